@@ -10,7 +10,7 @@ SUITABLE := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_inf
 PYTHON ?= $(shell for candidate in $(CANDIDATES); do \
 	$$candidate -c "$(SUITABLE)" >/dev/null 2>&1 && echo $$candidate && break; done)
 # In CI a missing peer is an error, so there the tests get all extras; those of `test` have JAX.
-TEST_EXTRAS := $(if $(CI),test browser docs mpi peers riscv threads,test)
+TEST_EXTRAS := $(if $(CI),test browser docs mpi peers riscv,test)
 # Paths or options for one of the test programs: make pytest ARGS=test/reference
 ARGS ?=
 # How long `make fuzz` goes on, for all kinds of input together.
@@ -29,7 +29,7 @@ demo-jax: $(VENV)/with-jax $(VENV)/with-peers ## A training script of flax on ou
 
 test: lit pytest ## All tests but the long ones
 
-test-full: $(TEST_EXTRAS:%=$(VENV)/with-%) $(VENV)/with-peers $(VENV)/with-riscv $(VENV)/with-threads $(VENV)/with-mpi $(VENV)/with-browser $(VENV)/with-docs $(VENV)/with-libraries ## All tests, with every peer that pip has and many more random examples
+test-full: $(TEST_EXTRAS:%=$(VENV)/with-%) $(VENV)/with-peers $(VENV)/with-riscv $(VENV)/with-mpi $(VENV)/with-browser $(VENV)/with-docs $(VENV)/with-libraries ## All tests, with every peer that pip has and many more random examples
 	$(BIN)/lit -v test
 	HYPOTHESIS_PROFILE=full $(BIN)/pytest -n auto --full $(ARGS)
 
@@ -53,7 +53,7 @@ format: $(VENV)/with-dev ## Format the sources and fix what the linter can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/with-peers $(VENV)/with-threads $(VENV)/with-mpi ## Compile time and time per call beside XLA CPU
+bench: $(VENV)/with-bench $(VENV)/with-mpi ## Compile time and time per call beside XLA CPU
 	$(BIN)/python -m tools.xla_bench $(ARGS)
 
 partitions: $(VENV)/with-peers $(VENV)/with-mpi ## Programs of JAX on 2, 4 and 8 devices: right everywhere? bytes and work beside XLA's
@@ -72,11 +72,12 @@ clean: ## Remove the environment and what tests left behind
 	rm -rf $(VENV) build .lit .pytest_cache .ruff_cache .hypothesis
 
 # A stamp is written last: an interrupted installation starts again.
-$(VENV)/with-core: pyproject.toml | $(VENV)/with-pip
+$(VENV)/with-core: pyproject.toml $(wildcard lowerings/runtime/*.[ch]) lowerings/runtime/build_hook.py \
+		| $(VENV)/with-pip
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-$(addprefix $(VENV)/with-,test browser dev docs jax libraries mpi peers riscv threads): $(VENV)/with-%: $(VENV)/with-core
+$(addprefix $(VENV)/with-,test bench browser dev docs jax libraries mpi peers riscv): $(VENV)/with-%: $(VENV)/with-core
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
 	touch $@
 

@@ -13,7 +13,6 @@ from sweeps import PROFILE
 
 from lowerings.execution.compile_cache import CACHE_VARIABLE
 from lowerings.execution.executable import BOUNDS_VARIABLE
-from lowerings.execution.openmp import OpenMPRuntime, runtime
 
 # Read when JAX makes its first array.
 os.environ.setdefault("XLA_FLAGS", f"--xla_force_host_platform_device_count={DEVICES}")
@@ -119,11 +118,3 @@ def mlir_opt_path() -> str:
     path = mlir_opt()
     assert path is not None, "mark tests that use this fixture with @pytest.mark.mlir_opt"
     return path
-
-
-@pytest.fixture(scope="session")
-def openmp_runtime() -> OpenMPRuntime:
-    """The threads of compiled programs, for tests marked `openmp`."""
-    found = runtime()
-    assert found is not None, "mark tests that use this fixture with @pytest.mark.openmp"
-    return found

@@ -30,7 +30,6 @@ from lowerings.driver.program import parse_program
 from lowerings.driver.source import Source
 from lowerings.execution.compile_cache import CACHE_VARIABLE
 from lowerings.execution.emulator import Emulation
-from lowerings.execution.openmp import runtime
 from lowerings.execution.profile import Profile
 from lowerings.partitioning.annotations import says_how_split
 from lowerings.partitioning.partition_warning import PartitionWarning
@@ -221,7 +220,6 @@ def run_chunk(args: argparse.Namespace, chunk: Chunk, file_name: str) -> None:
     if args.level is not None and backend != INTERPRETER:
         raise RunError(f"--level is for the backend '{INTERPRETER}', not '{backend}'")
     emulation = emulation_for(backend, args)
-    warn_of_missing_threads(backend, args)
     observer = observer_for(args)
     if args.print_communication and is_reporting(args.ranks):
         report_communication(module, args)
@@ -317,17 +315,6 @@ def options_for(
         pipeline=args.passes,
         target=None if backend in EMULATED_BACKENDS else args.target,
     )
-
-
-def warn_of_missing_threads(backend: str, args: argparse.Namespace) -> None:
-    """Says so where several threads were asked for and compiled code can have one only."""
-    asked = args.num_threads is not None and args.num_threads > 1
-    if asked and backend == BACKENDS[0] and runtime() is None:
-        print(
-            "xla-run: warning: there is no OpenMP runtime, so one thread is used: "
-            "pip install 'xla-dialect[threads]', or install libgomp or libomp",
-            file=sys.stderr,
-        )
 
 
 def entries(module: ModuleOp, args: argparse.Namespace) -> list[str]:

@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from lowerings.execution.compiled_code import CompiledCode, NotPortable
-from lowerings.execution.openmp import runtime
 from lowerings.targets.llvm.machine import host
 from xla_dialect.extensions import CONVERSIONS, LLVM_HANDLERS, has_extensions
 
@@ -212,7 +211,6 @@ class CacheEntry:
         machine = host()
         decides = [
             *(toolkit, machine.triple, machine.cpu, machine.features),
-            runtime() is not None,
             *parts,
         ]
         return CacheEntry(cache, hashlib.sha256(json.dumps(decides).encode()).hexdigest())

@@ -25,16 +25,12 @@ from lowerings.execution.arrays import (
 )
 from lowerings.execution.code import LoadedCode
 from lowerings.execution.compiled_code import CompiledCode
-from lowerings.execution.openmp import (
-    OpenMPRuntime,
-    ThreadTable,
-    runtime,
-    thread_count,
-)
 from lowerings.execution.processes import Runnable
 from lowerings.execution.run_control import RunControl, run_within
 from lowerings.execution.signature import Signature
-from lowerings.targets.llvm.interface import THREAD_NUMBER, THREADS
+from lowerings.execution.threads import ThreadCount, thread_count
+from lowerings.runtime import parallel_functions
+from lowerings.targets.llvm.interface import THREADS
 from xla_dialect.devices.process_grid import Host, Process, ProcessGrid
 from xla_dialect.numpy_types import Array, require_rank
 
@@ -93,7 +89,7 @@ class Executable(Runnable):
         callbacks: Callbacks | None = None,
         time_limit: float | None = None,
         memory_limit: int | None = None,
-        threads: ThreadTable | None = None,
+        threads: ThreadCount | None = None,
     ):
         """
         `load` links the code, once for each call at the same time. `arena_size` counts the bytes
@@ -381,19 +377,17 @@ def load_compiled(
     time_limit: float | None = None,
     memory_limit: int | None = None,
     num_threads: int | None = None,
-    find_runtime: Callable[[], OpenMPRuntime | None] = runtime,
 ) -> Executable:
     """
     Links a compiled program into this process, for arrays as they lie in memory; the options are
     those of `lowerings.execution.loops_compiler`. Raises CompilationError.
     """
-    threads = None
-    if compiled.has_tasks and (found := find_runtime()) is not None:
-        threads = ThreadTable(found, thread_count(num_threads))
     functions = None if callbacks is None else callbacks.linked
-    pointers = None if threads is None else {THREADS: threads.address}
-    if pointers is not None and threads is not None and compiled.profile is not None:
-        pointers[THREAD_NUMBER] = threads.runtime.thread_number
+    threads, pointers = None, None
+    if compiled.has_tasks:
+        threads = ThreadCount(thread_count(num_threads))
+        pointers = {THREADS: threads.address}
+        functions = {**(functions or {}), **parallel_functions()}
     load = partial(
         LoadedCode,
         compiled.object_code,

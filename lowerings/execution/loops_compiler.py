@@ -17,13 +17,8 @@ from lowerings.execution.declared_functions import (
 )
 from lowerings.execution.entry_types import check_entry
 from lowerings.execution.executable import Executable, checks_bounds, load_compiled
-from lowerings.execution.openmp import (
-    OpenMPRuntime,
-    ThreadTable,
-    runtime,
-)
 from lowerings.execution.signature import Signature
-from lowerings.targets.llvm.interface import THREADS, ExternalConstant, ModuleGuards
+from lowerings.targets.llvm.interface import ExternalConstant, ModuleGuards
 from lowerings.targets.llvm.machine import Machine, host
 from lowerings.targets.llvm.module import EmittedModule, emit_module
 from xla_dialect.diagnostics import XlaError
@@ -42,20 +37,17 @@ def compile_llvm_ir(
     guards: ModuleGuards | None = None,
     time_limit: float | None = None,
     memory_limit: int | None = None,
-    threads: ThreadTable | None = None,
 ) -> Executable:
     """
     Compiles LLVM IR in which `entry` is `void entry(ptr)`, given an array of pointers: the
     parameters, the results, and `arena_size` bytes for temporary results unless that is None.
-    `threads` is for code with the pointer `THREADS`.
 
     Raises CompilationError.
     """
     object_code = (machine or host()).object_code(text)
     functions = None if callbacks is None else callbacks.linked
-    pointers = None if threads is None else {THREADS: threads.address}
-    load = partial(LoadedCode, object_code, entry, constants, functions, guards, pointers)
-    return Executable(load, signature, arena_size, callbacks, time_limit, memory_limit, threads)
+    load = partial(LoadedCode, object_code, entry, constants, functions, guards)
+    return Executable(load, signature, arena_size, callbacks, time_limit, memory_limit)
 
 
 def compile_loops_module(
@@ -69,7 +61,6 @@ def compile_loops_module(
     time_limit: float | None = None,
     memory_limit: int | None = None,
     num_threads: int | None = None,
-    find_runtime: Callable[[], OpenMPRuntime | None] = runtime,
     on_compiled: Callable[[CompiledCode], None] | None = None,
     profile: bool = False,
     machine: Machine | None = None,
@@ -82,8 +73,8 @@ def compile_loops_module(
     With `check_bounds` (by default where the environment says `BOUNDS_VARIABLE`) every access to
     memory is checked. `time_limit` and `memory_limit` are those of `Executable`.
 
-    Parallel loops use up to `num_threads` threads of the runtime that is found, and never more than
-    there are processors; they run in order if there is none. `on_compiled` gets what other
+    Parallel loops use up to `num_threads` threads, and never more than there are processors.
+    `on_compiled` gets what other
     processes can load that have the same functions for custom calls. With `profile` the
     executable measures the time of its kernels. `machine` is the one that this process runs on,
     maybe without some features.
@@ -102,7 +93,7 @@ def compile_loops_module(
         machine,
         interruptible=True,
         check_bounds=check_bounds,
-        has_threads=lambda: find_runtime() is not None,
+        threads=True,
         profile=profile,
     )
     compiled = CompiledCode(
@@ -124,7 +115,6 @@ def compile_loops_module(
         time_limit=time_limit,
         memory_limit=memory_limit,
         num_threads=num_threads,
-        find_runtime=find_runtime,
     )
 
 
@@ -137,7 +127,7 @@ def emit_entry(
     inline_constants: bool = False,
     interruptible: bool = False,
     check_bounds: bool = False,
-    has_threads: Callable[[], bool] | None = None,
+    threads: bool = False,
     profile: bool = False,
 ) -> tuple[EmittedModule, int | None]:
     """
@@ -155,7 +145,7 @@ def emit_entry(
         inline_constants=inline_constants,
         interruptible=interruptible,
         check_bounds=check_bounds,
-        has_threads=has_threads,
+        threads=threads,
         profile=profile,
     )
     if entry not in emitted.entries:

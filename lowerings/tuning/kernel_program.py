@@ -28,11 +28,12 @@ from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import parse_passes
 from lowerings.execution.arrays import address_of, allocate
 from lowerings.execution.code import LoadedCode
-from lowerings.execution.openmp import ThreadTable, runtime
 from lowerings.execution.signature import ArraySpec, Signature
+from lowerings.execution.threads import ThreadCount
 from lowerings.loops.nest import NESTS, memref_layout
 from lowerings.pipelines import NATIVE
 from lowerings.rewriting.change import run_pass
+from lowerings.runtime import parallel_functions
 from lowerings.schedules.dialect import set_schedule
 from lowerings.schedules.schedule import Schedule
 from lowerings.targets.llvm.interface import THREADS
@@ -57,7 +58,7 @@ class KernelCode:
     """Machine code of a kernel with one schedule."""
 
     code: LoadedCode
-    threads: ThreadTable | None
+    threads: ThreadCount | None
     written: Sequence[int]
     """The arrays that the kernel writes."""
 
@@ -97,19 +98,21 @@ class KernelProgram:
 
         Raises PassFailedException or XlaError for one that it does not admit.
         """
-        machine, found = self.machine, runtime()
+        machine = self.machine
         emitted = emit_module(
             self.lowered(schedule),
             machine.attributes,
             triple=machine.triple,
             data_layout=machine.data_layout,
-            has_threads=lambda: found is not None,
+            threads=True,
         )
-        shared = emitted.has_tasks and found is not None
-        threads = ThreadTable(found, self.num_threads) if shared and found is not None else None
-        pointers = None if threads is None else {THREADS: threads.address}
+        threads = ThreadCount(self.num_threads) if emitted.has_tasks else None
         code = LoadedCode(
-            machine.object_code(emitted.text), ENTRY, emitted.constants, pointers=pointers
+            machine.object_code(emitted.text),
+            ENTRY,
+            emitted.constants,
+            functions=None if threads is None else parallel_functions(),
+            pointers=None if threads is None else {THREADS: threads.address},
         )
         return KernelCode(code, threads, self.written)
 

@@ -133,7 +133,6 @@ def test_processes_with_idle_threads(mode: str, tmp_path: Path):
     assert set(found.stdout.split()) == {"done"}
 
 
-@pytest.mark.openmp
 def test_parallel_loops_in_turn():
     """Stacks of processes are none of the runtime's."""
     program = compiled(

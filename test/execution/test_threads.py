@@ -4,7 +4,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,19 +15,16 @@ from xdsl.dialects.builtin import ModuleOp
 import lowerings
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
-from lowerings.execution import openmp
+from lowerings.execution import threads
 from lowerings.execution.executable import Executable
 from lowerings.execution.function_signature import signature_of
 from lowerings.execution.loops_compiler import compile_loops_module
-from lowerings.execution.openmp import OpenMPRuntime, runtime, thread_count
 from lowerings.execution.signature import Signature
+from lowerings.execution.threads import thread_count
 from lowerings.ir.functions import functions_of
 from lowerings.pipelines import NATIVE, pass_specs
-from tools import xla_run
 from xla_dialect.builder import XlaBuilder
 from xla_dialect.diagnostics import XlaError
-
-pytestmark = pytest.mark.openmp
 
 B = XlaBuilder
 
@@ -184,7 +180,7 @@ def test_the_number_of_threads_may_change_between_calls() -> None:
 
 
 def test_as_many_threads_as_processors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openmp, "usable_processors", lambda: 4)
+    monkeypatch.setattr(threads, "usable_processors", lambda: 4)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert [thread_count(limit) for limit in (None, 1, 3, 64)] == [4, 1, 3, 4]
     for text, count in (("2", 2), ("3,1", 3), ("16", 4), ("0", 4), ("many", 4), ("", 4)):
@@ -247,79 +243,36 @@ def test_a_bounds_check_fails_on_any_thread(threads: int) -> None:
         assert not found.any()
 
 
-def test_without_a_runtime_loops_run_in_order() -> None:
-    module = loops_module(wave, LARGE, 100)
-    signature = compiled(wave, LARGE, 100).signature
-    program = compile_loops_module(module, signature, num_threads=2, find_runtime=lambda: None)
-    assert not program.has_parallel_loops
-    assert program.num_threads == 1
-    assert bits(program(*LARGE)) == bits(compiled(wave, LARGE, 100)(*LARGE))
-    program.num_threads = 2
-    assert program.num_threads == 1
-
-
-def test_no_runtime_among_the_candidates(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Files that are no libraries, and libraries that are no runtimes, are passed over."""
-    broken = tmp_path / "libomp.so"
-    broken.write_text("no library", encoding="utf-8")
-    monkeypatch.setattr(
-        openmp, "candidates", lambda: iter([str(broken), "libm.so.6", "missing.so"])
-    )
-    assert runtime.__wrapped__() is None
-
-
-def test_xla_run_says_that_there_is_no_runtime(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    program = tmp_path / "program.mlir"
-    program.write_text(str(build(lambda b, x: b.add(x, x), random(3))), encoding="utf-8")
-    command = [str(program), "--input", "3xf32=1", "--num-threads"]
-    assert xla_run.main([*command, "2"]) == 0
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(xla_run, "runtime", lambda: None)
-    assert xla_run.main([*command, "1"]) == 0
-    assert capsys.readouterr().err == ""
-    assert xla_run.main([*command, "2"]) == 0
-    warning = "xla-run: warning: there is no OpenMP runtime, so one thread is used: pip install"
-    assert warning in capsys.readouterr().err
-
-
 FORKING = """
-import os, sys
+import os
 import numpy as np
 import lowerings
-from lowerings.execution import openmp
 from xla_dialect.builder import XlaBuilder
 
-openmp.candidates = lambda: iter([sys.argv[1]])
-openmp.usable_processors = lambda: 2
-b = XlaBuilder("forking")
-module = b.build(b.sin(b.exp(b.parameter(0, "f32[600,1100]"))))
-program = lowerings.compile(str(module), input_format="mlir", num_threads=2)
-assert program.num_threads == 2
-values = np.ones((600, 1100), np.float32)
+def compiled(name):
+    b = XlaBuilder(name)
+    module = b.build(getattr(b, name)(b.exp(b.parameter(0, "f32[600,1100]"))))
+    program = lowerings.compile(str(module), input_format="mlir")
+    program.num_threads = 3
+    assert program.has_parallel_loops
+    return program
+
+values = np.linspace(0, 1, 660_000, dtype=np.float32).reshape(600, 1100)
+program = compiled("sin")
 (before,) = program(values)
-child = os.fork()
-if child == 0:
-    (after,) = program(values)
-    os._exit(0 if program.num_threads == 1 and np.array_equal(before, after) else 1)
-_, status = os.waitpid(child, 0)
-sys.exit(os.waitstatus_to_exitcode(status))
+for _ in range(3):
+    child = os.fork()
+    if child == 0:
+        (after,) = program(values)
+        (other,) = compiled("cos")(values)
+        expected = np.cos(np.exp(values.astype(np.float64)))
+        is_right = np.array_equal(before, after) and np.allclose(other, expected, atol=1e-5)
+        os._exit(0 if is_right else 1)
+    assert os.waitpid(child, 0)[1] == 0
+assert np.array_equal(before, program(values)[0])
 """
 
 
-@pytest.mark.parametrize("path", ["the best", "libgomp.so.1"])
-def test_a_child_process_goes_on_with_one_thread(path: str, openmp_runtime: OpenMPRuntime) -> None:
-    if path == "the best":
-        path = openmp_runtime.path
-    elif not is_loadable(path):
-        pytest.skip(f"there is no {path}")
-    subprocess.run([sys.executable, "-c", FORKING, path], check=True, timeout=60)
-
-
-def is_loadable(path: str) -> bool:
-    try:
-        OpenMPRuntime(path)
-    except OSError:
-        return False
-    return True
+def test_a_child_process_compiles_and_calls() -> None:
+    """Its threads are its own; those of the parent go on."""
+    subprocess.run([sys.executable, "-c", FORKING], check=True, timeout=60)

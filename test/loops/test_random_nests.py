@@ -7,7 +7,7 @@ import pytest
 from linalg_nests import LARGE_SIZES, NestProgram, random_buffer, random_nest
 from machine_code import MachineCode, lower
 
-from lowerings.execution.openmp import OpenMPRuntime, ThreadTable
+from lowerings.execution.threads import ThreadCount
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
 from lowerings.planning.xla_plan_schedules import XlaPlanSchedulesPass
 from xla_dialect.mlir_text import print_mlir
@@ -95,9 +95,8 @@ def results_of(code: MachineCode, name: str, program: NestProgram) -> list[bytes
     return [buffer.tobytes() for buffer in buffers]
 
 
-@pytest.mark.openmp
 @pytest.mark.parametrize("batch", range(4))
-def test_results_do_not_depend_on_threads(openmp_runtime: OpenMPRuntime, batch: int) -> None:
+def test_results_do_not_depend_on_threads(batch: int) -> None:
     programs = programs_of(batch)
     loops = MachineCode(
         lower(
@@ -105,20 +104,20 @@ def test_results_do_not_depend_on_threads(openmp_runtime: OpenMPRuntime, batch: 
             [XlaPlanSchedulesPass(512, parallel_microseconds=-1), ConvertLinalgToVectorLoopsPass()],
         )
     )
-    table = ThreadTable(openmp_runtime, 1)
+    count = ThreadCount(1)
     shared = MachineCode(
         lower(
             text_of(programs),
             [XlaPlanSchedulesPass(512, parallel_microseconds=0), ConvertLinalgToVectorLoopsPass()],
         ),
-        table,
+        count,
     )
     assert shared.has_tasks
     for name, program in programs.items():
         expected = results_of(loops, name, program)
-        for count in (1, 2, 3):
-            table.threads = count
-            assert results_of(shared, name, program) == expected, (count, program.text())
+        for threads in (1, 2, 3):
+            count.threads = threads
+            assert results_of(shared, name, program) == expected, (threads, program.text())
 
 
 @pytest.mark.mlir_opt

@@ -13,7 +13,6 @@ import lowerings
 from lowerings.compilation import BACKENDS, CompilationError, Lowering, Program
 from lowerings.driver.program import parse_source
 from lowerings.driver.source import Source
-from lowerings.execution.openmp import runtime
 from lowerings.execution.profile import KernelProfile, Profile
 from lowerings.execution.roofline import MeasuredRoofline
 from lowerings.profiling.source_operations import SourceOperation
@@ -214,7 +213,6 @@ def test_reset_and_several_callers() -> None:
     assert [kernel.calls for kernel in profile.kernels] == [80, 80]
 
 
-@pytest.mark.skipif(runtime() is None, reason="no OpenMP runtime")
 def test_threads() -> None:
     """What all threads work is not more than all of them can in the time."""
     text = LAYER.replace("64,64", "700,700")

@@ -11,7 +11,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from lowerings.execution.code import LoadedCode
-from lowerings.execution.openmp import ThreadTable
+from lowerings.execution.threads import ThreadCount
+from lowerings.runtime import parallel_functions
 from lowerings.targets.llvm.interface import THREADS
 from lowerings.targets.llvm.machine import host
 from lowerings.targets.llvm.module import emit_module
@@ -39,7 +40,7 @@ def lower(text: str, passes: Sequence[ModulePass]) -> ModuleOp:
 class MachineCode:
     """The entries of a module, compiled."""
 
-    def __init__(self, module: ModuleOp, threads: ThreadTable | None = None):
+    def __init__(self, module: ModuleOp, threads: ThreadCount | None = None):
         """With `threads` its parallel loops run on so many."""
         machine = host()
         emitted = emit_module(
@@ -47,14 +48,16 @@ class MachineCode:
             machine.attributes,
             triple=machine.triple,
             data_layout=machine.data_layout,
-            has_threads=lambda: threads is not None,
+            threads=threads is not None,
         )
         code = machine.object_code(emitted.text)
         self.has_tasks = emitted.has_tasks
         self._threads = threads
-        pointers = {THREADS: threads.address} if threads and emitted.has_tasks else {}
+        shared = threads is not None and emitted.has_tasks
+        functions = parallel_functions() if shared else {}
+        pointers = {THREADS: threads.address} if threads is not None and shared else {}
         self._entries = {
-            name: LoadedCode(code, name, emitted.constants, pointers=pointers)
+            name: LoadedCode(code, name, emitted.constants, functions, pointers=pointers)
             for name in emitted.entries
         }
 

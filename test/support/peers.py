@@ -14,8 +14,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 
-from lowerings.execution.openmp import runtime
-
 MLIR_VERSION = 22
 DEVICES = 4
 """How many devices JAX has on the CPU, for programs over several replicas."""
@@ -87,6 +85,10 @@ PEERS: Mapping[str, tuple[Callable[[], list[str]], str]] = {
         lambda: [] if shutil.which("qemu-riscv64") else ["qemu-riscv64"],
         "apt install qemu-user",
     ),
+    "sanitizers": (
+        lambda: _missing_packages("ziglang") + ([] if shutil.which("gcc") else ["gcc"]),
+        "pip install -e '.[riscv]', and apt install gcc",
+    ),
     "site": (
         lambda: _missing_packages("furo", "ipykernel", "myst_nb", "sphinx"),
         "pip install -e '.[docs]'",
@@ -94,10 +96,6 @@ PEERS: Mapping[str, tuple[Callable[[], list[str]], str]] = {
     "browser": (
         lambda: _missing_packages("playwright") + ([] if chromium() else ["chromium"]),
         "apt install chromium, and pip install -e '.[browser]'",
-    ),
-    "openmp": (
-        lambda: [] if runtime() else ["an OpenMP runtime"],
-        "apt install libgomp1, or pip install -e '.[threads]'",
     ),
 }
 """By name: what of it is missing, and how to have it. Tests are marked with the names."""

@@ -183,7 +183,6 @@ def test_whatever_is_admitted_is_right(name: str) -> None:
         assert each.found.measured >= 3
 
 
-@pytest.mark.openmp
 def test_whatever_threads_share_is_right() -> None:
     limits = Limits(seconds=1e6, candidates=20, threads=2)
     result = ProgramSearch(limits, SearchParts(strategy=at_random)).run(load_program(PRODUCT))

@@ -29,7 +29,6 @@ from lowerings.execution.declared_functions import declared_functions
 from lowerings.execution.emulator import Emulation, EmulatorMissing, compile_for_emulator
 from lowerings.execution.executable import load_compiled
 from lowerings.execution.loops_compiler import emit_entry
-from lowerings.execution.openmp import runtime
 from lowerings.execution.processes import Runnable
 from lowerings.ir.functions import functions_of
 from lowerings.targets.llvm.machine import host
@@ -170,7 +169,7 @@ def compiled(
             machine,
             interruptible=True,
             check_bounds=check_bounds,
-            has_threads=lambda: runtime() is not None,
+            threads=True,
         )
     with clock.running(LLVM):
         object_code = machine.object_code(emitted.text)

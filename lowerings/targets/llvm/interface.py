@@ -6,15 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 THREADS = "xla.threads"
-"""
-The pointer to the table of the runtime, to be set before the program is called. It begins with the
-address of `void fork(table, start, values, i64 count)`, which calls `start(values, i64 first, i64
-last)` for all of `count` iterations, and returns when they are done; then come the number of
-threads and the starts of tasks that take 1 to `SHARED_STARTS` words.
-"""
-
-THREAD_NUMBER = "xla.thread_number"
-"""The pointer to `i32 omp_get_thread_num()`, to be set before a program with tasks is called."""
+"""The pointer to the number of threads, an i64, to be set before a program with tasks is called."""
 
 STOP_REQUESTED = -1
 """What a caller writes into the first word to end a run; checks that fail write their number."""

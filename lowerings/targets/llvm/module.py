@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -34,12 +34,11 @@ from lowerings.targets.llvm.constants import bytes_literal, memory_image
 from lowerings.targets.llvm.constants import symbol as spell_symbol
 from lowerings.targets.llvm.emitter import Handler
 from lowerings.targets.llvm.errors import EmissionError, UnsupportedType
-from lowerings.targets.llvm.fork_join import task_start
 from lowerings.targets.llvm.guards import GuardWriter, guarded_by_checks, stopping_functions
 from lowerings.targets.llvm.instruction_origins import marking
 from lowerings.targets.llvm.interface import THREADS, ExternalConstant, ModuleGuards
 from lowerings.targets.llvm.memref import ALLOCATION_ALIGNMENT
-from lowerings.targets.llvm.parallel import TABLE, is_task
+from lowerings.targets.llvm.parallel import NUMBER_OF_THREADS, is_task, task_start
 from lowerings.targets.llvm.profiling import ModuleProfile, ProfileWriter
 from lowerings.targets.llvm.types import ValueType, layout_of
 from xla_dialect.xdsl.attribute_identity import AttributeMemo
@@ -75,7 +74,7 @@ class EmittedModule:
     entries: tuple[str, ...]
     """The names of the exported functions `void name(void **arguments)`."""
     has_tasks: bool = False
-    """Whether its pointer `lowerings.targets.llvm.parallel.THREADS` must be set before it runs."""
+    """Whether its pointer `THREADS` must be set before it runs, and it calls the runtime."""
     guards: ModuleGuards | None = None
     """Where runs may end before their time; None if nowhere."""
     profile: ModuleProfile | None = None
@@ -91,7 +90,7 @@ def emit_module(
     inline_constants: bool = False,
     interruptible: bool = False,
     check_bounds: bool = False,
-    has_threads: Callable[[], bool] | None = None,
+    threads: bool = False,
     profile: bool = False,
     numbers: Mapping[Operation, int] | None = None,
 ) -> EmittedModule:
@@ -100,13 +99,13 @@ def emit_module(
 
     With `inline_constants` all constants stand in the text, whatever their size. An `interruptible`
     program looks in its loops whether it shall end, and `check_bounds` ends one that is about to
-    access memory outside of its arrays; `EmittedModule.guards` says how. Parallel loops run on
-    several threads if `has_threads`, which is asked when there is one, says so; else they are loops
-    like others. With `profile` it measures the time of its kernels. Instructions end with the
-    number of their operation, where it is in `numbers` (see `instruction_origins`). Raises
-    EmissionError for what has no form in LLVM IR.
+    access memory outside of its arrays; `EmittedModule.guards` says how. With `threads` parallel
+    loops are tasks for the threads of the runtime, else loops like others. With `profile` it
+    measures the time of its kernels. Instructions end with the number of their operation, where it
+    is in `numbers` (see `instruction_origins`). Raises EmissionError for what has no form in LLVM
+    IR.
     """
-    emitter = _ModuleEmitter(module, attributes, inline_constants, has_threads)
+    emitter = _ModuleEmitter(module, attributes, inline_constants, threads)
     if interruptible or check_bounds:
         emitter.add_guards(check_bounds)
     if profile:
@@ -124,12 +123,12 @@ class _ModuleEmitter:
         module: ModuleOp,
         attributes: FunctionAttributes,
         inline: bool,
-        has_threads: Callable[[], bool] | None,
+        threads: bool,
     ):
         self.module = module
         self.attributes = attributes
         self.inline_constants = inline
-        self._ask_for_threads = has_threads
+        self.has_threads = threads
         self.guards: GuardWriter | None = None
         self.profile: ProfileWriter | None = None
         self.handlers: dict[type[Operation], Handler] = HANDLERS
@@ -210,10 +209,6 @@ class _ModuleEmitter:
         if spell_symbol(name) not in self.callees.values():
             self.declarations[name] = declaration
 
-    @property
-    def has_threads(self) -> bool:
-        return self._ask_for_threads is not None and self._ask_for_threads()
-
     def new_symbol(self, name: str) -> str:
         return spell_symbol(self._unused(f"xla.{name}"))
 
@@ -265,7 +260,7 @@ class _ModuleEmitter:
             *definitions(self.attributes.spell(), inlines=bool(self.inlined)),
             *self.node_lines,
         ]
-        tasks = [TABLE, *self.task_lines] if self.task_lines else []
+        tasks = [NUMBER_OF_THREADS, *self.task_lines] if self.task_lines else []
         text = "\n".join([*head, *global_lines, *lines, *tasks, *tail, ""])
         entries = tuple(f.sym_name.data for f in bodies if _is_entry(f))
         numbers = None if guards is None else guards.written()

@@ -6,7 +6,8 @@ around the loop, the number of the first iteration and that of the one after the
 pass through a struct on the stack of the thread that starts the loop; trampolines, one for each
 list of captured types, load them and call the task.
 
-Which runtime calls those, and on how many threads, is looked up in a table when the loop starts.
+The runtime calls those (`lowerings/runtime/thread_pool.c`). On how many threads is looked up when
+the loop starts.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
 from lowerings.ir.scalar_attributes import constant_integer
+from lowerings.runtime import PARALLEL_FOR, SHARED_STARTS, start_of_words
 from lowerings.targets.llvm.addressing import add, multiply
-from lowerings.targets.llvm.attribute_groups import APART
+from lowerings.targets.llvm.attribute_groups import APART, GLUE
 from lowerings.targets.llvm.constants import symbol
 from lowerings.targets.llvm.emitter import Component, FunctionEmitter, View
-from lowerings.targets.llvm.fork_join import SHARED_STARTS, structure_type
 from lowerings.targets.llvm.interface import THREADS
 from lowerings.targets.llvm.loops import Bound, trip_count
 from lowerings.targets.llvm.types import INDEX, POINTER
@@ -87,10 +88,11 @@ def emit_task(e: FunctionEmitter, op: scf.ParallelOp, emit_iterations: EmitItera
     )
     values = _structure(e, task, captured)
     number = str(count) if count is not None else _number_of_iterations(e, op)
-    table = e.temporary(f"load ptr, ptr {symbol(THREADS)}, align 8")
-    fork = e.temporary(f"load ptr, ptr {table}, align 8")
-    start = _start(e, table, [each.type for each in captured])
-    e.emit(f"call void {fork}(ptr {table}, ptr {start}, ptr {values}, i64 {number})")
+    threads = e.temporary(f"load ptr, ptr {symbol(THREADS)}, align 8")
+    threads = e.temporary(f"load i64, ptr {threads}, align 8")
+    start = _start(e, [each.type for each in captured])
+    e.symbols.declare(PARALLEL_FOR, f"declare void @{PARALLEL_FOR}(i64, ptr, ptr, i64)")
+    e.emit(f"call void @{PARALLEL_FOR}(i64 {threads}, ptr {start}, ptr {values}, i64 {number})")
     if e.guards is not None:
         e.guards.after_task(e)
 
@@ -181,7 +183,7 @@ def _number_of_iterations(e: FunctionEmitter, op: scf.ParallelOp) -> str:
 
 def _structure(e: FunctionEmitter, task: str, captured: Sequence[_Captured]) -> str:
     """Stores a task and its captured values to a struct on the stack; returns the address."""
-    type_, address = structure_type([each.type for each in captured]), e.name()
+    type_, address = _structure_type([each.type for each in captured]), e.name()
     e.stack_slots.append(f"  {address} = alloca {type_}")
     fields = [f"{POINTER} {task}", *(f"{each.type} {each.outside}" for each in captured)]
     for number, field in enumerate(fields):
@@ -190,18 +192,42 @@ def _structure(e: FunctionEmitter, task: str, captured: Sequence[_Captured]) -> 
     return address
 
 
-def _start(e: FunctionEmitter, table: str, types: Sequence[str]) -> str:
+def _structure_type(types: Sequence[str]) -> str:
+    """The LLVM struct type of a task and the captured values of these types (its closure)."""
+    return f"{{ {', '.join(['ptr', *types])} }}"
+
+
+def _start(e: FunctionEmitter, types: Sequence[str]) -> str:
     """
-    The address of the trampoline for tasks that capture values of these types.
+    The trampoline for tasks that capture values of these types.
 
     Those for words are the runtime's, as pointers and integers are passed alike: a function takes
     LLVM a third of a millisecond, whatever it does.
     """
     if not (0 < len(types) <= SHARED_STARTS and {POINTER, INDEX.text}.issuperset(types)):
         return e.symbols.task_start(types)
-    place = f"getelementptr inbounds ptr, ptr {table}, i64 {1 + len(types)}"
-    return e.temporary(f"load ptr, ptr {e.temporary(place)}, align 8")
+    name = start_of_words(len(types))
+    e.symbols.declare(name, f"declare void @{name}(ptr, i64, i64)")
+    return f"@{name}"
 
 
-TABLE = f"{symbol(THREADS)} = global ptr null, align 8"
-"""The global that holds the runtime's functions, defined once in a module with tasks."""
+def task_start(start: str, types: Sequence[str]) -> list[str]:
+    """
+    The definition of a trampoline for tasks that capture values of these types: loads task and
+    values from the struct and calls the task for a range of iterations.
+    """
+    structure = _structure_type(types)
+    lines = [
+        f"define internal void {start}(ptr %values, i64 %first, i64 %last) {GLUE} {{",
+        "  %task = load ptr, ptr %values",
+    ]
+    for number, type_ in enumerate(types):
+        place = f"getelementptr inbounds {structure}, ptr %values, i32 0, i32 {number + 1}"
+        lines += [f"  %place{number} = {place}", f"  %v{number} = load {type_}, ptr %place{number}"]
+    arguments = [f"{type_} %v{number}" for number, type_ in enumerate(types)]
+    call = f"  call void %task({', '.join([*arguments, 'i64 %first', 'i64 %last'])})"
+    return [*lines, call, "  ret void", "}"]
+
+
+NUMBER_OF_THREADS = f"{symbol(THREADS)} = global ptr null, align 8"
+"""The global that a module with tasks has once."""

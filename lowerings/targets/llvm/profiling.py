@@ -20,11 +20,11 @@ from xdsl.ir import Operation
 
 from lowerings.profiling.source_operations import SourceOperation, source_operations
 from lowerings.profiling.work import Work
+from lowerings.runtime import THREAD_NUMBER
 from lowerings.targets.llvm.attribute_groups import APART
 from lowerings.targets.llvm.constants import symbol as spell_symbol
 from lowerings.targets.llvm.emitter import FunctionEmitter, Handler
 from lowerings.targets.llvm.func import ENTRY, KERNEL, is_marked
-from lowerings.targets.llvm.interface import THREAD_NUMBER
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -190,14 +190,12 @@ class ProfileWriter:
         return [*lines, *(self._busy_definitions() if has_tasks else ())]
 
     def _busy_definitions(self) -> Sequence[str]:
-        number = spell_symbol(THREAD_NUMBER)
         return [
-            f"{number} = global ptr null, align 8",
+            f"declare i32 @{THREAD_NUMBER}()",
             f"define internal void {self._symbol('add_busy')}(i64 %row, i64 %started) {APART} {{",
             f"  %now = call i64 {self._symbol('clock')}()",
             "  %passed = sub i64 %now, %started",
-            f"  %thread_number = load ptr, ptr {number}, align 8",
-            "  %own = call i32 %thread_number()",
+            f"  %own = call i32 @{THREAD_NUMBER}()",
             "  %me = sext i32 %own to i64",
             f"  %thread = call i64 @llvm.umin.i64(i64 %me, i64 {PROFILED_THREADS - 1})",
             f"  %first = mul i64 %row, {PROFILED_THREADS}",

@@ -28,7 +28,7 @@ def _print(
         triple=machine.triple,
         data_layout=machine.data_layout,
         inline_constants=inline_constants,
-        has_threads=lambda: threads,
+        threads=threads,
     )
     return emitted.text
 
@@ -40,8 +40,8 @@ class LLVMTarget(Target):
 
     It is printed for the machine this runs on, unless `triple`, `cpu` or `features` name
     another; `inline_constants=false` leaves large constants to be filled in at load time.
-    With `threads=true` parallel loops are tasks for the threads of an OpenMP runtime, which the
-    table tells that `@xla.threads` points to.
+    With `threads=true` parallel loops are tasks for the threads of the runtime
+    (`lowerings/runtime`); how many, says the number that `@xla.threads` points to.
     """
 
     name = "llvm"
@@ -55,7 +55,7 @@ class LLVMTarget(Target):
     inline_constants: bool = True
     """Whether large constants stand in the text; else they are filled in at load time."""
     threads: bool = False
-    """Whether parallel loops are tasks for the threads of an OpenMP runtime."""
+    """Whether parallel loops are tasks for the threads of the runtime."""
 
     @property
     def machine(self) -> Machine:

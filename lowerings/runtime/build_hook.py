@@ -1,0 +1,52 @@
+"""
+Builds the library in C when the package is built: for a wheel, and in place for an editable one.
+
+The compiler is zig's, which is a package: nothing of the system is needed, and what it builds for
+Linux runs with any C library from glibc 2.17 on. `_PYTHON_HOST_PLATFORM` names another platform to
+build for, as it does for other packages: `linux-aarch64`.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+FOLDER = Path("lowerings/runtime")
+LIBRARY = FOLDER / "libxla_runtime.so"
+GLIBC = (2, 17)
+OPTIONS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-s")
+
+
+class RuntimeBuildHook(BuildHookInterface[Any]):
+    """Compiles the library, and says for which platform the wheel is."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Is called before the package is put together."""
+        system, _, machine = sysconfig.get_platform().partition("-")
+        is_linux = system == "linux"
+        target = f"{machine}-linux-gnu.{GLIBC[0]}.{GLIBC[1]}" if is_linux else "native"
+        build(Path(self.root), target)
+        build_data["artifacts"].append(f"/{LIBRARY.as_posix()}")
+        build_data["pure_python"] = False
+        tag = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        if is_linux:
+            tag = f"manylinux_{GLIBC[0]}_{GLIBC[1]}_{machine}"
+        build_data["tag"] = f"py3-none-{tag}"
+
+
+def build(root: Path, target: str) -> None:
+    """Compiles the library for a target of zig. Processes go on with the one that it replaces."""
+    sources = sorted(str(path) for path in (root / FOLDER).glob("*.c"))
+    with tempfile.TemporaryDirectory(dir=root / FOLDER) as folder:
+        made = Path(folder) / LIBRARY.name
+        command = [sys.executable, "-m", "ziglang", "cc", "-target", target, *OPTIONS]
+        environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder}
+        subprocess.run([*command, "-o", str(made), *sources], check=True, env=environment)
+        made.replace(root / LIBRARY)

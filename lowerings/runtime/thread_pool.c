@@ -1,0 +1,286 @@
+/*
+ * The threads that run parallel loops of compiled programs.
+ *
+ * A caller of xla_parallel_for divides the iterations of its loop into as many ranges as it may use
+ * threads, the same ones at every call, so that what a thread wrote in one loop is in its cache in
+ * the next. It posts the loop to idle helpers and works itself. Whoever is through with his range
+ * takes pieces of the others'. A caller that finds no piece left takes the loop back from helpers
+ * that have not begun, and waits for those only that run: one that has no processor delays nobody,
+ * unless it loses it within a piece. Pieces become smaller towards the end of a range, so that this
+ * is short.
+ *
+ * Several callers share the helpers: each takes those that are idle, and works alone if none is. A
+ * helper may itself be the caller of an inner loop. It waits for helpers that run, never for one
+ * that waits for it, as a helper that works is not idle.
+ *
+ * A helper is one word, `state`, which is what it sleeps on, too:
+ *
+ *     NO_THREAD -> TAKEN       a caller wants it, and starts its thread
+ *     IDLE, ASLEEP -> TAKEN    a caller wants it, and is to write `loop`
+ *     TAKEN -> POSTED          the loop is there
+ *     POSTED -> IDLE           its caller takes it back
+ *     POSTED -> RUNNING        the helper begins
+ *     RUNNING -> AWAITED       its caller sleeps until it is done
+ *     RUNNING, AWAITED -> DONE the helper has run its last piece
+ *     DONE -> IDLE             its caller has seen it: the loop is its caller's memory again
+ *     IDLE -> ASLEEP           the helper has waited for long
+ */
+#define _GNU_SOURCE
+#include "runtime.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#endif
+
+enum state { NO_THREAD, IDLE, ASLEEP, TAKEN, POSTED, RUNNING, AWAITED, DONE };
+
+enum {
+    MOST_HELPERS = 255,
+    /* In how many pieces a thread does its range, but for the end of it. */
+    PIECES = 8,
+    CACHE_LINE = 64,
+    STACK_BYTES = 8 << 20,
+    /* How long a helper looks for the next loop before it sleeps: docs/decisions.md has the curve. */
+    IDLE_NANOSECONDS = 50 * 1000,
+    /* How long a caller looks whether a helper is done before it sleeps, and the system can give its
+     * processor to that helper. */
+    DONE_NANOSECONDS = 50 * 1000,
+    /* How often one looks between two readings of the clock. */
+    LOOKS = 32,
+};
+
+struct range {
+    _Alignas(CACHE_LINE) _Atomic int64_t next;
+    int64_t last;
+};
+
+struct loop {
+    xla_start *start;
+    const void *values;
+    int64_t team;
+    int64_t piece;
+    struct range *ranges;
+};
+
+struct helper {
+    _Alignas(CACHE_LINE) _Atomic uint32_t state;
+    /* Its number among the threads of the loop; the caller's is 0. */
+    int32_t member;
+    struct loop *loop;
+};
+
+static struct helper helpers[MOST_HELPERS];
+static int64_t processors;
+static _Thread_local int32_t thread_number;
+
+int32_t xla_thread_number(void) { return thread_number; }
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t larger(int64_t a, int64_t b) { return a < b ? b : a; }
+
+/* Sleeps while a word has a value; may wake for no reason. */
+static void sleep_while(_Atomic uint32_t *word, uint32_t value) {
+#ifdef __linux__
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+#else
+    struct timespec tenth_of_millisecond = {0, 100 * 1000};
+    if (atomic_load_explicit(word, memory_order_acquire) == value)
+        nanosleep(&tenth_of_millisecond, NULL);
+#endif
+}
+
+static void wake(_Atomic uint32_t *word) {
+#ifdef __linux__
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+#else
+    (void)word;
+#endif
+}
+
+static void pause_processor(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static int64_t nanoseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* Looks for so long whether a word still has a value; returns what it has at last. */
+static uint32_t look_while(_Atomic uint32_t *word, uint32_t value, int64_t limit) {
+    int64_t start = 0;
+    for (;;) {
+        for (int look = 0; look < LOOKS; ++look) {
+            uint32_t found = atomic_load_explicit(word, memory_order_acquire);
+            if (found != value)
+                return found;
+            pause_processor();
+        }
+        int64_t now = nanoseconds();
+        if (start == 0)
+            start = now;
+        else if (now - start > limit)
+            return value;
+    }
+}
+
+static int change(_Atomic uint32_t *state, uint32_t from, uint32_t to) {
+    return atomic_compare_exchange_strong_explicit(state, &from, to, memory_order_acq_rel,
+                                                   memory_order_acquire);
+}
+
+/* Takes the next piece of a range; returns its first iteration and sets *last, or -1 at the end. */
+static int64_t take_piece(struct range *range, int64_t piece, int64_t *last) {
+    int64_t first = atomic_load_explicit(&range->next, memory_order_relaxed);
+    for (;;) {
+        int64_t left = range->last - first;
+        if (left <= 0)
+            return -1;
+        int64_t size = left / 4 < piece ? left / 4 : piece;
+        size = smaller(left, larger(size, piece / PIECES + 1));
+        if (atomic_compare_exchange_weak_explicit(&range->next, &first, first + size,
+                                                  memory_order_relaxed, memory_order_relaxed)) {
+            *last = first + size;
+            return first;
+        }
+    }
+}
+
+/* Works on a loop until no piece is left: on the own range first. */
+static void work(struct loop *loop, int64_t member) {
+    for (int64_t turn = 0; turn < loop->team; ++turn) {
+        struct range *range = &loop->ranges[(member + turn) % loop->team];
+        int64_t first, last;
+        while ((first = take_piece(range, loop->piece, &last)) >= 0)
+            loop->start(loop->values, first, last);
+    }
+}
+
+static void *help(void *argument) {
+    struct helper *own = argument;
+    xla_fp_enter();
+    for (;;) {
+        uint32_t state = look_while(&own->state, IDLE, IDLE_NANOSECONDS);
+        if (state == IDLE && change(&own->state, IDLE, ASLEEP))
+            state = ASLEEP;
+        while (state == ASLEEP) {
+            sleep_while(&own->state, ASLEEP);
+            state = atomic_load_explicit(&own->state, memory_order_acquire);
+        }
+        if (state == TAKEN)
+            pause_processor();
+        if (state != POSTED || !change(&own->state, POSTED, RUNNING))
+            continue;
+        thread_number = own->member;
+        work(own->loop, own->member);
+        if (atomic_exchange_explicit(&own->state, DONE, memory_order_acq_rel) == AWAITED)
+            wake(&own->state);
+    }
+    return NULL;
+}
+
+static int start_thread(struct helper *helper) {
+    pthread_t thread;
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    if (pthread_attr_init(&attributes))
+        return 0;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    /* Signals are for the threads of the program: helpers inherit that none comes to them. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, &attributes, help, helper);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return error == 0;
+}
+
+/* Posts a loop to a helper that is free; whether it was. */
+static int post(struct helper *helper, struct loop *loop, int32_t member) {
+    uint32_t before = atomic_load_explicit(&helper->state, memory_order_relaxed);
+    if (before != IDLE && before != ASLEEP && before != NO_THREAD)
+        return 0;
+    if (!change(&helper->state, before, TAKEN))
+        return 0;
+    if (before == NO_THREAD && !start_thread(helper)) {
+        atomic_store_explicit(&helper->state, NO_THREAD, memory_order_release);
+        return 0;
+    }
+    helper->member = member;
+    helper->loop = loop;
+    atomic_store_explicit(&helper->state, POSTED, memory_order_release);
+    if (before == ASLEEP)
+        wake(&helper->state);
+    return 1;
+}
+
+/* Returns when a helper does nothing more for the loop that it was posted. */
+static void end(struct helper *helper) {
+    if (change(&helper->state, POSTED, IDLE))
+        return;
+    uint32_t state = look_while(&helper->state, RUNNING, DONE_NANOSECONDS);
+    if (state == RUNNING && change(&helper->state, RUNNING, AWAITED))
+        state = AWAITED;
+    while (atomic_load_explicit(&helper->state, memory_order_acquire) != DONE)
+        sleep_while(&helper->state, AWAITED);
+    atomic_store_explicit(&helper->state, IDLE, memory_order_release);
+}
+
+void xla_parallel_for(int64_t threads, xla_start *start, const void *values, int64_t count) {
+    int64_t team = smaller(smaller(threads, count), MOST_HELPERS + 1);
+    if (team <= 1) {
+        start(values, 0, count);
+        return;
+    }
+    struct range ranges[team];
+    struct helper *posted[team];
+    int64_t even = count / (team * PIECES);
+    struct loop loop = {start, values, team, even > 0 ? even : 1, ranges};
+    for (int64_t member = 0; member < team; ++member) {
+        atomic_init(&ranges[member].next, count * member / team);
+        ranges[member].last = count * (member + 1) / team;
+    }
+    /* Other callers may have the first helpers: then those behind are of use if there are
+     * processors for them. */
+    int64_t most = smaller(larger(threads, processors), MOST_HELPERS + 1) - 1;
+    int64_t others = 0;
+    for (int64_t number = 0; number < most && others < team - 1; ++number)
+        if (post(&helpers[number], &loop, (int32_t)others + 1))
+            posted[others++] = &helpers[number];
+    int32_t number = thread_number;
+    thread_number = 0;
+    work(&loop, 0);
+    thread_number = number;
+    while (others > 0)
+        end(posted[--others]);
+}
+
+/* A child process has none of the threads. */
+static void forget_threads(void) {
+    for (int number = 0; number < MOST_HELPERS; ++number)
+        atomic_store(&helpers[number].state, NO_THREAD);
+}
+
+__attribute__((constructor)) static void prepare(void) {
+    processors = sysconf(_SC_NPROCESSORS_ONLN);
+#ifdef __linux__
+    cpu_set_t usable;
+    if (sched_getaffinity(0, sizeof usable, &usable) == 0)
+        processors = CPU_COUNT(&usable);
+#endif
+    pthread_atfork(NULL, NULL, forget_threads);
+}
