@@ -1,5 +1,5 @@
 """
-The library in C that compiled programs call: its threads, and the mode of floating-point arithmetic.
+The library in C that compiled programs call: threads, and the mode of floating-point arithmetic.
 
 It is built where the package is built, see `build_hook.py`; `runtime.h` says what is in it.
 """

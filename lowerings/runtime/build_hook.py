@@ -28,25 +28,38 @@ class RuntimeBuildHook(BuildHookInterface[Any]):
     """Compiles the library, and says for which platform the wheel is."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Is called before the package is put together."""
+        """Is called before the package is put together; `version`: `standard` or `editable`."""
         system, _, machine = sysconfig.get_platform().partition("-")
         is_linux = system == "linux"
         target = f"{machine}-linux-gnu.{GLIBC[0]}.{GLIBC[1]}" if is_linux else "native"
-        build(Path(self.root), target)
-        build_data["artifacts"].append(f"/{LIBRARY.as_posix()}")
+        root = Path(self.root)
+        if version == "editable":
+            build(root, target, root / LIBRARY)
+        else:
+            build(root, target, self._beside_the_wheel)
+            build_data["force_include"][str(self._beside_the_wheel)] = LIBRARY.as_posix()
         build_data["pure_python"] = False
         tag = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         if is_linux:
             tag = f"manylinux_{GLIBC[0]}_{GLIBC[1]}_{machine}"
         build_data["tag"] = f"py3-none-{tag}"
 
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Is called when the package is put together."""
+        self._beside_the_wheel.unlink(missing_ok=True)
 
-def build(root: Path, target: str) -> None:
-    """Compiles the library for a target of zig. Processes go on with the one that it replaces."""
+    @property
+    def _beside_the_wheel(self) -> Path:
+        return Path(self.directory) / LIBRARY.name
+
+
+def build(root: Path, target: str, library: Path) -> None:
+    """Compiles a library for a target of zig. Processes go on with the one that it replaces."""
     sources = sorted(str(path) for path in (root / FOLDER).glob("*.c"))
-    with tempfile.TemporaryDirectory(dir=root / FOLDER) as folder:
-        made = Path(folder) / LIBRARY.name
+    library.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=library.parent) as folder:
+        made = Path(folder) / library.name
         command = [sys.executable, "-m", "ziglang", "cc", "-target", target, *OPTIONS]
         environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder}
         subprocess.run([*command, "-o", str(made), *sources], check=True, env=environment)
-        made.replace(root / LIBRARY)
+        made.replace(library)

@@ -87,7 +87,7 @@ PEERS: Mapping[str, tuple[Callable[[], list[str]], str]] = {
     ),
     "sanitizers": (
         lambda: _missing_packages("ziglang") + ([] if shutil.which("gcc") else ["gcc"]),
-        "pip install -e '.[riscv]', and apt install gcc",
+        "pip install -e '.[test]', and apt install gcc",
     ),
     "site": (
         lambda: _missing_packages("furo", "ipykernel", "myst_nb", "sphinx"),
