@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,7 +31,7 @@ from lowerings.execution.compile_cache import CACHE_VARIABLE
 from lowerings.execution.emulator import Emulation
 from lowerings.execution.profile import Profile
 from lowerings.partitioning.annotations import says_how_split
-from lowerings.partitioning.partition_warning import PartitionWarning
+from lowerings.partitioning.partition_warning import no_partition_warnings
 from lowerings.pipelines import LEVELS, PARTITIONING
 from xla_dialect.devices.process_grid import ProcessGrid
 from xla_dialect.diagnostics import LocatedError, XlaError
@@ -269,9 +268,8 @@ def report_communication(module: ModuleOp, args: argparse.Namespace) -> None:
     if level_of(module) != LEVELS[0]:
         raise RunError("--print-communication is for programs of the xla level")
     passes = PARTITIONING if is_split(module, args) else ("xla-flatten-tuples",)
-    with warnings.catch_warnings():
-        # Whoever compiles it for its run warns.
-        warnings.simplefilter("ignore", PartitionWarning)
+    # Whoever compiles it for its run warns.
+    with no_partition_warnings():
         manager = PassManager(make_context(), verify_each=False)
         manager.run(module.clone(), parse_passes(",".join((*passes, REPORT))))
 

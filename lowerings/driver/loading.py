@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -42,12 +43,12 @@ def quick_loading() -> Generator[None]:
         from xdsl.irdl.declarative_assembly_format import FormatProgram  # noqa: PLC0415
 
         formats: Any = FormatProgram
-        if formats.from_str is _DeferredFormat:
+        if isinstance(formats.from_str, _Deferring):
             # Whoever began ends it.
             yield
             return
         read = _reader()
-        formats.from_str = staticmethod(_DeferredFormat)
+        formats.from_str = staticmethod(_Deferring(threading.get_ident()))
         try:
             yield
         finally:
@@ -67,6 +68,18 @@ def _promote() -> None:
     if not gc.get_freeze_count():
         gc.freeze()
         gc.unfreeze()
+
+
+@dataclass(frozen=True)
+class _Deferring:
+    """`FormatProgram.from_str` while one thread loads modules; formats of others are read."""
+
+    thread: int
+
+    def __call__(self, text: str, operation: OpDef) -> Any:
+        if threading.get_ident() != self.thread:
+            return _reader()(text, operation)
+        return _DeferredFormat(text, operation)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
@@ -21,7 +22,7 @@ def quick_dataclasses() -> Generator[None]:
     Each function that it makes is a text that it compiles, and on the way to buffers there are 490
     such classes. Those that compare and hash differ in the names of fields only: one is compiled
     for each number of fields, and the others get their names put in. One that shows an object is
-    called rarely, so it looks the names up.
+    called rarely, so it looks the names up. Classes of other threads are left alone.
     """
     module: Any = dataclasses
     if module.dataclass is _dataclass:
@@ -29,16 +30,27 @@ def quick_dataclasses() -> Generator[None]:
         yield
         return
     module.dataclass = _dataclass
+    _thread.is_loading = True
     try:
         yield
     finally:
+        _thread.is_loading = False
         module.dataclass = _PLAIN
 
 
+class _Thread(threading.local):
+    is_loading = False
+
+
+_thread = _Thread()
+
+
 def _dataclass(cls: type | None = None, /, **options: Any) -> Any:
-    """`dataclass` of the standard library, with its options."""
+    """`dataclass` of the standard library, with its options; modules that are loaded keep it."""
     if cls is None:
         return partial(_dataclass, **options)
+    if not _thread.is_loading:
+        return _PLAIN(cls, **options)
     if options.get("order") or options.get("unsafe_hash"):
         return _PLAIN(cls, **options)
     own = vars(cls)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from lowerings.execution.capsules import keep_for_ever
 from lowerings.execution.code import LoadedCode
 from lowerings.execution.declared_functions import DeclaredFunction
 from lowerings.execution.exchange_plans import ExchangePlan, can_be_planned, plans_of
@@ -59,7 +60,7 @@ class _Runtime:
         code = host().object_code(runtime_text(), 0)
         self._code = LoadedCode(code, "run_in_turn", exported=(*functions, "current_key"))
         # Threads wait in it until the process ends, which is later than Python's modules do.
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._code))
+        keep_for_ever(self._code)
         ctypes.c_uint32.from_address(self._code.address("current_key")).value = key.value
         self.current, self.exchange, self._work, run_on_threads = map(self._code.address, functions)
         self.run_in_turn: Callable[[int], None] = self._code.function
@@ -80,7 +81,7 @@ class _Runtime:
             worker = WorkerRecord()
         thread = ctypes.c_uint64()
         # The thread reads the record for ever.
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(worker))
+        keep_for_ever(worker)
         place = ctypes.c_void_p(ctypes.addressof(worker))
         work = ctypes.c_void_p(self._work)
         error = self._libc.pthread_create(ctypes.byref(thread), None, work, place)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -31,7 +30,7 @@ from lowerings.partitioning.manual_computation import (
     outside,
 )
 from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
-from lowerings.partitioning.partition_warning import PartitionWarning
+from lowerings.partitioning.partition_warning import warn
 from lowerings.partitioning.reshard_steps import Spread
 from lowerings.partitioning.resharding import is_annotation, is_reshard, plan, reshard
 from lowerings.rewriting.change import ReportingPass
@@ -421,8 +420,4 @@ def _rank(value: SSAValue) -> int:
 
 
 def _warn(op: Operation, reason: str, cost: float) -> None:
-    warnings.warn(
-        f"{described(op)} {reason}: a device sends {round(cost):,} bytes to gather it",
-        PartitionWarning,
-        stacklevel=2,
-    )
+    warn(f"{described(op)} {reason}: a device sends {round(cost):,} bytes to gather it")

@@ -75,8 +75,13 @@ def put(values: Array, shape: Shape, memory: MemorySpace) -> int:
 
 
 def memory_of(device: int | None, memory: int | None) -> MemorySpace:
-    """The memory that arguments of the API name: the default of the device if only that is said."""
-    return MEMORIES[memory] if memory else DEVICES[device].memories[0]
+    """
+    The memory that arguments of the API name for a new array: the default of the device if only
+    that is said; raises PluginError.
+    """
+    found: MemorySpace = MEMORIES[memory] if memory else DEVICES[device].memories[0]
+    found.device.client.require_alone()
+    return found
 
 
 @implements("Client_BufferFromHostBuffer")

@@ -11,6 +11,7 @@ from typing import Any
 from lowerings.pjrt.c_api import ErrorCode, NamedValue, NamedValueType
 from lowerings.pjrt.functions import Objects, PluginError, characters, implements, say, text
 from lowerings.pjrt.records import DeviceRecord, MemoryRecord, address
+from lowerings.pjrt.several_processes import refusal
 
 PLATFORM = "cpu"
 """
@@ -23,6 +24,12 @@ VERSION = "xla-dialect 0.1"
 
 DEVICE_COUNT = "num_devices"
 """The option for the number of devices."""
+
+PROCESS_COUNT = "num_processes"
+"""
+The option for the number of processes that compute together. We are not among them: devices are
+there if it is more than one, but nothing can be put or compiled there.
+"""
 
 MEMORY_KINDS = ("device", "pinned_host", "unpinned_host")
 """As XLA names those of a CPU; the first is the default. All are the same memory."""
@@ -73,7 +80,8 @@ class Device:
 class Client:
     """All devices of this process."""
 
-    def __init__(self, device_count: int):
+    def __init__(self, device_count: int, process_count: int = 1):
+        self._process_count = process_count
         if not 1 <= device_count <= MAX_DEVICES:
             raise PluginError(
                 ErrorCode.INVALID_ARGUMENT,
@@ -92,6 +100,11 @@ class Client:
         if not 0 <= number < len(self.devices):
             raise PluginError(ErrorCode.INVALID_ARGUMENT, f"there is no device {number}")
         return self.devices[number]
+
+    def require_alone(self) -> None:
+        """Raises PluginError if other processes compute together with this one."""
+        if self._process_count > 1:
+            raise PluginError(ErrorCode.FAILED_PRECONDITION, refusal(self._process_count))
 
     def close(self) -> None:
         """Forgets its handles."""
@@ -141,21 +154,23 @@ def options_of(start: int | None, count: int) -> dict[str, str | int | float | b
     return found
 
 
-def device_count(options: dict[str, str | int | float | bool]) -> int:
-    """How many devices options ask for; raises PluginError for options that we do not know."""
-    unknown = [name for name in options if name != DEVICE_COUNT]
-    if unknown:
-        raise PluginError(
-            ErrorCode.INVALID_ARGUMENT,
-            f"there is no option '{unknown[0]}' (there is: {DEVICE_COUNT})",
-        )
-    count = options.get(DEVICE_COUNT, 1)
-    try:
-        return int(count)
-    except ValueError as error:
-        raise PluginError(
-            ErrorCode.INVALID_ARGUMENT, f"{DEVICE_COUNT} is '{count}', which is no number"
-        ) from error
+def client_of(start: int | None, count: int) -> Client:
+    """A client as options say; raises PluginError for options that we do not know."""
+    options = options_of(start, count)
+    numbers = {DEVICE_COUNT: 1, PROCESS_COUNT: 1}
+    for name, value in options.items():
+        if name not in numbers:
+            raise PluginError(
+                ErrorCode.INVALID_ARGUMENT,
+                f"there is no option '{name}' (there is: {', '.join(numbers)})",
+            )
+        try:
+            numbers[name] = int(value)
+        except ValueError as error:
+            raise PluginError(
+                ErrorCode.INVALID_ARGUMENT, f"{name} is '{value}', which is no number"
+            ) from error
+    return Client(numbers[DEVICE_COUNT], numbers[PROCESS_COUNT])
 
 
 @implements("Plugin_Initialize")
@@ -172,7 +187,7 @@ def plugin_attributes(args: Any) -> None:
 @implements("Client_Create")
 def client_create(args: Any) -> None:
     """A client with as many devices as its options say."""
-    args.client = Client(device_count(options_of(args.create_options, args.num_options))).handle
+    args.client = client_of(args.create_options, args.num_options).handle
 
 
 @implements("Client_Destroy")
@@ -253,8 +268,7 @@ def client_topology_description(args: Any) -> None:
 @implements("TopologyDescription_Create")
 def topology_create(args: Any) -> None:
     """The devices of a client that nobody has made."""
-    options = options_of(args.create_options, args.num_options)
-    args.topology = Client(device_count(options)).topology.handle
+    args.topology = client_of(args.create_options, args.num_options).topology.handle
 
 
 @implements("TopologyDescription_Destroy")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,7 +22,7 @@ from lowerings.execution.declared_functions import CustomCalls
 from lowerings.execution.ffi.targets import outside_targets
 from lowerings.execution.partitioned_runs import PartitionedProgram
 from lowerings.execution.processes import Runnable
-from lowerings.partitioning.partition_warning import PartitionWarning
+from lowerings.partitioning.partition_warning import no_partition_warnings
 from lowerings.pjrt.c_api import ErrorCode
 from lowerings.pjrt.functions import PluginError
 from lowerings.pjrt.inspected_shardings import forget_inspections
@@ -151,9 +150,8 @@ def _compile_parts(
     The program of one device, as the partitioner makes it; None where nothing is split, or it has
     no program: devices then compute with whole arrays, and the log says why.
     """
-    with warnings.catch_warnings():
-        # Of those that write programs, nobody can tell the partitioner anything.
-        warnings.simplefilter("ignore", PartitionWarning)
+    # Of those that write programs, nobody can tell the partitioner anything.
+    with no_partition_warnings():
         try:
             found = _compiled(_source(text), options, passes)
         except XlaError as error:

@@ -38,6 +38,7 @@ class LoadedProgram:
     """A program on devices of a client."""
 
     def __init__(self, compiled: CompiledProgram, client: Client):
+        client.require_alone()
         self.compiled = compiled
         self.client = client
         options = compiled.options

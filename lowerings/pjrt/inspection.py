@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from lowerings.execution.program_shards import partition
 from lowerings.ir.functions import functions_of
 from lowerings.jax.levels import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at
 from lowerings.partitioning.operation_costs import costs_of
-from lowerings.partitioning.partition_warning import PartitionWarning
+from lowerings.partitioning.partition_warning import no_partition_warnings
 from lowerings.pjrt.c_api import ErrorCode
 from lowerings.pjrt.compiling import parsed, without_annotations
 from lowerings.pjrt.functions import PluginError
@@ -46,8 +45,7 @@ def module_of(compiled: CompiledProgram, *, outlined: bool = False) -> ModuleOp:
     """
     module = parsed(compiled.text, compiled.options, outlined=outlined)
     if isinstance(compiled.program, PartitionedProgram):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PartitionWarning)
+        with no_partition_warnings():
             partition(module, ENTRY_SYMBOL)
     return module
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import llvmlite.binding as typed_llvm
 
+from lowerings.execution.capsules import keep_for_ever
 from lowerings.execution.compile_cache import CompileCache
 from lowerings.execution.meeting_records import RunRecord
 from lowerings.pjrt.c_api import (
@@ -229,7 +230,7 @@ class _Code:
         self.symbols: Any = library.link(self._linker, "pjrt")
         self.functions: Mapping[str, int] = {n: self.symbols[n] for n in names if n in _ALL}
         """The addresses of the functions of the API."""
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
+        keep_for_ever(self)
         atexit.register(self._close)
 
     def _close(self) -> None:

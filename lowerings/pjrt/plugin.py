@@ -6,6 +6,7 @@ import ctypes
 from functools import cache
 from typing import Any
 
+from lowerings.execution.capsules import keep_for_ever, new_capsule
 from lowerings.pjrt.c_api import EXTENSIONS, FUNCTIONS, VERSION, Api, ApiVersion, extension_struct
 from lowerings.pjrt.functions import as_c_functions
 from lowerings.pjrt.machine_code import MachineCode, Trampolines
@@ -34,14 +35,11 @@ class Plugin:
             addresses = (functions[name] for name in names)
             self._extensions.append(struct(ctypes.sizeof(struct), number, following, *addresses))
             self.api.extension_start = ctypes.addressof(self._extensions[-1])
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
+        keep_for_ever(self)
 
     def capsule(self) -> Any:
         """The address of the table as JAX takes it."""
-        new: Any = ctypes.pythonapi.PyCapsule_New
-        new.restype = ctypes.py_object
-        new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-        return new(ctypes.addressof(self.api), CAPSULE_NAME, None)
+        return new_capsule(ctypes.addressof(self.api), CAPSULE_NAME)
 
     def machine_code(self) -> MachineCode:
         """Compiles what needs no Python, and puts it into the table."""

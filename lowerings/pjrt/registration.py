@@ -7,34 +7,47 @@ import os
 import re
 from typing import Any, cast
 
-from jax._src import compiler, xla_bridge
+from jax._src import compiler, distributed, xla_bridge
+from jaxlib import xla_client
 
 from lowerings.driver.loading import loading
+from lowerings.pjrt.several_processes import refusal
 
 _bridge = cast(Any, xla_bridge)
+_client = cast(Any, xla_client)
 _compiler = cast(Any, compiler)
+_distributed = cast(Any, distributed)
 
 
 _DEVICE_COUNT_FLAG = re.compile(r"--xla_force_host_platform_device_count=(\d+)")
 
 
 def register(backend: str, priority: int) -> None:
-    """Makes a backend known to JAX, once; nothing is loaded before JAX makes its client."""
+    """
+    Makes a backend known to JAX, once; nothing is loaded before JAX makes its client. An error in
+    that ends no program that has not asked for the backend.
+    """
     if backend in _bridge._backend_factories:
         return
 
     def make_client() -> Any:
+        options: dict[str, Any] = {"num_devices": device_count()}
+        processes = _distributed.global_state.num_processes
+        if processes > 1:
+            if backend not in (_bridge.config.jax_platforms.value or "").split(",")[1:]:
+                raise RuntimeError(refusal(processes))
+            # For JAX, the error of a backend that is listed is one of the default backend, too.
+            options["num_processes"] = processes
         _load(backend)
         _hand_over_host_callbacks()
-        return _bridge.make_pjrt_c_api_client(backend, {"num_devices": device_count()})
+        options |= _bridge._options_from_jax_configs(backend)
+        return _client.make_c_api_client(backend, options, None)
 
     def make_topology(name: str, **options: Any) -> Any:
-        from jaxlib import xla_client  # noqa: PLC0415
-
-        return cast(Any, xla_client).make_c_api_device_topology(_load(backend), name, **options)
+        return _client.make_c_api_device_topology(_load(backend), name, **options)
 
     _bridge.register_backend_factory(
-        backend, make_client, priority=priority, fail_quietly=False, make_topology=make_topology
+        backend, make_client, priority=priority, fail_quietly=True, make_topology=make_topology
     )
 
 
@@ -51,12 +64,11 @@ def device_count() -> int:
 @loading()
 def _load(backend: str) -> Any:
     """The capsule of the plugin, which jaxlib has been told about."""
-    from jaxlib import xla_client  # noqa: PLC0415
-
     from lowerings.pjrt.plugin import plugin  # noqa: PLC0415
 
     capsule = plugin().capsule()
-    cast(Any, xla_client).load_pjrt_plugin_with_c_api(backend, capsule)
+    _client.load_pjrt_plugin_with_c_api(backend, capsule)
+    _client.initialize_pjrt_plugin(backend)
     return capsule
 
 

@@ -3,7 +3,9 @@
 import dataclasses
 import math
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError, field
+from functools import partial
 from typing import Any
 
 import pytest
@@ -162,5 +164,24 @@ def test_they_compare_hash_and_show_as_they_do_otherwise(
 ) -> None:
     with quick_dataclasses():
         quick = dataclasses.dataclass
+        found = behaviour(quick, make)
     assert dataclasses.dataclass is PLAIN is not quick
-    assert behaviour(quick, make) == behaviour(PLAIN, make)
+    assert found == behaviour(PLAIN, make)
+
+
+def test_classes_of_others_are_made_as_always() -> None:
+    """Of other threads meanwhile, and later of modules that were loaded meanwhile."""
+
+    def is_quick() -> bool:
+        class Point:
+            x: int
+
+        plain = PLAIN(type("Point", (), {"__annotations__": {"x": int}}))
+        return vars(quick(Point))["__repr__"].__module__ != vars(plain)["__repr__"].__module__
+
+    with quick_dataclasses():
+        quick = partial(dataclasses.dataclass, frozen=True)
+        assert is_quick()
+        with ThreadPoolExecutor(1) as threads:
+            assert not threads.submit(is_quick).result()
+    assert not is_quick()

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import textwrap
 
 LOAD = "from xdsl.dialects import arith, memref, tensor\n"
 QUICKLY = f"""\
@@ -75,3 +76,31 @@ print(any(each is made for each in gc.get_objects(generation=2)))
 """
     )
     assert printed_by(script) == "False\n"
+
+
+def test_other_threads_and_children_are_left_alone() -> None:
+    script = (
+        QUICKLY
+        + "def define():\n"
+        + textwrap.indent(LATER.replace('print("read at once")', "return True"), "    ")
+        + """
+import os
+from threading import Event, Thread
+inside, leave = Event(), Event()
+def load():
+    with quick_loading():
+        inside.set()
+        leave.wait()
+loader = Thread(target=load)
+loader.start()
+inside.wait()
+print(define(), flush=True)
+if not (child := os.fork()):
+    os._exit(0 if define() and gc.isenabled() else 1)
+print(os.waitpid(child, 0)[1], gc.isenabled())
+leave.set()
+loader.join()
+print(gc.isenabled())
+"""
+    )
+    assert printed_by(script).split("\n") == ["True", "0 False", "True", ""]
