@@ -35,9 +35,9 @@ PAGE = re.compile(r"(?<![\w/.*{}-])((?:[\w.-]+/)*\w[\w.-]*\.md)(?:#([\w-]+))?")
 PAGE_OF_RULES = re.compile(r"docs/specification/([\w.]+\.md)")
 FILE = re.compile(r"(?<![\w/.*-])((?:xla_dialect|lowerings|tools|test|docs)(?:/\w+)+(?:\.\w+)+)\b")
 NAMED_FILE = re.compile(r"`(\w+\.(?:py|c))`")
-COMMON_LABEL = re.compile(r"(?<![\w\])])\(((?:RC|RG|SR|B|S|L|P|W|I)\d+)\)")
+COMMON_LABEL = re.compile(r"(?<![\w\])])\(((?:RC|RG|SH|SR|B|S|L|P|W|I)\d+)\)")
 """In brackets that no name is before: there it would be an argument."""
-EXAMPLE_LABEL = re.compile(r"(?<![\w.\"'%@])((?:RC|RG|[BSLPWIGTN])\d{1,2})(?=[ ,:;.)\"-]|$)")
+EXAMPLE_LABEL = re.compile(r"(?<![\w.\"'%@])((?:RC|RG|SH|[BSLPWIGTN])\d{1,2})(?=[ ,:;.)\"-]|$)")
 MESSAGE = re.compile(r"\b((?:xla|check|interpreter)\\?\.\w+): \\?\((C\d+)\\?\)")
 BUILDER_MESSAGE = re.compile(r"\"(\w+): \(((?:[AB]\.)?C\d+)\)")
 ELSEWHERE = re.compile(

@@ -20,11 +20,9 @@ from lowerings.partitioning.reshard_steps import (
 )
 from xla_dialect.ops.custom_calls import ANNOTATIONS, SHARDING_GROUP, CustomCallOp
 from xla_dialect.ops.data_movement import CopyOp
-from xla_dialect.sharding.attributes import set_result_shardings
+from xla_dialect.sharding.attributes import RESHARD, set_result_shardings
 from xla_dialect.types import BY_TYPE, Array, sizes_of
 
-RESHARD = "sdy.reshard"
-"""The attribute of a reshard: the collective that it is, or nothing yet."""
 REDUCTION = "sdy.reduction"
 """How a reshard folds what is unreduced, unless by sums."""
 

@@ -168,7 +168,7 @@ def test_a_maximal_sharding_is_all_of_the_array() -> None:
     assert mesh.devices == (3,)
     assert Shards.of_mesh(mesh, Sharding("m"), 1).slices(3, (5,)) == (slice(0, 5),)
     fault = ShardingAttr.read("@m, [{}]").fault(mesh, 1)
-    assert fault == "a sharding to one device has no dimensions"
+    assert fault == "(SH7) a sharding to one device has no dimensions or axes"
 
 
 HLO = {

@@ -65,7 +65,8 @@ def test_rules_are_written_as_they_were_read(text: str) -> None:
     ("text", "message"),
     [
         ("([i])->([j]) {i=2}", "factor j has no size"),
-        ("([i])->([i]) {i=2, k=3}", "no dimension has a factor k"),
+        ("([i])->([i]) {i=2, k=3}", "the size of factor j, found .k."),
+        ("([i])->([i]) {i=2, j=3}", "no dimension has a factor j"),
         ("([a])->([a]) {a=2}", "expected factors i to z"),
         ("([i])->([i]) {i=2} odd={i}", "expected one of reduction"),
         ("([i])->([i]) {i=2} reduction={i} reduction={i}", "each once"),
@@ -117,7 +118,7 @@ def test_a_rule_of_an_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_rule_that_does_not_fit() -> None:
-    with pytest.raises(XlaError, match="its sharding rule gives operand 0 rank 1, it has 2"):
+    with pytest.raises(XlaError, match=r"its sharding rule .*gives operand 0 rank 1, it has 2"):
         propagated(call("([i])->([i, j]) {i=4, j=8}"))
     module = parse_program(call("([i, j], [i])->([i, j]) {i=4, j=8}"), "test.mlir")
     op = next(op for op in operations_in(module) if isinstance(op, CustomCallOp))
@@ -128,7 +129,7 @@ def test_a_rule_that_does_not_fit() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("<@mesh", "<@other", "parameter 0: sharding .*: there is no mesh @other"),
+        ("<@mesh", "<@other", "parameter 0: sharding .*: .SH2. there is no mesh @other"),
         ('{"y"}', '{"x"}', 'axis "x" is used twice'),
         (', {"y"}', "", "has 1 dimensions for an array of rank 2"),
     ],

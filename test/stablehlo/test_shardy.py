@@ -72,7 +72,8 @@ MESH = 'sdy.mesh @mesh = <["x"=2, "y"=2]>\n'
 
 
 def function(operations: str) -> str:
-    return f"{MESH}func.func @main(%a: tensor<4x8xf32>) {{\n{operations}\nreturn\n}}"
+    split = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}'
+    return f"{MESH}func.func @main(%a: tensor<4x8xf32> {split}) {{\n{operations}\nreturn\n}}"
 
 
 ANNOTATIONS = [
@@ -80,7 +81,7 @@ ANNOTATIONS = [
     '%0 = "sdy.reshard"(%a) <{sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>',
     '%0 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<4x8xf32>',
     '%0 = sdy.all_to_all [{"x"}: 0->1] %a out_sharding=<@mesh, [{}, {"x"}]> : tensor<4x8xf32>',
-    '%0 = sdy.collective_permute %a out_sharding=<@mesh, [{"x":(1)2}, {}]> : tensor<4x8xf32>',
+    '%0 = sdy.collective_permute %a out_sharding=<@mesh, [{"y"}, {}]> : tensor<4x8xf32>',
     "%0 = sdy.propagation_barrier %a allowed_direction=NONE : tensor<4x8xf32>",
     "%0 = sdy.constant dense<1.0> : tensor<4x8xf32>",
     "sdy.sharding_group %a group_id=1 : tensor<4x8xf32>",
@@ -115,8 +116,14 @@ def manual(in_sharding: str, part: str = "tensor<2x8xf32>", axes: str = '{"x"}')
         (manual('<@mesh, [{"z"}, {}]>', axes='{"z"}'), "unknown axis 'z'"),
         (manual('<@mesh, [{"x":(1)2}, {}]>'), "is all of the axis"),
         (manual('<@mesh, [{"x"}, {}]>, <@mesh, []>'), "in_shardings has 2 entries for 1 values"),
-        (function('%0 = sdy.reshard %a <@mesh, [{"x"] > : tensor<4x8xf32>'), "closes nothing here"),
-        (function('%0 = sdy.reshard %a <@mesh, [{"x" : tensor<4x8xf32>'), "is never closed"),
+        (
+            function('%0 = sdy.reshard %a <@mesh, [{"x"] > : tensor<4x8xf32>'),
+            "expected ',', found ']'",
+        ),
+        (
+            function('%0 = sdy.reshard %a <@mesh, [{"x" : tensor<4x8xf32>'),
+            "expected '(', found 'tensor'",
+        ),
     ],
 )
 def test_errors(text: str, message: str):

@@ -70,3 +70,12 @@ def legalized(text: str, *passes: str) -> str:
                 module.operation
             )
         return str(module)
+
+
+def made_local(text: str) -> str:
+    """The program of one device, for a module of Shardy whose reshards are collectives."""
+    with _context() as context:
+        module = ir.Module.parse(text, context)
+        passes = passmanager.PassManager.parse("builtin.module(sdy-convert-global-to-local)")
+        passes.run(module.operation)
+        return str(module)

@@ -4,17 +4,23 @@
 
 A dimension is split over its axes, the first the most major. `{}` is closed: it stays so.
 `{"x", ?}` is open: propagation may add axes behind. The array is never split over replicated axes,
-and it is a sum that is still to be made over unreduced ones.
+and it is a sum that is still to be made over unreduced ones. Rules:
+docs/specification/shardings.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TypeVar
 
-from xla_dialect.sharding.axes import AxisReference, in_mesh_order, size_of, spell_axes
+from xla_dialect.sharding.axes import (
+    AxisReference,
+    axes_fault,
+    order_fault,
+    size_of,
+    spell_axes,
+)
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.sharding.tokens import Tokens, symbol_text
 
@@ -53,7 +59,7 @@ class DimensionSharding:
                 tokens.fail("a priority, such as p1")
             priority = int(found[1:])
             if not axes and is_closed:
-                tokens.fail_with("a dimension that is closed and empty has no priority")
+                tokens.fail_with("(SH8) a dimension that is closed and empty has no priority")
             tokens.accept(found)
         return DimensionSharding(tuple(axes), is_closed, priority)
 
@@ -114,7 +120,11 @@ class Sharding:
             if name not in ("replicated", "unreduced") or name in lists:
                 tokens.fail("replicated={...} or unreduced={...}, each once")
             tokens.expect(name, "=", "{")
-            lists[name] = tuple(tokens.list_until("}", lambda: AxisReference.parse(tokens)))
+            axes = [AxisReference.parse(tokens)]
+            while not tokens.accept("}"):
+                tokens.expect(",")
+                axes.append(AxisReference.parse(tokens))
+            lists[name] = tuple(axes)
         return Sharding(mesh, tuple(dimensions), **lists)
 
     @staticmethod
@@ -217,31 +227,15 @@ class Sharding:
     def fault(self, mesh: Mesh, rank: int) -> str | None:
         """What is wrong with it for an array of this rank; None if nothing."""
         if mesh.is_maximal:
-            return None if not self.dimensions else "a sharding to one device has no dimensions"
+            is_bare = not self.dimensions and next(self.used_axes, None) is None
+            return None if is_bare else "(SH7) a sharding to one device has no dimensions or axes"
         if len(self.dimensions) != rank:
-            return f"has {len(self.dimensions)} dimensions for an array of rank {rank}"
-        used: list[AxisReference] = []
-        for axis in self.used_axes:
-            fault = axis.fault(mesh.sizes)
-            if fault is not None:
-                return fault
-            for other in used:
-                if axis.overlaps(other, mesh.sizes):
-                    return (
-                        f"axis {axis} is used twice"
-                        if axis == other
-                        else f"axes {other} and {axis} overlap"
-                    )
-            used.append(axis)
-        for each in (*self.axes, self.replicated, self.unreduced):
-            for first, second in pairwise(each):
-                if first.merged(second, mesh.sizes) is not None:
-                    return f"sub-axes {first} and {second} are one"
-        for name in ("replicated", "unreduced"):
-            axes: tuple[AxisReference, ...] = getattr(self, name)
-            if axes != in_mesh_order(axes, mesh.sizes):
-                return f"{name} axes {spell_axes(axes)} are not in the order of the mesh"
-        return None
+            return f"(SH7) has {len(self.dimensions)} dimensions for an array of rank {rank}"
+        return (
+            axes_fault((*self.axes, self.replicated, self.unreduced), mesh.sizes)
+            or order_fault("replicated", self.replicated, mesh.sizes)
+            or order_fault("unreduced", self.unreduced, mesh.sizes)
+        )
 
 
 def axis_names(text: str) -> list[str]:

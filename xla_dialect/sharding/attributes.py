@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import irdl_attr_definition
@@ -23,6 +23,8 @@ SHARDING = "sdy.sharding"
 """The attribute of an operation, or of a parameter or result of a function."""
 SHARDING_RULE = "sdy.sharding_rule"
 """The attribute of an operation with a rule of its own."""
+RESHARD = "sdy.reshard"
+"""The attribute of a copy that is a reshard: the collective that it is, or nothing yet."""
 
 
 @irdl_attr_definition
@@ -95,6 +97,17 @@ def meshes_of(module: Operation) -> dict[str, Mesh]:
     return {name: mesh.data for name, mesh in found.data.items() if isinstance(mesh, MeshAttr)}
 
 
+def sharding_fault(sharding: Sharding, type_: Attribute, meshes: Mapping[str, Mesh]) -> str | None:
+    """What is wrong with a sharding of a value of this type; None if nothing."""
+    mesh = sharding.mesh_in(meshes)
+    if mesh is None:
+        return f"(SH2) there is no mesh @{sharding.mesh}"
+    if isinstance(type_, TensorType):
+        return sharding.fault(mesh, len(type_.shape.data))
+    is_bare = next(sharding.used_axes, None) is None and not sharding.dimensions
+    return None if is_bare else f"(SH7) {type_} has no dimensions"
+
+
 def set_meshes(module: Operation, meshes: Mapping[str, Mesh]) -> None:
     """Gives a module its meshes; none: takes them away."""
     if meshes:
@@ -109,8 +122,6 @@ def result_shardings(op: Operation) -> Sequence[Sharding] | None:
     match op.attributes.get(SHARDING):
         case ShardingPerValueAttr() as found:
             return found.data
-        case ShardingAttr() as found:
-            return (found.data,) * len(op.results)
         case _:
             return None
 

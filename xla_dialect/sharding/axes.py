@@ -1,9 +1,14 @@
-"""Axes of a mesh, and parts of axes: `"x"`, `"y":(1)2`."""
+"""
+Axes of a mesh, and parts of axes: `"x"`, `"y":(1)2`.
+
+Rules: docs/specification/shardings.md.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from xla_dialect.sharding.tokens import Tokens
 
@@ -132,15 +137,16 @@ class AxisReference:
         """What is wrong with it in a mesh: no such axis, or no such part; None if nothing."""
         whole = sizes.get(self.name)
         if whole is None:
-            return f"unknown axis {self.name!r}"
+            return f"(SH3) unknown axis {self.name!r}"
         if self.size is None:
             return None
         if self.pre_size < 1 or self.size < 2:
-            return f"sub-axis {self}: its pre-size is at least 1, its size at least 2"
+            return f"(SH3) sub-axis {self}: its pre-size is at least 1, its size at least 2"
         if whole % (self.pre_size * self.size):
-            return f"sub-axis {self}: {self.pre_size} times {self.size} does not divide {whole}"
+            product = f"{self.pre_size} times {self.size}"
+            return f"(SH3) sub-axis {self}: {product} does not divide {whole}"
         if self.size == whole:
-            return f"sub-axis {self} is all of the axis"
+            return f"(SH3) sub-axis {self} is all of the axis"
         return None
 
 
@@ -168,6 +174,35 @@ def in_mesh_order(axes: Iterable[AxisReference], sizes: Sizes) -> tuple[AxisRefe
     """The axes in the order of the mesh, parts from major to minor, merged where they can be."""
     order = {name: number for number, name in enumerate(sizes)}
     return merged_axes(sorted(axes, key=lambda a: (order[a.name], a.pre_size)), sizes)
+
+
+def axes_fault(lists: Iterable[Sequence[AxisReference]], sizes: Sizes) -> str | None:
+    """What is wrong with lists of axes that are used side by side; None if nothing."""
+    used: list[AxisReference] = []
+    for axes in lists:
+        for axis in axes:
+            fault = axis.fault(sizes)
+            if fault is not None:
+                return fault
+            for other in used:
+                if axis.overlaps(other, sizes):
+                    return (
+                        f"(SH4) axis {axis} is used twice"
+                        if axis == other
+                        else f"(SH4) axes {other} and {axis} overlap"
+                    )
+            used.append(axis)
+        for first, second in pairwise(axes):
+            if first.merged(second, sizes) is not None:
+                return f"(SH5) sub-axes {first} and {second} are one"
+    return None
+
+
+def order_fault(name: str, axes: Sequence[AxisReference], sizes: Sizes) -> str | None:
+    """What is wrong with the order of axes that are a set; None if nothing."""
+    if tuple(axes) == in_mesh_order(axes, sizes):
+        return None
+    return f"(SH6) {name} axes {spell_axes(axes)} are not in the order of the mesh"
 
 
 def spell_axes(axes: Sequence[AxisReference]) -> str:

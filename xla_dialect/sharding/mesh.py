@@ -1,4 +1,8 @@
-"""The devices of a program as an array with named axes: `#xla.mesh<["x"=4, "y"=2]>`."""
+"""
+The devices of a program as an array with named axes: `#xla.mesh<["x"=4, "y"=2]>`.
+
+Rules: docs/specification/shardings.md.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +75,7 @@ class Mesh:
 
     def fault(self) -> str | None:
         """What is wrong: an axis named twice, sizes and ids that do not fit; None if nothing."""
-        what = f"mesh {shortened(str(self))}"
+        what = f"(SH1) mesh {shortened(str(self))}"
         names = [name for name, _ in self.axes]
         for number, name in enumerate(names):
             if name in names[:number]:

@@ -1,10 +1,15 @@
-"""Which dimensions of an operation are split together: `([i, k], [k, j])->([i, j]) {i=8, ..}`."""
+"""
+Which dimensions of an operation are split together: `([i, k], [k, j])->([i, j]) {i=8, ..}`.
+
+Rules: docs/specification/shardings.md.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeAlias
 
 from xdsl.irdl import irdl_attr_definition
@@ -50,12 +55,15 @@ class ShardingRule:
         if tokens.accept("{"):
 
             def sized() -> None:
+                if not tokens.at(factor_name(len(sizes))):
+                    tokens.fail(f"(SH25) the size of factor {factor_name(len(sizes))}")
                 factor = letters.known(tokens)
                 tokens.expect("=")
                 sizes[factor] = tokens.number()
 
             tokens.list_until("}", sized)
         lists: dict[str, tuple[int, ...]] = {}
+        left = SECTIONS
         is_custom = False
         while tokens.peek()[0]:
             if tokens.accept(","):
@@ -63,14 +71,15 @@ class ShardingRule:
                 is_custom = True
                 break
             name = tokens.peek()[0]
-            if name not in SECTIONS or name in lists:
-                tokens.fail(f"one of {', '.join(SECTIONS)}, each once")
+            if name not in left:
+                tokens.fail(f"one of {', '.join(SECTIONS)}, each once and in this order")
+            left = left[left.index(name) + 1 :]
             tokens.expect(name, "=", "{")
             lists[name] = tuple(tokens.list_until("}", lambda: letters.known(tokens)))
         tokens.finish()
         for factor in range(letters.count):
             if factor not in sizes:
-                raise SpellingError(f"factor {factor_name(factor)} has no size")
+                raise SpellingError(f"(SH25) factor {factor_name(factor)} has no size")
         every = tuple(sizes[factor] for factor in range(letters.count))
         return ShardingRule(every, operands, results, **lists, is_custom=is_custom)
 
@@ -103,15 +112,52 @@ class ShardingRule:
             ("result", self.results, results),
         ):
             if len(rules) != len(arrays):
-                return f"is for {len(rules)} {what}s, there are {len(arrays)}"
+                return f"(SH22) is for {len(rules)} {what}s, there are {len(arrays)}"
             for number, (dimensions, sizes) in enumerate(zip(rules, arrays, strict=True)):
                 if len(dimensions) != len(sizes):
-                    return f"gives {what} {number} rank {len(dimensions)}, it has {len(sizes)}"
+                    ranks = f"rank {len(dimensions)}, it has {len(sizes)}"
+                    return f"(SH22) gives {what} {number} {ranks}"
+                fault = self._fault_of_array(dimensions)
+                if fault is not None:
+                    return f"{fault} of {what} {number}"
+        return self._fault_of_factors()
+
+    def _fault_of_array(self, dimensions: Dimensions) -> str | None:
+        used: set[int] = set()
+        for dimension in dimensions:
+            for factor in dimension:
+                if factor in used:
+                    return f"(SH23) has factor {factor_name(factor)} twice in the dimensions"
+                if self.sizes[factor] == 1 and len(dimension) > 1:
+                    name = factor_name(factor)
+                    return f"(SH24) has factor {name} of size 1 beside others in a dimension"
+                used.add(factor)
+        return None
+
+    def _fault_of_factors(self) -> str | None:
+        used = set(chain.from_iterable(chain.from_iterable((*self.operands, *self.results))))
+        for factor in range(len(self.sizes)):
+            if factor not in used:
+                return f"(SH25) has factor {factor_name(factor)}, which no dimension has"
+        kinds: dict[int, str] = {}
+        for section in SECTIONS:
+            factors: tuple[int, ...] = getattr(self, section)
+            if list(factors) != sorted(set(factors)):
+                return f"(SH26) {section}: factors do not ascend"
+            for factor in factors if section != "blocked_propagation" else ():
+                if factor in kinds:
+                    both = f"{kinds[factor]} and {section}"
+                    return f"(SH26) has factor {factor_name(factor)} in {both}"
+                kinds[factor] = section
+        of_results = set(chain.from_iterable(chain.from_iterable(self.results)))
+        for factor in self.reduction:
+            if factor in of_results:
+                return f"(SH27) reduction: a result has factor {factor_name(factor)}"
         return None
 
 
 SECTIONS = ("reduction", "need_replication", "permutation", "blocked_propagation")
-"""The kinds of factors that a rule lists."""
+"""The kinds of factors that a rule lists, in this order."""
 _FIRST, _LAST = ord("i"), ord("z")
 _LETTER = re.compile(r"z_[1-9][0-9]{0,5}|[i-z]")
 
@@ -144,7 +190,7 @@ class _Letters:
         position = tokens.position
         name = tokens.word()
         if _LETTER.fullmatch(name) is None or _number(name) >= self.count:
-            raise SpellingError(f"no dimension has a factor {name}", position)
+            raise SpellingError(f"(SH25) no dimension has a factor {name}", position)
         return _number(name)
 
 

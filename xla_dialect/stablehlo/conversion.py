@@ -34,6 +34,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import CallOp, ReturnOp
 from xla_dialect.self_checking.check import CHECK
 from xla_dialect.self_checking.interpreter import INTERPRETER
+from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import set_meshes
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.stablehlo import attributes, shardy_attributes
@@ -114,6 +115,8 @@ class Conversion:
         """Operations and their `loc(...)`, set after verification: errors point into the text."""
         self.meshes: dict[str, Mesh] = {}
         """The meshes of the module by name."""
+        self.shardings: dict[SSAValue, Sharding] = {}
+        """What operations of Shardy say of parsed values."""
         self.locations = locations
         """Where the operations stand in the text."""
         self._resource = resource
@@ -336,6 +339,8 @@ class Conversion:
                 name, mesh = op.text("sym_name"), op.take("mesh")
                 if not isinstance(mesh, shardy_attributes.SdyMesh):
                     raise SourceError(op, f"mesh is {mesh}, not #sdy.mesh<...>")
+                if name in self.meshes:
+                    raise SourceError(op, f"(SH2) there is a mesh @{name} already")
                 self.meshes[name] = mesh.data
             elif isinstance(op, func.FuncOp) and "sym_name" in op.properties:
                 self.functions[op.sym_name.data] = op

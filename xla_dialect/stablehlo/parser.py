@@ -199,23 +199,6 @@ class StableHloParser(MlirParser):
                     return self.lexer.input.content[start : match.end()]
         self.raise_error(f"{self._current_token.text!r} is never closed")
 
-    def parse_keywords_with_text(self) -> list[str]:
-        """Parses `keyword=<...>`, `keyword=WORD` and `<...>`, any number of them, as text."""
-        found: list[str] = []
-        while True:
-            if self._current_token.text == "<":
-                found.append(self.parse_balanced_text())
-                continue
-            keyword = self.parse_optional_identifier()
-            if keyword is None:
-                return found
-            self.parse_punctuation("=")
-            value = self.parse_optional_balanced_text()
-            if value is None:
-                number = self.parse_optional_integer(allow_boolean=False)
-                value = self.parse_identifier() if number is None else str(number)
-            found.append(f"{keyword}={value}")
-
     def _parse_location(self) -> LocationAttr:
         """Parses what stands inside `loc(...)`; xDSL knows neither ranges nor later aliases."""
         if self._current_token.kind == MLIRTokenKind.HASH_IDENT:

@@ -1,22 +1,28 @@
-"""Shardings name meshes and axes that there are, each axis once, and fit their arrays."""
+"""Shardings name meshes and axes that there are, each axis once, and fit their arrays.
+
+So do the sharding rules of operations. Rules: docs/specification/shardings.md.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import (
     SHARDING,
+    SHARDING_RULE,
+    ShardingAttr,
     meshes_of,
-    parameter_shardings,
     result_shardings,
-    returned_shardings,
+    sharding_fault,
 )
 from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.sharding.sharding_rule import ShardingRuleAttr
+from xla_dialect.types import extents, flatten, is_array
 from xla_dialect.xdsl.traversal import operations_in
 
 
@@ -37,14 +43,17 @@ def verify_shardings(module: ModuleOp) -> None:
         if isinstance(op, FuncOp):
             if op.arg_attrs is None and op.res_attrs is None:
                 continue
-        elif SHARDING not in op.attributes:
-            continue
+        else:
+            if SHARDING_RULE in op.attributes:
+                _check_rule(op)
+            if SHARDING not in op.attributes:
+                continue
         if meshes is None:
             meshes = meshes_of(module)
         for what, sharding, type_ in _said(op):
             if (id(sharding), id(type_)) in right:
                 continue
-            fault = _fault(sharding, type_, meshes)
+            fault = sharding_fault(sharding, type_, meshes)
             if fault is not None:
                 raise ShardingFault(op, f"{what}: sharding <{sharding}>: {fault}")
             right.add((id(sharding), id(type_)))
@@ -53,24 +62,37 @@ def verify_shardings(module: ModuleOp) -> None:
 def _said(op: Operation) -> Iterator[tuple[str, Sharding, Attribute]]:
     """What an operation says of its results, or a function of its parameters and results."""
     if isinstance(op, FuncOp):
-        types = (op.function_type.inputs, op.function_type.outputs)
-        shardings = (parameter_shardings(op), returned_shardings(op))
-        for side, all_types, found in zip(("parameter", "result"), types, shardings, strict=True):
-            for number, (type_, sharding) in enumerate(zip(all_types, found, strict=True)):
-                if sharding is not None:
-                    yield f"{side} {number}", sharding, type_
+        type_ = op.function_type
+        for side, types, entries in (
+            ("parameter", type_.inputs, op.arg_attrs),
+            ("result", type_.outputs, op.res_attrs),
+        ):
+            for number, (each, entry) in enumerate(zip(types, entries or (), strict=False)):
+                said = entry.data.get(SHARDING)
+                if isinstance(said, ShardingAttr):
+                    yield f"{side} {number}", said.data, each
+                elif said is not None:
+                    what = f"{side} {number}: (SH9) {SHARDING}"
+                    raise ShardingFault(op, f"{what} is {said}, not a sharding")
         return
-    found = result_shardings(op) or ()
+    found = result_shardings(op)
+    if found is None:
+        said = op.attributes[SHARDING]
+        raise ShardingFault(op, f"(SH9) {SHARDING} is {said}, not shardings of its results")
     if len(found) != len(op.results) and op.results:
-        raise ShardingFault(op, f"has {len(found)} shardings for {len(op.results)} results")
+        raise ShardingFault(op, f"(SH9) has {len(found)} shardings for {len(op.results)} results")
     for number, (sharding, result) in enumerate(zip(found, op.results, strict=False)):
         yield f"result {number}", sharding, result.type
 
 
-def _fault(sharding: Sharding, type_: Attribute, meshes: Mapping[str, Mesh]) -> str | None:
-    mesh = sharding.mesh_in(meshes)
-    if mesh is None:
-        return f"there is no mesh @{sharding.mesh}"
-    if isinstance(type_, TensorType):
-        return sharding.fault(mesh, len(type_.shape.data))
-    return sharding.fault(mesh, 0) if sharding.rank == 0 else f"{type_} has no dimensions"
+def _check_rule(op: Operation) -> None:
+    found = op.attributes[SHARDING_RULE]
+    if not isinstance(found, ShardingRuleAttr):
+        raise ShardingFault(op, f"(SH22) {SHARDING_RULE} is {found}, not a sharding rule")
+    operands, results = (
+        [extents(type_) if is_array(type_) else () for type_ in flatten(types)]
+        for types in (op.operand_types, op.result_types)
+    )
+    fault = found.data.fault(operands, results)
+    if fault is not None:
+        raise ShardingFault(op, f"its sharding rule {found.data}: {fault}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -20,9 +19,10 @@ from xla_dialect.ops.data_movement import (
     SliceOp,
 )
 from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp
+from xla_dialect.sharding.attributes import RESHARD, SHARDING, ShardingPerValueAttr
 from xla_dialect.stablehlo.conversion import sizes_of
 from xla_dialect.stablehlo.syntax import integers_text
-from xla_dialect.stablehlo.writing.attribute_text import closing_brace
+from xla_dialect.stablehlo.writing.attribute_text import dictionary_text, kept_texts
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
 from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.stablehlo.writing.regular import REGULAR
@@ -186,10 +186,9 @@ def _feeds_sizes(op: Operation) -> bool:
 def write_copy(op: Operation, body: BodyWriter) -> None:
     """Nothing, where no sharding or other annotation is kept with it."""
     operand, type_ = body.operand(op.operands[0]), body.type_text(op.results[0].type)
-    for name in op.attributes:
-        if name.startswith("sdy."):
-            _write_annotation(op, name, operand, type_, body)
-            return
+    if SHARDING in op.attributes or _EDGE in op.attributes:
+        _write_annotation(op, operand, type_, body)
+        return
     if "xla.sharding" in op.attributes or "mhlo.sharding" in op.attributes:
         text = f"stablehlo.custom_call @Sharding({operand}){body.attributes(op)}"
         body.define(op, f"{text} : ({type_}) -> {type_}", [type_])
@@ -197,27 +196,29 @@ def write_copy(op: Operation, body: BodyWriter) -> None:
     body.trees[op.results[0]] = operand
 
 
-_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]]')
-
-
-def _write_annotation(op: Operation, name: str, operand: str, type_: str, body: BodyWriter) -> None:
-    """An operation of Shardy, from the text that the reader keeps."""
+def _write_annotation(op: Operation, operand: str, type_: str, body: BodyWriter) -> None:
+    """The operation of Shardy that a copy stands for."""
     attributes = dict(op.attributes)
-    value = attributes.pop(name)
-    text = value.data if isinstance(value, StringAttr) else str(value)
-    before = ""
-    if text.startswith("["):
-        depth = 0
-        for match in _BRACKET.finditer(text):
-            depth += {"[": 1, "]": -1}.get(match.group(), 0)
-            if not depth:
-                before, text = f"{text[: match.end()]} ", text[match.end() :].lstrip()
-                break
-    elif text.startswith("{"):
-        end = closing_brace(text, 0)
-        before, text = f"{text[:end]} ", text[end:].lstrip()
-    space = " " if text else ""
-    body.define(op, f"{name} {before}{operand}{space}{text} : {type_}", [type_])
+    sharding, kind = attributes.pop(SHARDING, None), attributes.pop(RESHARD, None)
+    said = f"<{sharding.data[0]}>" if isinstance(sharding, ShardingPerValueAttr) else ""
+    collective = kind.data if isinstance(kind, StringAttr) else ""
+    axes = attributes.pop(f"sdy.{collective}", None)
+    match attributes.pop(_EDGE, None), kind, axes:
+        case StringAttr(), _, _:
+            name, text = _EDGE, f"{operand} sharding={said}" if said else operand
+        case _, None, _:
+            name, text = "sdy.sharding_constraint", f"{operand} {said}"
+        case _, _, StringAttr():
+            name, text = f"sdy.{collective}", f"{axes.data} {operand} out_sharding={said}"
+        case _ if collective == "collective_permute":
+            name, text = f"sdy.{collective}", f"{operand} out_sharding={said}"
+        case _:  # a pass has chosen the collective, and chooses it again
+            name, text = RESHARD, f"{operand} {said}"
+    rest = f" {dictionary_text(kept_texts(attributes))}" if attributes else ""
+    body.define(op, f"{name} {text}{rest} : {type_}", [type_])
+
+
+_EDGE = "sdy.data_flow_edge"
 
 
 def write_bitcast(op: Operation, body: BodyWriter) -> None:
