@@ -20,7 +20,26 @@ FILES = [
     *("run/while.mlir", "loops/convert_contractions.mlir", "dialect/control_flow.mlir"),
 ]
 EXAMPLES = [12, pytest.param(400, marks=pytest.mark.full)]
-PIECES = ["{", "}", "(", ")", '"', "%", "@", "=", ":", ",", "\n", "->", "ROOT ", "%0", "x", "{1,0}"]
+# The last is half of a character: an editor may send one.
+PIECES = [
+    "{",
+    "}",
+    "(",
+    ")",
+    '"',
+    "%",
+    "@",
+    "=",
+    ":",
+    ",",
+    "\n",
+    "->",
+    "ROOT ",
+    "%0",
+    "x",
+    "{1,0}",
+    "\ud800",
+]
 
 
 def text_of(name: str) -> str:

@@ -1,7 +1,11 @@
 """The language server, asked by a real client over stdin and stdout."""
 
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis.strategies as st
 import pytest
@@ -404,7 +408,9 @@ def test_columns_count_units_of_the_protocol(editor: Editor) -> None:
     assert editor.diagnostics(uri) == []
 
 
-@given(st.text(alphabet="aé𝒙\n%", max_size=20), st.sampled_from(["utf-8", "utf-16", "utf-32"]))
+@given(
+    st.text(alphabet="aé𝒙\n%\ud800", max_size=20), st.sampled_from(["utf-8", "utf-16", "utf-32"])
+)
 def test_columns_and_offsets(text: str, encoding: str) -> None:
     document = Document(text, "a.mlir", encoding)
     codec = encoding if encoding == "utf-8" else f"{encoding}-le"
@@ -412,5 +418,90 @@ def test_columns_and_offsets(text: str, encoding: str) -> None:
         line, column = document.place(offset)
         before = text[:offset].split("\n")
         width = {"utf-8": 1, "utf-16": 2, "utf-32": 4}[encoding]
-        assert (line, column) == (len(before) - 1, len(before[-1].encode(codec)) // width)
+        units = len(before[-1].encode(codec, "surrogatepass")) // width
+        assert (line, column) == (len(before) - 1, units)
         assert document.offset(line, column) == offset
+
+
+@pytest.mark.parametrize(("name", "text"), [("half.hlo", HLO), ("half.mlir", MLIR)])
+def test_half_of_a_surrogate_pair_is_a_character(editor: Editor, name: str, text: str) -> None:
+    """In a comment it is no error, and all that is asked about the line is answered."""
+    uri, found = editor.open(name, f"// \ud800 %x f32\n{text}// {chr(0xDFFF)}")
+    assert found == []
+    for column in range(8):
+        place = types.Position(0, column)
+        params = types.HoverParams(document(uri), place)
+        assert editor.ask(editor.client.text_document_hover_async, params) is None
+        complete(editor, uri, place)
+    assert "add" in hover(
+        editor, uri, place_of(f"\n{text}", "add(%x, %x)" if "hlo" in name else "xla.add")
+    )
+    outline = types.DocumentSymbolParams(document(uri))
+    assert editor.ask(editor.client.text_document_document_symbol_async, outline)
+    options = types.FormattingOptions(tab_size=2, insert_spaces=True)
+    formatting = types.DocumentFormattingParams(document(uri), options)
+    editor.ask(editor.client.text_document_formatting_async, formatting)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\xff\xfe", MLIR.encode()])
+def test_files_that_are_not_open(content: bytes | None, editor: Editor, tmp_path: Path) -> None:
+    """They are read if they can be; else there is no answer, and no error either."""
+    path = tmp_path / "closed.mlir"
+    if content is not None:
+        path.write_bytes(content)
+    place = place_of(MLIR, "xla.add", 5)
+    params = types.HoverParams(document(path.as_uri()), place)
+    found = editor.ask(editor.client.text_document_hover_async, params)
+    assert (found is not None) == (content == MLIR.encode())
+    for uri in (path.as_uri(), "untitled:Untitled-1"):
+        params = types.CompletionParams(document(uri), place)
+        editor.ask(editor.client.text_document_completion_async, params)
+
+
+MESSAGES: dict[str, dict[str, Any]] = {
+    "initialize": {"id": 1, "params": {"processId": None, "rootUri": None, "capabilities": {}}},
+    "initialized": {"params": {}},
+    "textDocument/didOpen": {
+        "params": {
+            "textDocument": {"uri": "file:///m.mlir", "languageId": "", "version": 1, "text": MLIR}
+        }
+    },
+    "shutdown": {"id": 2},
+    "exit": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("methods", "code"),
+    [
+        (["exit"], 1),
+        (["initialize", "exit"], 1),
+        (["initialize", "initialized", "exit"], 1),
+        (["initialize", "initialized", "textDocument/didOpen", "exit"], 1),
+        (["initialize", "initialized", "textDocument/didOpen", "shutdown", "exit"], 0),
+        (["initialize", "initialized"], 1),
+        (["initialize", "initialized", "shutdown"], 0),
+    ],
+)
+def test_exit_ends_the_server(methods: list[str], code: int) -> None:
+    """So does the end of what it reads, and it waits for nothing: no text, no dialect, no thread."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "xla_dialect_tools.language_server.server"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    with server:
+        assert server.stdin is not None
+        assert server.stderr is not None
+        for method in methods:
+            body = json.dumps({"jsonrpc": "2.0", "method": method, **MESSAGES[method]}).encode()
+            server.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+            server.stdin.flush()
+        if methods[-1] != "exit":
+            server.stdin.close()
+        try:
+            assert server.wait(60) == code
+        finally:
+            server.kill()
+        assert server.stderr.read() == b""

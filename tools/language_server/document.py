@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 from lowerings.driver.input_format import InputFormat
@@ -85,16 +86,13 @@ class Document:
             return len(self.text)
         text = self.line(line)
         if not text.isascii():
-            width = _WIDTHS[self.encoding]
-            encoded = text.encode(self._codec)[: column * width]
-            column = len(encoded.decode(self._codec, errors="ignore"))
+            ends = accumulate(map(self._units, text))
+            column = next((number for number, end in enumerate(ends) if end > column), len(text))
         return self.line_starts[line] + min(column, len(text))
 
     def _units(self, text: str) -> int:
         if text.isascii():
             return len(text)
-        return len(text.encode(self._codec)) // _WIDTHS[self.encoding]
-
-    @property
-    def _codec(self) -> str:
-        return self.encoding if self.encoding == "utf-8" else f"{self.encoding}-le"
+        codec = self.encoding if self.encoding == "utf-8" else f"{self.encoding}-le"
+        # JSON can hold half of a surrogate pair: a unit like others.
+        return len(text.encode(codec, "surrogatepass")) // _WIDTHS[self.encoding]

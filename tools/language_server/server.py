@@ -8,11 +8,12 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from io import BufferedReader, FileIO
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -52,6 +53,21 @@ def _features() -> Any:
     return import_module(f"{__package__}.features")
 
 
+class _Input(BufferedReader):
+    """What the client writes; a client that has gone without a word ends the server."""
+
+    def __init__(self, file: FileIO, at_end: Callable[[], None]):
+        super().__init__(file)
+        self._at_end = at_end
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """The next line; does not return at the end."""
+        line = super().readline(size)
+        if not line:
+            self._at_end()
+        return line
+
+
 class XlaLanguageServer(LanguageServer):
     """A server with the texts that are open, and what was found in them."""
 
@@ -59,6 +75,15 @@ class XlaLanguageServer(LanguageServer):
         super().__init__("xla-lsp-server", "1", max_workers=2)
         self.documents: dict[str, Document] = {}
         self.diagnostics = Diagnostics(self.find, self.publish)
+        self.is_shut_down = False
+
+    def end(self) -> NoReturn:
+        """
+        Ends the process, whatever is still loaded, checked or answered; its exit code is 0 if the
+        client has asked for that before, as the protocol wants it.
+        """
+        self.diagnostics.stop()
+        os._exit(0 if self.is_shut_down else 1)
 
     def document(self, uri: str) -> Document:
         """The latest version of a text, with what was last found in an earlier one."""
@@ -104,7 +129,11 @@ def _answering(server: XlaLanguageServer, name: str) -> Any:
 
     def answer(params: Any) -> Any:
         try:
-            return getattr(_features(), name)(server.document(params.text_document.uri), params)
+            document = server.document(params.text_document.uri)
+        except (OSError, UnicodeError):
+            return None  # A text that is not open, and cannot be read.
+        try:
+            return getattr(_features(), name)(document, params)
         except _features().XlaError as error:
             raise JsonRpcException(str(error), _REQUEST_FAILED) from None
 
@@ -122,7 +151,12 @@ async def _initialized(ls: XlaLanguageServer, _: types.InitializedParams) -> Non
 
 
 def _shutdown(ls: XlaLanguageServer, _: None) -> None:
+    ls.is_shut_down = True
     ls.diagnostics.stop()
+
+
+def _exit(ls: XlaLanguageServer, _: None) -> None:
+    ls.end()
 
 
 async def _did_open(ls: XlaLanguageServer, params: types.DidOpenTextDocumentParams) -> None:
@@ -147,6 +181,7 @@ async def _did_close(ls: XlaLanguageServer, params: types.DidCloseTextDocumentPa
 _NOTIFICATIONS: dict[str, Any] = {
     types.INITIALIZED: _initialized,
     types.SHUTDOWN: _shutdown,
+    types.EXIT: _exit,
     types.TEXT_DOCUMENT_DID_OPEN: _did_open,
     types.TEXT_DOCUMENT_DID_CHANGE: _did_change,
     types.TEXT_DOCUMENT_DID_SAVE: _did_save,
@@ -173,7 +208,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             # Of its own: the server closes it, and nothing else shall be printed there.
             output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
             with redirect_stdout(sys.stderr):
-                server.start_io(stdout=output)
+                source = _Input(FileIO(sys.stdin.fileno(), closefd=False), server.end)
+                server.start_io(source, output)
         return 0
 
     return guarded("xla-lsp-server", body)
