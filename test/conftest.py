@@ -2,8 +2,9 @@
 
 import gc
 import os
+import signal
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
@@ -110,6 +111,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("not tested, and how to have it")
         for reason, count in reasons.most_common():
             terminalreporter.line(f"{count:6} {reason}")
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """
+    Ctrl-C raises KeyboardInterrupt, also where the tests, or what they
+    start, run in the background of a shell: that ignores it.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

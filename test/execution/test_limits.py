@@ -3,7 +3,7 @@
 import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -70,14 +70,6 @@ def test_an_endless_loop_in_one_of_several_processes(backend: str, level: str | 
     arguments = [[np.int32(n), np.ones(4, np.float32)] for n in (4, 1)]
     with pytest.raises(XlaError, match=r"did not end within 0\.2 s"):
         program.run_processes(arguments)
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Ctrl-C raises KeyboardInterrupt, also where the tests run in the background of a shell."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("interruptible")

@@ -55,6 +55,7 @@ def test_closed_output_is_one_line(program: str) -> None:
     assert (process.returncode, process.stderr) == (1, "xla-opt: error: stdout is closed\n")
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("seconds", [0.15, 0.4, 0.7])
 def test_interrupts_are_one_line(seconds: float, program: str) -> None:
     """Whenever one comes: while modules are loaded, or while passes run."""

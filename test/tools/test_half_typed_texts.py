@@ -21,25 +21,7 @@ FILES = [
 ]
 EXAMPLES = [12, pytest.param(400, marks=pytest.mark.full)]
 # The last is half of a character: an editor may send one.
-PIECES = [
-    "{",
-    "}",
-    "(",
-    ")",
-    '"',
-    "%",
-    "@",
-    "=",
-    ":",
-    ",",
-    "\n",
-    "->",
-    "ROOT ",
-    "%0",
-    "x",
-    "{1,0}",
-    "\ud800",
-]
+PIECES = [*'{}()"%@=:,\n', "->", "ROOT ", "%0", "x", "{1,0}", "\ud800"]
 
 
 def text_of(name: str) -> str:
