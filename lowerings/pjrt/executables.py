@@ -128,8 +128,9 @@ class LoadedProgram:
         record.result_shapes = address(results)
         record.donors = None if donors is None else address(donors)
         record.device = device.handle
-        record.memory = device.memories[0].handle
-        self._kept += (parameters, results, donors)
+        memories = array_of([device.memories[kind].handle for kind in compiled.result_memories])
+        record.result_memories = address(memories)
+        self._kept += (parameters, results, memories, donors)
 
     def delete(self) -> None:
         """It is not executed any more."""
@@ -333,27 +334,31 @@ def kept_address(compiled: CompiledProgram, name: str, value: Any) -> int:
     return address(compiled.kept_for_clients.setdefault(name, value))
 
 
-def _memory_kinds(compiled: CompiledProgram, count: int) -> tuple[int, int]:
-    _, kind, size = text(MEMORY_KINDS[0])
-    kinds = kept_address(compiled, f"kinds{count}", array_of([kind] * count))
-    sizes = (ctypes.c_size_t * max(count, 1))(*[size] * count)
-    return kinds, kept_address(compiled, f"kind_sizes{count}", sizes)
+def _memory_kinds(
+    compiled: CompiledProgram, what: str, memories: Sequence[int]
+) -> tuple[int, int, int]:
+    texts = [text(MEMORY_KINDS[kind]) for kind in memories]
+    kinds = kept_address(compiled, what, array_of([place for _, place, _ in texts]))
+    sizes = (ctypes.c_size_t * max(len(texts), 1))(*(size for _, _, size in texts))
+    return len(texts), kinds, kept_address(compiled, f"{what} sizes", sizes)
 
 
 @implements("Executable_OutputMemoryKinds")
 def executable_output_memory_kinds(args: Any) -> None:
-    """All results are in the default memory."""
+    """As the program says."""
     compiled = EXECUTABLES[args.executable]
-    args.num_outputs = len(compiled.results)
-    args.memory_kinds, args.memory_kind_sizes = _memory_kinds(compiled, args.num_outputs)
+    args.num_outputs, args.memory_kinds, args.memory_kind_sizes = _memory_kinds(
+        compiled, "result memories", compiled.result_memories
+    )
 
 
 @implements("Executable_ParameterMemoryKinds")
 def executable_parameter_memory_kinds(args: Any) -> None:
-    """All parameters are in the default memory."""
+    """As the program says."""
     compiled = EXECUTABLES[args.executable]
-    args.num_parameters = len(compiled.parameters)
-    args.memory_kinds, args.memory_kind_sizes = _memory_kinds(compiled, args.num_parameters)
+    args.num_parameters, args.memory_kinds, args.memory_kind_sizes = _memory_kinds(
+        compiled, "parameter memories", compiled.parameter_memories
+    )
 
 
 @implements("Executable_OptimizedProgram")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-from collections.abc import Generator, Sequence, Set
+from collections.abc import Generator, Iterator, Sequence, Set
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from lowerings.execution.executable import Executable
 from lowerings.execution.partitioned_runs import PartitionedProgram
 from lowerings.pjrt.buffers import buffer_at, machine, new_buffer, require_ready
 from lowerings.pjrt.c_api import ErrorCode, ExecuteOptions
-from lowerings.pjrt.client import DEVICES, Device
+from lowerings.pjrt.client import DEVICES, Device, MemorySpace
 from lowerings.pjrt.executables import LoadedProgram
 from lowerings.pjrt.functions import PluginError, implements, numbers, pointers
 from lowerings.pjrt.programs import LOADED
@@ -233,10 +233,9 @@ def _new_results(
     results: list[int],
 ) -> list[int]:
     """Adds the results of a device to others; the addresses of its arguments and results."""
-    memory = device.memories[0]
     addresses = [data or 0 for _, data in arguments]
     donors = dict(program.signature.aliases)
-    for shape in loaded.compiled.results:
+    for shape, memory in _places(loaded, device):
         results.append(new_buffer(shape, memory))
         data = BufferRecord.from_address(results[-1]).data
         if shape.element_type != TOKEN:
@@ -247,12 +246,18 @@ def _new_results(
     return addresses
 
 
+def _places(loaded: LoadedProgram, device: Device) -> Iterator[tuple[Shape, MemorySpace]]:
+    """The shape of each result, and where it is on a device."""
+    memories = (device.memories[kind] for kind in loaded.compiled.result_memories)
+    return zip(loaded.compiled.results, memories, strict=True)
+
+
 def _results(loaded: LoadedProgram, arrays: Sequence[Array], device: Device) -> list[int]:
     """Results as arrays of a device, with tokens among them."""
     values = iter(arrays)
     handles: list[int] = []
-    for shape in loaded.compiled.results:
-        handles.append(new_buffer(shape, device.memories[0]))
+    for shape, memory in _places(loaded, device):
+        handles.append(new_buffer(shape, memory))
         if shape.element_type != TOKEN:
             np.copyto(shape.at(BufferRecord.from_address(handles[-1]).data), next(values))
     return handles

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from lowerings.pjrt.constants import take_constants, with_constants
 from lowerings.pjrt.interfaces import (
     IR,
+    PARAMETERS,
     RESULTS,
     STABLEHLO,
     TOKEN_TYPE,
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 
 CALLBACKS = "xla_dialect.host_callbacks"
 """The attribute of a module with the number of its list of functions in `_lists`."""
+
+DEFAULT_MEMORY = "device"
+"""The kind of memory in which arrays are that say nothing of it."""
+_MEMORY_KIND = "mhlo.memory_kind"
 
 _lists: dict[int, Sequence[Callable[..., Any]]] = {}
 _numbers = itertools.count()
@@ -68,6 +73,8 @@ class ProgramText:
     """How several devices share parameters and results; None for a program for one."""
     layouts: tuple[Sequence[Order], Sequence[Order]] = ((), ())
     """How parameters and results lie in memory."""
+    memory_kinds: tuple[Sequence[str], Sequence[str]] = ((), ())
+    """In which memories parameters and results are."""
     donated: Mapping[int, int | None] = field(default_factory=dict[int, int | None])
     """
     The parameters that callers do not use any more, each with the result that is to have its
@@ -122,6 +129,10 @@ class ProgramText:
                 [_order(_layout_mode(each)) for each in main.arg_attrs],
                 _result_orders(main),
             ),
+            (
+                _memory_kinds(main, PARAMETERS, len(inputs)),
+                _memory_kinds(main, RESULTS, len(outputs)),
+            ),
             {
                 number: each[ALIASING_OUTPUT].value if ALIASING_OUTPUT in each else None
                 for number, each in enumerate(main.arg_attrs)
@@ -164,6 +175,15 @@ def _layout_mode(attributes: Any) -> str:
     """What the attributes of a parameter or result say of its layout, in JAX's words."""
     found = {each.name: each.attr for each in attributes}
     return found["mhlo.layout_mode"].value if "mhlo.layout_mode" in found else "default"
+
+
+def _memory_kinds(main: Any, side: str, count: int) -> list[str]:
+    """What attributes say of the memory of each parameter or result; the default else."""
+    attributes = attributes_of(main, side)
+    if attributes is None:
+        return [DEFAULT_MEMORY] * count
+    found = ({each.name: each.attr for each in row}.get(_MEMORY_KIND) for row in attributes)
+    return [DEFAULT_MEMORY if each is None else each.value for each in found]
 
 
 def _order(mode: str) -> Order:

@@ -18,6 +18,7 @@ from lowerings.execution.partitioned_runs import PartitionedProgram
 from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import ArraySpec
 from lowerings.kept_programs import cache_entry, kept_program
+from lowerings.pjrt.client import MEMORY_KINDS
 from lowerings.pjrt.functions import Objects
 from lowerings.pjrt.interfaces import (
     compile_cache,
@@ -54,6 +55,10 @@ class CompiledProgram:
         """What each device has of each parameter."""
         of_devices = _parts(self.whole_results, self.result_divisions)
         self.results = _laid_out(of_devices, text.layouts[1])
+        self.parameter_memories, self.result_memories = (
+            tuple(map(_memory_number, kinds)) for kinds in text.memory_kinds
+        )
+        """The kind of memory of each, as its place in `MEMORY_KINDS`."""
         self.runs_in_place = (self.parameters, self.results) == (in_memory, of_devices)
         """Whether the arrays of devices lie as the program takes and returns them."""
         self.is_serializable = not text.callbacks
@@ -84,14 +89,24 @@ class CompiledProgram:
         """
         given = self.text.donated
         taken = set(given.values())
-        left = Counter(str(each) for n, each in enumerate(self.results) if n not in taken)
+        results = _types(self.results, self.result_memories)
+        parameters = _types(self.parameters, self.parameter_memories)
+        left = Counter(each for n, each in enumerate(results) if n not in taken)
         found = {parameter for parameter, result in given.items() if result is not None}
         for parameter in sorted(given.keys() - found):
-            type_ = str(self.parameters[parameter])
-            if left[type_]:
-                left[type_] -= 1
+            if left[parameters[parameter]]:
+                left[parameters[parameter]] -= 1
                 found.add(parameter)
         return frozenset(found)
+
+
+def _types(shapes: Sequence[Shape], memories: Sequence[int]) -> list[tuple[str, int]]:
+    """What two arrays must have in common to lie in the same place."""
+    return list(zip(map(str, shapes), memories, strict=True))
+
+
+def _memory_number(kind: str) -> int:
+    return MEMORY_KINDS.index(kind) if kind in MEMORY_KINDS else 0
 
 
 def _places_of_arrays(shapes: Sequence[Shape]) -> list[int]:

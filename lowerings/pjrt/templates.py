@@ -260,7 +260,9 @@ define ptr @result_new(ptr %executable, ptr %list, i64 %number) {
   %shape = load ptr, ptr %shape_at
   %device_at = getelementptr i8, ptr %executable, i64 <Loaded.device>
   %device = load ptr, ptr %device_at
-  %memory_at = getelementptr i8, ptr %executable, i64 <Loaded.memory>
+  %memories_at = getelementptr i8, ptr %executable, i64 <Loaded.result_memories>
+  %memories = load ptr, ptr %memories_at
+  %memory_at = getelementptr ptr, ptr %memories, i64 %number
   %memory = load ptr, ptr %memory_at
   %donor = call i64 @donor_of(ptr %executable, i64 %number)
   %is_donated = icmp sge i64 %donor, 0

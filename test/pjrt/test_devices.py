@@ -13,7 +13,7 @@ from lowerings.execution.compile_cache import CACHE_VARIABLE
 ROOT = Path(__file__).parents[2]
 PROGRAMS = [
     str(Path(__file__).with_name(f"{name}.py"))
-    for name in ("programs_on_devices", "programs_in_parts")
+    for name in ("programs_on_devices", "programs_in_parts", "programs_that_offload")
 ]
 
 pytestmark = [pytest.mark.jax, pytest.mark.scipy]
