@@ -280,6 +280,28 @@ def test_errors_name_the_operation_and_the_line():
     assert "programs_on_devices.py:" in message
 
 
+INVERSE = {
+    jax.lax.asin: np.arcsin,
+    jax.lax.acos: np.arccos,
+    jax.lax.asinh: np.arcsinh,
+    jax.lax.acosh: np.arccosh,
+    jax.lax.atanh: np.arctanh,
+    jax.lax.sinh: np.sinh,
+    jax.lax.cosh: np.cosh,
+}
+
+
+@pytest.mark.parametrize("function", INVERSE)
+def test_complex_functions_on_their_cuts(function):
+    """The formulas that jaxlib sends with them have zeros of other signs."""
+    parts = np.array([0.0, -0.0, 1e-20, 0.5, -0.5, 2.0, -2.0])
+    z = np.array([complex(a, b) for a in parts for b in parts], np.complex64)
+    found, expected = np.asarray(jax.jit(function)(z)), INVERSE[function](z)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    for mine, theirs in ((found.real, expected.real), (found.imag, expected.imag)):
+        np.testing.assert_array_equal(np.signbit(mine), np.signbit(theirs))
+
+
 def test_unknown_compiler_options_are_refused():
     compiled = jax.jit(jnp.sin, compiler_options={"xla_no_such_option": True})
     with pytest.raises(

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from element_values import float_values, pairs
 from small_programs import numbers
-from tensors_level import check
+from tensors_level import check, module_of
 
+from lowerings.compilation import compile_module
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary, elementwise_unary, operations_of
@@ -213,6 +214,42 @@ TRANSCENDENTAL = [
 @pytest.mark.parametrize("operation", TRANSCENDENTAL)
 def test_complex_functions(operation: type[XlaOp], name: str) -> None:
     check(operation, complex_values(name), ulps=16)
+
+
+FAR = (0.0, 0.5, 1.5, 101999.0, np.inf)
+C99: dict[type[XlaOp], Any] = {
+    elementwise_unary.AcosOp: np.arccos,
+    elementwise_unary.AcoshOp: np.arccosh,
+    elementwise_unary.AsinOp: np.arcsin,
+    elementwise_unary.AsinhOp: np.arcsinh,
+    elementwise_unary.AtanhOp: np.arctanh,
+    elementwise_unary.CosineOp: np.cos,
+    elementwise_unary.CoshOp: np.cosh,
+    elementwise_unary.ExponentialOp: np.exp,
+    elementwise_unary.LogOp: np.log,
+    elementwise_unary.SineOp: np.sin,
+    elementwise_unary.SinhOp: np.sinh,
+    elementwise_unary.SqrtOp: np.sqrt,
+    elementwise_unary.TanOp: np.tan,
+    elementwise_unary.TanhOp: np.tanh,
+}
+
+
+@pytest.mark.parametrize("name", COMPLEX_TYPES)
+@pytest.mark.parametrize("operation", C99)
+def test_complex_functions_on_cuts_and_far_out(operation: type[XlaOp], name: str) -> None:
+    """As numpy by C99, Annex G, which leaves some signs open where a part is not finite."""
+    parts = np.array([*FAR, *np.negative(FAR), np.nan])
+    z = numbers(name, [complex(a, b) for a in parts for b in parts])
+    (found,) = compile_module(module_of(operation, [z]))(z)
+    with np.errstate(all="ignore"):
+        expected = C99[operation](z)
+    for part in (np.real, np.imag):
+        mine, theirs = part(found), part(expected)
+        mine, theirs = (np.where(np.isfinite(z), each, abs(each)) for each in (mine, theirs))
+        np.testing.assert_allclose(mine, theirs, rtol=1e-5)
+        is_number = ~np.isnan(theirs)
+        np.testing.assert_array_equal(np.signbit(mine)[is_number], np.signbit(theirs)[is_number])
 
 
 @pytest.mark.parametrize("name", COMPLEX_TYPES)

@@ -35,7 +35,7 @@ from xla_dialect.stablehlo.attributes import parse_i64
 from xla_dialect.stablehlo.complex_numbers import emit_comparison, emit_ordered
 from xla_dialect.stablehlo.conversion import Conversion, Convert, Row, dimension_list, sizes_of
 from xla_dialect.stablehlo.creation import convert_constant, parse_constant
-from xla_dialect.stablehlo.elementwise import BINARY, COMPARE, one_to_one
+from xla_dialect.stablehlo.elementwise import BINARY, COMPARE, UNARY, one_to_one
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import arrow_types, form, parse_types, same_type
 from xla_dialect.stablehlo.terms import Term, Terms
@@ -448,3 +448,12 @@ ROWS: Mapping[str, Row] = {
     "chlo.mulhi": Row(_FORM, one_to_one(binary.MulhiOp), operands=2),
     "chlo.scan": Row(parse_scan, convert_scan, results=None, regions=1),
 }
+
+FUNCTIONS: Mapping[str, Convert] = {
+    **{f"stablehlo.{c.name.removeprefix('xla.')}": one_to_one(c) for c in UNARY},
+    **{
+        name: ROWS[name].convert
+        for name in (*map(_name, _OPCODES), *map("chlo.{}".format, _FORMULAS))
+    },
+}
+"""Of one array, of both dialects, by their names."""

@@ -20,6 +20,7 @@ from xdsl.parser import Parser
 from xla_dialect.ops.asynchronous import AsyncDoneOp, AsyncStartOp
 from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.stablehlo.attributes import FutureType
+from xla_dialect.stablehlo.chlo import FUNCTIONS
 from xla_dialect.stablehlo.conversion import Conversion, Row
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types
@@ -48,6 +49,7 @@ def convert_composite(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue
     A call of the decomposition; name, version and attributes are kept as HLO keeps them.
 
     That is as frontend attributes: a dictionary, or its text where it holds a dictionary itself.
+    A composite that is named as a function of StableHLO or CHLO is that function.
     """
     name, version = op.text("name"), op.integer("version", 0, i32)
     if not _is_qualified(name):
@@ -65,7 +67,10 @@ def convert_composite(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue
     if attributes is not None and not isinstance(attributes, DictionaryAttr):
         op.fail(f"composite_attributes is {attributes}, not a dictionary")
     kept: Attribute
-    if attributes is not None and attributes.data:
+    has_attributes = attributes is not None and bool(attributes.data)
+    if name in FUNCTIONS and len(operands) == 1 and not has_attributes:
+        return FUNCTIONS[name](op, conversion)
+    if has_attributes:
         kept = StringAttr(
             f'{{composite.attributes={attributes},composite.name="{name}",'
             f'composite.version="{version}"}}'

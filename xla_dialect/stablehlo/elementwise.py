@@ -35,7 +35,7 @@ from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import Clause, complex_type, form, same_type, select_types
 from xla_dialect.types import BY_TYPE, PRED, array, as_array, fits, spell
 
-_UNARY: tuple[type[XlaOp], ...] = (
+UNARY: tuple[type[XlaOp], ...] = (
     unary.AbsOp,
     unary.CeilOp,
     unary.CosineOp,
@@ -197,7 +197,7 @@ _ELEMENTWISE = form(same_type)
 _FUNCTION = form()
 
 ROWS: Mapping[str, Row] = {
-    **{_name(c): Row(_ELEMENTWISE, one_to_one(c), operands=1) for c in _UNARY},
+    **{_name(c): Row(_ELEMENTWISE, one_to_one(c), operands=1) for c in UNARY},
     **{_name(c): Row(_ELEMENTWISE, one_to_one(c), operands=2) for c in BINARY},
     "stablehlo.cbrt": Row(_ELEMENTWISE, special(unary.CbrtOp, convert_cbrt), operands=1),
     "stablehlo.maximum": Row(_ELEMENTWISE, special(binary.MaximumOp, convert_maximum), operands=2),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import exp as exponential_of
-from math import nan
+from math import inf, nan
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import i32
@@ -40,6 +40,17 @@ def times_sine(factor: Real, sine: Real) -> Real:
     return (factor.is_equal(0.0) | sine.is_equal(0.0)).choose(zero, factor * sine)
 
 
+def lost_where_undirected(z: Complex, turn: Real, result: Complex) -> Complex:
+    """
+    NaN where a finite real part other than 0 has no direction; `turn` is a sine of the imaginary.
+
+    Its exponential may be infinite or 0, for which `times_cosine` and `times_sine` would decide.
+    """
+    size = abs(z.real)
+    is_lost = turn.is_nan() & size.is_less(inf) & size.is_greater(0.0)
+    return is_lost.choose_complex(Complex(turn, turn), result)
+
+
 @dataclass(frozen=True)
 class Growth:
     """`e^x` as a product of two factors: an exponential that does not overflow, and a constant."""
@@ -60,11 +71,12 @@ class Growth:
 def exponential(z: Complex) -> Complex:
     """`e^a (cos b + i sin b)`; real for b = 0, and zero for a = -infinity."""
     growth = Growth.of(z.real)
-    scale = growth.exponent.exp()
-    return Complex(
+    scale, sine = growth.exponent.exp(), z.imaginary.sin()
+    result = Complex(
         times_cosine(scale, z.imaginary.cos()) * growth.factor,
-        times_sine(scale, z.imaginary.sin()) * growth.factor,
+        times_sine(scale, sine) * growth.factor,
     )
+    return lost_where_undirected(z, sine, result)
 
 
 def exponential_minus_one(z: Complex) -> Complex:

@@ -14,6 +14,7 @@ from math import exp, inf, log, pi
 from lowerings.xla_to_linalg.scalar_functions import float_functions
 from lowerings.xla_to_linalg.scalar_functions.complex_exponential import (
     LARGEST_EXPONENT,
+    lost_where_undirected,
     times_cosine,
     times_sine,
 )
@@ -47,20 +48,22 @@ class Hyperbolic:
 
 def sinh(z: Complex) -> Complex:
     """`sinh a cos b + i cosh a sin b`."""
-    hyperbolic = Hyperbolic.of(z.real)
-    return Complex(
+    hyperbolic, sine = Hyperbolic.of(z.real), z.imaginary.sin()
+    result = Complex(
         times_cosine(hyperbolic.sine, z.imaginary.cos()) * hyperbolic.factor,
-        times_sine(hyperbolic.cosine, z.imaginary.sin()) * hyperbolic.factor,
+        times_sine(hyperbolic.cosine, sine) * hyperbolic.factor,
     )
+    return lost_where_undirected(z, sine, result)
 
 
 def cosh(z: Complex) -> Complex:
     """`cosh a cos b + i sinh a sin b`."""
-    hyperbolic = Hyperbolic.of(z.real)
-    return Complex(
+    hyperbolic, sine = Hyperbolic.of(z.real), z.imaginary.sin()
+    result = Complex(
         times_cosine(hyperbolic.cosine, z.imaginary.cos()) * hyperbolic.factor,
-        times_sine(hyperbolic.sine, z.imaginary.sin()) * hyperbolic.factor,
+        times_sine(hyperbolic.sine, sine) * hyperbolic.factor,
     )
+    return lost_where_undirected(z, sine, result)
 
 
 TANGENT_IS_ONE = 22.0
@@ -77,6 +80,7 @@ def tanh(z: Complex) -> Complex:
     near = Complex(hyperbolic.sine * hyperbolic.cosine / denominator, product / denominator)
     decayed = (-abs(a)).exp()
     far = Complex(a.constant(1.0).with_sign_of(a), times_sine(decayed, product * 4.0) * decayed)
+    far = lost_where_undirected(z, product, far)
     result = abs(a).is_greater(TANGENT_IS_ONE).choose_complex(far, near)
     # Zero parts stay, whatever the other part is.
     return Complex(
