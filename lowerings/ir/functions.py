@@ -5,6 +5,12 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+INLINED = "xla.inline"
+"""The unit attribute of a function that LLVM inlines, but for calls that are `NO_INLINE`."""
+
+NO_INLINE = "no_inline"
+"""MLIR's attribute of calls that stay, and of functions all of whose calls do."""
+
 
 def functions_of(module: ModuleOp) -> dict[str, FuncOp]:
     """The functions of a module by name."""

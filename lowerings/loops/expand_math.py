@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +23,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.passes import ModulePass
 from xdsl.utils.type import get_element_type_or_self
 
+from lowerings.ir.functions import INLINED, NO_INLINE
 from lowerings.ir.locations import fused
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import FunctionConstants
@@ -78,8 +80,12 @@ CALLED_FUNCTIONS: dict[str, Callable[[], Sequence[Operation]]] = {
 MAX_COPIES = 8
 """A function with more uses on operands of one type is expanded once, into a function."""
 
-INLINED = "xla.inline"
-"""The unit attribute of a function that machine code has no calls of: it is inlined everywhere."""
+MAX_INLINED = 512
+"""
+So many operations that one function becomes in another are inlined there; where it is more, each
+use is a call. Those are as quick: in a body of that size no instruction overlaps with the next
+iteration anyway. A chain of 64 sines takes 0.09 s to compile rather than 0.28.
+"""
 
 Use: TypeAlias = tuple[type[Operation], tuple[Attribute, ...]]
 """A function and the types of its operands."""
@@ -92,8 +98,8 @@ class ExpandMathPass(ModulePass):
 
     Roots, absolute values, roundings, `math.fma` and bit counts stay: processors have them.
     Functions of f16 and bf16 are computed in f32. Each function says how exact it is. What is used
-    often becomes a function of the module, which LLVM inlines. With `estimated_roots` `math.rsqrt`
-    of f32 stays, too.
+    often becomes a function of the module, which LLVM inlines where a few uses are. With
+    `estimated_roots` `math.rsqrt` of f32 stays, too.
 
     ```mlir
     %1 = math.rsqrt %0 : vector<8xf64>
@@ -138,7 +144,8 @@ class MathExpansion:
             for op in module.body.block.ops
             if isinstance(symbol := op.properties.get("sym_name"), StringAttr)
         }
-        self._shared: dict[Use, str] = {}
+        self._shared: dict[Use, tuple[str, int]] = {}
+        """The functions that were added, with the number of their operations."""
 
     def expand(self) -> None:
         """Expands all of them."""
@@ -178,7 +185,7 @@ class MathExpansion:
         while name in self.defined:
             name, number = f"{stem}.{number}", number + 1
         self.defined.add(name)
-        self._shared[use] = name
+        self._shared[use] = name, len(operations_in(block))
         function = func.FuncOp(name, (types, [result.value.type]), Region(block), "private")
         function.attributes[INLINED] = UnitAttr()
         function.location = location
@@ -186,23 +193,28 @@ class MathExpansion:
 
     def _expand_function(self, function: func.FuncOp, ops: Sequence[Operation]) -> None:
         builder = LoopBuilder(FunctionConstants(function.body.blocks[0]))
+        uses = Counter(map(_use, ops))
         for op in ops:
-            attempt(partial(self._expand, op, builder))
+            attempt(partial(self._expand, op, builder, uses[_use(op)]))
         self.called |= builder.called
 
     @rewrites_op
-    def _expand(self, op: Operation, builder: LoopBuilder) -> None:
+    def _expand(self, op: Operation, builder: LoopBuilder, uses: int) -> None:
         builder.location = op.location
         shared = self._shared.get(_use(op))
         if shared is not None:
-            (value,) = builder.add(
+            name, size = shared
+            call = builder.add(
                 create(
                     func.CallOp,
                     operands=op.operands,
                     result_types=op.result_types,
-                    properties={"callee": SymbolRefAttr(shared)},
+                    properties={"callee": SymbolRefAttr(name)},
                 )
-            ).results
+            )
+            if uses * size > MAX_INLINED:
+                call.attributes[NO_INLINE] = UnitAttr()
+            (value,) = call.results
         else:
             operands = [Number(builder, operand) for operand in op.operands]
             value = evaluate(EXPANSIONS[type(op)], operands).value

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, SymbolRefAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from lowerings.ir.functions import NO_INLINE
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.levels import UNLOWERED
@@ -32,9 +33,6 @@ MAX_OPERATIONS = 1_000_000
 
 MAX_COPIED, MAX_COPIES = 8192, 8
 """How many operations a module may get, and how many times its own, before calls stay."""
-
-NO_INLINE = "no_inline"
-"""MLIR's attribute of functions whose calls stay."""
 
 SMALL = 32
 """Functions of so many operations are always inlined: a call would cost more than it saves."""

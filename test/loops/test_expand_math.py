@@ -22,6 +22,8 @@ from machine_code import AnyArray, MachineCode, lower
 from xdsl.ir import Operation
 
 from lowerings.loops.expand_math import EXPANSIONS, ExpandMathPass
+from lowerings.targets.llvm.machine import host
+from lowerings.targets.llvm.module import emit_module
 from xla_dialect.mlir_text import print_mlir
 
 SAMPLES = 1 << 13
@@ -277,6 +279,32 @@ def test_what_stays() -> None:
     }
     """
     assert print_mlir(lower(text, [ExpandMathPass()])) == print_mlir(lower(text, []))
+
+
+@pytest.mark.parametrize("name", ["math.sin", "math.exp", "math.tanh", "math.log"])
+def test_long_chains_are_calls(name: str) -> None:
+    """What LLVM generates code of grows by a few instructions for each further function."""
+
+    def instructions(count: int) -> int:
+        lines = [
+            f"%y{n} = {name} %x{n} : vector<16xf32>\n"
+            f"%c{n} = arith.constant dense<{n}.5> : vector<16xf32>\n"
+            f"%x{n + 1} = arith.addf %y{n}, %c{n} : vector<16xf32>"
+            for n in range(count)
+        ]
+        text = "\n".join(
+            (
+                "func.func @chain(%x0 : vector<16xf32>) -> vector<16xf32> {",
+                *lines,
+                f"func.return %x{count} : vector<16xf32>",
+                "}",
+            )
+        )
+        emitted = emit_module(lower(text, [ExpandMathPass()]), host().attributes)
+        return host().optimized(emitted.text).count(" = ")
+
+    assert instructions(200) - instructions(100) <= 100 * 5
+    assert instructions(9) >= 9 * 15
 
 
 @pytest.mark.mlir_opt

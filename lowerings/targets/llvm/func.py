@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, MemRefType, Symbo
 from xdsl.ir import Attribute, Operation
 
 from lowerings.ir.custom_calls import declared_operation
+from lowerings.ir.functions import NO_INLINE
 from lowerings.targets.llvm.attribute_groups import GLUE
 from lowerings.targets.llvm.cf import emit_blocks
 from lowerings.targets.llvm.emitter import (
@@ -36,7 +37,6 @@ from xla_dialect.xdsl.operation_table import OperationTable
 
 ENTRY = "xla.entry"
 KERNEL = "xla.kernel"
-INLINED = "xla.inline"
 OUTSIDE_RESULT = "i32"
 """The result type of external functions."""
 ARGUMENT_ALIGNMENT = "llvm.align"
@@ -59,6 +59,7 @@ def emit_call(e: FunctionEmitter, op: func.CallOp) -> None:
         return
     call = (
         f"call {_result_type(types)} {e.symbols.callee(op, name)}({', '.join(map(str, arguments))})"
+        f"{' noinline' if NO_INLINE in op.attributes else ''}"
     )
     if types:
         returned = e.temporary(call)

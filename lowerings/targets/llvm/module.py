@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.scf import ParallelOp
 from xdsl.ir import Attribute, Operation
 
+from lowerings.ir.functions import INLINED as MARKED_INLINED
 from lowerings.targets.llvm import arith, complex, math, scf, vector
 from lowerings.targets.llvm import func as functions
 from lowerings.targets.llvm import memref as memory
@@ -388,7 +389,7 @@ part of what it costs."""
 
 def _attribute_group(op: func.FuncOp, size: int, calls: int) -> str:
     """The group of attributes of a function of so many lines that is called so often."""
-    if functions.is_marked(op, functions.INLINED):
+    if functions.is_marked(op, MARKED_INLINED):
         return INLINED
     if not functions.is_marked(op, functions.KERNEL):
         return PLAIN
