@@ -48,6 +48,7 @@ from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.ops.process_groups import process_counts, set_process_counts
 from xla_dialect.quantized_types import has_quantized_arrays
 from xla_dialect.runtime.arguments import entry_function
+from xla_dialect.xdsl.recursion import deep_recursion
 
 __all__ = [
     "BACKENDS",
@@ -152,6 +153,7 @@ def compile(
     return compile_source(Source.of(text_or_path, input_format), options, compile_cache)
 
 
+@deep_recursion()
 @collector_paused()
 def compile_source(source: Source, options: Options, compile_cache: CacheOption = None) -> Program:
     """`compile` for a text and the name of its file. What is in the cache is not even parsed."""
@@ -181,6 +183,7 @@ def located_error(error: XlaError, compile_located: Callable[[], object]) -> Xla
     return error
 
 
+@deep_recursion()
 @collector_paused()
 def compile_module(module: ModuleOp, options: Options | None = None) -> Program:
     """

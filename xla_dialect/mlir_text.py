@@ -24,6 +24,7 @@ from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, Ve
 
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.xdsl.recovery import RecoveringParser
+from xla_dialect.xdsl.recursion import deep_recursion
 from xla_dialect.xdsl.text import MlirParser, MlirPrinter
 
 
@@ -75,6 +76,7 @@ class LocatingParser(MlirParser):
         return op
 
 
+@deep_recursion()
 def print_mlir(op: Operation, *, generic: bool = False, locations: bool = False) -> str:
     """The MLIR text of an operation, a module mostly, without a line break at its end."""
     output = StringIO()
@@ -82,6 +84,7 @@ def print_mlir(op: Operation, *, generic: bool = False, locations: bool = False)
     return output.getvalue()
 
 
+@deep_recursion()
 def read_mlir(
     text: str,
     ctx: Context,

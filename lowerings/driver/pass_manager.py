@@ -27,6 +27,7 @@ from lowerings.rewriting.levels import Level, level_given, levels_taken
 from lowerings.universe import OWN, toolkit_universe, unloaded_packages
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.verification.verify import verify
+from xla_dialect.xdsl.recursion import deep_recursion
 
 if TYPE_CHECKING:
     from lowerings.targets.llvm.machine import Machine
@@ -95,7 +96,7 @@ class PassManager:
         self.done = 0
         self.level = None
         is_verified = False
-        with collector_paused():
+        with deep_recursion(), collector_paused():
             for number, module_pass in enumerate(passes, 1):
                 self._require_taken(module_pass, module)
                 for event in self.before:

@@ -35,6 +35,7 @@ from xla_dialect.runtime.deadline import Deadline, TimeLimitReached
 from xla_dialect.runtime.errors import OperationError, located_error
 from xla_dialect.runtime.memory import COUNTED_BYTES, MemoryMeter
 from xla_dialect.xdsl.dominance import reverse_postorder
+from xla_dialect.xdsl.recursion import deep_recursion
 
 Frame: TypeAlias = list[Any]
 """The values of one call of a function, by the numbers of their slots."""
@@ -317,6 +318,7 @@ class ModuleInterpreter:
             self._codes[name] = found
         return found
 
+    @deep_recursion()
     def call(self, name: str, values: Sequence[Any]) -> list[Any]:
         """The results of a function; raises XlaError, with the operation that failed."""
         limit = self.time_limit

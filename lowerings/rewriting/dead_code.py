@@ -17,7 +17,9 @@ def is_used(op: Operation) -> bool:
     return False
 
 
-def remove_dead_code(block: Block, is_removable: Callable[[Operation], bool]) -> None:
+def remove_dead_code(
+    block: Block, is_removable: Callable[[Operation], bool], *, in_regions: bool = True
+) -> None:
     """
     Removes operations without uses from a block and the regions in it, the last first.
 
@@ -28,7 +30,7 @@ def remove_dead_code(block: Block, is_removable: Callable[[Operation], bool]) ->
         previous = op.prev_op
         if not is_used(op) and is_removable(op):
             erase(op)
-        else:
+        elif in_regions:
             for region in op.regions:
                 for inner in region.blocks:
                     remove_dead_code(inner, is_removable)

@@ -72,6 +72,7 @@ def fuse(module: ModuleOp, planned: Callable[[FusionPlan], None]) -> None:
 
     Raises PassFailedException for decisions that cannot be followed.
     """
+    remove_dead_code(module.body.block, is_pure)
     _fuse_blocks(module.body.block, planned)
     remove_dead_code(module.body.block, is_pure)
 
@@ -85,7 +86,7 @@ def _fuse_blocks(block: Block, planned: Callable[[FusionPlan], None]) -> None:
     for op in plan.given:
         remove_decision(op)
     plan.forget_places()
-    remove_dead_code(block, is_pure)
+    remove_dead_code(block, is_pure, in_regions=False)
     for op in block.ops:
         if op.name not in _STRUCTURED:
             for region in op.regions:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.stablehlo import read_stablehlo
+from xla_dialect.stablehlo.parser import MAX_REGION_DEPTH
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 
@@ -273,9 +274,9 @@ def nested_cases(depth: int, operand: str = "%i") -> str:
 
 
 def test_nesting_is_bounded():
-    read_stablehlo(body(nested_cases(50)))
-    with pytest.raises(LocatedError, match="regions are nested more than 64 deep"):
-        read_stablehlo(body(nested_cases(65)))
+    read_stablehlo(body(nested_cases(MAX_REGION_DEPTH - 1)))
+    with pytest.raises(LocatedError, match=f"nested more than {MAX_REGION_DEPTH} deep"):
+        read_stablehlo(body(nested_cases(MAX_REGION_DEPTH)))
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,7 @@ from xla_dialect.runtime.errors import OperationError, located_error
 from xla_dialect.runtime.memory import COUNTED_BYTES, MemoryMeter
 from xla_dialect.runtime.observation import Observer
 from xla_dialect.runtime.options import RunOptions
+from xla_dialect.xdsl.recursion import deep_recursion
 
 
 @dataclass
@@ -203,6 +204,7 @@ def prepared(
         interpreter.meter.limit = memory_limit
     register_reference(interpreter, process, **options)
 
+    @deep_recursion()
     def call() -> tuple[Value, ...]:
         interpreter.deadline = None if time_limit is None else Deadline(f"@{entry}", time_limit)
         try:

@@ -38,8 +38,8 @@ MAX_RANK = 256
 MAX_ALIAS_LENGTH = 1 << 16
 """What an alias stands for, all aliases in it written out, is no longer in characters."""
 
-MAX_REGION_DEPTH = 64
-"""Regions nested deeper are an error: every later pass walks them by recursion."""
+MAX_REGION_DEPTH = 384
+"""Regions nested deeper are an error: passes walk them by `deep_recursion`."""
 
 
 class StableHloParser(MlirParser):

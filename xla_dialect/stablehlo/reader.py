@@ -68,6 +68,7 @@ from xla_dialect.stablehlo.source_locations import SourceLocations
 from xla_dialect.types import unknown_sizes
 from xla_dialect.verification.verify import InvalidProgram, invalid_program, verify
 from xla_dialect.xdsl.linking import release
+from xla_dialect.xdsl.recursion import deep_recursion
 from xla_dialect.xdsl.traversal import operations_in
 
 ROWS: Mapping[str, Row] = {
@@ -115,6 +116,7 @@ TENSOR = Dialect("tensor", classes_of(ROWS, "tensor"))
 """What makes shapes, as dialects whose operations only parse."""
 
 
+@deep_recursion()
 def read_stablehlo(
     text: str,
     file_name: str = "<input>",

@@ -32,6 +32,7 @@ from xla_dialect.verification.shardings import ShardingFault, verify_shardings
 from xla_dialect.verification.verified_keys import VerifiedKeys, is_decided_by_key
 from xla_dialect.xdsl.dominance import NotDefined, verify_alone, visit_in_order
 from xla_dialect.xdsl.operation_table import OperationTable
+from xla_dialect.xdsl.recursion import deep_recursion
 from xla_dialect.xdsl.traversal import operations_in
 
 
@@ -43,6 +44,7 @@ Sources = Mapping[str, str]
 """From file name to text: messages quote the line that a location names."""
 
 
+@deep_recursion()
 def verify(module: ModuleOp, sources: Sources | None = None) -> None:
     """
     Verifies every operation of a module; raises `InvalidProgram` for the first that fails.
