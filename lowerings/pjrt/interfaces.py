@@ -13,6 +13,7 @@ XLA_CLIENT: Any = cast(Any, importlib.import_module("jaxlib.xla_client"))
 IR: Any = cast(Any, importlib.import_module("jaxlib.mlir.ir"))
 SDY: Any = cast(Any, importlib.import_module("jaxlib.mlir.dialects.sdy"))
 STABLEHLO: Any = cast(Any, importlib.import_module("jaxlib.mlir.dialects.stablehlo"))
+STABLEHLO.register_stablehlo_passes()
 PASS_MANAGER: Any = cast(Any, importlib.import_module("jaxlib.mlir.passmanager")).PassManager
 
 _JAXLIB: Any = cast(Any, importlib.import_module("jaxlib._jax"))

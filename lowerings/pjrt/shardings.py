@@ -139,10 +139,14 @@ def propagated(module: Any) -> Any:
     A copy of a module with shardings for what says nothing of its own, by Shardy's rules; the
     module itself where these find a fault in it.
     """
-    copy = IR.Module.parse(module.operation.get_asm(), module.context)
+    text = module.operation.get_asm()
+    copy = IR.Module.parse(text, module.context)
+    passes = "sdy-propagation-pipeline"
+    if "stablehlo.composite" in text:  # Shardy has no rules for them, but follows calls.
+        passes = f"func.func(stablehlo-legalize-composite-to-call),{passes}"
     try:
         with module.context:
-            PASS_MANAGER.parse("builtin.module(sdy-propagation-pipeline)").run(copy.operation)
+            PASS_MANAGER.parse(f"builtin.module({passes})").run(copy.operation)
     except IR.MLIRError:
         return module
     return copy

@@ -7,12 +7,14 @@ import os
 import threading
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental import io_callback
 from jax.sharding import NamedSharding, PartitionSpec
 from jax_programs.custom_partitioning import PARTS, sums_and_next
 from jaxlib.xla_client import DeviceList
@@ -43,6 +45,31 @@ def test_results_are_shared_as_their_operands_are():
     assert jax.jit(lambda x: (x + 1).T)(array).sharding.spec == PartitionSpec(None, "x")
     compiled = jax.jit(lambda x: jax.lax.with_sharding_constraint(x, array.sharding)).lower(array)
     assert "f32[4,8]" in (compiled.compile().as_text() or "")
+
+
+LEFT_OPEN = {
+    "sinh": jnp.sinh,
+    "arccosh": lambda x: jnp.arccosh(x + 1),
+    "top_k": lambda x: jax.lax.top_k(x, 3),
+    "erf_inv": jax.lax.erf_inv,
+    "products": lambda x: (x @ x.T, x.T @ x, x.sum(0)),
+    "argsort": lambda x: jnp.argsort(x, 0),
+    "reshape": lambda x: (x.reshape(2, 2, 8), x.reshape(-1)),
+    "cholesky": lambda x: jnp.linalg.cholesky(x[:, :, None, None] * jnp.eye(2)),
+}
+
+
+@pytest.mark.parametrize("name", LEFT_OPEN)
+def test_results_are_shared_as_on_xla(name: str):
+    given = np.random.default_rng(0).uniform(0.1, 0.9, (4, 8)).astype(np.float32)
+    results: list[Any] = []
+    for devices in (jax.devices()[:4], jax.devices("cpu")[:4]):
+        mesh = jax.sharding.Mesh(np.array(devices).reshape(2, 2), ("x", "y"))
+        array = jax.device_put(given, NamedSharding(mesh, PartitionSpec("x", "y")))
+        results.append(jax.tree.leaves(jax.jit(LEFT_OPEN[name])(array)))
+    for ours, theirs in zip(*results, strict=True):
+        assert ours.sharding.spec == theirs.sharding.spec
+        np.testing.assert_allclose(ours, theirs, 1e-5, 1e-5)
 
 
 def test_programs_without_results_run_on_several_devices():
@@ -76,6 +103,23 @@ def test_devices_call_functions_of_python():
     np.testing.assert_array_equal(function(jnp.arange(4)), np.arange(1, 5))
     jax.effects_barrier()
     assert sorted(log) == [0, 1, 2, 3]
+
+
+def test_each_device_calls_functions_in_its_order():
+    log = []
+
+    @jax.jit
+    @jax.shard_map(mesh=MESH, in_specs=PartitionSpec("x"), out_specs=PartitionSpec("x"))
+    def function(x):
+        place = jax.lax.axis_index(("x", "y"))
+        for number in range(3):
+            note = partial(lambda number, place: log.append((int(place), number)), number)
+            io_callback(note, None, place, ordered=True)
+        return x + jax.lax.axis_index("x")
+
+    np.testing.assert_array_equal(function(jnp.arange(4)), [0, 1, 3, 4])
+    jax.effects_barrier()
+    assert [[n for place, n in log if place == device] for device in range(4)] == [[0, 1, 2]] * 4
 
 
 def test_each_device_computes_its_part():
