@@ -131,3 +131,20 @@ def test_errors(text: str, message: str):
         read_stablehlo(text, "f.mlir")
     assert message in str(caught.value)
     assert str(caught.value).startswith("f.mlir:3:")
+
+
+def test_tokens_have_no_parts():
+    """A manual computation takes and returns them as they are."""
+    text = (
+        f"{MESH}func.func @main(%t: !stablehlo.token, %a: tensor<4x8xf32>)"
+        " -> (!stablehlo.token, tensor<4x8xf32>) {\n"
+        '%0:2 = sdy.manual_computation(%t, %a) in_shardings=[<@mesh, []>, <@mesh, [{"x"}, {}]>] '
+        'out_shardings=[<@mesh, []>, <@mesh, [{"x"}, {}]>] manual_axes={"x"} '
+        "(%u: !stablehlo.token, %b: tensor<2x8xf32>) {\n"
+        "sdy.return %u, %b : !stablehlo.token, tensor<2x8xf32>\n"
+        "} : (!stablehlo.token, tensor<4x8xf32>) -> (!stablehlo.token, tensor<4x8xf32>)\n"
+        "return %0#0, %0#1 : !stablehlo.token, tensor<4x8xf32>\n}"
+    )
+    read = print_mlir(read_stablehlo(text))
+    assert read.count("xla.custom_call") == 2
+    assert "func.return %t, " in read

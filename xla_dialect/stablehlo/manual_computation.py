@@ -24,7 +24,7 @@ from xla_dialect.stablehlo.sharding import axes_named_by, check_sharding, parse_
 from xla_dialect.stablehlo.shardy_attributes import SdyManualAxes, SdyShardingPerValue
 from xla_dialect.stablehlo.source import SourceError, SourceOp
 from xla_dialect.stablehlo.syntax import parse_types, same_type
-from xla_dialect.types import Array, array, as_array
+from xla_dialect.types import Array, TokenType, array, as_array
 from xla_dialect.xdsl.creation import create
 
 
@@ -115,13 +115,17 @@ class _Manual:
                     self.op.fail(f"manual_axes: {fault}")
 
     def part(self, value: SSAValue, sharding: Sharding, local: Attribute) -> SSAValue:
-        """What belongs to this partition."""
+        """What belongs to this partition; a token has no parts."""
         self.check(value.type, sharding, local)
+        if isinstance(local, TokenType):
+            return value
         return self.call(GLOBAL_TO_LOCAL, "in_shardings", value, sharding, local)
 
     def whole(self, value: SSAValue, sharding: Sharding, declared: Attribute) -> SSAValue:
         """The array that the parts of all partitions make."""
         self.check(declared, sharding, value.type)
+        if isinstance(declared, TokenType):
+            return value
         return self.call(LOCAL_TO_GLOBAL, "out_shardings", value, sharding, declared)
 
     def call(
@@ -143,8 +147,10 @@ class _Manual:
 
     def check(self, whole: Attribute, sharding: Sharding, local: Attribute) -> None:
         """The sizes of a part follow from those of the whole."""
-        if as_array(whole) is None or as_array(local) is None:
-            self.op.fail(f"takes and returns arrays, found {whole}")
+        if isinstance(whole, TokenType) and local == whole:
+            return
+        if as_array(whole) is None:
+            self.op.fail(f"takes and returns arrays and tokens, found {whole}")
         mesh, sizes = sharding.mesh_in(self.conversion.meshes), list(sizes_of(whole))
         assert mesh is not None
         if mesh.is_maximal:
