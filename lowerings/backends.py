@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lowerings.execution.compile_cache import CacheEntry
     from lowerings.execution.declared_functions import CustomCalls
     from lowerings.execution.emulator import Emulation
+    from lowerings.execution.profile import EventSink
     from lowerings.execution.rank_runs import Ranks
     from lowerings.native_lowering import Donation
     from xla_dialect.runtime.custom_calls import CustomCallFunction
@@ -68,6 +69,8 @@ class Options:
     flush_subnormals: bool = False
     profile: bool = False
     """Whether machine code measures the time of its kernels."""
+    on_events: EventSink | None = None
+    """Gets when they ran, after each run."""
     ranks: Ranks | None = None
     """The ranks of MPI that run it, one for each process; None for threads."""
     pipeline: str | None = None

@@ -140,6 +140,7 @@ def native_program(
         memory_limit=options.memory_limit,
         on_compiled=keep,
         profile=options.profile,
+        on_events=options.on_events,
         machine=machine,
     )
     program = lowered.program(executable)

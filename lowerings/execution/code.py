@@ -71,7 +71,7 @@ class LoadedCode:
         if guards is not None:
             exported.append(guards.symbol)
         if profile is not None:
-            exported += (profile.symbol, profile.busy_symbol)
+            exported += (profile.symbol, profile.busy_symbol, profile.events_symbol)
         for name in exported:
             builder.export_symbol(name)
         try:

@@ -37,7 +37,7 @@ from xla_dialect.numpy_types import Array, require_rank
 if TYPE_CHECKING:
     from lowerings.execution.callbacks import Callbacks
     from lowerings.execution.meetings import JointRun, JointRuns
-    from lowerings.execution.profile import Profile
+    from lowerings.execution.profile import EventSink, Profile
 
 BOUNDS_VARIABLE = "XLA_CHECK_BOUNDS"
 """Set to 1 in the environment, this makes all programs check their accesses to memory."""
@@ -90,13 +90,15 @@ class Executable(Runnable):
         time_limit: float | None = None,
         memory_limit: int | None = None,
         threads: ThreadCount | None = None,
+        on_events: EventSink | None = None,
     ):
         """
         `load` links the code, once for each call at the same time. `arena_size` counts the bytes
         for temporary results that the entry takes after its parameters and results; None if it
         takes no such argument. `callbacks` are what the code calls, `threads` is what it reads the
         number of its threads from, if it may have several. `time_limit`: seconds that a call may
-        take. `memory_limit`: bytes that its arrays may take, all that there are if None. Raises
+        take. `memory_limit`: bytes that its arrays may take, all that there are if None.
+        `on_events` gets when the parts of the program ran, where its code has a profile. Raises
         OutOfMemory.
         """
         self.signature = signature
@@ -115,6 +117,7 @@ class Executable(Runnable):
         self.arena_size = arena_size
         """The bytes for temporary results of a call."""
         self._profiled: list[LoadedCode] = []
+        self._on_events = on_events
         self._workspaces = [self._new_workspace()]
         """The pool of workspaces that no running call uses."""
         control = self._workspaces[0].control
@@ -124,15 +127,20 @@ class Executable(Runnable):
 
     def _new_workspace(self) -> _Workspace:
         code = self._load()
+        call: Callable[[int], None] = code.function
         if code.profile is not None:
             self._profiled.append(code)
+            if self._on_events is not None:
+                from lowerings.execution.profile import RecordedCode  # noqa: PLC0415
+
+                call = RecordedCode(code, self._on_events)
         arena = None if self.arena_size is None else allocate(self.arena_size)
         count = len(self._parameters) + len(self._results) + (arena is not None)
         pointers = (ctypes.c_void_p * max(count, 1))()
         if arena is not None:
             pointers[count - 1] = address_of(arena)
         table = ctypes.addressof(pointers)
-        return _Workspace(code.function, code.control, pointers, table, code, arena)
+        return _Workspace(call, code.control, pointers, table, code, arena)
 
     @property
     def asks_process(self) -> bool:
@@ -377,6 +385,7 @@ def load_compiled(
     time_limit: float | None = None,
     memory_limit: int | None = None,
     num_threads: int | None = None,
+    on_events: EventSink | None = None,
 ) -> Executable:
     """
     Links a compiled program into this process, for arrays as they lie in memory; the options are
@@ -400,7 +409,9 @@ def load_compiled(
     )
     signature = compiled.signature.in_memory
     arena_size = compiled.arena_size
-    return Executable(load, signature, arena_size, callbacks, time_limit, memory_limit, threads)
+    return Executable(
+        load, signature, arena_size, callbacks, time_limit, memory_limit, threads, on_events
+    )
 
 
 def checks_bounds(option: bool | None) -> bool:

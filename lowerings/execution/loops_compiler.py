@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -23,6 +24,9 @@ from lowerings.targets.llvm.machine import Machine, host
 from lowerings.targets.llvm.module import EmittedModule, emit_module
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.runtime.observation import Observer
+
+if TYPE_CHECKING:
+    from lowerings.execution.profile import EventSink
 
 
 def compile_llvm_ir(
@@ -63,6 +67,7 @@ def compile_loops_module(
     num_threads: int | None = None,
     on_compiled: Callable[[CompiledCode], None] | None = None,
     profile: bool = False,
+    on_events: EventSink | None = None,
     machine: Machine | None = None,
 ) -> Executable:
     """
@@ -76,8 +81,8 @@ def compile_loops_module(
     Parallel loops use up to `num_threads` threads, and never more than there are processors.
     `on_compiled` gets what other
     processes can load that have the same functions for custom calls. With `profile` the
-    executable measures the time of its kernels. `machine` is the one that this process runs on,
-    maybe without some features.
+    executable measures the time of its kernels, and `on_events` gets when they ran. `machine` is
+    the one that this process runs on, maybe without some features.
 
     Raises EmissionError, CompilationError, and XlaError where entry and signature disagree or a
     custom call has no function.
@@ -115,6 +120,7 @@ def compile_loops_module(
         time_limit=time_limit,
         memory_limit=memory_limit,
         num_threads=num_threads,
+        on_events=on_events,
     )
 
 

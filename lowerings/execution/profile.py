@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,8 +15,10 @@ from lowerings.profiling.source_operations import SourceOperation
 from lowerings.profiling.work import Work
 from lowerings.targets.llvm.profiling import (
     PROFILED_THREADS,
+    WORDS_BEFORE_EVENTS,
     WORDS_OF_A_SITE,
     WORDS_OF_A_THREAD,
+    WORDS_OF_AN_EVENT,
     ModuleProfile,
 )
 
@@ -54,6 +56,46 @@ class Counters:
         """Sets them to 0."""
         self.sites[:] = 0
         self.busy[:] = 0
+
+
+MOST_EVENTS = 1 << 16
+"""Of one run of a program; what is not written takes no memory."""
+
+
+@dataclass(frozen=True)
+class RunEvents:
+    """When the parts of a program ran, in one run of it."""
+
+    profile: ModuleProfile
+    events: NDArray[np.int64]
+    """For each the number of its site, and when it started and ended, in `time.monotonic_ns`."""
+    lost: int
+    """Those for which there was no room, the last ones."""
+
+
+EventSink = Callable[[RunEvents], None]
+"""Gets the events of a run, in the thread that has made it."""
+
+
+class RecordedCode:
+    """The entry of loaded code, which hands on its events after each call."""
+
+    def __init__(self, code: LoadedCode, sink: EventSink):
+        assert code.profile is not None
+        self._call, self._profile, self._sink = code.function, code.profile, sink
+        self._words = np.zeros(WORDS_BEFORE_EVENTS + MOST_EVENTS * WORDS_OF_AN_EVENT, np.int64)
+        self._words[1] = MOST_EVENTS
+        pointer = ctypes.c_void_p.from_address(code.symbols[code.profile.events_symbol])
+        pointer.value = self._words.ctypes.data
+
+    def __call__(self, table: int) -> None:
+        self._words[0] = 0
+        self._call(table)
+        count = int(self._words[0])
+        kept = min(count, MOST_EVENTS)
+        found = self._words[WORDS_BEFORE_EVENTS:][: kept * WORDS_OF_AN_EVENT]
+        events = found.reshape(kept, WORDS_OF_AN_EVENT).copy()
+        self._sink(RunEvents(self._profile, events, count - kept))
 
 
 class Roofline(Protocol):

@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -32,6 +32,9 @@ from lowerings.pjrt.program_text import ProgramText, module_of
 from lowerings.pjrt.user_passes import active_passes
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.custom_calls import CALLBACK
+
+if TYPE_CHECKING:
+    from lowerings.execution.profile import EventSink
 
 _LOG = logging.getLogger(__name__)
 
@@ -117,9 +120,17 @@ def _custom_calls(text: ProgramText) -> CustomCalls:
     return {**ffi_handlers(targets), **host_callbacks(text.callbacks)}
 
 
-def compile_program(text: ProgramText, options: CompileOptions) -> Runnable:
-    """What runs a program; raises PluginError with the operation and its place in JAX's source."""
-    compile_options = options.compilation(custom_calls=_custom_calls(text))
+def compile_program(
+    text: ProgramText, options: CompileOptions, on_events: EventSink | None = None
+) -> Runnable:
+    """
+    What runs a program, and tells when its kernels ran if somebody wants to know it; raises
+    PluginError with the operation and its place in JAX's source.
+    """
+    is_profiled = on_events is not None
+    compile_options = options.compilation(
+        custom_calls=_custom_calls(text), profile=is_profiled, on_events=on_events
+    )
     passes = _passes(options)
     together = bool(_TOGETHER.search(text.text))
     # Of other functions of Python, one device calls for all.
@@ -137,7 +148,8 @@ def compile_program(text: ProgramText, options: CompileOptions) -> Runnable:
         partitions=options.partitions if together else 1,
     )
     try:
-        source = _source(text, _is_outlined(options, passes))
+        # Equal parts that are one have one place.
+        source = _source(text, not is_profiled and _is_outlined(options, passes))
         return _compiled(source, compile_options, passes)
     except XlaError as error:
         raise _explained(text, compile_options, passes, error) from error

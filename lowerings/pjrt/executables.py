@@ -5,14 +5,17 @@ from __future__ import annotations
 import ctypes
 import importlib
 import threading
+import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lowerings.compiler_options import DUMP
 from lowerings.execution.executable import DetachedRun, Executable
 from lowerings.execution.partitioned_runs import PartitionedProgram
+from lowerings.execution.processes import Runnable
+from lowerings.pjrt import tracing
 from lowerings.pjrt.c_api import ErrorCode, NamedValue, NamedValueType, Program
 from lowerings.pjrt.client import CLIENTS, MEMORY_KINDS, TOPOLOGIES, Client, Device, array_of
 from lowerings.pjrt.functions import Objects, PluginError, characters, implements, say, text
@@ -22,6 +25,11 @@ from lowerings.pjrt.program_text import ProgramText
 from lowerings.pjrt.programs import LOADED, CompiledProgram
 from lowerings.pjrt.records import NOT_DONATED, ExecutableRecord, LoadedRecord, address
 from lowerings.pjrt.shapes import TOKEN, Shape
+from lowerings.pjrt.tracing import Trace
+from xla_dialect.diagnostics import XlaError
+
+if TYPE_CHECKING:
+    from lowerings.execution.profile import RunEvents
 
 EXECUTABLES = Objects("executable")
 _serialized = Objects("serialized executable")
@@ -63,6 +71,10 @@ class LoadedProgram:
         """Whether its devices need no Python while it runs."""
         self._is_prepared = False
         self._preparing = threading.Lock()
+        self._traced: Runnable | None = None
+        """What runs it while a trace is taken."""
+        self._is_handed_over = False
+        """Whether machine code knows how to run it."""
         self._parts = (LoadedRecord * count)() if count > 1 else None
         self._has_tokens = any(
             shape.element_type == TOKEN for shape in (*compiled.parameters, *compiled.results)
@@ -84,8 +96,46 @@ class LoadedProgram:
             self.take_error = run.callbacks.take_error
         self._describe(record, self.devices[0], run.pointers)
         record.device_count, record.parts = 1, address(record)
-        record.has_machine_code = 1
+        self._hand_over()
         self._kept += (run,)
+
+    def _hand_over(self) -> None:
+        """Machine code runs it from now on."""
+        self._is_handed_over = True
+        self.heed_trace()
+
+    def heed_trace(self) -> None:
+        """Machine code runs what it can, but while a trace is taken Python runs everything."""
+        self._record.has_machine_code = self._is_handed_over and tracing.current() is None
+
+    @property
+    def program(self) -> Runnable:
+        """What runs it now."""
+        trace = tracing.current()
+        return self.compiled.program if trace is None else self._with_events(trace)
+
+    def _with_events(self, trace: Trace) -> Runnable:
+        """The program compiled once more, so that it tells when its kernels run."""
+        with self._preparing:
+            program = self._traced
+            if program is None:
+                started, devices = time.monotonic_ns(), [device.id for device in self.devices]
+                name = self.compiled.name
+
+                def note(events: RunEvents) -> None:
+                    found = tracing.current()
+                    if found is not None:
+                        found.add(name, events, devices)
+
+                try:
+                    program = self.compiled.with_events(note)
+                except (PluginError, XlaError) as error:
+                    program = self.compiled.program
+                    trace.remark(name, f"{name} has no events: {error}", started, devices)
+                else:
+                    trace.remark(name, f"compile {name} with a profile", started, devices)
+                self._traced = program
+            return program
 
     def prepare_jointly(self) -> None:
         """
@@ -109,7 +159,7 @@ class LoadedProgram:
         record.parameter_count = len(self.compiled.parameters)
         record.device_count, record.parts = len(parts), address(parts)
         record.joint, record.run_in_turn = joint.address, joint.run_address
-        record.has_machine_code = 1
+        self._hand_over()
         self._kept += (joint,)
 
     def _describe(self, record: LoadedRecord, device: Device, pointers: int) -> None:
@@ -135,7 +185,14 @@ class LoadedProgram:
     def delete(self) -> None:
         """It is not executed any more."""
         self.is_deleted = True
-        self._record.has_machine_code = 0
+        self._is_handed_over = False
+        self.heed_trace()
+
+
+@tracing.on_change
+def _heed_trace() -> None:
+    for loaded in LOADED.values():
+        loaded.heed_trace()
 
 
 def _shape_handles(shapes: Sequence[Shape]) -> Any:

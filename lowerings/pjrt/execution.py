@@ -17,6 +17,7 @@ import numpy as np
 
 from lowerings.execution.executable import Executable
 from lowerings.execution.partitioned_runs import PartitionedProgram
+from lowerings.pjrt import tracing
 from lowerings.pjrt.buffers import buffer_at, machine, new_buffer, require_ready
 from lowerings.pjrt.c_api import ErrorCode, ExecuteOptions
 from lowerings.pjrt.client import DEVICES, Device, MemorySpace
@@ -56,8 +57,9 @@ def execute(args: Any) -> None:
     donated = loaded.compiled.donated - kept
     for buffers in arguments:
         _check_given_once(buffers, donated)
+    run = _run if tracing.current() is None else _run_traced
     with _held(arguments):
-        results = _run(loaded, arguments, devices)
+        results = run(loaded, arguments, devices)
         for buffers in arguments:
             for number in donated:
                 machine().delete(buffers[number])
@@ -99,10 +101,11 @@ def _run(
     """The results of each device, as handles."""
     compiled = loaded.compiled
     taken = [_arguments(loaded, each) for each in arguments]
-    program = compiled.program
+    program = loaded.program
     if isinstance(program, Executable) and len(devices) == 1 and compiled.runs_in_place:
         return [_run_in_place(loaded, program, taken[0], devices[0])]
-    if loaded.runs_jointly and isinstance(program, PartitionedProgram):
+    is_usual = program is compiled.program
+    if loaded.runs_jointly and is_usual and isinstance(program, PartitionedProgram):
         local = program.local
         assert isinstance(local, Executable)
         results = _run_jointly(loaded, local, taken)
@@ -112,6 +115,13 @@ def _run(
     if len(devices) == 1:
         return [_results(loaded, program(*arrays[0]), devices[0])]
     return _run_on_devices(loaded, arrays, devices)
+
+
+def _run_traced(
+    loaded: LoadedProgram, arguments: Sequence[Sequence[int]], devices: Sequence[Device]
+) -> list[list[int]]:
+    with tracing.called_on([device.id for device in devices]):
+        return _run(loaded, arguments, devices)
 
 
 def _run_jointly(
@@ -144,7 +154,7 @@ def _run_on_devices(
     loaded: LoadedProgram, parts: Sequence[Sequence[Array]], devices: Sequence[Device]
 ) -> list[list[int]]:
     """Runs a program on the parts that devices have, or with whole arrays on each."""
-    program = loaded.compiled.program
+    program = loaded.program
     if isinstance(program, PartitionedProgram):
         found = program.local.run_processes(parts)
     else:
@@ -156,8 +166,7 @@ def _run_on_whole_arrays(
     loaded: LoadedProgram, parts: Sequence[Sequence[Array]], count: int
 ) -> list[list[Array]]:
     """Puts the parts of all devices together, runs the program, and gives each device its part."""
-    compiled = loaded.compiled
-    program = compiled.program
+    compiled, program = loaded.compiled, loaded.program
     whole = [
         division.joined([each[number] for each in parts], shape.sizes)
         for number, (shape, division) in enumerate(

@@ -10,6 +10,7 @@ from lowerings.execution.capsules import keep_for_ever, new_capsule
 from lowerings.pjrt.c_api import EXTENSIONS, FUNCTIONS, VERSION, Api, ApiVersion, extension_struct
 from lowerings.pjrt.functions import as_c_functions
 from lowerings.pjrt.machine_code import MachineCode, Trampolines
+from lowerings.pjrt.profiler import Profiler
 
 CAPSULE_NAME = b"pjrt_c_api"
 """What JAX expects a capsule with the address of the table to be called."""
@@ -35,6 +36,9 @@ class Plugin:
             addresses = (functions[name] for name in names)
             self._extensions.append(struct(ctypes.sizeof(struct), number, following, *addresses))
             self.api.extension_start = ctypes.addressof(self._extensions[-1])
+        self._profiler = Profiler()
+        self._profiling = self._profiler.extension(self.api.extension_start)
+        self.api.extension_start = ctypes.addressof(self._profiling)
         keep_for_ever(self)
 
     def capsule(self) -> Any:

@@ -7,7 +7,7 @@ import itertools
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lowerings.pjrt.constants import take_constants, with_constants
@@ -89,6 +89,18 @@ class ProgramText:
             return self.constants
         with module_of(self.code) as module:
             return _taken(module, self.code)
+
+    def located(self, devices: int) -> ProgramText:
+        """The same, with the places in JAX's source that its operations come from."""
+        with module_of(self.code) as module:
+            attributes = module.operation.attributes
+            if CALLBACKS in attributes:
+                del attributes[CALLBACKS]
+            constants = _taken(module, self.code)
+            if devices > 1:
+                _shared(module, devices, is_kept=True)
+            text = module.operation.get_asm(enable_debug_info=True)
+            return replace(self, text=text, constants=constants)
 
     @property
     def complete(self) -> str:

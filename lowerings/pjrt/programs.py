@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from lowerings.compiler_options import PASSES
+from lowerings.compiler_options import BY_OPERATION, PASSES
 from lowerings.driver.loading import quick_loading
 from lowerings.driver.source import Source
 from lowerings.execution.partitioned_runs import PartitionedProgram
@@ -28,6 +28,7 @@ from lowerings.pjrt.shapes import TOKEN, Shape, shape_of
 from lowerings.pjrt.user_passes import active_passes
 
 if TYPE_CHECKING:
+    from lowerings.execution.profile import EventSink
     from lowerings.pjrt.shardings import ArrayDivision
 
 from lowerings.pjrt.program_text import Order, ProgramText
@@ -64,6 +65,18 @@ class CompiledProgram:
         self.is_serializable = not text.callbacks
         self.kept_for_clients: dict[str, Any] = {}
         """Arrays whose addresses clients have been told."""
+
+    def with_events(self, sink: EventSink) -> Runnable:
+        """
+        What runs it as well, and tells when its kernels ran; raises PluginError and XlaError.
+
+        Operations have their places in JAX's source, but where the user has said something of some:
+        they would be called otherwise.
+        """
+        text, options = self.text, self.options
+        if options.named.keys().isdisjoint(BY_OPERATION):
+            text = text.located(options.device_count)
+        return _compiler().compile_program(text, options, sink)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -7,7 +7,7 @@ import os
 import re
 from typing import Any, cast
 
-from jax._src import compiler, distributed, xla_bridge
+from jax._src import compiler, distributed, lib, xla_bridge
 from jaxlib import xla_client
 
 from lowerings.driver.loading import loading
@@ -69,6 +69,8 @@ def _load(backend: str) -> Any:
     capsule = plugin().capsule()
     _client.load_pjrt_plugin_with_c_api(backend, capsule)
     _client.initialize_pjrt_plugin(backend)
+    # JAX does so for plugins that are libraries. Once: twice would double all events.
+    cast(Any, lib)._profiler.register_plugin_profiler(capsule)
     return capsule
 
 

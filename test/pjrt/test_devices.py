@@ -13,7 +13,10 @@ from lowerings.execution.compile_cache import CACHE_VARIABLE
 ROOT = Path(__file__).parents[2]
 PROGRAMS = [
     str(Path(__file__).with_name(f"{name}.py"))
-    for name in ("programs_on_devices", "programs_in_parts", "programs_that_offload")
+    for name in (
+        *("programs_on_devices", "programs_in_parts", "programs_that_offload"),
+        "traces_of_devices",
+    )
 ]
 
 pytestmark = [pytest.mark.jax, pytest.mark.scipy]
@@ -50,16 +53,18 @@ def test_programs_on_devices():
     assert "passed" in run(["-c", script])
 
 
-def test_nothing_changes_for_who_does_not_ask():
+def test_nothing_changes_for_who_does_not_ask(tmp_path: Path):
     script = KNOWN + (
         "import jax, sys\n"
         "assert 'CpuDevice' in repr(jax.devices()[0]), jax.devices()\n"
         "import jax.numpy as jnp\n"
         "assert jnp.ones(3).devices() == {jax.devices('cpu')[0]}\n"
+        "with jax.profiler.trace(sys.argv[1]): jnp.ones(3).sum()\n"
         "assert 'xdsl' not in sys.modules\n"
         "print(jax.devices('xdsl')[0], (jax.device_put(1.0, jax.devices('xdsl')[0]) + 1).devices())"
     )
-    assert run(["-c", script], None).split() == ["XdslDevice(id=0)", "{XdslDevice(id=0)}"]
+    found = run(["-c", script, str(tmp_path)], None).split()
+    assert found == ["XdslDevice(id=0)", "{XdslDevice(id=0)}"]
 
 
 def test_arrays_from_the_host_need_no_compiler():
@@ -105,3 +110,13 @@ def test_a_process_ends_well_with_arrays_alive():
         "print(f(kept[0]))"
     )
     assert run(["-c", script]) == "[1. 2. 3.]\n"
+
+
+def test_a_process_ends_well_within_a_trace(tmp_path: Path):
+    script = KNOWN + (
+        "import os; os.dup2(1, 2)\n"
+        "import jax, jax.numpy as jnp, sys\n"
+        "jax.profiler.start_trace(sys.argv[1])\n"
+        "print(jax.jit(lambda x: x + 1)(jnp.ones(3)))"
+    )
+    assert run(["-c", script, str(tmp_path)]) == "[2. 2. 2.]\n"

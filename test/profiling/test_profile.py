@@ -1,6 +1,7 @@
 """Profiles: what is counted, where it came from, and that nothing else changes."""
 
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,10 +11,18 @@ import numpy as np
 import pytest
 
 import lowerings
-from lowerings.compilation import BACKENDS, CompilationError, Lowering, Program
+from lowerings.compilation import (
+    BACKENDS,
+    CompilationError,
+    Lowering,
+    Options,
+    Program,
+    compile_source,
+)
 from lowerings.driver.program import parse_source
 from lowerings.driver.source import Source
-from lowerings.execution.profile import KernelProfile, Profile
+from lowerings.execution import profile as execution_profile
+from lowerings.execution.profile import KernelProfile, Profile, RunEvents
 from lowerings.execution.roofline import MeasuredRoofline
 from lowerings.profiling.source_operations import SourceOperation
 from lowerings.profiling.work import Work
@@ -128,6 +137,32 @@ def test_calls_in_loops() -> None:
     assert kernel.calls == 2 * 7
     assert kernel.work == Work(2 * 4 * 64 * 4, 4 * 64, 0)
     assert SourceOperation("cosine", "<input>", 10) in kernel.operations
+
+
+@pytest.mark.parametrize("room", [1000, 5])
+def test_events_are_what_is_counted(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each run of a part is one; what there is no room for is counted too."""
+    monkeypatch.setattr(execution_profile, "MOST_EVENTS", room)
+    found: list[RunEvents] = []
+    options = Options(profile=True, on_events=found.append, num_threads=1)
+    program = compile_source(Source.of(LOOP), options, compile_cache=False)
+    for _ in range(3):
+        before = time.monotonic_ns()
+        program(*ones(program))
+        events = found[-1].events
+        assert before <= events[:, 1].min() <= events[:, 2].max() <= time.monotonic_ns()
+        assert (events[:, 1] <= events[:, 2]).all()
+    profile = program.profile()
+    counted = profile.runs + sum(kernel.calls for kernel in profile.kernels)
+    assert [len(each.events) + each.lost for each in found] == [counted // 3] * 3
+    assert {len(each.events) for each in found} == {min(counted // 3, room)}
+    if room == 1000:
+        events = np.concatenate([each.events for each in found])
+        seconds = (events[:, 2] - events[:, 1]) * 1e-9
+        assert profile.seconds == pytest.approx(seconds[events[:, 0] == 0].sum())
+        assert profile.seconds_outside == pytest.approx(
+            profile.seconds - seconds[events[:, 0] != 0].sum()
+        )
 
 
 def test_places_of_jax() -> None:

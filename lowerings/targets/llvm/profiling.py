@@ -3,9 +3,10 @@ Time measured inside of machine code: of the program, of each call of a kernel, 
 outside of kernels.
 
 What is measured does not contain anything else that is. Functions that call no kernel, directly or
-not, are measured as kernels are; so are those outside. A module with a profile has two globals:
-for each *site*, a call or a loop in the text, the number of its runs and their time; and for each
-*row*, a kernel or a loop, the nanoseconds that each thread has worked on its tasks.
+not, are measured as kernels are; so are those outside. A module with a profile has three globals:
+for each *site*, a call or a loop in the text, the number of its runs and their time; for each
+*row*, a kernel or a loop, the nanoseconds that each thread has worked on its tasks; and where
+*events* go, each run with its start and its end: null where nobody reads them.
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ WORDS_OF_A_THREAD = 8
 WORDS_OF_A_SITE = 3
 """Its runs, their nanoseconds, and the complement of the shortest one's: at first 0, as the others
 are, and the largest is the shortest."""
+WORDS_OF_AN_EVENT = 3
+"""Its site, and the nanoseconds of the clock when it started and when it ended."""
+WORDS_BEFORE_EVENTS = 2
+"""How many events there were, and how many there is memory for: those after them are lost."""
 _LOOPS = (scf.ForOp, scf.WhileOp, scf.ParallelOp)
 _NANOSECONDS = 1_000_000_000
 
@@ -65,6 +70,8 @@ class ModuleProfile:
     """Of the global with `WORDS_OF_A_SITE` words for each site, i64 each."""
     busy_symbol: str
     """Of the global with `PROFILED_THREADS` times `WORDS_OF_A_THREAD` words for each row."""
+    events_symbol: str
+    """Of the pointer to memory for events, of `WORDS_OF_AN_EVENT` words each."""
     rows: tuple[MeasuredPart, ...]
     sites: tuple[Site, ...]
     """The first site and the first row are the program."""
@@ -155,13 +162,14 @@ class ProfileWriter:
 
     def definitions(self, has_tasks: bool) -> list[str]:
         """The globals and functions, when everything else is printed."""
-        counters, busy = spell_symbol(self.name), self._symbol("busy")
+        counters, busy, events = (spell_symbol(self.name), *map(self._symbol, ("busy", "events")))
         clock, add = self._symbol("clock"), self._symbol("add")
         sites = len(self.sites) * WORDS_OF_A_SITE
         words = len(self.rows) * PROFILED_THREADS * WORDS_OF_A_THREAD
         lines = [
             f"{counters} = dso_local global [{sites} x i64] zeroinitializer, align 64",
             f"{busy} = dso_local global [{words} x i64] zeroinitializer, align 64",
+            f"{events} = dso_local global ptr null, align 8",
             "declare i32 @clock_gettime(i32, ptr)",
             f"define internal i64 {clock}() {APART} {{",
             "  %time = alloca { i64, i64 }",
@@ -184,6 +192,26 @@ class ProfileWriter:
             "  %runs.before = atomicrmw add ptr %runs, i64 1 monotonic, align 8",
             "  %time.before = atomicrmw add ptr %time, i64 %passed monotonic, align 8",
             "  %shortest.before = atomicrmw umax ptr %shortest, i64 %complement monotonic, align 8",
+            f"  %events = load ptr, ptr {events}, align 8",
+            "  %has_none = icmp eq ptr %events, null",
+            "  br i1 %has_none, label %done, label %count",
+            "count:",
+            "  %number = atomicrmw add ptr %events, i64 1 monotonic, align 8",
+            "  %room.at = getelementptr inbounds i64, ptr %events, i64 1",
+            "  %room = load i64, ptr %room.at, align 8",
+            "  %fits = icmp ult i64 %number, %room",
+            "  br i1 %fits, label %keep, label %done",
+            "keep:",
+            f"  %distance = mul i64 %number, {WORDS_OF_AN_EVENT}",
+            f"  %place = add i64 %distance, {WORDS_BEFORE_EVENTS}",
+            "  %event = getelementptr inbounds i64, ptr %events, i64 %place",
+            "  store i64 %site, ptr %event, align 8",
+            "  %event.start = getelementptr inbounds i64, ptr %event, i64 1",
+            "  store i64 %started, ptr %event.start, align 8",
+            "  %event.end = getelementptr inbounds i64, ptr %event, i64 2",
+            "  store i64 %now, ptr %event.end, align 8",
+            "  br label %done",
+            "done:",
             "  ret void",
             "}",
         ]
@@ -209,7 +237,8 @@ class ProfileWriter:
 
     def written(self) -> ModuleProfile:
         """What a reader needs to know, when all functions are printed."""
-        return ModuleProfile(self.name, f"{self.name}.busy", tuple(self.rows), tuple(self.sites))
+        busy, events = f"{self.name}.busy", f"{self.name}.events"
+        return ModuleProfile(self.name, busy, events, tuple(self.rows), tuple(self.sites))
 
 
 def _above_kernels(functions: Mapping[str, func.FuncOp]) -> frozenset[str]:
