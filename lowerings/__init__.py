@@ -1,6 +1,6 @@
 """How HLO is computed: passes from level to level, targets, and execution.
 
-`lowerings.compile(text_or_path)` is the way in, see `lowerings.compilation`; `lowerings.explain`
+`lowerings.compile(program)` is the way in, see `lowerings.compilation`; `lowerings.explain`
 shows what becomes of a program.
 """
 
@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from lowerings.explaining import explain
 
 __all__ = ["compile", "explain"]
+
+
+def __dir__() -> list[str]:
+    """What there is, loaded or not."""
+    return sorted({*globals(), *__all__})
 
 
 def __getattr__(name: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -70,7 +71,7 @@ __all__ = [
 
 
 def compile(
-    text_or_path: str | Path,
+    text_or_path: str | Path | ModuleOp,
     *,
     backend: str = "llvm",
     input_format: InputFormat | None = None,
@@ -96,7 +97,7 @@ def compile(
     target: str | None = None,
 ) -> Program:
     """
-    Compiles a program, given as text or as the path of a file.
+    Compiles a program, given as text, as the path of a file, or as a module.
 
     `backend` is one of `BACKENDS`; `input_format` is found by extension or content if not given;
     `num_threads` limits the threads of compiled code (None: as many as pay); `level` is where the
@@ -150,7 +151,20 @@ def compile(
         pipeline=pipeline,
         target=target,
     )
-    return compile_source(Source.of(text_or_path, input_format), options, compile_cache)
+    source = Source.of(text_or_path, input_format)
+    program = compile_source(source, options, compile_cache)
+    program.text_at = partial(_text_at, source, options)
+    return program
+
+
+def _text_at(source: Source, options: Options, level: str) -> str:
+    """The text of a program at a level, with the passes that come first; raises XlaError."""
+    # Few programs are shown.
+    from lowerings.shown_levels import level_of_name, text_at  # noqa: PLC0415
+
+    level = level_of_name(level)
+    module, options = _begun(parse_source(source), options)
+    return text_at(module, level, options)
 
 
 @deep_recursion()
@@ -193,15 +207,7 @@ def compile_module(module: ModuleOp, options: Options | None = None) -> Program:
     is the one to which it brings a module of the xla level, by default the first.
     Raises XlaError where the entry is missing or cannot be compiled.
     """
-    options = options or Options()
-    if options.pipeline is not None:
-        # What a program takes is known once these have been run.
-        first, rest = split_at_levels(options.pipeline)
-        PassManager(make_context()).run(module, parse_passes(first))
-        options = replace(options, pipeline=rest or None)
-    if has_quantized_arrays(module):
-        spec = f"stablehlo-legalize-quant-to-math{{arithmetic={arithmetic_of(options.backend)}}}"
-        PassManager(make_context()).run(module, parse_passes(spec))
+    module, options = _begun(module, options or Options())
     entry_function(module, options.entry)
     if options.partitioned and level_of(module) == LEVELS[0]:
         return _compile_parts(module, options)
@@ -220,6 +226,21 @@ def compile_module(module: ModuleOp, options: Options | None = None) -> Program:
     program = _compiler(options)(module, options)
     program.process_counts = counts
     return program if options.ranks is None else RankProgram(program, options.ranks)
+
+
+def _begun(module: ModuleOp, options: Options) -> tuple[ModuleOp, Options]:
+    """
+    A module after the passes on StableHLO and on quantized arrays, and the options without them:
+    what a program takes is known once these have been run.
+    """
+    if options.pipeline is not None:
+        first, rest = split_at_levels(options.pipeline)
+        PassManager(make_context()).run(module, parse_passes(first))
+        options = replace(options, pipeline=rest or None)
+    if has_quantized_arrays(module):
+        spec = f"stablehlo-legalize-quant-to-math{{arithmetic={arithmetic_of(options.backend)}}}"
+        PassManager(make_context()).run(module, parse_passes(spec))
+    return module, options
 
 
 def arithmetic_of(backend: str) -> Literal["float", "integer"]:

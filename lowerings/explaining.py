@@ -15,12 +15,8 @@ from lowerings.driver.input_format import InputFormat
 from lowerings.driver.source import Source
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.extensions import EXPLORER, extensions, failures
-from xla_dialect.mlir_text import print_mlir
 
 DEFAULT_PIPELINE = "native"
-
-_NAME = "<program>"
-"""What messages call a program that is no file."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +58,6 @@ def explain(
         source = _source_of_function(program, args, kwargs)
     elif args or kwargs:
         raise XlaError("explain: only functions take arguments")
-    elif isinstance(program, ModuleOp):
-        source = Source(print_mlir(program), _NAME, "mlir")
     else:
         source = Source.of(program, input_format)
     explorers = extensions(EXPLORER)

@@ -84,6 +84,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("lowerings.backends",),
     ("lowerings.kept_programs",),
     ("lowerings.executors",),
+    ("lowerings.shown_levels",),
     ("lowerings.compilation", "lowerings.compiler_options"),
     ("lowerings.jax", "lowerings.tuning"),
     # A device for JAX: functions of Python are called as `lowerings.jax` calls them.

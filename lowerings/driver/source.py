@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from xla_dialect.diagnostics import XlaError
 
 if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
     from lowerings.driver.input_format import InputFormat
     from xla_dialect.stablehlo.resources import Resources
 
@@ -41,16 +43,34 @@ class Source:
     """Whether equal parts of StableHLO become functions, as `outline_equal_parts` finds them."""
 
     @staticmethod
-    def of(text_or_path: str | Path, input_format: InputFormat | None = None) -> Source:
+    def of(text_or_path: str | Path | ModuleOp, input_format: InputFormat | None = None) -> Source:
         """
-        A program given as text or as the path of a file.
+        A program given as text, as the path of a file, or as a module.
 
         A string with a line break, or one that names no file, is taken as text. Raises XlaError.
         """
+        if not isinstance(text_or_path, str | Path):
+            return _printed(text_or_path)
         text = str(text_or_path)
         if isinstance(text_or_path, Path) or _is_path(text):
             return Source(read_file(text_or_path), text, input_format)
         return Source(text, input_format=input_format)
+
+
+def _printed(program: object) -> Source:
+    """The text of a module; raises XlaError for what is no program."""
+    # A text needs no dialects before it is parsed.
+    from xdsl.dialects.builtin import ModuleOp  # noqa: PLC0415
+
+    from xla_dialect.mlir_text import print_mlir  # noqa: PLC0415
+
+    if isinstance(program, ModuleOp):
+        return Source(print_mlir(program), "<program>", "mlir")
+    kind = "a function" if callable(program) else type(program).__name__
+    raise XlaError(
+        f"a program is a text, the path of a file or a module, not {kind}"
+        + ("; lowerings.jax.jit compiles functions of JAX" if callable(program) else "")
+    )
 
 
 def _is_path(text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from lowerings.execution.profile import Profile
 
 
+_LONGEST = 400
+"""Characters of a signature that are shown."""
+
+
 class Runnable(ABC):
     """A program ready to run: call it with one array for each parameter."""
 
@@ -23,6 +27,25 @@ class Runnable(ABC):
     """Parameter and result shapes."""
     process_counts: tuple[int, int] = (1, 1)
     """How many replicas, and partitions of each, it is compiled for."""
+    text_at: Callable[[str], str] | None = None
+    """The program that it was compiled from, at a level; None where that is not kept."""
+
+    def __repr__(self) -> str:
+        signature = str(self.signature)
+        cut = signature if len(signature) <= _LONGEST else f"{signature[:_LONGEST]}…"
+        return f"<{type(self).__name__} {cut}>"
+
+    def as_text(self, level: str = "loops") -> str:
+        """
+        The program at a level on its way to machine code: `xla`, `tensors`, `buffers`, `schedules`,
+        `loops`, `llvm` or `x86-asm`. It is lowered again for that.
+
+        Raises XlaError for another level, for one above that of the program, and for a program
+        that was made of a module, which is used up.
+        """
+        if self.text_at is None:
+            raise XlaError(f"{self.signature.name} was made of a module, whose text is not kept")
+        return self.text_at(level)
 
     @abstractmethod
     def __call__(self, *arrays: Any) -> tuple[Array, ...]:

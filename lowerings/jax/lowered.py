@@ -32,7 +32,7 @@ from lowerings.jax.interfaces import (
     results_of,
     written_refs,
 )
-from lowerings.jax.levels import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at
+from lowerings.shown_levels import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at
 from lowerings.jax.result_shardings import sharding_on
 from lowerings.notebook import (
     ProgramLexer,
@@ -75,6 +75,7 @@ class CompiledFunction(Runnable):
         self.program = program
         self.signature = program.signature
         self.process_counts = program.process_counts
+        self.text_at = lowered.as_text
         self.cost_analysis = lowered.cost_analysis
         """What a call costs, see `Lowered.cost_analysis`."""
         self.out_info: Any = lowered.out_info

@@ -16,7 +16,7 @@ from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.execution.partitioned_runs import PartitionedProgram
 from lowerings.execution.program_shards import partition
 from lowerings.ir.functions import functions_of
-from lowerings.jax.levels import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at
+from lowerings.shown_levels import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at
 from lowerings.partitioning.operation_costs import costs_of
 from lowerings.partitioning.partition_warning import no_partition_warnings
 from lowerings.pjrt.c_api import ErrorCode

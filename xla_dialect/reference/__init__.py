@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 __all__ = ["ReferenceInterpreter", "register_reference", "run", "run_programs", "run_replicated"]
 
 
+def __dir__() -> list[str]:
+    """What there is, loaded or not."""
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> Any:
     """Imports on first access, so that users of one function do not load all operations."""
     if name in __all__:

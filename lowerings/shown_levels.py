@@ -6,7 +6,7 @@ from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp
 
-from lowerings.compilation import Options
+from lowerings.backends import Options
 from lowerings.driver.context import make_context
 from lowerings.executors import lowering_of
 from lowerings.pipelines import LEVELS
