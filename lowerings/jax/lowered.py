@@ -32,7 +32,6 @@ from lowerings.jax.interfaces import (
     results_of,
     written_refs,
 )
-from lowerings.shown_levels import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at
 from lowerings.jax.result_shardings import sharding_on
 from lowerings.notebook import (
     ProgramLexer,
@@ -42,6 +41,7 @@ from lowerings.notebook import (
     program_diff,
 )
 from lowerings.partitioning.operation_costs import costs_of
+from lowerings.shown_levels import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry.names import ALIASING_OUTPUT, ENTRY_SYMBOL
 from xla_dialect.literals.arrays import Array

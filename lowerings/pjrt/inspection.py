@@ -16,7 +16,6 @@ from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.execution.partitioned_runs import PartitionedProgram
 from lowerings.execution.program_shards import partition
 from lowerings.ir.functions import functions_of
-from lowerings.shown_levels import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at
 from lowerings.partitioning.operation_costs import costs_of
 from lowerings.partitioning.partition_warning import no_partition_warnings
 from lowerings.pjrt.c_api import ErrorCode
@@ -24,6 +23,7 @@ from lowerings.pjrt.compiling import parsed, without_annotations
 from lowerings.pjrt.functions import PluginError
 from lowerings.pjrt.interfaces import as_hlo_proto
 from lowerings.pjrt.programs import LOADED, CompiledProgram
+from lowerings.shown_levels import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at
 from lowerings.targets.hlo import HloTarget
 from lowerings.targets.stablehlo import StableHloTarget
 from xla_dialect.devices.replica_groups import ListedGroups, ReplicaGroupsAttr
