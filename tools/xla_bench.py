@@ -3,8 +3,9 @@ Measures this compiler beside XLA CPU: `make bench`, or `python -m tools.xla_ben
 
 Without rows, all kernels and models are measured, and what is called the toolkit: readers,
 printers, passes, and the reference; sums over processes, called communication; the passes for
-several devices, called partitioning; processes of xla-opt, called starts; and calls, compilations
-and starts on the device for JAX, called the plugin. Each number of threads has a
+several devices, called partitioning; processes of xla-opt, called starts; calls, compilations and
+starts on the device for JAX, called the plugin; how soon threads begin, called fork-join; and
+programs on a machine that others use, called neighbours. Each number of threads has a
 process that is bound to as many processors, where ours and XLA's programs run by turns, so that
 whatever else the machine does slows down both. Times of calls are medians; a ratio is ours over
 XLA's, the median of the ratios of single turns.
@@ -22,7 +23,9 @@ from xla_dialect.diagnostics import XlaError
 
 from .benchmark.communication import measure_communication
 from .benchmark.contenders import Effort, Figures
+from .benchmark.fork_join import measure_fork_join
 from .benchmark.measurement import GROUPS, measure, rows_of
+from .benchmark.neighbours import measure_neighbours
 from .benchmark.partitioning import measure_partitioning
 from .benchmark.plugin import measure_plugin
 from .benchmark.report import GroupReport, markdown, print_report, write_page
@@ -33,8 +36,9 @@ from .reporting import guarded
 
 TOOLKIT, COMMUNICATION, PLUGIN = "toolkit", "communication", "plugin"
 PARTITIONING, STARTS = "partitioning", "starts"
+FORK_JOIN, NEIGHBOURS = "fork-join", "neighbours"
 """The names for what is measured beside rows."""
-BESIDE_ROWS = (TOOLKIT, COMMUNICATION, PARTITIONING, STARTS, PLUGIN)
+BESIDE_ROWS = (TOOLKIT, COMMUNICATION, PARTITIONING, STARTS, PLUGIN, FORK_JOIN, NEIGHBOURS)
 OUTPUT_COLUMNS = 140
 """The width of tables in a file or a log."""
 
@@ -66,6 +70,10 @@ def run(argv: Sequence[str] | None) -> int:
         measure_starts(arguments.turns, console, arguments.other_version)
     if PLUGIN in names:
         measure_plugin(arguments.turns, console)
+    if FORK_JOIN in names:
+        measure_fork_join(arguments.turns, console)
+    if NEIGHBOURS in names:
+        measure_neighbours(arguments.turns, console)
     if TOOLKIT in names:
         if hasattr(os, "sched_setaffinity"):
             bind(processors()[:1])

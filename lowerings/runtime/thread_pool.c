@@ -6,8 +6,8 @@
  * the next. It posts the loop to idle helpers and works itself. Whoever is through with his range
  * takes pieces of the others'. A caller that finds no piece left takes the loop back from helpers
  * that have not begun, and waits for those only that run: one that has no processor delays nobody,
- * unless it loses it within a piece. Pieces become smaller towards the end of a range, so that this
- * is short.
+ * unless it loses it within a piece. Who has had to wait for that leaves the helper in peace for a
+ * multiple of the time, so that on a busy machine loops take little more than on one thread.
  *
  * Several callers share the helpers: each takes those that are idle, and works alone if none is. A
  * helper may itself be the caller of an inner loop. It waits for helpers that run, never for one
@@ -22,13 +22,14 @@
  *     POSTED -> RUNNING        the helper begins
  *     RUNNING -> AWAITED       its caller sleeps until it is done
  *     RUNNING, AWAITED -> DONE the helper has run its last piece
- *     DONE -> IDLE             its caller has seen it: the loop is its caller's memory again
- *     IDLE -> ASLEEP           the helper has waited for long
+ *     IDLE -> ASLEEP, DONE -> DONE_ASLEEP    the helper has looked for long
+ *     DONE -> IDLE, DONE_ASLEEP -> ASLEEP    its caller has seen that it is done
  */
 #define _GNU_SOURCE
 #include "runtime.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -36,11 +37,10 @@
 #include <unistd.h>
 #ifdef __linux__
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #endif
 
-enum state { NO_THREAD, IDLE, ASLEEP, TAKEN, POSTED, RUNNING, AWAITED, DONE };
+enum state { NO_THREAD, IDLE, ASLEEP, TAKEN, POSTED, RUNNING, AWAITED, DONE, DONE_ASLEEP };
 
 enum {
     MOST_HELPERS = 255,
@@ -53,6 +53,9 @@ enum {
     /* How long a caller looks whether a helper is done before it sleeps, and the system can give its
      * processor to that helper. */
     DONE_NANOSECONDS = 50 * 1000,
+    /* How many times as long as a caller has waited for a helper without a processor that helper
+     * gets no loops. */
+    REST = 10,
     /* How often one looks between two readings of the clock. */
     LOOKS = 32,
 };
@@ -75,6 +78,9 @@ struct helper {
     /* Its number among the threads of the loop; the caller's is 0. */
     int32_t member;
     struct loop *loop;
+    /* The clock of what its thread has worked, and until when it gets no loops. */
+    clockid_t worked;
+    int64_t rests_until;
 };
 
 static struct helper helpers[MOST_HELPERS];
@@ -113,9 +119,9 @@ static void pause_processor(void) {
 #endif
 }
 
-static int64_t nanoseconds(void) {
+static int64_t nanoseconds(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
@@ -129,7 +135,7 @@ static uint32_t look_while(_Atomic uint32_t *word, uint32_t value, int64_t limit
                 return found;
             pause_processor();
         }
-        int64_t now = nanoseconds();
+        int64_t now = nanoseconds(CLOCK_MONOTONIC);
         if (start == 0)
             start = now;
         else if (now - start > limit)
@@ -169,21 +175,28 @@ static void work(struct loop *loop, int64_t member) {
     }
 }
 
+/* Returns when a helper has a loop to run. */
+static void wait_for_loop(struct helper *own) {
+    for (;;) {
+        uint32_t state = atomic_load_explicit(&own->state, memory_order_acquire);
+        if (state == POSTED) {
+            if (change(&own->state, POSTED, RUNNING))
+                return;
+        } else if (state == TAKEN) {
+            sched_yield();
+        } else if (state == ASLEEP || state == DONE_ASLEEP) {
+            sleep_while(&own->state, state);
+        } else if (look_while(&own->state, state, IDLE_NANOSECONDS) == state) {
+            change(&own->state, state, state == IDLE ? ASLEEP : DONE_ASLEEP);
+        }
+    }
+}
+
 static void *help(void *argument) {
     struct helper *own = argument;
     xla_fp_enter();
     for (;;) {
-        uint32_t state = look_while(&own->state, IDLE, IDLE_NANOSECONDS);
-        if (state == IDLE && change(&own->state, IDLE, ASLEEP))
-            state = ASLEEP;
-        while (state == ASLEEP) {
-            sleep_while(&own->state, ASLEEP);
-            state = atomic_load_explicit(&own->state, memory_order_acquire);
-        }
-        if (state == TAKEN)
-            pause_processor();
-        if (state != POSTED || !change(&own->state, POSTED, RUNNING))
-            continue;
+        wait_for_loop(own);
         thread_number = own->member;
         work(own->loop, own->member);
         if (atomic_exchange_explicit(&own->state, DONE, memory_order_acq_rel) == AWAITED)
@@ -206,18 +219,19 @@ static int start_thread(struct helper *helper) {
     int error = pthread_create(&thread, &attributes, help, helper);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
-    return error == 0;
+    return error == 0 && pthread_getcpuclockid(thread, &helper->worked) == 0;
 }
 
 /* Posts a loop to a helper that is free; whether it was. */
-static int post(struct helper *helper, struct loop *loop, int32_t member) {
+static int post(struct helper *helper, struct loop *loop, int32_t member, int64_t now) {
     uint32_t before = atomic_load_explicit(&helper->state, memory_order_relaxed);
     if (before != IDLE && before != ASLEEP && before != NO_THREAD)
         return 0;
     if (!change(&helper->state, before, TAKEN))
         return 0;
-    if (before == NO_THREAD && !start_thread(helper)) {
-        atomic_store_explicit(&helper->state, NO_THREAD, memory_order_release);
+    int rests = now < helper->rests_until;
+    if (rests || (before == NO_THREAD && !start_thread(helper))) {
+        atomic_store_explicit(&helper->state, before, memory_order_release);
         return 0;
     }
     helper->member = member;
@@ -232,12 +246,18 @@ static int post(struct helper *helper, struct loop *loop, int32_t member) {
 static void end(struct helper *helper) {
     if (change(&helper->state, POSTED, IDLE))
         return;
-    uint32_t state = look_while(&helper->state, RUNNING, DONE_NANOSECONDS);
-    if (state == RUNNING && change(&helper->state, RUNNING, AWAITED))
-        state = AWAITED;
-    while (atomic_load_explicit(&helper->state, memory_order_acquire) != DONE)
-        sleep_while(&helper->state, AWAITED);
-    atomic_store_explicit(&helper->state, IDLE, memory_order_release);
+    if (look_while(&helper->state, RUNNING, DONE_NANOSECONDS) == RUNNING) {
+        int64_t worked = nanoseconds(helper->worked), start = nanoseconds(CLOCK_MONOTONIC);
+        change(&helper->state, RUNNING, AWAITED);
+        while (atomic_load_explicit(&helper->state, memory_order_acquire) < DONE)
+            sleep_while(&helper->state, AWAITED);
+        int64_t end = nanoseconds(CLOCK_MONOTONIC);
+        int64_t without_processor = end - start - (nanoseconds(helper->worked) - worked);
+        if (without_processor > DONE_NANOSECONDS)
+            helper->rests_until = end + REST * without_processor;
+    }
+    if (!change(&helper->state, DONE, IDLE))
+        change(&helper->state, DONE_ASLEEP, ASLEEP);
 }
 
 void xla_parallel_for(int64_t threads, xla_start *start, const void *values, int64_t count) {
@@ -257,9 +277,9 @@ void xla_parallel_for(int64_t threads, xla_start *start, const void *values, int
     /* Other callers may have the first helpers: then those behind are of use if there are
      * processors for them. */
     int64_t most = smaller(larger(threads, processors), MOST_HELPERS + 1) - 1;
-    int64_t others = 0;
+    int64_t others = 0, now = nanoseconds(CLOCK_MONOTONIC);
     for (int64_t number = 0; number < most && others < team - 1; ++number)
-        if (post(&helpers[number], &loop, (int32_t)others + 1))
+        if (post(&helpers[number], &loop, (int32_t)others + 1, now))
             posted[others++] = &helpers[number];
     int32_t number = thread_number;
     thread_number = 0;
