@@ -77,7 +77,7 @@ def measure_neighbours(turns: int, console: Console) -> None:
     count = len(processors())
     numbers = sorted({0, max(1, count // 2), count, 2 * count})
     columns = [*(f"{number} neighbours" for number in numbers), "2 processes at once"]
-    table = Table("ours / XLA's: median [interval], mean", *columns)
+    table = Table("ours / XLA's: median, interval, mean", *columns)
     for row in ROWS:
         with ExitStack() as stack:
             sides = [
@@ -110,7 +110,7 @@ def _ratios(sides: Sequence[Sequence[Process]], turns: int) -> str:
         measure(whole[0]) / measure(whole[1]) for measure in (statistics.median, statistics.fmean)
     )
     interval = median_interval(of_turns)
-    spelled = "" if interval is None else f" [{interval[0]:.2f}, {interval[1]:.2f}]"
+    spelled = "" if interval is None else f", {interval[0]:.2f}..{interval[1]:.2f}"
     return f"{median:.2f}{spelled}, {mean:.2f}"
 
 
