@@ -139,15 +139,15 @@ def remarks(comparison: Comparison) -> list[str]:
     """What a reader of the table has to know."""
     found = [
         "ratio: of times to the first, median over turns; interval: where it lies, with "
-        f"{CONFIDENCE:.0%} confidence; verdict: what the interval says. "
+        f"{CONFIDENCE:.0%} confidence; verdict: what the interval says.",
         "difference: of results from the first's, relative to their largest magnitude"
         + (
             f"; ! is more than {comparison.tolerance:g}."
             if any(f.difference > comparison.tolerance for _, f in comparison.measured)
             else "."
-        )
+        ),
+        _load(comparison.load),
     ]
-    found.append(_load(comparison.load))
     reasons: dict[str, list[str]] = {}
     for contender, figures in comparison.measured:
         if figures.no_instructions:
