@@ -44,6 +44,7 @@ from lowerings.executors import COMPILERS, interpreted_program, native_program
 from lowerings.kept_programs import cache_entry, kept_program
 from lowerings.native_lowering import Donation, Lowering, signature_in
 from lowerings.pipelines import LEVELS
+from lowerings.runtime import default_mode
 from xla_dialect.devices.process_grid import MAX_PROCESSES, ProcessGrid
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.ops.process_groups import process_counts, set_process_counts
@@ -167,6 +168,7 @@ def _text_at(source: Source, options: Options, level: str) -> str:
     return text_at(module, level, options)
 
 
+@default_mode()
 @deep_recursion()
 @collector_paused()
 def compile_source(source: Source, options: Options, compile_cache: CacheOption = None) -> Program:
@@ -197,6 +199,7 @@ def located_error(error: XlaError, compile_located: Callable[[], object]) -> Xla
     return error
 
 
+@default_mode()
 @deep_recursion()
 @collector_paused()
 def compile_module(module: ModuleOp, options: Options | None = None) -> Program:

@@ -36,6 +36,7 @@ from lowerings.kept_programs import loaded
 from lowerings.native_lowering import Lowering, signature_in
 from lowerings.pipelines import LEVELS
 from lowerings.rewriting.levels import ON_BUFFERS
+from lowerings.runtime import default_mode
 from xla_dialect.devices.process_grid import Process
 from xla_dialect.entry.names import ENTRY_SYMBOL
 from xla_dialect.literals.arrays import flatten_results
@@ -53,6 +54,7 @@ class ReferenceProgram(Runnable):
         self.options = options
         self.signature = signature_of(functions_of(module)[options.entry])
 
+    @default_mode()
     def __call__(self, *arguments: Any) -> tuple[NDArray[Any], ...]:
         """Interprets the program on numpy arrays; raises XlaError for unsuitable arguments."""
         from xla_dialect.reference.interpreter import prepared, run  # noqa: PLC0415

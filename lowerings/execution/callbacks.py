@@ -61,7 +61,7 @@ class Callbacks:
             code = _machine_code(function, name)
             if code is not None:
                 callbacks._code.append(code)
-                callbacks.symbols[name] = code.function
+                callbacks.symbols[name] = ctypes.c_void_p(code.entry)
             else:
                 callbacks.calls_python = True
                 callbacks.symbols[name] = callbacks._as_c(function)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +12,13 @@ import llvmlite.binding as llvm
 
 from lowerings.execution.arrays import address_of, allocate
 from lowerings.execution.run_control import RunControl
+from lowerings.runtime import run_function
 from lowerings.targets.llvm.interface import ExternalConstant, ModuleGuards
 from lowerings.targets.llvm.processors import CodeGenerationError
 from xla_dialect.numpy_types import Array
 
 if TYPE_CHECKING:
     from lowerings.targets.llvm.profiling import ModuleProfile
-
-_Function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 PROGRAMS_PER_LINKER = 32
 """A linker takes as long to make as several programs take to link, but keeps 9 KB of each for as
@@ -36,6 +35,14 @@ def _linker(_number: int) -> Any:
     aborts the process where they come to lie more than 2 GiB apart, as among JAX's memory.
     """
     return llvm.create_lljit_compiler(use_jit_link=True, suppress_errors=True)
+
+
+def machine_function(address: int) -> Callable[[int], None]:
+    """
+    The machine code at an address, which takes one, as a function of Python: it runs in the default
+    mode of floating-point arithmetic, without the GIL.
+    """
+    return partial(run_function(), address)
 
 
 class LoadedCode:
@@ -84,8 +91,9 @@ class LoadedCode:
         self._constants = [self._place(constant) for constant in constants]
         for name, address in pointers.items():
             self._point(name, address)
-        self.function: Any = _Function(self.symbols[entry])
-        """The entry: takes the address of an array of pointers, releases the GIL."""
+        self.entry: int = self.symbols[entry]
+        """Where the entry is: it takes the address of an array of pointers."""
+        self.function = machine_function(self.entry)
         self.control = None if guards is None else RunControl(guards, self.symbols[guards.symbol])
         """The state of runs that may end before their time; None if there are none."""
         self.profile = profile

@@ -300,8 +300,7 @@ class Executable(Runnable):
         codes: list[ProcessCode] = []
         for _ in range(math.prod(self.process_counts)):
             each = self._new_workspace()
-            entry = ctypes.cast(each.code.function, ctypes.c_void_p).value or 0
-            codes.append(ProcessCode(entry, each.pointers, each.control, each))
+            codes.append(ProcessCode(each.code.entry, each.pointers, each.control, each))
         return JointRun(codes, None if meetings is None else meetings.plans(self.process_counts))
 
     def detached_run(self) -> DetachedRun | None:
@@ -315,12 +314,13 @@ class Executable(Runnable):
         if self.asks_process or self._time_limit is not None or self._profiled:
             return None
         workspace = self._new_workspace()
-        entry = ctypes.cast(workspace.code.function, ctypes.c_void_p).value or 0
         control = workspace.control
         if in_python is not None and control is not None and control.has_checks:
             return None
         failure = None if control is None else control.failure_address
-        return DetachedRun(entry, workspace.table, failure, in_python, (workspace, callbacks))
+        return DetachedRun(
+            workspace.code.entry, workspace.table, failure, in_python, (workspace, callbacks)
+        )
 
     def _given_away(self, arrays: Sequence[Array]) -> dict[int, Array]:
         """The results that are arrays of the caller; raises ArgumentError for shared memory."""

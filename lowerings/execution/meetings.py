@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from lowerings.execution.capsules import keep_for_ever
-from lowerings.execution.code import LoadedCode
+from lowerings.execution.code import LoadedCode, machine_function
 from lowerings.execution.declared_functions import DeclaredFunction
 from lowerings.execution.exchange_plans import ExchangePlan, can_be_planned, plans_of
 from lowerings.execution.meeting_code import runtime_text, wrappers_text
@@ -25,6 +25,7 @@ from lowerings.execution.meeting_records import (
     WorkerRecord,
 )
 from lowerings.execution.run_control import RunControl
+from lowerings.runtime import RUN, library
 from lowerings.targets.llvm.machine import host
 from xla_dialect.devices import exchange
 from xla_dialect.devices.process_grid import ProcessGrid
@@ -58,14 +59,17 @@ class _Runtime:
             raise XlaError("this process has no keys left for what its threads run")
         functions = ("current", "exchange", "work", "run_on_threads")
         code = host().object_code(runtime_text(), 0)
-        self._code = LoadedCode(code, "run_in_turn", exported=(*functions, "current_key"))
+        exported = *functions, "current_key"
+        run = {RUN: getattr(library(), RUN)}
+        self._code = LoadedCode(code, "run_in_turn", functions=run, exported=exported)
         # Threads wait in it until the process ends, which is later than Python's modules do.
         keep_for_ever(self._code)
         ctypes.c_uint32.from_address(self._code.address("current_key")).value = key.value
         self.current, self.exchange, self._work, run_on_threads = map(self._code.address, functions)
-        self.run_in_turn: Callable[[int], None] = self._code.function
+        self.run_in_turn_address = self._code.entry
+        self.run_in_turn = self._code.function
         """Runs all processes of a run in this thread."""
-        self.run_on_threads: Callable[[int], None] = type(self._code.function)(run_on_threads)
+        self.run_on_threads = machine_function(run_on_threads)
         """Runs them by this thread, and the workers of the run."""
         self.idle_workers: list[WorkerRecord] = []
         """Threads without a job."""
@@ -271,7 +275,7 @@ class JointRun:
     @property
     def run_address(self) -> int:
         """Where the function is that runs it, given `address`."""
-        return _address(_runtime().run_in_turn)
+        return _runtime().run_in_turn_address
 
     def _run_in_turn(self) -> None:
         stacks = [_runtime().take_stack() for _ in self._others]

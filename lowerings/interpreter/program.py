@@ -42,6 +42,7 @@ from lowerings.interpreter.tensor import TENSOR
 from lowerings.interpreter.vector import VECTOR
 from lowerings.ir.functions import functions_of
 from lowerings.layouts.memory_order import BUFFER_LAYOUT, TILED_ARRAY, memory_order
+from lowerings.runtime import default_mode
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, numpy_dtype
 from xla_dialect.runtime.observation import Observer
@@ -135,6 +136,7 @@ class InterpretedProgram(Runnable):
                 f"@{entry} has {len(self._result_types)} results, the signature is {self.signature}"
             )
 
+    @default_mode()
     def __call__(self, *arrays: object) -> tuple[Array, ...]:
         """
         Runs the program; raises XlaError, with the operation, where its behaviour is undefined.

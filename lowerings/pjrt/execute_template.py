@@ -127,7 +127,7 @@ one:
 several:
   %run_at = getelementptr i8, ptr %executable, i64 <Loaded.run_in_turn>
   %run = load ptr, ptr %run_at
-  call void %run(ptr %joint)
+  call void @xla_run(ptr %run, ptr %joint)
   %failed_at = getelementptr i8, ptr %joint, i64 <Run.has_failed>
   %failed = load i64, ptr %failed_at
   %is_well = icmp eq i64 %failed, 0

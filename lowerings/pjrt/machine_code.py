@@ -48,6 +48,8 @@ from lowerings.pjrt.records import (
     ShapeRecord,
 )
 from lowerings.pjrt.templates import BUFFERS, EXECUTE, LAYOUTS
+from lowerings.runtime import ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE, RUN
+from lowerings.runtime import library as runtime_library
 
 llvm: Any = typed_llvm
 
@@ -145,6 +147,9 @@ _HEAD = """
 @main_thread = global i64 0
 declare i32 @Py_IsInitialized()
 declare i64 @pthread_self()
+declare i64 @xla_fp_enter()
+declare void @xla_fp_leave(i64)
+declare void @xla_run(ptr, ptr)
 declare ptr @malloc(i64)
 declare void @free(ptr)
 declare ptr @aligned_alloc(i64, i64)
@@ -183,7 +188,9 @@ define ptr @call_python(ptr %args, i64 %number) {{
 call:
   %place = getelementptr ptr, ptr @python_functions, i64 %number
   %function = load ptr, ptr %place
+  %mode = call i64 @xla_fp_enter()
   %found = call ptr %function(ptr %args)
+  call void @xla_fp_leave(i64 %mode)
   br label %done
 done:
   %error = phi ptr [ null, %0 ], [ %found, %call ]
@@ -225,6 +232,9 @@ class _Code:
         object_code = _object_code(text)
         self._linker = llvm.create_lljit_compiler(use_jit_link=True, suppress_errors=True)
         library = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
+        for name in (ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE, RUN):
+            function = getattr(runtime_library(), name)
+            library.import_symbol(name, ctypes.cast(function, ctypes.c_void_p).value or 0)
         for name in (*names, *_PYTHON):
             library.export_symbol(name)
         self.symbols: Any = library.link(self._linker, "pjrt")

@@ -47,7 +47,7 @@ define i1 @run_entry(ptr %executable) {
   %pointers = load ptr, ptr %pointers_at
   %entry_at = getelementptr i8, ptr %executable, i64 <Loaded.entry>
   %entry = load ptr, ptr %entry_at
-  call void %entry(ptr %pointers)
+  call void @xla_run(ptr %entry, ptr %pointers)
   %failure_at = getelementptr i8, ptr %executable, i64 <Loaded.failure>
   %failure = load ptr, ptr %failure_at
   %has_failed = call i1 @has_failed(ptr %failure)

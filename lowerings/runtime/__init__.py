@@ -7,7 +7,8 @@ It is built where the package is built, see `build_hook.py`; `runtime.h` says wh
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,43 @@ def library() -> ctypes.CDLL:
         return ctypes.CDLL(str(path))
     except OSError as error:
         raise XlaError(f"{path} cannot be loaded; pip install builds it: {error}") from error
+
+
+RUN = "xla_run"
+ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE = "xla_fp_enter", "xla_fp_leave"
+
+
+@cache
+def run_function() -> Callable[[int, int], None]:
+    """
+    Runs the machine code at an address with a pointer, in the default mode of floating-point
+    arithmetic and without the GIL; raises XlaError as `library` does.
+    """
+    made: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)((RUN, library()))
+    return made
+
+
+@cache
+def mode_functions() -> tuple[Callable[[], int], Callable[[int], None]]:
+    """What sets the default mode and returns the one before, and what sets one."""
+    # They keep the GIL, and set the mode of the thread that calls them.
+    enter: Any = ctypes.PYFUNCTYPE(ctypes.c_uint64)((ENTER_DEFAULT_MODE, library()))
+    leave: Any = ctypes.PYFUNCTYPE(None, ctypes.c_uint64)((LEAVE_DEFAULT_MODE, library()))
+    return enter, leave
+
+
+@contextmanager
+def default_mode() -> Generator[None]:
+    """
+    Inside, floating-point arithmetic rounds to nearest and keeps subnormal numbers, whatever the
+    caller's does: Python and numpy compute with the mode of the processor, as machine code does.
+    """
+    enter, leave = mode_functions()
+    before = enter()
+    try:
+        yield
+    finally:
+        leave(before)
 
 
 @cache

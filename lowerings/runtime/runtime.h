@@ -20,4 +20,10 @@ uint64_t xla_fp_enter(void);
 /* Sets the mode back to what xla_fp_enter returned. */
 void xla_fp_leave(uint64_t before);
 
+/* What a program is to those that run it: a function of its arrays. */
+typedef void xla_entry(void *arguments);
+
+/* Runs a program in the default mode, whatever the caller's is. */
+void xla_run(xla_entry *entry, void *arguments);
+
 #endif

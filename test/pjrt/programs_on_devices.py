@@ -29,6 +29,7 @@ from xdsl.rewriter import Rewriter
 from lowerings.pjrt.inspection import text_of
 from lowerings.pjrt.user_passes import extra_passes
 from lowerings.rewriting.conversion import ConversionPass
+from lowerings.runtime import mode_functions
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.elementwise_unary import CosineOp, SineOp
 
@@ -300,6 +301,46 @@ def test_complex_functions_on_their_cuts(function):
     np.testing.assert_allclose(found, expected, rtol=1e-6)
     for mine, theirs in ((found.real, expected.real), (found.imag, expected.imag)):
         np.testing.assert_array_equal(np.signbit(mine), np.signbit(theirs))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "float16", "complex64"])
+def test_subnormal_numbers_stay(dtype: str):
+    """Jaxlib has them flushed to 0 while a program is compiled."""
+    with jax.enable_x64(True):
+        part = np.float32 if dtype == "complex64" else jnp.dtype(dtype)
+        least = jnp.finfo(part).smallest_subnormal
+        numbers = np.array([least, least * 5, -least, 1], part).astype(dtype)
+        scalar, array = jax.jit(lambda: (jnp.asarray(numbers[1]), jnp.asarray(numbers)))()
+        halved = jax.jit(lambda x: x * jnp.asarray(numbers[3]))(numbers)
+    assert np.asarray(scalar).tobytes() == numbers[1].tobytes()
+    assert np.asarray(array).tobytes() == numbers.tobytes()
+    assert np.asarray(halved).tobytes() == numbers.tobytes()
+
+
+FLUSHING = 0x9FC0
+
+
+def test_calls_do_not_see_the_mode_of_their_caller():
+    """Neither by machine code nor by Python, whose functions they call."""
+    enter, leave = mode_functions()
+    tiny = jnp.asarray(np.float32(3e-39))
+
+    def halved_by_numpy(x):
+        return np.asarray(x) * np.float32(0.5)
+
+    plain = jax.jit(lambda x: x * np.float32(0.5))
+    result = jax.ShapeDtypeStruct((), np.float32)
+    calling = jax.jit(lambda x: jax.pure_callback(halved_by_numpy, result, x))
+    expected = np.float32(3e-39) * np.float32(0.5)
+    for function in (plain, calling):
+        function(tiny)
+        before = enter()
+        leave(FLUSHING)
+        found = function(tiny)
+        after = enter()
+        leave(before)
+        assert after & FLUSHING == FLUSHING
+        assert np.asarray(found) == expected > 0
 
 
 def test_unknown_compiler_options_are_refused():
