@@ -38,7 +38,7 @@ from xdsl.ir import (
     SSAValue,
     SSAValues,
 )
-from xdsl.irdl import BaseAttr, IRDLOperation, OpDef
+from xdsl.irdl import BaseAttr, IRDLOperation, OpDef, OptionalDef, VariadicDef
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, NoTerminator
@@ -203,6 +203,38 @@ def _named(wanted: Iterable[str], definitions: Sequence[tuple[str, Any]]) -> tup
     return tuple(name for name in wanted if name in names)
 
 
+class _ConstructorSignature:
+    """The signature of a constructor, as editors and `help` ask for it: what the class defines."""
+
+    def __get__(self, instance: object, owner: type[XlaOp]) -> inspect.Signature:
+        if owner is XlaOp:
+            raise AttributeError("no operation")
+        definition = owner.get_irdl_definition()
+        given = inspect.signature(XlaOp.__init__).parameters
+        inferring = inspect.signature(getattr(owner, "infer")).parameters  # noqa: B009
+        spelled = owner.contract().spelled
+        parameters: list[inspect.Parameter] = []
+        for name, operand in definition.operands:
+            kind = "SSAValue | Operation"
+            is_list = isinstance(operand, VariadicDef)
+            annotation = f"Sequence[{kind}]" if is_list else kind
+            parameters.append(
+                inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY, annotation=annotation)
+            )
+        for name, prop in definition.properties.items():
+            decoded = inferring.get(name, given["properties"]).annotation
+            decoded = "str" if name in spelled else decoded
+            default = None if isinstance(prop, OptionalDef) else inspect.Parameter.empty
+            parameters.append(
+                inspect.Parameter(
+                    name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=decoded
+                )
+            )
+        others = ("regions", "result_types", "attributes")
+        parameters += [given[each] for each in others if each != "regions" or definition.regions]
+        return inspect.Signature(parameters)
+
+
 _CONTRACTS: dict[type[XlaOp], Contract] = {}
 
 
@@ -216,6 +248,8 @@ class XlaOp(IRDLOperation):
     does not follow from the rest. A class may also have a static `relate`: it fills a
     `RelationsBuilder`, and takes properties and regions by keyword as `infer` does.
     """
+
+    __signature__ = _ConstructorSignature()
 
     UNRELATED: ClassVar[str | None] = None
     """Why a class has no `relate`: what its operands and results have in common instead."""

@@ -108,7 +108,9 @@ class Structure:
             value = found.get(name)
             if value is None:
                 if not optional:
-                    raise Violation("Properties", f"{name} is missing")
+                    unknown = self._unknown(found)
+                    there = f"; {unknown}" if unknown else ""
+                    raise Violation("Properties", f"{name} is missing{there}")
                 continue
             present += 1
             try:
@@ -116,8 +118,13 @@ class Structure:
             except VerifyException as error:
                 raise Violation("Properties", f"{name}: {str(error).splitlines()[0]}") from None
         if present != len(found):
-            unknown = ", ".join(name for name in found if name not in self.properties)
-            raise Violation("Properties", f"there is no {unknown}")
+            raise Violation("Properties", self._unknown(found))
+
+    def _unknown(self, found: Mapping[str, Attribute]) -> str:
+        """Names that are no properties, and those that are; empty where all are."""
+        unknown = ", ".join(name for name in found if name not in self.properties)
+        known = ", ".join(self.properties) or "none"
+        return f"there is no {unknown} (there are: {known})" if unknown else ""
 
 
 def _verifies(trait: OpTrait) -> bool:
