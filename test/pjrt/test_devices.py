@@ -120,3 +120,17 @@ def test_a_process_ends_well_within_a_trace(tmp_path: Path):
         "print(jax.jit(lambda x: x + 1)(jnp.ones(3)))"
     )
     assert run(["-c", script, str(tmp_path)]) == "[2. 2. 2.]\n"
+
+
+def test_a_child_process_calls_what_its_parent_has_compiled():
+    script = KNOWN + (
+        "import os, jax, numpy as np\n"
+        "f = jax.jit(lambda x: jax.numpy.sin(x).sum(0))\n"
+        "x = np.ones((2048, 1024), np.float32)\n"
+        "before = np.asarray(f(x))\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    os._exit(0 if np.array_equal(f(x), before) else 1)\n"
+        "print(os.waitpid(child, 0)[1])"
+    )
+    assert run(["-W", "ignore", "-c", script]) == "0\n"

@@ -96,7 +96,7 @@ Process = subprocess.Popen[str]
 
 
 def _ratios(sides: Sequence[Sequence[Process]], turns: int) -> str:
-    """The ratio of the medians of all calls, its interval over turns, and the ratio of the means."""
+    """The ratio of the medians of all calls, its interval over turns, the ratio of the means."""
     times: list[list[list[float]]] = [[] for _ in sides]
     for turn in range(turns):
         for number in (0, 1) if turn % 2 else (1, 0):
