@@ -92,7 +92,7 @@ class AxisMoves(tuple[AxisMove, ...]):
 
 
 @dataclass(frozen=True)
-class Collective:
+class CollectiveRule:
     """One of them: which axes it names, and what follows from them."""
 
     axes_name: str | None
@@ -213,15 +213,17 @@ def replicated_to_unreduced(operand: Sharding, axes: AxisList, mesh: Mesh) -> Sh
     return _unreduced(operand, axes, mesh)
 
 
-COLLECTIVES: Mapping[str, Collective] = {
-    "all_gather": Collective("gathering_axes", all_gather),
-    "all_slice": Collective("slicing_axes", all_slice, takes_unsaid=True),
-    "all_to_all": Collective("params", all_to_all),
-    "collective_permute": Collective(None, collective_permute, permutes=True),
-    "all_reduce": Collective("reduction_axes", all_reduce, takes_unsaid=True, sums=True),
-    "reduce_scatter": Collective("reduce_scatter_axes", all_slice, takes_unsaid=True, sums=True),
-    "sharded_to_unreduced": Collective("axes", sharded_to_unreduced, says_unreduced=True),
-    "replicated_to_unreduced": Collective("axes", replicated_to_unreduced, says_unreduced=True),
+COLLECTIVES: Mapping[str, CollectiveRule] = {
+    "all_gather": CollectiveRule("gathering_axes", all_gather),
+    "all_slice": CollectiveRule("slicing_axes", all_slice, takes_unsaid=True),
+    "all_to_all": CollectiveRule("params", all_to_all),
+    "collective_permute": CollectiveRule(None, collective_permute, permutes=True),
+    "all_reduce": CollectiveRule("reduction_axes", all_reduce, takes_unsaid=True, sums=True),
+    "reduce_scatter": CollectiveRule(
+        "reduce_scatter_axes", all_slice, takes_unsaid=True, sums=True
+    ),
+    "sharded_to_unreduced": CollectiveRule("axes", sharded_to_unreduced, says_unreduced=True),
+    "replicated_to_unreduced": CollectiveRule("axes", replicated_to_unreduced, says_unreduced=True),
 }
 """All collectives of Shardy by name."""
 

@@ -38,7 +38,7 @@ from xla_dialect.sharding.attributes import (
     sharding_fault,
 )
 from xla_dialect.sharding.axes import AxisReference
-from xla_dialect.sharding.collectives import COLLECTIVES, Collective, axes_in, counted_along
+from xla_dialect.sharding.collectives import COLLECTIVES, CollectiveRule, axes_in, counted_along
 from xla_dialect.stablehlo.conversion import MESH, Conversion, Row, sizes_of
 from xla_dialect.stablehlo.creation import convert_constant, parse_constant
 from xla_dialect.stablehlo.parser import StableHloParser
@@ -227,7 +227,7 @@ def convert_reshard(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
 
 
 def convert_collective(
-    op: SourceOp, conversion: Conversion, name: str, collective: Collective
+    op: SourceOp, conversion: Conversion, name: str, collective: CollectiveRule
 ) -> Sequence[SSAValue]:
     """The operand in another sharding, or what devices have of it added up."""
     (operand,) = op.operands
@@ -350,7 +350,7 @@ _AXES: Mapping[str, type[SpelledAttribute[Any]]] = {
 }
 
 
-def _collective_row(name: str, collective: Collective) -> Row:
+def _collective_row(name: str, collective: CollectiveRule) -> Row:
     axes_name = collective.axes_name
     axes = None if axes_name is None else (axes_name, _AXES[name])
     form = _annotation_form("out_sharding", _parse_sharding, axes=axes)
