@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import check_memory, numpy_dtype
-from xla_dialect.types import BY_NAME, BY_TYPE, Array, ElementClass, array
+from xla_dialect.types import BY_NAME, BY_TYPE, Array, ElementClass, array, element_name, extents
 
 RANDOM_SEED = 0
 """Random inputs are the same in every run."""
@@ -44,6 +44,12 @@ def parse_array_specs(spec: str, generator: np.random.Generator) -> list[AnyArra
     type_ = array(_ELEMENTS[match["element"]], [int(d) for d in match["dims"].split("x") if d])
     check_memory(type_)
     return [_array_of(type_, match["value"].strip(), spec, generator)]
+
+
+def random_spec(type_: Array) -> str:
+    """The SPEC of an array of a type, of the largest sizes, with random elements."""
+    sizes = "".join(f"{int(size)}x" for size in extents(type_))
+    return f"{sizes}{element_name(type_.element_type)}=random"
 
 
 def _array_of(type_: Array, value: str, spec: str, generator: np.random.Generator) -> AnyArray:

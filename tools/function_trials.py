@@ -33,7 +33,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import check_memory
 from xla_dialect.runtime.observation import Observer
 
-from .array_spec import AnyArray, as_parameter, random_array
+from .array_spec import AnyArray, as_parameter, random_array, random_spec
 from .limit_arguments import ending_the_process, time_limit
 from .process_specs import arrays_by_process, items_by_process
 from .profile_report import is_profiled
@@ -178,9 +178,13 @@ def make_arguments(
     wanted = len(signature.parameters)
     if len(arrays) != wanted:
         whose = f"{grid.name(place)}: " if len(grid.places) > 1 else ""
+        hint = ""
+        if missing := signature.parameters[len(arrays) :]:
+            spec = random_spec(missing[0].type)
+            hint = f"\n--input {spec} gives random numbers, --seed 0 to all that are missing"
         raise RunError(
             f"{whose}{len(arrays)} inputs for {wanted} parameters; give each with --input:\n"
-            f"  {signature}"
+            f"  {signature}{hint}"
         )
     return [
         as_parameter(value, parameter.type)

@@ -346,7 +346,8 @@ def entries(module: ModuleOp, args: argparse.Namespace) -> list[str]:
     ]
     if not without_arguments:
         raise RunError(
-            f"there is neither @main nor a public function without arguments (there are: {known})"
+            "there is neither @main nor a public function without arguments; --entry NAME runs "
+            f"another (there are: {known})"
         )
     return without_arguments
 

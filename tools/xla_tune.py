@@ -110,7 +110,10 @@ def run(args: argparse.Namespace) -> int:
     )
     module = parse_program(text, file_name, args.frontend, verified=True)
     if args.entry not in functions_of(module):
-        raise XlaError(f"there is no function @{args.entry}")
+        known = ", ".join(f"@{name}" for name in functions_of(module)) or "none"
+        raise XlaError(
+            f"there is no function @{args.entry}; --entry NAME tunes another (there are: {known})"
+        )
     emulation = _emulation(args)
     machine = host() if emulation is None else emulation.machine
     if args.defaults:
@@ -131,9 +134,11 @@ def run(args: argparse.Namespace) -> int:
         result = search.run(module, args.entry)
     console = Console(width=None if sys.stdout.isatty() else OUTPUT_COLUMNS)
     _report(result, console)
-    kept.file.write(output)
     better = sum(each.is_better for each in result.kernels)
-    print(f"{output}: {better} of these, {len(kept.file)} schedules in all")
+    if kept.write():
+        print(f"{output}: {better} of these, {len(kept.file)} schedules in all")
+    else:
+        print(f"no schedule is better than the planner's: {output} is not written")
     return 0
 
 
@@ -186,7 +191,16 @@ class _Kept:
         self.path, self.processor = path, processor
         self.file = read_schedule_file(path) if path.exists() else ScheduleFile()
         # Whether it can be written is known before anything is measured.
+        is_new = not path.exists()
         self.file.write(path)
+        if is_new:
+            path.unlink()
+
+    def write(self) -> bool:
+        """Writes what there is; whether there is a file: none is made without a schedule."""
+        if len(self.file) or self.path.exists():
+            self.file.write(self.path)
+        return self.path.exists()
 
     def add(self, result: KernelResult) -> None:
         """Takes over what was found for one kernel; what is no better than the default goes."""
@@ -194,7 +208,7 @@ class _Kept:
             self.file = self.file.updated([result.entry(self.processor)])
         elif result.found is not None and not result.found.interrupted:
             self.file = self.file.without(result.kernel.key, self.processor)
-        self.file.write(self.path)
+        self.write()
 
 
 def _progress_bar(seconds: float) -> Progress:

@@ -45,6 +45,15 @@ def unplanned_buffers(module: ModuleOp, here: Level | None) -> tuple[ModulePass,
     return () if unplannable(module) else (XlaPlanBuffersPass(),)
 
 
+def continuing(module: ModuleOp) -> str:
+    """The pipeline that brings a module, of whatever level, to that of machine code."""
+    here = level_of(module)
+    if here == LEVELS[0]:
+        return "native"
+    first = (str(each.spec()) for each in unplanned_buffers(module, here))
+    return ",".join((*first, _EXECUTABLE if here == LEVELS[-1] else f"native{{from={here}}}"))
+
+
 def finishing(here: Level | None, level: str) -> tuple[ModulePass, ...]:
     """The passes for a module that was at the level of machine code already."""
     return parse_passes(_EXECUTABLE) if here == level == NATIVE[-1].level else ()

@@ -23,7 +23,7 @@
 // STABLEHLO:      module {
 // STABLEHLO-NEXT: }
 
-// NO-FUNCTION: xla-run: error: there is neither @main nor a public function without arguments (there are: none)
+// NO-FUNCTION: xla-run: error: there is neither @main nor a public function without arguments; --entry NAME runs another (there are: none)
 // NO-ENTRY:    xla-run: error: there is no public function @f (there are: none)
 
 // -----

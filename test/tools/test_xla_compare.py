@@ -13,11 +13,11 @@ import pytest
 
 from lowerings.compilation import Lowering
 from lowerings.driver.program import load_program
-from lowerings.pipelines import NATIVE
+from lowerings.pipelines import LEVELS, NATIVE
 from lowerings.planning.xla_plan_schedules import XlaPlanSchedulesPass
 from lowerings.schedules.operation_key import operation_key
 from lowerings.targets.llvm.machine import host, riscv64
-from tools import xla_compare
+from tools import xla_compare, xla_opt
 from tools.compare.apart import runs_apart
 from tools.compare.contender import parse_contenders
 from tools.compare.effort import ComparisonEffort
@@ -386,7 +386,10 @@ def test_json_alone(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         (["twice.mlir:fusion=missing.fusion"], "missing.fusion"),
         (["twice.mlir:pipeline=xla-inline:fusion=a"], "fusion is for pipelines with linalg-plan"),
-        (["twice.mlir:entry=nothing"], "there is no function @nothing (functions: @main, @other"),
+        (
+            ["twice.mlir:entry=nothing"],
+            "there is no function @nothing; FILE:entry=NAME compares another (functions: @main, @other",
+        ),
         (["twice.mlir", "twice.mlir:entry=wide"], "entry=wide takes other arguments than default"),
         (["twice.mlir", "twice.mlir:entry=pair"], "entry=pair has 2 results, default has 1"),
         (
@@ -459,3 +462,19 @@ def test_commands_of_the_page(command: str) -> None:
         figures = (own["kernels"], own["moved_bytes"], own["memory"]["allocated"])
         cells = (row["kernels"], row["moved"], row["allocated"])
         assert cells == tuple(f"{figure:,}" for figure in figures)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_programs_of_every_level(level: str) -> None:
+    """Those that `xla-run` takes: the native pipeline goes on from there."""
+    assert xla_opt.main(["twice.mlir", "-p", f"native{{to={level}}}", "-o", "lowered.mlir"]) == 0
+    found = report("twice.mlir", "lowered.mlir", *WITHOUT_EMULATOR, "--tolerance=0")
+    differences = [each["difference"] for each in found.values()]
+    assert differences == [0, 0]
+
+
+def test_allocations_of_a_program_on_memory_are_planned() -> None:
+    Path("twice.mlir").write_text(TWICE)
+    passes = "native{to=tensors},xla-bufferize"
+    assert xla_opt.main(["twice.mlir", "-p", passes, "-o", "buffers.mlir"]) == 0
+    report("twice.mlir", "buffers.mlir", *WITHOUT_EMULATOR)

@@ -1,5 +1,6 @@
 """What `xla-run` runs, and what becomes of the results."""
 
+import re
 from pathlib import Path
 
 import ml_dtypes
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from tools import xla_run
+from xla_dialect.types import BY_NAME
 
 FUNCTIONS = """func.func @first() -> tensor<2xf32> {
   %0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
@@ -64,7 +66,8 @@ def test_which_functions_run(
         (
             ["--entry", "second"],
             "xla-run: error: 0 inputs for 2 parameters; give each with --input:\n"
-            "  second(%x: bf16[2], %n: s32[]) -> (bf16[2], s32[])\n",
+            "  second(%x: bf16[2], %n: s32[]) -> (bf16[2], s32[])\n"
+            "--input 2xbf16=random gives random numbers, --seed 0 to all that are missing\n",
         ),
         (
             ["--entry", "hidden"],
@@ -218,3 +221,23 @@ def test_a_program_without_operations(
     )
     assert xla_run.main([str(path), "--backend", backend, "--input", "2xui8=200"]) == 0
     assert capsys.readouterr().out == "u8[2] [200, 200]\n"
+
+
+@pytest.mark.parametrize("element", [name for name in BY_NAME if name != "token"])
+def test_what_is_said_of_missing_inputs_works(
+    element: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever the element type, and the number of dimensions."""
+    program = tmp_path / "program.hlo"
+    program.write_text(
+        f"HloModule m\nENTRY e {{\n  x = {element}[2,3] parameter(0)\n"
+        f"  y = {element}[] parameter(1)\n  ROOT r = ({element}[2,3], {element}[]) tuple(x, y)\n}}\n"
+    )
+    command = [str(program), "--backend", "reference"]
+    assert xla_run.main(command) == 1
+    (first,) = re.findall("(--input) (.*) gives", capsys.readouterr().err)
+    assert xla_run.main([*command, *first]) == 1
+    (second,) = re.findall("(--input) (.*) gives", capsys.readouterr().err)
+    assert xla_run.main([*command, *first, *second]) == 0
+    assert xla_run.main([*command, *first, "--seed", "0"]) == 0
+    assert xla_run.main([*command, "--seed", "0"]) == 0

@@ -291,6 +291,7 @@ def interrupted_strategy(*_: Any) -> Generator[Schedule, float, None]:
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program, output = tmp_path / "p.mlir", tmp_path / "p.schedules"
     program.write_text(PRODUCT)
+    output.write_text('schedules for "another" {\n  "12" = #schedule.nest<loops = []>\n}\n')
     arguments = [str(program), "--candidates", "4", "-o", str(output)]
     assert xla_tune.main(arguments) == 0
     printed = capsys.readouterr().out
@@ -317,6 +318,23 @@ def test_interrupted_on_the_command_line(
     assert output.read_text() == before, "a scalar product is no better"
 
 
+def test_no_file_is_made_where_nothing_is_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, output = tmp_path / "p.mlir", tmp_path / "p.schedules"
+    monkeypatch.syspath_prepend(Path(__file__).parent)
+    option = "--strategy=test_search:interrupted_strategy"
+    for text in (
+        PRODUCT,
+        "func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {\n  return %x : tensor<3xf32>\n}\n",
+    ):
+        program.write_text(text)
+        assert xla_tune.main([str(program), "-o", str(output), option]) == 0
+        said = capsys.readouterr().out
+        assert f"no schedule is better than the planner's: {output} is not written" in said
+        assert not output.exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -324,7 +342,10 @@ def test_interrupted_on_the_command_line(
         (["--strategy", "no_such_module:x"], "No module named 'no_such_module'"),
         (["--model", "math:nix"], "--model math:nix: "),
         (["--space", ":nix"], "--space :nix: expected MODULE:NAME"),
-        (["--entry", "nix"], "there is no function @nix"),
+        (
+            ["--entry", "nix"],
+            "there is no function @nix; --entry NAME tunes another (there are: @main)",
+        ),
         (["--seconds", "0"], "0 is not above 0"),
         (["--seconds", "soon"], "invalid float value: 'soon'"),
         (["--threads", "-1"], "-1 is not above 0"),

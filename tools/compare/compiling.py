@@ -124,7 +124,8 @@ def lowering_of(contender: ProgramVariant) -> Lowering:
     if contender.entry not in functions:
         found = ", ".join(f"@{name}" for name in functions) or "none"
         raise ContenderError(
-            f"{contender.label}: there is no function @{contender.entry} (functions: {found})"
+            f"{contender.label}: there is no function @{contender.entry}; FILE:entry=NAME compares "
+            f"another (functions: {found})"
         )
     if process_counts(module) != (1, 1):
         raise ContenderError(f"{contender.label}: programs of several processes are not compared")

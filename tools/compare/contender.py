@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lowerings.driver.continuation import continuing
 from lowerings.driver.fusion_option import FUSION, with_fusion
 from lowerings.driver.pass_manager import ScheduledPass, parse_schedule
+from lowerings.driver.program import detect_format, parse_source
 from lowerings.driver.schedule_option import PLANNING, for_machine, with_schedules
 from lowerings.driver.script_option import with_script
 from lowerings.driver.source import Source, read_file
@@ -113,6 +115,11 @@ def _parsed(text: str) -> ProgramVariant:
         if not value:
             raise ContenderError(f"{text}: the option '{name}' has no value")
         contender = _OPTIONS[name](contender, value)
+    if not any(option.startswith("pipeline=") for option in options):
+        # Only MLIR has other levels than that where the pipeline begins.
+        source = contender.source
+        if detect_format(source.text, source.file_name) == "mlir":
+            contender = replace(contender, pipeline=continuing(parse_source(source)))
     return contender
 
 
