@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -26,7 +26,7 @@ from lowerings.partitioning.partition_warning import no_partition_warnings
 from lowerings.pjrt.c_api import ErrorCode
 from lowerings.pjrt.functions import PluginError
 from lowerings.pjrt.inspected_shardings import forget_inspections
-from lowerings.pjrt.interfaces import IR, compile_cache, make_context
+from lowerings.pjrt.interfaces import IR, compile_cache, make_context, operations
 from lowerings.pjrt.options import CompileOptions
 from lowerings.pjrt.program_text import ProgramText, module_of
 from lowerings.pjrt.user_passes import active_passes
@@ -45,15 +45,8 @@ def without_annotations(text: str) -> str:
         return text
     with make_context() as context, IR.Location.unknown(context):
         module = IR.Module.parse(text, context)
-        annotations: list[Any] = []
-
-        def note(op: Any) -> Any:
-            if op.name in ("sdy.sharding_constraint", "sdy.reshard"):
-                annotations.append(op)
-            return IR.WalkResult.ADVANCE
-
-        module.operation.walk(note)
-        for op in annotations:
+        annotations = ("sdy.sharding_constraint", "sdy.reshard")
+        for op in operations(module, lambda op: op.name in annotations):
             op.results[0].replace_all_uses_with(op.operands[0])
             op.erase()
         return module.operation.get_asm()

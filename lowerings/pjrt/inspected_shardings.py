@@ -12,8 +12,8 @@ from typing import Any
 
 from lowerings.pjrt.c_api import ErrorCode
 from lowerings.pjrt.functions import PluginError
-from lowerings.pjrt.interfaces import IR, SDY, XLA_CLIENT
-from lowerings.pjrt.shardings import SHARDING, divisions_of, serialized
+from lowerings.pjrt.interfaces import IR, SDY, SHARDING, XLA_CLIENT, operations
+from lowerings.pjrt.shardings import divisions_of, serialized
 
 _TARGET = "InspectSharding"
 _Function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
@@ -58,18 +58,11 @@ def forget_inspections(module: Any) -> None:
 
 
 def _inspections(module: Any) -> list[Any]:
-    found: list[Any] = []
+    def is_inspection(op: Any) -> bool:
+        name = "stablehlo.custom_call"
+        return op.name == name and op.attributes["call_target_name"].value == _TARGET
 
-    def note(op: Any) -> Any:
-        if (
-            op.name == "stablehlo.custom_call"
-            and op.attributes["call_target_name"].value == _TARGET
-        ):
-            found.append(op)
-        return IR.WalkResult.ADVANCE
-
-    module.operation.walk(note)
-    return found
+    return operations(module, is_inspection)
 
 
 def _sharding_of(module: Any, op: Any, devices: int) -> bytes:

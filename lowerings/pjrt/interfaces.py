@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -46,6 +47,7 @@ def as_hlo_proto(text: str) -> bytes:
 
 
 TOKEN_TYPE = "!stablehlo.token"
+SHARDING = "sdy.sharding"
 PARAMETERS, RESULTS = "arg_attrs", "res_attrs"
 """The attributes of a function about its parameters and results."""
 
@@ -53,6 +55,19 @@ PARAMETERS, RESULTS = "arg_attrs", "res_attrs"
 def main_function(module: Any) -> Any:
     """The function of a module of jaxlib that clients call."""
     return next(op for op in module.body.operations if _symbol(op) == "main")
+
+
+def operations(op: Any, which: Callable[[Any], bool]) -> list[Any]:
+    """An operation and those in its regions, as far as they are asked for."""
+    found: list[Any] = []
+
+    def note(each: Any) -> Any:
+        if which(each):
+            found.append(each)
+        return IR.WalkResult.ADVANCE
+
+    op.operation.walk(note)
+    return found
 
 
 def attributes_of(function: Any, side: str) -> Any:

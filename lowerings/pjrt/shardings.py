@@ -9,12 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from lowerings.pjrt.interfaces import IR, PASS_MANAGER, SDY, XLA_CLIENT, attributes_of
+from lowerings.pjrt.hlo_form import bring_to_hlo_form
+from lowerings.pjrt.interfaces import (
+    IR,
+    PASS_MANAGER,
+    SDY,
+    SHARDING,
+    XLA_CLIENT,
+    attributes_of,
+)
 from xla_dialect.literals.arrays import Array
 from xla_dialect.sharding.hlo_sharding import HloSharding
 from xla_dialect.sharding.shards import Shards
-
-SHARDING = "sdy.sharding"
 
 
 @dataclass(frozen=True)
@@ -137,16 +143,21 @@ def _part(axes: list[tuple[str, int, int]], along: dict[str, int], sizes: dict[s
 def propagated(module: Any) -> Any:
     """
     A copy of a module with shardings for what says nothing of its own, by Shardy's rules; the
-    module itself where these find a fault in it.
+    module itself where these find a fault in it. How far shardings spread depends on the form of a
+    program, so it is brought to the one that XLA propagates them in.
     """
     text = module.operation.get_asm()
     copy = IR.Module.parse(text, module.context)
-    passes = "sdy-propagation-pipeline"
-    if "stablehlo.composite" in text:  # Shardy has no rules for them, but follows calls.
-        passes = f"func.func(stablehlo-legalize-composite-to-call),{passes}"
+
+    def run(passes: str) -> None:
+        PASS_MANAGER.parse(f"builtin.module({passes})").run(copy.operation)
+
     try:
         with module.context:
-            PASS_MANAGER.parse(f"builtin.module({passes})").run(copy.operation)
+            if "stablehlo.composite" in text:
+                run("func.func(stablehlo-legalize-composite-to-call)")
+            bring_to_hlo_form(copy)
+            run("sdy-propagation-pipeline")
     except IR.MLIRError:
         return module
     return copy

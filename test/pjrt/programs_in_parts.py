@@ -72,6 +72,43 @@ def test_results_are_shared_as_on_xla(name: str):
         np.testing.assert_allclose(ours, theirs, 1e-5, 1e-5)
 
 
+def a_step(parameters: Any, momenta: Any, x: Any, labels: Any) -> tuple[Any, Any]:
+    """A step of training: functions that are called, biases, chosen logarithms."""
+
+    def loss(parameters: Any) -> Any:
+        w, b, last, c = parameters
+        dropped = jax.random.bernoulli(jax.random.key(0), 0.5, (8, 16))
+        logits = (jax.nn.silu(x @ w + b[None]) * dropped) @ last + c[None]
+        return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits), labels[:, None], 1))
+
+    gradient = jax.grad(loss)(parameters)
+    momenta = jax.tree.map(lambda m, g: 0.9 * m + g, momenta, gradient)
+    return jax.tree.map(lambda p, m: p - 0.1 * m, parameters, momenta), momenta
+
+
+@pytest.mark.parametrize("batch", [("x",), (("x", "y"),), ("x", "y")], ids=str)
+@pytest.mark.parametrize("kernel", [("x",), (None, "y")], ids=str)
+def test_results_that_say_nothing_are_shared_as_by_xla(kernel, batch):
+    values = np.random.default_rng(0).standard_normal(400).astype(np.float32) / 8
+
+    def shardings(backend: str) -> Any:
+        mesh = jax.sharding.Mesh(np.array(jax.devices(backend)[:4]).reshape(2, 2), MESH.axis_names)
+
+        def of(shape: tuple[int, ...], *spec: Any) -> Any:
+            sharding = NamedSharding(mesh, PartitionSpec(*spec))
+            return jax.device_put(np.resize(values, shape), sharding)
+
+        state = of((8, 16), *kernel), of((16,)), of((16, 4), *kernel), of((4,))
+        given = of((8, 8), *batch), of((8,), *batch[:1]).astype(int)
+        compiled = jax.jit(a_step).lower(state, state, *given).compile()
+        found = [each.spec for each in jax.tree.leaves(compiled.output_shardings)]
+        if found == [each.sharding.spec for each in jax.tree.leaves((state, state))]:
+            compiled(*compiled(state, state, *given), *given)
+        return found
+
+    assert shardings("xdsl") == shardings("cpu")
+
+
 def test_programs_without_results_run_on_several_devices():
     log = []
     spread = jax.device_put(jnp.arange(8.0), NamedSharding(MESH, PartitionSpec("x")))

@@ -246,7 +246,9 @@ def compiled_ahead_of_time(to: Memories) -> Any:
 def shown(results: Any) -> list[Any]:
     """Where results are; of others, what they are."""
     return [
-        each.sharding.memory_kind if isinstance(each, jax.Array) else each
+        (each.sharding.memory_kind, getattr(each.sharding, "spec", None))
+        if isinstance(each, jax.Array)
+        else each
         for each in jax.tree.leaves(results)
     ]
 
