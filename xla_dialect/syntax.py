@@ -235,16 +235,25 @@ def parse_signature(
     parts.operands = parser.resolve_operands(operands, types, position)
 
 
+def parse_argument(parser: Parser) -> Parser.Argument:
+    """Parses `%x: type` of a region, and its location if it is there."""
+    argument = parser.parse_argument()
+    argument.location = parser.parse_optional_location()
+    return argument
+
+
+def parse_arguments(parser: Parser) -> list[Parser.Argument]:
+    """Parses `(%x: type, ...)` of a region."""
+    return parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_argument(parser))
+
+
 def parse_regions(definition: OpDef, parser: Parser) -> list[Region]:
     """Parses `name (arguments) {...}` for every region; the last name may repeat."""
     regions: list[Region] = []
     for i, (name, _) in enumerate(definition.regions):
         last = i == len(definition.regions) - 1
         while parser.parse_optional_keyword(name):
-            arguments = parser.parse_comma_separated_list(
-                parser.Delimiter.PAREN, parser.parse_argument
-            )
-            regions.append(parser.parse_region(arguments))
+            regions.append(parser.parse_region(parse_arguments(parser)))
             if not last:
                 break
     return regions

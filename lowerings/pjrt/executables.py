@@ -73,6 +73,8 @@ class LoadedProgram:
         self._preparing = threading.Lock()
         self._traced: Runnable | None = None
         """What runs it while a trace is taken."""
+        self.traced_as = ""
+        """What a trace has of its calls, where it cannot be compiled once more."""
         self._is_handed_over = False
         """Whether machine code knows how to run it."""
         self._parts = (LoadedRecord * count)() if count > 1 else None
@@ -131,7 +133,7 @@ class LoadedProgram:
                     program = self.compiled.with_events(note)
                 except (PluginError, XlaError) as error:
                     program = self.compiled.program
-                    trace.remark(name, f"{name} has no events: {error}", started, devices)
+                    self.traced_as = f"{name}, without its kernels: {error}"
                 else:
                     trace.remark(name, f"compile {name} with a profile", started, devices)
                 self._traced = program

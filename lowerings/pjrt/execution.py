@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import time
 from collections.abc import Generator, Iterator, Sequence, Set
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -120,8 +121,13 @@ def _run(
 def _run_traced(
     loaded: LoadedProgram, arguments: Sequence[Sequence[int]], devices: Sequence[Device]
 ) -> list[list[int]]:
-    with tracing.called_on([device.id for device in devices]):
-        return _run(loaded, arguments, devices)
+    numbers, started = [device.id for device in devices], time.monotonic_ns()
+    with tracing.called_on(numbers):
+        results = _run(loaded, arguments, devices)
+    trace = tracing.current()
+    if loaded.traced_as and trace is not None:
+        trace.remark(loaded.compiled.name, loaded.traced_as, started, numbers)
+    return results
 
 
 def _run_jointly(

@@ -1,10 +1,13 @@
 """The examples of docs/examples give the results that they state."""
 
 from collections.abc import Sequence
+from io import StringIO
 from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.printer import Printer
 
 from lowerings.compilation import Options, compile_module
 from lowerings.driver.program import load_program, parse_program
@@ -53,6 +56,20 @@ def test_an_example_shows_its_operation(name: str) -> None:
     module = parse_program(examples()[name].text)
     assert f"xla.{name}" in {op.name for op in module.walk()}
     assert examples()[name].results
+
+
+def with_locations(module: ModuleOp) -> str:
+    """The text of a module, with the locations of operations and arguments but not its own."""
+    text = StringIO()
+    Printer(text, print_debuginfo=True).print_op(module)
+    return text.getvalue().rpartition(" loc(")[0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_with_locations_is_read_again(name: str) -> None:
+    text = with_locations(parse_program(examples()[name].text))
+    assert "loc(" in text
+    assert with_locations(parse_program(text)) == text
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.sharding import PartitionSpec as P
 
 from lowerings.pjrt import tracing
 from lowerings.pjrt.c_api import ErrorCode
@@ -175,19 +176,28 @@ def test_each_call_in_a_loop_is_an_event(tmp_path: Path):
 def test_devices_have_their_own_events(tmp_path: Path):
     devices = jax.devices()
     mesh = jax.make_mesh((4,), ("x",), devices=devices)
-    sharding = jax.NamedSharding(mesh, jax.P("x"))
+    sharding = jax.NamedSharding(mesh, P("x"))
     x = jax.device_put(jnp.arange(64.0).reshape(8, 8), sharding)
     on_all = jax.jit(lambda x: jnp.sin(x).sum())
+    manual = jax.jit(
+        jax.shard_map(
+            lambda x: jax.lax.psum(jnp.tanh(x), "x"), mesh=mesh, in_specs=P("x"), out_specs=P()
+        )
+    )
     on_one = jax.jit(lambda x: jnp.sin(x) + 1)
     alone = jax.device_put(jnp.ones(3), devices[2])
-    expected = np.asarray(on_all(x))
+    expected = np.asarray(on_all(x)), np.asarray(manual(x))
     results: list[Any] = []
-    events = traced(tmp_path, lambda: results.extend((on_all(x), on_one(alone))))
-    np.testing.assert_array_equal(results[0], expected)
-    # Each device runs the first, and one of them the second, too.
-    assert Counter(event.device for event in runs(events, "jit__lambda")) == Counter([*range(4), 2])
-    kernels = {event.device for event in named(events, "sin") if event.line == "kernels"}
-    assert kernels == set(range(4))
+    events = traced(tmp_path, lambda: results.extend((on_all(x), manual(x), on_one(alone))))
+    for result, each in zip(results, expected, strict=False):
+        np.testing.assert_array_equal(result, each)
+    # Each device runs the first two, and one of them the third, too.
+    found = Counter(event.device for event in runs(events, "jit__lambda"))
+    assert found == Counter([*range(4), *range(4), 2])
+    for name in ("sin", "tanh"):
+        kernels = [event for event in named(events, name) if event.line == "kernels"]
+        assert {event.device for event in kernels} == set(range(4))
+        assert all(name in event.statistics["op_name"] for event in kernels)
 
 
 def test_events_of_threads_do_not_overlap_on_a_line(tmp_path: Path):
@@ -238,7 +248,7 @@ def test_functions_of_python_and_donated_arrays(tmp_path: Path):
     assert len(runs(events, "jit_calling")) == 1
 
 
-def test_what_cannot_be_compiled_again_runs_without_events(
+def test_what_cannot_be_compiled_again_has_its_calls_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     def refuse(*_: object) -> None:
@@ -246,10 +256,12 @@ def test_what_cannot_be_compiled_again_runs_without_events(
 
     monkeypatch.setattr(CompiledProgram, "with_events", refuse)
     compiled, results = jax.jit(lambda x: x * 7), list[Any]()
-    events = traced(tmp_path, lambda: results.append(compiled(jnp.arange(3.0))))
-    np.testing.assert_array_equal(results[0], [0, 7, 14])
-    assert not [event for event in events if event.line == "kernels"]
-    assert runs(events, "jit__lambda has no events: not again")
+    x = jnp.arange(3.0)
+    for number in range(2):
+        events = traced(tmp_path / str(number), lambda: results.append(compiled(x)))
+        np.testing.assert_array_equal(results[-1], [0, 7, 14])
+        assert [event.line for event in events] == ["programs"]
+        assert len(runs(events, "jit__lambda, without its kernels: not again")) == 1
 
 
 def test_a_trace_that_is_too_long_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -16,6 +16,20 @@ module @jit_f {
     %2 = stablehlo.negate %1 : tensor<4xf32> loc(fused<"why">["a", "f.py":1:2 to 3:4])
     return %2 : tensor<4xf32> loc(#loc)
   } loc(#loc)
+
+  // What a part of a program computes has locations of its own, in it and around it.
+  // CHECK: func.func @parts
+  sdy.mesh @mesh = <["x"=2]>
+  func.func @parts(%x: tensor<4xf32> loc("x")) -> tensor<4xf32> {
+    // CHECK: GlobalToLocalShape{{.*}} loc("around")
+    // CHECK-NEXT: xla.tanh {{.*}} loc("inside")
+    // CHECK-NEXT: LocalToGlobalShape{{.*}} loc("around")
+    %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%part: tensor<2xf32> loc("part"("f.py":3:4))) {
+      %1 = stablehlo.tanh %part : tensor<2xf32> loc("inside")
+      sdy.return %1 : tensor<2xf32> loc("end")
+    } : (tensor<4xf32>) -> tensor<4xf32> loc("around")
+    return %0 : tensor<4xf32> loc(#loc)
+  } loc(#loc)
 } loc(#loc)
 #loc2 = loc("f.py":19:38 to :48)
 #loc3 = loc("f"(#loc2))

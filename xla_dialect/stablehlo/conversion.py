@@ -111,7 +111,7 @@ class Conversion:
     """The state of one conversion: what has been converted to what, and where to put more."""
 
     def __init__(self, locations: SourceLocations, resource: Lookup):
-        self.explicit_locations: list[tuple[Operation, LocationAttr]] = []
+        self.explicit_locations: dict[Operation, LocationAttr] = {}
         """Operations and their `loc(...)`, set after verification: errors point into the text."""
         self.meshes: dict[str, Mesh] = {}
         """The meshes of the module by name."""
@@ -397,7 +397,7 @@ class Conversion:
         result.attributes.update(kept_entries(op.attributes, op))
         result.location = self._place_of(op)
         if not isinstance(op.location, UnknownLoc):
-            self.explicit_locations.append((result, op.location))
+            self.explicit_locations[result] = op.location
         return result
 
     def _convert_body(
@@ -507,10 +507,13 @@ class Conversion:
         return self.locations.of(op) or self._location
 
     def _remember_location(self, location: LocationAttr, before: Operation | None) -> None:
-        """Notes the location that the text gives to the operations after `before`."""
+        """
+        Notes the location that the text gives to the operations after `before`, but for those that
+        come from operations inside, with locations of their own.
+        """
         op = self._block.last_op
         while op is not None and op is not before:
-            self.explicit_locations.append((op, location))
+            self.explicit_locations.setdefault(op, location)
             op = op.prev_op
 
     # Types

@@ -24,6 +24,7 @@ from xla_dialect.stablehlo.sharding import axes_named_by, check_sharding, parse_
 from xla_dialect.stablehlo.shardy_attributes import SdyManualAxes, SdyShardingPerValue
 from xla_dialect.stablehlo.source import SourceError, SourceOp
 from xla_dialect.stablehlo.syntax import parse_types, same_type
+from xla_dialect.syntax import parse_arguments
 from xla_dialect.types import Array, TokenType, array, as_array
 from xla_dialect.xdsl.creation import create
 
@@ -74,8 +75,7 @@ def _parse_body_and_types(
     operands: Sequence[Any],
     properties: Mapping[str, Attribute],
 ) -> SourceOp:
-    arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
-    region = parser.parse_region(arguments)
+    region = parser.parse_region(parse_arguments(parser))
     attributes = parser.parse_optional_attr_dict()
     parser.parse_punctuation(":")
     position = parser.pos

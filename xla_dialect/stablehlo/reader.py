@@ -167,7 +167,7 @@ def read_stablehlo(
         verify(result, {file_name: text})
     except InvalidProgram as error:
         raise naming_the_source(error, text) from None
-    for op, location in conversion.explicit_locations:
+    for op, location in conversion.explicit_locations.items():
         if places is not None:
             places[op] = op.location
         op.location = location

@@ -19,6 +19,7 @@ from xla_dialect.stablehlo.correspondence import integers, named, same
 from xla_dialect.stablehlo.promotion import accumulators_of, promoted
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types, parse_integers
+from xla_dialect.syntax import parse_argument
 from xla_dialect.types import Array, ElementClass, array, element_class
 from xla_dialect.xdsl.creation import create
 
@@ -85,17 +86,11 @@ def parse_reducer(parser: Parser, count: int) -> Region:
     parser.parse_keyword("reducer")
     accumulators: list[Parser.Argument] = []
     values: list[Parser.Argument] = []
-
-    def parse_argument() -> Parser.Argument:
-        argument = parser.parse_argument()
-        argument.location = parser.parse_optional_location()
-        return argument
-
     for _ in range(count):
         with parser.in_parens():
-            accumulators.append(parse_argument())
+            accumulators.append(parse_argument(parser))
             parser.parse_punctuation(",")
-            values.append(parse_argument())
+            values.append(parse_argument(parser))
     return parser.parse_region([*accumulators, *values])
 
 
