@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
@@ -29,7 +29,10 @@ from lowerings.targets.stablehlo import StableHloTarget
 from xla_dialect.devices.replica_groups import ListedGroups, ReplicaGroupsAttr
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry.names import ENTRY_SYMBOL
+from xla_dialect.ops.collectives import AllGatherOp
 from xla_dialect.ops.process_groups import GroupedOp
+from xla_dialect.types import Array
+from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
 from xla_dialect.xdsl.traversal import operations_in
 
 _HLO = "xla-inline,xla-flatten-tuples,xla-simplify"
@@ -94,10 +97,28 @@ def optimized_text(compiled: CompiledProgram) -> str:
     """
     if isinstance(compiled.program, PartitionedProgram):
         try:
-            return _printed(hlo_module(compiled), StableHloTarget())
+            module = hlo_module(compiled)
+            for op in operations_in(module):
+                if isinstance(op, AllGatherOp) and _has_several_types(op):
+                    _divide(op)
+            return _printed(module, StableHloTarget())
         except XlaError:
             pass  # The text of the whole program says less, but can be shown.
     return without_annotations(compiled.text.complete)
+
+
+def _has_several_types(op: AllGatherOp) -> bool:
+    return len({cast(Array, each.type).element_type for each in op.operands}) > 1
+
+
+def _divide(op: AllGatherOp) -> None:
+    """Makes one operation for each operand: jaxlib takes several of one element type only."""
+    for operand, result in zip(op.operands, op.results, strict=True):
+        made = AllGatherOp.make([operand], op.properties, [], [result.type])
+        made.location = op.location
+        insert_before(made, op)
+        replace_uses(result, made.results[0])
+    erase(op)
 
 
 def costs(compiled: CompiledProgram) -> dict[str, float]:

@@ -4,6 +4,7 @@ this file in a process where it is so.
 """
 
 import os
+import re
 import threading
 import warnings
 from collections.abc import Callable
@@ -45,6 +46,35 @@ def test_results_are_shared_as_their_operands_are():
     assert jax.jit(lambda x: (x + 1).T)(array).sharding.spec == PartitionSpec(None, "x")
     compiled = jax.jit(lambda x: jax.lax.with_sharding_constraint(x, array.sharding)).lower(array)
     assert "f32[4,8]" in (compiled.compile().as_text() or "")
+
+
+@pytest.mark.parametrize("dtypes", [("f4", "i4"), ("bool", "u1", "f2", "c8"), ("i4", "i4", "f4")])
+def test_collectives_of_several_types_are_shown(dtypes):
+    def exchanged(*arrays: Any) -> Any:
+        parts = [x if x.dtype == bool else x + 1 for x in arrays]
+        gathered = [jax.lax.all_gather(x, ("x", "y"), tiled=True) for x in parts]
+        turned = [jax.lax.all_to_all(x, ("x", "y"), 1, 0, tiled=True) for x in parts]
+        shifted = [jax.lax.ppermute(x, "x", [(0, 1), (1, 0)]) for x in parts]
+        sums = [jax.lax.psum(x, "x") for x in parts]
+        return [x.sum(0) for x in gathered], turned, shifted, sums
+
+    rows, columns = PartitionSpec(("x", "y")), PartitionSpec(None, ("x", "y"))
+    mapped = jax.shard_map(exchanged, mesh=MESH, in_specs=rows, out_specs=rows, check_vma=False)
+    arrays = [
+        jax.device_put(np.arange(64).reshape(8, 8).astype(dtype), NamedSharding(MESH, rows))
+        for dtype in dtypes
+    ]
+    whole = NamedSharding(MESH, PartitionSpec())
+    turned = NamedSharding(MESH, columns)
+    for function, shardings in (
+        (mapped, None),
+        (lambda *xs: xs, whole),
+        (lambda *xs: [jax.lax.with_sharding_constraint(x, turned) for x in xs], whole),
+    ):
+        compiled = jax.jit(function, out_shardings=shardings).lower(*arrays).compile()
+        text = compiled.as_text() or ""
+        name = {"f4": "f32", "i4": "s32", "c8": "c64"}[dtypes[-1]]
+        assert re.search(rf"= {name}\S+ all-gather\(", text)
 
 
 LEFT_OPEN = {
