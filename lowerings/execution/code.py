@@ -45,6 +45,14 @@ def machine_function(address: int) -> Callable[[int], None]:
     return partial(run_function(), address)
 
 
+def placed(constants: Sequence[ExternalConstant]) -> Mapping[str, Array]:
+    """Constants as code reads them, by their symbols: once, however often it is loaded."""
+    arrays = {constant.symbol: allocate(len(constant.data)) for constant in constants}
+    for constant in constants:
+        arrays[constant.symbol][:] = memoryview(constant.data)
+    return arrays
+
+
 class LoadedCode:
     """
     Object code linked into this process, with its large constants in place.
@@ -56,7 +64,7 @@ class LoadedCode:
         self,
         object_code: bytes,
         entry: str,
-        constants: Sequence[ExternalConstant] = (),
+        constants: Mapping[str, Array] | None = None,
         functions: Mapping[str, Any] | None = None,
         guards: ModuleGuards | None = None,
         pointers: Mapping[str, int] | None = None,
@@ -64,17 +72,18 @@ class LoadedCode:
         exported: Sequence[str] = (),
     ):
         """
-        `functions`: what the code calls outside of it, as ctypes functions by their names;
-        `pointers`: addresses that variables of the code are set to. Both must live as long as this
-        object. `guards`: where its runs may end before their time; `profile`: where it keeps the
-        time that its parts take. `exported`: symbols that `address` is asked for. Raises
-        CompilationError.
+        `constants`: where its large constants are, see `placed`. `functions`: what the code calls
+        outside of it, as ctypes functions by their names; `pointers`: addresses that variables of
+        the code are set to. Both must live as long as this object. `guards`: where its runs may
+        end before their time; `profile`: where it keeps the time that its parts take. `exported`:
+        symbols that `address` is asked for. Raises CompilationError.
         """
         builder = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
         for name, function in (functions or {}).items():
             builder.import_symbol(name, ctypes.cast(function, ctypes.c_void_p).value or 0)
         pointers = pointers or {}
-        exported = [entry, *exported, *(constant.symbol for constant in constants), *pointers]
+        self._constants = constants or {}
+        exported = [entry, *exported, *self._constants, *pointers]
         if guards is not None:
             exported.append(guards.symbol)
         if profile is not None:
@@ -88,7 +97,8 @@ class LoadedCode:
             self.symbols: Any = builder.link(linker, f"program{number}")
         except RuntimeError as error:
             raise CodeGenerationError(f"cannot link the program: {error}") from error
-        self._constants = [self._place(constant) for constant in constants]
+        for symbol, data in self._constants.items():
+            self._point(symbol, address_of(data))
         for name, address in pointers.items():
             self._point(name, address)
         self.entry: int = self.symbols[entry]
@@ -102,12 +112,6 @@ class LoadedCode:
     def address(self, symbol: str) -> int:
         """Where an exported symbol is."""
         return self.symbols[symbol]
-
-    def _place(self, constant: ExternalConstant) -> Array:
-        data = allocate(len(constant.data))
-        data[:] = memoryview(constant.data)
-        self._point(constant.symbol, address_of(data))
-        return data
 
     def _point(self, name: str, address: int) -> None:
         ctypes.c_void_p.from_address(self.symbols[name]).value = address

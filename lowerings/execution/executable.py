@@ -23,7 +23,7 @@ from lowerings.execution.arrays import (
     require_memory,
     wrong_count,
 )
-from lowerings.execution.code import LoadedCode
+from lowerings.execution.code import LoadedCode, placed
 from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.processes import Runnable
 from lowerings.execution.run_control import RunControl, run_within
@@ -401,7 +401,7 @@ def load_compiled(
         LoadedCode,
         compiled.object_code,
         compiled.entry,
-        compiled.constants,
+        placed(compiled.constants),
         functions,
         compiled.guards,
         pointers,

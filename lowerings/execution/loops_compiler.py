@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.execution.callbacks import Callbacks
-from lowerings.execution.code import LoadedCode
+from lowerings.execution.code import LoadedCode, placed
 from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.declared_functions import (
     CustomCalls,
@@ -50,7 +50,7 @@ def compile_llvm_ir(
     """
     object_code = (machine or host()).object_code(text)
     functions = None if callbacks is None else callbacks.linked
-    load = partial(LoadedCode, object_code, entry, constants, functions, guards)
+    load = partial(LoadedCode, object_code, entry, placed(constants), functions, guards)
     return Executable(load, signature, arena_size, callbacks, time_limit, memory_limit)
 
 

@@ -75,7 +75,7 @@ def _is_outlined(options: CompileOptions, passes: Sequence[ModulePass]) -> bool:
 
 
 def _source(text: ProgramText, outlined: bool = False) -> Source:
-    source = Source(text.text, text.name, "stablehlo", text.all_constants(), outlined)
+    source = Source(text.text, text.name, "stablehlo", text.constants, outlined)
     if "@CustomSPMDPartitioning(" not in text.text:
         return source
     # Its package loads all of `lowerings.jax.jit`.
@@ -183,7 +183,7 @@ def _explained(
     text: ProgramText, options: Options, passes: Sequence[ModulePass], error: XlaError
 ) -> PluginError:
     """The error with the place in JAX's source, which only another reading finds out."""
-    located = Source(_with_locations(text), text.name, "stablehlo")
+    located = Source(_with_locations(text), text.name, "stablehlo", text.constants)
     found = located_error(error, lambda: _compiled(located, options, passes))
     return PluginError(ErrorCode.UNIMPLEMENTED, f"{text.name}: {found}")
 

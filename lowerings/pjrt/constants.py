@@ -42,9 +42,14 @@ def take_constants(module: Any) -> dict[str, bytes]:
 
 
 def _elements(op: Any) -> Any:
-    """The elements of a constant, without a copy; None where jaxlib has no array, or one value."""
+    """
+    The elements of a constant, without a copy; None where jaxlib has no array, or one value, and
+    where they have a name already.
+    """
     try:
         value = op.attributes["value"]
+        if not isinstance(value, IR.DenseElementsAttr):
+            return None
         elements = None if value.is_splat else np.asarray(value)
     except TypeError:
         return None

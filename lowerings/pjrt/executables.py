@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import struct
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -21,7 +22,7 @@ from lowerings.pjrt.client import CLIENTS, MEMORY_KINDS, TOPOLOGIES, Client, Dev
 from lowerings.pjrt.functions import Objects, PluginError, characters, implements, say, text
 from lowerings.pjrt.interfaces import XLA_CLIENT
 from lowerings.pjrt.options import CompileOptions
-from lowerings.pjrt.program_text import ProgramText
+from lowerings.pjrt.program_text import Code, ProgramText
 from lowerings.pjrt.programs import LOADED, CompiledProgram
 from lowerings.pjrt.records import NOT_DONATED, ExecutableRecord, LoadedRecord, address
 from lowerings.pjrt.shapes import TOKEN, Shape
@@ -208,7 +209,8 @@ def _program_text(handle: int, devices: int) -> ProgramText:
         raise PluginError(
             ErrorCode.UNIMPLEMENTED, f"programs are taken as mlir, not as {form.decode()}"
         )
-    return ProgramText.of_artifact(characters(program.code, program.code_size), devices)
+    address, size = program.code, program.code_size
+    return ProgramText.of_artifact(Code(size, lambda: characters(address, size)), devices)
 
 
 def _compile(args: Any) -> CompiledProgram:
@@ -482,6 +484,20 @@ def executable_memory_stats(args: Any) -> None:
     )
 
 
+_LENGTH = struct.Struct("<Q")
+
+
+def _parts_of(data: bytes) -> list[bytes]:
+    """What is serialized, each part behind its length: options, code, names and constants."""
+    parts: list[bytes] = []
+    start = 0
+    while start < len(data):
+        (size,) = _LENGTH.unpack_from(data, start)
+        start += _LENGTH.size + size
+        parts.append(data[start - size : start])
+    return parts
+
+
 @implements("Executable_Serialize")
 def executable_serialize(args: Any) -> None:
     """The program and its options; machine code is in the compile cache, where that is used."""
@@ -491,7 +507,10 @@ def executable_serialize(args: Any) -> None:
             ErrorCode.UNIMPLEMENTED, f"{compiled.name} calls functions of this process"
         )
     options = compiled.options.serialized
-    data = len(options).to_bytes(8, "little") + options + compiled.text.code
+    text = compiled.text
+    constants = text.constants
+    parts = [options, text.code.read(), *(v for k in constants for v in (k.encode(), constants[k]))]
+    data = b"".join(piece for part in parts for piece in (_LENGTH.pack(len(part)), part))
     return_bytes(args, data, "serialized_bytes", "serialized_executable")
 
 
@@ -499,12 +518,14 @@ def executable_serialize(args: Any) -> None:
 def executable_deserialize_and_load(args: Any) -> None:
     """Compiles what was serialized, and loads it."""
     data = characters(args.serialized_executable, args.serialized_executable_size)
-    end = 8 + int.from_bytes(data[:8], "little")
+    serialized, artifact, *named = _parts_of(data)
     overriding = characters(
         args.overridden_serialized_compile_options,
         args.overridden_serialized_compile_options_size,
     )
-    options = CompileOptions.parse(overriding or data[8:end])
-    text = ProgramText.of_artifact(data[end:], options.device_count, is_kept=True)
+    options = CompileOptions.parse(overriding or serialized)
+    constants = {k.decode(): v for k, v in zip(named[::2], named[1::2], strict=True)}
+    code = Code(len(artifact), lambda: artifact, names_constants=bool(constants))
+    text = ProgramText.of_artifact(code, options.device_count, constants, is_kept=True)
     found = _compiled(text, options)
     args.loaded_executable = LoadedProgram(found, CLIENTS[args.client]).handle

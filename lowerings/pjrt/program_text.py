@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import itertools
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -57,13 +58,29 @@ Order: TypeAlias = tuple[int, ...] | None
 
 
 @dataclass(frozen=True)
+class Code:
+    """A portable artifact, or MLIR as text or bytecode, which is copied where it is read."""
+
+    size: int
+    """Its bytes."""
+    read: Callable[[], bytes]
+    names_constants: bool = False
+    """Whether it names large constants, which a context knows once only."""
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it gets a context of its own: those of others keep what they have read."""
+        return self.names_constants or self.size >= _MOST_BYTES
+
+
+@dataclass(frozen=True)
 class ProgramText:
     """A program as text, with what its type says that the compiled program does not."""
 
     name: str
     text: str
-    code: bytes
-    """As the client gave it: the same, with the places in the JAX source that it comes from."""
+    code: Code
+    """The same for jaxlib, with the places in the JAX source that it comes from."""
     parameters: tuple[bool, ...]
     """Of each parameter, whether it is an array; tokens are not."""
     results: tuple[bool, ...]
@@ -80,15 +97,8 @@ class ProgramText:
     The parameters that callers do not use any more, each with the result that is to have its
     memory; None for any.
     """
-    constants: Mapping[str, bytes] | None = None
-    """The large constants that the text names; None once the program is compiled."""
-
-    def all_constants(self) -> Mapping[str, bytes]:
-        """The large constants that the text names, read again if they are not kept."""
-        if self.constants is not None:
-            return self.constants
-        with module_of(self.code) as module:
-            return _taken(module, self.code)
+    constants: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    """The large constants that the text and the code name."""
 
     def located(self, devices: int) -> ProgramText:
         """The same, with the places in JAX's source that its operations come from."""
@@ -96,43 +106,52 @@ class ProgramText:
             attributes = module.operation.attributes
             if CALLBACKS in attributes:
                 del attributes[CALLBACKS]
-            constants = _taken(module, self.code)
             if devices > 1:
                 _shared(module, devices, is_kept=True)
             text = module.operation.get_asm(enable_debug_info=True)
-            return replace(self, text=text, constants=constants)
+            return replace(self, text=text)
 
     @property
     def complete(self) -> str:
         """The text with all of its constants."""
-        return with_constants(self.text, self.all_constants())
+        return with_constants(self.text, self.constants)
 
     @staticmethod
-    def of_artifact(code: bytes, devices: int, *, is_kept: bool = False) -> ProgramText:
+    def of_artifact(
+        code: Code,
+        devices: int,
+        constants: Mapping[str, bytes] | None = None,
+        *,
+        is_kept: bool = False,
+    ) -> ProgramText:
         """
-        Reads a portable artifact, or MLIR as text or bytecode, for so many devices.
+        Reads a program for so many devices; `constants` are those that its code names.
 
         `is_kept`: it was compiled before, perhaps in a process with functions of its own.
         """
         with module_of(code) as module:
-            return ProgramText._of_module(module, code, devices, is_kept)
+            return ProgramText._of_module(module, code, devices, constants or {}, is_kept)
 
     @staticmethod
-    def _of_module(module: Any, code: bytes, devices: int, is_kept: bool) -> ProgramText:
+    def _of_module(
+        module: Any, code: Code, devices: int, named: Mapping[str, bytes], is_kept: bool
+    ) -> ProgramText:
         attributes = module.operation.attributes
         name = attributes["sym_name"].value
         callbacks: Sequence[Callable[..., Any]] = ()
         if CALLBACKS in attributes:
             callbacks = _lists[attributes[CALLBACKS].value]
             del attributes[CALLBACKS]
-        constants = _taken(module, code)
+        # The client's code may be as large as the constants in it, which are kept once.
+        taken = take_constants(module) if code.is_large else {}
+        kept = _bytecode(module) if taken else code.read()
         main = main_function(module)
         inputs, outputs = main.type.inputs, main.type.results
         divisions = _shared(module, devices, is_kept) if devices > 1 else None
         return ProgramText(
             name,
             module.operation.get_asm(),
-            code,
+            Code(len(kept), lambda: kept, names_constants=bool(named or taken)),
             tuple(str(each) != TOKEN_TYPE for each in inputs),
             tuple(str(each) != TOKEN_TYPE for each in outputs),
             callbacks,
@@ -150,7 +169,7 @@ class ProgramText:
                 for number, each in enumerate(main.arg_attrs)
                 if ALIASING_OUTPUT in each or BUFFER_DONOR in each
             },
-            constants,
+            {**named, **taken},
         )
 
 
@@ -161,26 +180,31 @@ _MOST_BYTES = 1 << 18
 """Of the programs of one context: to make one takes 4 ms, but it keeps types and constants."""
 
 
-def _taken(module: Any, code: bytes) -> Mapping[str, bytes]:
-    """The large constants of a module, which gets names for them."""
-    # In a context of several programs the names would not be those of the bytes alone.
-    return take_constants(module) if len(code) >= _MOST_BYTES else {}
+def _bytecode(module: Any) -> bytes:
+    file = io.BytesIO()
+    module.operation.write_bytecode(file)
+    return file.getvalue()
 
 
 @contextmanager
-def module_of(code: bytes) -> Generator[Any]:
+def module_of(code: Code) -> Generator[Any]:
     """A program as jaxlib has it, in a context that nobody else uses meanwhile."""
-    try:
-        context, read = _contexts.pop()
-    except IndexError:
-        context, read = make_context(), 0
+    context, bytes_read = make_context() if code.is_large else None, 0
+    if context is None:
+        try:
+            context, bytes_read = _contexts.pop()
+        except IndexError:
+            context = make_context()
     with context, IR.Location.unknown(context):
-        if b"StableHLO" in code[:64]:
-            yield STABLEHLO.deserialize_portable_artifact(context, code)
-        else:
-            yield IR.Module.parse(code, context)
-    if read + len(code) < _MOST_BYTES:
-        _contexts.append((context, read + len(code)))
+        yield _parsed(code.read(), context)
+    if not code.is_large and bytes_read + code.size < _MOST_BYTES:
+        _contexts.append((context, bytes_read + code.size))
+
+
+def _parsed(code: bytes, context: Any) -> Any:
+    if b"StableHLO" in code[:64]:
+        return STABLEHLO.deserialize_portable_artifact(context, code)
+    return IR.Module.parse(code, context)
 
 
 def _layout_mode(attributes: Any) -> str:

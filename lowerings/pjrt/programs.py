@@ -6,7 +6,6 @@ import hashlib
 import importlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -46,7 +45,7 @@ class CompiledProgram:
         self.options = options
         self.program = _kept(text, options) or _compiler().compile_program(text, options)
         """What runs it."""
-        self.text = replace(text, constants=None)
+        self.text = text
         signature = self.program.signature
         self.whole_parameters = _with_tokens(signature.parameters, text.parameters)
         self.whole_results = _with_tokens(signature.results, text.results)

@@ -27,7 +27,7 @@ from lowerings.driver.collector import collector_paused
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import parse_passes
 from lowerings.execution.arrays import address_of, allocate
-from lowerings.execution.code import LoadedCode
+from lowerings.execution.code import LoadedCode, placed
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.execution.threads import ThreadCount
 from lowerings.loops.nest import NESTS, memref_layout
@@ -110,7 +110,7 @@ class KernelProgram:
         code = LoadedCode(
             machine.object_code(emitted.text),
             ENTRY,
-            emitted.constants,
+            placed(emitted.constants),
             functions=None if threads is None else parallel_functions(),
             pointers=None if threads is None else {THREADS: threads.address},
         )

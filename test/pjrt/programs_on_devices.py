@@ -453,9 +453,12 @@ class NoSines(ConversionPass):
     illegal = (SineOp,)
 
 
-def test_what_a_pass_refuses_is_named_with_its_line():
+@pytest.mark.parametrize("size", [1, 1 << 18])
+def test_what_a_pass_refuses_is_named_with_its_line(size: int):
+    """Large constants are not in the text that has the places."""
+    constant = np.arange(size, dtype=np.float32)
     with extra_passes(NoSines()), pytest.raises(jax.errors.JaxRuntimeError) as found:
-        jax.jit(lambda x: jnp.sin(x) - 1)(VALUES)
+        jax.jit(lambda x: (jnp.sin(x).sum() - constant).sum())(VALUES)
     assert re.search(r"xla\.sine: 1, .*programs_on_devices\.py:\d+", str(found.value))
 
 

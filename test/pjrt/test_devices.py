@@ -77,6 +77,32 @@ def test_arrays_from_the_host_need_no_compiler():
     assert run(["-c", script]) == "False [0. 1. 2.] [1. 2. 3.] True\n"
 
 
+MEGABYTES = 80
+
+
+def test_large_constants_are_in_memory_a_few_times_only(tmp_path: Path):
+    """
+    Of what is there when a program is lowered: the most while it compiles, and what stays. Jaxlib
+    has it 3 times before we have copied anything: serialized, and in two dialects.
+    """
+    script = KNOWN + (
+        "import jax, numpy as np, resource\n"
+        "def most(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024\n"
+        "def now(): return int(open('/proc/self/statm').read().split()[1]) * resource.getpagesize()\n"
+        "def program(size):\n"
+        "    values = np.random.default_rng(0).standard_normal(size, dtype=np.float32)\n"
+        "    return jax.jit(lambda x: (values * x).sum()).lower(np.float32(1))\n"
+        "program(40000).compile()\n"
+        f"lowered = program({MEGABYTES} * 250000)\n"
+        "before = now()\n"
+        "compiled = lowered.compile()\n"
+        "print(most() - before, now() - before)"
+    )
+    most, stays = (float(n) / MEGABYTES / 1e6 for n in run(["-c", script], cache=tmp_path).split())
+    assert most < 4.4
+    assert stays < 2.4
+
+
 @pytest.mark.parametrize("where", ["JAX's", "the user's"])
 def test_compiled_programs_are_kept(where: str, tmp_path: Path):
     script = KNOWN + "import jax, jax.numpy as jnp, sys\n"
