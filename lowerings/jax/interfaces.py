@@ -6,7 +6,7 @@ JAX's annotations do not pass strict checking: `jax` is untyped for the rest of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -40,6 +40,22 @@ Aval: TypeAlias = Any
 
 trace_context = cast(Callable[[], Hashable], cast(Any, config).trace_context)
 """All of JAX's settings that tracing depends on (64-bit types, matmul precision, ...)."""
+
+
+def unwanted_values() -> Iterator[tuple[str, Callable[[Any], bool]]]:
+    """What results may not have (`jax_debug_nans`, `jax_debug_infs`): its name, and a test."""
+    settings: Any = config
+    for name, setting, is_one in (
+        ("nan", settings.debug_nans, np.isnan),
+        ("inf", settings.debug_infs, np.isinf),
+    ):
+        if setting.value:
+            yield name, partial(_has_floats_that, is_one)
+
+
+def _has_floats_that(is_one: Callable[[Any], Any], array: Any) -> bool:
+    return jax.dtypes.issubdtype(array.dtype, np.inexact) and bool(is_one(array).any())
+
 
 _xla_client = cast(Any, lib).xla_client
 

@@ -28,6 +28,7 @@ from lowerings.jax.interfaces import (
     set_content,
     trace_context,
     traced_function,
+    unwanted_values,
     wrapped,
 )
 from lowerings.jax.leaves import abstract_leaf, giver, plain_giver, taker
@@ -121,6 +122,10 @@ def jit(
     return make if fun is None else make(fun)
 
 
+class _UnwantedValueError(FloatingPointError):
+    """A result that JAX is told to raise an error for."""
+
+
 class _Specialization:
     """A program for arguments of one kind, with how each is taken and each result is given."""
 
@@ -153,6 +158,9 @@ class _Specialization:
         arrays = [take(leaves[number]) for number, take in self._takers]
         arrays += [np.asarray(content_of(ref)) for ref in self._refs]
         found = self.program(*arrays)
+        for word, is_special in unwanted_values():
+            if any(map(is_special, found)):
+                raise _UnwantedValueError(f"{self.program.signature.name}: a result is {word}")
         results = [give(value) for give, value in zip(self._givers, found, strict=True)]
         if self._result_shardings is not None:
             results = jax.device_put(results, self._result_shardings)
@@ -258,7 +266,12 @@ class Jitted:
             lowered = self.lower(*args, **kwargs)
             found = _Specialization(self._compiled(lowered), lowered, leaves, self._place)
             self._specializations[key] = found
-        return found(leaves)
+        try:
+            return found(leaves)
+        except _UnwantedValueError:
+            # JAX runs the operations one by one, and names the first with such a result.
+            self._jax(*args, **kwargs)
+            raise
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Lets the function be a method."""

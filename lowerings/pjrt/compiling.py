@@ -185,7 +185,9 @@ def _explained(
     """The error with the place in JAX's source, which only another reading finds out."""
     located = Source(_with_locations(text), text.name, "stablehlo", text.constants)
     found = located_error(error, lambda: _compiled(located, options, passes))
-    return PluginError(ErrorCode.UNIMPLEMENTED, f"{text.name}: {found}")
+    is_memory = isinstance(found, MemoryError)
+    code = ErrorCode.RESOURCE_EXHAUSTED if is_memory else ErrorCode.UNIMPLEMENTED
+    return PluginError(code, f"{text.name}: {found}")
 
 
 def _with_locations(text: ProgramText) -> str:

@@ -267,3 +267,25 @@ def test_explicit_types_of_64_bits(dtype: str) -> None:
         assert jit(lambda x: x + 1)(plain).dtype == jax.jit(lambda x: x + 1)(plain).dtype
     finally:
         jax.config.update(option, before)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float8_e5m2", "complex64"])
+def test_debugged_values_are_errors(dtype: str) -> None:
+    reciprocal, zero_over_zero = jit(lambda x: 1 / x), jit(lambda x: x / x)
+    zeros, ones = jnp.zeros(3, dtype), jnp.ones(3, dtype)
+    zero_over_zero(zeros)
+    with jax.debug_nans(True):
+        zero_over_zero(ones)
+        with pytest.raises(FloatingPointError, match="nan"):
+            zero_over_zero(zeros)
+    with jax.debug_infs(True):
+        reciprocal(ones)
+        with pytest.raises(FloatingPointError, match="inf|nan"):
+            reciprocal(zeros)
+
+
+def test_debugged_values_of_integers_and_gradients() -> None:
+    with jax.debug_nans(True):
+        np.testing.assert_array_equal(jit(lambda x: x + 1)(jnp.arange(3, dtype="int4")), [1, 2, 3])
+        with pytest.raises(FloatingPointError, match="nan"):
+            jax.grad(jit(lambda x: jnp.sqrt(x) * 0))(0.0)

@@ -535,6 +535,19 @@ def test_transfer_guard_and_nans():
         jax.jit(lambda x: x / (x - x) * (x - x))(jnp.float32(1))
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: jnp.zeros(1 << 46) + x,
+        lambda x: jnp.cumsum(jnp.ones((1 << 20, 1 << 22)) * x, 0).sum(),
+    ],
+    ids=["result", "temporary"],
+)
+def test_too_much_memory(program: Callable[[Any], Any]):
+    with pytest.raises(jax.errors.JaxRuntimeError, match="RESOURCE_EXHAUSTED.*bytes"):
+        jax.jit(program)(1.0)
+
+
 def test_memories_and_layouts():
     host = SingleDeviceSharding(jax.devices()[0], memory_kind="pinned_host")
     array = jax.device_put(VALUES, host)
