@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from xdsl.ir import Operation
 
+from lowerings.expand.accumulation import expand_accumulation
 from lowerings.expand.building import Expansion, build_before, loaded
 from lowerings.expand.reduction import expand_arg_extremum
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionPass, conversion_table
@@ -22,6 +23,7 @@ from xla_dialect.ops.custom_calls import (
     CustomCallOp,
 )
 from xla_dialect.ops.data_movement import CopyOp
+from xla_dialect.ops.gather_scatter import ScatterOp
 from xla_dialect.ops.linear_algebra import CholeskyOp, TriangularSolveOp
 from xla_dialect.ops.normalization import (
     BatchNormGradOp,
@@ -29,6 +31,7 @@ from xla_dialect.ops.normalization import (
     BatchNormTrainingOp,
 )
 from xla_dialect.ops.random import RngBitGeneratorOp, StochasticConvertOp
+from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp, SelectAndScatterOp
 from xla_dialect.types import is_array
 
 _EXPANSIONS: Mapping[type[XlaOp], str] = {
@@ -84,6 +87,21 @@ def take_annotation(op: CustomCallOp, builder: ConversionBuilder) -> None:
         builder.replace(())
 
 
+def expand_reduce(op: ReduceOp, builder: ConversionBuilder) -> None:
+    """Of several arrays, an extremum that is found; of one, what is accumulated."""
+    if len(op.inputs) > 1:
+        expand_arg_extremum(op, builder)
+    else:
+        expand_accumulation(op, builder)
+
+
+def expand_accumulating(
+    op: ReduceWindowOp | ScatterOp | SelectAndScatterOp, builder: ConversionBuilder
+) -> None:
+    """What is accumulated over windows, and at indices."""
+    expand_accumulation(op, builder)
+
+
 def _of_operation(expansion: Expansion, op: XlaOp, b: Any, *operands: Any) -> Sequence[Any]:
     return expansion(b, op, *operands)
 
@@ -94,8 +112,9 @@ class XlaExpandCompoundPass(ConversionPass):
     triangular systems, ragged and scaled dots, random bits, rounding by chance. A reduction that
     finds where the greatest or least element is becomes two, which vectors can do.
 
-    Narrow floats are computed in f32 and rounded at the end. Custom calls that annotate a value for
-    a compiler, as with a sharding, are that value.
+    Narrow floats are computed in f32 and rounded at the end; so are reductions, windows and
+    scatters that add or multiply them. Reductions that add complex numbers become two, of their
+    parts. Custom calls that annotate a value for a compiler, as with a sharding, are that value.
 
     ```
     %y, %mean, %variance = xla.batch_norm_training %x, %scale, %offset {epsilon = 1.0e-3 : f32,
@@ -116,4 +135,6 @@ class XlaExpandCompoundPass(ConversionPass):
         where=_rounds,
     )
     illegal: ClassVar[Sequence[str | type[Operation]]] = tuple(_EXPANSIONS)
-    conversions = conversion_table(take_annotation, expand_arg_extremum).add(_EXPANSIONS, expand)
+    conversions = conversion_table(take_annotation, expand_reduce, expand_accumulating).add(
+        _EXPANSIONS, expand
+    )

@@ -1,6 +1,7 @@
 """
 `linalg`: structured operations. Their parallel loops are carried out all at once, as operations of
-arrays; their reduction loops one after the other, in row-major order.
+arrays; their reduction loops one after the other, in row-major order. Sums of floats are blocked as
+those of the reference are.
 """
 
 from __future__ import annotations
@@ -40,8 +41,10 @@ from lowerings.interpreter.machine import (
 )
 from lowerings.interpreter.memory import Memref
 from lowerings.interpreter.memref import named
+from lowerings.interpreter.sums import sums_of
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
+from xla_dialect.reference.blocked_sums import BlockedSum
 from xla_dialect.xdsl.operation_table import OperationTable
 
 SCALAR_POINT_LIMIT = 1 << 22
@@ -155,6 +158,8 @@ class StructuredCode:
     input_count: int
     is_scalar: bool
     """Whether the body has operations that see one point only."""
+    sums: frozenset[int]
+    """The outputs to which the body adds one term at each step of the reduction loops."""
 
     def sizes(self, arrays: Sequence[Array]) -> list[int]:
         """The sizes of the loops: of the dimensions of operands that one loop indexes alone."""
@@ -197,6 +202,11 @@ class StructuredCode:
             for access, array in zip(self.accesses, [*arrays, *outputs], strict=True)
         ]
         written = self.accesses[self.input_count :]
+        sums = {
+            place: BlockedSum(-self.elements[place].dtype.type(0))
+            for place in (self.input_count + output for output in self.sums)
+        }
+        positions: list[Number] = []
         for positions in self.positions(sizes):
             for slot, position in zip(self.dimensions, positions, strict=True):
                 frame[slot] = position
@@ -206,7 +216,14 @@ class StructuredCode:
                     self.accesses, self.elements, operands, strict=True
                 )
             ]
+            starts = {place: values[place] for place in sums}
+            for place, total in sums.items():
+                # What the body adds to this is the term.
+                values[place] = total.nothing
             found = self.code.run(frame, values)
+            for place, total in sums.items():
+                total.add(found[place - self.input_count])
+                found[place - self.input_count] = starts[place]
             if len(outputs) > 1:
                 # A yielded value may be a view of another output that is about to be written.
                 found = [np.array(value) for value in found]
@@ -218,6 +235,10 @@ class StructuredCode:
                 strict=True,
             ):
                 access.write(output, positions, element.stored(value))
+        for place, total in sums.items():
+            access, element = self.accesses[place], self.elements[place]
+            start = element.loaded(access.read(operands[place], positions))
+            access.write(operands[place], positions, element.stored(start + total.total()))
 
 
 def _is_vectorizable(translator: Translator, block: Block) -> bool:
@@ -284,6 +305,7 @@ def _nest(
         dimensions,
         input_count,
         is_scalar,
+        frozenset() if is_scalar else sums_of(block, maps, kinds),
     )
     captured = _captured(block)
     slots = translator.slots(captured)

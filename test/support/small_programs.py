@@ -153,3 +153,20 @@ def _is_nan(array: np.ndarray) -> np.ndarray:
 
 def _bits(array: np.ndarray) -> np.ndarray:
     return bits_of(array)
+
+
+def blocks_in_pairs(terms: np.ndarray) -> np.ndarray:
+    """
+    The sum over axis 0 that (RC4) defines for floats: of 16 terms one after the other, of more the
+    sum of the most terms that are 16, 32, 64, ..., and of the rest.
+    """
+    if len(terms) > 16:
+        half = 16
+        while 2 * half < len(terms):
+            half *= 2
+        return blocks_in_pairs(terms[:half]) + blocks_in_pairs(terms[half:])
+    total = terms[0]
+    with np.errstate(all="ignore"):
+        for term in terms[1:]:
+            total = total + term
+    return total

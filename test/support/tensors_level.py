@@ -13,6 +13,7 @@ from lowerings.compilation import compile_module
 from lowerings.driver.context import make_context
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.expand.xla_expand_bitcast import XlaExpandBitcastPass
+from lowerings.expand.xla_expand_compound import XlaExpandCompoundPass
 from lowerings.interpreter import InterpretedProgram
 from lowerings.simplify.xla_flatten_tuples import XlaFlattenTuplesPass
 from lowerings.simplify.xla_inline import XlaInlinePass
@@ -33,6 +34,7 @@ AnyArray = np.ndarray[Any, np.dtype[Any]]
 TO_TENSORS: tuple[ModulePass, ...] = (
     XlaInlinePass(),
     XlaFlattenTuplesPass(),
+    XlaExpandCompoundPass(),
     XlaExpandBitcastPass(),
     ConvertXlaToScfPass(),
     ConvertXlaToLinalgPass(),

@@ -51,7 +51,7 @@ def test_empty_and_rank_zero() -> None:
     check(reduce("f32", binary.AddOp, [0]), numbers("f32", np.zeros(0)), numbers("f32", -0.0))
 
 
-def test_rounds_after_every_step() -> None:
+def test_rounds_sums_once() -> None:
     x = numbers("bf16", [256.0] + [1.0] * 16)
     check(reduce("bf16", binary.AddOp, [0]), x, numbers("bf16", 0))
 

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias, cast
+
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type
 from xdsl.ir import Attribute, Block
 
-from xla_dialect.op import XlaOp
-from xla_dialect.ops.elementwise_binary import ElementwiseBinaryOp
-from xla_dialect.types import ElementClass, element_class
+from xla_dialect.op import XlaOp, decode
+from xla_dialect.ops.elementwise_binary import AddOp, ElementwiseBinaryOp, MultiplyOp
+from xla_dialect.ops.gather_scatter import ScatterOp
+from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp, SelectAndScatterOp
+from xla_dialect.shapes.size_arithmetic import without
+from xla_dialect.types import (
+    BY_TYPE,
+    Array,
+    ElementClass,
+    element_class,
+    element_count,
+    sizes_of,
+)
+
+Reducing: TypeAlias = ReduceOp | ReduceWindowOp | ScatterOp | SelectAndScatterOp
 
 
 def only_operation(computation: Block) -> type[XlaOp] | None:
@@ -23,6 +37,37 @@ def only_operation(computation: Block) -> type[XlaOp] | None:
     ):
         return None
     return type(op)
+
+
+def accumulates(computation: Block) -> bool:
+    """
+    Whether a computation is one addition or one multiplication: floats are accumulated in at least
+    f32 by it, and rounded to their type once ((RC4)).
+    """
+    return only_operation(computation) in (AddOp, MultiplyOp)
+
+
+def reducer_of(op: Reducing) -> Block:
+    """The computation that an operation combines elements by."""
+    return (op.scatter if isinstance(op, SelectAndScatterOp) else op.to_apply).block
+
+
+def accumulates_in_f32(op: Reducing) -> bool:
+    """
+    Whether an operation is to accumulate narrow floats in f32.
+
+    A scatter that combines no element with several updates rounds once anyway.
+    """
+    if len(op.results) != 1 or not accumulates(reducer_of(op)):
+        return False
+    row = BY_TYPE[cast(Array, op.results[0].type).element_type]
+    if row.element_class != ElementClass.FLOAT or row.bits >= 32:
+        return False
+    if not isinstance(op, ScatterOp):
+        return True
+    updates = sizes_of(cast(Array, op.updates[0].type))
+    scattered = without(range(len(updates)), decode(op.update_window_dims))
+    return not op.unique_indices.value.data and element_count([updates[d] for d in scattered]) != 1
 
 
 _FLOATS = (BFloat16Type, Float16Type, Float32Type, Float64Type)

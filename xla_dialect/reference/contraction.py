@@ -1,4 +1,4 @@
-"""What contractions compute: sums of products in row-major order of the contracting index."""
+"""What contractions compute: blocked sums of products, in row-major order of what is contracted."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 from xla_dialect.literals.arrays import Array, DType
 from xla_dialect.literals.compute_types import accumulator_dtype
 from xla_dialect.ops import contraction as ops
+from xla_dialect.reference.blocked_sums import BLOCK, BlockedSum, blocked_sum
 from xla_dialect.reference.conversion import convert, result_dtype
 from xla_dialect.reference.data_movement import broadcast, integers
 from xla_dialect.reference.gather_scatter import as_signed
-from xla_dialect.reference.ordered_folds import sum_in_order
 from xla_dialect.reference.windows import boxes
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.window import Window
@@ -31,24 +31,30 @@ _PIECE = 1 << 20
 _SHORT = 8
 """Rows (or columns) up to so many are too short for loops along them."""
 
-_DEEP = 16
-"""Up to so many products per sum, loops along the contracting index are too short."""
-
 
 def contract(lhs: Array, rhs: Array) -> Array:
     """
-    `[b,m,k] x [b,n,k] -> [b,m,n]`, each element a left fold over k that starts from 0.
+    `[b,m,k] x [b,n,k] -> [b,m,n]`, each element a sum over k, blocked if it is one of floats.
 
     Products are rounded before they are added.
     """
     rows, columns, depth = lhs.shape[1], rhs.shape[1], lhs.shape[2]
+    nothing = np.zeros((lhs.shape[0], rows, columns), lhs.dtype)
     if depth == 0:
-        return np.zeros((lhs.shape[0], rows, columns), lhs.dtype)
+        return nothing
     if columns < rows and columns <= _SHORT:
         return contract(rhs, lhs).swapaxes(1, 2)
     along_memory = abs(rhs.strides[2]) < abs(rhs.strides[1])
+    if depth > BLOCK and lhs.dtype.kind in "fc":
+        if columns <= _SHORT or (rows == 1 and along_memory):
+            return _along_contracting(lhs, rhs)
+        total = BlockedSum(nothing)
+        for k in range(0, depth, BLOCK):
+            block = contract(lhs[:, :, k : k + BLOCK], rhs[:, :, k : k + BLOCK])
+            total.add_blocks(block)
+        return total.total()
     if columns <= _SHORT or (rows == 1 and along_memory):
-        return (_along_contracting if depth > _DEEP else contract_in_tiles)(lhs, rhs)
+        return contract_in_tiles(lhs, rhs)
     if rounds_products(lhs.dtype):
         # The dimension n is the fastest of both arrays that have it, so einsum's inner loop runs
         # along it, and k goes up around that.
@@ -100,12 +106,14 @@ def contract_in_tiles(lhs: Array, rhs: Array) -> Array:
 def _along_contracting(lhs: Array, rhs: Array) -> Array:
     """As `contract`, for few columns: sums along k, a piece of k at a time."""
     batch, rows, depth = lhs.shape
-    total = np.zeros((batch, rows, rhs.shape[1]), lhs.dtype)
-    step = max(1, _PIECE // max(total.size, 1))
+    nothing = np.zeros((batch, rows, rhs.shape[1]), lhs.dtype)
+    level = max(0, (_PIECE // BLOCK // max(nothing.size, 1)).bit_length() - 1)
+    step = BLOCK << level
+    total = BlockedSum(nothing)
     for k in range(0, depth, step):
         products = lhs[:, :, None, k : k + step] * rhs[:, None, :, k : k + step]
-        total = sum_in_order(total, np.moveaxis(products, -1, 0))
-    return total
+        total.add_blocks(blocked_sum(np.moveaxis(products, -1, 0)), level)
+    return total.total()
 
 
 def arranged(array: Array, batch: Sequence[int], contracting: Sequence[int]) -> Array:
@@ -199,17 +207,20 @@ def convolve(lhs: Array, rhs: Array, window: Window) -> Array:
     """
     `[g, b, i, base..]` and `[g, o, i, kernel..]` to `[g, b, o, placements..]`.
 
-    One dot over i for every element of the window, added up in row-major order.
+    One dot over i for every element of the window, added up in row-major order, in blocks.
     """
     placements = window.placements(lhs.shape[3:])
-    result = np.zeros((*lhs.shape[:2], rhs.shape[1], *placements), lhs.dtype)
+    nothing = np.zeros((*lhs.shape[:2], rhs.shape[1], *placements), lhs.dtype)
+    total = BlockedSum(nothing)
     flipped = tuple(i + 3 for i, d in enumerate(window.dimensions) if d.reversal)
     kernel = np.flip(rhs, flipped)
     for element, into, taken in boxes(window, lhs.shape[3:]):
         base = np.moveaxis(lhs[(..., *taken)], 2, -1)
         products = dot(base, kernel[(..., *element)], ((0,), (0,)), ((base.ndim - 1,), (2,)))
-        result[(..., *into)] += np.moveaxis(products, -1, 2)
-    return result
+        term = nothing.copy()
+        term[(..., *into)] = np.moveaxis(products, -1, 2)
+        total.add(term)
+    return total.total()
 
 
 def in_accumulator_type(lhs: Array, rhs: Array, result: DType) -> tuple[Array, Array]:

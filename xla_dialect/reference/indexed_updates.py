@@ -14,7 +14,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.reference.computations import on_arrays, returned_values
 from xla_dialect.reference.elementwise_binary import total_order_key
-from xla_dialect.reference.rounding import widened
+from xla_dialect.reference.rounding import rounded, widened
 
 EXTREMES: dict[type[XlaOp], np.ufunc] = {
     binary.MaximumOp: np.maximum,
@@ -66,13 +66,9 @@ def _update_by_ufunc(computation: Region, total: Array, places: Array, update: A
     # numpy rounds complex products differently in its vectorized loops.
     if operation not in UFUNCS or (total.dtype.kind == "c" and operation is binary.MultiplyOp):
         return False
-    ufunc = UFUNCS[operation]
-    if widened(total[:0]).dtype.kind in "biu":
-        wide = widened(total)
-        ufunc.at(wide, places, widened(update))
-        total[...] = wide.astype(total.dtype)
-    else:
-        ufunc.at(total, places, update)
+    wide = widened(total)
+    UFUNCS[operation].at(wide, places, widened(update))
+    total[...] = rounded(wide, total.dtype)
     return True
 
 

@@ -1,5 +1,6 @@
 """What reductions compute: a left fold in row-major order of the reduced positions.
 
+Sums of floats are blocked, and what is added or multiplied is accumulated in at least f32 ((RC4)).
 Windows and `map` too.
 """
 
@@ -11,18 +12,19 @@ from typing import cast
 
 import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
+from xdsl.ir import Region
 
-from xla_dialect.analysis.computations import only_operation
+from xla_dialect.analysis.computations import accumulates, only_operation
 from xla_dialect.literals.arrays import Array
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops import reduction as ops
+from xla_dialect.reference.blocked_sums import BlockedSum, blocked_sum
 from xla_dialect.reference.computations import ArrayFunction, on_arrays
 from xla_dialect.reference.data_movement import integers
 from xla_dialect.reference.elementwise_binary import BINARY
 from xla_dialect.reference.indexed_updates import EXTREMES, UFUNCS, update_at
-from xla_dialect.reference.ordered_folds import product_in_order, sum_in_order
-from xla_dialect.reference.rounding import Function, widened
+from xla_dialect.reference.rounding import Function, rounded, widened
 from xla_dialect.reference.tuples import as_results
 from xla_dialect.reference.windows import boxes
 from xla_dialect.shapes import size_arithmetic as shapes
@@ -53,21 +55,34 @@ def fold_extreme(extreme: Function, ufunc: np.ufunc, x: Array) -> Array:
     return found
 
 
-_IN_ORDER: dict[type[XlaOp], Function] = {
-    binary.AddOp: sum_in_order,
-    binary.MultiplyOp: product_in_order,
-}
+def _product(start: Array, x: Array) -> Array:
+    """`((start * x[0]) * x[1]) * ...`, elementwise; x has at least one position."""
+    if x.dtype.kind == "f":
+        terms = np.array(x)
+        terms[0] *= start
+        return np.multiply.reduce(terms, axis=0)
+    # `multiply.reduce` and elementwise products of complex numbers differ in the last bit.
+    total = start
+    for value in x:
+        total = total * value
+    return total
 
 
 def known_fold(operation: type[XlaOp] | None, init: Array, x: Array) -> Array | None:
-    """The fold over axis 0 by one operation, where numpy has a form with the same bits."""
+    """
+    The fold over axis 0 by one operation, where numpy has a form with the same bits.
+
+    What is added or multiplied is in the type that it is accumulated in.
+    """
     if operation in EXTREMES:
         found = fold_extreme(BINARY[operation], EXTREMES[operation], x)
     elif operation in UFUNCS and widened(x[:0]).dtype.kind in "biu":
         # Integers that wrap, and logical values.
         found = fold_in_any_order(UFUNCS[operation], x)
-    elif operation in _IN_ORDER:
-        return _IN_ORDER[operation](init, x)
+    elif operation is binary.AddOp:
+        found = blocked_sum(x)
+    elif operation is binary.MultiplyOp:
+        return _product(init, x)
     else:
         return None
     return BINARY[operation](init, found.astype(x.dtype))
@@ -79,6 +94,22 @@ def by_position(array: Array, reduced: Sequence[int]) -> Array:
     moved = array.transpose((*reduced, *kept))
     count = math.prod(array.shape[d] for d in reduced)
     return moved.reshape((count, *(array.shape[d] for d in kept)))
+
+
+def in_accumulator(computation: Region, arrays: Sequence[Array]) -> tuple[Array, ...]:
+    """The arrays in the type that a computation accumulates them in."""
+    return tuple(map(widened, arrays) if accumulates(computation.block) else arrays)
+
+
+def _window_sums(x: Array, window: Window, placements: Sequence[int]) -> Array:
+    """Per placement of the window the sum of the elements that it covers."""
+    nothing = np.full(placements, -x.dtype.type(0))
+    total = BlockedSum(nothing)
+    for _, into, taken in boxes(window, x.shape):
+        term = nothing.copy()
+        term[into] = x[taken]
+        total.add(term)
+    return total.total()
 
 
 def folded(function: ArrayFunction, inits: PythonValues, values: Sequence[Array]) -> PythonValues:
@@ -126,9 +157,10 @@ class ReductionFunctions(InterpreterFunctions):
         if values[0].size == 0:
             return as_results(op, tuple(np.broadcast_to(init, kept) for init in inits))
         if count == 1:
-            known = known_fold(only_operation(op.to_apply.block), inits[0], values[0])
+            start, x = in_accumulator(op.to_apply, (inits[0], values[0]))
+            known = known_fold(only_operation(op.to_apply.block), start, x)
             if known is not None:
-                return (known,)
+                return (rounded(known, values[0].dtype),)
         function = on_arrays(interpreter, op.to_apply, "to_apply")
         return as_results(op, folded(function, inits, values))
 
@@ -138,10 +170,15 @@ class ReductionFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """Per placement: `acc = init; for value in the window: acc = f(acc, value)`."""
         count = len(args) // 2
-        arrays, inits = args[:count], args[count:]
+        dtypes = [array.dtype for array in args[:count]]
+        arrays = in_accumulator(op.to_apply, args)
+        arrays, inits = arrays[:count], arrays[count:]
         window = op.window.data
         sizes = window.placements(arrays[0].shape)
         totals: list[Array] = [np.full(sizes, init, init.dtype) for init in inits]
+        if only_operation(op.to_apply.block) is binary.AddOp and arrays[0].dtype.kind in "fc":
+            totals[0] += _window_sums(arrays[0], window, sizes)
+            return (rounded(totals[0], dtypes[0]),)
         function = on_arrays(interpreter, op.to_apply, "to_apply")
         for _, into, taken in boxes(window, arrays[0].shape):
             found = function(
@@ -149,7 +186,7 @@ class ReductionFunctions(InterpreterFunctions):
             )
             for total, value in zip(totals, found, strict=True):
                 total[into] = value
-        return as_results(op, tuple(totals))
+        return as_results(op, tuple(map(rounded, totals, dtypes)))
 
     @impl(ops.SelectAndScatterOp)
     def run_select_and_scatter(

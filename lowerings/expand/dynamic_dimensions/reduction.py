@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import numpy as np
 
 from lowerings.expand.dynamic_dimensions.regular import with_sizes
 from lowerings.expand.dynamic_dimensions.sized import Rule, Rules, Sized
-from xla_dialect.analysis.computations import neutral_element
-from xla_dialect.builder import XlaValue
+from xla_dialect.analysis.computations import (
+    accumulates_in_f32,
+    neutral_element,
+    only_operation,
+)
+from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.dimensions import FactorType
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import decode
+from xla_dialect.ops.elementwise_binary import AddOp
 from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp
 from xla_dialect.ops.sorting import SortOp
 from xla_dialect.xdsl.operation_table import OperationTable
@@ -50,6 +55,13 @@ def _folded(rules: Rules, op: Fold, operands: Sequence[Sized]) -> Sequence[XlaVa
     neutral = _neutral(rules, op) if count == 1 else None
     if neutral is not None:
         return rules.again(rules.filled(data[0], counts, neutral), *inits)
+    if accumulates_in_f32(op):
+        x, init = (b.convert_element_type(value, "f32") for value in (data[0], inits[0]))
+        is_sum = only_operation(op.to_apply.block) is AddOp
+        nothing = b.constant(-0.0 if is_sum else 1.0, "f32")
+        combine = b.add if is_sum else b.mul
+        total = _over(b, op, [rules.filled(x, counts, nothing)], [init], combine)
+        return [b.convert_element_type(each, data[0].element_type) for each in total]
 
     def merge(*values: XlaValue) -> Sequence[XlaValue]:
         """A part of the fold that has met nothing has no influence, whatever its values are."""
@@ -63,19 +75,31 @@ def _folded(rules: Rules, op: Fold, operands: Sequence[Sized]) -> Sequence[XlaVa
 
     mask = rules.inside(data[0].shape, counts)
     values, starts = [mask, *data], [b.constant(True), *inits]
+    return _over(b, op, values, starts, merge)[1:]
+
+
+def _over(
+    b: XlaBuilder,
+    op: Fold,
+    values: Sequence[XlaValue],
+    inits: Sequence[XlaValue],
+    computation: Callable[..., Any],
+) -> Sequence[XlaValue]:
+    """The folds of arrays over what an operation folds."""
     if isinstance(op, ReduceOp):
-        return b.reduce(values, starts, merge, cast(Sequence[int], decode(op.dimensions)))[1:]
+        dimensions = cast(Sequence[int], decode(op.dimensions))
+        return b.reduce(values, inits, computation, dimensions)
     window = op.window.data.dimensions
     return b.reduce_window(
         values,
-        starts,
-        merge,
+        inits,
+        computation,
         [d.size for d in window],
         [d.stride for d in window],
         [d.base_dilation for d in window],
         [d.window_dilation for d in window],
         [(d.padding_low, d.padding_high) for d in window],
-    )[1:]
+    )
 
 
 def sort(rules: Rules, op: SortOp, operands: Sequence[Sized]) -> Sequence[Sized]:

@@ -1,0 +1,113 @@
+"""
+The types in which sums and products of a reduction are accumulated.
+
+A reduction whose computation is one addition or one multiplication of narrow floats is done in f32,
+and rounded once. One that adds complex numbers becomes two, of their real and imaginary parts: what
+is known of sums of floats holds for them then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeAlias, cast
+
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from lowerings.rewriting.conversion import ConversionBuilder
+from xla_dialect.analysis.computations import (
+    Reducing,
+    accumulates_in_f32,
+    only_operation,
+    reducer_of,
+)
+from xla_dialect.op import XlaOp
+from xla_dialect.ops.control_flow import ReturnOp
+from xla_dialect.ops.conversion import ConvertOp
+from xla_dialect.ops.elementwise_binary import AddOp, ComplexOp
+from xla_dialect.ops.elementwise_unary import ImagOp, RealOp
+from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp, SelectAndScatterOp
+from xla_dialect.types import Array, array, array_like, component_type
+
+Taken: TypeAlias = Callable[[SSAValue], Operation]
+"""Makes what is computed with of an operand."""
+
+
+def expand_accumulation(op: Reducing, builder: ConversionBuilder) -> None:
+    """A reduction of narrow floats is done in f32, one that adds complex numbers in parts."""
+    if accumulates_in_f32(op):
+        wide = _on(op, builder, f32, partial(_convert, to=f32))
+        _finish(op, builder, ConvertOp, (wide,))
+    elif isinstance(op, ReduceOp | ReduceWindowOp) and only_operation(reducer_of(op)) is AddOp:
+        element_type = _element_type(op)
+        part = component_type(element_type)
+        if part != element_type:
+            parts = [_on(op, builder, part, taken) for taken in (_real, _imaginary)]
+            _finish(op, builder, ComplexOp, parts)
+
+
+def _element_type(op: Reducing) -> Attribute:
+    """That of what is reduced, of which there is one array."""
+    return cast(Array, op.results[0].type).element_type
+
+
+def _on(op: Reducing, builder: ConversionBuilder, other: Attribute, taken: Taken) -> SSAValue:
+    """The operation on operands of another element type, which `taken` makes of them."""
+    element_type = _element_type(op)
+    operands = [
+        builder.insert(taken(operand)).results[0]
+        if cast(Array, operand.type).element_type == element_type
+        else operand
+        for operand in op.operands
+    ]
+    regions = [_reducer(op, other)]
+    if isinstance(op, SelectAndScatterOp):
+        regions.insert(0, _selecting(op, other))
+    return builder.insert(type(op).make(operands, op.properties, regions)).results[0]
+
+
+def _reducer(op: Reducing, element_type: Attribute) -> Region:
+    """The computation that reduces, on scalars of another element type."""
+    old = reducer_of(op)
+    first = cast(XlaOp, old.first_op)
+    block = Block(arg_types=[array(element_type, ())] * 2)
+    arguments = dict[SSAValue, SSAValue](zip(old.args, block.args, strict=True))
+    operands = [arguments[operand] for operand in first.operands]
+    combined = type(first).make(operands, first.properties)
+    block.add_ops([combined, ReturnOp.make(combined.results, {})])
+    return Region(block)
+
+
+def _selecting(op: SelectAndScatterOp, element_type: Attribute) -> Region:
+    """The computation that selects, on scalars of a wider type."""
+    region = op.select.clone()
+    block = region.block
+    for old in tuple(block.args):
+        wide = block.insert_arg(array(element_type, ()), len(block.args))
+        narrow = ConvertOp.make([wide], {}, result_types=[old.type])
+        first = block.first_op
+        assert first is not None
+        block.insert_op_before(narrow, first)
+        old.replace_all_uses_with(narrow.result)
+        block.erase_arg(old)
+    return region
+
+
+def _finish(
+    op: Reducing, builder: ConversionBuilder, made_by: type[XlaOp], values: Sequence[SSAValue]
+) -> None:
+    result = made_by.make(values, {}, result_types=[op.results[0].type])
+    builder.replace(builder.insert(result).results)
+
+
+def _convert(value: SSAValue, to: Attribute) -> Operation:
+    return ConvertOp.make([value], {}, result_types=[array_like(cast(Array, value.type), to)])
+
+
+def _real(value: SSAValue) -> Operation:
+    return RealOp.make([value], {})
+
+
+def _imaginary(value: SSAValue) -> Operation:
+    return ImagOp.make([value], {})
