@@ -53,8 +53,9 @@ class ConvertLinalgToVectorLoopsPass(ModulePass):
 
     Reductions carry their partial results in the loops; along vector lanes they are added in an
     order of their own: `k` vectors of `n` lanes each take every `k * n`-th term, pairs of vectors
-    are added, then the lanes. Operations without a schedule become loops over scalars, in the order
-    of their dimensions. A schedule that does not fit its operation is an error.
+    are added, then the lanes. Long sums of floats are added up in blocks, and these with
+    compensation for what rounding takes. Operations without a schedule become loops over scalars,
+    in the order of their dimensions. A schedule that does not fit its operation is an error.
 
     ```mlir
     linalg.generic {

@@ -5,15 +5,22 @@ Every value of the body is written at the outermost loop level that has all it d
 An output is loaded and stored at the level that determines its element; loops further in carry
 it as an iteration argument. Where such a loop runs in vector lanes, it carries vectors of
 partial results, which are folded when all loops that reduce are done.
+
+Long sums of floats are written in blocks (`long_sums.py`). One of the loops that add up runs over
+blocks: inside of it, running values begin anew; it, and those around it, carry what the blocks
+before amount to, with how much too large that is. Where sums lie in memory, because loops over
+their elements are inside, the latter does, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import cast
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.arith import FastMathFlagsAttr
+from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.dialects.vector import CombiningKindAttr
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -23,27 +30,22 @@ from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.constants import vector_of
 from lowerings.loops.dot_product import DotProductOp
 from lowerings.loops.evaluation import BodyEvaluator, Combination, Point
-from lowerings.loops.nest import Nest
+from lowerings.loops.long_sums import (
+    IN_ORDER,
+    PRODUCTS_IN_ORDER,
+    PairedSum,
+    SumBlocks,
+)
+from lowerings.loops.math_functions.numbers import Number
+from lowerings.loops.nest import Nest, elementwise_nest
 from lowerings.loops.order_rules import check_order
+from lowerings.loops.running_values import SHORT, Block, PartialKey
+from lowerings.loops.sums_in_memory import SumsInMemory
 from lowerings.schedules.schedule import Loop, LoopOrder
 from xla_dialect.xdsl.creation import create
 
 REASSOCIATE = FastMathFlagsAttr([FastMathFlag.REASSOC])
 """Vectors of partial results are folded in whatever order is fastest."""
-
-
-@dataclass(frozen=True)
-class PartialKey:
-    """Names one running value of an output."""
-
-    output: int
-    combination: Combination
-    slot: int = 0
-    """Which vector of partial results: its number in the tile of the vector dimension."""
-
-
-SHORT = -1
-"""The slot of the vector that is shorter than the others, at the end of the dimension."""
 
 
 class NestEmitter:
@@ -92,6 +94,7 @@ class NestEmitter:
         self.running: dict[PartialKey, SSAValue] = {}
         self.start: dict[PartialKey, SSAValue] = {}
         """What outputs reduced over the vector dimension hold before."""
+        self._plan_sums()
         self._plan_values()
 
     def level(self, mask: int) -> int:
@@ -105,6 +108,36 @@ class NestEmitter:
     def is_vector(self, output: int) -> bool:
         """Whether vectors of an output's elements are stored."""
         return self.vector is not None and bool(self.output_masks[output] >> self.vector & 1)
+
+    def _plan_sums(self) -> None:
+        """Finds which outputs are sums of floats, and which loop runs over blocks of terms."""
+        self.sums = frozenset(
+            output
+            for output, combiner in enumerate(self.combiners)
+            if combiner is not None and isinstance(combiner[0], arith.AddfOp)
+        )
+        self.in_memory = SumsInMemory(self.nest, self.loops, self.vector, self.builder)
+        first = min((self.output_levels[o] for o in self.sums), default=len(self.loops))
+        self.blocks = SumBlocks.of(self.nest.extents, self.loops, first, self._most_in_order)
+
+    @property
+    def _most_in_order(self) -> int:
+        """How many terms of a running value are added in order."""
+        for output in self.sums:
+            op, term = self.combiners[output] or (None, None)
+            if op is not None and term is not None and self.body.fused_product(op, term):
+                folded = self.is_folded_in_lanes(output)
+                return max(IN_ORDER, PRODUCTS_IN_ORDER // (len(self._slots()) if folded else 1))
+        return IN_ORDER
+
+    def _is_in_blocks(self, output: int) -> bool:
+        """Whether an output is a sum that the loop over blocks adds up."""
+        blocks = self.blocks
+        return (
+            output in self.sums
+            and blocks is not None
+            and self.output_levels[output] <= blocks.level
+        )
 
     def _plan_values(self) -> None:
         """Finds what is fused, what is written at which level, and what as vectors as well."""
@@ -168,6 +201,9 @@ class NestEmitter:
             self._innermost()
         else:
             self._write_values(level)
+            for output in self.sums:
+                mask = self.output_masks[output]
+                self.in_memory.open(output, mask, level, self._fill_with_zeros)
             outputs = [o for o, own in enumerate(self.output_levels) if own == level]
             for output in outputs:
                 self._open_output(output)
@@ -200,30 +236,85 @@ class NestEmitter:
         loop = self.loops[level]
         extent = self.nest.extents[loop.dimension]
         whole = extent - extent % loop.tile
-        if whole == loop.tile:
+        blocks = self.blocks if self.blocks is not None and level == self.blocks.level else None
+        if blocks is not None:
+            self._in_blocks(level, loop, whole, blocks.size)
+        elif whole == loop.tile:
             self._tile(level, Index(), self._tile_points(loop, Index(), loop.tile))
         elif whole:
-            self._whole_tiles(level, loop, whole)
+            index = self.builder.constants.index
+            self._whole_tiles(level, loop, index(0), index(whole))
         if whole != extent:
             start = Index(None, whole)
-            self._tile(level, start, self._tile_points(loop, start, extent - whole))
+            points = self._tile_points(loop, start, extent - whole)
+            if blocks is not None:
+                self._one_block(lambda: self._tile(level, start, points))
+            else:
+                self._tile(level, start, points)
 
-    def _whole_tiles(self, level: int, loop: Loop, whole: int) -> None:
-        builder = self.builder
+    def _in_blocks(self, level: int, loop: Loop, whole: int, iterations: int) -> None:
+        """Writes the loop over blocks of so many iterations, of a loop's whole tiles."""
+        builder, constants = self.builder, self.builder.constants
+        size = iterations * loop.tile
+
+        def write(start: SSAValue) -> None:
+            if iterations == 1:
+                position = Index(start)
+                self._tile(level, position, self._tile_points(loop, position, loop.tile))
+                return
+            end = builder.binary(arith.AddiOp, start, constants.index(size))
+            if whole % size:
+                end = builder.binary(arith.MinUIOp, end, constants.index(whole))
+            self._whole_tiles(level, loop, start, end)
+
+        bounds = constants.index(0), constants.index(whole), constants.index(size)
+        self._carrying_loop(
+            loop, bounds, list(self.running), lambda start: self._one_block(lambda: write(start))
+        )
+
+    def _one_block(self, write: Callable[[], None]) -> None:
+        """Adds to sums in blocks what `write` adds to running values that begin anew."""
+        totals = {key: v for key, v in self.running.items() if self._is_in_blocks(key.output)}
+        block = Block(totals, self._slots_of, self.builder)
+        others = {key: value for key, value in self.running.items() if key not in totals}
+        self.running = others | block.begun
+        write()
+        added = block.added(self.running)
+        self.running = {key: self.running[key] for key in others} | added
+
+    def _slots_of(self, output: int) -> list[int]:
+        """The slots of an output's running values in a block."""
+        return self._slots() if self.is_folded_in_lanes(output) else [0]
+
+    def _whole_tiles(self, level: int, loop: Loop, lower: SSAValue, upper: SSAValue) -> None:
         in_lanes = loop.dimension == self.vector
         keys = [key for key in self.running if not (in_lanes and key.slot == SHORT)]
+
+        def write(value: SSAValue) -> None:
+            position = Index(value)
+            self._tile(level, position, self._tile_points(loop, position, loop.tile))
+
+        bounds = lower, upper, self.builder.constants.index(loop.tile)
+        self._carrying_loop(loop, bounds, keys, write)
+
+    def _carrying_loop(
+        self,
+        loop: Loop,
+        bounds: tuple[SSAValue, SSAValue, SSAValue],
+        keys: Sequence[PartialKey],
+        write: Callable[[SSAValue], None],
+    ) -> None:
+        """Writes a loop that carries some running values; `write` gets where it is."""
+        builder = self.builder
         opened = builder.open_loop(
-            builder.constants.index(0),
-            builder.constants.index(whole),
-            builder.constants.index(loop.tile),
+            *bounds,
             [self.running[key] for key in keys],
             f"d{loop.dimension}",
             loop.is_parallel and not builder.is_in_parallel,
         )
         outside = self.running
         self.running = dict(zip(keys, opened.carried, strict=True))
-        position = Index(opened.induction_variable)
-        self._tile(level, position, self._tile_points(loop, position, loop.tile))
+        write(opened.induction_variable)
         results = builder.close_loop(opened, [self.running[key] for key in keys])
         self.running = outside | dict(zip(keys, results, strict=True))
 
@@ -256,24 +347,59 @@ class NestEmitter:
         slots = list(range(min(tile, extent) // self.lanes))
         return [*slots, SHORT] if extent % self.lanes else slots
 
+    def _total_slots(self, output: int) -> list[int]:
+        """The slots of an output's running values outside of blocks."""
+        slots = self._slots_of(output)
+        return [n for n in slots if n in (0, SHORT)] if self._is_in_blocks(output) else slots
+
     def _open_output(self, output: int) -> None:
         """Makes what an output holds the first running value."""
+        numbers = self.builder.constants.number
         for combination in self.evaluator.combinations(self.output_masks[output]):
             key = PartialKey(output, combination)
             if not self.is_folded_in_lanes(output):
-                self.running[key] = self._initial(output, combination)
-                continue
-            self.start[key] = self._initial(output, combination)
-            combiner = self.combiners[output]
-            assert combiner is not None
-            for slot in self._slots():
-                extent = self.nest.extents[self.vector or 0]
-                lanes = extent % self.lanes if slot == SHORT else self.lanes
-                element_type = combiner[0].results[0].type
-                neutral = neutral_element(COMBINERS[type(combiner[0])], element_type)
-                self.running[PartialKey(output, combination, slot)] = self.builder.constants.number(
-                    neutral, vector_of(element_type, lanes)
-                )
+                self.running[key] = self._first(output, combination)
+            else:
+                self.start[key] = self._initial(output, combination)
+                combiner = self.combiners[output]
+                assert combiner is not None
+                for slot in self._total_slots(output):
+                    extent = self.nest.extents[self.vector or 0]
+                    lanes = extent % self.lanes if slot == SHORT else self.lanes
+                    element_type = combiner[0].results[0].type
+                    neutral = neutral_element(COMBINERS[type(combiner[0])], element_type)
+                    own_type = vector_of(element_type, lanes)
+                    self.running[replace(key, slot=slot)] = numbers(neutral, own_type)
+            if self._is_in_blocks(output):
+                for slot in self._total_slots(output):
+                    own = replace(key, slot=slot)
+                    nothing = numbers(0.0, self.running[own].type)
+                    self.running[replace(own, is_excess=True)] = nothing
+
+    def _first(self, output: int, combination: Combination) -> SSAValue:
+        """The first running value of an output, which stores the last one."""
+        if not self._is_continued(output):
+            return self._initial(output, combination)
+        type_ = self.nest.outputs[output].type.element_type
+        if self.is_vector(output):
+            type_ = vector_of(type_, self.evaluator.lanes(combination))
+        return self.builder.constants.number(-0.0, type_)
+
+    def _is_continued(self, output: int) -> bool:
+        """Whether loops around the nest add to a sum: what they add is summed by itself."""
+        return output in self.sums and any(self.nest.is_reduction[d] for d in self.nest.enclosing)
+
+    def _fill_with_zeros(self, memory: SSAValue) -> None:
+        type_ = cast("MemRefType[Attribute]", memory.type)
+        zero = self.builder.constants.number(0.0, type_.element_type)
+        nest = elementwise_nest(self.nest.op, zero, memory)
+        last = len(nest.extents) - 1
+        loops = [Loop(d) for d in nest.loop_dimensions if d != last]
+        lanes = min(self.lanes, nest.extents[last])
+        if nest.extents[last] > 1:
+            loops.append(Loop(last, lanes))
+        order = LoopOrder(tuple(loops), last if lanes > 1 else None, lanes)
+        NestEmitter(nest, Body(nest), order, self.builder).emit()
 
     def _initial(self, output: int, combination: Combination) -> SSAValue:
         """What an output starts from: a scalar, or a vector if vectors of it are stored."""
@@ -301,14 +427,17 @@ class NestEmitter:
         """Stores the last running value."""
         for combination in self.evaluator.combinations(self.output_masks[output]):
             key = PartialKey(output, combination)
+            keys = [replace(key, slot=slot) for slot in self._total_slots(output)]
+            partial = [self.running.pop(each) for each in keys]
+            for each in keys:
+                self.running.pop(replace(each, is_excess=True), None)
             if self.is_folded_in_lanes(output):
-                partial = [
-                    self.running.pop(PartialKey(output, combination, slot))
-                    for slot in self._slots()
-                ]
                 result = self._fold_lanes(output, self.start.pop(key), partial)
             else:
-                result = self.running.pop(key)
+                (result,) = partial
+                combiner = self.combiners[output]
+                if combiner is not None and self._is_continued(output):
+                    result = self._combine(combiner[0], self._initial(output, combination), result)
             self._store(output, combination, result)
 
     def _store(self, output: int, combination: Combination, value: SSAValue) -> None:
@@ -364,38 +493,71 @@ class NestEmitter:
         values = self.values_at_level[len(self.loops)]
         everything = -1
         combinations = evaluator.combinations(everything)
-        last = self._last_uses(combinations)
+        outputs = range(len(self.combiners))
+        last = {
+            self._running_key(output, combination): number
+            for number, combination in enumerate(combinations)
+            for output in outputs
+        }
+        in_memory = last.keys() - self.running.keys()
+        terms = {
+            key: PairedSum(self.builder)
+            for key in last
+            if key.output in self.sums and key.output not in self.products
+        }
+        products = {
+            key for key in in_memory if key.output in self.products and key.output in self.in_memory
+        }
         for number, combination in enumerate(combinations):
             for value in values:
                 own = evaluator.restrict(combination, self.body.mask.get(value, 0))
                 self._write_value(value, evaluator.lanewise(value), own)
             evaluator.open_scope()
-            held = [self._held(output, combination) for output in range(len(self.combiners))]
+            keys = [self._running_key(output, combination) for output in outputs]
+            held = [None if key in terms else self._held(key.output, combination) for key in keys]
             for op in self.folded_ops:
                 for result in op.results:
                     self._write_value(result, evaluator.lanewise(result), combination)
-            results = [
-                self._result(output, combination, held[output])
-                for output in range(len(self.combiners))
-            ]
-            for output, result in enumerate(results):
-                key = self._running_key(output, combination)
-                if last.get(key) == number:
+            results: dict[PartialKey, SSAValue] = {}
+            for output, key in enumerate(keys):
+                if key not in terms:
+                    results[key] = self._result(output, combination, held[output])
+                    if key in products and last[key] == number:
+                        self.running.pop(key, None)
+                        results[key] = self._with_terms(key, combination, results[key])
+                    continue
+                terms[key].add(self._term(output, combination))
+                if last[key] == number:
+                    results[key] = self._with_terms(key, combination, terms[key].total())
+            for key, result in results.items():
+                if key in in_memory and last[key] == number:
                     self.running.pop(key, None)
-                    own = evaluator.restrict(combination, self.output_masks[output])
-                    self._store(output, own, result)
+                    own = evaluator.restrict(combination, self.output_masks[key.output])
+                    self._store(key.output, own, result)
                 else:
                     self.running[key] = result
             evaluator.close_scope()
 
-    def _last_uses(self, combinations: Sequence[Combination]) -> dict[PartialKey, int]:
-        """For each running value that no loop carries, the last point that updates it."""
-        return {
-            key: number
-            for number, combination in enumerate(combinations)
-            for output in range(len(self.combiners))
-            if (key := self._running_key(output, combination)) not in self.running
-        }
+    def _term(self, output: int, combination: Combination) -> SSAValue:
+        """What a sum adds at a point."""
+        combiner = self.combiners[output]
+        assert combiner is not None
+        if self.is_vector(output) or self.is_folded_in_lanes(output):
+            return self.evaluator.as_vector(combiner[1], combination)
+        return self.evaluator.scalar(combiner[1], combination)
+
+    def _with_terms(self, key: PartialKey, combination: Combination, terms: SSAValue) -> SSAValue:
+        """The next value of a sum, from the one that it holds and what a tile adds to it."""
+        held = self.running.get(key)
+        own = self.evaluator.restrict(combination, self.output_masks[key.output])
+        if held is None and key.output in self.in_memory:
+            lanes = self.evaluator.lanes(own) if self.is_vector(key.output) else None
+            position = self.evaluator.position(own)
+            held = self._initial(key.output, own)
+            return self.in_memory.added(key.output, held, terms, position, lanes)
+        if held is None:
+            held = self._initial(key.output, own)
+        return (Number(self.builder, held) + Number(self.builder, terms)).value
 
     def _held(self, output: int, combination: Combination) -> SSAValue | None:
         """The running value of an output, or what it holds in memory if the body asks for it."""
@@ -406,6 +568,9 @@ class NestEmitter:
                 return None
             own = self.evaluator.restrict(combination, self.output_masks[output])
             value = self._initial(output, own)
+            if output in self.in_memory:
+                # What is in memory is added to with compensation, once per tile.
+                value = self.builder.constants.number(-0.0, value.type)
         self.evaluator.remember(argument, combination, value)
         return value
 
@@ -423,10 +588,7 @@ class NestEmitter:
         product = self.products.get(output)
         if product is not None:
             return evaluator.multiply_add(product, held, combination)
-        op, term = combiner
-        if in_vectors or self.is_folded_in_lanes(output):
-            return self._combine(op, held, evaluator.as_vector(term, combination))
-        return self._combine(op, held, evaluator.scalar(term, combination))
+        return self._combine(combiner[0], held, self._term(output, combination))
 
     def _running_key(self, output: int, combination: Combination) -> PartialKey:
         evaluator = self.evaluator

@@ -6,10 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import ceil, prod
 
+from xdsl.dialects import arith
+
 from lowerings.loops.body import Body, indexed_dimensions
 from lowerings.loops.constants import element_bits
+from lowerings.loops.long_sums import block_of
 from lowerings.loops.nest import Access, Nest
 from lowerings.loops.parallelism import is_independent
+from lowerings.loops.sums_in_memory import IN_TURN, MOST_BYTES
 from lowerings.planning.lanes import body_cost
 from lowerings.schedules.schedule import Loop, LoopOrder
 
@@ -97,7 +101,7 @@ def block_columns(
 ) -> tuple[Loop, ...] | None:
     """
     The loops of a nest that walks along rows and adds them up, in blocks of columns that threads
-    share.
+    share, or that long sums with compensation need.
 
     Each sum stays what it is. None for other nests, less work than `least`, or narrow rows.
     """
@@ -106,13 +110,24 @@ def block_columns(
         return None
     if vector in indexed_dimensions(nest) or not is_independent(nest, body, vector):
         return None
-    if microseconds(nest, body, lanes) < least:
-        return None
     widest = max(ceil((element_bits(a.type.element_type) or 64) / 8) for a in nest.accesses)
     columns = nest.extents[vector]
+    is_shared = microseconds(nest, body, lanes) >= least
+    if not is_shared and not (columns * widest > MOST_BYTES and adds_long_sums(nest, body, order)):
+        return None
     even = ceil(columns / BALANCED_ITERATIONS)
     size = max(even, min(ceil(columns / 2), BLOCK_BYTES // widest), LEAST_BLOCK_BYTES // widest)
     size = ceil(size / lanes) * lanes
     if columns < 2 * size:
         return None
-    return (Loop(vector, size, is_parallel=True), *order.loops)
+    return (Loop(vector, size, is_parallel=is_shared), *order.loops)
+
+
+def adds_long_sums(nest: Nest, body: Body, order: LoopOrder) -> bool:
+    """Whether a nest adds up floats with compensation."""
+    added = [loop for loop in order.loops if nest.is_reduction[loop.dimension]]
+    turns = prod(ceil(nest.extents[loop.dimension] / loop.tile) for loop in added)
+    combiners = map(body.combiner, range(len(nest.outputs)))
+    return block_of(turns, 1, IN_TURN) is not None and any(
+        combiner is not None and isinstance(combiner[0], arith.AddfOp) for combiner in combiners
+    )

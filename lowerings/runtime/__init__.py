@@ -30,21 +30,18 @@ def start_of_words(count: int) -> str:
 _FUNCTIONS = (PARALLEL_FOR, THREAD_NUMBER, *map(start_of_words, range(1, SHARED_STARTS + 1)))
 
 
-RUN = "xla_run"
-ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE = "xla_fp_enter", "xla_fp_leave"
-
-
 @cache
 def library() -> ctypes.CDLL:
-    """The library, loaded into this process; raises XlaError where it was not built, or long ago."""
+    """The library, loaded into this process; raises XlaError where it was not built."""
     path = Path(__file__).with_name(LIBRARY)
     try:
-        found = ctypes.CDLL(str(path))
-        for name in (*_FUNCTIONS, RUN, ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE):
-            getattr(found, name)
-    except (OSError, AttributeError) as error:
-        raise XlaError(f"{path} cannot be used; pip install builds it: {error}") from error
-    return found
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        raise XlaError(f"{path} cannot be loaded; pip install builds it: {error}") from error
+
+
+RUN = "xla_run"
+ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE = "xla_fp_enter", "xla_fp_leave"
 
 
 @cache

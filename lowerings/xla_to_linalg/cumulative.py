@@ -3,9 +3,8 @@ Cumulative reductions: windows that cover a dimension up to, or from, their plac
 
 As windows they take quadratic time. Here a running value goes along the dimension once. Forwards
 that is the fold that a window is, in the same order: it is exact for every computation. Backwards
-the terms are combined from the other end, which needs an associative operation; a sum of n terms
-then differs from the fold by at most `2 (n - 1) u Σ|x|`, with the unit roundoff u of the element
-type (each of both orders is within half of that).
+the terms are combined from the other end, which needs an associative operation. Sums of floats are
+blocked: `running_sums.py`.
 """
 
 from __future__ import annotations
@@ -60,6 +59,7 @@ class Running:
     """A dimension of which each element is folded with all before it, or after it."""
 
     dimension: int
+    length: int
     backwards: bool
 
     @staticmethod
@@ -77,7 +77,7 @@ class Running:
             return None
         if sliding.low not in (0, size - 1):
             return None
-        return Running(moving[0], backwards=sliding.low == 0)
+        return Running(moving[0], size, backwards=sliding.low == 0)
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,23 @@ class CumulativeReduction:
     inits: Sequence[SSAValue]
     """Scalars."""
     backwards: bool
+
+    @classmethod
+    def converted(
+        cls,
+        builder: ConversionBuilder,
+        computation: Block,
+        values: Sequence[SSAValue],
+        inits: Sequence[SSAValue],
+        running: Running,
+    ) -> Sequence[SSAValue]:
+        """The cumulative reductions of tensors of any sizes; `inits` are scalars."""
+        sizes = sizes_of(values[0])
+        d = running.dimension
+        flat = (prod(sizes[:d]), sizes[d], prod(sizes[d + 1 :]))
+        rows = [reshape(value, flat, builder.op) for value in values]
+        results = cls(builder, computation, rows, inits, running.backwards).convert()
+        return [reshape(result, sizes, builder.op) for result in results]
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -159,8 +176,13 @@ class CumulativeReduction:
         chains: Sequence[tuple[int, int]],
         position: tuple[SSAValue, SSAValue],
         carried: Sequence[SSAValue],
+        before: Sequence[SSAValue] = (),
     ) -> Sequence[SSAValue]:
-        """The results and the running scalars of all chains, one step on."""
+        """
+        The results and the running scalars of all chains, one step on.
+
+        With `before`, a result is what is there for its chain and the running scalar together.
+        """
         first_row, number = position
         place = self._place(s, number)
         count = len(self.values)
@@ -173,9 +195,10 @@ class CumulativeReduction:
                 for value in self.values
             ]
             stepped = self._step(s, carried[count * chain : count * (chain + 1)], elements)
+            found = self._step(s, [before[chain - 1]], stepped) if before else stepped
             results = [
                 s.emit(tensor.InsertOp, (value, into, *where), into.type)
-                for value, into in zip(stepped, results, strict=True)
+                for value, into in zip(found, results, strict=True)
             ]
             running += stepped
         return [*results, *running]
@@ -212,24 +235,3 @@ class CumulativeReduction:
             fill(builder, init, TensorType(init.type, (1, 1, inner_size))) for init in self.inits
         ]
         return counted_loop(builder, self.sizes[1], 1, [*results, *rows], turn)[:count]
-
-
-def convert_cumulative(
-    builder: ConversionBuilder,
-    computation: Block,
-    values: Sequence[SSAValue],
-    inits: Sequence[SSAValue],
-    running: Running,
-) -> Sequence[SSAValue]:
-    """The cumulative reductions of `values`; `inits` are scalars."""
-    sizes = sizes_of(values[0])
-    d = running.dimension
-    flat = (prod(sizes[:d]), sizes[d], prod(sizes[d + 1 :]))
-    reduction = CumulativeReduction(
-        builder,
-        computation,
-        [reshape(value, flat, builder.op) for value in values],
-        inits,
-        running.backwards,
-    )
-    return [reshape(result, sizes, builder.op) for result in reduction.convert()]

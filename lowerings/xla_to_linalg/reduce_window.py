@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.contraction import zero
-from lowerings.xla_to_linalg.cumulative import Running, convert_cumulative
+from lowerings.xla_to_linalg.cumulative import CumulativeReduction, Running
+from lowerings.xla_to_linalg.running_sums import BLOCK, RunningSums
 from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
 from lowerings.xla_to_linalg.scalar_functions.scalar_operations import inline_where
 from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder
@@ -29,9 +30,10 @@ from lowerings.xla_to_linalg.windows import (
     WindowLoops,
     sliding_dimensions,
 )
-from xla_dialect.analysis.computations import neutral_element
+from xla_dialect.analysis.computations import neutral_element, only_operation
+from xla_dialect.ops.elementwise_binary import AddOp
 from xla_dialect.ops.reduction import ReduceWindowOp, may_reassociate
-from xla_dialect.types import ElementClass, element_class, is_array
+from xla_dialect.types import BY_TYPE, ElementClass, element_class, is_array
 
 
 def convert_reduce_window(op: ReduceWindowOp, builder: ConversionBuilder) -> str | None:
@@ -58,10 +60,27 @@ def convert_reduce_window(op: ReduceWindowOp, builder: ConversionBuilder) -> str
         return None
     running = Running.of(met)
     if running is not None and (not running.backwards or may_reassociate(op.to_apply)):
-        builder.replace(convert_cumulative(builder, computation, op.inputs, inits, running))
+        kind = RunningSums if _sums_floats(op, running) else CumulativeReduction
+        builder.replace(kind.converted(builder, computation, op.inputs, inits, running))
         return None
     builder.replace(_windows(op, builder, met, inits))
     return None
+
+
+def _sums_floats(op: ReduceWindowOp, running: Running) -> bool:
+    """Whether an operation has long running sums of floats, in a type in which they accumulate."""
+    row = BY_TYPE[array_type(op.inputs[0]).element_type]
+    is_wide = row.element_class == ElementClass.FLOAT and row.bits >= 32
+    return is_wide and running.length > BLOCK and only_operation(op.to_apply.block) is AddOp
+
+
+def is_in_blocks(op: Operation) -> bool:
+    """Whether an operation has running sums that are computed in blocks, unlike its windows."""
+    if not isinstance(op, ReduceWindowOp) or not all(is_array(t) for t in op.result_types):
+        return False
+    dimensions = sliding_dimensions(op.window.data, sizes_of(op.inputs[0]))
+    running = Running.of(dimensions)
+    return running is not None and _sums_floats(op, running)
 
 
 def _neutral(computation: Block) -> Neutral | None:

@@ -60,16 +60,22 @@ func.func @small_columns(%a: memref<8x128xf32>, %b: memref<128xf32>) {
 }
 
 // Down the columns of something large: several rows at a time, along the row. What the sums start
-// from must then be in memory.
+// from must then be in memory, and so by how much they are too large.
 // CHECK-LABEL: func.func @large_columns
+// CHECK:         %[[EXCESS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<1024xf32>
 // CHECK:         scf.for %{{.*}} = %c0 to %c1024 step %c16 {
 // CHECK-NEXT:      vector.store %{{.*}}, %b
+// CHECK:         scf.for %{{.*}} = %c0 to %c1024 step %c16 {
+// CHECK-NEXT:      vector.store %{{.*}}, %[[EXCESS]]
 // CHECK:         scf.for %{{.*}} = %c0 to %c512 step %c8 {
 // CHECK:           scf.for %{{.*}} = %c0 to %c1024 step %c16 {
-// CHECK:             %[[B:.*]] = vector.load %b[
-// CHECK:             arith.addf %[[B]], %{{.*}} : vector<16xf32>
-// CHECK-NOT:         vector.load %b[
-// CHECK:             vector.store %{{.*}}, %b[
+// CHECK-COUNT-7:     arith.addf {{.*}} : vector<16xf32>
+// CHECK-NEXT:        %[[B:.*]] = vector.load %b[
+// CHECK-NEXT:        %[[MORE:.*]] = vector.load %[[EXCESS]][
+// CHECK-NEXT:        %[[LESS:.*]] = arith.subf %{{.*}}, %[[MORE]] : vector<16xf32>
+// CHECK-NEXT:        %[[SUM:.*]] = arith.addf %[[B]], %[[LESS]] : vector<16xf32>
+// CHECK:             vector.store %{{.*}}, %[[EXCESS]][
+// CHECK-NEXT:        vector.store %[[SUM]], %b[
 // CHECK-NEXT:      }
 func.func @large_columns(%a: memref<512x1024xf32>, %b: memref<1024xf32>) {
   %zero = arith.constant 0.0 : f32
@@ -83,11 +89,21 @@ func.func @large_columns(%a: memref<512x1024xf32>, %b: memref<1024xf32>) {
   func.return
 }
 
-// Rows of one vector: the sum of all stays in a register.
+// Rows of one vector: the sum of all stays in a register. It is one of blocks of 128 rows, eight at
+// a time; those are added with compensation.
 // CHECK-LABEL: func.func @narrow_columns
-// CHECK:         %[[S:.*]] = scf.for %{{.*}} = %c0 to %c4096 step %c8 iter_args(%[[P:.*]] = %{{.*}}) -> (vector<16xf32>) {
-// CHECK:           arith.addf %[[P]], %{{.*}} : vector<16xf32>
-// CHECK:           scf.yield
+// CHECK:         %[[S:.*]], %{{.*}} = scf.for %[[FIRST:.*]] = %c0 to %c4096 step %c128 iter_args(%[[TOTAL:.*]] = %{{.*}}, %[[EXCESS:.*]] = %{{.*}})
+// CHECK-NEXT:      %[[END:.*]] = arith.addi %[[FIRST]], %c128 : index
+// CHECK-NEXT:      %[[BLOCK:.*]] = scf.for %{{.*}} = %[[FIRST]] to %[[END]] step %c8 iter_args(%[[P:.*]] = %{{.*}}) -> (vector<16xf32>) {
+// CHECK:             arith.addf %[[P]], %{{.*}} : vector<16xf32>
+// CHECK-NEXT:        scf.yield
+// CHECK-NEXT:      }
+// CHECK-NEXT:      %[[LESS:.*]] = arith.subf %[[BLOCK]], %[[EXCESS]] : vector<16xf32>
+// CHECK-NEXT:      %[[ADDED:.*]] = arith.addf %[[TOTAL]], %[[LESS]] : vector<16xf32>
+// CHECK-NEXT:      %[[FOUND:.*]] = arith.subf %[[ADDED]], %[[TOTAL]] : vector<16xf32>
+// CHECK-NEXT:      %[[NEXT:.*]] = arith.subf %[[FOUND]], %[[LESS]] : vector<16xf32>
+// CHECK:           %[[FINITE:.*]] = arith.select %{{.*}}, %[[NEXT]], %{{.*}}
+// CHECK-NEXT:      scf.yield %[[ADDED]], %[[FINITE]]
 // CHECK-NEXT:    }
 // CHECK-NEXT:    vector.store %[[S]], %b[
 func.func @narrow_columns(%a: memref<4096x16xf32>, %b: memref<16xf32>) {

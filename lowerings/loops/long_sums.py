@@ -1,0 +1,109 @@
+"""
+Sums of floats, in blocks, so that their error does not grow with their length.
+
+The terms of a block are added in their order; the sums of blocks with compensation (W. Kahan:
+"Further remarks on reducing truncation errors", 1965).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import ceil
+
+from xdsl.ir import SSAValue
+
+from lowerings.loops.builder import LoopBuilder
+from lowerings.loops.math_functions.numbers import Number
+from lowerings.schedules.schedule import Loop
+
+IN_ORDER = 16
+"""So many terms of a sum are added one after the other, if nothing is computed for them."""
+PRODUCTS_IN_ORDER = 512
+"""
+So many products, of all running values that take turns: a register tile of a contraction has two
+dozen such values, to add which with compensation takes as long as eight terms of each.
+"""
+
+
+def block_of(iterations: int, inside: int, most: int) -> int | None:
+    """
+    How many iterations of a loop a block has, each of which adds `inside` terms; all blocks are
+    equal if possible. None if all terms are few, as blocks of `most` are then.
+    """
+    if iterations * inside <= most:
+        return None
+    largest = max(1, most // inside)
+    even = (size for size in range(largest, largest // 2, -1) if iterations % size == 0)
+    return next(even, largest)
+
+
+@dataclass(frozen=True)
+class SumBlocks:
+    """Which of the loops that add up runs over blocks."""
+
+    level: int
+    size: int
+    """How many of its iterations a block has."""
+
+    @staticmethod
+    def of(
+        extents: Sequence[int], loops: Sequence[Loop], first: int, most: int
+    ) -> SumBlocks | None:
+        """The blocks of loops, of which those from the first on add up; None if none is needed."""
+        inside = 1
+        for level in range(len(loops) - 1, first - 1, -1):
+            extent, tile = extents[loops[level].dimension], loops[level].tile
+            size = block_of(extent // tile, inside, most)
+            if size is not None:
+                return SumBlocks(level, size)
+            inside *= ceil(extent / tile)
+        return None
+
+
+def compensated(
+    builder: LoopBuilder, total: SSAValue, excess: SSAValue, term: SSAValue
+) -> tuple[SSAValue, SSAValue]:
+    """
+    A sum with a term added, and by how much rounding has made it too large, which the next term is
+    to be diminished by.
+    """
+    before, less = Number(builder, total), Number(builder, term) - Number(builder, excess)
+    added = before + less
+    found = added - before - less
+    # Of an infinite sum it is nothing.
+    is_number = (found - found).is_equal(0.0)
+    return added.value, is_number.choose(found, 0.0).value
+
+
+@dataclass
+class PairedSum:
+    """A sum of terms that are written one by one: of pairs, of pairs of pairs, and so on."""
+
+    builder: LoopBuilder
+    _parts: list[tuple[int, SSAValue]] = field(default_factory=list[tuple[int, SSAValue]])
+    """Sums of 2^k terms with their k, which descends."""
+
+    def add(self, term: SSAValue) -> None:
+        """Adds one term."""
+        level = 0
+        while self._parts and self._parts[-1][0] == level:
+            term = self._sum(self._parts.pop()[1], term)
+            level += 1
+        self._parts.append((level, term))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no term."""
+        return not self._parts
+
+    def total(self) -> SSAValue:
+        """The sum of all terms, of which there is at least one."""
+        parts = [part for _, part in self._parts]
+        result = parts.pop()
+        while parts:
+            result = self._sum(parts.pop(), result)
+        return result
+
+    def _sum(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        return (Number(self.builder, lhs) + Number(self.builder, rhs)).value

@@ -1,0 +1,84 @@
+"""
+Sums that lie in memory while they are added up, as loops over their elements are inside of those
+over terms: how much too large each is lies beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import ceil, prod
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from lowerings.loops.builder import Index, LoopBuilder
+from lowerings.loops.constants import element_bits
+from lowerings.loops.long_sums import block_of, compensated
+from lowerings.loops.memory import MemoryAccess
+from lowerings.loops.nest import Nest, make_access
+from lowerings.schedules.schedule import Loop
+
+MOST_BYTES = 1 << 18
+"""What it may take of the stack; larger sums are added without compensation."""
+
+IN_TURN = 32
+"""Up to so many times, sums are added to without it, which moves half of the memory of theirs."""
+
+FIRST_SCRATCH = 2
+"""The number of the scratch memory of the first output."""
+
+
+class SumsInMemory:
+    """The outputs of a nest that are added to in memory, with compensation."""
+
+    def __init__(self, nest: Nest, loops: Sequence[Loop], vector: int | None, builder: LoopBuilder):
+        self._nest = nest
+        self._loops = loops
+        self._vector = vector
+        self._builder = builder
+        self._excess: dict[int, MemoryAccess] = {}
+        """By output."""
+
+    def __contains__(self, output: int) -> bool:
+        return output in self._excess
+
+    def open(self, output: int, mask: int, level: int, fill: Callable[[SSAValue], None]) -> None:
+        """
+        Makes the memory of a sum in front of the loop at a level, if that is the first of those
+        over its terms. `fill` writes zeros there; `mask` has the dimensions of its elements.
+        """
+        added = [loop for loop in self._loops if not mask >> loop.dimension & 1]
+        own = [loop.dimension for loop in self._loops[level:] if mask >> loop.dimension & 1]
+        if not own or not added or added[0] is not self._loops[level]:
+            return
+        extents, element = self._nest.extents, self._nest.outputs[output].type.element_type
+        turns = prod(ceil(extents[loop.dimension] / loop.tile) for loop in added)
+        size = prod(extents[d] for d in own) * (element_bits(element) or 0) // 8
+        if block_of(turns, 1, IN_TURN) is None or size > MOST_BYTES:
+            return
+        own.sort(key=lambda d: d == self._vector)
+        type_ = MemRefType(element, [extents[d] for d in own])
+        memory = self._builder.scratch(type_, FIRST_SCRATCH + output)
+        fill(memory)
+        access = make_access(memory, [AffineExpr.dimension(d) for d in own], extents)
+        self._excess[output] = MemoryAccess(access, extents, self._vector, self._builder)
+
+    def added(
+        self,
+        output: int,
+        total: SSAValue,
+        terms: SSAValue,
+        position: Sequence[Index],
+        lanes: int | None,
+    ) -> SSAValue:
+        """An element, or a vector of so many, with terms added."""
+        excess = self._excess[output]
+        if lanes is None:
+            total, rest = compensated(self._builder, total, excess.load(position), terms)
+            excess.store(rest, position)
+        else:
+            before = excess.load_vector(position, lanes)
+            total, rest = compensated(self._builder, total, before, terms)
+            excess.store_vector(rest, position, lanes)
+        return total
