@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
 
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
@@ -21,6 +22,7 @@ from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import parameter_shardings, returned_shardings
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.sharding.shards import Shards
+from xla_dialect.types import TokenType
 
 
 @dataclass(frozen=True)
@@ -42,12 +44,12 @@ class ProgramShards:
         if found is None:
             return None
         function = functions_of(module)[entry]
-        signature = signature_of(function)
+        signature, type_ = signature_of(function), function.function_type
         sides = (
-            _shards(found.mesh, shardings, specs)
-            for shardings, specs in (
-                (parameter_shardings(function), signature.parameters),
-                (returned_shardings(function), signature.results),
+            _shards(found.mesh, _of_arrays(shardings, types), specs)
+            for shardings, types, specs in (
+                (parameter_shardings(function), type_.inputs.data, signature.parameters),
+                (returned_shardings(function), type_.outputs.data, signature.results),
             )
         )
         return ProgramShards(found.mesh.device_count, *sides)
@@ -72,6 +74,14 @@ class ProgramShards:
                 whole[place] = part[tuple(slice(0, each.stop - each.start) for each in place)]
             wholes.append(whole)
         return tuple(wholes)
+
+
+def _of_arrays(
+    shardings: Sequence[Sharding | None], types: Sequence[Attribute]
+) -> list[Sharding | None]:
+    """Those of what is passed: tokens are not."""
+    both = zip(shardings, types, strict=True)
+    return [sharding for sharding, type_ in both if not isinstance(type_, TokenType)]
 
 
 def _shards(

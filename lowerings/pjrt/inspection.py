@@ -35,7 +35,7 @@ from xla_dialect.types import Array
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
 from xla_dialect.xdsl.traversal import operations_in
 
-_HLO = "xla-inline,xla-flatten-tuples,xla-simplify"
+_HLO = "xla-inline,xla-flatten-tuples,xla-expand-manual-computations,xla-simplify"
 """The passes to what is shown as HLO: the program of one device, without what only takes room."""
 
 _dumps = itertools.count()
@@ -92,10 +92,11 @@ def _printed(module: ModuleOp, target: Target) -> str:
 
 def optimized_text(compiled: CompiledProgram) -> str:
     """
-    The program as StableHLO for jaxlib, which makes HLO of it: that of one device where there is
-    one, else as JAX gave it.
+    The program as StableHLO for jaxlib, which makes HLO of it: that of one device, if devices do
+    not all run what JAX gave.
     """
-    if isinstance(compiled.program, PartitionedProgram):
+    has_parts = "sdy.manual_computation" in compiled.text.text
+    if has_parts or isinstance(compiled.program, PartitionedProgram):
         try:
             module = hlo_module(compiled)
             for op in operations_in(module):

@@ -226,6 +226,32 @@ def test_authors_say_what_devices_compute(rows: int, part: tuple[int, int]):
     np.testing.assert_array_equal(sums, [(x * 2).sum(1) * 2, (x * 2 + 1).sum(1) * 2])
 
 
+def test_tokens_are_not_passed():
+    text = """sdy.mesh @mesh = <["x"=4]>
+func.func @main(%t: !stablehlo.token, %x: tensor<8xf32>) -> (!stablehlo.token, tensor<8xf32>) {
+  %0:2 = sdy.manual_computation(%t, %x)
+      in_shardings=[<@mesh, []>, <@mesh, [{"x"}]>] out_shardings=[<@mesh, []>, <@mesh, [{"x"}]>]
+      manual_axes={"x"} (%u: !stablehlo.token, %y: tensor<2xf32>) {
+    %1 = stablehlo.custom_call @tell(%u, %y) {has_side_effect = true}
+        : (!stablehlo.token, tensor<2xf32>) -> !stablehlo.token
+    %2 = stablehlo.custom_call @tell(%1, %y) {has_side_effect = true}
+        : (!stablehlo.token, tensor<2xf32>) -> !stablehlo.token
+    %3 = stablehlo.add %y, %y : tensor<2xf32>
+    sdy.return %2, %3 : !stablehlo.token, tensor<2xf32>
+  } : (!stablehlo.token, tensor<8xf32>) -> (!stablehlo.token, tensor<8xf32>)
+  return %0#0, %0#1 : !stablehlo.token, tensor<8xf32>
+}"""
+    told: list[Any] = []
+
+    def tell(_: Any, token: None, part: np.ndarray) -> None:
+        told.append(part.tolist())
+
+    program = lowerings.compile(text, partitioned=True, custom_calls={"tell": tell})
+    x = counted(8)
+    np.testing.assert_array_equal(program(x)[0], x * 2)
+    assert sorted(told) == sorted([*x.reshape(4, 2).tolist()] * 2)
+
+
 @pytest.mark.jax
 def test_functions_that_are_gone():
     from lowerings.driver.source import Source  # noqa: PLC0415

@@ -189,6 +189,54 @@ def test_each_device_calls_functions_in_its_order():
     assert [[n for place, n in log if place == device] for device in range(4)] == [[0, 1, 2]] * 4
 
 
+def told_twice(tell: Callable[[Any], None], x: Any) -> Any:
+    tell(x)
+    whole = jax.lax.psum(x, "x")
+    tell(whole)
+    return x + whole
+
+
+def told_in_a_loop(tell: Callable[[Any], None], x: Any) -> Any:
+    def body(_: Any, x: Any) -> Any:
+        tell(x)
+        return x + 1
+
+    return jax.lax.fori_loop(0, 2, body, x)
+
+
+def told_by_some(tell: Callable[[Any], None], x: Any) -> Any:
+    def then(x: Any) -> Any:
+        tell(x)
+        return x * 2
+
+    return jax.lax.cond(x.sum() > 5, then, lambda x: x, x)
+
+
+@pytest.mark.parametrize("ordered", [False, True], ids=["in any order", "in order"])
+@pytest.mark.parametrize("told", [told_twice, told_in_a_loop, told_by_some])
+def test_devices_tell_each_its_part(told: Callable[..., Any], ordered: bool):
+    results: list[Any] = []
+    for backend in ("xdsl", "cpu"):
+        log: list[tuple[int, list[float]]] = []
+        mesh = jax.sharding.Mesh(np.array(jax.devices(backend)[:4]), ("x",))
+
+        def tell(x: Any, log: list[Any] = log) -> None:
+            def note(number: Any, x: Any) -> None:
+                log.append((int(number), np.asarray(x).tolist()))
+
+            io_callback(note, None, jax.lax.axis_index("x"), x, ordered=ordered)
+
+        rows = PartitionSpec("x")
+        parts = jax.shard_map(partial(told, tell), mesh=mesh, in_specs=rows, out_specs=rows)
+        x = jax.device_put(np.arange(8, dtype=np.float32), NamedSharding(mesh, rows))
+        compiled = jax.jit(lambda x, parts=parts: parts(x * 2)).lower(x).compile()
+        assert "custom-call" in (compiled.as_text() or "")
+        found = np.asarray(compiled(x)).tolist()
+        jax.effects_barrier()
+        results.append((found, sorted(log, key=lambda each: each[0]) if ordered else sorted(log)))
+    assert results[0] == results[1]
+
+
 def test_each_device_computes_its_part():
     rows = NamedSharding(MESH, PartitionSpec("x", "y"))
     columns = NamedSharding(MESH, PartitionSpec("y"))
