@@ -27,7 +27,7 @@ from lowerings.driver.input_format import InputFormat
 from lowerings.driver.levels import level_of
 from lowerings.driver.pass_manager import PassFailed, PassManager, parse_passes, split_at_levels
 from lowerings.driver.program import parse_source
-from lowerings.driver.source import Source
+from lowerings.driver.source import Source, read_file
 from lowerings.execution.compile_cache import CacheOption
 from lowerings.execution.declared_functions import (
     CustomCalls,
@@ -39,6 +39,7 @@ from lowerings.execution.program_shards import partition
 from lowerings.execution.rank_runs import (
     RankProgram,
     ranks_of,
+    require_one_program,
 )
 from lowerings.executors import COMPILERS, interpreted_program, native_program
 from lowerings.kept_programs import cache_entry, kept_program
@@ -47,6 +48,7 @@ from lowerings.pipelines import LEVELS
 from lowerings.runtime import default_mode
 from xla_dialect.devices.process_grid import MAX_PROCESSES, ProcessGrid
 from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.mlir_text import print_mlir
 from xla_dialect.ops.process_groups import process_counts, set_process_counts
 from xla_dialect.quantized_types import has_quantized_arrays
 from xla_dialect.runtime.arguments import entry_function
@@ -148,7 +150,7 @@ def compile(
         transform_script=transform_script,
         flush_subnormals=flush_subnormals,
         profile=profile,
-        ranks=None if communicator is None else ranks_of(communicator),
+        ranks=None if communicator is None else ranks_of(communicator, time_limit),
         pipeline=pipeline,
         target=target,
     )
@@ -210,7 +212,10 @@ def compile_module(module: ModuleOp, options: Options | None = None) -> Program:
     is the one to which it brings a module of the xla level, by default the first.
     Raises XlaError where the entry is missing or cannot be compiled.
     """
-    module, options = _begun(module, options or Options())
+    options = options or Options()
+    if options.ranks is not None:
+        require_one_program(options.ranks, print_mlir(module), _spelled(options))
+    module, options = _begun(module, options)
     entry_function(module, options.entry)
     if options.partitioned and level_of(module) == LEVELS[0]:
         return _compile_parts(module, options)
@@ -244,6 +249,20 @@ def _begun(module: ModuleOp, options: Options) -> tuple[ModuleOp, Options]:
         spec = f"stablehlo-legalize-quant-to-math{{arithmetic={arithmetic_of(options.backend)}}}"
         PassManager(make_context()).run(module, parse_passes(spec))
     return module, options
+
+
+def _spelled(options: Options) -> dict[str, str]:
+    """The options that decide what a program becomes; of files the content."""
+    names = (
+        *("backend", "entry", "level", "replicas", "partitions", "partitioned", "check_bounds"),
+        *("flush_subnormals", "profile", "pipeline", "target"),
+    )
+    found = {name: str(getattr(options, name)) for name in names}
+    found["donate"] = str(options.donate if options.donate == "aliased" else sorted(options.donate))
+    for name in ("schedules", "fusion", "transform_script"):
+        path: str | Path | None = getattr(options, name)
+        found[name] = "none" if path is None else read_file(path)
+    return found
 
 
 def arithmetic_of(backend: str) -> Literal["float", "integer"]:

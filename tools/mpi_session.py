@@ -21,11 +21,14 @@ WAITING = {
 """What makes MPICH wait well where there are more ranks than processors."""
 
 
-def join_ranks() -> Ranks:
-    """All ranks that mpiexec has started; raises XlaError where there is no MPI."""
+def join_ranks(silence: float | None) -> Ranks:
+    """
+    All ranks that mpiexec has started; `silence`: seconds that one may say nothing while others
+    wait for it. Raises XlaError where there is no MPI.
+    """
     for name, value in WAITING.items():
         os.environ.setdefault(name, value)
-    return ranks_of(None)
+    return ranks_of(None, silence)
 
 
 def is_reporting(ranks: Ranks | None) -> bool:

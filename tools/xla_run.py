@@ -180,7 +180,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     def body() -> int:
         args = make_argument_parser().parse_args(argv)
         args.is_own_process = argv is None
-        args.ranks = None if args.communicator is None else join_ranks()
+        args.ranks = None if args.communicator is None else join_ranks(args.timeout)
         with ending_all_ranks(args.ranks, "xla-run"):
             return run(args)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from hashlib import sha256
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
 Ranks: TypeAlias = "mpi_ranks.Ranks"
 
 
-def ranks_of(communicator: object) -> Ranks:
+def ranks_of(communicator: object, silence: float | None = None) -> Ranks:
     """
     The ranks of a communicator of mpi4py, or of all where it is None. To make them is collective.
+    `silence`: seconds that a rank may say nothing while others wait for it.
 
     Raises XlaError for anything else, and where mpi4py or MPI cannot be loaded.
     """
@@ -33,7 +35,23 @@ def ranks_of(communicator: object) -> Ranks:
     except (ImportError, RuntimeError) as error:
         reason = " ".join(str(error).split())
         raise XlaError(f"MPI cannot be used ({reason}): pip install 'xla-dialect[mpi]'") from error
-    return module.Ranks.of(mpi.COMM_WORLD if communicator is None else communicator)
+    return module.Ranks.of(mpi.COMM_WORLD if communicator is None else communicator, silence)
+
+
+def require_one_program(ranks: Ranks, text: str, options: Mapping[str, str]) -> None:
+    """
+    Compares the program and the options of all ranks, by a hash: rank 0 compiles for all of them.
+
+    Raises the same XlaError on every rank where one has others than rank 0.
+    """
+    found = ranks.gather((sha256(text.encode()).hexdigest(), dict(options)))
+    program, usual = found[0]
+    for rank, (other, given) in enumerate(found):
+        if other != program:
+            raise XlaError(f"rank {rank} has another program than rank 0")
+        for name, value in given.items():
+            if value != usual[name]:
+                raise XlaError(f"rank {rank} has another value of the option {name} than rank 0")
 
 
 OnCompiled: TypeAlias = Callable[[CompiledCode], None]

@@ -55,7 +55,7 @@ def on_ranks(count: int, *command: str) -> subprocess.CompletedProcess[str]:
         [program, "-iface", "lo", "-n", str(count), sys.executable, *command],
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=120,
         check=False,
     )
 
@@ -205,3 +205,98 @@ def test_code_for_other_processes_calls_what_it_called(
         for (result,) in program.run_processes(arguments):
             np.testing.assert_array_equal(result, [3, 3])
     assert len(list((tmp_path / "cache").iterdir())) == 1
+
+
+def test_all_ranks_have_one_program_and_its_options(tmp_path: Path):
+    """Which rank 0 compiles for them; what is no part of either may differ."""
+    schedules = tmp_path / "empty.schedules"
+    schedules.write_text("schedules {\n}\n")
+    cases: list[tuple[list[str], list[dict[str, object]], str]] = [
+        (
+            [SUM, SUM.replace("HloModule m", "// Again.\nHloModule m")],
+            [{}, {"num_threads": 1}],
+            "ok",
+        ),
+        ([SUM, SUM.replace(", to_apply", ", channel_id=7, to_apply")], [{}, {}], "program"),
+        ([SUM, SUM.replace("c = f32[] add", "c = f32[] maximum")], [{}, {}], "program"),
+        *(
+            ([SUM, SUM], [{}, {name: value}], name)
+            for name, value in {
+                "backend": "interpreter",
+                "check_bounds": True,
+                "donate": [0],
+                "flush_subnormals": True,
+                "pipeline": "xla-simplify",
+                "schedules": str(schedules),
+            }.items()
+        ),
+    ]
+    script = tmp_path / "ranks.py"
+    script.write_text(
+        "import lowerings\n"
+        "from mpi4py import MPI\n"
+        "from xla_dialect.diagnostics import XlaError\n"
+        "ranks = MPI.COMM_WORLD\n"
+        f"for texts, options, _ in {cases!r}:\n"
+        "    texts = [each.replace('count=3', 'count=2') for each in texts]\n"
+        "    rank = ranks.Get_rank()\n"
+        "    try:\n"
+        "        lowerings.compile(texts[rank], communicator=ranks, **options[rank])\n"
+        "        found = 'ok'\n"
+        "    except XlaError as error:\n"
+        "        found = str(error)\n"
+        "    for line in ranks.gather(found) or []:\n"
+        "        print(line, flush=True)\n"
+    )
+    found = on_ranks(2, str(script))
+    assert found.returncode == 0, found.stderr
+    lines = found.stdout.splitlines()
+    for number, (_, _, expected) in enumerate(cases):
+        first, second = lines[2 * number : 2 * number + 2]
+        assert first == second
+        if expected == "ok":
+            assert first == "ok"
+        elif expected == "program":
+            assert first == "rank 1 has another program than rank 0"
+        else:
+            assert first == f"rank 1 has another value of the option {expected} than rank 0"
+
+
+@pytest.mark.parametrize("stops", ["at the start", "in an exchange"])
+def test_a_silent_rank_is_named(stops: str, tmp_path: Path):
+    """As one is whose network is cut: it does nothing any more, and says so to nobody."""
+    program, script = tmp_path / "program.hlo", tmp_path / "silent.py"
+    program.write_text(SUM)
+    script.write_text(
+        "import os, signal, sys\n"
+        "from mpi4py import MPI\n"
+        "from tools import xla_run\n"
+        "from xla_dialect.devices.mpi_ranks import RankProcess\n"
+        "def stop(*_, **__):\n"
+        "    os.kill(os.getpid(), signal.SIGSTOP)\n"
+        "if MPI.COMM_WORLD.Get_rank() == 2:\n"
+        + ("    stop()\n" if stops == "at the start" else "    RankProcess.exchange = stop\n")
+        + "sys.exit(xla_run.main())\n"
+    )
+    start = time.monotonic()
+    command = (str(script), str(program), "--communicator=mpi", "--input=2xf32=1", "--timeout=3")
+    found = on_ranks(3, *command)
+    assert found.returncode != 0
+    (line,) = (each for each in found.stderr.splitlines() if "error: " in each)
+    assert "rank 2: " in line, line
+    assert "within 3 s" in line
+    assert "rank 1: " not in line
+    assert time.monotonic() - start < 100
+
+
+def test_how_long_a_rank_may_say_nothing(tmp_path: Path):
+    script = tmp_path / "limits.py"
+    script.write_text(
+        "import math\n"
+        "from mpi4py import MPI\n"
+        "from xla_dialect.devices.mpi_ranks import Ranks\n"
+        "limits = [Ranks.of(MPI.COMM_WORLD, each).silence for each in (None, 5, math.inf, None)]\n"
+        "if MPI.COMM_WORLD.Get_rank() == 0:\n"
+        "    print(limits)\n"
+    )
+    assert on_ranks(2, str(script)).stdout == "[600.0, 5, inf, 600.0]\n"

@@ -8,17 +8,21 @@ that waits looks by turns for its messages, and for those that are about the run
 - who can receive on a channel;
 - that a rank has failed, and how: then all others fail alike;
 - where a rank has been waiting for a while. Rank 0 knows from that when none can ever go on, and
-  who waits for whom, for every rank tells how often it has been where others may wait for it.
+  who waits for whom, for every rank tells how often it has been where others may wait for it;
+- whether a rank is still there: it is asked by one that has waited for it too long. One that waits
+  in its turn answers, and one that does not answer has failed: it computes for longer than that,
+  has ended without a word, or cannot be reached.
 """
 
 from __future__ import annotations
 
+import atexit
 import pickle
 import threading
 import time
 import zlib
 from collections import deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -37,6 +41,10 @@ from xla_dialect.devices.process_grid import (
 )
 from xla_dialect.diagnostics import LocatedError, XlaError
 
+SILENCE = 600.0
+"""Seconds that a rank waits for another one that says nothing, if there is no time limit."""
+_ANSWERING = 5.0
+"""Seconds that a rank has to say that it is there."""
 PATIENCE = 0.5
 """Seconds that a rank waits before it tells rank 0 where."""
 _HURRY = 1e-4
@@ -87,32 +95,69 @@ _RANKS = MPI.Comm.Create_keyval()
 class Ranks:
     """The ranks of a communicator, of which this is one; `of` gives them."""
 
-    def __init__(self, communicator: MPI.Intracomm):
-        self.communicator = communicator.Dup()
+    def __init__(self, communicator: MPI.Intracomm, silence: float):
         self.rank = communicator.Get_rank()
         self.size = communicator.Get_size()
+        self.silence = silence
+        """Seconds that this rank waits for one that says nothing."""
+        self.tags = cast(int, MPI.COMM_WORLD.Get_attr(MPI.TAG_UB))
         self.lock = threading.RLock()
         """Held for each call of MPI, of which none waits."""
+        self.communicator = communicator
+        """That of the caller, until all ranks have met: then one of their own."""
+        self._have_met = False
         self.all = tuple(range(self.size))
-        self.tags = cast(int, MPI.COMM_WORLD.Get_attr(MPI.TAG_UB))
         self._runs = 0
         self._last: RankProcess | None = None
         """The last run, of which others may have told since."""
 
     @staticmethod
-    def of(communicator: object) -> Ranks:
+    def of(communicator: object, silence: float | None = None) -> Ranks:
         """
         The ranks of a communicator, made once for each; to make them is collective.
 
-        Raises XlaError for what is no communicator of mpi4py.
+        From now on a rank may say nothing for so many seconds of `silence` while others wait for
+        it. Raises XlaError for what is no communicator of mpi4py.
         """
         if not isinstance(communicator, MPI.Intracomm):
             raise XlaError(f"communicator: {communicator!r} is no communicator of mpi4py")
-        found = communicator.Get_attr(_RANKS)
+        silence = SILENCE if silence is None else silence
+        found = cast("Ranks | None", communicator.Get_attr(_RANKS))
         if found is None:
-            found = Ranks(communicator)
+            found = Ranks(communicator, silence)
             communicator.Set_attr(_RANKS, found)
-        return cast(Ranks, found)
+        found.silence = silence
+        return found
+
+    def _meet(self) -> None:
+        """
+        Waits until all ranks have come; raises XlaError naming those that do not. To make a
+        communicator of their own would wait for them in MPI itself.
+        """
+        missing = {*self.all} - {self.rank}
+        sent = [self.communicator.isend(None, rank, self.tags) for rank in missing]
+        end = time.monotonic() + self.silence
+        while missing:
+            for rank in [*missing]:
+                message = self.communicator.improbe(rank, self.tags)
+                if message is not None:
+                    message.recv()
+                    missing.remove(rank)
+            if missing and time.monotonic() > end:
+                raise self.silent(missing, f"not met by rank {self.rank}")
+            time.sleep(_SLEEP)
+        MPI.Request.Waitall(sent)
+        self.communicator = self.communicator.Dup()
+        self._have_met = True
+
+    def silent(self, ranks: Collection[int], what: str) -> XlaError:
+        """
+        The error about ranks that others wait for. This process ends all of them at its own end,
+        where MPI would wait for them as well.
+        """
+        atexit.register(self.abort)
+        names = " and ".join(f"rank {rank}" for rank in sorted(ranks))
+        return XlaError(f"{names}: {what} within {self.silence:g} s")
 
     def tag_of(self, tag: int, number: int = 0) -> int:
         """The tag of the n-th use of a place as MPI has it."""
@@ -128,8 +173,14 @@ class Ranks:
         return ProcessGrid(replicas, partitions, most=self.size)
 
     def process(self, replicas: int, partitions: int, host: Host | None = None) -> RankProcess:
-        """The process that this rank is in the next run of a program by all of them."""
+        """
+        The process that this rank is in the next run of a program by all of them.
+
+        Raises XlaError where there are not as many ranks, and for ranks that do not come.
+        """
         grid = self.grid(replicas, partitions)
+        if not self._have_met:
+            self._meet()
         self._runs += 1
         if self._last is not None:
             self._last.listen()
@@ -159,10 +210,16 @@ class Ranks:
         """Waits for what begins; the processor is for others meanwhile, of which one compiles."""
         with self.lock:
             request = start(data)
+        end = time.monotonic() + self.silence
         while True:
             with self.lock:
                 if request.Test():
                     return
+            if time.monotonic() > end:
+                others = self.all[:1] if self.rank else self.all[1:]
+                raise self.silent(
+                    others, f"nothing for rank {self.rank}, which compiles with others,"
+                )
             time.sleep(_SLEEP)
 
     def abort(self) -> None:
@@ -185,6 +242,8 @@ class RankProcess(Process):
     """The ranks that can receive on channels which do not say so themselves."""
     has_ended: bool = False
     """Whether its program has, and it only waits for what others return."""
+    _answered: set[int] = field(default_factory=set[int])
+    """The ranks that have said that they are there."""
     _has_heard_failure: bool = False
     """Whether another rank has failed first."""
     _tags: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
@@ -320,11 +379,12 @@ class RankProcess(Process):
 
     def wait(self, is_over: Callable[[], bool], wait: Wait) -> None:
         """
-        Waits until a condition holds. Raises XlaError where it never will, and the error of a rank
-        that has failed.
+        Waits until a condition holds. Raises XlaError where it never will, where a rank that has to
+        do something says nothing, and the error of a rank that has failed.
         """
         began = time.monotonic()
         told = False
+        silence = _Silence(self, wait)
         self.waits.append(wait)
         try:
             while not is_over():
@@ -335,12 +395,23 @@ class RankProcess(Process):
                     told = self._tell_state()
                 if passed > PATIENCE and self.ranks.rank == 0:
                     self._fail_if_stuck()
+                silence.check()
                 if passed > _SPINNING:
                     time.sleep(_SLEEP)
                 elif passed > _HURRY:
                     time.sleep(0)
         finally:
             self.waits.remove(wait)
+
+    def ask(self, ranks: Collection[int]) -> None:
+        """Asks ranks whether they are there; `unanswered` knows who has not said so."""
+        self._answered.difference_update(ranks)
+        for rank in ranks:
+            self.tell(rank, ("asked", None))
+
+    def unanswered(self, ranks: Collection[int]) -> set[int]:
+        """The ranks, of some that were asked, of which nothing was heard since."""
+        return {*ranks} - self._answered
 
     def state(self) -> State | None:
         """How far this rank has come; None while one of its threads goes on."""
@@ -374,6 +445,10 @@ class RankProcess(Process):
                 self.announced.setdefault(content, deque()).append(rank)
             elif kind == "state":
                 self.others[rank] = content
+            elif kind == "asked":
+                self.tell(rank, ("answered", None))
+            elif kind == "answered":
+                self._answered.add(rank)
             else:
                 self._has_heard_failure = True
                 self.grid.end(_read_error(content))
@@ -403,6 +478,35 @@ class RankProcess(Process):
         for rank in self.ranks.all:
             if rank != self.ranks.rank:
                 self.tell(rank, message)
+
+
+@dataclass(eq=False)
+class _Silence:
+    """Looks, while a rank waits, whether those that it waits for are there."""
+
+    process: RankProcess
+    wait: Wait
+    _asked: bool = False
+    _next: float = 0.0
+    """When something is to be done: others are asked, or have to have answered."""
+
+    def __post_init__(self) -> None:
+        self._next = time.monotonic() + self.process.ranks.silence
+
+    def check(self) -> None:
+        """Raises XlaError that names the ranks that do not answer."""
+        if time.monotonic() < self._next:
+            return
+        process = self.process
+        others = [rank for rank in self.wait.awaited if rank != process.ranks.rank]
+        if not self._asked:
+            process.ask(others)
+        elif silent := process.unanswered(others):
+            names = process.grid.names([process.grid.places[rank] for rank in silent])
+            where = f"{self.wait.before}{names if self.wait.after else ''}{self.wait.after}"
+            raise process.ranks.silent(silent, f"no answer, while {where},")
+        self._asked = not self._asked
+        self._next = time.monotonic() + (_ANSWERING if self._asked else process.ranks.silence)
 
 
 @dataclass(eq=False)
