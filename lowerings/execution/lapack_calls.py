@@ -30,6 +30,7 @@ from lowerings.execution.lapack_arguments import (
     UnusualCall,
 )
 from lowerings.execution.lapack_routines import CALLS
+from lowerings.runtime import careful_strsm
 from lowerings.targets.llvm.machine import host
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.ops.custom_calls import CustomCallOp
@@ -100,7 +101,10 @@ def _exported(call: RoutineCall, routine: str) -> int | None:
         if isinstance(argument, RoutineConstant) and type_ != TYPES_IN_C.get(argument.type, type_):
             # Integers of 64 bits, perhaps.
             return None
-    return capsule_address(capsule)
+    address = capsule_address(capsule)
+    if routine == "strsm":
+        return careful_strsm(address, capsule_address(exports["strsv"]))
+    return address
 
 
 _SIGNATURE = re.compile(r"void \((.*)\)")

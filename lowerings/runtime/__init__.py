@@ -63,6 +63,16 @@ def mode_functions() -> tuple[Callable[[], int], Callable[[int], None]]:
     return enter, leave
 
 
+def careful_strsm(for_matrices: int, for_vectors: int) -> int:
+    """
+    The address of what is called as BLAS's `strsm`, by whose address and that of `strsv` it is
+    computed: numbers that are not finite spoil only what depends on them.
+    """
+    own = library()
+    own.xla_use_strsm(ctypes.c_void_p(for_matrices), ctypes.c_void_p(for_vectors))
+    return ctypes.cast(own.xla_strsm, ctypes.c_void_p).value or 0
+
+
 @contextmanager
 def default_mode() -> Generator[None]:
     """

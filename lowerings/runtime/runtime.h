@@ -14,6 +14,14 @@ void xla_parallel_for(int64_t threads, xla_start *start, const void *values, int
 /* The number of this thread among those of the loop that it runs: the caller's is 0. */
 int32_t xla_thread_number(void);
 
+/* Says where BLAS has strsm and strsv, for xla_strsm. */
+void xla_use_strsm(void *for_matrices, void *for_vectors);
+
+/* BLAS's strsm, where numbers that are not finite spoil only what depends on them. */
+void xla_strsm(const char *side, const char *triangle, const char *transposed, const char *diagonal,
+               const int *rows, const int *columns, const float *factor, const float *a,
+               const int *a_stride, float *b, const int *b_stride);
+
 /* Sets the mode of floating-point arithmetic to the default; returns what it was before. */
 uint64_t xla_fp_enter(void);
 

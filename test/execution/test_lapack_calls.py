@@ -157,6 +157,39 @@ def test_triangular_solve(
     np.testing.assert_allclose(op @ x if side == "L" else x @ op, b, rtol=1e-2, atol=1e-2)
 
 
+@pytest.mark.parametrize("element", ["f32", "f64"])
+@pytest.mark.parametrize("side", "LR")
+@pytest.mark.parametrize("triangle", "LU")
+@pytest.mark.parametrize("transposed", "NT")
+@pytest.mark.parametrize("size", [3, 4, 9, 70])
+def test_what_is_not_finite_spoils_what_depends_on_it(
+    element: str, side: str, triangle: str, transposed: str, size: int
+) -> None:
+    """The other elements are those of a problem that is finite."""
+    sizes = (size, 6) if side == "L" else (6, size)
+    text = solve(sizes, element, side + triangle + transposed + "N")
+    a = numbers((size, size), element) / size + np.eye(size, dtype=DTYPES[element])
+    matrix = np.tril(a) if triangle == "L" else np.triu(a)
+    matrix = matrix.T if (transposed == "T") != (side == "R") else matrix
+    is_forwards = not matrix[0, 1:].any()
+    random = np.random.default_rng(size)
+    for value in (np.inf, -np.inf, np.nan, np.finfo(DTYPES[element]).max * 0.999):
+        b = numbers((size, 6), element)
+        expected = np.linalg.solve(matrix, b)
+        place = int(random.integers(size))
+        b[place, 2] = value
+        matrix_of_call = a * (1e-3 if np.isfinite(value) else 1)
+        (found,) = assert_as_reference(text, matrix_of_call, b if side == "L" else b.T.copy())
+        found = found if side == "L" else found.T
+        rows = np.arange(size)
+        depends = rows >= place if is_forwards else rows <= place
+        kept = np.ones((size, 6), bool)
+        kept[depends, 2] = False
+        scale = 1e3 if np.isfinite(value) else 1
+        np.testing.assert_allclose(found[kept], expected[kept] * scale, rtol=2e-3, atol=1e-3)
+        assert not np.isfinite(found[place, 2])
+
+
 @pytest.mark.parametrize(
     "text",
     [

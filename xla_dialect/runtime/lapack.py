@@ -79,15 +79,17 @@ def _triangular_solve(problem: Problem, matrices: Matrices) -> Solved:
     """
     a, b = matrices
     character = problem.character
+    lower, diagonal = character("uplo") == "U", character("diag") == "U"
+    is_right, transposed = character("side") == "L", "NTC".index(character("trans_x"))
     solution = problem.scipy("trsm", "blas")(
-        1.0,
-        a.T,
-        b.T,
-        side=character("side") == "L",
-        lower=character("uplo") == "U",
-        trans_a="NTC".index(character("trans_x")),
-        diag=character("diag") == "U",
+        1.0, a.T, b.T, side=is_right, lower=lower, trans_a=transposed, diag=diagonal
     )
+    if is_right and a.dtype == np.float32:
+        # OpenBLAS's strsm spoils finite numbers beside others, its strsv does not.
+        for row in np.flatnonzero(~np.isfinite(solution).all(axis=1)):
+            solution[row] = problem.scipy("trsv", "blas")(
+                a.T, b.T[row], lower=lower, trans=not transposed, diag=diagonal
+            )
     return (solution.T,)
 
 
