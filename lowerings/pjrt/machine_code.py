@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import hashlib
+import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -242,14 +243,19 @@ class _Code:
         """The addresses of the functions of the API."""
         keep_for_ever(self)
         atexit.register(self._close)
+        os.register_at_fork(after_in_child=self._forget_calls)
 
     def _close(self) -> None:
         """Only this thread calls Python from now on; waits for the calls of others."""
         self._word("main_thread").value = threading.get_ident()
         self._word("is_closing").value = 1
         end = time.monotonic() + _PATIENCE
-        while self._word("in_flight").value and time.monotonic() < end:
+        while self._word("in_flight").value > 0 and time.monotonic() < end:
             time.sleep(1e-3)
+
+    def _forget_calls(self) -> None:
+        """In a child of this process: it has none of the threads whose calls it would wait for."""
+        self._word("in_flight").value = 0
 
     def _word(self, name: str) -> ctypes.c_int64:
         return ctypes.c_int64.from_address(self.symbols[name])

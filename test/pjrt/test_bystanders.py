@@ -176,3 +176,32 @@ def test_jax_on_its_own_cpu_stays_as_it_was():
     # JAX itself opens what it wants.
     assert {line for line in lines if not line.startswith("open files")} <= HANDED_OVER | {""}
     assert loaded == "set()"
+
+
+def test_a_child_does_not_wait_for_calls_of_its_parent():
+    script = """
+import os, sys, threading, time
+import jax
+import numpy as np
+from lowerings.pjrt import machine_code
+
+machine_code._PATIENCE = 60
+begun, end = threading.Event(), threading.Event()
+
+def wait(x):
+    begun.set()
+    end.wait()
+    return np.asarray(x)
+
+call = jax.jit(lambda x: jax.pure_callback(wait, x, x))
+caller = threading.Thread(target=call, args=(np.ones(3, np.float32),))
+caller.start()
+begun.wait()
+if not (child := os.fork()):
+    sys.exit(7)
+start = time.monotonic()
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), time.monotonic() - start < 40)
+end.set()
+caller.join()
+"""
+    assert output(script, "xdsl,cpu").split() == ["7", "True"]
