@@ -53,7 +53,8 @@ def without_annotations(text: str) -> str:
 
 
 _TOGETHER = re.compile(
-    r"sdy\.manual_computation|stablehlo\.(?:all_|collective_|reduce_scatter|partition_id|replica_id)"
+    r"sdy\.manual_computation|@SPMDFullToShardShape|@SPMDShardToFullShape"
+    r"|stablehlo\.(?:all_|collective_|reduce_scatter|partition_id|replica_id)"
 )
 """What devices compute each for itself, or together; of other programs all compute the same."""
 

@@ -172,21 +172,26 @@ def test_devices_call_functions_of_python():
     assert sorted(log) == [0, 1, 2, 3]
 
 
-def test_each_device_calls_functions_in_its_order():
+@pytest.mark.parametrize("shardy", [True, False])
+def test_each_device_calls_functions_in_its_order(shardy: bool, request: pytest.FixtureRequest):
+    before = jax.config.values["jax_use_shardy_partitioner"]
+    request.addfinalizer(lambda: jax.config.update("jax_use_shardy_partitioner", before))
+    jax.config.update("jax_use_shardy_partitioner", shardy)
     log = []
 
-    @jax.jit
-    @jax.shard_map(mesh=MESH, in_specs=PartitionSpec("x"), out_specs=PartitionSpec("x"))
-    def function(x):
-        place = jax.lax.axis_index(("x", "y"))
-        for number in range(3):
-            note = partial(lambda number, place: log.append((int(place), number)), number)
-            io_callback(note, None, place, ordered=True)
-        return x + jax.lax.axis_index("x")
+    spec = PartitionSpec(("x", "y"))
 
-    np.testing.assert_array_equal(function(jnp.arange(4)), [0, 1, 3, 4])
+    @jax.jit
+    @jax.shard_map(mesh=MESH, in_specs=spec, out_specs=spec)
+    def function(x):
+        for number in range(3):
+            note = partial(lambda number, x: log.append((x.item(), number)), number)
+            io_callback(note, None, x, ordered=True)
+        return x * 2
+
+    np.testing.assert_array_equal(function(jnp.arange(4)), [0, 2, 4, 6])
     jax.effects_barrier()
-    assert [[n for place, n in log if place == device] for device in range(4)] == [[0, 1, 2]] * 4
+    assert [[n for x, n in log if x == device] for device in range(4)] == [[0, 1, 2]] * 4
 
 
 def told_twice(tell: Callable[[Any], None], x: Any) -> Any:
