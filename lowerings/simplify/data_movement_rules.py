@@ -6,7 +6,7 @@ All of them move elements only, so every rule is exact for every type.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Attribute, SSAValue
@@ -109,6 +109,16 @@ def _slice(
     )[0]
 
 
+MAX_DEPTH, MAX_PARTS = 32, 16
+"""
+How deep slices and concatenations are looked through, and how many parts are sliced in place of
+what they are joined to: more of them in a chain would take the square of its length.
+"""
+
+_Window: TypeAlias = tuple[SSAValue, Ints, Ints, Ints]
+"""What a slice takes: its operand, starts, limits and strides."""
+
+
 def merge_slices(op: ops.SliceOp, inserter: Inserter) -> Replacement:
     """An identity slice, one of a slice, of a splat, or of operands of a concatenation."""
     if op.operand.type == op.result.type:
@@ -119,68 +129,76 @@ def merge_slices(op: ops.SliceOp, inserter: Inserter) -> Replacement:
     number = splat_of(op.operand)
     if number is not None:
         return constant(inserter, number, type_)
-    start, limit, strides = map(_ints, (op.start_indices, op.limit_indices, op.strides))
-    inner = op.operand.owner
-    if isinstance(inner, ops.SliceOp):
-        first, _, steps = map(_ints, (inner.start_indices, inner.limit_indices, inner.strides))
-        begin = tuple(f + b * s for f, b, s in zip(first, start, steps, strict=True))
-        stride = tuple(a * b for a, b in zip(steps, strides, strict=True))
-        # The last element that is taken, and one more.
-        sizes = type_.get_shape()
-        end = tuple(
-            b + (n - 1) * s + 1 if n else b for b, n, s in zip(begin, sizes, stride, strict=True)
-        )
-        return _slice(inserter, inner.operand, begin, end, stride, type_)
+    numbers = (op.start_indices, op.limit_indices, op.strides)
+    start, limit, strides = map(_ints, numbers)
+    window: _Window = (op.operand, start, limit, strides)
+    for _ in range(MAX_DEPTH):
+        behind = _windows_behind(*window)
+        if len(behind) != 1:
+            break
+        (window,) = behind
+    else:
+        return None
+    if window[0] is not op.operand:
+        return _slice(inserter, *window, type_)
+    return _slice_of_parts(op, type_, behind, inserter)
+
+
+def _windows_behind(value: SSAValue, start: Ints, limit: Ints, strides: Ints) -> list[_Window]:
+    """The same elements in the operand of a slice, or in the operands of a concatenation."""
+    inner = value.owner
     if isinstance(inner, ops.ConcatenateOp):
-        return _slice_of_parts(op, inner, inserter, start, limit, strides)
-    return None
+        return _windows_of_parts(inner, start, limit, strides)
+    if not isinstance(inner, ops.SliceOp):
+        return []
+    first, steps = _ints(inner.start_indices), _ints(inner.strides)
+    begin = tuple(f + b * s for f, b, s in zip(first, start, steps, strict=True))
+    stride = tuple(a * b for a, b in zip(steps, strides, strict=True))
+    sizes = [len(range(*each)) for each in zip(start, limit, strides, strict=True)]
+    # The last element that is taken, and one more.
+    end = tuple(
+        b + (n - 1) * s + 1 if n else b for b, n, s in zip(begin, sizes, stride, strict=True)
+    )
+    return [(inner.operand, begin, end, stride)]
 
 
-def _slice_of_parts(
-    op: ops.SliceOp,
-    joined: ops.ConcatenateOp,
-    inserter: Inserter,
-    start: Ints,
-    limit: Ints,
-    strides: Ints,
-) -> Replacement:
-    """
-    The same elements taken from the only part of a concatenation that holds them; from several,
-    and then joined, where nothing else needs what is cut off.
-    """
+def _windows_of_parts(
+    joined: ops.ConcatenateOp, start: Ints, limit: Ints, strides: Ints
+) -> list[_Window]:
     dimension = joined.dimension.value.data
-    found: list[tuple[SSAValue, Ints, Ints]] = []
+    found: list[_Window] = []
     offset = 0
     for part in joined.inputs:
         type_ = array_type(part)
         if type_ is None:
-            return None
+            return []
         size = type_.get_shape()[dimension]
         first, last = max(start[dimension] - offset, 0), min(limit[dimension] - offset, size)
         if first < last or (offset <= start[dimension] and limit[dimension] <= offset + size):
-            found.append((part, _with(start, dimension, first), _with(limit, dimension, last)))
+            begin, end = _with(start, dimension, first), _with(limit, dimension, last)
+            found.append((part, begin, end, strides))
         offset += size
-    if len(found) == 1:
-        return _slice(inserter, *found[0], strides, op.results[0].type)
-    if strides[dimension] != 1 or not joined.result.has_one_use():
+    return found
+
+
+def _slice_of_parts(
+    op: ops.SliceOp, type_: ArrayType, parts: Sequence[_Window], inserter: Inserter
+) -> Replacement:
+    """Slices of several parts, and then joined, where nothing else needs what is cut off."""
+    joined = op.operand.owner
+    if not isinstance(joined, ops.ConcatenateOp) or not joined.result.has_one_use():
         return None
-    result_type = cast(ArrayType, op.results[0].type)
-    sizes = tuple(result_type.get_shape())
-    parts = [
-        _slice(
-            inserter,
-            part,
-            begin,
-            end,
-            strides,
-            array(
-                result_type.element_type, _with(sizes, dimension, end[dimension] - begin[dimension])
-            ),
-        )
-        for part, begin, end in found
-    ]
+    dimension = joined.dimension.value.data
+    if not 1 < len(parts) <= MAX_PARTS or _ints(op.strides)[dimension] != 1:
+        return None
+    sizes, element_type = tuple(type_.get_shape()), type_.element_type
+    slices: list[SSAValue] = []
+    for window in parts:
+        _, begin, end, _ = window
+        shape = _with(sizes, dimension, end[dimension] - begin[dimension])
+        slices.append(_slice(inserter, *window, array(element_type, shape)))
     return inserter.insert(
-        ops.ConcatenateOp(parts, dimension=dimension, result_types=[result_type])
+        ops.ConcatenateOp(slices, dimension=dimension, result_types=[op.results[0].type])
     )
 
 

@@ -1,6 +1,7 @@
 """Simplified programs give the same bits, for every value of every element type."""
 
 import itertools
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ from built_programs import build
 from hypothesis import given
 from hypothesis import strategies as st
 from small_programs import same
-from sweeps import each_or_full
+from sweeps import each_or_full, few_examples
 from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.driver.context import make_context
@@ -333,6 +334,44 @@ def test_rules_have_cases() -> None:
     known = {"shift_right_arithmetic", "shift_right_logical", "ceil", "round_nearest_afz"}
     missing = {op_class.name.removeprefix("xla.") for op_class in RULES} - built
     assert missing <= elsewhere | known
+
+
+def in_pieces(seed: int, count: int) -> Callable[[XlaBuilder, Any], Any]:
+    """An array that is cut in two and joined the other way round so often, each time elsewhere."""
+    random = np.random.default_rng(seed)
+
+    def body(b: XlaBuilder, x: Any) -> Any:
+        for cut in random.integers(1, 40, count):
+            size = x.shape[0]
+            x = b.concat_in_dim([b.slice(x, (cut,), (size,)), b.slice(x, (0,), (cut,))], 0)
+        return x
+
+    return body
+
+
+@few_examples(10)
+@given(st.integers(0, 10_000), st.integers(1, 60))
+def test_pieces_keep_their_places(seed: int, count: int) -> None:
+    x = np.arange(40, dtype=np.float32)
+    shift = int(np.sum(np.random.default_rng(seed).integers(1, 40, count)))
+    (found,) = flatten_results(run(simplified(build(in_pieces(seed, count), x)), [x]))
+    same(found, np.roll(x, -shift))
+
+
+def test_pieces_are_looked_through_in_time() -> None:
+    """Also by more levels than Python has for calls; the cost grows with the program."""
+
+    def calls(count: int) -> int:
+        module = build(in_pieces(1, count), np.zeros(40, np.float32))
+        made = itertools.count()
+        sys.setprofile(lambda frame, event, argument: next(made) if event == "call" else None)
+        try:
+            XlaSimplifyPass().apply(make_context(), module)
+        finally:
+            sys.setprofile(None)
+        return next(made)
+
+    assert calls(500) < 3 * calls(200)
 
 
 @given(st.integers(0, 10_000))
