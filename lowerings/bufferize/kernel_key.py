@@ -7,7 +7,7 @@ not matter either.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -26,14 +26,16 @@ def kernel_key(
     argument_types: Sequence[Attribute],
     constants: Mapping[SSAValue, Attribute],
     identities: AttributeIdentities,
+    open_constants: Set[Operation] = frozenset(),
 ) -> KernelKey:
     """
     The key of operations that take `arguments`, as values of `argument_types`, and `constants`
-    from outside. Takes time linear in the size of the operations.
+    from outside. Takes time linear in the size of the operations. What the `open_constants`
+    among them are is not part of it.
 
     Keys made with the same `identities` can be compared.
     """
-    key = _Key(identities)
+    key = _Key(identities, open_constants)
     for value in arguments:
         key.number(value)
     key.numbers.update((value, ("constant", identities(c))) for value, c in constants.items())
@@ -45,6 +47,7 @@ def kernel_key(
 @dataclass(eq=False)
 class _Key:
     identities: AttributeIdentities
+    open_constants: Set[Operation]
     numbers: dict[SSAValue, Hashable] = field(default_factory=dict[SSAValue, Hashable])
     parts: list[Hashable] = field(default_factory=list[Hashable])
 
@@ -57,7 +60,7 @@ class _Key:
             type(op),
             tuple([self.numbers[operand] for operand in op.operands]),
             tuple([identities(result.type) for result in op.results]),
-            identities.named(op.properties),
+            () if op in self.open_constants else identities.named(op.properties),
             identities.named(op.attributes),
             len(op.regions),
         )

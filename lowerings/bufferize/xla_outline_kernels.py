@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,6 +22,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
+from lowerings.bufferize.constant_arguments import alike_but_for_constants, take_constants
 from lowerings.bufferize.kernel_key import KernelKey, kernel_key
 from lowerings.bufferize.kernel_names import kernel_name
 from lowerings.bufferize.memory_extent import MemoryExtents
@@ -73,8 +75,10 @@ class XlaOutlineKernelsPass(ModulePass):
 
     What initializes the output of an operation, and reads no memory, belongs to its kernel. Kernels
     that do the same are one function: to have it so more often, the offsets of strided arguments
-    are left to run time (`offset: ?`), and constants are made inside. Memrefs given to a kernel do
-    not overlap if one of them is written; what cannot be shown to fulfil that stays where it is.
+    are left to run time (`offset: ?`), and constants are made inside. Of four or more that differ
+    in constants only, one is left, which takes these as arguments, if they are plain operands.
+    Memrefs given to a kernel do not overlap if one of them is written; what cannot be shown to
+    fulfil that stays where it is.
 
     Operations on single elements (counters and conditions of loops) stay too: a call would cost
     more than they do. So do operations that write no element at all. A private function that holds
@@ -95,6 +99,7 @@ class XlaOutlineKernelsPass(ModulePass):
                 for block in function.body.blocks:
                     outliner.outline_block(block)
         kernels.fuse_locations()
+        kernels.join_alike()
 
 
 @dataclass(eq=False)
@@ -107,6 +112,9 @@ class _Kernels:
         default_factory=dict[func.FuncOp, list[list[LocationAttr]]]
     )
     """Of the operations of each group that a kernel is for."""
+    calls: dict[func.FuncOp, list[func.CallOp]] = field(
+        default_factory=lambda: defaultdict[func.FuncOp, list[func.CallOp]](list)
+    )
     _names: set[str] = field(default_factory=set[str])
     _identities: AttributeIdentities = field(default_factory=AttributeIdentities)
 
@@ -128,6 +136,11 @@ class _Kernels:
             self._locations[function] = []
         self._locations[function].append(locations)
         return function
+
+    def join_alike(self) -> None:
+        """Has one kernel for those that differ in constants only."""
+        for alike in alike_but_for_constants(self._functions.values(), self._identities):
+            attempt(partial(take_constants, alike, self.calls))
 
     def fuse_locations(self) -> None:
         """Gives kernels that several groups share the locations of all of them."""
@@ -323,6 +336,7 @@ class _Outliner:
         )
         call.location = op.location
         block.insert_op_before(call, op)
+        self.kernels.calls[function].append(call)
         for outlined in reversed(operations):
             erase(outlined)
         for constant in group.constants:
