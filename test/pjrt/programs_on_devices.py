@@ -544,7 +544,7 @@ def test_transfer_guard_and_nans():
     ids=["result", "temporary"],
 )
 def test_too_much_memory(program: Callable[[Any], Any]):
-    with pytest.raises(jax.errors.JaxRuntimeError, match="RESOURCE_EXHAUSTED.*bytes"):
+    with pytest.raises(jax.errors.JaxRuntimeError, match=r"RESOURCE_EXHAUSTED.*bytes"):
         jax.jit(program)(1.0)
 
 
