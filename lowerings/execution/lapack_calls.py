@@ -235,32 +235,55 @@ def _transpose_name(type_: str) -> str:
     return f'@"transpose of {type_}"'
 
 
+_BLOCK = 8
+"""
+Rows and columns that are transposed at a time: their lines fit the ways of one set of
+the first-level cache, where rows are a power of two apart.
+"""
+
+
 def _transpose_function(type_: str) -> str:
     """`target[c, r] = source[r, c]`, both dense, for sizes that are not 0."""
     return f"""
 define private void {_transpose_name(type_)}(ptr %target, ptr %source, i64 %rows, i64 %columns) {{
 entry:
-  br label %row
-row:
-  %r = phi i64 [ 0, %entry ], [ %next_row, %end ]
-  %start = mul i64 %r, %columns
+  br label %rows_of_block
+rows_of_block:
+  %first_row = phi i64 [ 0, %entry ], [ %row_after, %end_of_rows ]
+  %row_after = add i64 %first_row, {_BLOCK}
+  %fits_rows = icmp slt i64 %row_after, %rows
+  %end_row = select i1 %fits_rows, i64 %row_after, i64 %rows
+  br label %columns_of_block
+columns_of_block:
+  %first_column = phi i64 [ 0, %rows_of_block ], [ %column_after, %end_of_block ]
+  %column_after = add i64 %first_column, {_BLOCK}
+  %fits_columns = icmp slt i64 %column_after, %columns
+  %end_column = select i1 %fits_columns, i64 %column_after, i64 %columns
   br label %column
 column:
-  %c = phi i64 [ 0, %row ], [ %next_column, %column ]
+  %c = phi i64 [ %first_column, %columns_of_block ], [ %next_column, %end ]
+  %below = mul i64 %c, %rows
+  br label %row
+row:
+  %r = phi i64 [ %first_row, %column ], [ %next_row, %row ]
+  %start = mul i64 %r, %columns
   %from_index = add i64 %start, %c
   %from = getelementptr {type_}, ptr %source, i64 %from_index
   %value = load {type_}, ptr %from
-  %below = mul i64 %c, %rows
   %to_index = add i64 %below, %r
   %to = getelementptr {type_}, ptr %target, i64 %to_index
   store {type_} %value, ptr %to
-  %next_column = add i64 %c, 1
-  %has_column = icmp slt i64 %next_column, %columns
-  br i1 %has_column, label %column, label %end
-end:
   %next_row = add i64 %r, 1
-  %has_row = icmp slt i64 %next_row, %rows
-  br i1 %has_row, label %row, label %done
+  %has_row = icmp slt i64 %next_row, %end_row
+  br i1 %has_row, label %row, label %end
+end:
+  %next_column = add i64 %c, 1
+  %has_column = icmp slt i64 %next_column, %end_column
+  br i1 %has_column, label %column, label %end_of_block
+end_of_block:
+  br i1 %fits_columns, label %columns_of_block, label %end_of_rows
+end_of_rows:
+  br i1 %fits_rows, label %rows_of_block, label %done
 done:
   ret void
 }}"""

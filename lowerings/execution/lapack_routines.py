@@ -15,6 +15,7 @@ from lowerings.execution.lapack_arguments import (
     RoutineConstant,
     UnusualCall,
 )
+from xla_dialect.runtime.lapack import work_length
 
 _OTHER = {"L": "U", "U": "L"}
 
@@ -73,10 +74,11 @@ def _qr(call: LapackRequest) -> RoutineCall:
     matrix, dtype = (*batch, m, n), fortran.element[0]
     call.require_types(matrix, matrix, (*batch, k), dtypes=(dtype,) * 3)
     number, a = RoutineConstant.number, fortran.by_columns(m, n)
-    work, info = fortran.memory(3 * n, dtype), fortran.memory(1, "int32")
+    length = work_length(n)
+    work, info = fortran.memory(length, dtype), fortran.memory(1, "int32")
     return RoutineCall(
         "cython_lapack",
-        (number(m), number(n), a, number(m), 2, work, number(max(3 * n, 1)), info),
+        (number(m), number(n), a, number(m), 2, work, number(length), info),
         before=(fortran.transpose(0, a, m, n),),
         after=(fortran.transpose(a, 1, n, m),),
     )
@@ -91,11 +93,12 @@ def _orthogonal_matrix(call: LapackRequest) -> RoutineCall:
     if not m >= n >= k:
         raise UnusualCall
     number, a = RoutineConstant.number, fortran.by_columns(m, n)
-    work, info = fortran.memory(3 * n, dtype), fortran.memory(1, "int32")
+    length = work_length(n)
+    work, info = fortran.memory(length, dtype), fortran.memory(1, "int32")
     sizes = (number(m), number(n), number(k))
     return RoutineCall(
         "cython_lapack",
-        (*sizes, a, number(m), 1, work, number(max(3 * n, 1)), info),
+        (*sizes, a, number(m), 1, work, number(length), info),
         before=(fortran.transpose(0, a, m, n),),
         after=(fortran.transpose(a, 2, n, m),),
         routine="ungqr" if fortran.is_complex else "orgqr",
@@ -118,6 +121,8 @@ def _symmetric_eigenvalues(call: LapackRequest) -> RoutineCall:
         real_work = (fortran.memory(reals, fortran.real), number(max(reals, 1)))
     else:
         length, real_work = (1 + 6 * n + 2 * n * n if wanted else 2 * n + 1), ()
+    if not wanted:
+        length = work_length(n)
     work, integer_work = fortran.memory(length, dtype), fortran.memory(integers, "int32")
     return RoutineCall(
         "cython_lapack",
@@ -192,7 +197,7 @@ def _singular_values_by_qr(call: LapackRequest) -> RoutineCall:
     )
     number, a = RoutineConstant.number, fortran.by_columns(m, n)
     u, v = fortran.by_columns(m, rows), fortran.by_columns(columns, n)
-    length = 2 * k + max(m, n) if fortran.is_complex else max(3 * k + max(m, n), 5 * k)
+    length = work_length(m + n)
     work = fortran.memory(length, dtype)
     real_work = (fortran.memory(5 * k, fortran.real),) if fortran.is_complex else ()
     after = (fortran.transpose(u, 3, rows, m), fortran.transpose(v, 4, n, columns))
@@ -219,7 +224,7 @@ def _qr_with_column_pivoting(call: LapackRequest) -> RoutineCall:
         *(matrix, order, matrix, order, (*batch, min(m, n))),
         dtypes=(dtype, "int32", dtype, "int32", dtype),
     )
-    number, a, length = RoutineConstant.number, fortran.by_columns(m, n), 3 * (n + 1)
+    number, a, length = RoutineConstant.number, fortran.by_columns(m, n), work_length(n)
     work, info = fortran.memory(length, dtype), fortran.memory(1, "int32")
     real_work = (fortran.memory(2 * n, fortran.real),) if fortran.is_complex else ()
     return RoutineCall(
@@ -283,7 +288,7 @@ def _eigenvalues(call: LapackRequest) -> RoutineCall:
             after.append(fortran.transpose(each, result, n, n))
         elif each is not None:
             after.append(EigenvectorPairs(each, 2, result, n, element))
-    length = 2 * n if is_complex else 4 * n
+    length = work_length(n)
     work = fortran.memory(length, dtype)
     real_work = (fortran.memory(2 * n, fortran.real),) if is_complex else ()
     return RoutineCall(
@@ -311,7 +316,7 @@ def _schur(call: LapackRequest) -> RoutineCall:
         dtypes=(*(dtype,) * (3 + found), "int32", "int32"),
     )
     number, character = RoutineConstant.number, RoutineConstant.character
-    a, length = fortran.by_columns(n, n), 3 * n
+    a, length = fortran.by_columns(n, n), work_length(n)
     vectors = fortran.by_columns(n, n) if wanted else None
     work = fortran.memory(length, dtype)
     real_work = (fortran.memory(n, fortran.real),) if fortran.is_complex else ()
@@ -343,10 +348,11 @@ def _hessenberg(call: LapackRequest) -> RoutineCall:
     low, high = (call.configuration.get(name, 0) for name in ("low", "high"))
     if not 1 <= low <= high <= n:
         raise UnusualCall
-    number, a, work = RoutineConstant.number, fortran.by_columns(n, n), fortran.memory(n, dtype)
+    number, a, length = RoutineConstant.number, fortran.by_columns(n, n), work_length(n)
+    work = fortran.memory(length, dtype)
     return RoutineCall(
         "cython_lapack",
-        (*(number(n), number(low), number(high), a, number(n)), 2, work, number(n), 3),
+        (*(number(n), number(low), number(high), a, number(n)), 2, work, number(length), 3),
         before=(fortran.transpose(0, a, n, n),),
         after=(fortran.transpose(a, 1, n, n),),
     )
@@ -361,11 +367,12 @@ def _tridiagonal_form(call: LapackRequest) -> RoutineCall:
         *(matrix, matrix, (*batch, n), beside, beside, tuple(batch)),
         dtypes=(dtype, dtype, real, real, dtype, "int32"),
     )
-    number, a, work = RoutineConstant.number, fortran.by_columns(n, n), fortran.memory(n, dtype)
+    number, a, length = RoutineConstant.number, fortran.by_columns(n, n), work_length(n)
+    work = fortran.memory(length, dtype)
     uplo = RoutineConstant.character(call.character("uplo", "LU"))
     return RoutineCall(
         "cython_lapack",
-        (uplo, number(n), a, number(n), 2, 3, 4, work, number(n), 5),
+        (uplo, number(n), a, number(n), 2, 3, 4, work, number(length), 5),
         before=(fortran.transpose(0, a, n, n),),
         after=(fortran.transpose(a, 1, n, n),),
     )

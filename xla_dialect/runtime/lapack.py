@@ -59,6 +59,16 @@ def _scipy(module: str) -> Any:
         raise XlaError("calls of LAPACK need scipy: pip install scipy") from None
 
 
+def work_length(size: int) -> int:
+    """
+    The numbers of workspace of a routine that works on so many columns in blocks, as fast as it
+    can: with the least that it takes it goes column by column.
+
+    Two blocks of 64 columns, which is what LAPACK asks for at most, and the factors of one.
+    """
+    return 130 * size + 65 * 64
+
+
 def _triangular_factor(problem: Problem, matrices: Matrices) -> Solved:
     """
     Cholesky: `L` or `U` in its triangle of the matrix, and info.
@@ -101,7 +111,9 @@ def _lu(problem: Problem, matrices: Matrices) -> Solved:
 
 def _qr(problem: Problem, matrices: Matrices) -> Solved:
     """QR: R over the Householder vectors, and their factors."""
-    factors, tau, _, _ = problem.scipy("geqrf")(matrices[0])
+    factors, tau, _, _ = problem.scipy("geqrf")(
+        matrices[0], lwork=work_length(matrices[0].shape[1])
+    )
     return factors, tau
 
 
@@ -109,14 +121,16 @@ def _qr_with_column_pivoting(problem: Problem, matrices: Matrices) -> Solved:
     """QR of the matrix with its columns reordered; all columns are free to move."""
     if np.any(matrices[1]):
         raise XlaError("geqp3 with columns that have to stay in front is not supported")
-    factors, order, tau, _, _ = problem.scipy("geqp3")(matrices[0])
+    factors, order, tau, _, _ = problem.scipy("geqp3")(
+        matrices[0], lwork=work_length(matrices[0].shape[1])
+    )
     return factors, order, tau
 
 
 def _orthogonal_matrix(problem: Problem, matrices: Matrices) -> Solved:
     """Q out of Householder vectors and their factors."""
     routine = "ungqr" if problem.is_complex else "orgqr"
-    return (problem.scipy(routine)(*matrices)[0],)
+    return (problem.scipy(routine)(*matrices, lwork=work_length(matrices[0].shape[1]))[0],)
 
 
 def _orthogonal_product(problem: Problem, matrices: Matrices) -> Solved:
@@ -136,9 +150,10 @@ def _symmetric_eigenvalues(problem: Problem, matrices: Matrices) -> Solved:
     """Eigenvectors in columns (if the mode is `V`), ascending eigenvalues, and info."""
     vectors_wanted = problem.character("mode") == "V"
     routine = problem.scipy("heevd" if problem.is_complex else "syevd")
-    values, vectors, info = routine(
-        matrices[0], compute_v=vectors_wanted, lower=problem.character("uplo") == "L"
-    )
+    # With vectors, what the algorithm needs is more.
+    length = {} if vectors_wanted else {"lwork": work_length(len(matrices[0]))}
+    lower = problem.character("uplo") == "L"
+    values, vectors, info = routine(matrices[0], compute_v=vectors_wanted, lower=lower, **length)
     return vectors if vectors_wanted else matrices[0], values, info
 
 
@@ -146,8 +161,9 @@ def _singular_values(routine: str) -> Callable[[Problem, Matrices], Solved]:
     def solve(problem: Problem, matrices: Matrices) -> Solved:
         """The used-up matrix, singular values, U, the adjoint of V, and info."""
         mode = problem.character("mode")
+        length = {"lwork": work_length(sum(matrices[0].shape))} if routine == "gesvd" else {}
         u, values, vt, info = problem.scipy(routine)(
-            matrices[0], compute_uv=mode != "N", full_matrices=mode == "A"
+            matrices[0], compute_uv=mode != "N", full_matrices=mode == "A", **length
         )
         _, _, u_shape, vt_shape, _ = problem.result_shapes
         if mode == "N":
@@ -161,7 +177,10 @@ def _eigenvalues(problem: Problem, matrices: Matrices) -> Solved:
     """Eigenvalues (real and imaginary parts for a real matrix), both eigenvectors, and info."""
     wanted = [problem.character(f"compute_{side}") == "V" for side in ("left", "right")]
     *values, left, right, info = problem.scipy("geev")(
-        matrices[0], compute_vl=wanted[0], compute_vr=wanted[1]
+        matrices[0],
+        compute_vl=wanted[0],
+        compute_vr=wanted[1],
+        lwork=work_length(len(matrices[0])),
     )
     vectors = [
         _complex_vectors(found, values) if wanted else np.zeros(matrices[0].shape)
@@ -193,7 +212,11 @@ def _schur(problem: Problem, matrices: Matrices) -> Solved:
     if problem.character("sort") != "N":
         raise XlaError("gees with sorted eigenvalues is not supported")
     form, selected, *values, vectors, _, info = problem.scipy("gees")(
-        _select_none, matrices[0], compute_v=vectors_wanted, sort_t=0
+        _select_none,
+        matrices[0],
+        compute_v=vectors_wanted,
+        sort_t=0,
+        lwork=work_length(len(matrices[0])),
     )
     return form, vectors if vectors_wanted else matrices[0], *values, selected, info
 
@@ -205,13 +228,15 @@ def _select_none(*_: complex) -> int:
 def _hessenberg(problem: Problem, matrices: Matrices) -> Solved:
     """The Hessenberg form over the Householder vectors, their factors, and info."""
     low, high = problem.configuration["low"] - 1, problem.configuration["high"] - 1
-    return problem.scipy("gehrd")(matrices[0], lo=low, hi=high)
+    length = work_length(len(matrices[0]))
+    return problem.scipy("gehrd")(matrices[0], lo=low, hi=high, lwork=length)
 
 
 def _tridiagonal_form(problem: Problem, matrices: Matrices) -> Solved:
     """The matrix that was reduced, its diagonals, the factors of the vectors, and info."""
     routine = problem.scipy("hetrd" if problem.is_complex else "sytrd")
-    return routine(matrices[0], lower=problem.character("uplo") == "L")
+    lower = problem.character("uplo") == "L"
+    return routine(matrices[0], lower=lower, lwork=work_length(len(matrices[0])))
 
 
 def _tridiagonal_solve(problem: Problem, matrices: Matrices) -> Solved:
