@@ -39,7 +39,7 @@ def register(backend: str, priority: int) -> None:
             # For JAX, the error of a backend that is listed is one of the default backend, too.
             options["num_processes"] = processes
         _load(backend)
-        _hand_over_host_callbacks()
+        _hand_over_programs()
         options |= _bridge._options_from_jax_configs(backend)
         return _client.make_c_api_client(backend, options, None)
 
@@ -75,10 +75,10 @@ def _load(backend: str) -> Any:
 
 
 @functools.cache
-def _hand_over_host_callbacks() -> None:
+def _hand_over_programs() -> None:
     """
     Programs come to a plugin without the functions of Python that they call, which JAX keeps beside
-    the module: we take them where JAX compiles.
+    the module, and with formulas in the place of some operations: we see them where JAX compiles.
     """
     from lowerings.pjrt.client import VERSION  # noqa: PLC0415
 
@@ -88,11 +88,12 @@ def _hand_over_host_callbacks() -> None:
     def compile_and_load(
         client: Any, module: Any, executable_devices: Any, options: Any, host_callbacks: Any
     ) -> Any:
-        if not host_callbacks or VERSION not in client.platform_version:
+        if VERSION not in client.platform_version:
             return original(client, module, executable_devices, options, host_callbacks)
+        from lowerings.pjrt.preserved_functions import preserved_functions  # noqa: PLC0415
         from lowerings.pjrt.program_text import with_host_callbacks  # noqa: PLC0415
 
-        with with_host_callbacks(module, host_callbacks):
+        with preserved_functions(module), with_host_callbacks(module, host_callbacks):
             return original(client, module, executable_devices, options, [])
 
     _compiler.backend_compile_and_load = compile_and_load

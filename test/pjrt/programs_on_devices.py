@@ -4,6 +4,7 @@ process where it is so.
 """
 
 import gc
+import math
 import re
 import threading
 from collections.abc import Callable
@@ -281,7 +282,7 @@ def test_errors_name_the_operation_and_the_line():
     assert "programs_on_devices.py:" in message
 
 
-INVERSE = {
+WITH_CUTS = {
     jax.lax.asin: np.arcsin,
     jax.lax.acos: np.arccos,
     jax.lax.asinh: np.arcsinh,
@@ -289,18 +290,41 @@ INVERSE = {
     jax.lax.atanh: np.arctanh,
     jax.lax.sinh: np.sinh,
     jax.lax.cosh: np.cosh,
+    jax.lax.sqrt: np.sqrt,
+    jax.lax.atan: np.arctan,
 }
 
 
-@pytest.mark.parametrize("function", INVERSE)
+@pytest.mark.parametrize("function", WITH_CUTS)
 def test_complex_functions_on_their_cuts(function):
     """The formulas that jaxlib sends with them have zeros of other signs."""
     parts = np.array([0.0, -0.0, 1e-20, 0.5, -0.5, 2.0, -2.0])
     z = np.array([complex(a, b) for a in parts for b in parts], np.complex64)
-    found, expected = np.asarray(jax.jit(function)(z)), INVERSE[function](z)
+    found, expected = np.asarray(jax.jit(function)(z)), WITH_CUTS[function](z)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
     for mine, theirs in ((found.real, expected.real), (found.imag, expected.imag)):
         np.testing.assert_array_equal(np.signbit(mine), np.signbit(theirs))
+
+
+def test_functions_within_other_computations_are_told_to_us():
+    """And the program that JAX keeps is as it was."""
+
+    def function(z):
+        return jax.lax.fori_loop(0, 2, lambda _, w: jnp.sqrt(w) - 2, z)
+
+    z = np.array([-1 - 0.0j, complex(1, -0.0)], np.complex64)
+    lowered = jax.jit(function).lower(z)
+    before = lowered.as_text()
+    found = np.asarray(lowered.compile()(z))
+    assert lowered.as_text() == before
+    np.testing.assert_allclose(found, np.sqrt(np.sqrt(z) - 2) - 2, rtol=1e-6)
+
+
+@pytest.mark.parametrize("zero", [1.0, 2.0])
+def test_the_logarithm_of_the_gamma_function_has_its_digits_around_its_zeros(zero: float):
+    steps = np.float32(zero) + np.array([0, 1, -1, 3, -100, 10000, -200000], np.float32) * 2.0**-23
+    found = np.asarray(jax.jit(jax.lax.lgamma)(steps))
+    np.testing.assert_allclose(found, [math.lgamma(float(x)) for x in steps], rtol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "float16", "complex64"])

@@ -385,7 +385,7 @@ _FORMULAS: Mapping[str, tuple[Formula, ElementClass]] = {
     "digamma": (in_double(special.digamma), FLOAT),
     "erf_inv": (in_double(special.erf_inv, special.erf_inv_f32), FLOAT),
     "erfc": (in_double(special.erfc, special.erfc_f32), FLOAT),
-    "lgamma": (in_double(special.log_gamma), FLOAT),
+    "lgamma": (in_double(special.log_gamma, special.log_gamma), FLOAT),
     "square": (square, FLOAT | COMPLEX),
 }
 """Functions of one argument."""

@@ -133,7 +133,8 @@ def erfc_f32(x: Term) -> Term:
 
 def log_gamma(x: Term) -> Term:
     """
-    `log |Γ(x)|`: inf at 0, -1, -2, ... and at ±inf; 16 ULP, for x < 0 of max(1, |result|).
+    `log |Γ(x)|`: inf at 0, -1, -2, ... and at ±inf; 16 ULP, for x < 0 of max(1, |result|), and 32
+    in f32.
 
     Below 1/2 by reflection, `Γ(x) Γ(1 - x) = π / sin πx`; around its zeros 1 and 2 from a table of
     `log Γ(x) / ((x - 1) (x - 2))`; else Stirling's series. `Γ(x + 1) = x Γ(x)` leads there.
