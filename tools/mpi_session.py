@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from importlib import import_module
+from threading import TIMEOUT_MAX, Thread
 
-from lowerings.execution.rank_runs import Ranks, ranks_of
+from lowerings.execution.rank_runs import SILENCE, Ranks, ranks_of
 
 from .reporting import guarded
 
 GRACE = 1.0
 """Seconds that rank 0, which fails as the others do or hears of it, has to say so and end all."""
+_RANK_VARIABLES = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
+"""Where mpiexec says which rank a process is."""
 WAITING = {
     "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1",
     "MPIR_CVAR_POLLS_BEFORE_YIELD": "1",
@@ -28,7 +33,35 @@ def join_ranks(silence: float | None) -> Ranks:
     """
     for name, value in WAITING.items():
         os.environ.setdefault(name, value)
+    _start_mpi(silence)
     return ranks_of(None, silence)
+
+
+def _start_mpi(silence: float | None) -> None:
+    """
+    Starts MPI, which waits for all ranks; ends this process where they do not come.
+
+    mpi4py would start it with Python's lock held, so that nothing could look at the time.
+    """
+    try:
+        settings = import_module("mpi4py").rc
+        settings.initialize, settings.finalize = False, True
+        mpi = import_module("mpi4py.MPI")
+    except (ImportError, RuntimeError):
+        return  # `ranks_of` says it.
+    if mpi.Is_initialized():
+        return
+    start = ctypes.CDLL(mpi.__file__).MPI_Init_thread
+    level = ctypes.byref(ctypes.c_int())
+    starting = Thread(target=start, args=(None, None, mpi.THREAD_MULTIPLE, level), daemon=True)
+    starting.start()
+    limit = SILENCE if silence is None else silence
+    starting.join(min(limit, TIMEOUT_MAX))
+    if starting.is_alive():
+        rank = next((os.environ[name] for name in _RANK_VARIABLES if name in os.environ), "?")
+        message = f"rank {rank} has started, but not all others within {limit:g} s"
+        print(f"xla-run: error: {message}", file=sys.stderr, flush=True)
+        os._exit(1)
 
 
 def is_reporting(ranks: Ranks | None) -> bool:

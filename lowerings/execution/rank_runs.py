@@ -19,13 +19,16 @@ from xla_dialect.literals.arrays import Array
 if TYPE_CHECKING:
     from xla_dialect.devices import mpi_ranks
 
+SILENCE = 600.0
+"""Seconds that a rank waits for another one that says nothing, if there is no time limit."""
+
 Ranks: TypeAlias = "mpi_ranks.Ranks"
 
 
 def ranks_of(communicator: object, silence: float | None = None) -> Ranks:
     """
     The ranks of a communicator of mpi4py, or of all where it is None. To make them is collective.
-    `silence`: seconds that a rank may say nothing while others wait for it.
+    `silence`: seconds that a rank may say nothing while others wait for it, by default `SILENCE`.
 
     Raises XlaError for anything else, and where mpi4py or MPI cannot be loaded.
     """
@@ -35,7 +38,8 @@ def ranks_of(communicator: object, silence: float | None = None) -> Ranks:
     except (ImportError, RuntimeError) as error:
         reason = " ".join(str(error).split())
         raise XlaError(f"MPI cannot be used ({reason}): pip install 'xla-dialect[mpi]'") from error
-    return module.Ranks.of(mpi.COMM_WORLD if communicator is None else communicator, silence)
+    limit = SILENCE if silence is None else silence
+    return module.Ranks.of(mpi.COMM_WORLD if communicator is None else communicator, limit)
 
 
 def require_one_program(ranks: Ranks, text: str, options: Mapping[str, str]) -> None:

@@ -289,13 +289,37 @@ def test_a_silent_rank_is_named(stops: str, tmp_path: Path):
     assert time.monotonic() - start < 100
 
 
+def test_a_rank_that_starts_late_is_not_waited_for(tmp_path: Path):
+    """MPI itself waits for it: every other rank says that it is there."""
+    program, script = tmp_path / "program.hlo", tmp_path / "late.py"
+    program.write_text(SUM)
+    script.write_text(
+        "import os, sys, time\n"
+        "from tools import xla_run\n"
+        "if os.environ['PMI_RANK'] == '2':\n"
+        "    time.sleep(100)\n"
+        "sys.exit(xla_run.main())\n"
+    )
+    start = time.monotonic()
+    command = (str(script), str(program), "--communicator=mpi", "--input=2xf32=1", "--timeout=3")
+    found = on_ranks(3, *command)
+    assert found.returncode != 0
+    said = {line for line in found.stderr.splitlines() if "error: " in line}
+    messages = [
+        f"xla-run: error: rank {rank} has started, but not all others within 3 s" for rank in (0, 1)
+    ]
+    assert said
+    assert said <= {*messages}
+    assert time.monotonic() - start < 80
+
+
 def test_how_long_a_rank_may_say_nothing(tmp_path: Path):
     script = tmp_path / "limits.py"
     script.write_text(
         "import math\n"
         "from mpi4py import MPI\n"
-        "from xla_dialect.devices.mpi_ranks import Ranks\n"
-        "limits = [Ranks.of(MPI.COMM_WORLD, each).silence for each in (None, 5, math.inf, None)]\n"
+        "from lowerings.execution.rank_runs import ranks_of\n"
+        "limits = [ranks_of(MPI.COMM_WORLD, each).silence for each in (None, 5, math.inf, None)]\n"
         "if MPI.COMM_WORLD.Get_rank() == 0:\n"
         "    print(limits)\n"
     )

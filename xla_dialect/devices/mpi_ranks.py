@@ -41,8 +41,6 @@ from xla_dialect.devices.process_grid import (
 )
 from xla_dialect.diagnostics import LocatedError, XlaError
 
-SILENCE = 600.0
-"""Seconds that a rank waits for another one that says nothing, if there is no time limit."""
 _ANSWERING = 5.0
 """Seconds that a rank has to say that it is there."""
 PATIENCE = 0.5
@@ -112,7 +110,7 @@ class Ranks:
         """The last run, of which others may have told since."""
 
     @staticmethod
-    def of(communicator: object, silence: float | None = None) -> Ranks:
+    def of(communicator: object, silence: float) -> Ranks:
         """
         The ranks of a communicator, made once for each; to make them is collective.
 
@@ -121,7 +119,6 @@ class Ranks:
         """
         if not isinstance(communicator, MPI.Intracomm):
             raise XlaError(f"communicator: {communicator!r} is no communicator of mpi4py")
-        silence = SILENCE if silence is None else silence
         found = cast("Ranks | None", communicator.Get_attr(_RANKS))
         if found is None:
             found = Ranks(communicator, silence)
