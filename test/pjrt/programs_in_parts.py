@@ -102,24 +102,37 @@ def test_results_are_shared_as_on_xla(name: str):
         np.testing.assert_allclose(ours, theirs, 1e-5, 1e-5)
 
 
-def a_step(parameters: Any, momenta: Any, x: Any, labels: Any) -> tuple[Any, Any]:
-    """A step of training: functions that are called, biases, chosen logarithms."""
+def chosen_logarithms(parameters: Any, x: Any, labels: Any) -> Any:
+    """A loss with functions that are called, and biases."""
+    w, b, _, last, c = parameters
+    dropped = jax.random.bernoulli(jax.random.key(0), 0.5, (8, 16))
+    logits = (jax.nn.silu(x @ w + b[None]) * dropped) @ last + c[None]
+    return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits), labels[:, None], 1))
 
-    def loss(parameters: Any) -> Any:
-        w, b, last, c = parameters
-        dropped = jax.random.bernoulli(jax.random.key(0), 0.5, (8, 16))
-        logits = (jax.nn.silu(x @ w + b[None]) * dropped) @ last + c[None]
-        return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits), labels[:, None], 1))
 
-    gradient = jax.grad(loss)(parameters)
-    momenta = jax.tree.map(lambda m, g: 0.9 * m + g, momenta, gradient)
-    return jax.tree.map(lambda p, m: p - 0.1 * m, parameters, momenta), momenta
+def squares_behind_layers(parameters: Any, x: Any, labels: Any) -> Any:
+    """A loss with a loop over layers."""
+    w, b, layers, last, _ = parameters
+
+    def layer(x: Any, own: Any) -> tuple[Any, None]:
+        return x + jax.nn.silu(x @ own[0] + own[1]), None
+
+    dropped = jax.random.bernoulli(jax.random.key(0), 0.5, (8, 16))
+    first = jax.nn.relu(x @ w + b) * dropped
+    deep = jax.lax.scan(jax.remat(layer), first, layers)[0] @ last
+    return jnp.mean((deep - labels[:, None]) ** 2)
 
 
 @pytest.mark.parametrize("batch", [("x",), (("x", "y"),), ("x", "y")], ids=str)
 @pytest.mark.parametrize("kernel", [("x",), (None, "y")], ids=str)
-def test_results_that_say_nothing_are_shared_as_by_xla(kernel, batch):
+@pytest.mark.parametrize("loss", [chosen_logarithms, squares_behind_layers])
+def test_states_are_shared_as_by_xla(loss, kernel, batch):
     values = np.random.default_rng(0).standard_normal(400).astype(np.float32) / 8
+
+    def step(parameters: Any, momenta: Any, *given: Any) -> tuple[Any, Any]:
+        gradient = jax.grad(loss)(parameters, *given)
+        momenta = jax.tree.map(lambda m, g: 0.9 * m + g, momenta, gradient)
+        return jax.tree.map(lambda p, m: p - 0.1 * m, parameters, momenta), momenta
 
     def shardings(backend: str) -> Any:
         mesh = jax.sharding.Mesh(np.array(jax.devices(backend)[:4]).reshape(2, 2), MESH.axis_names)
@@ -128,9 +141,10 @@ def test_results_that_say_nothing_are_shared_as_by_xla(kernel, batch):
             sharding = NamedSharding(mesh, PartitionSpec(*spec))
             return jax.device_put(np.resize(values, shape), sharding)
 
-        state = of((8, 16), *kernel), of((16,)), of((16, 4), *kernel), of((4,))
+        layers = of((3, 16, 16), None, *kernel), of((3, 16))
+        state = of((8, 16), *kernel), of((16,)), layers, of((16, 4), *kernel), of((4,))
         given = of((8, 8), *batch), of((8,), *batch[:1]).astype(int)
-        compiled = jax.jit(a_step).lower(state, state, *given).compile()
+        compiled = jax.jit(step).lower(state, state, *given).compile()
         found = [each.spec for each in jax.tree.leaves(compiled.output_shardings)]
         if found == [each.sharding.spec for each in jax.tree.leaves((state, state))]:
             compiled(*compiled(state, state, *given), *given)
