@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import f32
+from xdsl.dialects.builtin import ComplexType, f32, f64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from lowerings.rewriting.conversion import ConversionBuilder
@@ -23,9 +23,10 @@ from xla_dialect.analysis.computations import (
     reducer_of,
 )
 from xla_dialect.op import XlaOp
+from xla_dialect.ops.contraction import DotOp
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.conversion import ConvertOp
-from xla_dialect.ops.elementwise_binary import AddOp, ComplexOp
+from xla_dialect.ops.elementwise_binary import AddOp, ComplexOp, SubtractOp
 from xla_dialect.ops.elementwise_unary import ImagOp, RealOp
 from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp, SelectAndScatterOp
 from xla_dialect.types import Array, array, array_like, component_type
@@ -111,3 +112,30 @@ def _real(value: SSAValue) -> Operation:
 
 def _imaginary(value: SSAValue) -> Operation:
     return ImagOp.make([value], {})
+
+
+def expand_complex_dot(op: DotOp, builder: ConversionBuilder) -> None:
+    """A dot of complex numbers is four dots of their parts."""
+    result = cast(Array, op.result.type)
+    types = [cast(Array, each).element_type for each in (*op.operand_types, result)]
+    if not any(isinstance(type_, ComplexType) for type_ in types):
+        return
+    part = f64 if any(component_type(type_) == f64 for type_ in types) else f32
+    parts = [
+        [builder.insert(taken(wide)).results[0] for taken in (_real, _imaginary)]
+        for wide in (
+            builder.insert(_convert(operand, ComplexType(part))).results[0]
+            for operand in op.operands
+        )
+    ]
+
+    def dot(left: int, right: int) -> SSAValue:
+        operands = parts[0][left], parts[1][right]
+        own = array_like(result, part)
+        return builder.insert(DotOp.make(operands, op.properties, result_types=[own])).result
+
+    real = builder.insert(SubtractOp.make((dot(0, 0), dot(1, 1)), {}))
+    imaginary = builder.insert(AddOp.make((dot(0, 1), dot(1, 0)), {}))
+    found = builder.insert(ComplexOp.make((real.result, imaginary.result), {}))
+    rounded = ConvertOp.make(found.results, {}, result_types=[result])
+    builder.replace(builder.insert(rounded).results)

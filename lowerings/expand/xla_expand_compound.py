@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from xdsl.ir import Operation
 
-from lowerings.expand.accumulation import expand_accumulation
+from lowerings.expand.accumulation import expand_accumulation, expand_complex_dot
 from lowerings.expand.building import Expansion, build_before, loaded
 from lowerings.expand.reduction import expand_arg_extremum
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionPass, conversion_table
@@ -114,7 +114,8 @@ class XlaExpandCompoundPass(ConversionPass):
 
     Narrow floats are computed in f32 and rounded at the end; so are reductions, windows and
     scatters that add or multiply them. Reductions that add complex numbers become two, of their
-    parts. Custom calls that annotate a value for a compiler, as with a sharding, are that value.
+    parts, and dots of complex numbers four. Custom calls that annotate a value for a compiler, as
+    with a sharding, are that value.
 
     ```
     %y, %mean, %variance = xla.batch_norm_training %x, %scale, %offset {epsilon = 1.0e-3 : f32,
@@ -135,6 +136,6 @@ class XlaExpandCompoundPass(ConversionPass):
         where=_rounds,
     )
     illegal: ClassVar[Sequence[str | type[Operation]]] = tuple(_EXPANSIONS)
-    conversions = conversion_table(take_annotation, expand_reduce, expand_accumulating).add(
-        _EXPANSIONS, expand
-    )
+    conversions = conversion_table(
+        take_annotation, expand_reduce, expand_accumulating, expand_complex_dot
+    ).add(_EXPANSIONS, expand)

@@ -140,6 +140,34 @@ def picked(name: str, length: int, size: int) -> Sum:
     return Sum(program(name, [placements], body, greater), [placements], added)
 
 
+def products(name: str, rows: int, terms: int, columns: int) -> Sum:
+    """A product of matrices."""
+    body = (
+        f"y = {shape_of([terms, columns])} parameter(1)\n  ROOT r = {shape_of([rows, columns])} "
+        "dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+    )
+    y = np.random.default_rng(2).random((terms, columns)).astype(DTYPES[name])
+    wide = y.astype(np.clongdouble if name == "c64" else np.longdouble)
+    sizes = (rows, terms)
+    return Sum(program(name, sizes, body), sizes, lambda x: x @ wide, [y])
+
+
+def weights(name: str, batch: int, size: int, features: int) -> Sum:
+    """The gradient of the weights of a convolution: a window as large as the base."""
+    sizes, kernel = (batch, size, size, features), (batch, size, size, 5)
+    body = (
+        f"y = {shape_of(kernel)} parameter(1)\n  ROOT r = {shape_of([1, 1, features, 5])} "
+        f"convolution(x, y), window={{size={size}x{size}}}, dim_labels=f01b_i01o->01bf"
+    )
+    y = np.random.default_rng(2).random(kernel).astype(DTYPES[name])
+    wide = y.astype(np.longdouble).reshape((-1, 5))
+
+    def added(x: AnyArray) -> AnyArray:
+        return (x.reshape((-1, features)).T @ wide).reshape((1, 1, features, 5))
+
+    return Sum(program(name, sizes, body), sizes, added, [y])
+
+
 EXACT: dict[str, Callable[[str], Sum]] = {
     "all": lambda name: reduction(name, (700,), (0,)),
     "rows": lambda name: reduction(name, (3, 300), (1,)),
@@ -193,11 +221,16 @@ LONG: dict[str, Callable[[str], Sum]] = {
     "running columns": lambda name: running(name, (3_000, 20), 0),
     "windows": lambda name: windows(name, 4_000, 2_500),
     "segments": lambda name: segments(name, 30_000, 7),
+    "vectors": lambda name: products(name, 1, 100_000, 1),
+    "matrix and vector": lambda name: products(name, 20, 10_000, 1),
+    "vector and matrix": lambda name: products(name, 1, 10_000, 40),
+    "matrices": lambda name: products(name, 48, 10_000, 40),
 }
 LONGEST: dict[str, Callable[[str], Sum]] = {
     "all": lambda name: reduction(name, (10_000_000,), (0,)),
     "few columns": lambda name: reduction(name, (1_000_000, 3), (0,)),
     "features": lambda name: reduction(name, (64, 56, 56, 64), (0, 1, 2)),
+    "weights": lambda name: weights(name, 16, 56, 6),
     "running": lambda name: running(name, (10_000_000,), 0),
 }
 

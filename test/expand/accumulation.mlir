@@ -145,3 +145,27 @@ func.func @other(%x: tensor<20xbf16>, %init: tensor<bf16>) -> tensor<bf16> {
   }
   func.return %sum : tensor<bf16>
 }
+
+// The factors' parts, one with another.
+// xla-update-checks: CHECK @dot
+// CHECK-LABEL:   func.func @dot(%x: tensor<4x20xcomplex<f32>>, %y: tensor<20x3xf32>) -> tensor<4x3xcomplex<f32>> {
+// CHECK-NEXT:      %[[CONVERT:.*]] = xla.convert %x : tensor<4x20xcomplex<f32>>
+// CHECK-NEXT:      %[[REAL:.*]] = xla.real %[[CONVERT]] : (tensor<4x20xcomplex<f32>>) -> tensor<4x20xf32>
+// CHECK-NEXT:      %[[IMAG:.*]] = xla.imag %[[CONVERT]] : (tensor<4x20xcomplex<f32>>) -> tensor<4x20xf32>
+// CHECK-NEXT:      %[[CONVERT_1:.*]] = xla.convert %y : (tensor<20x3xf32>) -> tensor<20x3xcomplex<f32>>
+// CHECK-NEXT:      %[[REAL_1:.*]] = xla.real %[[CONVERT_1]] : (tensor<20x3xcomplex<f32>>) -> tensor<20x3xf32>
+// CHECK-NEXT:      %[[IMAG_1:.*]] = xla.imag %[[CONVERT_1]] : (tensor<20x3xcomplex<f32>>) -> tensor<20x3xf32>
+// CHECK-NEXT:      %[[DOT:.*]] = xla.dot %[[REAL]], %[[REAL_1]] {lhs_contracting_dims = [1], rhs_contracting_dims = [0]} : (tensor<4x20xf32>, tensor<20x3xf32>) -> tensor<4x3xf32>
+// CHECK-NEXT:      %[[DOT_1:.*]] = xla.dot %[[IMAG]], %[[IMAG_1]] {lhs_contracting_dims = [1], rhs_contracting_dims = [0]} : (tensor<4x20xf32>, tensor<20x3xf32>) -> tensor<4x3xf32>
+// CHECK-NEXT:      %[[SUBTRACT:.*]] = xla.subtract %[[DOT]], %[[DOT_1]] : tensor<4x3xf32>
+// CHECK-NEXT:      %[[DOT_2:.*]] = xla.dot %[[REAL]], %[[IMAG_1]] {lhs_contracting_dims = [1], rhs_contracting_dims = [0]} : (tensor<4x20xf32>, tensor<20x3xf32>) -> tensor<4x3xf32>
+// CHECK-NEXT:      %[[DOT_3:.*]] = xla.dot %[[IMAG]], %[[REAL_1]] {lhs_contracting_dims = [1], rhs_contracting_dims = [0]} : (tensor<4x20xf32>, tensor<20x3xf32>) -> tensor<4x3xf32>
+// CHECK-NEXT:      %[[ADD:.*]] = xla.add %[[DOT_2]], %[[DOT_3]] : tensor<4x3xf32>
+// CHECK-NEXT:      %[[COMPLEX:.*]] = xla.complex %[[SUBTRACT]], %[[ADD]] : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xcomplex<f32>>
+// CHECK-NEXT:      %[[CONVERT_2:.*]] = xla.convert %[[COMPLEX]] : tensor<4x3xcomplex<f32>>
+// CHECK-NEXT:      func.return %[[CONVERT_2]] : tensor<4x3xcomplex<f32>>
+// CHECK-NEXT:    }
+func.func @dot(%x: tensor<4x20xcomplex<f32>>, %y: tensor<20x3xf32>) -> tensor<4x3xcomplex<f32>> {
+  %0 = xla.dot %x, %y {lhs_contracting_dims = [1], rhs_contracting_dims = [0]} : (tensor<4x20xcomplex<f32>>, tensor<20x3xf32>) -> tensor<4x3xcomplex<f32>>
+  func.return %0 : tensor<4x3xcomplex<f32>>
+}

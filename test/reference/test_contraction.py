@@ -109,9 +109,13 @@ def in_order(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
 
 
 def by_definition(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
-    """The same with sums of floats in blocks ((RC4))."""
+    """The same with sums of floats in blocks ((RC4)), of complex numbers by parts."""
     if lhs.dtype.kind not in "fc" or not lhs.shape[2]:
         return in_order(lhs, rhs)
+    if lhs.dtype.kind == "c":
+        real = by_definition(lhs.real, rhs.real) - by_definition(lhs.imag, rhs.imag)
+        imaginary = by_definition(lhs.real, rhs.imag) + by_definition(lhs.imag, rhs.real)
+        return (real + 1j * imaginary).astype(lhs.dtype)
     products = lhs.transpose(2, 0, 1)[..., None] * rhs.swapaxes(0, 1)[:, :, None, :]
     return lhs.dtype.type(0) + blocks_in_pairs(products)
 

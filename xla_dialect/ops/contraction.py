@@ -58,7 +58,8 @@ class DotOp(XlaOp):
     `result[b.., m.., n..] = Σ_k lhs[b.., m.., k..] * rhs[b.., k.., n..]`. The result type is the
     declared one: bf16 operands may give f32. Without one it is that of the operands, of two types
     the more precise one, f32 of f32 and bf16. Floats below f64 accumulate in f32 and round once,
-    integers are first converted to the result type; pred: or of ands.
+    integers are first converted to the result type; pred: or of ands. Products of real and
+    imaginary parts are four sums.
 
     (C1) numbers or pred; without a declared result type, one of the operands' is more precise.
     (C2) contracting dimensions pair up with equal sizes. (C3) so do the batch dimensions.

@@ -17,6 +17,7 @@ from xla_dialect.reference.blocked_sums import BLOCK, BlockedSum, blocked_sum
 from xla_dialect.reference.conversion import convert, result_dtype
 from xla_dialect.reference.data_movement import broadcast, integers
 from xla_dialect.reference.gather_scatter import as_signed
+from xla_dialect.reference.rounding import as_complex
 from xla_dialect.reference.windows import boxes
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.window import Window
@@ -139,6 +140,24 @@ def dot(
     return sums.reshape(sizes)
 
 
+def dot_of_parts(
+    lhs: Array,
+    rhs: Array,
+    batch: tuple[Sequence[int], Sequence[int]],
+    contracting: tuple[Sequence[int], Sequence[int]],
+) -> Array:
+    """The same; of complex numbers by four dots of their parts."""
+    if lhs.dtype.kind != "c":
+        return dot(lhs, rhs, batch, contracting)
+
+    def of(left: Array, right: Array) -> Array:
+        return dot(left, right, batch, contracting)
+
+    left, right = ((np.real(x), np.imag(x)) for x in (lhs, rhs))
+    real = of(left[0], right[0]) - of(left[1], right[1])
+    return as_complex(real, of(left[0], right[1]) + of(left[1], right[0]))
+
+
 def group_masks(group_sizes: Array, prefix: Sequence[int], length: int) -> Iterator[Array]:
     """
     Per group, whether it has the indices 0 .. length - 1 of the ragged dimension.
@@ -174,7 +193,7 @@ def ragged_free_dot(
     for group, mask in enumerate(masks):
         if np.any(mask):
             part = np.take(rhs, group, axis=groups)
-            rows = dot(lhs, part, (batch[0], rhs_batch), (contracting[0], rhs_contracting))
+            rows = dot_of_parts(lhs, part, (batch[0], rhs_batch), (contracting[0], rhs_contracting))
             # The dimensions of the mask come first in the result.
             trailing = (1,) * (result.ndim - mask.ndim)
             result = np.where(mask.reshape((*mask.shape, *trailing)), rows, result)
@@ -246,7 +265,7 @@ class ContractionFunctions(InterpreterFunctions):
         """`result[b.., m.., n..] = Σ_k lhs[b.., m.., k..] * rhs[b.., n.., k..]`."""
         dtype = result_dtype(op)
         lhs, rhs = in_accumulator_type(args[0], args[1], dtype)
-        return (convert(dot(lhs, rhs, *_dimensions(op)), dtype),)
+        return (convert(dot_of_parts(lhs, rhs, *_dimensions(op)), dtype),)
 
     @impl(ops.RaggedDotOp)
     def run_ragged_dot(
@@ -258,7 +277,7 @@ class ContractionFunctions(InterpreterFunctions):
         batch, contracting = _dimensions(op)
         (ragged,) = integers(op.lhs_ragged_dims)
         if ragged in batch[0]:
-            return (convert(dot(lhs, rhs, batch, contracting), dtype),)
+            return (convert(dot_of_parts(lhs, rhs, batch, contracting), dtype),)
         prefix = ops.ragged_prefix(lhs.ndim, batch[0], contracting[0], ragged)
         masks = group_masks(args[2], [lhs.shape[d] for d in prefix], lhs.shape[ragged])
         if ragged not in contracting[0]:
@@ -274,7 +293,7 @@ class ContractionFunctions(InterpreterFunctions):
         result = np.zeros((args[2].shape[-1], *sizes), dtype)
         for group, mask in enumerate(masks):
             parts = only_in(mask, lhs, dims), only_in(mask, rhs, rhs_dims)
-            result[group] = convert(dot(*parts, batch, contracting), dtype)
+            result[group] = convert(dot_of_parts(*parts, batch, contracting), dtype)
         return (result,)
 
     @impl(ops.ScaledDotOp)
@@ -288,7 +307,7 @@ class ContractionFunctions(InterpreterFunctions):
             factor * repeated(convert(scale, factor.dtype), factor.shape) if scale.ndim else factor
             for factor, scale in zip(factors, args[2:], strict=True)
         )
-        return (convert(dot(lhs, rhs, *_dimensions(op)), dtype),)
+        return (convert(dot_of_parts(lhs, rhs, *_dimensions(op)), dtype),)
 
     @impl(ops.ConvolutionOp)
     def run_convolution(
