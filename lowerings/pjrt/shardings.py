@@ -22,6 +22,8 @@ from xla_dialect.literals.arrays import Array
 from xla_dialect.sharding.hlo_sharding import HloSharding
 from xla_dialect.sharding.shards import Shards
 
+HLO_SHARDING = "mhlo.sharding"
+
 
 @dataclass(frozen=True)
 class ArrayDivision:
@@ -172,7 +174,7 @@ def divisions_of(
     """
     meshes = {
         op.attributes["sym_name"].value: SDY.MeshAttr(op.attributes["mesh"])
-        for op in _mesh_operations(module)
+        for op in mesh_operations(module)
     }
     found: list[ArrayDivision] = []
     for number, sizes in enumerate(shapes):
@@ -183,8 +185,8 @@ def divisions_of(
             name = sharding.mesh_or_ref
             mesh = SDY.MeshAttr(name) if SDY.MeshAttr.isinstance(name) else meshes[name.value]
             found.append(_on_mesh(sharding, mesh, rank, devices))
-        elif "mhlo.sharding" in named:
-            hlo = HloSharding.read(named["mhlo.sharding"].value)
+        elif HLO_SHARDING in named:
+            hlo = HloSharding.read(named[HLO_SHARDING].value)
             found.append(ArrayDivision(hlo.shards(rank, devices)))
         else:
             found.append(ArrayDivision.replicated(rank, devices))
@@ -200,7 +202,9 @@ def say(
     Writes into a function of jaxlib how devices share its parameters or results, as `found`, the
     same function behind propagation, has it; nothing is left open.
     """
-    meshes = [op.attributes["sym_name"] for op in _mesh_operations(module)]
+    meshes = [op.attributes["sym_name"] for op in mesh_operations(module)]
+    if not meshes and attributes_of(found, side) is not None:
+        function.attributes[side] = attributes_of(found, side)
     if not meshes or not divisions:
         return
     whole = IR.FlatSymbolRefAttr.get(meshes[0].value)
@@ -228,7 +232,8 @@ def _closed(sharding: Any) -> Any:
     return SDY.TensorShardingAttr.get(sharding.mesh_or_ref, dimensions, [], unreduced)
 
 
-def _mesh_operations(module: Any) -> list[Any]:
+def mesh_operations(module: Any) -> list[Any]:
+    """The meshes of a module; there are none where shardings are GSPMD's."""
     return [op for op in module.body.operations if op.operation.name == "sdy.mesh"]
 
 

@@ -7,7 +7,7 @@ import os
 import re
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, cast
 
@@ -89,8 +89,17 @@ LEFT_OPEN = {
 }
 
 
+@pytest.fixture(params=["shardy", "gspmd"])
+def partitioner(request: pytest.FixtureRequest) -> Iterator[str]:
+    """JAX prints for Shardy, or for the partitioner before it."""
+    before = jax.config.values["jax_use_shardy_partitioner"]
+    jax.config.update("jax_use_shardy_partitioner", request.param == "shardy")
+    yield request.param
+    jax.config.update("jax_use_shardy_partitioner", before)
+
+
 @pytest.mark.parametrize("name", LEFT_OPEN)
-def test_results_are_shared_as_on_xla(name: str):
+def test_results_are_shared_as_on_xla(name: str, partitioner: str):
     given = np.random.default_rng(0).uniform(0.1, 0.9, (4, 8)).astype(np.float32)
     results: list[Any] = []
     for devices in (jax.devices()[:4], jax.devices("cpu")[:4]):
@@ -186,11 +195,7 @@ def test_devices_call_functions_of_python():
     assert sorted(log) == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize("shardy", [True, False])
-def test_each_device_calls_functions_in_its_order(shardy: bool, request: pytest.FixtureRequest):
-    before = jax.config.values["jax_use_shardy_partitioner"]
-    request.addfinalizer(lambda: jax.config.update("jax_use_shardy_partitioner", before))
-    jax.config.update("jax_use_shardy_partitioner", shardy)
+def test_each_device_calls_functions_in_its_order(partitioner: str):
     log = []
 
     spec = PartitionSpec(("x", "y"))
