@@ -22,7 +22,7 @@ from lowerings.pjrt.client import CLIENTS, MEMORY_KINDS, TOPOLOGIES, Client, Dev
 from lowerings.pjrt.functions import Objects, PluginError, characters, implements, say, text
 from lowerings.pjrt.interfaces import XLA_CLIENT
 from lowerings.pjrt.options import CompileOptions
-from lowerings.pjrt.program_text import Code, ProgramText
+from lowerings.pjrt.program_text import ProgramText, SerializedModule
 from lowerings.pjrt.programs import LOADED, CompiledProgram
 from lowerings.pjrt.records import NOT_DONATED, ExecutableRecord, LoadedRecord, address
 from lowerings.pjrt.shapes import TOKEN, Shape
@@ -210,7 +210,9 @@ def _program_text(handle: int, devices: int) -> ProgramText:
             ErrorCode.UNIMPLEMENTED, f"programs are taken as mlir, not as {form.decode()}"
         )
     address, size = program.code, program.code_size
-    return ProgramText.of_artifact(Code(size, lambda: characters(address, size)), devices)
+    return ProgramText.of_artifact(
+        SerializedModule(size, lambda: characters(address, size)), devices
+    )
 
 
 def _compile(args: Any) -> CompiledProgram:
@@ -525,7 +527,7 @@ def executable_deserialize_and_load(args: Any) -> None:
     )
     options = CompileOptions.parse(overriding or serialized)
     constants = {k.decode(): v for k, v in zip(named[::2], named[1::2], strict=True)}
-    code = Code(len(artifact), lambda: artifact, names_constants=bool(constants))
+    code = SerializedModule(len(artifact), lambda: artifact, names_constants=bool(constants))
     text = ProgramText.of_artifact(code, options.device_count, constants, is_kept=True)
     found = _compiled(text, options)
     args.loaded_executable = LoadedProgram(found, CLIENTS[args.client]).handle

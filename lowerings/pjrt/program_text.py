@@ -61,7 +61,7 @@ Order: TypeAlias = tuple[int, ...] | None
 
 
 @dataclass(frozen=True)
-class Code:
+class SerializedModule:
     """A portable artifact, or MLIR as text or bytecode, which is copied where it is read."""
 
     size: int
@@ -82,7 +82,7 @@ class ProgramText:
 
     name: str
     text: str
-    code: Code
+    code: SerializedModule
     """The same for jaxlib, with the places in the JAX source that it comes from."""
     parameters: tuple[bool, ...]
     """Of each parameter, whether it is an array; tokens are not."""
@@ -121,7 +121,7 @@ class ProgramText:
 
     @staticmethod
     def of_artifact(
-        code: Code,
+        code: SerializedModule,
         devices: int,
         constants: Mapping[str, bytes] | None = None,
         *,
@@ -137,7 +137,7 @@ class ProgramText:
 
     @staticmethod
     def _of_module(
-        module: Any, code: Code, devices: int, named: Mapping[str, bytes], is_kept: bool
+        module: Any, code: SerializedModule, devices: int, named: Mapping[str, bytes], is_kept: bool
     ) -> ProgramText:
         attributes = module.operation.attributes
         name = attributes["sym_name"].value
@@ -154,7 +154,7 @@ class ProgramText:
         return ProgramText(
             name,
             module.operation.get_asm(),
-            Code(len(kept), lambda: kept, names_constants=bool(named or taken)),
+            SerializedModule(len(kept), lambda: kept, names_constants=bool(named or taken)),
             tuple(str(each) != TOKEN_TYPE for each in inputs),
             tuple(str(each) != TOKEN_TYPE for each in outputs),
             callbacks,
@@ -190,7 +190,7 @@ def _bytecode(module: Any) -> bytes:
 
 
 @contextmanager
-def module_of(code: Code) -> Generator[Any]:
+def module_of(code: SerializedModule) -> Generator[Any]:
     """A program as jaxlib has it, in a context that nobody else uses meanwhile."""
     context, bytes_read = make_context() if code.is_large else None, 0
     if context is None:
