@@ -78,7 +78,8 @@ def _load(backend: str) -> Any:
 def _hand_over_programs() -> None:
     """
     Programs come to a plugin without the functions of Python that they call, which JAX keeps beside
-    the module, and with formulas in the place of some operations: we see them where JAX compiles.
+    the module, and with formulas in the place of some operations, or with none where floats are
+    small: we see them where JAX compiles.
     """
     from lowerings.pjrt.client import VERSION  # noqa: PLC0415
 
@@ -91,8 +92,12 @@ def _hand_over_programs() -> None:
         if VERSION not in client.platform_version:
             return original(client, module, executable_devices, options, host_callbacks)
         from lowerings.pjrt.preserved_functions import preserved_functions  # noqa: PLC0415
-        from lowerings.pjrt.program_text import with_host_callbacks  # noqa: PLC0415
+        from lowerings.pjrt.program_text import (  # noqa: PLC0415
+            widen_small_floats,
+            with_host_callbacks,
+        )
 
+        widen_small_floats(module)
         with preserved_functions(module), with_host_callbacks(module, host_callbacks):
             return original(client, module, executable_devices, options, [])
 

@@ -572,6 +572,25 @@ def test_too_much_memory(program: Callable[[Any], Any]):
         jax.jit(program)(1.0)
 
 
+SMALL_FLOATS = (
+    "float8_e5m2 float8_e4m3fn float8_e4m3 float8_e3m4 float8_e4m3b11fnuz float8_e4m3fnuz "
+    "float8_e5m2fnuz float8_e8m0fnu float4_e2m1fn"
+).split()
+
+
+@pytest.mark.parametrize("name", SMALL_FLOATS)
+def test_functions_that_jaxlib_has_no_formula_for_in_small_floats(name: str):
+    special = pytest.importorskip("scipy.special")
+    exact = {"erf": special.erf, "erfc": special.erfc, "bessel_i1e": special.i1e}
+    dtype = np.dtype(getattr(ml_dtypes, name))
+    values = np.arange(1 << ml_dtypes.finfo(dtype).bits, dtype=np.uint8).view(dtype)
+    found = jax.jit(lambda x: {each: getattr(jax.lax, each)(x) for each in exact})(values)
+    for each, function in exact.items():
+        expected = function(values.astype(np.float64)).astype(dtype).astype(np.float64)
+        result = np.asarray(found[each]).astype(np.float64)
+        np.testing.assert_array_equal(result, expected, err_msg=each)
+
+
 def test_memories_and_layouts():
     host = SingleDeviceSharding(jax.devices()[0], memory_kind="pinned_host")
     array = jax.device_put(VALUES, host)
