@@ -306,6 +306,19 @@ def test_complex_functions_on_their_cuts(function):
         np.testing.assert_array_equal(np.signbit(mine), np.signbit(theirs))
 
 
+FAR_FROM_THE_AXIS = [1 + 88.9j, -2.5 - 88.9j, 1e-3 + 89.3j, 0.5 + 0.25j, -0.0 + 2j, 3 - 1e-20j]
+
+
+@pytest.mark.parametrize(("function", "exact"), [(jnp.sin, np.sin), (jnp.cos, np.cos)])
+def test_sines_of_complex_numbers_do_not_overflow_early(function, exact):
+    """JAX writes them as formulas of exponentials."""
+    z = np.array(FAR_FROM_THE_AXIS, np.complex64)
+    lowered = jax.jit(function).lower(z)
+    before = lowered.as_text()
+    np.testing.assert_allclose(np.asarray(lowered.compile()(z)), exact(z), rtol=1e-5)
+    assert lowered.as_text() == before
+
+
 def test_functions_within_other_computations_are_told_to_us():
     """And the program that JAX keeps is as it was."""
 
@@ -352,11 +365,14 @@ def test_calls_do_not_see_the_mode_of_their_caller():
     def halved_by_numpy(x):
         return np.asarray(x) * np.float32(0.5)
 
-    plain = jax.jit(lambda x: x * np.float32(0.5))
-    result = jax.ShapeDtypeStruct((), np.float32)
-    calling = jax.jit(lambda x: jax.pure_callback(halved_by_numpy, result, x))
+    def calling(x):
+        return jax.pure_callback(halved_by_numpy, jax.ShapeDtypeStruct((), np.float32), x)
+
+    def halved(x):
+        return x * np.float32(0.5)
+
     expected = np.float32(3e-39) * np.float32(0.5)
-    for function in (plain, calling):
+    for function in map(jax.jit, (halved, calling)):
         function(tiny)
         before = enter()
         leave(FLUSHING)
