@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -135,18 +136,21 @@ def test_viewers_show_them_beside_what_the_host_did(tmp_path: Path):
 
 
 def test_calls_are_left_to_machine_code_where_nobody_traces(tmp_path: Path):
-    compiled, x = jax.jit(lambda x: x * 3), jnp.arange(4.0)
+    def multiplied(x, factor):
+        return x * factor
+
+    compiled, x = jax.jit(partial(multiplied, factor=3)), jnp.arange(4.0)
     compiled(x)
 
     def are_handed_over() -> set[bool]:
-        found = [each for each in LOADED.values() if each.compiled.name == "jit__lambda"]
+        found = [each for each in LOADED.values() if each.compiled.name == "jit_multiplied"]
         return {bool(each._record.has_machine_code) for each in found}
 
     seen: list[set[bool]] = []
     traced(tmp_path, lambda: (compiled(x), seen.append(are_handed_over())))
     assert (seen, are_handed_over()) == ([{False}], {True})
     # A program that is compiled while a trace is taken is handed over behind it.
-    later = jax.jit(lambda x: x * 5)
+    later = jax.jit(partial(multiplied, factor=5))
     traced(tmp_path / "later", lambda: later(x))
     assert are_handed_over() == {True}
     assert tracing.current() is None
