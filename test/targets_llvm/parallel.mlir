@@ -15,22 +15,21 @@
 // CHECK-NEXT: store float %[[S]]
 // CHECK-NEXT: getelementptr
 // CHECK-NEXT: store ptr %[[B]]
-// CHECK-NEXT: %[[TABLE:.*]] = load ptr, ptr @xla.threads
-// CHECK-NEXT: %[[FORK:.*]] = load ptr, ptr %[[TABLE]]
-// CHECK-NEXT: call void %[[FORK]](ptr %[[TABLE]], ptr @xla.start, ptr %[[VALUES]], i64 7)
+// CHECK-NEXT: %[[PLACE:.*]] = load ptr, ptr @xla.threads
+// CHECK-NEXT: %[[THREADS:.*]] = load i64, ptr %[[PLACE]]
+// CHECK-NEXT: call void @xla_parallel_for(i64 %[[THREADS]], ptr @xla.start, ptr %[[VALUES]], i64 7)
 // CHECK-NEXT: ret void
 
 // A function without a promise about its arguments: no promise about those of the task. The number
 // of iterations is computed, and a loop inside of a task is a loop. The task takes two words: its
-// start is the second of those in the table.
+// start is the runtime's for so many.
 // CHECK: define void @nested(ptr {{.*}} %[[A:.*]], i64 %[[N:.*]])
 // CHECK: %[[DISTANCE:.*]] = sub i64 %[[N]], 2
 // CHECK: sdiv
 // CHECK: %[[COUNT:.*]] = call i64 @llvm.smax.i64
-// CHECK: %[[TABLE:.*]] = load ptr, ptr @xla.threads
-// CHECK: %[[PLACE:.*]] = getelementptr inbounds ptr, ptr %[[TABLE]], i64 3
-// CHECK-NEXT: %[[START:.*]] = load ptr, ptr %[[PLACE]]
-// CHECK-NEXT: call void %{{.*}}(ptr %[[TABLE]], ptr %[[START]], ptr %{{.*}}, i64 %[[COUNT]])
+// CHECK: %[[PLACE:.*]] = load ptr, ptr @xla.threads
+// CHECK-NEXT: %[[THREADS:.*]] = load i64, ptr %[[PLACE]]
+// CHECK-NEXT: call void @xla_parallel_for(i64 %[[THREADS]], ptr @xla_start_2, ptr %{{.*}}, i64 %[[COUNT]])
 // CHECK-NEXT: ret void
 
 // One iteration is done at once, and so are loops that reduce.
@@ -48,7 +47,7 @@
 // CHECK: %[[TO:v.*]] = load ptr, ptr %slot1
 // CHECK: store ptr @xla.once_called.task
 // CHECK: store ptr %[[TO]]
-// CHECK: call void %{{.*}}(ptr %{{.*}}, ptr %{{.*}}, ptr %{{.*}}, i64 8)
+// CHECK: call void @xla_parallel_for(i64 %{{.*}}, ptr @xla_start_1, ptr %{{.*}}, i64 8)
 // CHECK-NEXT: call void @xla.copying(ptr %[[FROM]], ptr %[[TO]])
 // CHECK-NEXT: call void @xla.copying(ptr %[[TO]], ptr %[[FROM]])
 // CHECK-NEXT: ret void
