@@ -15,7 +15,8 @@ from typing import Any
 
 from xla_dialect.diagnostics import XlaError
 
-LIBRARY = "libxla_runtime.so"
+LIBRARY = "libxla_runtime.so.1"
+"""Not `.so`: what walks through packages takes that for a module."""
 PARALLEL_FOR = "xla_parallel_for"
 THREAD_NUMBER = "xla_thread_number"
 SHARED_STARTS = 12

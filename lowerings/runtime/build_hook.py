@@ -19,7 +19,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FOLDER = Path("lowerings/runtime")
-LIBRARY = FOLDER / "libxla_runtime.so"
+LIBRARY = FOLDER / "libxla_runtime.so.1"
 GLIBC = (2, 17)
 OPTIONS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-s")
 

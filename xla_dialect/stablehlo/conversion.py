@@ -35,8 +35,9 @@ from xla_dialect.ops.control_flow import CallOp, ReturnOp
 from xla_dialect.self_checking.check import CHECK
 from xla_dialect.self_checking.interpreter import INTERPRETER
 from xla_dialect.sharding.array_sharding import Sharding
-from xla_dialect.sharding.attributes import set_meshes
+from xla_dialect.sharding.attributes import SHARDING_RULE, set_meshes
 from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.sharding.sharding_rule import ShardingRuleAttr
 from xla_dialect.stablehlo import attributes, shardy_attributes
 from xla_dialect.stablehlo.array_types import (
     NO_ELEMENT_TYPE,
@@ -76,6 +77,7 @@ from xla_dialect.types import (
     takes_unknown_sizes,
 )
 from xla_dialect.types import sizes_of as known_sizes_of
+from xla_dialect.verification.shardings import fault_of_rule, sizes_of_arrays
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import append
 
@@ -478,9 +480,23 @@ class Conversion:
         for old, new in zip(op.results, results, strict=True):
             self.define(old, new)
         if op.attributes and self._block.last_op is not None:
-            self._block.last_op.attributes.update(kept_entries(op.attributes, op))
+            self._keep_attributes(op, self._block.last_op)
         if op.location is not UNKNOWN_LOC and not isinstance(op.location, UnknownLoc):
             self._remember_location(op.location, before)
+
+    def _keep_attributes(self, op: Operation, made: Operation) -> None:
+        """Gives the attributes of an operation to the last one that is made of it."""
+        entries = kept_entries(op.attributes, op)
+        rule = entries.get(SHARDING_RULE)
+        if isinstance(rule, ShardingRuleAttr):
+            taken, sizes = sizes_of_arrays(op.operand_types), sizes_of_arrays(made.operand_types)
+            # The rule says how the operands of the source are divided: others have none.
+            if list(map(len, taken)) != list(map(len, sizes)):
+                fault = fault_of_rule(rule, op)
+                if fault is not None:
+                    raise SourceError(op, fault)
+                del entries[SHARDING_RULE]
+        made.attributes.update(entries)
 
     def convert(self, op: SourceOp) -> Sequence[SSAValue]:
         """What the results of an operation become."""

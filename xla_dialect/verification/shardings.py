@@ -5,7 +5,7 @@ So do the sharding rules of operations. Rules: docs/specification/shardings.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -89,10 +89,17 @@ def _check_rule(op: Operation) -> None:
     found = op.attributes[SHARDING_RULE]
     if not isinstance(found, ShardingRuleAttr):
         raise ShardingFault(op, f"(SH22) {SHARDING_RULE} is {found}, not a sharding rule")
-    operands, results = (
-        [extents(type_) if is_array(type_) else () for type_ in flatten(types)]
-        for types in (op.operand_types, op.result_types)
-    )
-    fault = found.data.fault(operands, results)
+    fault = fault_of_rule(found, op)
     if fault is not None:
-        raise ShardingFault(op, f"its sharding rule {found.data}: {fault}")
+        raise ShardingFault(op, fault)
+
+
+def fault_of_rule(rule: ShardingRuleAttr, op: Operation) -> str | None:
+    """What is wrong with a sharding rule for the arrays of an operation, if anything."""
+    fault = rule.data.fault(sizes_of_arrays(op.operand_types), sizes_of_arrays(op.result_types))
+    return None if fault is None else f"its sharding rule {rule.data}: {fault}"
+
+
+def sizes_of_arrays(types: Sequence[Attribute]) -> list[tuple[int, ...]]:
+    """The sizes of arrays, those in tuples too; of tokens none."""
+    return [extents(type_) if is_array(type_) else () for type_ in flatten(types)]
