@@ -5,7 +5,6 @@ memory.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from functools import cache
 from typing import Literal, TypeAlias
@@ -68,7 +67,7 @@ def peak_loop(element: ElementKind = "float") -> tuple[Callable[[], None], int]:
     """A call that multiplies and adds numbers as fast as one core can, and how many."""
     code, operations = _code(element)
     memory = np.zeros(64, np.float32 if element == "float" else np.float64)
-    address = ctypes.c_void_p(memory.ctypes.data)
+    address = memory.ctypes.data
 
     def call() -> None:
         # The closure keeps the memory alive.
@@ -160,6 +159,6 @@ def memory_loop(
     def call() -> None:
         # The closure keeps the memory alive.
         _ = source, target
-        code.function(ctypes.c_void_p(arguments.ctypes.data))
+        code.function(arguments.ctypes.data)
 
     return call, shares * size * turns

@@ -108,7 +108,7 @@ def in_order(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
     return total
 
 
-def by_definition(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+def by_definition(lhs: Any, rhs: Any) -> np.ndarray:
     """The same with sums of floats in blocks ((RC4)), of complex numbers by parts."""
     if lhs.dtype.kind not in "fc" or not lhs.shape[2]:
         return in_order(lhs, rhs)

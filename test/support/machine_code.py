@@ -10,7 +10,7 @@ from sweeps import PROFILE
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from lowerings.execution.code import LoadedCode
+from lowerings.execution.code import LoadedCode, placed
 from lowerings.execution.threads import ThreadCount
 from lowerings.runtime import parallel_functions
 from lowerings.targets.llvm.interface import THREADS
@@ -57,7 +57,7 @@ class MachineCode:
         functions = parallel_functions() if shared else {}
         pointers = {THREADS: threads.address} if threads is not None and shared else {}
         self._entries = {
-            name: LoadedCode(code, name, emitted.constants, functions, pointers=pointers)
+            name: LoadedCode(code, name, placed(emitted.constants), functions, pointers=pointers)
             for name in emitted.entries
         }
 

@@ -123,7 +123,8 @@ class ReduceOp(XlaOp):
     Folds `dimensions` of all inputs at once: `acc = to_apply(acc, value)`, starting from init.
 
     The reference folds in row-major order of the reduced positions, sums of floats in blocks, as
-    RC4 says; implementations may reassociate. The computation takes the N accumulators, then the N values.
+    RC4 says; implementations may reassociate. The computation takes the N accumulators, then the
+    N values.
 
     (C1) as many init values as inputs, at least one. (C2) all inputs have the same dimensions.
     (C3) (RC1) the computation takes 2N scalars of the element types; (RC2) it returns N of them;
