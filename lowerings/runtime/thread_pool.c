@@ -49,7 +49,7 @@ enum {
     CACHE_LINE = 64,
     STACK_BYTES = 8 << 20,
     /* How long a helper looks for the next loop before it sleeps: docs/decisions.md has the curve. */
-    IDLE_NANOSECONDS = 200 * 1000,
+    IDLE_NANOSECONDS = 50 * 1000,
     /* How long a caller looks whether a helper is done before it sleeps, and the system can give its
      * processor to that helper. */
     DONE_NANOSECONDS = 50 * 1000,

@@ -28,6 +28,8 @@ PAUSES = (1, 10, 100, 1000)
 ITERATIONS = 100
 LOOPS = 200
 """In a row, with the same pauses."""
+REST_SECONDS = 0.3
+"""Before a row: threads of the runtime before look for work for so long, Intel's for 0.2."""
 STEPS = 300
 """Divisions in a row of an iteration, about a microsecond."""
 
@@ -139,6 +141,7 @@ def _intel() -> str:
 def _timed(loop: Callable[[], object], pause: int) -> list[float]:
     """Seconds of the loops of a row, without the first, which wakes the threads."""
     times: list[float] = []
+    time.sleep(REST_SECONDS)
     for _ in range(LOOPS):
         start = time.perf_counter()
         loop()
