@@ -71,6 +71,8 @@ struct loop {
     int64_t team;
     int64_t piece;
     struct range *ranges;
+    /* Where its caller runs. */
+    int processor;
 };
 
 struct helper {
@@ -192,11 +194,38 @@ static void wait_for_loop(struct helper *own) {
     }
 }
 
+static int own_processor(void) {
+#ifdef __linux__
+    return sched_getcpu();
+#else
+    return -1;
+#endif
+}
+
+/*
+ * Moves this thread away from the processor of a caller, where it would take turns with it. Linux
+ * wakes a thread where it ran last, and where processors share no cache looks for no idle one.
+ */
+static void leave_processor(int processor) {
+#ifdef __linux__
+    cpu_set_t all, others;
+    if (processor < 0 || sched_getcpu() != processor || sched_getaffinity(0, sizeof all, &all))
+        return;
+    others = all;
+    CPU_CLR(processor, &others);
+    if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0)
+        sched_setaffinity(0, sizeof all, &all);
+#else
+    (void)processor;
+#endif
+}
+
 static void *help(void *argument) {
     struct helper *own = argument;
     xla_fp_enter();
     for (;;) {
         wait_for_loop(own);
+        leave_processor(own->loop->processor);
         thread_number = own->member;
         work(own->loop, own->member);
         if (atomic_exchange_explicit(&own->state, DONE, memory_order_acq_rel) == AWAITED)
@@ -269,7 +298,7 @@ void xla_parallel_for(int64_t threads, xla_start *start, const void *values, int
     struct range ranges[team];
     struct helper *posted[team];
     int64_t even = count / (team * PIECES);
-    struct loop loop = {start, values, team, even > 0 ? even : 1, ranges};
+    struct loop loop = {start, values, team, even > 0 ? even : 1, ranges, own_processor()};
     for (int64_t member = 0; member < team; ++member) {
         atomic_init(&ranges[member].next, count * member / team);
         ranges[member].last = count * (member + 1) / team;
