@@ -29,20 +29,22 @@ def start_of_words(count: int) -> str:
 
 
 _FUNCTIONS = (PARALLEL_FOR, THREAD_NUMBER, *map(start_of_words, range(1, SHARED_STARTS + 1)))
+RUN = "xla_run"
+ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE = "xla_fp_enter", "xla_fp_leave"
+_USE_STRSM, _STRSM = "xla_use_strsm", "xla_strsm"
 
 
 @cache
 def library() -> ctypes.CDLL:
-    """The library, loaded into this process; raises XlaError where it was not built."""
+    """The library, loaded into this process; raises XlaError where it is missing or outdated."""
     path = Path(__file__).with_name(LIBRARY)
     try:
-        return ctypes.CDLL(str(path))
-    except OSError as error:
-        raise XlaError(f"{path} cannot be loaded; pip install builds it: {error}") from error
-
-
-RUN = "xla_run"
-ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE = "xla_fp_enter", "xla_fp_leave"
+        found = ctypes.CDLL(str(path))
+        for name in (*_FUNCTIONS, RUN, ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE, _USE_STRSM, _STRSM):
+            getattr(found, name)
+    except (OSError, AttributeError) as error:
+        raise XlaError(f"{path} cannot be used; pip install builds it: {error}") from error
+    return found
 
 
 @cache
@@ -70,8 +72,8 @@ def careful_strsm(for_matrices: int, for_vectors: int) -> int:
     computed: numbers that are not finite spoil only what depends on them.
     """
     own = library()
-    own.xla_use_strsm(ctypes.c_void_p(for_matrices), ctypes.c_void_p(for_vectors))
-    return ctypes.cast(own.xla_strsm, ctypes.c_void_p).value or 0
+    own[_USE_STRSM](ctypes.c_void_p(for_matrices), ctypes.c_void_p(for_vectors))
+    return ctypes.cast(own[_STRSM], ctypes.c_void_p).value or 0
 
 
 @contextmanager
