@@ -71,14 +71,20 @@ programs: $(VENV)/with-jax ## Make test/programs anew from JAX
 clean: ## Remove the environment and what tests left behind
 	rm -rf $(VENV) build .lit .pytest_cache .ruff_cache .hypothesis
 
+# What builds the package, the compiler of its library in C among it, stays in the environment: pip
+# would unpack it anew for every extra.
+REQUIREMENTS := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])
+INSTALL := $(BIN)/python -m pip install --quiet --no-build-isolation --editable
+
 # A stamp is written last: an interrupted installation starts again.
 $(VENV)/with-core: pyproject.toml $(wildcard lowerings/runtime/*.[ch]) lowerings/runtime/build_hook.py \
 		| $(VENV)/with-pip
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet $$($(BIN)/python -c '$(REQUIREMENTS)')
+	$(INSTALL) .
 	touch $@
 
 $(addprefix $(VENV)/with-,test bench browser dev docs jax libraries mpi peers riscv): $(VENV)/with-%: $(VENV)/with-core
-	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	$(INSTALL) '.[$*]'
 	touch $@
 
 $(VENV)/with-pip:
