@@ -200,23 +200,38 @@ def values(rows: int, seed: int = 0) -> Array:
 EXECUTORS = {
     "reference": Options(backend="reference"),
     "llvm": Options(backend="llvm"),
-    "riscv64": Options(backend="riscv64"),
     **{level: Options(backend="interpreter", level=level) for level in INTERPRETED_LEVELS},
 }
+
+
+def random_computation(operation: str, seed: int) -> tuple[Source, Array, Array]:
+    """A program, its argument and its value: one to three steps, each a branch, a loop, an array or a slice of one."""
+    random = Random(f"{operation} {seed}")
+    steps = [random.choice(list(STEPS)) for _ in range(random.randint(1, 3))]
+    x = values(3, seed)
+    return (
+        Source.of(program(operation, steps)),
+        x,
+        OPERATIONS[operation][1](x, computation(steps)[1]),
+    )
 
 
 @pytest.mark.parametrize("seed", each_or_full(range(20), (0,)))
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_any_computation(operation: str, seed: int) -> None:
-    """Of one to three steps, each a branch, a loop, an array or a slice of one."""
-    random = Random(f"{operation} {seed}")
-    steps = [random.choice(list(STEPS)) for _ in range(random.randint(1, 3))]
-    source = Source.of(program(operation, steps))
-    x = values(3, seed)
-    expected = OPERATIONS[operation][1](x, computation(steps)[1])
+    source, x, expected = random_computation(operation, seed)
     for name, options in EXECUTORS.items():
         (found,) = compile_source(source, options)(x)
         np.testing.assert_array_equal(found, expected, name)
+
+
+@pytest.mark.riscv64
+@pytest.mark.parametrize("seed", each_or_full(range(20), (0,)))
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_any_computation_on_riscv64(operation: str, seed: int) -> None:
+    source, x, expected = random_computation(operation, seed)
+    (found,) = compile_source(source, Options(backend="riscv64"))(x)
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("operation", ["running", "sort"])
