@@ -46,7 +46,12 @@ WRONG_OPERATIONS = {
     "%0 = stablehlo.transpose %a, §dimensions = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>": (
         "stablehlo.transpose has no 'dimensions' here"
     ),
-    "%0 = §stablehlo.negate %a {speed = 1 : i32} : tensor<2x3xf32>": "unknown attribute 'speed'",
+    '%0 = "§stablehlo.negate"(%a) <{speed = 1 : i32}> : (tensor<2x3xf32>) -> tensor<2x3xf32>': (
+        "unknown attribute 'speed'"
+    ),
+    "%0 = §stablehlo.reverse %a, dims = [1] {dimensions = array<i64: 0>} : tensor<2x3xf32>": (
+        "attribute 'dimensions' is given twice"
+    ),
     "%0 = §stablehlo.compare LESS, %a, %a : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>": (
         "stablehlo.compare: LESS is none of EQ, NE, GE, GT, LE, LT"
     ),

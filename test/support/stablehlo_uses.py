@@ -105,6 +105,8 @@ class Use:
     """What the module has beside the function."""
     made: Mapping[int, str] = field(default_factory=dict[int, str])
     """The operands, by position, that are no arguments of the function but come from `before`."""
+    discardable: str = ""
+    """What stands in the dictionary of attributes that are no properties."""
 
     def text(self) -> str:
         """A module with one function that holds the operation."""
@@ -115,10 +117,11 @@ class Use:
         entries = ", ".join(f"{name} = {spell(value)}" for name, value in self.attributes.items())
         properties = f" <{{{entries}}}>" if entries else ""
         regions = f" ({', '.join(map(str, self.regions))})" if self.regions else ""
+        dictionary = f" {{{self.discardable}}}" if self.discardable else ""
         left = f"%r:{len(self.results)} = " if self.results else ""
         return (
             f"{self.beside}func.func @main({arguments}) {{\n{self.before}"
-            f'{left}"{self.name}"({", ".join(names)}){properties}{regions} : '
+            f'{left}"{self.name}"({", ".join(names)}){properties}{regions}{dictionary} : '
             f"({', '.join(self.operands)}) -> ({', '.join(self.results)})\n"
             f"return\n}}\n"
         )

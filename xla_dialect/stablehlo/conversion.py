@@ -474,13 +474,14 @@ class Conversion:
         elif isinstance(op, SourceOp):
             check_counts(op)
             results = self.convert(op)
-            check_rest(op)
+            check_rest(op, self._location)
         else:
             raise SourceError(op, "this operation is not supported here")
         for old, new in zip(op.results, results, strict=True):
             self.define(old, new)
-        if op.attributes and self._block.last_op is not None:
-            self._keep_attributes(op, self._block.last_op)
+        made = self._block.last_op
+        if op.attributes and made is not None and made is not before:
+            self._keep_attributes(op, made)
         if op.location is not UNKNOWN_LOC and not isinstance(op.location, UnknownLoc):
             self._remember_location(op.location, before)
 

@@ -6,7 +6,8 @@ becomes operations of the `xla` dialect. Its class only parses; the conversion t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NoReturn, Self, TypeAlias, TypeVar, cast
 
@@ -18,6 +19,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     IntegerType,
+    LocationAttr,
     StringAttr,
     f32,
     i1,
@@ -28,6 +30,7 @@ from xdsl.parser import Parser
 from xdsl.traits import IsTerminator
 
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.shape_text.errors import suggestion
 from xla_dialect.stablehlo.attributes import Fields, Word
 
 
@@ -79,6 +82,8 @@ class SourceOp(Operation):
     """A parsed operation; there is one subclass for each row of the table."""
 
     row: ClassVar[SourceRow[Any]]
+    taken: ClassVar[set[str]]
+    """The names that its row has asked for so far, of all operations of the class."""
     traits = OpTraits(tuple)
 
     @classmethod
@@ -94,6 +99,7 @@ class SourceOp(Operation):
 
     def take(self, name: str) -> Attribute | None:
         """Removes and returns a property (or an attribute: older texts have no properties)."""
+        self.taken.add(name)
         value = self.properties.pop(name, None)
         return self.attributes.pop(name, None) if value is None else value
 
@@ -235,7 +241,8 @@ def classes_of(rows: Mapping[str, SourceRow[Any]], dialect: str) -> list[type[Op
         type(
             f"{name.title().replace('_', '').replace('.', '')}Op",
             (SourceOp,),
-            {"name": name, "row": row} | ({"traits": _TERMINATOR} if _ends_a_block(name) else {}),
+            {"name": name, "row": row, "taken": set[str]()}
+            | ({"traits": _TERMINATOR} if _ends_a_block(name) else {}),
         )
         for name, row in rows.items()
         if name.startswith(f"{dialect}.")
@@ -263,11 +270,27 @@ def check_counts(op: SourceOp) -> None:
             op.fail(f"has {count} {what}, expected {expected}")
 
 
-def check_rest(op: SourceOp) -> None:
-    """Attributes that no row has read must be discardable, i.e. have a dialect prefix."""
-    if not op.properties and not op.attributes:
-        return
-    op.attributes.update(op.properties)
+def check_rest(op: SourceOp, place: LocationAttr) -> None:
+    """
+    Properties that no row has read are an error; attributes are discardable, and stay.
+
+    A property that is among the attributes too is an error, a name that is nearly one a warning.
+    """
+    for name in op.properties:
+        op.fail(f"unknown attribute {name!r}")
     for name in op.attributes:
+        if name in op.taken:
+            op.fail(f"attribute {name!r} is given twice")
         if "." not in name:
-            op.fail(f"unknown attribute {name!r}")
+            warn_of_misspelling(op, name, op.taken, place)
+
+
+def warn_of_misspelling(
+    op: Operation, name: str, known: Iterable[str], place: LocationAttr
+) -> None:
+    """Warns that an attribute is kept without a meaning, if its name is nearly a known one."""
+    hint = suggestion(name, known)
+    if hint:
+        where = str(place)[len("loc(") : -1].replace('"', "")
+        message = f"{where}: {op.name}: attribute {name!r} is kept, but has no meaning here{hint}"
+        warnings.warn(message, UserWarning, stacklevel=2)
