@@ -103,13 +103,13 @@ _TARGETS = {
 }
 
 _REPLACED_DIALECTS = {
-    "arith": "xla_dialect.xdsl.arith_extension:ARITH",
-    "linalg": "xla_dialect.xdsl.linalg_extension:LINALG",
-    "transform": "xla_dialect.xdsl.transform_extension:TRANSFORM",
-    "vector": "xla_dialect.xdsl.vector_extension:VECTOR",
+    "arith": "lowerings.dialects.arith_extension:ARITH",
+    "linalg": "lowerings.dialects.linalg_extension:LINALG",
+    "transform": "lowerings.dialects.transform_extension:TRANSFORM",
+    "vector": "lowerings.dialects.vector_extension:VECTOR",
 }
 _REPLACED_PASSES = (
-    "xla_dialect.xdsl.mlir_opt",
+    "lowerings.rewriting.mlir_opt",
     "lowerings.scheduling.transform_interpreter",
 )
 REPLACED_TARGETS = {

@@ -53,7 +53,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "xla_dialect.reference",
         "xla_dialect.stablehlo",
     ),
-    ("lowerings.rewriting", "lowerings.runtime"),
+    ("lowerings.dialects", "lowerings.rewriting", "lowerings.runtime"),
     ("lowerings.ir", "lowerings.layouts", "lowerings.notebook", "lowerings.schedules"),
     (
         "lowerings.bufferize",

@@ -21,8 +21,8 @@ from lowerings.bufferize.liveness import NEVER
 from lowerings.bufferize.storage import Buffer, WholeDestination
 from lowerings.bufferize.strided import buffer_type, has_identity_layout
 from lowerings.bufferize.tensor_operands import is_tensor
+from lowerings.dialects.arith_extension import IndexCastUIOp
 from lowerings.ir.scalar_attributes import constant_integer
-from xla_dialect.xdsl.arith_extension import IndexCastUIOp
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.operation_table import OperationTable
 

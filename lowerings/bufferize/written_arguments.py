@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from lowerings.bufferize.memory_liveness import VIEW_OPERATIONS
 from lowerings.bufferize.tensor_operands import is_linalg_operation, linalg_outputs
-from xla_dialect.xdsl import vector_extension
+from lowerings.dialects import vector_extension
 from xla_dialect.xdsl.operation_table import OperationTable
 
 __all__ = ["WrittenArguments"]

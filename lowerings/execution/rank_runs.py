@@ -17,7 +17,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
 
 if TYPE_CHECKING:
-    from xla_dialect.devices import mpi_ranks
+    from lowerings.execution import mpi_ranks
 
 SILENCE = 600.0
 """Seconds that a rank waits for another one that says nothing, if there is no time limit."""
@@ -34,7 +34,7 @@ def ranks_of(communicator: object, silence: float | None = None) -> Ranks:
     """
     try:
         mpi = import_module("mpi4py.MPI")
-        module = import_module("xla_dialect.devices.mpi_ranks")
+        module = import_module("lowerings.execution.mpi_ranks")
     except (ImportError, RuntimeError) as error:
         reason = " ".join(str(error).split())
         raise XlaError(f"MPI cannot be used ({reason}): pip install 'xla-dialect[mpi]'") from error

@@ -12,6 +12,7 @@ from xdsl.dialects.arith import CMPF_COMPARISON_OPERATIONS, CMPI_COMPARISON_OPER
 from xdsl.dialects.builtin import TensorType, VectorType
 from xdsl.ir import Operation
 
+from lowerings.dialects.arith_extension import IndexCastUIOp, RemFOp
 from lowerings.interpreter.elements import (
     Element,
     Number,
@@ -27,7 +28,6 @@ from xla_dialect.reference.conversion import float_to_integer, integer_to_float
 from xla_dialect.reference.elementwise_binary import maximum, minimum
 from xla_dialect.reference.rounding import in_compute_type, rounded
 from xla_dialect.reference.special_functions import high_product
-from xla_dialect.xdsl.arith_extension import IndexCastUIOp, RemFOp
 from xla_dialect.xdsl.operation_table import OperationTable
 
 

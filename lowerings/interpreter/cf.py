@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 from xdsl.dialects import cf
 from xdsl.ir import Block, Operation
 
+from lowerings.ir.switch_cases import flag_bits, switch_cases
 from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.switch_cases import flag_bits, switch_cases
 
 Jump: TypeAlias = Callable[[Sequence[Any]], tuple[Block, Sequence[Any]]]
 """From the operands of a terminator to the next block, and the values of its arguments."""

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import MemRefType, UnrealizedConversionCastOp
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from lowerings.dialects.vector_extension import ScatterOp
 from lowerings.execution.declared_functions import DeclaredFunction, arrays_of
 from lowerings.interpreter.elements import as_numbers, as_stored, element_of
 from lowerings.interpreter.errors import UndefinedBehavior
@@ -32,7 +33,6 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, numpy_dtype
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.vector_extension import ScatterOp
 
 _VIEWS = (
     memref.SubviewOp,

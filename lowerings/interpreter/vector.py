@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType, VectorT
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
+from lowerings.dialects.vector_extension import GatherOp, ScatterOp, StepOp
 from lowerings.interpreter.arith import (
     bit_and,
     bit_or,
@@ -34,7 +35,6 @@ from lowerings.interpreter.multiply_add import multiply_add
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.reference.elementwise_binary import maximum, minimum
 from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.vector_extension import GatherOp, ScatterOp, StepOp
 
 
 def lanes_of(value: SSAValue) -> int:

@@ -20,6 +20,8 @@ from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
+from lowerings.dialects.arith_extension import EXTENSIONS, NO_FAST_MATH, with_element_type
+from lowerings.dialects.vector_extension import GatherOp
 from lowerings.loops.body import COMPLEX, Body, LaneAnalysis, Lanewise
 from lowerings.loops.builder import ZERO, Index, LoopBuilder
 from lowerings.loops.constants import vector_of
@@ -31,10 +33,8 @@ from lowerings.loops.pair_product import PairProductOp, pair_product
 from lowerings.loops.transposition import transpose_block
 from lowerings.loops.views import as_parts
 from lowerings.loops.word import WordOp, are_adjacent, loaded_word, word
-from xla_dialect.xdsl.arith_extension import EXTENSIONS, NO_FAST_MATH, with_element_type
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.traversal import operations_in
-from xla_dialect.xdsl.vector_extension import GatherOp
 
 PRODUCTS = frozenset((PairProductOp, DotProductOp))
 

@@ -10,6 +10,7 @@ from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import Float64Type, ModuleOp, VectorType, f32
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from lowerings.dialects.arith_extension import with_element_type
 from lowerings.ir.float_formats import small_float
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import FunctionConstants
@@ -23,7 +24,6 @@ from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.failure import rewrites_op
 from lowerings.rewriting.levels import EVERY_LEVEL
-from xla_dialect.xdsl.arith_extension import with_element_type
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase
 from xla_dialect.xdsl.traversal import operations_in

@@ -11,12 +11,12 @@ from xdsl.dialects import memref, vector
 from xdsl.dialects.builtin import ComplexType, VectorType, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
+from lowerings.dialects.vector_extension import GatherOp, ScatterOp
 from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.constants import integer_array, vector_of
 from lowerings.loops.nest import Access
 from lowerings.loops.views import as_parts, materialize_view, with_unit_stride
 from xla_dialect.xdsl.creation import create
-from xla_dialect.xdsl.vector_extension import GatherOp, ScatterOp
 
 
 class LaneStride(Enum):

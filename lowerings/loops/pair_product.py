@@ -9,9 +9,9 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerType, VectorType, i16, 
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 
+from lowerings.dialects.arith_extension import EXTENSIONS
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import vector_of
-from xla_dialect.xdsl.arith_extension import EXTENSIONS
 from xla_dialect.xdsl.creation import create
 
 HALF_BITS = 16

@@ -29,17 +29,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
-from lowerings.rewriting.change import run_pass
-from lowerings.scheduling.script import (
-    Handle,
-    Payload,
-    Script,
-    SilenceableFailure,
-    TransformStep,
-    operations_of,
-)
-from xla_dialect.diagnostics import XlaError
-from xla_dialect.xdsl.transform_extension import (
+from lowerings.dialects.transform_extension import (
     FAILURES,
     PREDICATES,
     AnnotateOp,
@@ -56,6 +46,16 @@ from xla_dialect.xdsl.transform_extension import (
     ParamConstantOp,
     SplitHandleOp,
 )
+from lowerings.rewriting.change import run_pass
+from lowerings.scheduling.script import (
+    Handle,
+    Payload,
+    Script,
+    SilenceableFailure,
+    TransformStep,
+    operations_of,
+)
+from xla_dialect.diagnostics import XlaError
 
 _INTERFACES: Mapping[MatchInterfaceEnum, tuple[type[Operation], ...]] = {
     MatchInterfaceEnum.LINALG_OP: (LinalgStructuredOperation,),

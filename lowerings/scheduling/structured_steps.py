@@ -12,11 +12,7 @@ from xdsl.dialects.transform import TileOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
-from lowerings.ir.named_operations import generalize
-from lowerings.schedules.schedule import ScheduleError
-from lowerings.scheduling.scheduled_operation import ScheduledOperation, TileLoop
-from lowerings.scheduling.script import Handle, Payload, Script, TransformStep, operations_of
-from xla_dialect.xdsl.transform_structured import (
+from lowerings.dialects.transform_structured import (
     FuseIntoContainingOp,
     GeneralizeOp,
     InterchangeOp,
@@ -27,6 +23,10 @@ from xla_dialect.xdsl.transform_structured import (
     TileUsingForallOp,
     VectorizeOp,
 )
+from lowerings.ir.named_operations import generalize
+from lowerings.schedules.schedule import ScheduleError
+from lowerings.scheduling.scheduled_operation import ScheduledOperation, TileLoop
+from lowerings.scheduling.script import Handle, Payload, Script, TransformStep, operations_of
 
 
 def _sizes(

@@ -29,9 +29,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 
+from lowerings.ir.switch_cases import flag_bits, switch_cases
 from xla_dialect.xdsl.dominance import immediate_dominators, reverse_postorder, successors
 from xla_dialect.xdsl.linking import replace_uses
-from xla_dialect.xdsl.switch_cases import flag_bits, switch_cases
 
 __all__ = ["CannotBeStructured", "Flow", "Structurer", "edges_of"]
 

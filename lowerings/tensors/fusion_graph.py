@@ -12,8 +12,8 @@ from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.dialects.linalg.ops import GenericOp, IndexOp, YieldOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from lowerings.dialects.arith_extension import RemFOp
 from lowerings.tensors.indices import Indices, constant, identity, indices_of, loops_of
-from xla_dialect.xdsl.arith_extension import RemFOp
 from xla_dialect.xdsl.traversal import ins_of, operands_of
 
 FREE = 0

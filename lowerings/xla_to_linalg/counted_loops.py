@@ -9,12 +9,12 @@ from typing import TypeAlias
 from xdsl.dialects import arith, scf
 from xdsl.ir import Block, Region, SSAValue
 
+from lowerings.dialects.arith_extension import IndexCastUIOp
 from lowerings.ir.independent_loops import LEAST_MICROSECONDS, promise_independence
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder
 from lowerings.xla_to_linalg.structured import constant, empty, outside_of_bodies
 from xla_dialect.types import Array
-from xla_dialect.xdsl.arith_extension import IndexCastUIOp
 from xla_dialect.xdsl.creation import create
 
 PARTS = 16

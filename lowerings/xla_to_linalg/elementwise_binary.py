@@ -6,6 +6,7 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation, SSAValue
 
+from lowerings.dialects.arith_extension import RemFOp
 from lowerings.ir.float_formats import Specials, small_float
 from lowerings.xla_to_linalg.scalar_functions import complex_exponential, complex_numbers
 from lowerings.xla_to_linalg.scalar_functions.element_functions import (
@@ -19,7 +20,6 @@ from xla_dialect.attributes import ComparisonDirection, ComparisonType
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as ops
 from xla_dialect.types import BY_TYPE, ElementType
-from xla_dialect.xdsl.arith_extension import RemFOp
 
 
 def one_op(op_class: type[Operation]) -> ScalarFunction:

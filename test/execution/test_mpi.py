@@ -271,7 +271,7 @@ def test_a_silent_rank_is_named(stops: str, tmp_path: Path):
         "import os, signal, sys\n"
         "from mpi4py import MPI\n"
         "from tools import xla_run\n"
-        "from xla_dialect.devices.mpi_ranks import RankProcess\n"
+        "from lowerings.execution.mpi_ranks import RankProcess\n"
         "def stop(*_, **__):\n"
         "    os.kill(os.getpid(), signal.SIGSTOP)\n"
         "if MPI.COMM_WORLD.Get_rank() == 2:\n"

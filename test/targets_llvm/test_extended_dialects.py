@@ -8,9 +8,8 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from xla_dialect.mlir_text import print_mlir
-from xla_dialect.xdsl import arith_extension
-from xla_dialect.xdsl.arith_extension import (
+from lowerings.dialects import arith_extension
+from lowerings.dialects.arith_extension import (
     EXTENSIONS,
     CmpfOp,
     CmpiOp,
@@ -18,6 +17,7 @@ from xla_dialect.xdsl.arith_extension import (
     SelectOp,
     SIToFPOp,
 )
+from xla_dialect.mlir_text import print_mlir
 
 
 def test_subclasses_of_those_of_xdsl():

@@ -27,10 +27,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from lowerings.ir.float_formats import FLOAT_FORMATS, FloatFormat
-from lowerings.loops.builder import NO_OVERFLOW_FLAGS, LoopBuilder
-from lowerings.loops.constants import INDEX, vector_of
-from xla_dialect.xdsl.arith_extension import (
+from lowerings.dialects.arith_extension import (
     NO_FAST_MATH,
     CmpfOp,
     CmpiOp,
@@ -42,6 +39,9 @@ from xla_dialect.xdsl.arith_extension import (
     TruncIOp,
     with_element_type,
 )
+from lowerings.ir.float_formats import FLOAT_FORMATS, FloatFormat
+from lowerings.loops.builder import NO_OVERFLOW_FLAGS, LoopBuilder
+from lowerings.loops.constants import INDEX, vector_of
 from xla_dialect.xdsl.creation import create
 
 Operand: TypeAlias = "Number | float | int"

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr
 from xdsl.dialects.utils import FastMathAttrBase
 from xdsl.ir import Attribute, Operation
 
+from lowerings.dialects.arith_extension import IndexCastUIOp, RemFOp
 from lowerings.targets.llvm.constants import scalar_literal, vector_literal
 from lowerings.targets.llvm.emitter import FunctionEmitter, Handler
 from lowerings.targets.llvm.errors import UnsupportedType
@@ -20,7 +21,6 @@ from lowerings.targets.llvm.narrow_floats import (
     widen,
 )
 from lowerings.targets.llvm.types import BF16, F16, F32, F64, INTEGERS, Kind, ValueType
-from xla_dialect.xdsl.arith_extension import IndexCastUIOp, RemFOp
 from xla_dialect.xdsl.operation_table import OperationTable
 
 SATURATING = "xla.saturating"

@@ -16,6 +16,7 @@ from xdsl.dialects import func, memref, vector
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
+from lowerings.dialects.vector_extension import GatherOp, ScatterOp
 from lowerings.targets.llvm.addressing import add, multiply
 from lowerings.targets.llvm.emitter import FunctionEmitter
 from lowerings.targets.llvm.guards import GuardWriter
@@ -23,7 +24,6 @@ from lowerings.targets.llvm.memref import groups, mixed
 from lowerings.targets.llvm.types import INDEX, ValueType, layout_of
 from lowerings.targets.llvm.vector import splat, steps
 from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.vector_extension import GatherOp, ScatterOp
 
 Check: TypeAlias = Callable[[FunctionEmitter, Operation, GuardWriter], None]
 """Prints what is to be checked before an operation."""

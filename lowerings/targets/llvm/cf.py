@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from xdsl.dialects import cf
 from xdsl.ir import Block, Operation, SSAValue
 
+from lowerings.ir.switch_cases import flag_bits, switch_cases
 from lowerings.targets.llvm.emitter import FunctionEmitter
 from lowerings.targets.llvm.errors import EmissionError
 from xla_dialect.xdsl.dominance import reverse_postorder
-from xla_dialect.xdsl.switch_cases import flag_bits, switch_cases
 
 BRANCHES = (cf.BranchOp, cf.ConditionalBranchOp, cf.SwitchOp)
 """The terminators that go to other blocks."""

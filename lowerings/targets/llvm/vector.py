@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
+from lowerings.dialects.vector_extension import GatherOp, ScatterOp, StepOp
 from lowerings.targets.llvm.addressing import address, from_memory, load, store, to_memory
 from lowerings.targets.llvm.arith import emit_fma, fast_math_flags
 from lowerings.targets.llvm.constants import float_constant
@@ -27,7 +28,6 @@ from lowerings.targets.llvm.types import (
     value_type,
 )
 from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.vector_extension import GatherOp, ScatterOp, StepOp
 
 # ---- memory
 

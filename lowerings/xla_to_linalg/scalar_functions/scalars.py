@@ -27,8 +27,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from lowerings.dialects.arith_extension import IndexCastUIOp
 from lowerings.ir.scalar_attributes import scalar_attribute
-from xla_dialect.xdsl.arith_extension import IndexCastUIOp
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import append
 

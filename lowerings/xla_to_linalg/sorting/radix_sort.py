@@ -18,6 +18,7 @@ from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import IntegerType, TensorType, i32, i64
 from xdsl.ir import SSAValue
 
+from lowerings.dialects.arith_extension import IndexCastUIOp
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.counted_loops import counted_loop, loop
 from lowerings.xla_to_linalg.lines import Lines
@@ -28,7 +29,6 @@ from lowerings.xla_to_linalg.structured import (
     fill_into,
     outside_of_bodies,
 )
-from xla_dialect.xdsl.arith_extension import IndexCastUIOp
 
 DIGIT_BITS = 8
 """The counts of a digit's values should stay in the L1 cache, with the lines being written."""

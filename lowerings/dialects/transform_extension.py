@@ -59,7 +59,7 @@ from xdsl.printer import Printer
 from xdsl.traits import SingleBlockImplicitTerminator, ensure_terminator
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.xdsl.transform_structured import STRUCTURED_OPERATIONS
+from lowerings.dialects.transform_structured import STRUCTURED_OPERATIONS
 
 FAILURES = ("suppress", "propagate")
 """What becomes of a silenceable failure, by the number with which MLIR stores it."""

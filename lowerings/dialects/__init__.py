@@ -1,0 +1,1 @@
+"""Dialects of xDSL, extended where lowerings need more of them than xDSL has."""
