@@ -301,7 +301,7 @@ def test_deep_nesting_is_an_error(operation: str):
 def test_cycle_of_locations_is_an_error():
     text = body("%0 = stablehlo.negate %i : tensor<i32> loc(#loc1)")
     text += "#loc1 = loc(callsite(#loc2 at #loc2))\n#loc2 = loc(fused[#loc1])\n"
-    with pytest.raises(LocatedError, match="undefined location #loc1"):
+    with pytest.raises(LocatedError, match="undefined alias #loc1"):
         read_stablehlo(text)
 
 

@@ -65,7 +65,7 @@ LONG = {
     ),
     "locations in a circle": (
         f"#loc1 = loc(#loc2)\n#loc2 = loc(#loc1)\n{NEGATE}: tensor<2xf32> loc(#loc1)",
-        "undefined location",
+        "undefined alias",
     ),
     "groups": (
         f'{HEAD}%0 = "stablehlo.collective_broadcast"(%a) <{{replica_groups = dense<0> : '

@@ -9,18 +9,9 @@ from typing import Any
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     AnyDenseElement,
-    ArrayAttr,
-    CallSiteLoc,
     DenseIntOrFPElementsAttr,
-    FileLineColLoc,
-    FusedLoc,
-    IntAttr,
-    LocationAttr,
-    NameLoc,
-    NoneAttr,
     RankedStructure,
     StringAttr,
-    UnknownLoc,
     UnregisteredOp,
 )
 from xdsl.ir import Attribute, AttributeInvT, Block, Operation, Region, SSAValue, TypeAttribute
@@ -35,9 +26,6 @@ from xla_dialect.xdsl.text import MlirParser
 MAX_RANK = 256
 """Arrays of more dimensions are an error: xDSL's parser takes quadratic time on them."""
 
-MAX_ALIAS_LENGTH = 1 << 16
-"""What an alias stands for, all aliases in it written out, is no longer in characters."""
-
 MAX_REGION_DEPTH = 384
 """Regions nested deeper are an error: passes walk them by `deep_recursion`."""
 
@@ -47,8 +35,7 @@ class StableHloParser(MlirParser):
     Parses a module of StableHLO.
 
     It remembers where every operation stands, takes values only after their definition (in
-    StableHLO nothing else is legal), bounds nesting, leaves splats unexpanded, and finds locations
-    that are defined further down.
+    StableHLO nothing else is legal), bounds nesting, and leaves splats unexpanded.
     """
 
     def __init__(self, context: Context, text: str, file_name: str):
@@ -59,8 +46,6 @@ class StableHloParser(MlirParser):
         self._names: list[int] = []
         self._depth = 0
         self._tensor_types: dict[str, TypeAttribute] = {}
-        self._location_definitions: dict[str, int] | None = None
-        self._alias_lengths: dict[str, int] = {}
 
     def parse_operation(self) -> Operation:
         """Parses an operation and remembers its place."""
@@ -199,94 +184,6 @@ class StableHloParser(MlirParser):
                     return self.lexer.input.content[start : match.end()]
         self.raise_error(f"{self._current_token.text!r} is never closed")
 
-    def _parse_location(self) -> LocationAttr:
-        """Parses what stands inside `loc(...)`; xDSL knows neither ranges nor later aliases."""
-        if self._current_token.kind == MLIRTokenKind.HASH_IDENT:
-            return self._parse_location_alias()
-        if (text := self.parse_optional_str_literal()) is not None:
-            if self.parse_optional_punctuation(":") is not None:
-                return self._parse_file_location(StringAttr(text))
-            if self.parse_optional_punctuation("(") is None:
-                return NameLoc(StringAttr(text), NoneAttr())
-            child = self._parse_location()
-            self.parse_punctuation(")")
-            return NameLoc(StringAttr(text), child)
-        match self.parse_identifier(" in a location"):
-            case "unknown":
-                return UnknownLoc()
-            case "callsite":
-                with self.in_parens():
-                    callee = self._parse_location()
-                    self.parse_keyword("at")
-                    return CallSiteLoc(callee, self._parse_location())
-            case "fused":
-                metadata = NoneAttr()
-                if self.parse_optional_punctuation("<") is not None:
-                    metadata = self.parse_attribute()
-                    self.parse_punctuation(">")
-                parts = self.parse_comma_separated_list(self.Delimiter.SQUARE, self._parse_location)
-                return FusedLoc(ArrayAttr(parts), metadata)
-            case name:
-                self.raise_error(f"unknown kind of location: {name}")
-
-    def _parse_file_location(self, file: StringAttr) -> LocationAttr:
-        """Parses `line:column`; of a range, `line:column to [line]:column`, the start is kept."""
-        line = self.parse_integer(allow_boolean=False, allow_negative=False)
-        self.parse_punctuation(":")
-        column = self.parse_integer(allow_boolean=False, allow_negative=False)
-        if self.parse_optional_keyword("to") is not None:
-            self.parse_optional_integer(allow_boolean=False, allow_negative=False)
-            self.parse_punctuation(":")
-            self.parse_integer(allow_boolean=False, allow_negative=False)
-        return FileLineColLoc(file, IntAttr(line), IntAttr(column))
-
-    def _parse_location_alias(self) -> LocationAttr:
-        """Parses the use of an alias; MLIR prints some definitions after their uses."""
-        token = self._consume_token(MLIRTokenKind.HASH_IDENT)
-        if token.text not in self.attribute_aliases:
-            if self._location_definitions is None:
-                self._location_definitions = {
-                    match.group(1): match.end()
-                    for match in _LOCATION_DEFINITION.finditer(self.lexer.input.content)
-                }
-            start = self._location_definitions.pop(token.text, None)
-            if start is None:
-                self.raise_error(f"undefined location {token.text}", token.span)
-            here = self.pos
-            self._resume_from(start)
-            self._define_location(token.text)
-            self._resume_from(here)
-        found = self.attribute_aliases[token.text]
-        if not isinstance(found, LocationAttr):
-            self.raise_error(f"{token.text} is not a location", token.span)
-        return found
-
-    def _define_location(self, alias: str) -> None:
-        start = self.pos
-        location = self.parse_optional_location()
-        self._measure_alias(alias, start)
-        self.attribute_aliases.setdefault(alias, location or UnknownLoc())
-
-    def _measure_alias(self, alias: str, start: int) -> None:
-        """Bounds what an alias stands for: a few lines could double it again and again."""
-        text = self.lexer.input.content[start : self.pos]
-        used = (self._alias_lengths.get(name, 0) for name in _ALIAS.findall(text))
-        length = self._alias_lengths[alias] = len(text) + sum(used)
-        if length > MAX_ALIAS_LENGTH:
-            self.raise_error(
-                f"{alias} stands for more than {MAX_ALIAS_LENGTH} characters", start, self.pos
-            )
-
-    def _parse_alias_def(self) -> None:
-        definition = _LOCATION_DEFINITION.match(self.lexer.input.content, self.pos)
-        if definition is None:
-            alias, start = self._current_token.text, self._current_token.span.end
-            super()._parse_alias_def()
-            self._measure_alias(alias, start)
-            return
-        self._resume_from(definition.end())
-        self._define_location(definition.group(1))
-
 
 _CLOSING = {"<": ">", "[": "]", "{": "}", "(": ")"}
 _BRACKETS = re.compile(r'"(?:[^"\\\n]|\\.)*"|->|[<>\[\]{}()]')
@@ -299,6 +196,3 @@ _ARGUMENT = re.compile(rf"(%[a-zA-Z_][\w$.-]*): ({_PLAIN_TENSOR.pattern})")
 _TEXT_ENTRY = re.compile(r'\{([a-zA-Z_][\w.]*) = "([^"\\\n]*)"\}')
 
 _SIZES = re.compile(r"tensor<(?:[0-9?]+x)*")
-_ALIAS = re.compile(r"[#!][\w$.-]+")
-
-_LOCATION_DEFINITION = re.compile(r"^(#[\w$.-]+) = (?=loc\()", re.MULTILINE)

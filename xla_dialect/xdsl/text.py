@@ -8,6 +8,8 @@ What differs from xDSL 0.74.0, which stays as it is for everyone else:
 - `1 : i9999999999` computes 2^9999999999. Integer types have at most 8 digits (MLIR: 2^24 - 1).
 - A text without operations is an empty module, as for mlir-opt.
 - The error of an unknown operation is at what follows its name.
+- Aliases may be defined behind their use, as MLIR prints those of locations; locations may be
+  ranges and have metadata; attributes of dialects that xDSL lacks, or has in part, stay as text.
 
 A newer xDSL may need less of this: `test/xdsl/test_dense_literals.py` has a test for each point.
 """
@@ -22,16 +24,27 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import (
     AnyDenseElement,
     ArrayAttr,
+    CallSiteLoc,
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
+    FileLineColLoc,
+    FusedLoc,
+    IntAttr,
+    LocationAttr,
     ModuleOp,
+    NameLoc,
+    NoneAttr,
     RankedStructure,
+    StringAttr,
     TensorType,
+    UnknownLoc,
+    UnregisteredAttr,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.parser import AttrParser, Parser
 from xdsl.parser.generic_parser import ParserState
 from xdsl.printer import Printer
+from xdsl.universe import XDSL_UNIVERSE
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
@@ -58,6 +71,11 @@ class MlirParser(Parser):
         """Reads the first token; raises ParseError."""
         super().__init__(ctx, "", name)
         self._parser_state = ParserState(MlirLexer(Input(text, name)))
+        self._alias_places: dict[str, int] | None = None
+        """Where aliases are defined that have been used before."""
+        self._alias_ends: dict[int, int] = {}
+        """By the place of a definition that has been parsed already, where it ends."""
+        self._alias_lengths: dict[str, int] = {}
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
         """Parses a whole text; raises ParseError."""
@@ -95,7 +113,128 @@ class MlirParser(Parser):
         """Parses what follows `dense`; see `parse_dense_elements`."""
         return parse_dense_elements(self, type)
 
+    # Aliases
 
+    def alias(self, name: str) -> Attribute:
+        """What `#name` or `!name` stands for, also if it is defined further down."""
+        if name not in self.attribute_aliases:
+            text = self.lexer.input.content
+            if self._alias_places is None:
+                definitions = _ALIAS_DEFINITION.finditer(text)
+                self._alias_places = {each.group(1): each.start(1) for each in definitions}
+            start = self._alias_places.pop(name, None)
+            if start is None:
+                use = text.rfind(name, 0, self.pos)
+                self.raise_error(f"undefined alias {name}", use, use + len(name))
+            here = self.pos
+            self._resume_from(start)
+            self._parse_alias_def()
+            self._resume_from(here)
+        return self.attribute_aliases[name]
+
+    def _parse_extended_type_or_attribute(self, attr_or_dialect_name: str, is_type: bool) -> Any:
+        """Parses what follows `#` or `!` and a name: nothing, where that is an alias."""
+        if "." in attr_or_dialect_name or self._current_token.kind is MLIRTokenKind.LESS:
+            return super()._parse_extended_type_or_attribute(attr_or_dialect_name, is_type)
+        return self.alias(("!" if is_type else "#") + attr_or_dialect_name)
+
+    def _parse_alias_def(self) -> None:
+        name, start = self._current_token.text, self.pos
+        known_end = self._alias_ends.get(start)
+        if known_end is not None:
+            self._resume_from(known_end)
+            return
+        super()._parse_alias_def()
+        self._alias_ends[start] = self.pos
+        self._bound_alias(name, start + len(name))
+
+    def _bound_alias(self, name: str, start: int) -> None:
+        """Bounds what an alias stands for: a few lines could double it again and again."""
+        text = self.lexer.input.content[start : self.pos]
+        used = (self._alias_lengths.get(name, 0) for name in _ALIAS.findall(text))
+        length = self._alias_lengths[name] = len(text) + sum(used)
+        if length > MAX_ALIAS_LENGTH:
+            message = f"{name} stands for more than {MAX_ALIAS_LENGTH} characters"
+            self.raise_error(message, start, self.pos)
+
+    def _parse_dialect_type_or_attribute_body(
+        self, attr_name: str, is_type: bool, is_opaque: bool, starting_opaque_pos: int | None
+    ) -> Any:
+        """Parses the rest of an attribute; of one that xDSL does not have, its text."""
+        if is_type or not self._is_foreign(attr_name):
+            return super()._parse_dialect_type_or_attribute_body(
+                attr_name, is_type, is_opaque, starting_opaque_pos
+            )
+        body = ""
+        if starting_opaque_pos is not None:
+            end = self._raw_scan_balanced(starting_opaque_pos)
+            body = self.lexer.input.content[starting_opaque_pos:end]
+            self._resume_from(end)
+        elif self._current_token.kind is MLIRTokenKind.LESS:
+            body = self._parse_dialect_symbol_body()
+        kept = UnregisteredAttr.with_name_and_type(attr_name, is_type)
+        return kept(attr_name, is_type, is_opaque, body)
+
+    def _is_foreign(self, name: str) -> bool:
+        """Whether an attribute is unknown, and of a dialect that is unknown or of xDSL's own."""
+        if self.ctx.get_optional_attr(name) is not None:
+            return False
+        dialect = name.partition(".")[0]
+        known = {*self.ctx.registered_dialect_names, *(d.name for d in self.ctx.loaded_dialects)}
+        return dialect in XDSL_UNIVERSE.all_dialects or dialect not in known
+
+    # Locations
+
+    def _parse_location(self) -> LocationAttr:
+        """Parses what stands inside `loc(...)`."""
+        if self._current_token.kind is MLIRTokenKind.HASH_IDENT:
+            use = self._current_token
+            found = self.parse_attribute()
+            if not isinstance(found, LocationAttr):
+                self.raise_error(f"{use.text} is not a location", use.span)
+            return found
+        if (text := self.parse_optional_str_literal()) is not None:
+            if self.parse_optional_punctuation(":") is not None:
+                return self._parse_file_location(StringAttr(text))
+            if self.parse_optional_punctuation("(") is None:
+                return NameLoc(StringAttr(text), NoneAttr())
+            child = self._parse_location()
+            self.parse_punctuation(")")
+            return NameLoc(StringAttr(text), child)
+        match self.parse_identifier(" in a location"):
+            case "unknown":
+                return UnknownLoc()
+            case "callsite":
+                with self.in_parens():
+                    callee = self._parse_location()
+                    self.parse_keyword("at")
+                    return CallSiteLoc(callee, self._parse_location())
+            case "fused":
+                metadata = NoneAttr()
+                if self.parse_optional_punctuation("<") is not None:
+                    metadata = self.parse_attribute()
+                    self.parse_punctuation(">")
+                parts = self.parse_comma_separated_list(self.Delimiter.SQUARE, self._parse_location)
+                return FusedLoc(ArrayAttr(parts), metadata)
+            case name:
+                self.raise_error(f"unknown kind of location: {name}")
+
+    def _parse_file_location(self, file: StringAttr) -> LocationAttr:
+        """Parses `line:column`; of a range, `line:column to [line]:column`, the start is kept."""
+        line = self.parse_integer(allow_boolean=False, allow_negative=False)
+        self.parse_punctuation(":")
+        column = self.parse_integer(allow_boolean=False, allow_negative=False)
+        if self.parse_optional_keyword("to") is not None:
+            self.parse_optional_integer(allow_boolean=False, allow_negative=False)
+            self.parse_punctuation(":")
+            self.parse_integer(allow_boolean=False, allow_negative=False)
+        return FileLineColLoc(file, IntAttr(line), IntAttr(column))
+
+
+MAX_ALIAS_LENGTH = 1 << 16
+"""What an alias stands for, all aliases in it written out, is no longer in characters."""
+_ALIAS = re.compile(r"[#!][\w$.-]+")
+_ALIAS_DEFINITION = re.compile(r"^[ \t]*([#!][\w$.-]+)[ \t]*=(?!=)", re.MULTILINE)
 _ALIASES = (MLIRTokenKind.HASH_IDENT, MLIRTokenKind.EXCLAMATION_IDENT)
 
 
