@@ -37,11 +37,7 @@ from lowerings.native_lowering import Lowering, signature_in
 from lowerings.pipelines import LEVELS
 from lowerings.rewriting.levels import ON_BUFFERS
 from lowerings.runtime import default_mode
-from xla_dialect.devices.process_grid import Process
 from xla_dialect.entry.names import ENTRY_SYMBOL
-from xla_dialect.literals.arrays import flatten_results
-from xla_dialect.runtime.arguments import nest_arguments
-from xla_dialect.runtime.options import RunOptions
 from xla_dialect.xdsl.linking import release
 
 
@@ -57,19 +53,16 @@ class ReferenceProgram(Runnable):
     @default_mode()
     def __call__(self, *arguments: Any) -> tuple[NDArray[Any], ...]:
         """Interprets the program on numpy arrays; raises XlaError for unsuitable arguments."""
-        from xla_dialect.reference.interpreter import prepared, run  # noqa: PLC0415
+        from lowerings.execution.reference_run import run_on_reference  # noqa: PLC0415
 
-        arrays = [np.asarray(argument) for argument in arguments]
-        nested = nest_arguments(self.module, arrays, self.entry)
-        options: RunOptions = {
-            "observer": self.options.observer,
-            "custom_calls": self.options.python_functions(),
+        return run_on_reference(
+            self.module,
+            [np.asarray(argument) for argument in arguments],
+            self.entry,
+            observer=self.options.observer,
+            custom_calls=self.options.python_functions(),
             **self.options.limits(),
-        }
-        process = Process.current()
-        if process is None:
-            return flatten_results(run(self.module, nested, self.entry, **options))
-        return flatten_results(prepared(self.module, nested, self.entry, process, **options)())
+        )
 
 
 def lowering_of(module: ModuleOp, options: Options, name: str | None = None) -> Lowering:

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.communication.contexts import ContextFault, Contexts, Start, Starts, returned
+from lowerings.communication.process_calls import GATHER, HANDLE, START, process_call
 from lowerings.expand.building import build_before, loaded
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.conversion import ConversionFailed, illegal_op
@@ -27,7 +28,6 @@ from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.ops.process_groups import GroupedOp, process_counts
-from xla_dialect.runtime.process_calls import GATHER, HANDLE, START, process_call
 from xla_dialect.types import (
     BY_NAME,
     Array,

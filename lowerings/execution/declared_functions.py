@@ -15,9 +15,11 @@ from xdsl.ir import Attribute, Operation, Region
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
+from lowerings.communication.process_calls import TARGETS, read_process_call
 from lowerings.driver.context import make_context
 from lowerings.execution.compiled_code import OutsideFunction
 from lowerings.execution.ffi.calls import FfiCall, FfiHandler
+from lowerings.execution.lapack_functions import LAPACK
 from lowerings.execution.program_run import current_run
 from lowerings.ir.custom_calls import declared_operation
 from xla_dialect.diagnostics import LocatedError, XlaError
@@ -27,7 +29,6 @@ from xla_dialect.places import place_of
 from xla_dialect.runtime.custom_calls import CustomCallFunction, call_on_arrays, function_for
 from xla_dialect.runtime.errors import located_error
 from xla_dialect.runtime.observation import Observer
-from xla_dialect.runtime.process_calls import TARGETS, read_process_call
 from xla_dialect.runtime.self_checking import CHECK_CALLS, OBSERVATIONS, require_check
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import TokenType
@@ -159,7 +160,7 @@ def _custom_call(
 ]:
     target = op.custom_call_target.data
     try:
-        function = function_for(target, registry)
+        function = function_for(target, registry, LAPACK)
         if target in CHECK_CALLS:
             require_check(op)
         call = FfiCall(function, op) if isinstance(function, FfiHandler) else None

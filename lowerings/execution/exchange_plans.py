@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from lowerings.communication.process_calls import GATHER, SITE, ProcessCall, read_process_call
 from lowerings.execution.arrays import address_of
 from xla_dialect.devices.exchange import Arrays, Exchange, LogicalId
 from xla_dialect.devices.process_grid import Process, ProcessGrid
@@ -21,7 +22,6 @@ from xla_dialect.literals.arrays import Array, numpy_dtype
 from xla_dialect.ops import collectives
 from xla_dialect.ops.asynchronous import CollectivePermuteStartOp
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.runtime.process_calls import GATHER, SITE, ProcessCall, read_process_call
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import element_count, sizes_of
 
@@ -121,7 +121,7 @@ class _Trace(Process):
     """A process that carries out one call, and takes down what it is to do."""
 
     def __init__(self, op: CustomCallOp, call: ProcessCall, grid: ProcessGrid, place: LogicalId):
-        from xla_dialect.reference.process_calls import ProcessCalls  # noqa: PLC0415
+        from lowerings.execution.process_calls import ProcessCalls  # noqa: PLC0415
 
         super().__init__(grid, place)
         self.routes: list[_Route] = []

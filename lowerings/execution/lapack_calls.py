@@ -29,12 +29,12 @@ from lowerings.execution.lapack_arguments import (
     RoutineMemory,
     UnusualCall,
 )
+from lowerings.execution.lapack_functions import LAPACK_TARGETS, VECTOR_FIRST, configuration_of
 from lowerings.execution.lapack_routines import CALLS
 from lowerings.runtime import careful_strsm
 from lowerings.targets.llvm.machine import host
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.runtime.lapack import VECTOR_FIRST, configuration_of, lapack_routine
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import element_count, is_array, sizes_of
 
@@ -51,7 +51,7 @@ def native_lapack_call(op: CustomCallOp, name: str) -> LoadedCode | None:
     Code whose entry `int name(...)`, given pointers to operands and results, does what a custom
     call does; None for one that is not of LAPACK, or has to go through Python.
     """
-    found = lapack_routine(op.custom_call_target.data)
+    found = LAPACK_TARGETS.get(op.custom_call_target.data)
     if found is None or found[1] not in CALLS:
         return None
     letter, routine = found

@@ -15,7 +15,7 @@ from lowerings.execution.lapack_arguments import (
     RoutineConstant,
     UnusualCall,
 )
-from xla_dialect.runtime.lapack import work_length
+from lowerings.execution.lapack_functions import work_length
 
 _OTHER = {"L": "U", "U": "L"}
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from xla_dialect.devices.process_grid import Process
 
 if TYPE_CHECKING:
-    from xla_dialect.reference.process_calls import ProcessCalls
+    from lowerings.execution.process_calls import ProcessCalls
 
 _Result = TypeVar("_Result")
 
@@ -27,7 +27,7 @@ class ProgramRun:
     @cached_property
     def calls(self) -> ProcessCalls:
         """What the process does for it; most programs ask for nothing that needs the reference."""
-        from xla_dialect.reference.process_calls import ProcessCalls  # noqa: PLC0415
+        from lowerings.execution.process_calls import ProcessCalls  # noqa: PLC0415
 
         return ProcessCalls(self.process)
 

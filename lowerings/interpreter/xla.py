@@ -8,6 +8,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from lowerings.execution.reference_run import LIBRARIES
 from lowerings.interpreter.elements import element_of
 from lowerings.interpreter.machine import Dialect, Frame, FrameFunction, StructuredMaker, Translator
 from xla_dialect.literals.arrays import Array, numpy_dtype
@@ -42,7 +43,7 @@ def evaluated(translator: Translator, op: Operation) -> FrameFunction:
 
 def _reference(module: ModuleOp) -> ReferenceInterpreter:
     interpreter = ReferenceInterpreter(module)
-    register_reference(interpreter)
+    register_reference(interpreter, libraries=LIBRARIES)
     return interpreter
 
 

@@ -22,6 +22,7 @@ from lowerings.execution.loops_compiler import compile_loops_module
 from lowerings.execution.observed_values import is_observing
 from lowerings.execution.processes import Runnable
 from lowerings.execution.program_shards import ProgramShards
+from lowerings.execution.reference_run import run_on_reference
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.execution.strided_arrays import with_memory_orders
 from lowerings.interpreter import InterpretedProgram
@@ -33,13 +34,9 @@ from lowerings.layouts.memory_order import MemoryOrder
 from lowerings.pipelines import NATIVE
 from xla_dialect.devices.process_grid import Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.arrays import Array, flatten_results
+from xla_dialect.literals.arrays import Array
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous, collectives, operations_of, random, transfers
-from xla_dialect.reference import run
-from xla_dialect.reference.interpreter import prepared
-from xla_dialect.runtime.arguments import nest_arguments
-from xla_dialect.runtime.options import RunOptions
 from xla_dialect.self_checking.interpreter import RunParallelOp
 from xla_dialect.shapes.dynamic_size import is_dynamic
 from xla_dialect.types import flatten, is_array, sizes_of
@@ -222,13 +219,12 @@ class Execution:
         """Runs the reference; once layouts are expanded, it takes tiled arrays in memory order."""
         if self._misplaced:
             raise XlaError(self._misplaced)
-        nested = nest_arguments(self.module, self._own_arguments(arrays), self.entry)
-        limits: RunOptions = {"iteration_limit": ITERATION_LIMIT, "time_limit": TIME_LIMIT}
-        process = Process.current()
-        found = flatten_results(
-            run(self.module, nested, self.entry, **limits)
-            if process is None
-            else prepared(self.module, nested, self.entry, process, **limits)()
+        found = run_on_reference(
+            self.module,
+            self._own_arguments(arrays),
+            self.entry,
+            iteration_limit=ITERATION_LIMIT,
+            time_limit=TIME_LIMIT,
         )
         own, results = self._own_signature().results, self.static_signature.results
         if not len(found) == len(own) == len(results):

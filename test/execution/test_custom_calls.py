@@ -381,3 +381,28 @@ def test_linear_algebra_of_jax(name: str) -> None:
     assert len(found) == len(expected)
     for mine, theirs in zip(found, expected, strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-3, atol=1e-3)
+
+
+def test_the_reference_carries_out_what_machine_code_asks_of_its_process() -> None:
+    text = """
+    HloModule m, replica_count=2
+    add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+    ENTRY e {
+      x = f32[3] parameter(0)
+      low = f32[] constant(0)
+      high = f32[] constant(1)
+      number = u32[] replica-id()
+      random = f32[3] rng(low, high), distribution=rng_uniform
+      sum = f32[3] all-reduce(x), replica_groups={{0,1}}, to_apply=add
+      ROOT all = (f32[3], u32[], f32[3]) tuple(sum, number, random)
+    }"""
+    arguments = [[np.array([0, 1, 2], np.float32)], [np.array([5, 6, 8], np.float32)]]
+    programs = [
+        lowerings.compile(text, backend="reference", pipeline=pipeline)
+        for pipeline in (None, "xla-expand-communication")
+    ]
+    operations, calls = (program.run_processes(arguments) for program in programs)
+    for place, (sums, number, numbers) in enumerate(calls):
+        assert sums.tolist() == [5, 7, 10]
+        assert number == place
+        assert numbers.tolist() == operations[place][2].tolist()

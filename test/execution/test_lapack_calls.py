@@ -12,8 +12,8 @@ from lowerings.compilation import Program
 from lowerings.execution import lapack_calls
 from lowerings.execution.declared_functions import CustomCalls
 from lowerings.execution.executable import Executable
+from lowerings.execution.lapack_functions import work_length
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.runtime.lapack import work_length
 
 pytestmark = pytest.mark.scipy
 

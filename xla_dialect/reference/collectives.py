@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias, cast
@@ -24,12 +24,15 @@ from xla_dialect.places import described
 from xla_dialect.reference.computations import on_arrays
 from xla_dialect.reference.permuted_slices import SliceExchange
 from xla_dialect.reference.tuples import as_results
-from xla_dialect.runtime.process_calls import GATHER, SITE
 
 Write: TypeAlias = Callable[[Arrays], None]
 """Waits for the results of a collective, and writes them into arrays that are to be theirs."""
 
 ArrayFunction: TypeAlias = Callable[..., tuple[Array, ...]]
+
+
+_SECOND_STAGE = "second"
+"""Tells the exchange that follows from what the first one of a collective has brought."""
 
 
 def expanded(ids: Ids, number: int, place: LogicalId, grid: ProcessGrid) -> list[LogicalId]:
@@ -124,8 +127,12 @@ class CollectiveFunctions(InterpreterFunctions):
         # kind.
         kind = op.name.removesuffix("_start")
         is_told = op.channel is None and self.process.same_program
-        key = (kind, op.attributes.get(SITE, op) if is_told else op.channel, *stage)
+        key = (kind, self.identity(op) if is_told else op.channel, *stage)
         return self.process.exchange(key, members, outgoing, described(op), borrowed)
+
+    def identity(self, op: CollectiveOp) -> Hashable:
+        """What is equal where processes of one program have come to the same operation."""
+        return op
 
     def group(self, op: GroupedOp) -> tuple[LogicalId, ...] | None:
         """The members of the group of this process; None if it is in none."""
@@ -233,7 +240,7 @@ class CollectiveFunctions(InterpreterFunctions):
             [rows_between(int(first), int(count), source, "the input") for first, count in updates]
             for updates in (_updates(inputs[i], counts[i]) for i in range(len(members)))
         ]
-        sent = self.exchange(op, members, rows, stage=(GATHER, places.number))
+        sent = self.exchange(op, members, rows, stage=(_SECOND_STAGE, places.number))
 
         def write(results: Arrays) -> None:
             (result,) = results
@@ -275,7 +282,7 @@ class CollectiveFunctions(InterpreterFunctions):
             own = [
                 piece[: each[me].size].reshape(-1) for piece, each in zip(folded, cut, strict=True)
             ]
-            begun = self.exchange(op, members, [own] * count, borrowed, (GATHER, number))
+            begun = self.exchange(op, members, [own] * count, borrowed, (_SECOND_STAGE, number))
             begun.take(list(zip(*cut, strict=True)))
 
         return write

@@ -24,6 +24,7 @@ from xla_dialect.literals.arrays import (
     flatten_results,
 )
 from xla_dialect.reference.asynchronous import AsynchronousFunctions
+from xla_dialect.reference.collectives import CollectiveFunctions
 from xla_dialect.reference.contraction import ContractionFunctions
 from xla_dialect.reference.control_flow import ControlFlowFunctions
 from xla_dialect.reference.conversion import ConversionFunctions
@@ -42,10 +43,11 @@ from xla_dialect.reference.functions import FuncFunctions
 from xla_dialect.reference.gather_scatter import GatherScatterFunctions, OutOfBounds
 from xla_dialect.reference.linear_algebra import LinearAlgebraFunctions
 from xla_dialect.reference.normalization import NormalizationFunctions
-from xla_dialect.reference.process_calls import ProcessCalls
+from xla_dialect.reference.random import RandomFunctions
 from xla_dialect.reference.reduction import ReductionFunctions
 from xla_dialect.reference.self_checking import ObservationFunctions, ParallelFunctions
 from xla_dialect.reference.sorting import SortingFunctions
+from xla_dialect.reference.transfers import TransferFunctions
 from xla_dialect.reference.tuples import TupleFunctions
 from xla_dialect.runtime.arguments import checked_arguments, entry_function
 from xla_dialect.runtime.deadline import Deadline, TimeLimitReached
@@ -127,7 +129,12 @@ def register_reference(
     default the only one there is.
     """
     process = Process() if process is None else process
-    calls = ProcessCalls(process, options.get("seed", 0))
+    collectives = CollectiveFunctions(process)
+    library = {
+        target: function
+        for known in options.get("libraries", ())
+        for target, function in known(process).items()
+    }
     for functions in (
         CreationFunctions(options.get("memory_limit", MEMORY_LIMIT)),
         ElementwiseUnaryFunctions(),
@@ -136,7 +143,7 @@ def register_reference(
         ElementwiseTernaryFunctions(),
         ConversionFunctions(),
         DynamicShapeFunctions(),
-        calls.random,
+        RandomFunctions(options.get("seed", 0) + process.number),
         DataMovementFunctions(),
         ReductionFunctions(),
         SortingFunctions(),
@@ -146,10 +153,10 @@ def register_reference(
         NormalizationFunctions(),
         ControlFlowFunctions(options.get("iteration_limit"), process),
         TupleFunctions(),
-        calls.collectives,
-        AsynchronousFunctions(calls.collectives),
-        calls.transfers,
-        CustomCallFunctions(options.get("custom_calls", {}), calls),
+        collectives,
+        AsynchronousFunctions(collectives),
+        TransferFunctions(process),
+        CustomCallFunctions(options.get("custom_calls", {}), library, process),
         ObservationFunctions(options.get("observer") or Observer()),
         ParallelFunctions(partial(prepared, **options), process),
         FuncFunctions(),

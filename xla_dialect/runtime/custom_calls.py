@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar, cast
 
+from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import TOKEN, Value, as_argument, copied
 from xla_dialect.ops import custom_calls as ops
-from xla_dialect.runtime.lapack import lapack_function
 from xla_dialect.runtime.self_checking import CHECK_CALLS, call_check
 from xla_dialect.types import TokenType
 
@@ -22,6 +22,12 @@ and write to it, and may go on using what it has returned. The operation has eve
 function may want to know: the types of the results, `backend_config` among its attributes.
 """
 
+CustomCallLibrary: TypeAlias = Callable[[Process], Mapping[str, CustomCallFunction]]
+"""
+The custom calls that a library can compute, by target: from the process that runs a program to
+functions. They take and return the arrays of the run themselves, not copies.
+"""
+
 
 def _identity(op: ops.CustomCallOp, operand: Value) -> Value:
     return operand
@@ -32,20 +38,27 @@ def _nothing(op: ops.CustomCallOp, operand: Value) -> Value:
 
 
 def built_in_function(target: str) -> CustomCallFunction | None:
-    """The function of a well-known target: an annotation, a check, or JAX's calls of LAPACK."""
+    """The function of a well-known target: an annotation or a check."""
     if target in CHECK_CALLS:
         return call_check
     if target == ops.SHARDING_GROUP:
         return _nothing
-    return _identity if target in ops.ANNOTATIONS else lapack_function(target)
+    return _identity if target in ops.ANNOTATIONS else None
 
 
 _Function = TypeVar("_Function")
 
 
-def function_for(target: str, registry: Mapping[str, _Function]) -> _Function | CustomCallFunction:
-    """The function registered for a target, or else the built-in one; raises XlaError for none."""
-    function = registry.get(target) or built_in_function(target)
+def function_for(
+    target: str,
+    registry: Mapping[str, _Function],
+    library: Mapping[str, CustomCallFunction],
+) -> _Function | CustomCallFunction:
+    """
+    The function that a caller has registered for a target, or else that of a library, or else the
+    built-in one; raises XlaError for none.
+    """
+    function = registry.get(target) or library.get(target) or built_in_function(target)
     if function is None:
         known = ", ".join(sorted(registry)) or "none"
         raise XlaError(f"no function is registered for the target '{target}' (there are: {known})")

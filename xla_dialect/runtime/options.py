@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
-from xla_dialect.runtime.custom_calls import CustomCallFunction
+from xla_dialect.runtime.custom_calls import CustomCallFunction, CustomCallLibrary
 from xla_dialect.runtime.observation import Observer
 
 
@@ -26,5 +26,7 @@ class RunOptions(TypedDict, total=False):
     """Seeds the random numbers of `rng`."""
     custom_calls: Mapping[str, CustomCallFunction]
     """The functions that custom calls may call, by target."""
+    libraries: Sequence[CustomCallLibrary]
+    """What else knows functions that custom calls may call."""
     observer: Observer
     """Where printed and probed values go."""

@@ -8,11 +8,11 @@ import pytest
 from peers import has_jax
 
 from lowerings.driver.program import parse_program
+from lowerings.execution.lapack_functions import LAPACK, ROUTINES
+from lowerings.execution.reference_run import run_on_reference
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text import read_hlo
-from xla_dialect.literals.arrays import flatten_results
-from xla_dialect.reference import run
-from xla_dialect.runtime.lapack import ROUTINES, lapack_function
+from xla_dialect.reference import run, run_replicated
 from xla_dialect.verification.verify import verify
 
 if has_jax():
@@ -146,7 +146,7 @@ def test_as_xla(function: Callable[[Any], Any], dtype: str, sizes: tuple[int, ..
     tolerance = 2e-4 if np.finfo(dtype).bits == 32 else 1e-11
     for module in (parse_program(stablehlo, "<jax>", "stablehlo"), read_hlo(hlo)):
         verify(module)
-        found = flatten_results(run(module, [a]))
+        found = run_on_reference(module, [a], "main")
         assert len(found) == len(expected)
         for mine, theirs in zip(found, expected, strict=True):
             assert mine.dtype == theirs.dtype
@@ -158,7 +158,7 @@ def test_eigenvectors_of_general_matrices() -> None:
     a = matrix("float64", 5, 5)
     with jax.enable_x64(True):
         text = jax.jit(lambda a: linalg.eig(a)).lower(a).as_text()
-    values, left, right = flatten_results(run(parse_program(text), [a]))
+    values, left, right = run_on_reference(parse_program(text), [a], "main")
     assert not np.all(np.isreal(values))
     np.testing.assert_allclose(a @ right, right * values, atol=1e-12)
     np.testing.assert_allclose(left.conj().T @ a, values[:, None] * left.conj().T, atol=1e-12)
@@ -175,8 +175,8 @@ def test_every_routine_is_called() -> None:
 
 
 def test_other_targets_are_not_lapack() -> None:
-    assert lapack_function("lapack_sgemm_ffi") is None
-    assert lapack_function("lapack_spotrf") is None
+    assert "lapack_sgemm_ffi" not in LAPACK
+    assert "lapack_spotrf" not in LAPACK
 
 
 @pytest.mark.parametrize("target", ["Sharding", "annotate_device_placement"])
@@ -197,8 +197,45 @@ def test_the_registry_comes_first() -> None:
       return %y : tensor<2xf32>
     }"""
     module, x = parse_program(text), np.arange(2, dtype=np.float32)
-    (found,) = run(module, [x], custom_calls={"Sharding": lambda op, x: x + 1})
+    library = {"Sharding": lambda op, x: x + 2}
+    (found,) = run(module, [x], libraries=[lambda process: library])
+    assert np.asarray(found).tolist() == [2, 3]
+    (found,) = run(
+        module,
+        [x],
+        libraries=[lambda process: library],
+        custom_calls={"Sharding": lambda op, x: x + 1},
+    )
     assert np.asarray(found).tolist() == [1, 2]
+
+
+def test_a_library_knows_the_process_that_runs() -> None:
+    text = """
+    func.func @main() -> tensor<i32> {
+      %y = stablehlo.custom_call @number() : () -> tensor<i32>
+      return %y : tensor<i32>
+    }"""
+    found = run_replicated(
+        parse_program(text),
+        replicas=3,
+        libraries=[lambda process: {"number": lambda op: np.int32(process.number)}],
+    )
+    assert [int(np.asarray(result)) for (result,) in found] == [0, 1, 2]
+
+
+def test_the_reference_alone_knows_no_lapack() -> None:
+    text = """
+    func.func @main(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<i32>) {
+      %y:2 = stablehlo.custom_call @lapack_spotrf_ffi(%x) {mhlo.backend_config = {uplo = 76 : ui8}}
+        : (tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<i32>)
+      return %y#0, %y#1 : tensor<2x2xf32>, tensor<i32>
+    }"""
+    x = np.eye(2, dtype=np.float32) * 4
+    with pytest.raises(XlaError, match="no function is registered for the target 'lapack_spotrf"):
+        run(parse_program(text), [x])
+    factor, info = run_on_reference(parse_program(text), [x], "main")
+    assert factor.tolist() == [[2, 0], [0, 2]]
+    assert info == 0
 
 
 def test_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,4 +243,4 @@ def test_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
     with jax.enable_x64(True):
         text = jax.jit(linalg.lu).lower(matrix("float64", 2, 2)).as_text()
     with pytest.raises(XlaError, match="calls of LAPACK need scipy: pip install scipy"):
-        run(parse_program(text), [matrix("float64", 2, 2)])
+        run_on_reference(parse_program(text), [matrix("float64", 2, 2)], "main")

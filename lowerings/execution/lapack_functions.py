@@ -1,9 +1,10 @@
 """
 The LAPACK routines that JAX calls on the CPU, `lapack_<type><routine>_ffi`, through scipy.
 
-Each works on the matrices of one problem; `lapack_function` runs it over the batch dimensions.
-Operands, attributes and results are those of jaxlib's functions of the same names; where LAPACK
-leaves something undefined, such as the matrix that an SVD has used up, the operand is returned.
+Each works on the matrices of one problem; the functions of `LAPACK` run it over the batch
+dimensions. Operands, attributes and results are those of jaxlib's functions of the same names;
+where LAPACK leaves something undefined, such as the matrix that an SVD has used up, the operand is
+returned.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, StringAttr
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, numpy_dtype
 from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.runtime.custom_calls import CustomCallFunction
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import flatten, is_array, sizes_of
 
@@ -281,28 +283,17 @@ ROUTINES: Mapping[str, Callable[[Problem, Matrices], Solved]] = {
 VECTOR_FIRST = {"gtsv"}
 """The routines whose first operand is a vector for each problem, not a matrix."""
 
-_TARGET = re.compile(r"lapack_([sdcz])(\w+)_ffi")
+LAPACK_TARGETS: Mapping[str, tuple[str, str]] = {
+    f"lapack_{letter}{routine}_ffi": (letter, routine) for routine in ROUTINES for letter in "sdcz"
+}
+"""By target: the letter of the element type, and the routine."""
 
 
-def lapack_routine(target: str) -> tuple[str, str] | None:
-    """The letter and the routine that a target names; None if it is none of `ROUTINES`."""
-    match = _TARGET.fullmatch(target)
-    if match is None or match.group(2) not in ROUTINES:
-        return None
-    return match.group(1), match.group(2)
-
-
-def lapack_function(target: str) -> Callable[..., Array | tuple[Array, ...]] | None:
+def _on_batches(letter: str, routine: str) -> CustomCallFunction:
     """
-    What a custom call of this target computes, None if it is none of `ROUTINES`.
-
-    Takes the operation and its operands; returns one array, or a tuple of one per result. Where the
-    first has no elements the others are zeros.
+    What a custom call of a routine computes: from the operation and its operands to one array, or
+    to a tuple of one per result. Where the first has no elements the others are zeros.
     """
-    found = lapack_routine(target)
-    if found is None:
-        return None
-    letter, routine = found
 
     def run(op: CustomCallOp, *operands: Array) -> Array | tuple[Array, ...]:
         types = cast("tuple[ArrayType, ...]", flatten(op.result_types))
@@ -322,6 +313,11 @@ def lapack_function(target: str) -> Callable[..., Array | tuple[Array, ...]] | N
 
     return run
 
+
+LAPACK: Mapping[str, CustomCallFunction] = {
+    target: _on_batches(letter, routine) for target, (letter, routine) in LAPACK_TARGETS.items()
+}
+"""By target."""
 
 _SETTING = re.compile(r"(\w+) = (true|false|-?\d+)")
 _WORDS = {"true": 1, "false": 0}

@@ -1,20 +1,22 @@
-"""What a process does for the program that it runs: see `xla_dialect.runtime.process_calls`."""
+"""What a process does for the program that it runs: calls of `communication/process_calls.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
 from xdsl.interpreter import PythonValues
 from xdsl.ir import Attribute
 
+from lowerings.communication.process_calls import SITE, TARGETS, ProcessCall, read_process_call
 from xla_dialect.devices.exchange import Arrays, LogicalId, piece_length, pieces
 from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.arrays import Array
+from xla_dialect.literals.arrays import Array, Value
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous, collectives, random, transfers
+from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.open_contexts import as_one
 from xla_dialect.ops.process_groups import CollectiveOp, GroupedOp
 from xla_dialect.reference.collectives import (
@@ -28,7 +30,7 @@ from xla_dialect.reference.collectives import (
 )
 from xla_dialect.reference.random import RandomFunctions
 from xla_dialect.reference.transfers import TransferFunctions, as_item, of_item, received
-from xla_dialect.runtime.process_calls import ProcessCall
+from xla_dialect.runtime.custom_calls import CustomCallFunction
 
 Types: TypeAlias = Sequence[Attribute]
 
@@ -48,15 +50,22 @@ def _untyped(write: Write) -> _Begun:
     return lambda results, _: write(results)
 
 
+class _CollectivesOfCalls(CollectiveFunctions):
+    """Collectives that are read from calls: an operation is known by the number of its site."""
+
+    def identity(self, op: CollectiveOp) -> Hashable:
+        """The same number in all copies of a program."""
+        return op.attributes.get(SITE, op)
+
+
 class ProcessCalls:
     """One run of a program by a process."""
 
-    def __init__(self, process: Process, seed: int = 0):
-        """`seed`: of the numbers that `rng` draws."""
+    def __init__(self, process: Process):
         self.process = process
-        self.collectives = CollectiveFunctions(process)
+        self.collectives = _CollectivesOfCalls(process)
         self.transfers = TransferFunctions(process)
-        self.random = RandomFunctions(seed + process.number)
+        self.random = RandomFunctions(process.number)
         self._begun: dict[int, _Begun] = {}
         self._count = 0
         self._exchanged = 0
@@ -177,6 +186,20 @@ class ProcessCalls:
         smallest = min(op.group_sizes(grid.replicas, grid.partitions))
         length = piece_length(array.size, array.dtype.itemsize, smallest)
         return [array] * count if length is None else pieces(array, length, count)
+
+
+def process_functions(process: Process) -> Mapping[str, CustomCallFunction]:
+    """What the calls in one run of a program compute, by target: a library of the reference."""
+    calls = ProcessCalls(process)
+    known: dict[CustomCallOp, ProcessCall] = {}
+
+    def function(op: CustomCallOp, *arguments: Value) -> object:
+        if op not in known:
+            known[op] = read_process_call(op)
+        results = calls.results(known[op], arguments)
+        return results[0] if len(results) == 1 else results
+
+    return dict.fromkeys(TARGETS, function)
 
 
 def rows_for(stack: Array, part: Array, members: int) -> list[Array]:
