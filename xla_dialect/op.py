@@ -197,6 +197,30 @@ class Contract:
             Keywords.of(() if relate is None else inspect.signature(relate).parameters, definition),
         )
 
+    def operand_types(self, found: Sequence[Attribute]) -> list[Any]:
+        """A type for each operand, a tuple of types for a variadic one; raises Violation."""
+        places = self.structure.operands.segments(len(found))
+        arguments: list[Any] = []
+        for name in self.operands:
+            place = places[name]
+            if isinstance(place, int):
+                arguments.append(found[place])
+            else:
+                arguments.append(None if place is None else tuple(found[place]))
+        return arguments
+
+    def values(
+        self, wanted: Keywords, properties: Mapping[str, Attribute], regions: Sequence[Region]
+    ) -> dict[str, Any]:
+        """Properties and regions by their names; raises Violation."""
+        self.structure.check_properties(properties)
+        found: dict[str, Any] = {name: decode(properties.get(name)) for name in wanted.properties}
+        places = self.structure.regions.segments(len(regions))
+        for name in wanted.regions:
+            place = places[name]
+            found[name] = None if place is None else regions[place]
+        return found
+
 
 def _named(wanted: Iterable[str], definitions: Sequence[tuple[str, Any]]) -> tuple[str, ...]:
     names = {name for name, _ in definitions}
@@ -347,42 +371,31 @@ class XlaOp(IRDLOperation):
 
         Raises VerifyException `xla.pad: (C3) ...` where a constraint does not hold.
         """
-        contract = self.contract()
         try:
-            operands = self._operand_types(contract)
-            keywords = self._keywords(contract, contract.keywords)
-            if contract.takes_declared:
-                keywords["declared"] = tuple(self.result_types)
-            return contract.infer(*operands, **keywords)
+            return self.types_of(
+                [operand.type for operand in self.operands],
+                self.properties,
+                self.regions,
+                self.result_types,
+            )
         except Violation as violation:
             raise VerifyException(f"{self.name}: {violation}") from None
 
-    def _operand_types(self, contract: Contract) -> list[Any]:
-        """A type for each operand, a tuple of types for a variadic one; raises Violation."""
-        found = [operand.type for operand in self.operands]
-        places = contract.structure.operands.segments(len(found))
-        arguments: list[Any] = []
-        for name in contract.operands:
-            place = places[name]
-            if isinstance(place, int):
-                arguments.append(found[place])
-            else:
-                arguments.append(None if place is None else tuple(found[place]))
-        return arguments
-
-    def _keywords(self, contract: Contract, wanted: Keywords) -> dict[str, Any]:
-        """Properties and regions by their names; raises Violation."""
-        properties = self.properties
-        contract.structure.check_properties(properties)
-        keywords: dict[str, Any] = {
-            name: decode(properties.get(name)) for name in wanted.properties
-        }
-        regions = self.regions
-        places = contract.structure.regions.segments(len(regions))
-        for name in wanted.regions:
-            place = places[name]
-            keywords[name] = None if place is None else regions[place]
-        return keywords
+    @classmethod
+    def types_of(
+        cls,
+        operands: Sequence[Attribute],
+        properties: Mapping[str, Attribute],
+        regions: Sequence[Region],
+        declared: Sequence[Attribute],
+    ) -> Types:
+        """The result types for operands of these types, by `infer`; raises Violation."""
+        contract = cls.contract()
+        arguments = contract.operand_types(operands)
+        keywords = contract.values(contract.keywords, properties, regions)
+        if contract.takes_declared:
+            keywords["declared"] = tuple(declared)
+        return contract.infer(*arguments, **keywords)
 
     @classmethod
     def is_pointwise(cls) -> bool:

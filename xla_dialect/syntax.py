@@ -28,6 +28,7 @@ from xdsl.irdl import OpDef, OptionalDef
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
+from xla_dialect.xdsl.directives import parse_arguments
 from xla_dialect.xdsl.text import parse_literal, print_literal
 
 
@@ -233,18 +234,6 @@ def parse_signature(
         )
         parts.result_types = [parser.parse_type()] if results is None else results
     parts.operands = parser.resolve_operands(operands, types, position)
-
-
-def parse_argument(parser: Parser) -> Parser.Argument:
-    """Parses `%x: type` of a region, and its location if it is there."""
-    argument = parser.parse_argument()
-    argument.location = parser.parse_optional_location()
-    return argument
-
-
-def parse_arguments(parser: Parser) -> list[Parser.Argument]:
-    """Parses `(%x: type, ...)` of a region."""
-    return parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_argument(parser))
 
 
 def parse_regions(definition: OpDef, parser: Parser) -> list[Region]:

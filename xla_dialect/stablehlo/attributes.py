@@ -34,6 +34,7 @@ from xdsl.printer import Printer
 
 from xla_dialect.attributes import SpellingError
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels
+from xla_dialect.xdsl.directives import parse_i64
 
 WORD_NAMES = (
     "comparison_direction",
@@ -189,15 +190,6 @@ def parse_value(parser: AttrParser) -> Attribute:
     if (attribute := parser.parse_optional_attribute()) is not None:
         return attribute
     return StringAttr(parser.parse_identifier(" as the value of a field"))
-
-
-def parse_i64(parser: AttrParser) -> int:
-    """Parses an integer that fits into 64 bits, signed."""
-    position = parser.pos
-    value = parser.parse_integer(allow_boolean=False)
-    if not -(2**63) <= value < 2**63:
-        parser.raise_error("the number does not fit into 64 bits", position)
-    return value
 
 
 def integers(values: Sequence[int]) -> DenseArrayBase[Any]:

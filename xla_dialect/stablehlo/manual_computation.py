@@ -24,9 +24,9 @@ from xla_dialect.stablehlo.sharding import axes_named_by, check_sharding, parse_
 from xla_dialect.stablehlo.shardy_attributes import SdyManualAxes, SdyShardingPerValue
 from xla_dialect.stablehlo.source import SourceError, SourceOp
 from xla_dialect.stablehlo.syntax import parse_types, same_type
-from xla_dialect.syntax import parse_arguments
 from xla_dialect.types import Array, TokenType, array, as_array
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.directives import parse_arguments
 
 
 def _parse_shardings(parser: Parser) -> Attribute:

@@ -19,9 +19,9 @@ from xla_dialect.stablehlo.correspondence import integers, named, same
 from xla_dialect.stablehlo.promotion import accumulators_of, promoted
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types, parse_integers
-from xla_dialect.syntax import parse_argument
 from xla_dialect.types import Array, ElementClass, array, element_class
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.directives import parse_argument
 
 
 def parse_reduce(parser: Parser, op_class: type[SourceOp]) -> SourceOp:

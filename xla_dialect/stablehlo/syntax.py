@@ -18,10 +18,11 @@ from xdsl.dialects.builtin import ArrayAttr, BoolAttr, IntegerAttr, TensorType, 
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 
-from xla_dialect.stablehlo.attributes import FIELDS, WORDS, integers, parse_i64
+from xla_dialect.stablehlo.attributes import FIELDS, WORDS
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.types import Array, array_like, component_type
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.directives import parse_i64, parse_integers
 
 
 @dataclass(frozen=True)
@@ -65,13 +66,6 @@ class TypeRule:
 
 
 # Clauses
-
-
-def parse_integers(parser: Parser) -> Attribute:
-    """Parses `[1, -2]` as `array<i64>`."""
-    return integers(
-        parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_i64(parser))
-    )
 
 
 def integers_text(values: Sequence[int]) -> str:
