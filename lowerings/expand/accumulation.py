@@ -21,14 +21,16 @@ from xla_dialect.analysis.computations import (
     accumulates_in_f32,
     only_operation,
     reducer_of,
+    scatters_long_sums,
 )
 from xla_dialect.op import XlaOp
-from xla_dialect.ops.contraction import DotOp
+from xla_dialect.ops.contraction import ConvolutionOp, DotOp
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.elementwise_binary import AddOp, ComplexOp, SubtractOp
 from xla_dialect.ops.elementwise_unary import ImagOp, RealOp
-from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp, SelectAndScatterOp
+from xla_dialect.ops.gather_scatter import ScatterOp
+from xla_dialect.ops.reduction import SelectAndScatterOp
 from xla_dialect.types import Array, array, array_like, component_type
 
 Taken: TypeAlias = Callable[[SSAValue], Operation]
@@ -40,12 +42,19 @@ def expand_accumulation(op: Reducing, builder: ConversionBuilder) -> None:
     if accumulates_in_f32(op):
         wide = _on(op, builder, f32, partial(_convert, to=f32))
         _finish(op, builder, ConvertOp, (wide,))
-    elif isinstance(op, ReduceOp | ReduceWindowOp) and only_operation(reducer_of(op)) is AddOp:
+    elif _adds_up(op):
         element_type = _element_type(op)
         part = component_type(element_type)
         if part != element_type:
             parts = [_on(op, builder, part, taken) for taken in (_real, _imaginary)]
             _finish(op, builder, ComplexOp, parts)
+
+
+def _adds_up(op: Reducing) -> bool:
+    """Whether an operation adds up many elements."""
+    if isinstance(op, ScatterOp):
+        return scatters_long_sums(op)
+    return not isinstance(op, SelectAndScatterOp) and only_operation(reducer_of(op)) is AddOp
 
 
 def _element_type(op: Reducing) -> Attribute:
@@ -114,8 +123,8 @@ def _imaginary(value: SSAValue) -> Operation:
     return ImagOp.make([value], {})
 
 
-def expand_complex_dot(op: DotOp, builder: ConversionBuilder) -> None:
-    """A dot of complex numbers is four dots of their parts."""
+def expand_complex_products(op: DotOp | ConvolutionOp, builder: ConversionBuilder) -> None:
+    """A dot or convolution of complex numbers is four of their parts."""
     result = cast(Array, op.result.type)
     types = [cast(Array, each).element_type for each in (*op.operand_types, result)]
     if not any(isinstance(type_, ComplexType) for type_ in types):
@@ -129,13 +138,13 @@ def expand_complex_dot(op: DotOp, builder: ConversionBuilder) -> None:
         )
     ]
 
-    def dot(left: int, right: int) -> SSAValue:
+    def of(left: int, right: int) -> SSAValue:
         operands = parts[0][left], parts[1][right]
         own = array_like(result, part)
-        return builder.insert(DotOp.make(operands, op.properties, result_types=[own])).result
+        return builder.insert(type(op).make(operands, op.properties, result_types=[own])).results[0]
 
-    real = builder.insert(SubtractOp.make((dot(0, 0), dot(1, 1)), {}))
-    imaginary = builder.insert(AddOp.make((dot(0, 1), dot(1, 0)), {}))
+    real = builder.insert(SubtractOp.make((of(0, 0), of(1, 1)), {}))
+    imaginary = builder.insert(AddOp.make((of(0, 1), of(1, 0)), {}))
     found = builder.insert(ComplexOp.make((real.result, imaginary.result), {}))
     rounded = ConvertOp.make(found.results, {}, result_types=[result])
     builder.replace(builder.insert(rounded).results)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from xdsl.ir import Operation
 
-from lowerings.expand.accumulation import expand_accumulation, expand_complex_dot
+from lowerings.expand.accumulation import expand_accumulation, expand_complex_products
 from lowerings.expand.building import Expansion, build_before, loaded
 from lowerings.expand.reduction import expand_arg_extremum
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionPass, conversion_table
@@ -113,9 +113,9 @@ class XlaExpandCompoundPass(ConversionPass):
     finds where the greatest or least element is becomes two, which vectors can do.
 
     Narrow floats are computed in f32 and rounded at the end; so are reductions, windows and
-    scatters that add or multiply them. Reductions that add complex numbers become two, of their
-    parts, and dots of complex numbers four. Custom calls that annotate a value for a compiler, as
-    with a sharding, are that value.
+    scatters that add or multiply them. Reductions and long scatters that add complex numbers become
+    two, of their parts; their dots and convolutions four. Custom calls that annotate a value for a
+    compiler, as with a sharding, are that value.
 
     ```
     %y, %mean, %variance = xla.batch_norm_training %x, %scale, %offset {epsilon = 1.0e-3 : f32,
@@ -137,5 +137,5 @@ class XlaExpandCompoundPass(ConversionPass):
     )
     illegal: ClassVar[Sequence[str | type[Operation]]] = tuple(_EXPANSIONS)
     conversions = conversion_table(
-        take_annotation, expand_reduce, expand_accumulating, expand_complex_dot
+        take_annotation, expand_reduce, expand_accumulating, expand_complex_products
     ).add(_EXPANSIONS, expand)

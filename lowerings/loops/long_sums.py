@@ -1,8 +1,7 @@
 """
 Sums of floats, in blocks, so that their error does not grow with their length.
 
-The terms of a block are added in their order; the sums of blocks with compensation (W. Kahan:
-"Further remarks on reducing truncation errors", 1965).
+The terms of a block are added in their order; the sums of blocks with compensation.
 """
 
 from __future__ import annotations
@@ -59,21 +58,6 @@ class SumBlocks:
                 return SumBlocks(level, size)
             inside *= ceil(extent / tile)
         return None
-
-
-def compensated(
-    builder: LoopBuilder, total: SSAValue, excess: SSAValue, term: SSAValue
-) -> tuple[SSAValue, SSAValue]:
-    """
-    A sum with a term added, and by how much rounding has made it too large, which the next term is
-    to be diminished by.
-    """
-    before, less = Number(builder, total), Number(builder, term) - Number(builder, excess)
-    added = before + less
-    found = added - before - less
-    # Of an infinite sum it is nothing.
-    is_number = (found - found).is_equal(0.0)
-    return added.value, is_number.choose(found, 0.0).value
 
 
 @dataclass

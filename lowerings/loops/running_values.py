@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 
 from xdsl.ir import SSAValue
 
+from lowerings.ir.compensation import compensated
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.evaluation import Combination
-from lowerings.loops.long_sums import PairedSum, compensated
+from lowerings.loops.long_sums import PairedSum
+from lowerings.loops.math_functions.numbers import Number
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Block:
                 if running[key] is not neutral:
                     terms.add(running[key])
             if not terms.is_empty:
-                result[total], result[excess] = compensated(
-                    self._builder, result[total], result[excess], terms.total()
-                )
+                parts = result[total], result[excess], terms.total()
+                after = compensated(*(Number(self._builder, part) for part in parts))
+                result[total], result[excess] = (number.value for number in after)
         return result

@@ -12,9 +12,11 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from lowerings.ir.compensation import compensated
 from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.constants import element_bits
-from lowerings.loops.long_sums import block_of, compensated
+from lowerings.loops.long_sums import block_of
+from lowerings.loops.math_functions.numbers import Number
 from lowerings.loops.memory import MemoryAccess
 from lowerings.loops.nest import Nest, make_access
 from lowerings.schedules.schedule import Loop
@@ -74,11 +76,11 @@ class SumsInMemory:
     ) -> SSAValue:
         """An element, or a vector of so many, with terms added."""
         excess = self._excess[output]
+        before = excess.load(position) if lanes is None else excess.load_vector(position, lanes)
+        after = compensated(*(Number(self._builder, part) for part in (total, before, terms)))
+        added, rest = (number.value for number in after)
         if lanes is None:
-            total, rest = compensated(self._builder, total, excess.load(position), terms)
             excess.store(rest, position)
         else:
-            before = excess.load_vector(position, lanes)
-            total, rest = compensated(self._builder, total, before, terms)
             excess.store_vector(rest, position, lanes)
-        return total
+        return added

@@ -2,8 +2,7 @@
 Running sums of floats, in blocks, so that their error does not grow with their length.
 
 An element is what the blocks before amount to, and the sum of its own block up to it. The sums of
-blocks are added with compensation (W. Kahan: "Further remarks on reducing truncation errors",
-1965).
+blocks are added with compensation.
 """
 
 from __future__ import annotations
@@ -16,10 +15,12 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
 
+from lowerings.ir.compensation import compensated
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.counted_loops import counted_loop
 from lowerings.xla_to_linalg.cumulative import CumulativeReduction
 from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
+from lowerings.xla_to_linalg.scalar_functions.formulas import Real
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values
 from lowerings.xla_to_linalg.structured import (
     Body,
@@ -42,19 +43,10 @@ BlockBody: TypeAlias = Callable[[ConversionBuilder, SSAValue, int, Values], Sequ
 that are carried on."""
 
 
-def compensated(
-    s: ScalarBuilder, total: SSAValue, excess: SSAValue, term: SSAValue
-) -> tuple[SSAValue, SSAValue]:
-    """
-    A sum with a term added, and by how much rounding has made it too large, which the next term is
-    to be diminished by.
-    """
-    less = s.subf(term, excess)
-    added = s.addf(total, less)
-    excess = s.subf(s.subf(added, total), less)
-    # Of an infinite sum it is nothing.
-    is_number = s.compare_floats("oeq", s.subf(excess, excess), 0.0)
-    return added, s.select(is_number, excess, s.constant(0.0, excess.type))
+def _compensated(s: ScalarBuilder, values: Values) -> Sequence[SSAValue]:
+    """A sum and its excess, after a term."""
+    total, excess, term = (Real(s, value) for value in values)
+    return [number.value for number in compensated(total, excess, term)]
 
 
 @dataclass(frozen=True)
@@ -103,7 +95,7 @@ class RunningSums(CumulativeReduction):
             nothing = [constant(builder, -0.0, type_)] * count
             result, *own = counted_loop(builder, size, 1, [carried[0], *nothing], turn)
             terms = list(zip(before, excesses, own, strict=True))
-            after = outside_of_bodies(builder, lambda s: [compensated(s, *term) for term in terms])
+            after = outside_of_bodies(builder, lambda s: [_compensated(s, term) for term in terms])
             return [result, *(total for total, _ in after), *(excess for _, excess in after)]
 
         excesses = [constant(builder, 0.0, type_)] * count
@@ -139,7 +131,7 @@ class RunningSums(CumulativeReduction):
             nothing = fill(builder, constant(builder, -0.0, type_.element_type), type_)
             result, own = counted_loop(builder, size, 1, [result, nothing], turn)
             after = self._on_rows(
-                builder, (before, excess, own), lambda s, v: compensated(s, v[0], v[1], v[2])
+                builder, (before, excess, own), lambda s, values: _compensated(s, values[:3])
             )
             return [result, *after]
 

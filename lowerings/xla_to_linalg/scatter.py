@@ -5,36 +5,50 @@ The arrays that are scattered into are iteration arguments and updated in place.
 window decides whether it is in bounds; the loops over the elements of a window out of bounds are
 skipped. Where the last dimensions of the updates are window dimensions, and long enough, windows
 are combined as slices along them.
+
+Long sums of floats are kept in more digits: of f32 in f64, and of f64 with what rounding took from
+them beside.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import cast
 
 from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import f32, f64
 from xdsl.ir import SSAValue
 
+from lowerings.ir.compensation import with_rest
 from lowerings.ir.reshapes import reshape
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.counted_loops import counted_loop, optional_loop
 from lowerings.xla_to_linalg.data_movement import is_signed
-from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
+from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of, narrow
+from lowerings.xla_to_linalg.scalar_functions.formulas import Real
 from lowerings.xla_to_linalg.scalar_functions.scalar_operations import inline_computation
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values, storage
 from lowerings.xla_to_linalg.structured import (
+    Body,
+    array_type,
+    constant,
     extract_slice,
+    fill,
     generic,
     identity,
     insert_slice,
     iterators,
     outside_of_bodies,
+    pointwise,
     sizes_of,
 )
+from xla_dialect.analysis.computations import scatters_long_sums
 from xla_dialect.op import Ints, decode
 from xla_dialect.ops.gather_scatter import ScatterOp
 from xla_dialect.shapes.size_arithmetic import without
+from xla_dialect.types import Array, array_like
 
 SHORTEST_SLICE = 16
 """Windows with fewer elements in their last dimensions are done element by element."""
@@ -73,6 +87,51 @@ class ScatterDimensions:
         )
 
 
+class LongSums:
+    """How long sums of f32 or f64 are kept."""
+
+    def __init__(self, type_: Array):
+        self._type = type_
+        self._is_double = type_.element_type == f64
+
+    def opened(self, builder: ConversionBuilder, value: SSAValue) -> Sequence[SSAValue]:
+        """What is carried, from the array that is added to."""
+        wide = array_like(self._type, f64)
+        if self._is_double:
+            return value, fill(builder, constant(builder, 0.0, f64), wide)
+        return (self._pointwise(builder, (value,), wide, self._widened),)
+
+    def added(self, s: ScalarBuilder, held: Values, update: SSAValue) -> Values:
+        """What is carried for an element, with an update added."""
+        total, term = Real(s, held[0]), Real(s, self._widened(s, (update,))[0])
+        if not self._is_double:
+            return ((total + term).value,)
+        return [number.value for number in with_rest(total, Real(s, held[1]), term)]
+
+    def closed(self, builder: ConversionBuilder, carried: Values) -> SSAValue:
+        """The array, from what was carried."""
+
+        def element(s: ScalarBuilder, held: Values) -> Values:
+            if not self._is_double:
+                return (narrow(s, held[0], self._type.element_type),)
+            total, rest = (Real(s, value) for value in held)
+            # Infinite sums have none.
+            return (rest.is_nan().choose(total, total + rest).value,)
+
+        return self._pointwise(builder, carried, self._type, element)
+
+    def _widened(self, s: ScalarBuilder, elements: Values) -> Values:
+        (value,) = elements
+        return (value if value.type == f64 else s.emit(arith.ExtFOp, (value,), f64),)
+
+    @staticmethod
+    def _pointwise(
+        builder: ConversionBuilder, values: Values, result: Array, body: Body
+    ) -> SSAValue:
+        inputs = [(value, identity(len(result.shape))) for value in values]
+        return pointwise(builder, inputs, result, lambda s, elements: body(s, elements[:-1]))
+
+
 @dataclass(frozen=True)
 class Scattering:
     """One `scatter` while its loops are made."""
@@ -83,6 +142,7 @@ class Scattering:
     """For a dimension of the inputs with a start index: the largest start that is inside."""
     slice_rank: int
     """How many of the updates' last dimensions are combined as slices."""
+    sums: LongSums | None
 
     @staticmethod
     def of(op: ScatterOp) -> Scattering:
@@ -96,9 +156,15 @@ class Scattering:
         }
         first_sliced = max(dimensions.scattered, default=-1) + 1
         sliced = updates[first_sliced:]
-        return Scattering(
-            op, dimensions, limits, len(sliced) if prod(sliced) >= SHORTEST_SLICE else 0
-        )
+        slice_rank = len(sliced) if prod(sliced) >= SHORTEST_SLICE else 0
+        return Scattering(op, dimensions, limits, slice_rank, Scattering._sums_of(op))
+
+    @staticmethod
+    def _sums_of(op: ScatterOp) -> LongSums | None:
+        """How the sums of a scatter that adds up floats are kept, if they are long."""
+        type_ = array_type(op.inputs[0])
+        is_wide = type_.element_type in (f32, f64)
+        return LongSums(type_) if is_wide and scatters_long_sums(op) else None
 
     @property
     def sizes(self) -> Ints:
@@ -215,11 +281,18 @@ class Scattering:
             for values, where in ((carried, place), (self.op.updates, position))
             for value in values
         ]
-        combined = inline_computation(s, self.op.to_apply.block, elements)
+        count = len(carried)
+        combined = self._combined(s, elements[:count], elements[count:])
         return [
             s.emit(tensor.InsertOp, (value, into, *place), into.type)
             for value, into in zip(combined, carried, strict=True)
         ]
+
+    def _combined(self, s: ScalarBuilder, held: Values, updates: Values) -> Values:
+        """What is carried for an element, with its updates combined."""
+        if self.sums is not None:
+            return self.sums.added(s, held, *updates)
+        return inline_computation(s, self.op.to_apply.block, (*held, *updates))
 
     def _combine_slices(
         self,
@@ -229,7 +302,7 @@ class Scattering:
         carried: Values,
     ) -> Values:
         """The windows in the updates' last dimensions as one operation, in place."""
-        rank, count = len(sizes_of(self.op.inputs[0])), len(carried)
+        rank, count = len(sizes_of(self.op.inputs[0])), len(self.op.updates)
         place = outside_of_bodies(builder, lambda s: self._place(s, position, starts))
         own_sizes = [1] * rank
         for dimension, update in self.dimensions.offset_of.items():
@@ -245,9 +318,7 @@ class Scattering:
         current = [extract_slice(builder, value, place, own_sizes) for value in carried]
 
         def body(s: ScalarBuilder, elements: Values) -> Values:
-            return inline_computation(
-                s, self.op.to_apply.block, (*elements[count:], *elements[:count])
-            )
+            return self._combined(s, elements[count:], elements[:count])
 
         everywhere = identity(rank)
         combined = generic(
@@ -269,4 +340,8 @@ def convert_scatter(op: ScatterOp, builder: ConversionBuilder) -> None:
     if 0 in scattering.sizes or scattering.never_inside:
         builder.replace(op.inputs)
         return
-    builder.replace(scattering.loops(builder, (), None, tuple(op.inputs)))
+    carried, sums = tuple(op.inputs), scattering.sums
+    if sums is not None:
+        carried = sums.opened(builder, *carried)
+    results = scattering.loops(builder, (), None, carried)
+    builder.replace(results if sums is None else (sums.closed(builder, results),))

@@ -21,6 +21,9 @@ from xla_dialect.types import (
     sizes_of,
 )
 
+UPDATES_IN_ORDER = 16
+"""So many terms, for each sum, are added one after the other."""
+
 Reducing: TypeAlias = ReduceOp | ReduceWindowOp | ScatterOp | SelectAndScatterOp
 
 
@@ -68,6 +71,21 @@ def accumulates_in_f32(op: Reducing) -> bool:
     updates = sizes_of(cast(Array, op.updates[0].type))
     scattered = without(range(len(updates)), decode(op.update_window_dims))
     return not op.unique_indices.value.data and element_count([updates[d] for d in scattered]) != 1
+
+
+def adds_long_sums(computation: Block, updates: int, targets: int) -> bool:
+    """
+    Whether a computation adds so many updates to so many elements that rounding after each of them
+    would tell: sums are kept in more digits then, and rounded once ((RC4)).
+    """
+    return updates > UPDATES_IN_ORDER * targets and only_operation(computation) is AddOp
+
+
+def scatters_long_sums(op: ScatterOp) -> bool:
+    """Whether a scatter into one array does."""
+    arrays = [cast(Array, operand.type) for operand in (*op.updates, *op.inputs)]
+    sizes = [element_count(sizes_of(array)) for array in arrays]
+    return len(sizes) == 2 and adds_long_sums(op.to_apply.block, *sizes)
 
 
 _FLOATS = (BFloat16Type, Float16Type, Float32Type, Float64Type)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import TypeAlias
 
@@ -147,15 +147,16 @@ def dot_of_parts(
     contracting: tuple[Sequence[int], Sequence[int]],
 ) -> Array:
     """The same; of complex numbers by four dots of their parts."""
+    return of_parts(lambda left, right: dot(left, right, batch, contracting), lhs, rhs)
+
+
+def of_parts(product: Callable[[Array, Array], Array], lhs: Array, rhs: Array) -> Array:
+    """What is linear in both operands; of complex numbers four of their parts."""
     if lhs.dtype.kind != "c":
-        return dot(lhs, rhs, batch, contracting)
-
-    def of(left: Array, right: Array) -> Array:
-        return dot(left, right, batch, contracting)
-
+        return product(lhs, rhs)
     left, right = ((np.real(x), np.imag(x)) for x in (lhs, rhs))
-    real = of(left[0], right[0]) - of(left[1], right[1])
-    return as_complex(real, of(left[0], right[1]) + of(left[1], right[0]))
+    real = product(left[0], right[0]) - product(left[1], right[1])
+    return as_complex(real, product(left[0], right[1]) + product(left[1], right[0]))
 
 
 def group_masks(group_sizes: Array, prefix: Sequence[int], length: int) -> Iterator[Array]:
@@ -322,7 +323,9 @@ class ContractionFunctions(InterpreterFunctions):
             op.feature_group_count.value.data,
             op.batch_group_count.value.data,
         )
-        sums = convert(convolve(lhs, rhs, op.window.data), dtype)
+        window = op.window.data
+        found = of_parts(lambda base, kernel: convolve(base, kernel, window), lhs, rhs)
+        sums = convert(found, dtype)
         _, batch, _, *placements = sums.shape
         sums = np.moveaxis(sums, 0, 1).reshape(
             (batch, args[1].shape[labels.rhs.index("o")], *placements)

@@ -8,13 +8,13 @@ import numpy as np
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Region
 
-from xla_dialect.analysis.computations import only_operation
-from xla_dialect.literals.arrays import Array
+from xla_dialect.analysis.computations import adds_long_sums, only_operation
+from xla_dialect.literals.arrays import Array, DType
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.reference.computations import on_arrays, returned_values
 from xla_dialect.reference.elementwise_binary import total_order_key
-from xla_dialect.reference.rounding import rounded, widened
+from xla_dialect.reference.rounding import DOUBLE_DTYPES, rounded, widened
 
 EXTREMES: dict[type[XlaOp], np.ufunc] = {
     binary.MaximumOp: np.maximum,
@@ -28,6 +28,11 @@ UFUNCS: dict[type[XlaOp], np.ufunc] = {
     binary.XorOp: np.bitwise_xor,
 }
 """Of operations that do not depend on order where numbers are exact, in integers."""
+MORE_PRECISE: dict[DType, DType] = DOUBLE_DTYPES | {
+    np.dtype(np.float64): np.dtype(np.longdouble),
+    np.dtype(np.complex128): np.dtype(np.clongdouble),
+}
+"""The types in which long sums are kept."""
 
 
 def update_at(
@@ -66,8 +71,10 @@ def _update_by_ufunc(computation: Region, total: Array, places: Array, update: A
     # numpy rounds complex products differently in its vectorized loops.
     if operation not in UFUNCS or (total.dtype.kind == "c" and operation is binary.MultiplyOp):
         return False
-    wide = widened(total)
-    UFUNCS[operation].at(wide, places, widened(update))
+    is_long = adds_long_sums(block, places.size, total.size)
+    precise = MORE_PRECISE.get(total.dtype) if is_long else None
+    wide = widened(total) if precise is None else total.astype(precise)
+    UFUNCS[operation].at(wide, places, update.astype(wide.dtype))
     total[...] = rounded(wide, total.dtype)
     return True
 
