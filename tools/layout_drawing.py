@@ -11,14 +11,12 @@ from xml.etree import ElementTree
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute
 
-from xla_dialect.layouts.shape_functions import (
+from xla_dialect.layouts.type_layouts import (
     bits_per_element,
-    elements_in,
     human_string_with_layout,
-    rank,
+    layout_of,
 )
-from xla_dialect.layouts.type_layouts import layout_of
-from xla_dialect.types import Array, extents
+from xla_dialect.types import Array, element_count, extents, sizes_of
 
 from .layout_report import leaves_of, size_and_waste, spell_index
 from .memory_view import MemoryView, SliceView, slices_of
@@ -184,7 +182,7 @@ def _draw_leaf(canvas: _Canvas, leaf: Attribute, y: float) -> float:
     view = MemoryView.of(type_, _columns(_index([max(0, n - 1) for n in extents(type_)])))
     if not view.count:
         return y
-    held = _BAR * float(Fraction(elements_in(type_), view.count))
+    held = _BAR * float(Fraction(element_count(sizes_of(type_)), view.count))
     canvas.add("rect", x=_MARGIN, y=y - 6, width=_BAR, height=8, rx=2, class_="padding")
     canvas.add("rect", x=_MARGIN, y=y - 6, width=held, height=8, rx=2, class_="held")
     y += 36
@@ -238,7 +236,7 @@ def _draw_array(canvas: _Canvas, type_: Array, view: MemoryView, y: float) -> tu
     slices = slices_of(type_, _columns(str(view.count)))
     width = _cell_width([str(p) for s in slices if s is not None for p in s.positions.values()])
     left = _MARGIN
-    if rank(type_) > 1:
+    if len(extents(type_)) > 1:
         left += 28 + _DIGIT_WIDTH * len(str(extents(type_)[-2]))
     right = _MARGIN + 210
     y += 2 * _LINE + 16
@@ -260,7 +258,7 @@ def _draw_slice(
     frame: tuple[float, float, float],
 ) -> float:
     left, y, width = frame
-    dimensions = rank(type_)
+    dimensions = len(extents(type_))
     if part.leading:
         canvas.write(f"[{_index(part.leading)}, :, :]", left, y, "axis")
         y += _LINE

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, TupleType
 from xdsl.ir import Attribute
 
 from xla_dialect.layout import MEMORY_SPACES, Layout, TileDivision
-from xla_dialect.layouts.shape_functions import (
+from xla_dialect.layouts.type_layouts import (
     bits_per_element,
     byte_size_of,
-    elements_in,
     human_string_with_layout,
-    total_byte_size_of,
-)
-from xla_dialect.layouts.type_layouts import (
-    is_monotonic_with_dim0_major,
-    is_monotonic_with_dim0_minor,
     layout_of,
-    physical_strides,
+    row_major_strides,
     strides,
 )
 from xla_dialect.shapes.dynamic_size import DynamicSize
-from xla_dialect.types import Array, element_name, extents, sizes_of
+from xla_dialect.types import Array, element_count, element_name, extents, sizes_of
 
 from .memory_view import MOST_COLUMNS, Cell, MemoryView
 
@@ -86,7 +81,11 @@ def _tuple_report(type_: TupleType) -> list[str]:
         "In memory it is a table of pointers to its elements.",
     ]
     if all(_is_known(leaf) for _, leaf in leaves_of(type_)):
-        total = total_byte_size_of(type_, pointer_size=0)
+        total = sum(
+            byte_size_of(cast(Array, leaf))
+            for _, leaf in leaves_of(type_)
+            if isinstance(leaf, TensorType)
+        )
         lines.append(f"Its arrays take {_count(total, 'byte')}, pointers not counted.")
     return [*lines, ""]
 
@@ -153,7 +152,7 @@ def _array_lines(type_: Array) -> Iterator[str]:
         *(["none: the array is one number, a scalar"] if not sizes else []),
     )
     if _is_known(type_):
-        count = elements_in(type_)
+        count = element_count(sizes_of(type_))
         at_most = "at most " if _is_bounded(type_) else ""
         size = _count(-(-count * bits // 8), "byte")
         yield from _told("elements", f"{at_most}{count}: {size}, if there were no padding")
@@ -224,9 +223,9 @@ def _order_sentences(layout: Layout) -> Iterator[str]:
         f"Dimension {order[0]} is the most minor: its index {changes} fastest in memory.",
         f"Dimension {order[-1]} is the most major: its index {changes} slowest.",
     ]
-    if is_monotonic_with_dim0_major(layout):
+    if order == tuple(reversed(range(len(order)))):
         sentences.append("Dimension 0 is major: the default, for matrices row-major.")
-    if is_monotonic_with_dim0_minor(layout):
+    if order == tuple(range(len(order))):
         sentences.append("Dimension 0 is minor: for matrices column-major.")
     if layout.tiles:
         sentences.append("But tiles change that: each one lies in memory in one piece.")
@@ -261,7 +260,7 @@ def size_and_waste(type_: Array) -> str:
 
 
 def _waste(type_: Array) -> int:
-    return layout_of(type_).buffer_elements(sizes_of(type_)) - elements_in(type_)
+    return layout_of(type_).buffer_elements(sizes_of(type_)) - element_count(sizes_of(type_))
 
 
 def _share(waste: int, count: int) -> str:
@@ -274,7 +273,7 @@ def _memory_lines(type_: Array) -> Iterator[str]:
     shape = layout.physical_shape(sizes)
     if shape:
         yield from _told("physical shape", f"{_by(shape)}, the most major size first")
-        steps = ", ".join(map(str, physical_strides(type_)))
+        steps = ", ".join(map(str, row_major_strides(shape)))
         yield from _told("its strides", f"{steps}: elements of memory per step along each")
     if not layout.split_configs:
         for number, (size, stride) in enumerate(zip(sizes, strides(type_), strict=True)):

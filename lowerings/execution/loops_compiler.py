@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.execution.callbacks import Callbacks
-from lowerings.execution.code import LoadedCode, placed
 from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.declared_functions import (
     CustomCalls,
@@ -19,7 +17,6 @@ from lowerings.execution.declared_functions import (
 from lowerings.execution.entry_types import check_entry
 from lowerings.execution.executable import Executable, checks_bounds, load_compiled
 from lowerings.execution.signature import Signature
-from lowerings.targets.llvm.interface import ExternalConstant, ModuleGuards
 from lowerings.targets.llvm.machine import Machine, host
 from lowerings.targets.llvm.module import EmittedModule, emit_module
 from xla_dialect.diagnostics import XlaError
@@ -27,31 +24,6 @@ from xla_dialect.runtime.observation import Observer
 
 if TYPE_CHECKING:
     from lowerings.execution.profile import EventSink
-
-
-def compile_llvm_ir(
-    text: str,
-    signature: Signature,
-    *,
-    entry: str = "main",
-    arena_size: int | None = None,
-    constants: Sequence[ExternalConstant] = (),
-    machine: Machine | None = None,
-    callbacks: Callbacks | None = None,
-    guards: ModuleGuards | None = None,
-    time_limit: float | None = None,
-    memory_limit: int | None = None,
-) -> Executable:
-    """
-    Compiles LLVM IR in which `entry` is `void entry(ptr)`, given an array of pointers: the
-    parameters, the results, and `arena_size` bytes for temporary results unless that is None.
-
-    Raises CompilationError.
-    """
-    object_code = (machine or host()).object_code(text)
-    functions = None if callbacks is None else callbacks.linked
-    load = partial(LoadedCode, object_code, entry, placed(constants), functions, guards)
-    return Executable(load, signature, arena_size, callbacks, time_limit, memory_limit)
 
 
 def compile_loops_module(

@@ -209,9 +209,6 @@ class TypedView:
         self.sizes = tuple(
             None if size == DYNAMIC_INDEX else size for size in self.type.get_shape()
         )
-        self.known_sizes: tuple[int, ...] | None = (
-            None if None in self.sizes else cast("tuple[int, ...]", self.sizes)
-        )
 
     def checked(self, view: Memref) -> Memref:
         """The view; raises UndefinedBehavior where its type states something else."""

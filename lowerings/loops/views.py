@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import integer_array, part_type
@@ -330,8 +330,3 @@ def as_parts(value: SSAValue, builder: LoopBuilder) -> SSAValue:
         part_type(source.element_type), [*sizes, 2 * last], layout, source.memory_space
     )
     return builder.add(UnrealizedConversionCastOp.get([value], [view_type])).results[0]
-
-
-def constant_indices(access: Access) -> bool:
-    """Whether the access is to one element."""
-    return all(isinstance(index, AffineConstantExpr) for index in access.indices)

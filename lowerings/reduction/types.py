@@ -31,8 +31,8 @@ from lowerings.reduction.retyping import (
     listed_numbers,
     retype,
 )
-from xla_dialect.layout import LayoutAttr, LayoutError
-from xla_dialect.layouts.type_layouts import make_descending_layout, with_layout
+from xla_dialect.layout import Layout, LayoutAttr, LayoutError
+from xla_dialect.layouts.type_layouts import with_layout
 from xla_dialect.op import XlaOp
 from xla_dialect.types import BY_TYPE, ElementClass, flatten
 from xla_dialect.xdsl.traversal import inventory
@@ -174,7 +174,7 @@ def default_layouts(module: ModuleOp) -> list[Edit]:
             return MemRefType(type_.element_type, type_.get_shape(), NoneAttr(), type_.memory_space)
         if isinstance(type_, TensorType) and isinstance(type_.encoding, LayoutAttr):
             try:
-                return with_layout(type_, make_descending_layout(len(type_.shape)))
+                return with_layout(type_, Layout.default(len(type_.shape)))
             except LayoutError:
                 return replace(type_, encoding=NoneAttr())
         return type_

@@ -106,11 +106,6 @@ def _zero(type_: Attribute) -> Any:
     return None
 
 
-def is_called(function: FuncOp, module: ModuleOp) -> bool:
-    """Whether something in a module names a function."""
-    return function.sym_name.data in called_names(module)
-
-
 def called_names(module: ModuleOp) -> frozenset[str]:
     """The names of functions that something in a module refers to."""
     found: set[str] = set()

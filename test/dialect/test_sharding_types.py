@@ -100,10 +100,6 @@ def test_axes() -> None:
     assert not MINOR.contains(X, sizes)
     assert X.overlaps(MINOR, sizes)
     assert not MAJOR.overlaps(MINOR, sizes)
-    assert X.common_prefix(MAJOR, sizes) == MAJOR
-    assert X.common_prefix(MINOR, sizes) is None
-    assert X.before_overlap(MINOR, sizes) == MAJOR
-    assert X.before_overlap(MAJOR, sizes) is None
     assert X.without([MAJOR], sizes) == [MINOR]
     assert X.without([X], sizes) == []
     assert X.split(2, sizes) == (MAJOR, MINOR)

@@ -13,11 +13,12 @@ from loops_level import compile_loops, mlir_type, parse, spec
 
 from lowerings.execution import arrays
 from lowerings.execution.arrays import ArgumentError, OutOfMemory
-from lowerings.execution.executable import Executable
-from lowerings.execution.loops_compiler import compile_llvm_ir, compile_loops_module
+from lowerings.execution.compiled_code import CompiledCode
+from lowerings.execution.executable import Executable, load_compiled
+from lowerings.execution.loops_compiler import compile_loops_module
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.targets.llvm.interface import ExternalConstant
-from lowerings.targets.llvm.machine import CodeGenerationError
+from lowerings.targets.llvm.machine import CodeGenerationError, host
 from xla_dialect.diagnostics import XlaError
 
 
@@ -263,10 +264,23 @@ def test_addresses_by_both_ways():
     assert arrays.address_of.__name__ == "_address_in_object"
 
 
+def compile_text(
+    text: str,
+    signature: Signature,
+    entry: str = "main",
+    arena_size: int | None = None,
+    constants: tuple[ExternalConstant, ...] = (),
+) -> Executable:
+    code = host().object_code(text)
+    return load_compiled(
+        CompiledCode(code, entry, signature, arena_size, constants, guards=None, has_tasks=False)
+    )
+
+
 def test_signature_is_kept():
     signature = Signature((spec("f32[2]"),), (spec("f32[]"),), "total")
     text = "define void @main(ptr %p) {\n  ret void\n}\n"
-    program = compile_llvm_ir(text, signature)
+    program = compile_text(text, signature)
     assert program.signature is signature
     with pytest.raises(ArgumentError, match=re.escape("total(%arg0: f32[2]) -> (f32[])")):
         program()
@@ -285,11 +299,11 @@ def test_llvm_ir_with_external_constants():
     }
     """
     data = np.array([5, 6, 7], np.int32).tobytes()
-    program = compile_llvm_ir(
+    program = compile_text(
         text,
         Signature((), (spec("s32[]"),)),
         entry="run",
-        constants=[ExternalConstant("table.ptr", data)],
+        constants=(ExternalConstant("table.ptr", data),),
     )
     assert program()[0] == 7
     assert program()[0].shape == ()
@@ -297,22 +311,20 @@ def test_llvm_ir_with_external_constants():
 
 def test_missing_entry():
     with pytest.raises(CodeGenerationError, match="cannot link the program"):
-        compile_llvm_ir(
-            "define void @main(ptr %p) {\n  ret void\n}\n", Signature((), ()), entry="f"
-        )
+        compile_text("define void @main(ptr %p) {\n  ret void\n}\n", Signature((), ()), entry="f")
 
 
 def test_too_large_an_arena():
     text = "define void @main(ptr %p) {\n  ret void\n}\n"
     with pytest.raises(OutOfMemory, match="main: needs 1000000000000000000 bytes"):
-        compile_llvm_ir(text, Signature((), ()), arena_size=10**18)
+        compile_text(text, Signature((), ()), arena_size=10**18)
 
 
 def test_too_large_a_result():
     text = "define void @main(ptr %p) {\n  ret void\n}\n"
     signature = Signature((), (spec(f"f32[{10**15},1000]"),))
     with pytest.raises(OutOfMemory, match=f"main: needs {4 * 10**18} bytes"):
-        compile_llvm_ir(text, signature)
+        compile_text(text, signature)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ Rules of indices are in docs/specification/shapes.md#indices.
 """
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -12,16 +13,20 @@ from layouts_by_hand import PADDING, laid_out, memory_by_hand, orders, shape, ty
 from specification_tables import numbers, table
 
 from xla_dialect.layout import Layout, LayoutError
-from xla_dialect.layouts.indexing import (
-    bump_indices,
-    get_dimension_stride,
-    index_in_bounds,
-    linear_index,
-    linear_index_to_multidimensional_index,
-    multidimensional_index_to_linear_index,
-    multidimensional_indices,
-)
-from xla_dialect.layouts.shape_functions import for_each_index
+from xla_dialect.layouts.indexing import linear_index, multidimensional_indices
+from xla_dialect.layouts.type_layouts import layout_of
+from xla_dialect.types import Array, sizes_of
+
+
+def place_of(type_: Array, index: Sequence[int]) -> int:
+    return linear_index(layout_of(type_), sizes_of(type_), index)
+
+
+def element_at(type_: Array, position: int) -> tuple[int, ...] | None:
+    index, is_element = multidimensional_indices(
+        layout_of(type_), sizes_of(type_), np.array([position])
+    )
+    return tuple(index[0].tolist()) if is_element[0] else None
 
 
 @pytest.mark.parametrize(
@@ -34,8 +39,8 @@ from xla_dialect.layouts.shape_functions import for_each_index
     ],
 )
 def test_places(text: str, index: tuple[int, ...], expected: int):
-    assert multidimensional_index_to_linear_index(shape(text), index) == expected
-    assert linear_index_to_multidimensional_index(shape(text), expected) == index
+    assert place_of(shape(text), index) == expected
+    assert element_at(shape(text), expected) == index
 
 
 @pytest.mark.parametrize(
@@ -57,9 +62,8 @@ def test_memory(text: str, expected: str):
     cells = expected.replace("|", "").split()
     for place, cell in enumerate(cells):
         index = None if cell == "." else (int(cell[0]), int(cell[1]))
-        assert linear_index_to_multidimensional_index(shape(text), place) == index
-    with pytest.raises(IndexError, match=f"a buffer of {len(cells)} elements"):
-        linear_index_to_multidimensional_index(shape(text), len(cells))
+        assert element_at(shape(text), place) == index
+    assert layout_of(shape(text)).buffer_elements(sizes_of(shape(text))) == len(cells)
 
 
 def test_nested_tiles():
@@ -71,7 +75,7 @@ def test_nested_tiles():
         [17, 19, 21, 23, 25, 27, 29, 31],
     ]
     type_ = shape("bf16[4,8]{1,0:T(2,4)(2,1)}")
-    places = [multidimensional_index_to_linear_index(type_, i) for i in for_each_index(type_)]
+    places = [place_of(type_, i) for i in np.ndindex(4, 8)]
     assert np.array_equal(np.reshape(places, (4, 8)), expected)
 
 
@@ -81,9 +85,9 @@ def test_every_position_of_an_untiled_array(order: tuple[int, ...]):
     sizes = (3, 2, 4, 1, 2)[: len(order)]
     type_ = typed("f32", sizes, Layout(order))
     for position in range(int(np.prod(sizes))):
-        index = linear_index_to_multidimensional_index(type_, position)
+        index = element_at(type_, position)
         assert index is not None
-        assert multidimensional_index_to_linear_index(type_, index) == position
+        assert place_of(type_, index) == position
 
 
 @given(laid_out())
@@ -104,47 +108,15 @@ def test_positions_by_hand(case: tuple[tuple[int, ...], Layout]):
 
 def test_indices_of_dynamic_arrays():
     """Bounds count as sizes."""
-    assert multidimensional_index_to_linear_index(shape("f32[<=3,4]{0,1}"), (2, 1)) == 5
-
-
-@pytest.mark.parametrize(
-    ("index", "expected"),
-    [((0, 0), True), ((1, 2), True), ((2, 0), False), ((-1, 0), False), ((0,), False), ((), False)],
-)
-def test_index_in_bounds(index: tuple[int, ...], expected: bool):
-    """I2: negative indices are outside."""
-    type_ = shape("f32[2,3]{1,0:T(4,4)}")
-    assert index_in_bounds(type_, index) is expected
-    if not expected:
-        with pytest.raises(IndexError, match="outside"):
-            multidimensional_index_to_linear_index(type_, index)
-
-
-@pytest.mark.parametrize("text", ["f32[2,3]{0,1}", "f32[]", "f32[1,4,1]", "f32[2,3]{1,0:T(2,2)}"])
-def test_bump_indices(text: str):
-    type_ = shape(text)
-    index = [0] * len(type_.get_shape())
-    seen = [tuple(index)]
-    while bump_indices(type_, index):
-        seen.append(tuple(index))
-    assert seen == list(for_each_index(type_))
-    assert not any(index)
-
-
-def test_get_dimension_stride():
-    assert [get_dimension_stride(shape("f32[4,2,3]{1,2,0}"), d) for d in range(3)] == [6, 1, 2]
-    assert get_dimension_stride(shape("f32[3,5]{1,0:T(2,2)}"), 0) is None
-    for dimension in (-1, 2):
-        with pytest.raises(IndexError, match="no dimension"):
-            get_dimension_stride(shape("f32[3,5]"), dimension)
+    assert place_of(shape("f32[<=3,4]{0,1}"), (2, 1)) == 5
 
 
 def test_splits_have_no_linear_order():
     type_ = shape("f32[4]{0:SC(0:1)}")
     with pytest.raises(LayoutError, match="no linear order"):
-        multidimensional_index_to_linear_index(type_, (0,))
+        place_of(type_, (0,))
     with pytest.raises(LayoutError, match="no linear order"):
-        linear_index_to_multidimensional_index(type_, 0)
+        element_at(type_, 0)
 
 
 def test_symbols_as_indices():

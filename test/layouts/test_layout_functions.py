@@ -8,17 +8,8 @@ from specification_tables import numbers, table
 
 from xla_dialect.layout import MAX_TILES, Layout, LayoutError
 from xla_dialect.layouts.type_layouts import (
-    is_monotonic_with_dim0_major,
-    is_monotonic_with_dim0_minor,
-    is_order_only,
     layout_of,
-    major,
-    make_ascending_layout,
-    make_descending_layout,
     make_logical_to_physical,
-    minor,
-    permuted_layout,
-    physical_strides,
     strides,
     validate_layout_for_shape,
     with_layout,
@@ -29,35 +20,11 @@ BUFFERS = table(
 )
 
 
-def test_orders_by_name():
-    """L3, L4"""
-    assert make_descending_layout(3) == Layout((2, 1, 0)) == Layout.default(3)
-    assert make_ascending_layout(3) == Layout((0, 1, 2))
-    assert make_ascending_layout(0) == make_descending_layout(0) == Layout(())
-    assert is_monotonic_with_dim0_major(Layout.parse("{1,0:T(2,2)}"))
-    assert not is_monotonic_with_dim0_major(Layout.parse("{0,1}"))
-    assert is_monotonic_with_dim0_minor(Layout.parse("{0,1}"))
-    assert not is_monotonic_with_dim0_minor(Layout.parse("{1,0}"))
-    assert is_monotonic_with_dim0_minor(Layout((0,)))
-    assert is_monotonic_with_dim0_major(Layout((0,)))
-
-
-def test_minor_and_major():
-    """L1: the first entry is the most minor dimension, the last the most major one."""
-    layout = Layout.parse("{1,2,0}")
-    assert [minor(layout, k) for k in range(3)] == [1, 2, 0]
-    assert [major(layout, k) for k in range(3)] == [0, 2, 1]
-    for function in (minor, major):
-        for position in (-1, 3):
-            with pytest.raises(LayoutError, match="no position"):
-                function(layout, position)
-
-
 @pytest.mark.parametrize("order", orders())
 def test_logical_to_physical(order: tuple[int, ...]):
     layout = Layout(order)
     places = make_logical_to_physical(layout)
-    assert [major(layout, place) for place in places] == list(range(len(order)))
+    assert [layout.minor_to_major[-1 - place] for place in places] == list(range(len(order)))
 
 
 def test_layout_of_a_type():
@@ -68,19 +35,6 @@ def test_layout_of_a_type():
     assert with_layout(shape("f32[<=2,3]"), Layout((0, 1))) == shape("f32[<=2,3]{0,1}")
     with pytest.raises(LayoutError, match=r"^\(C1\)"):
         with_layout(shape("f32[2,3]"), Layout((0,)))
-
-
-def test_order_only():
-    assert is_order_only(Layout.parse("{0,1:S(1)}"))
-    for text in ("{1,0:T(2,2)}", "{1,0:L(4)}", "{1,0:E(4)}", "{1,0:SC(0:1)}", "{1,0:M(8)}"):
-        assert not is_order_only(Layout.parse(text))
-    assert not is_order_only(Layout((1, 0), padded_dimensions=(2, 3)))
-
-
-def test_permuted_layout():
-    assert permuted_layout(Layout.parse("{2,0,1:T(2)}"), (1, 2, 0)) == Layout.parse("{1,2,0:T(2)}")
-    bounds = Layout((1, 0), bounds=(None, 7), padded_dimensions=())
-    assert permuted_layout(bounds, (1, 0)) == Layout((0, 1), bounds=(7, None))
 
 
 @pytest.mark.parametrize(
@@ -139,11 +93,6 @@ def test_strides_of_the_older_form():
     """P2: sizes are those that dimensions are padded to."""
     padded = typed("f32", (2, 3), Layout((0, 1), padded_dimensions=(3, 5)))
     assert strides(padded) == (1, 3)
-
-
-def test_physical_strides():
-    assert physical_strides(shape("f32[3,5]{1,0:T(2,2)}")) == (12, 4, 2, 1)
-    assert physical_strides(shape("f32[]")) == ()
 
 
 def test_splits_have_no_strides():

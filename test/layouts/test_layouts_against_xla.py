@@ -14,7 +14,7 @@ from xla_cpu import xla_cpu
 
 from xla_dialect.layout import Layout
 from xla_dialect.layouts.physical_order import from_bytes, to_physical
-from xla_dialect.layouts.shape_functions import byte_size_of, human_string_with_layout
+from xla_dialect.layouts.type_layouts import byte_size_of, human_string_with_layout
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES
 

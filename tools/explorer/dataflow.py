@@ -10,7 +10,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.bufferize.tensor_operands import is_linalg_operation
-from xla_dialect.layouts.shape_functions import human_string_with_layout
+from xla_dialect.layouts.type_layouts import human_string_with_layout
 from xla_dialect.types import TokenType
 from xla_dialect.xdsl.traversal import operations_in
 

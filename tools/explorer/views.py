@@ -19,7 +19,7 @@ from lowerings.partitioning.communication import communication_of
 from lowerings.schedules.dialect import ScheduleAttr
 from lowerings.schedules.syntax import schedule_text
 from lowerings.tensors.linalg_plan_fusion import fusion_remarks
-from xla_dialect.layouts.shape_functions import human_string_with_layout
+from xla_dialect.layouts.type_layouts import human_string_with_layout
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.process_groups import process_counts
 from xla_dialect.xdsl.traversal import operations_in

@@ -29,7 +29,6 @@ from .run_lines import pass_at
 _SHOWN_CHARACTERS = 400
 _TYPE = re.compile(r"(?:tensor|memref)<")
 _PROPERTY = re.compile(r"\w+(?=\s*=(?!=))")
-_OPERATION = re.compile(r"[A-Za-z_]\w*\.[\w.]+")
 
 
 def hover_text(document: Document, offset: int) -> str | None:

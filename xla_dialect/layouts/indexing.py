@@ -1,7 +1,7 @@
-"""Multi-dimensional indices, and where in memory they lie; named as in XLA's `IndexUtil`.
+"""Multi-dimensional indices, and where in memory they lie.
 
-A linear index counts the elements of the buffer from 0. Unlike XLA's functions of these names, ours
-know tiles and padding: some positions of a buffer then hold no element.
+A linear index counts the elements of the buffer from 0, with those of tiles and padding: some
+positions of a buffer hold no element.
 """
 
 from __future__ import annotations
@@ -13,72 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xla_dialect.layout import Layout, LayoutError, TileDivision
-from xla_dialect.layouts.type_layouts import layout_of, row_major_strides, strides
-from xla_dialect.types import Array, sizes_of
+from xla_dialect.layouts.type_layouts import row_major_strides
 
 Indices = NDArray[np.int64]
-
-
-def multidimensional_index_to_linear_index(type_: Array, index: Sequence[int]) -> int:
-    """
-    The position in the buffer of the element at `index`, one number per dimension.
-
-    Raises IndexError if there is no such element, LayoutError if the layout splits the array.
-    """
-    if not index_in_bounds(type_, index):
-        raise IndexError(f"index {list(index)} lies outside of {list(sizes_of(type_))}")
-    return linear_index(layout_of(type_), sizes_of(type_), index)
-
-
-def linear_index_to_multidimensional_index(
-    type_: Array, linear_index: int
-) -> tuple[int, ...] | None:
-    """
-    The index of the element at a position of the buffer; None if that is padding.
-
-    Raises IndexError outside of the buffer, LayoutError if the layout splits the array.
-    """
-    layout, sizes = layout_of(type_), sizes_of(type_)
-    count = layout.buffer_elements(sizes)
-    if not 0 <= linear_index < count:
-        raise IndexError(f"position {linear_index} lies outside of a buffer of {count} elements")
-    index, is_element = multidimensional_indices(layout, sizes, np.array([linear_index]))
-    return tuple(index[0].tolist()) if is_element[0] else None
-
-
-def index_in_bounds(type_: Array, index: Sequence[int]) -> bool:
-    """Whether an index has one number per dimension, each at least 0 and below the size."""
-    sizes = sizes_of(type_)
-    return len(index) == len(sizes) and all(
-        0 <= i < size for i, size in zip(index, sizes, strict=True)
-    )
-
-
-def bump_indices(type_: Array, index: list[int]) -> bool:
-    """
-    Steps an index to the next one in row-major order, whatever the layout.
-
-    False after the last one; the index is then all zeros again.
-    """
-    sizes = sizes_of(type_)
-    for dimension in reversed(range(len(sizes))):
-        index[dimension] += 1
-        if index[dimension] < sizes[dimension]:
-            return True
-        index[dimension] = 0
-    return False
-
-
-def get_dimension_stride(type_: Array, dimension: int) -> int | None:
-    """
-    How many elements of memory lie between neighbours along a dimension; see `strides`.
-
-    None if that is not one number. Raises IndexError if there is no such dimension.
-    """
-    found = strides(type_)
-    if not 0 <= dimension < len(found):
-        raise IndexError(f"there is no dimension {dimension} among {len(found)}")
-    return found[dimension]
 
 
 def linear_index(layout: Layout, sizes: Sequence[int], index: Sequence[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""What layouts say of arrays; named as in XLA's `LayoutUtil`.
+"""What layouts say of arrays; named as in XLA's `LayoutUtil` and `ShapeUtil`.
 
 A layout is a `Layout`, that of a type its encoding or else the default one. Physical dimensions
 count from the most major one.
@@ -10,12 +10,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 from operator import mul
-from typing import TypeVar
+from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.ir import Attribute
 
 from xla_dialect.layout import Layout, LayoutAttr, LayoutError, TileDivision
-from xla_dialect.types import MAX_ELEMENTS, Array, extents, sizes_of
+from xla_dialect.shapes.size_arithmetic import ceil_div
+from xla_dialect.types import (
+    BY_TYPE,
+    MAX_ELEMENTS,
+    Array,
+    extents,
+    sizes_of,
+    spell,
+    tuple_elements,
+)
 
 
 def layout_of(type_: Array) -> Layout:
@@ -54,51 +64,37 @@ def validate_layout_for_shape(type_: Array) -> None:
         raise LayoutError("(Size) padding makes the buffer larger than 2^63 - 1 elements")
 
 
-def make_descending_layout(rank: int) -> Layout:
-    """The layout with dimension 0 major, row-major for rank 2: the default."""
-    return Layout.default(rank)
+def bits_per_element(type_: Array) -> int:
+    """The bits an element takes in memory: its layout's element size, or else whole bytes."""
+    return layout_of(type_).element_size_in_bits or max(8, BY_TYPE[type_.element_type].bits)
 
 
-def make_ascending_layout(rank: int) -> Layout:
-    """The layout with dimension 0 minor, column-major for rank 2."""
-    return Layout(tuple(range(rank)))
-
-
-def is_monotonic_with_dim0_major(layout: Layout) -> bool:
-    """Whether the dimensions descend from minor to major, as in the default."""
-    return (
-        layout.minor_to_major == make_descending_layout(len(layout.minor_to_major)).minor_to_major
-    )
-
-
-def is_monotonic_with_dim0_minor(layout: Layout) -> bool:
-    """Whether the dimensions ascend from minor to major."""
-    return layout.minor_to_major == make_ascending_layout(len(layout.minor_to_major)).minor_to_major
-
-
-def is_order_only(layout: Layout) -> bool:
-    """Whether the layout only orders the dimensions, and places them in some memory space.
-
-    Then every element has one place, there is no padding, and dimensions have strides.
+def byte_size_of(type_: Array) -> int:
     """
-    return layout == Layout(layout.minor_to_major, memory_space=layout.memory_space)
+    The bytes of the buffer: padding of every kind included, of a split array the largest part.
+
+    A bounded dynamic dimension counts as its bound. The sizes of a dynamic array that lie in front
+    of its buffer (`dynamic_shape_metadata_prefix_bytes`) do not count, as in XLA. Raises Violation
+    for an unbounded dimension.
+    """
+    elements = layout_of(type_).buffer_elements(sizes_of(type_))
+    return ceil_div(elements * bits_per_element(type_), 8)
 
 
-def minor(layout: Layout, position: int) -> int:
-    """The dimension at a position counted from the most minor one, 0."""
-    return layout.minor_to_major[_position(layout, position)]
+def human_string_with_layout(type_: Attribute) -> str:
+    """
+    A shape as HLO text spells it, every array of a rank above 0 with its layout: `f32[2]{0}`.
 
-
-def major(layout: Layout, position: int) -> int:
-    """The dimension at a position counted from the most major one, 0."""
-    return layout.minor_to_major[-1 - _position(layout, position)]
-
-
-def _position(layout: Layout, position: int) -> int:
-    rank = len(layout.minor_to_major)
-    if not 0 <= position < rank:
-        raise LayoutError(f"there is no position {position} among {rank} dimensions")
-    return position
+    Padding of the older form has no spelling there and is left out.
+    """
+    elements = tuple_elements(type_)
+    if elements is not None:
+        return f"({', '.join(map(human_string_with_layout, elements))})"
+    text = spell(type_)
+    if not isinstance(type_, TensorType):
+        return text
+    layout = str(layout_of(cast(Array, type_)))
+    return text if layout == "{}" else text + layout
 
 
 def make_logical_to_physical(layout: Layout) -> tuple[int, ...]:
@@ -108,33 +104,6 @@ def make_logical_to_physical(layout: Layout) -> tuple[int, ...]:
     for position, dimension in enumerate(layout.minor_to_major):
         places[dimension] = rank - 1 - position
     return tuple(places)
-
-
-def permuted_layout(layout: Layout, permutation: Sequence[int]) -> Layout:
-    """
-    The layout that keeps every element at its place when dimensions are permuted.
-
-    Dimension `i` of the result is dimension `permutation[i]`, as in a transpose.
-    """
-    numbers = {old: new for new, old in enumerate(permutation)}
-    return replace(
-        layout,
-        minor_to_major=tuple(numbers[d] for d in layout.minor_to_major),
-        padded_dimensions=_permuted(layout.padded_dimensions, permutation),
-        bounds=_permuted(layout.bounds, permutation),
-    )
-
-
-_Value = TypeVar("_Value")
-
-
-def _permuted(values: Sequence[_Value], permutation: Sequence[int]) -> tuple[_Value, ...]:
-    return tuple(values[p] for p in permutation) if values else ()
-
-
-def physical_strides(type_: Array) -> tuple[int, ...]:
-    """Strides of the physical dimensions after all tiles, in elements, the most major first."""
-    return row_major_strides(layout_of(type_).physical_shape(sizes_of(type_)))
 
 
 def strides(type_: Array) -> tuple[int | None, ...]:

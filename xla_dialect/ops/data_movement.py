@@ -30,8 +30,7 @@ from xla_dialect.dimensions import (
     pointwise,
 )
 from xla_dialect.layout import LayoutError
-from xla_dialect.layouts.shape_functions import byte_size_of_elements
-from xla_dialect.layouts.type_layouts import validate_layout_for_shape
+from xla_dialect.layouts.type_layouts import byte_size_of, validate_layout_for_shape
 from xla_dialect.op import Ints, Types, XlaOp
 from xla_dialect.rules.constraints import (
     as_array,
@@ -551,7 +550,7 @@ def buffer_bytes(type_: Array) -> int:
         validate_layout_for_shape(type_)
     except LayoutError as error:
         raise Violation("C2", f"layout of {type_}: {error}") from None
-    return byte_size_of_elements(type_)
+    return byte_size_of(type_)
 
 
 @irdl_op_definition

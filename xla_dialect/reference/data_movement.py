@@ -14,8 +14,7 @@ from xla_dialect import types
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.physical_order import from_bytes, to_bytes
-from xla_dialect.layouts.shape_functions import byte_size_of
-from xla_dialect.layouts.type_layouts import layout_of
+from xla_dialect.layouts.type_layouts import byte_size_of, layout_of
 from xla_dialect.literals.arrays import (
     MEMORY_LIMIT,
     Array,

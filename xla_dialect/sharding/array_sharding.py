@@ -140,11 +140,6 @@ class Sharding:
         return _read(text, per_value)
 
     @staticmethod
-    def read_list(text: str) -> tuple[Sharding, ...]:
-        """Reads `[<@mesh, [...]>, ...]`; raises SpellingError."""
-        return _read(text, Sharding.parse_list)
-
-    @staticmethod
     def parse_list(tokens: Tokens) -> tuple[Sharding, ...]:
         """Reads `[<@mesh, [...]>, ...]`; raises SpellingError."""
         tokens.expect("[")
@@ -208,21 +203,11 @@ class Sharding:
         counts = self.counts(mesh)
         return not any(size % count for size, count in zip(sizes, counts, strict=False))
 
-    def free_axes(self, mesh: Mesh) -> tuple[AxisReference, ...]:
-        """What of the mesh it does not name, in order: every device along these has the same."""
-        used = tuple(self.used_axes)
-        left = (part for axis in mesh.whole_axes for part in axis.without(used, mesh.sizes))
-        return tuple(left)
-
     def settled(self, *, is_closed: bool = True) -> Sharding:
         """The same axes without priorities, with all dimensions closed or open."""
         return replace(
             self, dimensions=tuple(DimensionSharding(each, is_closed) for each in self.axes)
         )
-
-    def is_same_split(self, other: Sharding) -> bool:
-        """Whether every device has the same part by both; what is open does not count."""
-        return (self.mesh, self.axes, self.unreduced) == (other.mesh, other.axes, other.unreduced)
 
     def fault(self, mesh: Mesh, rank: int) -> str | None:
         """What is wrong with it for an array of this rank; None if nothing."""

@@ -86,22 +86,6 @@ class AxisReference:
             return None
         return self.between(self.pre_size, other.end_in(sizes), sizes)
 
-    def common_prefix(self, other: AxisReference, sizes: Sizes) -> AxisReference | None:
-        """The longest part that both begin with; None where there is none."""
-        if self.name != other.name or self.pre_size != other.pre_size:
-            return None
-        mine, theirs = self.size_in(sizes), other.size_in(sizes)
-        smaller, larger = min(mine, theirs), max(mine, theirs)
-        if larger % smaller or smaller == 1:
-            return self if mine == theirs else None
-        return self.between(self.pre_size, self.pre_size * smaller, sizes)
-
-    def before_overlap(self, other: AxisReference, sizes: Sizes) -> AxisReference | None:
-        """The longest part that this begins with and that the other does not overlap."""
-        if not self.overlaps(other, sizes):
-            return self
-        return self._prefix(other.pre_size, sizes)
-
     def without(self, others: Iterable[AxisReference], sizes: Sizes) -> list[AxisReference]:
         """What is left of it without the others: parts from major to minor."""
         left: list[AxisReference] = [self]

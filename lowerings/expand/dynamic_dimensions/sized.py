@@ -42,10 +42,6 @@ class Check(NamedTuple):
     """With `{}` for that number."""
 
 
-class NotExpanded(Exception):
-    """Why a rule does not apply; the message is the reason."""
-
-
 @dataclass
 class Rules:
     """Builds what takes the place of one operation."""

@@ -34,7 +34,6 @@ from xdsl.ir import Attribute
 
 from lowerings.targets.llvm.errors import UnsupportedType
 
-INDEX_BITS = 64
 POINTER = "ptr"
 
 

@@ -5,13 +5,12 @@ from math import ceil
 import numpy as np
 import pytest
 from hlo_programs import hlo, module_of
+from sent_bytes import Sent, count_sent
 
 from xla_dialect.devices.exchange import PIECES_FROM, Exchange
 from xla_dialect.devices.process_grid import Process, ProcessGrid
 from xla_dialect.ops.process_groups import CollectiveOp
-from xla_dialect.reference import dry_run
 from xla_dialect.reference.collectives import CollectiveFunctions
-from xla_dialect.reference.dry_run import Sent, count_sent
 
 MEGABYTE = 1 << 20
 
@@ -99,5 +98,5 @@ def test_what_threads_exchange_is_what_is_counted(monkeypatch: pytest.MonkeyPatc
         assert (result == 3).all()
 
     grid.run({place: lambda place=place: run(place) for place in grid.places})
-    expected = dry_run.count_sent(op, 3, 1)
+    expected = count_sent(op, 3, 1)
     assert [tuple(each) for each in sent.values()] == [(e.messages, e.bytes) for e in expected]

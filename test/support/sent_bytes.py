@@ -64,11 +64,11 @@ class CountingProcess(Process):
         me = members.index(self.place)
         sizes = [a.nbytes for n, arrays in enumerate(outgoing) if n != me for a in arrays]
         self.sent += Sent(sum(size > 0 for size in sizes), sum(sizes))
-        return _NothingComes(self, me)
+        return _Received(self, me)
 
 
 @dataclass(eq=False)
-class _NothingComes(Exchange):
+class _Received(Exchange):
     process: CountingProcess
     me: int
     number: int = 1
