@@ -106,21 +106,26 @@ def block_columns(
     Each sum stays what it is. None for other nests, less work than `least`, or narrow rows.
     """
     vector, lanes = order.vector, order.lanes
-    if vector is None or not nest.is_reduction[order.loops[0].dimension]:
+    first = next((n for n, loop in enumerate(order.loops) if nest.is_reduction[loop.dimension]), 0)
+    outer, inner = order.loops[:first], order.loops[first:]
+    if vector is None or not nest.is_reduction[inner[0].dimension]:
         return None
     if vector in indexed_dimensions(nest) or not is_independent(nest, body, vector):
         return None
+    if any(loop.dimension == vector for loop in outer):
+        return None
     widest = max(ceil((element_bits(a.type.element_type) or 64) / 8) for a in nest.accesses)
     columns = nest.extents[vector]
-    is_shared = microseconds(nest, body, lanes) >= least
+    is_shared = not outer and microseconds(nest, body, lanes) >= least
     if not is_shared and not (columns * widest > MOST_BYTES and adds_long_sums(nest, body, order)):
         return None
     even = ceil(columns / BALANCED_ITERATIONS)
     size = max(even, min(ceil(columns / 2), BLOCK_BYTES // widest), LEAST_BLOCK_BYTES // widest)
-    size = ceil(size / lanes) * lanes
+    size = ceil(min(size, MOST_BYTES // widest) / lanes) * lanes
     if columns < 2 * size:
         return None
-    return (Loop(vector, size, is_parallel=is_shared), *order.loops)
+    steps = *outer, Loop(vector, size, is_parallel=is_shared), *inner
+    return in_parallel(nest, body, steps, lanes, least) if outer else steps
 
 
 def adds_long_sums(nest: Nest, body: Body, order: LoopOrder) -> bool:

@@ -323,6 +323,15 @@ def test_long_sums_that_xla_adds_in_order(form: str, name: str) -> None:
     assert np.any(other > 8 * unit)
 
 
+def test_long_sums_of_many_columns() -> None:
+    """More columns than have their excess beside them at once, in a loop around."""
+    case = reduction("f32", (2, 500, 90_000), (1,))
+    x = np.random.default_rng(1).random(case.sizes, np.float32)
+    (found,) = lowerings.compile(case.text)(x)
+    exact = case.added(x.astype(np.float64))
+    assert np.all(np.abs(found - exact) <= 2 * ROUNDOFF["f32"] * exact)
+
+
 @pytest.mark.full
 @pytest.mark.jax
 @pytest.mark.parametrize("form", LONGEST)

@@ -81,3 +81,15 @@ func.func @kept(%a: memref<64xf32>, %b: memref<64xf32>) {
   "memref.copy"(%a, %b) {schedule.nest = #schedule.nest<loops = [d0 by 2]>} : (memref<64xf32>, memref<64xf32>) -> ()
   func.return
 }
+
+// Blocks of columns are no larger than what has room for the rounding of long sums.
+// CHECK-LABEL: func.func @sums_of_columns
+// CHECK:       schedule.nest = #schedule.nest<loops = [d0, d1 by 65536 parallel, d2 by 8, d1 by 16], vector = d1 x 16>
+func.func @sums_of_columns(%a: memref<2x1000x4000000xf32>, %b: memref<2x4000000xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a : memref<2x1000x4000000xf32>) outs(%b : memref<2x4000000xf32>) {
+  ^bb0(%x: f32, %acc: f32):
+    %sum = arith.addf %acc, %x : f32
+    linalg.yield %sum : f32
+  }
+  func.return
+}
