@@ -28,6 +28,7 @@ _DIALECTS = {
     "xla": "xla_dialect.dialect:XLA",
     "stablehlo": "xla_dialect.stablehlo:STABLEHLO",
     "chlo": "xla_dialect.stablehlo:CHLO",
+    "sdy": "xla_dialect.shardy:SHARDY",
     "quant": "xla_dialect.quantized_types:QUANT",
     "check": "xla_dialect.self_checking.check:CHECK",
     "schedule": "lowerings.schedules.dialect:SCHEDULE",

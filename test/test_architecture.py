@@ -31,6 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "xla_dialect.extensions",
         "xla_dialect.mlir_text",
         "xla_dialect.shapes",
+        "xla_dialect.shardy",
         "xla_dialect.syntax",
     ),
     ("xla_dialect.types",),

@@ -10,7 +10,7 @@ from xla_dialect.layout import LayoutAttr
 from xla_dialect.ops import OPERATIONS
 from xla_dialect.shapes.convolution_labels import ConvolutionLabelsAttr
 from xla_dialect.shapes.window import WindowAttr
-from xla_dialect.sharding import attributes as sharding
+from xla_dialect.sharding.hlo_sharding import HloShardingAttr
 from xla_dialect.types import BufferType, OpaqueType, TokenType
 
 XLA = Dialect(
@@ -25,7 +25,7 @@ XLA = Dialect(
         ConvolutionLabelsAttr,
         ReplicaGroupsAttr,
         SourceTargetPairsAttr,
-        *sharding.ATTRIBUTES,
+        HloShardingAttr,
         *ENUM_ATTRIBUTES,
     ],
 )

@@ -28,7 +28,7 @@ from xdsl.irdl import OpDef, OptionalDef
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
-from xla_dialect.xdsl.directives import parse_arguments
+from xla_dialect.xdsl.directives import parse_arguments, print_arguments
 from xla_dialect.xdsl.text import parse_literal, print_literal
 
 
@@ -123,11 +123,8 @@ def print_signature(
 def print_regions(op: Operation, definition: OpDef, printer: Printer) -> None:
     """Prints every region as `name (arguments) {...}`; a variadic region repeats its name."""
     for name, region in zip(_region_names(definition, len(op.regions)), op.regions, strict=True):
-        printer.print_string(f" {name} (")
-        block = region.first_block
-        printer.print_list(block.args if block is not None else (), printer.print_block_argument)
-        printer.print_string(") ")
-        printer.print_region(region, print_entry_block_args=False)
+        printer.print_string(f" {name} ")
+        print_arguments(region, printer)
 
 
 def _region_names(definition: OpDef, count: int) -> list[str]:

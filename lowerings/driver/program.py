@@ -36,14 +36,15 @@ _HLO = re.compile(
 _COMMENTS = re.compile(r"\s*+(?:(?://[^\n]*+|/\*.*?\*/)\s*+)*", re.DOTALL)
 """What may stand before a program; of any length."""
 _STABLEHLO = re.compile(
-    r"""(?:^|[={}])\s*(?:stablehlo|chlo)\.[a-z]\w*+(?!\s*[=,}])
-    | "(?:stablehlo|chlo)\.\w+"\s*\(
+    r"""(?:^|[={}])\s*(?:stablehlo|chlo|sdy)\.[a-z]\w*+(?!\s*[=,}])
+    | "(?:stablehlo|chlo|sdy)\.\w+"\s*\(
     | !stablehlo\.""",
     re.MULTILINE | re.VERBOSE,
 )
-"""An operation or a type of StableHLO, not an attribute that is named so."""
+"""An operation or a type of StableHLO or Shardy, not an attribute that is named so."""
+_CANDIDATE = re.compile(r'hlo\.|(?<!\#)sdy\.\w+(?:"|<|\s+[^=\s])')
 _STRING_OR_COMMENT = re.compile(
-    r"""("(?:stablehlo|chlo)\.\w+"\s*\()|"(?:[^"\\]|\\.)*"|//[^\n]*""", re.DOTALL
+    r"""("(?:stablehlo|chlo|sdy)\.\w+"\s*\()|"(?:[^"\\]|\\.)*"|//[^\n]*""", re.DOTALL
 )
 """What is between quotes is kept in the first group where it is the name of an operation."""
 _SNIFFED_CHARACTERS = 1 << 16
@@ -55,7 +56,7 @@ def detect_format(text: str, file_name: str = "") -> InputFormat:
     """
     The format of a program: by extension (`.hlo`), else by content.
 
-    MLIR with operations of StableHLO or CHLO counts as `stablehlo`.
+    MLIR with operations of StableHLO, CHLO or Shardy counts as `stablehlo`.
     """
     if file_name.endswith(".hlo"):
         return "hlo"
@@ -68,19 +69,20 @@ def detect_format(text: str, file_name: str = "") -> InputFormat:
 
 def _has_stablehlo(text: str) -> bool:
     """
-    Whether operations or types of StableHLO or CHLO are in MLIR.
+    Whether operations of StableHLO, CHLO or Shardy, or types of the first, are in MLIR.
 
     The first may be far from the start: a training step's signature alone takes 100 kB.
     """
-    place = text.find("hlo.")
-    while place >= 0:
+    candidate = _CANDIDATE.search(text)
+    while candidate is not None:
+        place = candidate.start()
         line = text.rfind("\n", 0, place) + 1
         end = text.find("\n", place)
         end = min(len(text) if end < 0 else end, place + _AROUND_A_NAME)
         around = text[max(line, place - _AROUND_A_NAME) : end]
         if _STABLEHLO.search(_STRING_OR_COMMENT.sub(r"\1", around)):
             return True
-        place = text.find("hlo.", end)
+        candidate = _CANDIDATE.search(text, end)
     return False
 
 

@@ -18,8 +18,9 @@ from lowerings.partitioning.reshard_steps import Atoms, Spread
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.custom_calls import GLOBAL_TO_LOCAL, LOCAL_TO_GLOBAL, CustomCallOp
 from xla_dialect.places import described
-from xla_dialect.sharding.array_sharding import Sharding, axis_names
-from xla_dialect.sharding.axes import AxisReference
+from xla_dialect.sharding.array_sharding import Sharding, Shardings
+from xla_dialect.sharding.attributes import ManualAxesAttr, ShardingPerValueAttr
+from xla_dialect.sharding.axes import AxisReference, ManualAxes
 from xla_dialect.sharding.sharding_rule import Dimension, ShardingRule
 
 _FRONTEND = ("xla.frontend_attributes", "mhlo.frontend_attributes")
@@ -48,13 +49,13 @@ def manual_border(op: Operation) -> ManualBorder | None:
     missing = [name for name in (key, _MANUAL_AXES) if name not in entries]
     if missing:
         raise XlaError(f"{described(op)}: {target}: {missing[0]} is missing")
-    shardings = Sharding.read_all(entries[key])
+    shardings = ShardingPerValueAttr.read(entries[key])
     if len(shardings) != len(op.operands):
         raise XlaError(
             f"{described(op)}: {target}: {key} has {len(shardings)} entries for "
             f"{len(op.operands)} arrays"
         )
-    return ManualBorder(is_cut, shardings, axis_names(entries[_MANUAL_AXES]))
+    return ManualBorder(is_cut, shardings, ManualAxesAttr.read(entries[_MANUAL_AXES]))
 
 
 @lru_cache(4096)
@@ -107,12 +108,10 @@ def set_manual_border(op: Operation, border: ManualBorder) -> None:
     assert isinstance(op, CustomCallOp)
     name = next((name for name in _FRONTEND if name in op.attributes), _FRONTEND[0])
     old = op.attributes.get(name)
-    axes = ", ".join(f'"{axis}"' for axis in border.manual_axes)
-    shardings = ", ".join(f"<{sharding}>" for sharding in border.shardings)
     key = _IN_SHARDINGS if border.is_cut else _OUT_SHARDINGS
     said = {
-        key: StringAttr(f"#sdy.sharding_per_value<[{shardings}]>"),
-        _MANUAL_AXES: StringAttr(f"#sdy<manual_axes{{{axes}}}>"),
+        key: StringAttr(str(ShardingPerValueAttr(Shardings(border.shardings)))),
+        _MANUAL_AXES: StringAttr(str(ManualAxesAttr(ManualAxes(border.manual_axes)))),
     }
     kept: Mapping[str, Attribute] = old.data if isinstance(old, DictionaryAttr) else {}
     op.attributes[name] = DictionaryAttr({**kept, **said})

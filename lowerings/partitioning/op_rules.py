@@ -34,8 +34,8 @@ from xla_dialect.ops.elementwise_binary import CompareOp, ElementwiseBinaryOp
 from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
 from xla_dialect.ops.elementwise_unary import ElementwiseUnaryOp
 from xla_dialect.places import described
-from xla_dialect.sharding.attributes import SHARDING_RULE
-from xla_dialect.sharding.sharding_rule import ShardingRule, ShardingRuleAttr
+from xla_dialect.sharding.attributes import SHARDING_RULE, ShardingRuleAttr
+from xla_dialect.sharding.sharding_rule import ShardingRule
 from xla_dialect.types import Array, extents
 from xla_dialect.xdsl.traversal import operands_of
 
@@ -125,7 +125,7 @@ def _of_custom_call(op: CustomCallOp) -> ShardingRule | None:
     for entry in cast("Sequence[Entry]", extensions(SHARDING_RULES, target)):
         rule = entry(op)
         try:
-            rule = ShardingRule.parse(rule) if isinstance(rule, str) else rule
+            rule = ShardingRuleAttr.read(f"<{rule}>") if isinstance(rule, str) else rule
         except SpellingError as error:
             raise XlaError(f"{described(op)}: its sharding rule: {error}") from None
         if rule is not None:

@@ -31,20 +31,21 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.process_groups import process_counts
 from xla_dialect.places import described
-from xla_dialect.sharding.array_sharding import Sharding
+from xla_dialect.sharding.array_sharding import Sharding, Shardings
 from xla_dialect.sharding.attributes import (
     SHARDING,
     SHARDING_RULE,
     ShardingAttr,
     ShardingPerValueAttr,
-    Shardings,
+    ShardingRuleAttr,
+    meshes_in_text,
     meshes_of,
     set_meshes,
 )
 from xla_dialect.sharding.hlo_meshes import MeshesOfTiles
 from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingKind
 from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.sharding.sharding_rule import Dimensions, ShardingRule, ShardingRuleAttr
+from xla_dialect.sharding.sharding_rule import Dimensions, ShardingRule
 from xla_dialect.types import extents, is_array
 from xla_dialect.xdsl.linking import erase, replace_uses
 from xla_dialect.xdsl.traversal import operands_of, operations_in
@@ -55,7 +56,6 @@ _RULE = "xla.sdy.sharding_rule"
 """What it says of a custom call, as an entry of the frontend attributes."""
 _BATCH = "num_batch_dims"
 """What JAX says of calls of LAPACK: so many dimensions of all arrays are those of a batch."""
-_NAMED_MESH = re.compile(r"([\w.$-]+) = (#sdy\.mesh<[^>]*>)")
 
 _Entries = dict[str, Attribute]
 
@@ -74,7 +74,7 @@ class XlaImportShardingsPass(ReportingPass):
     ```
     func.func @main(%x: tensor<8x4xf32> {xla.sharding = #xla.hlo_sharding<{devices=[4,1]<=[4]}>})
     // becomes
-    func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #xla.sharding<@mesh, [{"axis_0"}, {}]>})
+    func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"axis_0"}, {}]>})
     ```
     """
 
@@ -234,7 +234,7 @@ def _take_rule(op: Operation) -> ShardingRule | None:
     """Takes what frontend attributes say of the parts of an operation; raises SpellingError."""
     text, batch = (_take_entry(op.attributes, key) for key in (_RULE, _BATCH))
     if text is not None:
-        return ShardingRule.parse(text.removeprefix("#sdy.op_sharding_rule<").removesuffix(">"))
+        return ShardingRuleAttr.read(text)
     return _batch_rule(op, int(batch)) if batch is not None and batch.isdecimal() else None
 
 
@@ -260,8 +260,8 @@ def _take_of_shardy(entries: _Entries) -> Sequence[Sharding] | None:
     if text is None:
         return None
     if text.startswith("#sdy.sharding_per_value"):
-        return Sharding.read_all(text)
-    return [Sharding.read(text)]
+        return ShardingPerValueAttr.read(text)
+    return [ShardingAttr.read(text)]
 
 
 def _take_entry(entries: _Entries, key: str) -> str | None:
@@ -289,7 +289,7 @@ def _take_meshes(module: ModuleOp) -> dict[str, Mesh]:
         if len(_OTHER_ENTRY.findall(text)) == 1:
             module.attributes.pop(FRONTEND[0])
     try:
-        return {name: Mesh.read(mesh) for name, mesh in _NAMED_MESH.findall(text)}
+        return meshes_in_text(text)
     except SpellingError as error:
         raise XlaError(f"{_MESHES}: {error}") from None
 

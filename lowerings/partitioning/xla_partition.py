@@ -46,7 +46,7 @@ class XlaPartitionPass(ReportingPass):
     divisible is padded at its end; what is there is never used. Follows `xla-insert-reshards`.
 
     ```
-    func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>})
+    func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
     // becomes, for a mesh of 2
     func.func @main(%x: tensor<4x4xf32>)
     ```

@@ -53,11 +53,11 @@ class XlaPropagateShardingsPass(ReportingPass):
     decided, on stderr. Calls are inlined first: a function is split by how each call is.
 
     ```
-    func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>}, ...
+    func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, ...
       %0 = xla.dot %x, %w {...} : (tensor<8x4xf32>, tensor<4x16xf32>) -> tensor<8x16xf32>
     // becomes
       %0 = xla.dot %x, %w {...}
-          attributes {sdy.sharding = #xla.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : ...
+          attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : ...
     ```
     """
 

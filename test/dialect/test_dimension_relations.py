@@ -17,7 +17,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.dimensions import RelationsBuilder, pointwise
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import OPERATIONS
-from xla_dialect.sharding.sharding_rule import ShardingRuleAttr
+from xla_dialect.sharding.attributes import ShardingRuleAttr
 from xla_dialect.stablehlo.writing import print_stablehlo
 from xla_dialect.xdsl.traversal import operations_in
 

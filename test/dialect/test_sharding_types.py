@@ -30,10 +30,10 @@ SHARDINGS = [
 
 @pytest.mark.parametrize("text", SHARDINGS)
 def test_shardings_are_written_as_they_were_read(text: str) -> None:
-    assert str(ShardingAttr(ShardingAttr.read(text)).data) == text
+    assert str(ShardingAttr(ShardingAttr.read(f"<{text}>")).data) == text
     per_value = f"[<{text}>, <{text}>]"
-    assert str(ShardingPerValueAttr.read(per_value)) == per_value
-    assert Sharding.read(f"#sdy.sharding<{text}>") == ShardingAttr.read(text)
+    assert str(ShardingPerValueAttr.read(f"<{per_value}>")) == per_value
+    assert ShardingAttr.read(f"#sdy.sharding<{text}>") == ShardingAttr.read(f"<{text}>")
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_shardings_are_written_as_they_were_read(text: str) -> None:
 )
 def test_meshes_that_are_none(text: str, message: str) -> None:
     with pytest.raises(SpellingError, match=message):
-        MeshAttr.read(text)
+        MeshAttr.read(f"<{text}>")
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_meshes_that_are_none(text: str, message: str) -> None:
     ],
 )
 def test_shardings_that_do_not_fit(text: str, message: str) -> None:
-    fault = ShardingAttr.read(text).fault(MESH, 2)
+    fault = ShardingAttr.read(f"<{text}>").fault(MESH, 2)
     assert fault is not None
     with pytest.raises(AssertionError, match=message):
         raise AssertionError(fault)
@@ -84,12 +84,13 @@ def test_shardings_that_do_not_fit(text: str, message: str) -> None:
         ("@m, [{?, ?}]", "expected '}'"),
         ('@m, [], replicated={"x"}, replicated={"y"}', "each once"),
         ("m, []", "expected '@'"),
-        ("@m, [{}] x", "expected nothing more"),
+        ("@m, [{}] x", "expected '>'"),
+        ("@m, []> x", "expected nothing more"),
     ],
 )
 def test_shardings_that_are_none(text: str, message: str) -> None:
     with pytest.raises(SpellingError, match=message):
-        ShardingAttr.read(text)
+        ShardingAttr.read(f"<{text}>")
 
 
 def test_axes() -> None:
@@ -142,7 +143,7 @@ def test_groups_and_coordinates_are_those_of_an_array_of_the_devices(
 )
 def test_parts_are_a_cover(sizes: tuple[int, int], text: str) -> None:
     """Every element is in the parts of equally many devices, uneven ones too."""
-    sharding = ShardingAttr.read(text)
+    sharding = ShardingAttr.read(f"<{text}>")
     parts = Shards.of_mesh(MESH, sharding, 2)
     seen = np.zeros(sizes, int)
     for device in MESH.devices:
@@ -159,11 +160,11 @@ def test_parts_are_a_cover(sizes: tuple[int, int], text: str) -> None:
 
 
 def test_a_maximal_sharding_is_all_of_the_array() -> None:
-    mesh = MeshAttr.read("[], device_ids=[3]")
+    mesh = MeshAttr.read("<[], device_ids=[3]>")
     assert mesh.is_maximal
     assert mesh.devices == (3,)
     assert Shards.of_mesh(mesh, Sharding("m"), 1).slices(3, (5,)) == (slice(0, 5),)
-    fault = ShardingAttr.read("@m, [{}]").fault(mesh, 1)
+    fault = ShardingAttr.read("<@m, [{}]>").fault(mesh, 1)
     assert fault == "(SH7) a sharding to one device has no dimensions or axes"
 
 

@@ -19,9 +19,9 @@ from xla_dialect.diagnostics import XlaError
 def program(x: str, y: str, mesh: str = '["x"=2, "y"=2]', sizes: str = "7x6") -> str:
     """Adds two arrays, one split as `x` says, with a result that is split as `y` says."""
     return f"""
-module attributes {{sdy.meshes = {{mesh = #xla.mesh<{mesh}>}}}} {{
-  func.func @main(%x: tensor<{sizes}xf32> {{sdy.sharding = #xla.sharding<@mesh, [{x}]>}}, %w: tensor<{sizes}xf32>)
-      -> (tensor<{sizes}xf32> {{sdy.sharding = #xla.sharding<@mesh, [{y}]>}}) {{
+module attributes {{sdy.meshes = {{mesh = #sdy.mesh<{mesh}>}}}} {{
+  func.func @main(%x: tensor<{sizes}xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{x}]>}}, %w: tensor<{sizes}xf32>)
+      -> (tensor<{sizes}xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{y}]>}}) {{
     %y = xla.add %x, %w : tensor<{sizes}xf32>
     func.return %y : tensor<{sizes}xf32>
   }}
@@ -163,14 +163,14 @@ def test_shardings_of_jax():
 def test_custom_calls_run_on_parts_by_their_rules(backend: str):
     """Columns are turned over in each part, sums over rows are summed over devices."""
     text = """
-module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
-  func.func @main(%x: tensor<8x6xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>})
+module attributes {sdy.meshes = {mesh = #sdy.mesh<["x"=2]>}} {
+  func.func @main(%x: tensor<8x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
       -> (tensor<8x6xf32>, tensor<6xf32>) {
     %0 = xla.custom_call %x {custom_call_target = "turn"} attributes {
-        sdy.sharding_rule = #xla.sharding_rule<([i, j])->([i, k]) {i=8, j=6, k=6}, custom>
+        sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, k]) {i=8, j=6, k=6}, custom>
       } : (tensor<8x6xf32>) -> tensor<8x6xf32>
     %1 = xla.custom_call %0 {custom_call_target = "sums"} attributes {
-        sdy.sharding_rule = #xla.sharding_rule<([i, j])->([j]) {i=8, j=6} reduction={i}, custom>
+        sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([j]) {i=8, j=6} reduction={i}, custom>
       } : (tensor<8x6xf32>) -> tensor<6xf32>
     func.return %0, %1 : tensor<8x6xf32>, tensor<6xf32>
   }

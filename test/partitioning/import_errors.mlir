@@ -16,7 +16,7 @@ func.func @main(%x: tensor<8xf32> {xla.sharding = #xla.hlo_sharding<{devices=[2,
 
 // -----
 
-module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
+module attributes {sdy.meshes = {mesh = #sdy.mesh<["x"=2]>}} {
   func.func @main(%x: tensor<8xf32>) -> tensor<4xf32> {
     // expected-error@below {{xla.sdy.in_shardings is missing}}
     %0 = xla.custom_call %x {custom_call_target = "xla.sdy.GlobalToLocalShape"} : (tensor<8xf32>) -> tensor<4xf32>

@@ -10,9 +10,9 @@
 // PARTITIONED: func.func @main(%x: tensor<4xf32>) -> tensor<4xf32>
 // PARTITIONED-NEXT: %[[SUM:.*]] = xla.all_reduce %x
 // PARTITIONED: func.return %[[SUM]]
-module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
-  func.func @main(%x: tensor<8xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}]>})
-      -> (tensor<8xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}]>}) {
+module attributes {sdy.meshes = {mesh = #sdy.mesh<["x"=2]>}} {
+  func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+      -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
     %0 = xla.custom_call %x {custom_call_target = "xla.sdy.GlobalToLocalShape"} attributes {mhlo.frontend_attributes = {xla.sdy.in_shardings = "#sdy.sharding_per_value<[<@mesh, [{\22x\22}]>]>", xla.sdy.manual_axes = "#sdy<manual_axes{\22x\22}>"}} : (tensor<8xf32>) -> tensor<4xf32>
     %1 = xla.all_reduce %0 {channel_id = 1, replica_groups = #xla.replica_groups<{{0,1}}>, use_global_device_ids = true} : tensor<4xf32>
       to_apply (%a: tensor<f32>, %b: tensor<f32>) {

@@ -9,11 +9,11 @@
 // CHECK: func.return %[[ALL]]
 // REPORT: all_reduce {{ *}}"x" {{ *}}1 {{ *}}72
 // REPORT: a device of 2: 144 floating-point operations
-module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
+module attributes {sdy.meshes = {mesh = #sdy.mesh<["x"=2]>}} {
   func.func @main(
-      %x: tensor<8x6xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>},
-      %y: tensor<8x3xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>})
-      -> (tensor<6x3xf32> {sdy.sharding = #xla.sharding<@mesh, [{}, {}]>}) {
+      %x: tensor<8x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+      %y: tensor<8x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+      -> (tensor<6x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
     %0 = xla.dot %x, %y {lhs_contracting_dims = [0], rhs_contracting_dims = [0]} : (tensor<8x6xf32>, tensor<8x3xf32>) -> tensor<6x3xf32>
     func.return %0 : tensor<6x3xf32>
   }
@@ -26,9 +26,9 @@ module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
 // CHECK: %[[MASKED:.*]] = xla.select %{{.*}}, %x, %{{.*}} : (tensor<4x3xi1>, tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
 // CHECK: xla.reduce %[[MASKED]]
 // REPORT: all_reduce {{ *}}"x" {{ *}}1 {{ *}}12
-module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
-  func.func @main(%x: tensor<7x3xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>})
-      -> (tensor<3xf32> {sdy.sharding = #xla.sharding<@mesh, [{}]>}) {
+module attributes {sdy.meshes = {mesh = #sdy.mesh<["x"=2]>}} {
+  func.func @main(%x: tensor<7x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+      -> (tensor<3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) {
     %z = xla.constant dense<0.0> : tensor<f32>
     %0 = xla.reduce %x, %z {dimensions = [0]} : (tensor<7x3xf32>, tensor<f32>) -> tensor<3xf32>
       to_apply (%a: tensor<f32>, %b: tensor<f32>) {
@@ -49,9 +49,9 @@ module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
 // CHECK: xla.collective_permute %[[FIRST]] {source_target_pairs = #xla.source_target_pairs<{{[{][{]}}1,0}}>, channel_id = 1}
 // CHECK: xla.reduce_window %{{.*}} : (tensor<6x3xf32>, tensor<f32>) -> tensor<4x3xf32>
 // REPORT: collective_permute {{.*}} 2 {{ *}}24
-module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
-  func.func @main(%x: tensor<8x3xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>})
-      -> (tensor<8x3xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>}) {
+module attributes {sdy.meshes = {mesh = #sdy.mesh<["x"=2]>}} {
+  func.func @main(%x: tensor<8x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+      -> (tensor<8x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
     %z = xla.constant dense<0.0> : tensor<f32>
     %0 = xla.reduce_window %x, %z {window = #xla.window<size=3x1 pad=1_1x0_0>} : (tensor<8x3xf32>, tensor<f32>) -> tensor<8x3xf32>
       to_apply (%a: tensor<f32>, %b: tensor<f32>) {
@@ -70,13 +70,13 @@ module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
 // CHECK: xla.sort %x {{.*}} : tensor<4x3xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
 // CHECK-NEXT: %[[N:.*]] = xla.negate %a : tensor<f32>
 // CHECK-NEXT: xla.compare %[[N]], %[[Z]]
-module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
-  func.func @main(%x: tensor<8x3xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>})
-      -> (tensor<8x3xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>}) {
+module attributes {sdy.meshes = {mesh = #sdy.mesh<["x"=2]>}} {
+  func.func @main(%x: tensor<8x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+      -> (tensor<8x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
     %z = xla.constant dense<0.0> : tensor<f32>
     %0 = xla.sort %x {dimension = 1, is_stable = true} : tensor<8x3xf32>
       to_apply (%a: tensor<f32>, %b: tensor<f32>) {
-        %1 = xla.negate %a attributes {sdy.sharding = #xla.sharding_per_value<[<@mesh, []>]>} : tensor<f32>
+        %1 = xla.negate %a attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, []>]>} : tensor<f32>
         %2 = xla.compare %1, %z {direction = LT} : (tensor<f32>, tensor<f32>) -> tensor<i1>
         xla.return %2 : tensor<i1>
       }
@@ -89,9 +89,9 @@ module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
 // Each device calls with the part that it has, although the call names a device of its own.
 // CHECK: func.func @main(%x: tensor<4xf32>)
 // CHECK-NEXT: xla.custom_call %x {{.*}}"xla_ffi_partitioned_python_cpu_callback"{{.*}} : (tensor<4xf32>) -> ()
-module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>, one = #xla.mesh<[], device_ids=[0]>}} {
-  func.func @main(%x: tensor<8xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}]>}) {
-    xla.custom_call %x {custom_call_target = "xla_ffi_partitioned_python_cpu_callback", custom_call_has_side_effect = true} attributes {sdy.sharding = #xla.sharding_per_value<[<@one, []>]>} : (tensor<8xf32>) -> ()
+module attributes {sdy.meshes = {mesh = #sdy.mesh<["x"=2]>, one = #sdy.mesh<[], device_ids=[0]>}} {
+  func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+    xla.custom_call %x {custom_call_target = "xla_ffi_partitioned_python_cpu_callback", custom_call_has_side_effect = true} attributes {sdy.sharding = #sdy.sharding_per_value<[<@one, []>]>} : (tensor<8xf32>) -> ()
     func.return
   }
 }
@@ -103,9 +103,9 @@ module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>, one = #xla.mesh<[], 
 // CHECK: %[[FIRST:.*]] = xla.compare %{{.*}}, %{{.*}} {direction = EQ}
 // CHECK: xla.select %{{.*}}, %x, %{{.*}} : (tensor<4xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
 // CHECK: xla.dynamic_update_slice %{{.*}}, %y, %{{.*}} : (tensor<4xf32>, tensor<2xf32>, tensor<i32>) -> tensor<4xf32>
-module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
-  func.func @main(%x: tensor<4xf32> {sdy.sharding = #xla.sharding<@mesh, [{}]>}, %y: tensor<4xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}]>})
-      -> (tensor<4xf32> {sdy.sharding = #xla.sharding<@mesh, [{}], unreduced={"x"}>}, tensor<4xf32> {sdy.sharding = #xla.sharding<@mesh, [{}], unreduced={"x"}>}) {
+module attributes {sdy.meshes = {mesh = #sdy.mesh<["x"=2]>}} {
+  func.func @main(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}, %y: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+      -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}, tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) {
     func.return %x, %y : tensor<4xf32>, tensor<4xf32>
   }
 }
@@ -117,10 +117,10 @@ module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
 // CHECK: %[[BOTH:.*]] = xla.all_gather %{{.*}} -> tensor<2x3xi32>
 // CHECK: %[[ROW:.*]] = xla.slice %[[BOTH]] {start_indices = [0, 0], limit_indices = [1, 3], strides = [1, 1]}
 // CHECK: xla.reshape %[[ROW]] : (tensor<1x3xi32>) -> tensor<3xi32>
-module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
-  func.func @main(%x: tensor<2x3xi32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>})
-      -> (tensor<3xi32> {sdy.sharding = #xla.sharding<@mesh, [{}]>}) {
-    %0 = xla.slice %x {start_indices = [0, 0], limit_indices = [1, 3], strides = [1, 1]} attributes {sdy.sharding = #xla.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<2x3xi32>) -> tensor<1x3xi32>
+module attributes {sdy.meshes = {mesh = #sdy.mesh<["x"=2]>}} {
+  func.func @main(%x: tensor<2x3xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+      -> (tensor<3xi32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) {
+    %0 = xla.slice %x {start_indices = [0, 0], limit_indices = [1, 3], strides = [1, 1]} attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<2x3xi32>) -> tensor<1x3xi32>
     %1 = xla.reshape %0 : (tensor<1x3xi32>) -> tensor<3xi32>
     func.return %1 : tensor<3xi32>
   }
@@ -133,10 +133,10 @@ module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
 // CHECK: xla.constant dense<[0, 2]> : tensor<2xi32>
 // CHECK: xla.rng_bit_generator %{{.*}} {algorithm = rng_default} : (tensor<3xui64>) -> (tensor<3xui64>, tensor<2x4xui32>)
 // CHECK-NOT: tensor<4x4xui32>
-module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
+module attributes {sdy.meshes = {mesh = #sdy.mesh<["x"=2]>}} {
   func.func @main(%k: tensor<2xui64>)
-      -> (tensor<2xui64>, tensor<4x4xui32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>}) {
-    %0, %1 = xla.rng_bit_generator %k {algorithm = rng_default} attributes {sdy.sharding = #xla.sharding_per_value<[<@mesh, [{}]>, <@mesh, [{"x"}, {}]>]>} : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4x4xui32>)
+      -> (tensor<2xui64>, tensor<4x4xui32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+    %0, %1 = xla.rng_bit_generator %k {algorithm = rng_default} attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>, <@mesh, [{"x"}, {}]>]>} : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4x4xui32>)
     func.return %0, %1 : tensor<2xui64>, tensor<4x4xui32>
   }
 }

@@ -4,11 +4,11 @@
 // Data parallel: the rows of the batch, forwards and to the constant of one use only.
 // CHECK-LABEL: func.func @rows
 // CHECK-SAME: %w: tensor<4x16xf32>)
-// CHECK: xla.dot {{.*}}sdy.sharding = #xla.sharding_per_value<[<@mesh, [{"x"}, {}]>]>
-// CHECK: xla.constant {{.*}}sdy.sharding = #xla.sharding_per_value<[<@mesh, [{"x"}, {}]>]>
-// CHECK: xla.maximum {{.*}}sdy.sharding = #xla.sharding_per_value<[<@mesh, [{"x"}, {}]>]>
-module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=4, "y"=2]>}} {
-  func.func @rows(%x: tensor<8x4xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>}, %w: tensor<4x16xf32>) -> tensor<8x16xf32> {
+// CHECK: xla.dot {{.*}}sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>
+// CHECK: xla.constant {{.*}}sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>
+// CHECK: xla.maximum {{.*}}sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>
+module attributes {sdy.meshes = {mesh = #sdy.mesh<["x"=4, "y"=2]>}} {
+  func.func @rows(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %w: tensor<4x16xf32>) -> tensor<8x16xf32> {
     %0 = xla.dot %x, %w {lhs_contracting_dims = [1], rhs_contracting_dims = [0]} : (tensor<8x4xf32>, tensor<4x16xf32>) -> tensor<8x16xf32>
     %zero = xla.constant dense<0.0> : tensor<8x16xf32>
     %1 = xla.maximum %0, %zero : tensor<8x16xf32>
@@ -20,12 +20,12 @@ module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=4, "y"=2]>}} {
 
 // A conflict: what both begin with. A closed dimension stays; the strategy basic goes nowhere then.
 // CHECK-LABEL: func.func @conflict
-// CHECK-SAME: %b: tensor<8xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x", "y"}]>}, %c: tensor<8xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}]>})
-// CHECK: xla.add {{.*}}sdy.sharding = #xla.sharding_per_value<[<@mesh, [{"x", "y"}]>]>
+// CHECK-SAME: %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}, %c: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+// CHECK: xla.add {{.*}}sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "y"}]>]>
 // BASIC-LABEL: func.func @conflict
-// BASIC: xla.add {{.*}}sdy.sharding = #xla.sharding_per_value<[<@mesh, [{"x"}]>]>
-module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2, "y"=2, "z"=2]>}} {
-  func.func @conflict(%b: tensor<8xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x", "y"}]>}, %c: tensor<8xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+// BASIC: xla.add {{.*}}sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>
+module attributes {sdy.meshes = {mesh = #sdy.mesh<["x"=2, "y"=2, "z"=2]>}} {
+  func.func @conflict(%b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}, %c: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
     %0 = xla.add %b, %c : tensor<8xf32>
     func.return %0 : tensor<8xf32>
   }
@@ -35,13 +35,13 @@ module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2, "y"=2, "z"=2]>}} {
 
 // A reshape splits an axis of 4 into its parts; groups are split alike; a barrier stops.
 // CHECK-LABEL: func.func @parts
-// CHECK-SAME: %g: tensor<4x2xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>}
-// CHECK: xla.reshape {{.*}}sdy.sharding = #xla.sharding_per_value<[<@mesh, [{"x":(1)2}, {"x":(2)2}]>]>
+// CHECK-SAME: %g: tensor<4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}
+// CHECK: xla.reshape {{.*}}sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x":(1)2}, {"x":(2)2}]>]>
 // CHECK: xla.custom_call {{.*}}PropagationBarrier
 // CHECK-NOT: sdy.sharding
 // CHECK: xla.negate
-module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=4]>}} {
-  func.func @parts(%x: tensor<8xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}]>}, %y: tensor<4x2xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>}, %g: tensor<4x2xf32>) -> (tensor<2x4xf32>, tensor<8xf32>) {
+module attributes {sdy.meshes = {mesh = #sdy.mesh<["x"=4]>}} {
+  func.func @parts(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %y: tensor<4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %g: tensor<4x2xf32>) -> (tensor<2x4xf32>, tensor<8xf32>) {
     xla.custom_call %y {custom_call_target = "xla.sdy.ShardingGroup"} attributes {xla.sdy.sharding_group_id = 1 : i64} : (tensor<4x2xf32>) -> ()
     xla.custom_call %g {custom_call_target = "xla.sdy.ShardingGroup"} attributes {xla.sdy.sharding_group_id = 1 : i64} : (tensor<4x2xf32>) -> ()
     %0 = xla.reshape %x : (tensor<8xf32>) -> tensor<2x4xf32>

@@ -70,10 +70,10 @@ def test_iterations_count(start: int, step: int, limit: int, direction: str, tri
     assert (report.bytes, report.unknown_loops) == (32 * trips, 0)
 
 
-ANNOTATED = """module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=4]>}} {
-  func.func @main(%x: tensor<8x16xf32> {sdy.sharding = #xla.sharding<@mesh, [{}, {"x"}]>},
-                  %w: tensor<16x4xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>})
-      -> (tensor<8x4xf32> {sdy.sharding = #xla.sharding<@mesh, [{}, {}]>}) {
+ANNOTATED = """module attributes {sdy.meshes = {mesh = #sdy.mesh<["x"=4]>}} {
+  func.func @main(%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+                  %w: tensor<16x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+      -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
     %0 = xla.dot %x, %w {lhs_contracting_dims = [1], rhs_contracting_dims = [0]} : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
     func.return %0 : tensor<8x4xf32>
   }

@@ -188,9 +188,9 @@ def test_each_kind_of_sharding(kind: str) -> None:
 
 
 SEVERAL = """
-module attributes {sdy.meshes = {a = #xla.mesh<["x"=2, "y"=3]>, b = #xla.mesh<["z"=6]>, c = #xla.mesh<["u"=3, "v"=2], device_ids=[0, 3, 1, 4, 2, 5]>}} {
-  func.func @main(%x: tensor<7x6xf32> {sdy.sharding = #xla.sharding<@a, [{"y"}, {"x"}]>}, %w: tensor<7x6xf32> {sdy.sharding = #xla.sharding<@b, [{}, {"z"}]>})
-      -> (tensor<7x6xf32> {sdy.sharding = #xla.sharding<@c, [{"u"}, {"v"}]>}) {
+module attributes {sdy.meshes = {a = #sdy.mesh<["x"=2, "y"=3]>, b = #sdy.mesh<["z"=6]>, c = #sdy.mesh<["u"=3, "v"=2], device_ids=[0, 3, 1, 4, 2, 5]>}} {
+  func.func @main(%x: tensor<7x6xf32> {sdy.sharding = #sdy.sharding<@a, [{"y"}, {"x"}]>}, %w: tensor<7x6xf32> {sdy.sharding = #sdy.sharding<@b, [{}, {"z"}]>})
+      -> (tensor<7x6xf32> {sdy.sharding = #sdy.sharding<@c, [{"u"}, {"v"}]>}) {
     %y = xla.add %x, %w : tensor<7x6xf32>
     func.return %y : tensor<7x6xf32>
   }

@@ -14,8 +14,7 @@ from xla_dialect import extensions
 from xla_dialect.attributes import SpellingError
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.sharding.attributes import result_shardings
-from xla_dialect.sharding.sharding_rule import ShardingRule
+from xla_dialect.sharding.attributes import ShardingRuleAttr, result_shardings
 from xla_dialect.xdsl.traversal import operations_in
 
 SHARE = 0.97
@@ -58,7 +57,7 @@ RULES = [
 
 @pytest.mark.parametrize("text", RULES)
 def test_rules_are_written_as_they_were_read(text: str) -> None:
-    assert str(ShardingRule.parse(text)) == text
+    assert str(ShardingRuleAttr.read(f"<{text}>")) == text
 
 
 @pytest.mark.parametrize(
@@ -74,10 +73,10 @@ def test_rules_are_written_as_they_were_read(text: str) -> None:
 )
 def test_rules_that_are_none(text: str, message: str) -> None:
     with pytest.raises(SpellingError, match=message):
-        ShardingRule.parse(text)
+        ShardingRuleAttr.read(f"<{text}>")
 
 
-HEAD = 'module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2, "y"=2]>}} {\n'
+HEAD = 'module attributes {sdy.meshes = {mesh = #sdy.mesh<["x"=2, "y"=2]>}} {\n'
 TURN = "([i, j])->([j, i]) {i=4, j=8}"
 
 
@@ -91,9 +90,9 @@ def propagated(text: str, **options: Any) -> list[str]:
 
 def call(rule: str = "") -> str:
     """A program with a custom call, with a rule as its attribute."""
-    given = f"attributes {{sdy.sharding_rule = #xla.sharding_rule<{rule}>}} " if rule else ""
+    given = f"attributes {{sdy.sharding_rule = #sdy.op_sharding_rule<{rule}>}} " if rule else ""
     return (
-        f"{HEAD}func.func @main(%a: tensor<4x8xf32> {{sdy.sharding = #xla.sharding<@mesh, "
+        f"{HEAD}func.func @main(%a: tensor<4x8xf32> {{sdy.sharding = #sdy.sharding<@mesh, "
         '[{"x"}, {"y"}]>}) -> tensor<8x4xf32> {\n'
         f'  %0 = xla.custom_call %a {{custom_call_target = "turn"}} {given}'
         ": (tensor<4x8xf32>) -> tensor<8x4xf32>\n  func.return %0 : tensor<8x4xf32>\n}\n}\n"
@@ -142,8 +141,8 @@ def test_shardings_that_make_no_sense(old: str, new: str, message: str) -> None:
 def test_strategies() -> None:
     """Two arrays want one axis for two dimensions of the result."""
     text = (
-        f"{HEAD}func.func @main(%a: tensor<8x4xf32> {{sdy.sharding = #xla.sharding<@mesh, "
-        '[{"x"}, {}]>}, %b: tensor<4x4xf32> {sdy.sharding = #xla.sharding<@mesh, [{}, {"x"}]>}) '
+        f"{HEAD}func.func @main(%a: tensor<8x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, "
+        '[{"x"}, {}]>}, %b: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) '
         "-> tensor<8x4xf32> {\n"
         "  %0 = xla.dot %a, %b {lhs_contracting_dims = [1], rhs_contracting_dims = [0]} : "
         "(tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>\n"
@@ -159,8 +158,8 @@ def test_strategies() -> None:
 def test_explanations(capsys: pytest.CaptureFixture[str]) -> None:
     """Each array says from where its sharding came, each conflict why it is one."""
     propagated(
-        f"{HEAD}func.func @main(%a: tensor<8x4xf32> {{sdy.sharding = #xla.sharding<@mesh, "
-        '[{"x"}, {}]>}, %b: tensor<4x4xf32> {sdy.sharding = #xla.sharding<@mesh, [{}, {"x"}]>}) '
+        f"{HEAD}func.func @main(%a: tensor<8x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, "
+        '[{"x"}, {}]>}, %b: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) '
         "-> tensor<8x4xf32> {\n"
         "  %0 = xla.dot %a, %b {lhs_contracting_dims = [1], rhs_contracting_dims = [0]} : "
         "(tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>\n"

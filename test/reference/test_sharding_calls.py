@@ -16,10 +16,9 @@ from lowerings.driver.program import parse_program
 from xla_dialect.attributes import SpellingError
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.mlir_text import print_mlir
-from xla_dialect.sharding.array_sharding import Sharding
+from xla_dialect.sharding.attributes import MeshAttr, ShardingAttr
 from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.sharding.hlo_sharding import HloSharding
-from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.sharding.shards import Shards
 
 if has_jax():
@@ -43,8 +42,8 @@ def test_devices_by_tiles() -> None:
 
 
 def test_devices_by_axes() -> None:
-    mesh = Mesh.read('#sdy.mesh<["x"=2, "y"=3], device_ids=[5, 4, 3, 2, 1, 0]>')
-    sharding = Sharding.read('<@mesh, [{"y", "x"}, {?}]>')
+    mesh = MeshAttr.read('#sdy.mesh<["x"=2, "y"=3], device_ids=[5, 4, 3, 2, 1, 0]>')
+    sharding = ShardingAttr.read('<@mesh, [{"y", "x"}, {?}]>')
     parts = Shards.of_mesh(mesh, sharding, 2)
     assert parts.counts == (6, 1)
     assert [parts.places[device][0] for device in (5, 4, 3, 2, 1, 0)] == [0, 2, 4, 1, 3, 5]
@@ -73,7 +72,7 @@ def test_tiles_that_are_refused(text: str) -> None:
 )
 def test_meshes_that_are_refused(text: str) -> None:
     with pytest.raises(SpellingError):
-        Mesh.read(text)
+        MeshAttr.read(text)
 
 
 def results(text: str, arguments: list[np.ndarray], partitions: int = DEVICES) -> list[Any]:

@@ -63,7 +63,7 @@ def test_shardings():
 
     module = read_stablehlo(double.lower(X).as_text())
     text = print_mlir(module)
-    assert 'sdy.sharding = #xla.sharding_per_value<[<@mesh, [{"y"}, {}]>]>' in text
+    assert 'sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>' in text
     assert "jax.buffer_donor = true" in text
     np.testing.assert_allclose(np.asarray(run(module, [X])[0]), np.sin(X) * 2, rtol=1e-6)
 
@@ -97,7 +97,7 @@ ANNOTATIONS = [
 @pytest.mark.parametrize("operation", ANNOTATIONS)
 def test_annotations_are_read(operation: str):
     module = read_stablehlo(function(operation))
-    assert '#xla.mesh<["x"=2, "y"=2]>' in print_mlir(module)
+    assert '#sdy.mesh<["x"=2, "y"=2]>' in print_mlir(module)
 
 
 def manual(in_sharding: str, part: str = "tensor<2x8xf32>", axes: str = '{"x"}') -> str:

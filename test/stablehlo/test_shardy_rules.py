@@ -11,7 +11,7 @@ from stablehlo_oracle import made_local, rejection
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.reference import run, run_replicated
-from xla_dialect.sharding.array_sharding import Sharding
+from xla_dialect.sharding.attributes import ShardingAttr
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.sharding.shards import Shards
 from xla_dialect.stablehlo import read_stablehlo
@@ -182,7 +182,7 @@ def test_sums_are_those_of_the_programs_of_devices(
     )
     array = np.arange(16, dtype=np.float32).reshape(4, 4)
     mesh = Mesh((("x", 2), ("y", 2)))
-    parts, places = (Shards.of_mesh(mesh, Sharding.read(f"<{s}>"), 2) for s in (before, after))
+    parts, places = (Shards.of_mesh(mesh, ShardingAttr.read(f"<{s}>"), 2) for s in (before, after))
     shards = [[array[parts.slices(device, (4, 4))]] for device in range(4)]
     expected = np.empty_like(array)
     found = run_replicated(read_stablehlo(made_local(text)), shards, partitions=4)

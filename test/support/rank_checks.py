@@ -224,9 +224,9 @@ CHECKS = {
     ),
 }
 PARTS = """
-module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=4], device_ids=[2,0,3,1]>}} {
-  func.func @main(%x: tensor<7x6xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>})
-      -> (tensor<6x7xf32> {sdy.sharding = #xla.sharding<@mesh, [{}, {"x"}]>}, tensor<6xf32>) {
+module attributes {sdy.meshes = {mesh = #sdy.mesh<["x"=4], device_ids=[2,0,3,1]>}} {
+  func.func @main(%x: tensor<7x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+      -> (tensor<6x7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, tensor<6xf32>) {
     %y = xla.transpose %x {dimensions = [1, 0]} : (tensor<7x6xf32>) -> tensor<6x7xf32>
     %zero = xla.constant dense<0.0> : tensor<f32>
     %s = xla.reduce %x, %zero {dimensions = [0]} : (tensor<7x6xf32>, tensor<f32>) -> tensor<6xf32>

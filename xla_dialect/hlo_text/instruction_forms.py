@@ -13,7 +13,6 @@ from xla_dialect.entry.names import kept_name
 from xla_dialect.hlo_text.attributes import COMMON_ATTRIBUTES, kept_text
 from xla_dialect.hlo_text.opcodes import Opcode
 from xla_dialect.hlo_text.print_options import HloPrintOptions
-from xla_dialect.sharding.attributes import shardy_text
 from xla_dialect.sharding.hlo_sharding import HloShardingAttr
 
 Attributes = Mapping[str, Attribute]
@@ -140,7 +139,7 @@ def frontend_attributes(entries: Mapping[str, str]) -> str:
 
 def plain_text(value: Attribute) -> str:
     """A string, or the text of any other attribute."""
-    return value.data if isinstance(value, StringAttr) else shardy_text(value)
+    return value.data if isinstance(value, StringAttr) else str(value)
 
 
 OF_STABLEHLO: Mapping[str, tuple[str, Write]] = {

@@ -18,7 +18,7 @@ from xla_dialect.ops.process_groups import process_counts
 from xla_dialect.shape_text.errors import HloSyntaxError
 from xla_dialect.shape_text.shapes import spell_entry_layout
 from xla_dialect.shape_text.type_parser import parse_type
-from xla_dialect.sharding.attributes import meshes_of
+from xla_dialect.sharding.attributes import MeshAttr, meshes_of
 from xla_dialect.types import compatible
 
 SILENT = {
@@ -86,6 +86,6 @@ def _of_stablehlo(module: ModuleOp, entry: FuncOp) -> dict[str, Attribute]:
             found[kept_name(key)] = StringAttr(f"{{ {', '.join(entries)} }}")
     meshes = meshes_of(module)
     if meshes:
-        text = "{" + ", ".join(f"{n} = #sdy.mesh<{mesh}>" for n, mesh in meshes.items()) + "}"
+        text = "{" + ", ".join(f"{n} = {MeshAttr(mesh)}" for n, mesh in meshes.items()) + "}"
         found["xla.frontend_attributes"] = StringAttr(frontend_attributes({"xla.sdy.meshes": text}))
     return found

@@ -7,7 +7,6 @@ predecessor have a pair of targets each; devices are partitions.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -29,8 +28,13 @@ from xla_dialect.ops.custom_calls import (
     CustomCallOp,
 )
 from xla_dialect.places import described
-from xla_dialect.sharding.array_sharding import Sharding, axis_names
-from xla_dialect.sharding.attributes import meshes_of
+from xla_dialect.sharding.array_sharding import Sharding
+from xla_dialect.sharding.attributes import (
+    ManualAxesAttr,
+    ShardingPerValueAttr,
+    meshes_in_text,
+    meshes_of,
+)
 from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.sharding.hlo_sharding import HloShardingAttr
 from xla_dialect.sharding.mesh import Mesh
@@ -121,10 +125,9 @@ class ShardingCalls:
         self, op: CustomCallOp, name: str, declared: Sequence[Attribute]
     ) -> list[Shards]:
         entries = _frontend_attributes(op)
-        manual = [
-            AxisReference(axis) for axis in axis_names(entries.get("xla.sdy.manual_axes", "{}"))
-        ]
-        shardings = Sharding.read_all(entries[name]) if name in entries else ()
+        axes = ManualAxesAttr.read(entries.get("xla.sdy.manual_axes", "{}"))
+        manual = [AxisReference(axis) for axis in axes]
+        shardings = ShardingPerValueAttr.read(entries[name]) if name in entries else ()
         if len(shardings) != len(declared):
             raise XlaError(f"{name} has {len(shardings)} entries for {len(declared)} arrays")
         return [
@@ -136,7 +139,7 @@ class ShardingCalls:
         meshes = meshes_of(self.module)
         if not meshes:
             head = _text(self.module.attributes.get("xla.frontend_attributes"))
-            meshes = {name: Mesh.read(text) for name, text in _MESH.findall(head)}
+            meshes = meshes_in_text(head)
         mesh = sharding.mesh_in(meshes)
         if mesh is None:
             raise XlaError(f"there is no mesh @{sharding.mesh}")
@@ -176,9 +179,6 @@ def _with_target(target: str, function: Callable[..., object]) -> Callable[..., 
             raise XlaError(f"{target}: {error}") from error
 
     return call
-
-
-_MESH = re.compile(r"([\w.$-]+) = (#sdy\.mesh<[^>]*>)")
 
 
 def _as_results(op: CustomCallOp, found: Sequence[Array]) -> object:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import ClassVar
 
 from xla_dialect.sharding.axes import (
     AxisReference,
@@ -25,12 +25,13 @@ from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.sharding.tokens import Tokens, symbol_text
 
 MAX_PRIORITY = 1 << 31
-_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True)
 class DimensionSharding:
     """The axes that a dimension is split over, most major first."""
+
+    attribute: ClassVar[str] = "sdy.dimension_sharding"
 
     axes: tuple[AxisReference, ...] = ()
     is_closed: bool = True
@@ -38,9 +39,11 @@ class DimensionSharding:
     priority: int | None = None
     """When it is propagated: 0 first, and so are those without."""
 
-    @staticmethod
-    def parse(tokens: Tokens) -> DimensionSharding:
-        """Reads `{"x", "y":(1)2, ?}p1`; raises SpellingError."""
+    @classmethod
+    def parse(
+        cls, tokens: Tokens, axis: Callable[[Tokens], AxisReference] = AxisReference.parse
+    ) -> DimensionSharding:
+        """Reads `{"x", "y":(1)2, ?}p1`, axes by a function of theirs; raises SpellingError."""
         tokens.expect("{")
         axes: list[AxisReference] = []
         is_closed = True
@@ -51,7 +54,7 @@ class DimensionSharding:
                 is_closed = False
                 tokens.expect("}")
                 break
-            axes.append(AxisReference.parse(tokens))
+            axes.append(axis(tokens))
         found = tokens.peek()[0]
         priority = None
         if found[:1] == "p":
@@ -77,6 +80,8 @@ CLOSED = DimensionSharding()
 class Sharding:
     """How one array is split over a mesh."""
 
+    attribute: ClassVar[str] = "sdy.sharding"
+
     mesh: str | Mesh
     """The name of a mesh of the module, or a mesh in its place."""
     dimensions: tuple[DimensionSharding, ...] = ()
@@ -95,55 +100,24 @@ class Sharding:
         """The closed sharding with these axes for each dimension."""
         return Sharding(mesh, tuple(DimensionSharding(tuple(each)) for each in axes))
 
-    @staticmethod
-    def read(text: str) -> Sharding:
-        """Reads `<@mesh, [{"x"}, {"y", ?}, {}]>`, as an attribute too; raises SpellingError."""
-        return _read(text, Sharding.parse)
-
-    @staticmethod
-    def parse(tokens: Tokens) -> Sharding:
+    @classmethod
+    def parse(cls, tokens: Tokens) -> Sharding:
         """Reads `<@mesh, [...], replicated={...}, unreduced={...}>`; raises SpellingError."""
         tokens.expect("<")
-        found = Sharding.parse_content(tokens)
-        tokens.expect(">")
-        return found
-
-    @staticmethod
-    def parse_content(tokens: Tokens) -> Sharding:
-        """Reads what stands between the angle brackets; raises SpellingError."""
         mesh = Mesh.parse(tokens) if tokens.accept("mesh") else tokens.symbol()
         tokens.expect(",", "[")
-        dimensions = tokens.list_until("]", lambda: DimensionSharding.parse(tokens))
+        dimensions = tokens.list_until("]", lambda: tokens.content(DimensionSharding))
         lists: dict[str, tuple[AxisReference, ...]] = {}
         while tokens.accept(","):
             name = tokens.peek()[0]
             if name not in ("replicated", "unreduced") or name in lists:
                 tokens.fail("replicated={...} or unreduced={...}, each once")
             tokens.expect(name, "=", "{")
-            axes = [AxisReference.parse(tokens)]
-            while not tokens.accept("}"):
-                tokens.expect(",")
-                axes.append(AxisReference.parse(tokens))
-            lists[name] = tuple(axes)
+            lists[name] = tuple(tokens.list_until("}", lambda: AxisReference.parse(tokens)))
+            if not lists[name]:
+                tokens.fail_with(f"{name} names no axes")
+        tokens.expect(">")
         return Sharding(mesh, tuple(dimensions), **lists)
-
-    @staticmethod
-    def read_all(text: str) -> tuple[Sharding, ...]:
-        """Reads `<[<@mesh, [...]>, ...]>`, as an attribute too; raises SpellingError."""
-
-        def per_value(tokens: Tokens) -> tuple[Sharding, ...]:
-            tokens.expect("<")
-            found = Sharding.parse_list(tokens)
-            tokens.expect(">")
-            return found
-
-        return _read(text, per_value)
-
-    @staticmethod
-    def parse_list(tokens: Tokens) -> tuple[Sharding, ...]:
-        """Reads `[<@mesh, [...]>, ...]`; raises SpellingError."""
-        tokens.expect("[")
-        return tuple(tokens.list_until("]", lambda: Sharding.parse(tokens)))
 
     def __str__(self) -> str:
         mesh = f"mesh<{self.mesh}>" if isinstance(self.mesh, Mesh) else symbol_text(self.mesh)
@@ -223,18 +197,24 @@ class Sharding:
         )
 
 
-def axis_names(text: str) -> list[str]:
-    """The names of `{"x", "y"}`, or `#sdy<manual_axes{"x", "y"}>`; raises SpellingError."""
-    tokens = Tokens(text[text.find("{") :] if text.startswith("#") else text)
-    tokens.expect("{")
-    return tokens.list_until("}", tokens.quoted)
+class Shardings(tuple[Sharding, ...]):
+    """The shardings of all results of an operation, in order."""
 
+    attribute: ClassVar[str] = "sdy.sharding_per_value"
 
-def _read(text: str, parse: Callable[[Tokens], _Read]) -> _Read:
-    """What a whole text stands for, after `#sdy.sharding` or the like."""
-    tokens = Tokens(text)
-    if text.lstrip().startswith("#"):
-        tokens.position = text.find("<") if "<" in text else len(text)
-    found = parse(tokens)
-    tokens.finish()
-    return found
+    @classmethod
+    def parse(cls, tokens: Tokens) -> Shardings:
+        """Reads `<[<@mesh, [...]>, ...]>`; raises SpellingError."""
+        tokens.expect("<")
+        found = Shardings.parse_list(tokens)
+        tokens.expect(">")
+        return found
+
+    @staticmethod
+    def parse_list(tokens: Tokens) -> Shardings:
+        """Reads `[<@mesh, [...]>, ...]`; raises SpellingError."""
+        tokens.expect("[")
+        return Shardings(tokens.list_until("]", lambda: tokens.content(Sharding)))
+
+    def __str__(self) -> str:
+        return f"[{', '.join(f'<{sharding}>' for sharding in self)}]"

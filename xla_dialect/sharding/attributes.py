@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import cast
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, OpaqueSyntaxAttribute, Operation
 from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
 
-from xla_dialect.attributes import SpelledAttribute
-from xla_dialect.sharding.array_sharding import Sharding
-from xla_dialect.sharding.hlo_sharding import HloShardingAttr
+from xla_dialect.attributes import SpelledAttribute, SpellingError
+from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding, Shardings
+from xla_dialect.sharding.axes import AxisList, AxisLists, AxisReference, ManualAxes
+from xla_dialect.sharding.collectives import AxisMove, AxisMoves
 from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.sharding.sharding_rule import ShardingRuleAttr
+from xla_dialect.sharding.sharding_rule import ShardingRule
 from xla_dialect.sharding.tokens import Tokens
+from xla_dialect.xdsl.text import alias_of
 
 MESHES = "sdy.meshes"
 """The attribute of a module with its meshes by name: the symbols that shardings refer to."""
@@ -26,67 +31,154 @@ SHARDING_RULE = "sdy.sharding_rule"
 RESHARD = "sdy.reshard"
 """The attribute of a copy that is a reshard: the collective that it is, or nothing yet."""
 
-
-@irdl_attr_definition
-class MeshAttr(SpelledAttribute[Mesh]):
-    """`#xla.mesh<["x"=4, "y"=2]>`"""
-
-    name = "xla.mesh"
-
-    @classmethod
-    def read(cls, text: str) -> Mesh:
-        """The mesh that a text stands for."""
-        tokens = Tokens(text)
-        mesh = Mesh.parse_content(tokens)
-        tokens.finish()
-        return mesh
+_Content = TypeVar("_Content", covariant=True)
 
 
-@irdl_attr_definition
-class ShardingAttr(SpelledAttribute[Sharding]):
-    """`#xla.sharding<@mesh, [{"x"}, {?}]>`"""
+class ShardyAttribute(SpelledAttribute[_Content]):
+    """An attribute of Shardy; its content is written between angle brackets of its own."""
 
-    name = "xla.sharding"
+    content: ClassVar[type[Any]]
 
     @classmethod
-    def read(cls, text: str) -> Sharding:
-        """The sharding that a text stands for."""
+    def read(cls, text: str) -> _Content:
+        """The content that a whole text stands for, as in MLIR: the name may be left out."""
         tokens = Tokens(text)
-        sharding = Sharding.parse_content(tokens)
+        found = tokens.content(cls.content)
         tokens.finish()
-        return sharding
+        return found
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> _Content:
+        """Reads what follows the name."""
+        return cls.parse_by(parser, cls.content.parse)
+
+    @classmethod
+    def parse_bare(cls, parser: AttrParser) -> Self:
+        """Reads the attribute where nothing else may stand: the name may be left out."""
+        return cls(cls.parse_by(parser, lambda tokens: tokens.content(cls.content)))
+
+    @classmethod
+    def parse_by(cls, parser: AttrParser, parse: Callable[[Tokens], _Content]) -> _Content:
+        """Reads the content with a function, from where a parser is."""
+        tokens = Tokens(parser.lexer.input.content, parser.pos, lambda name: alias_of(parser, name))
+        try:
+            content = parse(tokens)
+        except SpellingError as error:
+            parser.raise_error(f"{cls.name}: {error}", error.position, error.position + 1)
+        parser._resume_from(tokens.position)  # pyright: ignore[reportPrivateUsage]
+        return content
 
 
-class Shardings(tuple[Sharding, ...]):
-    """The shardings of all results of an operation, in order."""
+class _OpaqueAttribute(ShardyAttribute[_Content], OpaqueSyntaxAttribute):
+    """One without angle brackets of its own: `#sdy<manual_axes{"x"}>`."""
 
-    def __str__(self) -> str:
-        return "[" + ", ".join(f"<{sharding}>" for sharding in self) + "]"
+    def print_parameter(self, printer: Printer) -> None:
+        """Prints what `parse_parameter` reads."""
+        printer.print_string(str(self.data))
 
 
 @irdl_attr_definition
-class ShardingPerValueAttr(SpelledAttribute[Shardings]):
-    """`#xla.sharding_per_value<[<@mesh, [{"x"}]>, <@mesh, [{}]>]>`"""
+class MeshAttr(ShardyAttribute[Mesh]):
+    """`#sdy.mesh<["x"=4, "y"=2]>`"""
 
-    name = "xla.sharding_per_value"
+    name = Mesh.attribute
+    content = Mesh
 
-    @classmethod
-    def read(cls, text: str) -> Shardings:
-        """The shardings that a text stands for."""
-        tokens = Tokens(text)
-        shardings = Shardings(Sharding.parse_list(tokens))
-        tokens.finish()
-        return shardings
+
+@irdl_attr_definition
+class ShardingAttr(ShardyAttribute[Sharding]):
+    """`#sdy.sharding<@mesh, [{"x"}, {?}]>`"""
+
+    name = Sharding.attribute
+    content = Sharding
+
+
+@irdl_attr_definition
+class ShardingPerValueAttr(ShardyAttribute[Shardings]):
+    """`#sdy.sharding_per_value<[<@mesh, [{"x"}]>, <@mesh, [{}]>]>`"""
+
+    name = Shardings.attribute
+    content = Shardings
+
+
+@irdl_attr_definition
+class ShardingRuleAttr(ShardyAttribute[ShardingRule]):
+    """`#sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=4}>`"""
+
+    name = ShardingRule.attribute
+    content = ShardingRule
+
+
+@irdl_attr_definition
+class AxisReferenceAttr(_OpaqueAttribute[AxisReference]):
+    """`#sdy<axis_ref"x":(1)2>`"""
+
+    name = AxisReference.attribute
+    content = AxisReference
+
+
+@irdl_attr_definition
+class DimensionShardingAttr(_OpaqueAttribute[DimensionSharding]):
+    """`#sdy<dimension_sharding{"x", ?}p1>`"""
+
+    name = DimensionSharding.attribute
+    content = DimensionSharding
+
+
+@irdl_attr_definition
+class AxisListAttr(_OpaqueAttribute[AxisList]):
+    """`#sdy<axis_ref_list{"x", "y":(1)2}>`"""
+
+    name = AxisList.attribute
+    content = AxisList
+
+
+@irdl_attr_definition
+class AxisListsAttr(_OpaqueAttribute[AxisLists]):
+    """`#sdy<list_of_axis_ref_lists[{"x"}, {}]>`"""
+
+    name = AxisLists.attribute
+    content = AxisLists
+
+
+@irdl_attr_definition
+class AxisMoveAttr(_OpaqueAttribute[AxisMove]):
+    """`#sdy<all_to_all_param{"x"}: 0->1>`"""
+
+    name = AxisMove.attribute
+    content = AxisMove
+
+
+@irdl_attr_definition
+class AxisMovesAttr(_OpaqueAttribute[AxisMoves]):
+    """`#sdy<all_to_all_param_list[{"x"}: 0->1]>`"""
+
+    name = AxisMoves.attribute
+    content = AxisMoves
+
+
+@irdl_attr_definition
+class ManualAxesAttr(_OpaqueAttribute[ManualAxes]):
+    """`#sdy<manual_axes{"x", "y"}>`"""
+
+    name = ManualAxes.attribute
+    content = ManualAxes
 
 
 ATTRIBUTES: tuple[type[Attribute], ...] = (
     MeshAttr,
     ShardingAttr,
     ShardingPerValueAttr,
-    HloShardingAttr,
     ShardingRuleAttr,
+    AxisReferenceAttr,
+    DimensionShardingAttr,
+    AxisListAttr,
+    AxisListsAttr,
+    AxisMoveAttr,
+    AxisMovesAttr,
+    ManualAxesAttr,
 )
-"""What the dialect registers."""
+"""Those of the `sdy` dialect."""
 
 
 def meshes_of(module: Operation) -> dict[str, Mesh]:
@@ -95,6 +187,14 @@ def meshes_of(module: Operation) -> dict[str, Mesh]:
     if not isinstance(found, DictionaryAttr):
         return {}
     return {name: mesh.data for name, mesh in found.data.items() if isinstance(mesh, MeshAttr)}
+
+
+def meshes_in_text(text: str) -> dict[str, Mesh]:
+    """The meshes that HLO text lists, `{name = #sdy.mesh<...>, ...}`; raises SpellingError."""
+    return {name: MeshAttr.read(mesh) for name, mesh in _NAMED_MESH.findall(text)}
+
+
+_NAMED_MESH = re.compile(r"([\w.$-]+) = (#sdy\.mesh<[^>]*>)")
 
 
 def sharding_fault(sharding: Sharding, type_: Attribute, meshes: Mapping[str, Mesh]) -> str | None:
@@ -171,11 +271,3 @@ def _with_shardings(
         if sharding is not None:
             entry[SHARDING] = cast(Attribute, ShardingAttr(sharding))
     return ArrayAttr(map(DictionaryAttr, entries)) if any(entries) else None
-
-
-def shardy_text(value: Attribute) -> str:
-    """How Shardy writes one of these attributes; the text of any other."""
-    if not isinstance(value, ATTRIBUTES):
-        return str(value)
-    name = "sdy.op_sharding_rule" if isinstance(value, ShardingRuleAttr) else value.name
-    return f"#{name.replace('xla.', 'sdy.')}{str(value).removeprefix(f'#{value.name}')}"

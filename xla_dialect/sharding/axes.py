@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import ClassVar
 
 from xla_dialect.sharding.tokens import Tokens
 
@@ -25,13 +26,15 @@ class AxisReference:
     minor, and also `(1)4` and `(2)4`: `pre_size` is the product of what is more major.
     """
 
+    attribute: ClassVar[str] = "sdy.axis_ref"
+
     name: str
     pre_size: int = 1
     size: int | None = field(default=None, compare=True)
     """None for the whole axis."""
 
-    @staticmethod
-    def parse(tokens: Tokens) -> AxisReference:
+    @classmethod
+    def parse(cls, tokens: Tokens) -> AxisReference:
         """Reads `"x"` or `"x":(1)2`, with quotes of either kind; raises SpellingError."""
         name = tokens.quoted()
         if not tokens.accept(":"):
@@ -189,6 +192,51 @@ def order_fault(name: str, axes: Sequence[AxisReference], sizes: Sizes) -> str |
     return f"(SH6) {name} axes {spell_axes(axes)} are not in the order of the mesh"
 
 
-def spell_axes(axes: Sequence[AxisReference]) -> str:
+def spell_axes(axes: Iterable[object]) -> str:
     """`{"x", "y":(1)2}`"""
-    return "{" + ", ".join(map(str, axes)) + "}"
+    return f"{{{', '.join(map(str, axes))}}}"
+
+
+class AxisList(tuple[AxisReference, ...]):
+    """`{"x", "y":(1)2}`"""
+
+    attribute: ClassVar[str] = "sdy.axis_ref_list"
+
+    @classmethod
+    def parse(cls, tokens: Tokens) -> AxisList:
+        """Reads what `str` writes; raises SpellingError."""
+        tokens.expect("{")
+        return AxisList(tokens.list_until("}", lambda: AxisReference.parse(tokens)))
+
+    def __str__(self) -> str:
+        return spell_axes(self)
+
+
+class AxisLists(tuple[AxisList, ...]):
+    """Those of each dimension: `[{"x"}, {}]`."""
+
+    attribute: ClassVar[str] = "sdy.list_of_axis_ref_lists"
+
+    @classmethod
+    def parse(cls, tokens: Tokens) -> AxisLists:
+        """Reads what `str` writes; raises SpellingError."""
+        tokens.expect("[")
+        return AxisLists(tokens.list_until("]", lambda: tokens.content(AxisList)))
+
+    def __str__(self) -> str:
+        return f"[{', '.join(map(str, self))}]"
+
+
+class ManualAxes(tuple[str, ...]):
+    """The axes of whose parts a computation sees its own only: `{"x", "y"}`."""
+
+    attribute: ClassVar[str] = "sdy.manual_axes"
+
+    @classmethod
+    def parse(cls, tokens: Tokens) -> ManualAxes:
+        """Reads what `str` writes; raises SpellingError."""
+        tokens.expect("{")
+        return ManualAxes(tokens.list_until("}", tokens.quoted))
+
+    def __str__(self) -> str:
+        return spell_axes(map(AxisReference, self))

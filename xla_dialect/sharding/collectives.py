@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.axes import (
+    AxisList,
+    AxisLists,
     AxisReference,
     Sizes,
     axes_fault,
@@ -29,42 +31,18 @@ from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.sharding.tokens import Tokens
 
 
-class AxisList(tuple[AxisReference, ...]):
-    """`{"x", "y":(1)2}`"""
-
-    @staticmethod
-    def parse(tokens: Tokens) -> AxisList:
-        """Reads what `str` writes; raises SpellingError."""
-        tokens.expect("{")
-        return AxisList(tokens.list_until("}", lambda: AxisReference.parse(tokens)))
-
-    def __str__(self) -> str:
-        return spell_axes(self)
-
-
-class AxisLists(tuple[AxisList, ...]):
-    """Those of each dimension: `[{"x"}, {}]`."""
-
-    @staticmethod
-    def parse(tokens: Tokens) -> AxisLists:
-        """Reads what `str` writes; raises SpellingError."""
-        tokens.expect("[")
-        return AxisLists(tokens.list_until("]", lambda: AxisList.parse(tokens)))
-
-    def __str__(self) -> str:
-        return f"[{', '.join(map(str, self))}]"
-
-
 @dataclass(frozen=True)
 class AxisMove:
     """Axes that go from one dimension to another: `{"x"}: 0->1`."""
+
+    attribute: ClassVar[str] = "sdy.all_to_all_param"
 
     axes: AxisList
     source: int
     target: int
 
-    @staticmethod
-    def parse(tokens: Tokens) -> AxisMove:
+    @classmethod
+    def parse(cls, tokens: Tokens) -> AxisMove:
         """Reads what `str` writes; raises SpellingError."""
         axes = AxisList.parse(tokens)
         if not axes:
@@ -81,11 +59,13 @@ class AxisMove:
 class AxisMoves(tuple[AxisMove, ...]):
     """`[{"x"}: 0->1, {"y"}: 2->3]`"""
 
-    @staticmethod
-    def parse(tokens: Tokens) -> AxisMoves:
+    attribute: ClassVar[str] = "sdy.all_to_all_param_list"
+
+    @classmethod
+    def parse(cls, tokens: Tokens) -> AxisMoves:
         """Reads what `str` writes; raises SpellingError."""
         tokens.expect("[")
-        return AxisMoves(tokens.list_until("]", lambda: AxisMove.parse(tokens)))
+        return AxisMoves(tokens.list_until("]", lambda: tokens.content(AxisMove)))
 
     def __str__(self) -> str:
         return f"[{', '.join(map(str, self))}]"
@@ -95,8 +75,6 @@ class AxisMoves(tuple[AxisMove, ...]):
 class CollectiveRule:
     """One of them: which axes it names, and what follows from them."""
 
-    axes_name: str | None
-    """The attribute with its axes."""
     infer: Callable[[Sharding, Any, Mesh], Sharding]
     """The sharding of the result; for a permutation, which may change it, that of the operand."""
     takes_unsaid: bool = False
@@ -113,14 +91,13 @@ class CollectiveRule:
         operand: Sharding | None,
         axes: Any,
         result: Sharding,
-        rank: int,
         meshes: Mapping[str, Mesh],
-    ) -> Sharding:
-        """Raises VerifyException unless the result is what follows; returns what the operand is."""
+    ) -> None:
+        """Raises VerifyException unless the result is what follows from operand and axes."""
         if operand is None:
             if not self.takes_unsaid:
                 _break("SH11", "the operand has no sharding")
-            operand = Sharding.replicated_over(result.mesh, rank)
+            operand = Sharding.replicated_over(result.mesh, result.rank)
         before, after = operand.mesh_in(meshes), result.mesh_in(meshes)
         assert before is not None and after is not None
         if before != after and not (self.permutes and before.axes == after.axes):
@@ -143,7 +120,6 @@ class CollectiveRule:
         if self.says_unreduced and expected.unreduced != result.unreduced:
             message = f"the result is unreduced over {spell_axes(result.unreduced)}"
             _break("SH17", f"{message}, expected {spell_axes(expected.unreduced)}")
-        return operand
 
 
 def _break(label: str, message: str) -> NoReturn:
@@ -214,16 +190,14 @@ def replicated_to_unreduced(operand: Sharding, axes: AxisList, mesh: Mesh) -> Sh
 
 
 COLLECTIVES: Mapping[str, CollectiveRule] = {
-    "all_gather": CollectiveRule("gathering_axes", all_gather),
-    "all_slice": CollectiveRule("slicing_axes", all_slice, takes_unsaid=True),
-    "all_to_all": CollectiveRule("params", all_to_all),
-    "collective_permute": CollectiveRule(None, collective_permute, permutes=True),
-    "all_reduce": CollectiveRule("reduction_axes", all_reduce, takes_unsaid=True, sums=True),
-    "reduce_scatter": CollectiveRule(
-        "reduce_scatter_axes", all_slice, takes_unsaid=True, sums=True
-    ),
-    "sharded_to_unreduced": CollectiveRule("axes", sharded_to_unreduced, says_unreduced=True),
-    "replicated_to_unreduced": CollectiveRule("axes", replicated_to_unreduced, says_unreduced=True),
+    "sdy.all_gather": CollectiveRule(all_gather),
+    "sdy.all_slice": CollectiveRule(all_slice, takes_unsaid=True),
+    "sdy.all_to_all": CollectiveRule(all_to_all),
+    "sdy.collective_permute": CollectiveRule(collective_permute, permutes=True),
+    "sdy.all_reduce": CollectiveRule(all_reduce, takes_unsaid=True, sums=True),
+    "sdy.reduce_scatter": CollectiveRule(all_slice, takes_unsaid=True, sums=True),
+    "sdy.sharded_to_unreduced": CollectiveRule(sharded_to_unreduced, says_unreduced=True),
+    "sdy.replicated_to_unreduced": CollectiveRule(replicated_to_unreduced, says_unreduced=True),
 }
 """All collectives of Shardy by name."""
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from xdsl.irdl import irdl_attr_definition
 
 from xla_dialect.attributes import SpelledAttribute, SpellingError, shortened
-from xla_dialect.sharding.array_sharding import CLOSED, DimensionSharding, Sharding
+from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding
 from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.sharding.mesh import MAX_DEVICES, Mesh
 from xla_dialect.sharding.shards import Shards
@@ -232,32 +232,20 @@ def _parse_tiles(tokens: Tokens) -> TileAssignment:
 def _parse_named(tokens: Tokens) -> dict[str, object]:
     """`['a'=2,'b'=4], [{'a'}, {?}], replicated={'b'}`; the fields of a sharding that it gives."""
 
-    def sized() -> tuple[str, int]:
-        name = tokens.quoted()
-        tokens.expect("=")
-        return name, tokens.number()
-
     start = tokens.position
-    tokens.expect("[")
-    axes = tokens.list_until("]", sized)
+    axes = Mesh.parse_axes(tokens)
     ids: tuple[int, ...] = ()
     lists: dict[str, tuple[AxisReference, ...]] = {}
     dimensions: list[DimensionSharding] = []
     reduction = REDUCTIONS[0]
 
-    def axis() -> AxisReference:
-        return _parse_axis(tokens, [name for name, _ in axes])
+    names = [name for name, _ in axes]
+
+    def axis(tokens: Tokens) -> AxisReference:
+        return _parse_axis(tokens, names)
 
     def dimension() -> DimensionSharding:
-        tokens.expect("{")
-        found: list[AxisReference] = []
-        while not tokens.accept("}"):
-            if tokens.accept("?"):
-                tokens.expect("}")
-                return DimensionSharding(tuple(found), is_closed=False)
-            found.append(axis())
-            tokens.accept(",")
-        return DimensionSharding(tuple(found)) if found else CLOSED
+        return DimensionSharding.parse(tokens, axis)
 
     while not tokens.at("}"):
         tokens.accept(",")
@@ -273,10 +261,10 @@ def _parse_named(tokens: Tokens) -> dict[str, object]:
             if tokens.accept("=") and not tokens.at("{"):
                 reduction = tokens.word()
             if tokens.accept("{"):
-                lists[name] = tuple(tokens.list_until("}", axis))
+                lists[name] = tuple(tokens.list_until("}", lambda: axis(tokens)))
             elif name != HloShardingKind.REPLICATED.value:
-                lists[name] = tuple(AxisReference(axis) for axis, _ in axes)
-    mesh = Mesh(tuple(axes), ids)
+                lists[name] = tuple(map(AxisReference, names))
+    mesh = Mesh(axes, ids)
     replicated, unreduced, manual = (
         lists.get(name, ()) for name in ("replicated", "unreduced", "manual")
     )

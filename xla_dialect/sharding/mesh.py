@@ -1,5 +1,5 @@
 """
-The devices of a program as an array with named axes: `#xla.mesh<["x"=4, "y"=2]>`.
+The devices of a program as an array with named axes: `#sdy.mesh<["x"=4, "y"=2]>`.
 
 Rules: docs/specification/shardings.md.
 """
@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,45 +27,23 @@ MAX_DEVICES = 1 << 20
 class Mesh:
     """The axes with their sizes, in order, and the ids of the devices in row-major order."""
 
+    attribute: ClassVar[str] = "sdy.mesh"
+
     axes: tuple[tuple[str, int], ...]
     device_ids: tuple[int, ...] = ()
     """None are listed where they are 0, 1, 2 and so on. One id and no axes: a maximal mesh."""
 
-    @staticmethod
-    def read(text: str) -> Mesh:
-        """Reads `<["x"=2, "y"=4], device_ids=[...]>`, as an attribute too; raises SpellingError."""
-        stripped = text.strip()
-        tokens = Tokens(stripped)
-        if stripped.startswith("#"):
-            tokens.position = stripped.find("<") if "<" in stripped else len(stripped)
-        mesh = Mesh.parse(tokens)
-        tokens.finish()
-        return mesh
-
-    @staticmethod
-    def parse(tokens: Tokens) -> Mesh:
-        """Reads `<["x"=2, "y"=4]>`; raises SpellingError."""
+    @classmethod
+    def parse(cls, tokens: Tokens) -> Mesh:
+        """Reads `<["x"=2, "y"=4], device_ids=[...]>`; raises SpellingError."""
         tokens.expect("<")
-        mesh = Mesh.parse_content(tokens)
-        tokens.expect(">")
-        return mesh
-
-    @staticmethod
-    def parse_content(tokens: Tokens) -> Mesh:
-        """Reads `["x"=2, "y"=4], device_ids=[...]`; raises SpellingError."""
         start = tokens.position
-
-        def sized() -> tuple[str, int]:
-            name = tokens.quoted()
-            tokens.expect("=")
-            return name, tokens.number()
-
-        tokens.expect("[")
-        axes = tuple(tokens.list_until("]", sized))
+        axes = Mesh.parse_axes(tokens)
         ids: tuple[int, ...] = ()
         if tokens.accept(","):
             tokens.expect("device_ids", "=")
             ids = tokens.numbers("[", "]")
+        tokens.expect(">")
         mesh = Mesh(axes, ids)
         fault = mesh.fault()
         if fault is not None:
@@ -72,6 +51,18 @@ class Mesh:
         if axes and ids == tuple(range(len(ids))):
             return Mesh(axes)
         return mesh
+
+    @staticmethod
+    def parse_axes(tokens: Tokens) -> tuple[tuple[str, int], ...]:
+        """Reads `["x"=2, "y"=4]`, with quotes of either kind; raises SpellingError."""
+
+        def sized() -> tuple[str, int]:
+            name = tokens.quoted()
+            tokens.expect("=")
+            return name, tokens.number()
+
+        tokens.expect("[")
+        return tuple(tokens.list_until("]", sized))
 
     def fault(self) -> str | None:
         """What is wrong: an axis named twice, sizes and ids that do not fit; None if nothing."""

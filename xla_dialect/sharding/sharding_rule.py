@@ -10,11 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
-from xdsl.irdl import irdl_attr_definition
-
-from xla_dialect.attributes import SpelledAttribute, SpellingError
+from xla_dialect.attributes import SpellingError
 from xla_dialect.sharding.tokens import Tokens
 
 Dimension: TypeAlias = tuple[int, ...]
@@ -33,6 +31,8 @@ class ShardingRule:
     shardings from one array to another.
     """
 
+    attribute: ClassVar[str] = "sdy.op_sharding_rule"
+
     sizes: tuple[int, ...]
     operands: tuple[Dimensions, ...]
     results: tuple[Dimensions, ...]
@@ -43,10 +43,10 @@ class ShardingRule:
     is_custom: bool = False
     """Whether a user gave it."""
 
-    @staticmethod
-    def parse(text: str) -> ShardingRule:
-        """Reads what `str` writes; raises SpellingError."""
-        tokens = Tokens(text)
+    @classmethod
+    def parse(cls, tokens: Tokens) -> ShardingRule:
+        """Reads what `str` writes, in angle brackets; raises SpellingError."""
+        tokens.expect("<")
         letters = _Letters()
         operands = _parse_arrays(tokens, letters)
         tokens.expect("->")
@@ -65,9 +65,9 @@ class ShardingRule:
         lists: dict[str, tuple[int, ...]] = {}
         left = SECTIONS
         is_custom = False
-        while tokens.peek()[0]:
+        while not tokens.accept(">"):
             if tokens.accept(","):
-                tokens.expect("custom")
+                tokens.expect("custom", ">")
                 is_custom = True
                 break
             name = tokens.peek()[0]
@@ -76,7 +76,6 @@ class ShardingRule:
             left = left[left.index(name) + 1 :]
             tokens.expect(name, "=", "{")
             lists[name] = tuple(tokens.list_until("}", lambda: letters.known(tokens)))
-        tokens.finish()
         for factor in range(letters.count):
             if factor not in sizes:
                 raise SpellingError(f"(SH25) factor {factor_name(factor)} has no size")
@@ -207,15 +206,3 @@ def _parse_arrays(tokens: Tokens, letters: _Letters) -> tuple[Dimensions, ...]:
 
     tokens.expect("(")
     return tuple(tokens.list_until(")", array))
-
-
-@irdl_attr_definition
-class ShardingRuleAttr(SpelledAttribute[ShardingRule]):
-    """`#xla.sharding_rule<([i, j])->([i, j]) {i=8, j=4}>`"""
-
-    name = "xla.sharding_rule"
-
-    @classmethod
-    def read(cls, text: str) -> ShardingRule:
-        """The rule that a text stands for."""
-        return ShardingRule.parse(text)

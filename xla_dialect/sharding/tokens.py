@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NoReturn, TypeVar
+from typing import ClassVar, NoReturn, Protocol, Self, TypeVar
 
 from xla_dialect.attributes import SpellingError, shortened
 
 _Item = TypeVar("_Item")
 
+_SPACE = r"(?:\s|//[^\n]*|/\*.*?\*/)*"
 _TOKEN = re.compile(
-    r"\s*(?:([0-9]+)|('[^'\"]*')|(\"(?:[^\"\\]|\\.)*\")|(<=|->|[A-Za-z_][\w.$]*|.)|$)",
+    _SPACE + r"([0-9]+|'[^'\"]*'|\"(?:[^\"\\]|\\.)*\"|<=|->|[A-Za-z_][\w.$]*|.|$)",
     re.DOTALL | re.ASCII,
 )
 _MAX_DIGITS = 18
@@ -23,18 +24,39 @@ def symbol_text(name: str) -> str:
     return f"@{name}" if _BARE.fullmatch(name) is not None else f'@"{name}"'
 
 
-class Tokens:
-    """The numbers, quoted names, words and other characters of a text, from left to right."""
+class Content(Protocol):
+    """What an attribute of Shardy holds: it parses from tokens, and `str` is its text."""
 
-    def __init__(self, text: str):
+    attribute: ClassVar[str]
+    """The name of the attribute, `sdy.sharding`."""
+
+    @classmethod
+    def parse(cls, tokens: Tokens) -> Self:
+        """Reads what follows the name of the attribute; raises SpellingError."""
+        ...
+
+
+_Content = TypeVar("_Content", bound=Content)
+
+
+class Tokens:
+    """
+    The numbers, quoted names, words and other characters of a text, from left to right.
+
+    Between them there may be space, and comments as MLIR and HLO text have them.
+    """
+
+    def __init__(self, text: str, position: int = 0, alias: Callable[[str], object] | None = None):
+        """`alias`: what `#name` stands for in MLIR, an attribute; raises ParseError."""
         self.text = text
-        self.position = 0
+        self.position = position
+        self._alias = alias
 
     def peek(self) -> tuple[str, int]:
         """The next token and where the one after it starts."""
         match = _TOKEN.match(self.text, self.position)
         assert match is not None
-        return match.group().strip(), match.end()
+        return match.group(1), match.end()
 
     def at(self, token: str) -> bool:
         """Whether this token comes next."""
@@ -47,8 +69,9 @@ class Tokens:
 
     def fail_with(self, message: str) -> NoReturn:
         """Raises SpellingError at the next token."""
-        rest = self.text[self.position :]
-        raise SpellingError(message, self.position + len(rest) - len(rest.lstrip()))
+        match = _TOKEN.match(self.text, self.position)
+        assert match is not None
+        raise SpellingError(message, match.start(1))
 
     def accept(self, token: str) -> bool:
         """Steps over a token if it comes next."""
@@ -85,9 +108,9 @@ class Tokens:
         return found
 
     def quoted(self) -> str:
-        """A name in quotes, single or double; it is not empty."""
+        """A name in quotes, single or double."""
         found, end = self.peek()
-        if found[:1] not in ("'", '"') or len(found) < 3:
+        if found[:1] not in ("'", '"') or len(found) < 2:
             self.fail("a name in quotes")
         self.position = end
         return found[1:-1]
@@ -96,6 +119,25 @@ class Tokens:
         """`@mesh`, `@"a b"`"""
         self.expect("@")
         return self.quoted() if self.peek()[0][:1] == '"' else self.word()
+
+    def content(self, kind: type[_Content]) -> _Content:
+        """Reads what is an attribute of its own: bare, behind its name, or by an alias."""
+        if not self.at("#"):
+            return kind.parse(self)
+        start = self.position
+        self.expect("#")
+        name, mnemonic = self.word(), kind.attribute.removeprefix("sdy.")
+        if name == kind.attribute:
+            return kind.parse(self)
+        if name == "sdy":
+            self.expect("<", mnemonic)
+            found = kind.parse(self)
+            self.expect(">")
+            return found
+        found = None if self._alias is None else getattr(self._alias(f"#{name}"), "data", None)
+        if not isinstance(found, kind):
+            raise SpellingError(f"#{name} is not #{kind.attribute}", start)
+        return found
 
     def list_until(self, close: str, item: Callable[[], _Item]) -> list[_Item]:
         """Items between commas, up to the closing token; the opening one is read already."""

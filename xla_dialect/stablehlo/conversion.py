@@ -34,11 +34,10 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import CallOp, ReturnOp
 from xla_dialect.self_checking.check import CHECK
 from xla_dialect.self_checking.interpreter import INTERPRETER
-from xla_dialect.sharding.array_sharding import Sharding
-from xla_dialect.sharding.attributes import SHARDING_RULE, set_meshes
+from xla_dialect.sharding.attributes import SHARDING_RULE, ShardingRuleAttr, set_meshes
 from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.sharding.sharding_rule import ShardingRuleAttr
-from xla_dialect.stablehlo import attributes, shardy_attributes
+from xla_dialect.shardy import MeshOp
+from xla_dialect.stablehlo import attributes
 from xla_dialect.stablehlo.array_types import (
     NO_ELEMENT_TYPE,
     array_type,
@@ -81,9 +80,6 @@ from xla_dialect.verification.shardings import fault_of_rule, sizes_of_arrays
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import append
 
-MESH = "sdy.mesh"
-"""The one operation beside functions: it names devices."""
-
 MAX_CALL_DEPTH = 64
 """Calls of functions with unbounded dimensions do not nest deeper."""
 
@@ -117,8 +113,6 @@ class Conversion:
         """Operations and their `loc(...)`, set after verification: errors point into the text."""
         self.meshes: dict[str, Mesh] = {}
         """The meshes of the module by name."""
-        self.shardings: dict[SSAValue, Sharding] = {}
-        """What operations of Shardy say of parsed values."""
         self.locations = locations
         """Where the operations stand in the text."""
         self._resource = resource
@@ -337,17 +331,19 @@ class Conversion:
         kept = kept_entries(module.attributes, module)
         functions = self._converted
         for op in module.ops:
-            if isinstance(op, SourceOp) and op.name == MESH:
-                name, mesh = op.text("sym_name"), op.take("mesh")
-                if not isinstance(mesh, shardy_attributes.SdyMesh):
-                    raise SourceError(op, f"mesh is {mesh}, not #sdy.mesh<...>")
+            if isinstance(op, MeshOp):
+                try:
+                    op.verify()
+                except VerifyException as error:
+                    raise SourceError(op, str(error)) from None
+                name = op.sym_name.data
                 if name in self.meshes:
                     raise SourceError(op, f"(SH2) there is a mesh @{name} already")
-                self.meshes[name] = mesh.data
+                self.meshes[name] = op.mesh.data
             elif isinstance(op, func.FuncOp) and "sym_name" in op.properties:
                 self.functions[op.sym_name.data] = op
         for op in module.ops:
-            if op.name == MESH or self.is_kept_back(op):
+            if isinstance(op, MeshOp) or self.is_kept_back(op):
                 continue
             given = argument_types if takes_dynamic(op) else None
             function = self._convert_function(op, given)
@@ -468,7 +464,7 @@ class Conversion:
         before = self._block.last_op
         if self._has_indices:
             check_index_operands(op)
-        convert = _OTHER_OPERATIONS.get(op.name)
+        convert = LEGALIZATIONS.get(op.name)
         if convert is not None:
             results = convert(op, self)
         elif isinstance(op, SourceOp):
@@ -611,11 +607,12 @@ def _convert_kept(op: Operation, conversion: Conversion) -> Sequence[SSAValue]:
     )
 
 
-_OTHER_OPERATIONS: Mapping[str, Callable[[Operation, Conversion], Sequence[SSAValue]]] = {
+LEGALIZATIONS: dict[str, Callable[[Any, Conversion], Sequence[SSAValue]]] = {
     "func.call": _convert_call,
     "func.return": _convert_function_return,
     **{op.name: _convert_kept for op in (*CHECK.operations, *INTERPRETER.operations)},
 }
+"""By their names, what operations become that are no rows; the reader adds those of dialects."""
 
 
 Convert: TypeAlias = Callable[[SourceOp, Conversion], Sequence[SSAValue]]

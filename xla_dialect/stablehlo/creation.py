@@ -12,14 +12,14 @@ from xdsl.dialects.builtin import (
     DenseResourceAttr,
     TensorType,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.parser import Parser
 
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.stablehlo.conversion import NO_DIMENSIONS, Conversion, Row
 from xla_dialect.stablehlo.correspondence import integer, named, same
-from xla_dialect.stablehlo.source import SourceOp
+from xla_dialect.stablehlo.source import SourceError, SourceOp
 from xla_dialect.stablehlo.syntax import form, integer_clause, same_type
 from xla_dialect.types import Array
 from xla_dialect.xdsl.creation import create
@@ -72,22 +72,32 @@ def convert_constant(
     wanted: Attribute | None = None,
     one_value: Attribute | None = None,
 ) -> Sequence[SSAValue]:
+    """A constant, see `emit_constant`."""
+    return emit_constant(op, op.take("value"), conversion, wanted, one_value)
+
+
+def emit_constant(
+    op: Operation,
+    value: Attribute | None,
+    conversion: Conversion,
+    wanted: Attribute | None = None,
+    one_value: Attribute | None = None,
+) -> Sequence[SSAValue]:
     """
-    A constant; one value everywhere becomes a scalar that is broadcast.
+    The constant that an operation is; one value everywhere becomes a scalar that is broadcast.
 
     `wanted`: the type, if not the declared one; `one_value`: the scalar type of a value that stands
     for an array of it.
     """
-    value = op.take("value")
     if isinstance(value, DenseResourceAttr):
         value = conversion.literal_of_resource(value, op)
     if not isinstance(value, DenseIntOrFPElementsAttr):
-        op.fail(f"value is {value}, not a dense literal")
+        raise SourceError(op, f"value is {value}, not a dense literal")
     value = cast("DenseIntOrFPElementsAttr[Any]", value)
     declared = conversion.result_types(op) if wanted is None else [wanted]
     found = conversion.type(cast(Attribute, value.type), op)
     if found not in (declared[0], one_value):
-        op.fail(f"value has type {found}, the result {declared[0]}")
+        raise SourceError(op, f"value has type {found}, the result {declared[0]}")
     type_ = cast(Array, declared[0])
     if found == type_ and (math.prod(type_.get_shape()) == 1 or not is_splat(value)):
         return conversion.emit(ConstantOp, (), declared, {"value": value})

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Operation
 
 from xla_dialect.attributes import SpellingError
 from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr
-from xla_dialect.stablehlo import attributes, shardy_attributes
+from xla_dialect.stablehlo import attributes
 from xla_dialect.stablehlo.mesh_groups import AxisRef, DeviceMesh, MeshAxes, MeshAxis
 from xla_dialect.stablehlo.source import SourceError
 
@@ -45,7 +45,7 @@ def _portable(value: Attribute) -> Attribute:
         case attributes.ConvolutionNumbers() | MeshAxes() | DeviceMesh() | MeshAxis() | AxisRef():
             return StringAttr(str(value))
         case _:
-            return shardy_attributes.of_xla(value)
+            return value
 
 
 def attributes_of_values(op: FuncOp, name: str, count: int) -> ArrayAttr[DictionaryAttr] | None:

@@ -26,6 +26,7 @@ from xla_dialect.dialect import XLA
 from xla_dialect.quantized_types import QUANT, has_quantized_arrays
 from xla_dialect.self_checking.check import CHECK
 from xla_dialect.self_checking.interpreter import INTERPRETER
+from xla_dialect.shardy import SHARDY, ShardyOp
 from xla_dialect.stablehlo import (
     chlo,
     collective_reduce,
@@ -41,7 +42,6 @@ from xla_dialect.stablehlo import (
     gather_scatter,
     legacy,
     linear_algebra,
-    manual_computation,
     normalization,
     random,
     reduction,
@@ -54,14 +54,13 @@ from xla_dialect.stablehlo import (
     windows,
 )
 from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES
-from xla_dialect.stablehlo.conversion import Conversion, Row
+from xla_dialect.stablehlo.conversion import LEGALIZATIONS, Conversion, Row
 from xla_dialect.stablehlo.dynamic_types import takes_dynamic
 from xla_dialect.stablehlo.mesh_groups import ATTRIBUTES as MESH_ATTRIBUTES
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.quantization import conversion as quantization
 from xla_dialect.stablehlo.quantization.conversion import ArithmeticName, QuantizedConversion
 from xla_dialect.stablehlo.resources import Resources, lookup_in
-from xla_dialect.stablehlo.shardy_attributes import ATTRIBUTES as SHARDY_ATTRIBUTES
 from xla_dialect.stablehlo.size_checks import SizeChecks
 from xla_dialect.stablehlo.source import SourceError, SourceOp, UnknownShape, classes_of
 from xla_dialect.stablehlo.source_locations import SourceLocations
@@ -92,11 +91,9 @@ ROWS: Mapping[str, Row] = {
     **collective_reduce.ROWS,
     **transfers.ROWS,
     **custom_calls.ROWS,
-    **sharding.ROWS,
     **composite.ROWS,
     **legacy.ROWS,
     **quantization.ROWS,
-    **manual_computation.ROWS,
     **chlo.ROWS,
 }
 """Every operation of StableHLO and CHLO that is read, and those beside them."""
@@ -107,8 +104,7 @@ STABLEHLO = Dialect("stablehlo", classes_of(ROWS, "stablehlo"), [*ATTRIBUTES, *M
 CHLO = Dialect("chlo", classes_of(ROWS, "chlo"), list(CHLO_ATTRIBUTES))
 """CHLO as a dialect whose operations only parse."""
 
-SHARDY = Dialect("sdy", classes_of(ROWS, "sdy"), list(SHARDY_ATTRIBUTES))
-"""Shardy as a dialect whose operations only parse."""
+LEGALIZATIONS.update(sharding.LEGALIZATIONS)
 
 ARITH = Dialect("arith", classes_of(ROWS, "arith"))
 SHAPE = Dialect("shape", classes_of(ROWS, "shape"))
@@ -225,7 +221,7 @@ def takes_dynamic_arguments(module: ModuleOp) -> bool:
 
 def has_source_operations(module: ModuleOp) -> bool:
     """Whether operations of StableHLO or CHLO are in a module, which stayed what it was."""
-    return any(isinstance(op, SourceOp) for op in operations_in(module))
+    return any(isinstance(op, SourceOp | ShardyOp) for op in operations_in(module))
 
 
 def _unresolved(module: ModuleOp, conversion: Conversion) -> ModuleOp:

@@ -1,263 +1,90 @@
-"""Shardy (`sdy`), which JAX prints where arrays have a sharding.
+"""Operations of Shardy in the `xla` dialect, which has HLO's way to say them, and back.
 
-A mesh becomes an entry of the module attribute `sdy.meshes`. Operations that say how an array is
-spread over devices do not change its value: constraints, groups and barriers become the custom
-calls that XLA has for them in HLO; any other a copy with the attribute of its name. The ones with a
-meaning of their own are sums over devices, and `sdy.manual_computation`, see there. Rules:
+A mesh becomes an entry of the module attribute `sdy.meshes`. Constraints, groups and barriers
+become the custom calls that XLA has for them in HLO; any other operation that gives its operand
+becomes a copy with the attribute of its name. Sums over devices are sums. Outside of
+`sdy.manual_computation` values are whole arrays, so it becomes custom calls that go to the part
+that belongs to this partition, what is computed, and custom calls that go back. Rules:
 docs/specification/shardings.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, cast
 
-from xdsl.dialects.builtin import BoolAttr, IntegerAttr, StringAttr, i32, i64
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
-from xdsl.parser import Parser
+from xdsl.dialects.builtin import BoolAttr, DictionaryAttr, IntegerAttr, StringAttr, i64
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.attributes import SpelledAttribute
+from xla_dialect import shardy
 from xla_dialect.ops.custom_calls import (
     ALLOWED_DIRECTION,
+    GLOBAL_TO_LOCAL,
     GROUP_ID,
+    LOCAL_TO_GLOBAL,
     PROPAGATION_BARRIER,
     SHARDING_CONSTRAINT,
     SHARDING_GROUP,
     CustomCallOp,
 )
 from xla_dialect.ops.data_movement import CopyOp
-from xla_dialect.sharding.array_sharding import Sharding
+from xla_dialect.sharding.array_sharding import Sharding, Shardings
 from xla_dialect.sharding.attributes import (
     RESHARD,
     SHARDING,
     ShardingPerValueAttr,
-    Shardings,
-    sharding_fault,
 )
-from xla_dialect.sharding.axes import AxisReference
-from xla_dialect.sharding.collectives import COLLECTIVES, CollectiveRule, axes_in, counted_along
-from xla_dialect.stablehlo.conversion import MESH, Conversion, Row, sizes_of
-from xla_dialect.stablehlo.creation import convert_constant, parse_constant
-from xla_dialect.stablehlo.parser import StableHloParser
-from xla_dialect.stablehlo.shardy_attributes import (
-    SdyAxisList,
-    SdyAxisLists,
-    SdyAxisMoves,
-    SdyMesh,
-    SdySharding,
-    SdyShardingPerValue,
-)
-from xla_dialect.stablehlo.source import SourceOp
-from xla_dialect.stablehlo.syntax import parse_attributes_and_types
+from xla_dialect.sharding.collectives import axes_in, counted_along
+from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.creation import emit_constant
+from xla_dialect.stablehlo.source import SourceError
 from xla_dialect.stablehlo.terms import Terms
-from xla_dialect.types import PRED, is_array
-from xla_dialect.xdsl.creation import create
-
-_Spelled = TypeVar("_Spelled", bound=SpelledAttribute[Any])
+from xla_dialect.types import PRED, TokenType, is_array
 
 
-def parse_mesh(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
-    """Parses `sdy.mesh @name = <["x"=2]> {attributes}`."""
-    name = parser.parse_symbol_name()
-    parser.parse_punctuation("=")
-    mesh = SdyMesh(SdyMesh.parse_parameter(cast(StableHloParser, parser)))
-    properties: dict[str, Attribute] = {"sym_name": name, "mesh": mesh}
-    return create(op_class, properties=properties, attributes=parser.parse_optional_attr_dict())
-
-
-def convert_mesh(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+def _legalize_mesh(op: Operation, conversion: Conversion) -> Sequence[SSAValue]:
     """A mesh stands beside functions, not in them; see `Conversion.module`."""
-    op.fail("stands inside a function")
+    raise SourceError(op, "stands inside a function")
 
 
-def parse_spelled(parser: Parser, attribute: type[_Spelled]) -> _Spelled:
-    """Parses what a custom form has in brackets, as the attribute of the generic form."""
-    start = parser.pos
-    text = cast(StableHloParser, parser).parse_balanced_text()
-    return attribute(attribute.read_at(parser, text, start))
-
-
-def _parse_sharding(parser: Parser) -> Attribute:
-    return SdySharding(SdySharding.parse_parameter(cast(StableHloParser, parser)))
-
-
-def _parse_direction(parser: Parser) -> Attribute:
-    """`NONE`, as the number that the generic form has."""
-    word = parser.parse_identifier()
-    if word not in DIRECTIONS:
-        parser.raise_error(f"expected one of {', '.join(DIRECTIONS)}, found {word}")
-    return IntegerAttr(DIRECTIONS.index(word), i32)
-
-
-def _parse_number(parser: Parser) -> Attribute:
-    return IntegerAttr(parser.parse_integer(allow_boolean=False), i64)
-
-
-def _annotation_form(
-    name: str,
-    parse: Callable[[Parser], Attribute],
-    *,
-    is_optional: bool = False,
-    is_bare: bool = False,
-    axes: tuple[str, type[SpelledAttribute[Any]]] | None = None,
-) -> Callable[[Parser, type[SourceOp]], SourceOp]:
-    """
-    How an operation of Shardy on one operand is written: `name`, its one property, behind it.
-
-        sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : type
-        sdy.all_gather [{"b"}, {}] %1 out_sharding=<@mesh, [{"a"}, {}]> : type
-        sdy.propagation_barrier %0 allowed_direction=NONE : type
-    """
-
-    def form(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
-        properties: dict[str, Attribute] = {}
-        if axes is not None:
-            properties[axes[0]] = cast(Attribute, parse_spelled(parser, axes[1]))
-        operand = parser.parse_unresolved_operand()
-        if is_bare:
-            properties[name] = parse(parser)
-        elif not is_optional or parser.parse_optional_keyword(name) is not None:
-            if not is_optional:
-                parser.parse_keyword(name)
-            parser.parse_punctuation("=")
-            properties[name] = parse(parser)
-        attributes, operands, results = parse_attributes_and_types(parser, [operand])
-        return create(
-            op_class,
-            operands=operands,
-            result_types=() if op_class.row.results == 0 else results,
-            properties=properties,
-            attributes=attributes,
-        )
-
-    return form
-
-
-# What is said of values
-
-
-def sharding_of(value: SSAValue, conversion: Conversion) -> Sharding | None:
-    """What the text says of a parsed value; None where it says nothing."""
-    found = conversion.shardings.get(value)
-    if found is not None:
-        return found
-    match value:
-        case OpResult():
-            entry = value.owner.attributes.get(SHARDING)
-        case BlockArgument():
-            entry = _said_of_argument(value)
-        case _:
-            entry = None
-    match entry, value:
-        case SdySharding(), _:
-            return entry.data
-        case SdyShardingPerValue(), OpResult() | BlockArgument() if value.index < len(entry.data):
-            return entry.data[value.index]
-        case _:
-            return None
-
-
-def _said_of_argument(value: BlockArgument) -> Attribute | None:
-    """The attribute of a function's parameter, or of the loop that carries a value along."""
-    parent = value.owner.parent_op()
-    if isinstance(parent, FuncOp):
-        given = () if parent.arg_attrs is None else parent.arg_attrs.data
-        return given[value.index].data.get(SHARDING) if value.index < len(given) else None
-    if parent is None or parent.name != "stablehlo.while":
-        return None
-    return parent.attributes.get(SHARDING)
-
-
-def check_sharding(
-    op: SourceOp, what: str, sharding: Sharding, type_: Attribute, conversion: Conversion
-) -> None:
-    """Raises an error at an operation that names a sharding which its value cannot have."""
-    fault = sharding_fault(sharding, type_, conversion.meshes)
-    if fault is not None:
-        op.fail(f"{what} <{sharding}>: {fault}")
-
-
-def axes_named_by(op: Operation) -> Iterator[str]:
-    """The names of axes in the attributes of a parsed operation."""
-    for value in (*op.properties.values(), *op.attributes.values()):
-        match value:
-            case SdySharding():
-                shardings = (value.data,)
-            case SdyShardingPerValue():
-                shardings = value.data
-            case SdyAxisList() | SdyAxisLists() | SdyAxisMoves():
-                yield from (axis.name for axis in axes_in(value.data))
-                continue
-            case _:
-                continue
-        for sharding in shardings:
-            yield from (axis.name for axis in sharding.used_axes)
-
-
-def _take_sharding(op: SourceOp, name: str, conversion: Conversion) -> Sharding:
-    """Takes the sharding of an operation, which is that of its result."""
-    found = op.take(name)
-    if not isinstance(found, SdySharding):
-        op.fail(f"{name} is {'missing' if found is None else found}")
-    check_sharding(op, name, found.data, op.results[0].type, conversion)
-    conversion.shardings[op.results[0]] = found.data
-    return found.data
+def _legalize_constant(op: shardy.ConstantOp, conversion: Conversion) -> Sequence[SSAValue]:
+    return emit_constant(op, op.value, conversion)
 
 
 # Copies
 
 
+def _legalize_copy(op: shardy.ShardyOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """The operand, with the sharding and the name of the operation."""
+    return _copy(op, conversion.value(op.operands[0]), StringAttr(""), conversion)
+
+
+def _legalize_collective(op: shardy.CollectiveOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """The operand in another sharding, or what devices have of it added up."""
+    value = conversion.value(op.input)
+    if op.axes is not None and op.rule.sums:
+        value = _summed(op, value, conversion)
+        axes = None
+    else:
+        axes = None if op.axes is None else StringAttr(str(op.axes))
+    op.attributes[RESHARD] = StringAttr(op.name.removeprefix("sdy."))
+    return _copy(op, value, axes, conversion)
+
+
 def _copy(
-    op: SourceOp, value: SSAValue, sharding: Sharding | None, conversion: Conversion
+    op: shardy.ShardyOp, value: SSAValue, kept: Attribute | None, conversion: Conversion
 ) -> Sequence[SSAValue]:
+    """A copy with the sharding of an operation, and an attribute of its name."""
+    sharding = op.said(0)
     if sharding is not None:
-        per_value = ShardingPerValueAttr(Shardings([sharding]))
-        op.attributes[SHARDING] = cast(Attribute, per_value)
+        op.attributes[SHARDING] = ShardingPerValueAttr(Shardings([sharding]))
+    if kept is not None:
+        op.attributes[op.name] = kept
     return conversion.emit(CopyOp, [value], conversion.result_types(op))
 
 
-def convert_reshard(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """The operand in another sharding."""
-    op.attributes[RESHARD] = StringAttr("")
-    sharding = _take_sharding(op, "sharding", conversion)
-    return _copy(op, conversion.value(op.operands[0]), sharding, conversion)
-
-
-def convert_collective(
-    op: SourceOp, conversion: Conversion, name: str, collective: CollectiveRule
-) -> Sequence[SSAValue]:
-    """The operand in another sharding, or what devices have of it added up."""
-    (operand,) = op.operands
-    axes = None
-    if collective.axes_name is not None:
-        found = op.take(collective.axes_name)
-        if not isinstance(found, _AXES[name]):
-            op.fail(f"{collective.axes_name} is {'missing' if found is None else found}")
-        axes = cast("SpelledAttribute[Any]", found).data
-    result = _take_sharding(op, "out_sharding", conversion)
-    before = sharding_of(operand, conversion)
-    if before is not None:
-        check_sharding(op, "the operand's sharding", before, operand.type, conversion)
-    rank = len(sizes_of(conversion.value(operand).type))
-    try:
-        before = collective.check(before, axes, result, rank, conversion.meshes)
-    except VerifyException as error:
-        op.fail(str(error))
-    value = conversion.value(operand)
-    if axes is not None and collective.sums:
-        value = _summed(operand, before, axes_in(axes), conversion)
-    elif axes is not None:
-        op.attributes[op.name] = StringAttr(str(axes))
-    op.attributes[RESHARD] = StringAttr(name)
-    return _copy(op, value, result, conversion)
-
-
-def _summed(
-    operand: SSAValue, sharding: Sharding, axes: Sequence[AxisReference], conversion: Conversion
-) -> SSAValue:
+def _summed(op: shardy.CollectiveOp, value: SSAValue, conversion: Conversion) -> SSAValue:
     """
     The sum of what devices have of an operand along axes, for which values here are whole arrays.
 
@@ -265,42 +92,28 @@ def _summed(
     along one that splits an operand of the operation before, whose terms Shardy folds right behind
     it. Along others they all have it, so the sum is a multiple.
     """
+    sharding, before = op.operand_sharding(), op.input.owner
     terms = list(sharding.unreduced)
-    if isinstance(operand.owner, Operation) and not operand.owner.name.startswith("sdy."):
-        for each in operand.owner.operands:
-            said = sharding_of(each, conversion)
+    if isinstance(before, Operation) and not isinstance(before, shardy.ShardyOp):
+        for each in before.operands:
+            said = shardy.sharding_of(each)
             terms += () if said is None else said.split_axes
     mesh = sharding.mesh_in(conversion.meshes)
     assert mesh is not None
-    count = counted_along(axes, terms, mesh)
-    value = conversion.value(operand)
+    count = counted_along(axes_in(op.axes), terms, mesh)
     if count == 1 or not is_array(value.type) or value.type.element_type == PRED:
         return value
     return (Terms(conversion, value.type).of(value) * count).value
-
-
-def convert_edge(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """The operand; the sharding says how all values of an edge are split."""
-    (operand,) = op.operands
-    owner = operand.owner
-    if isinstance(owner, SourceOp) and owner.name.startswith("sdy.") and not owner.regions:
-        op.fail(f"(SH19) its operand is given by {owner.name}, which has no edges")
-    if not operand.has_one_use():
-        op.fail("(SH19) its operand has other uses")
-    given = "sharding" in op.properties
-    sharding = _take_sharding(op, "sharding", conversion) if given else None
-    op.attributes[op.name] = StringAttr("")
-    return _copy(op, conversion.value(operand), sharding, conversion)
 
 
 # Custom calls
 
 
 def _annotation(
-    op: SourceOp, conversion: Conversion, target: str, attributes: Mapping[str, Attribute]
+    op: Operation, conversion: Conversion, target: str, name: str, value: Attribute
 ) -> Sequence[SSAValue]:
-    """A custom call with this target, as XLA has them in HLO."""
-    op.attributes.update(attributes)
+    """A custom call with this target and attribute, as XLA has them in HLO."""
+    op.attributes[name] = value
     return conversion.emit(
         CustomCallOp,
         conversion.operands(op),
@@ -312,69 +125,101 @@ def _annotation(
     )
 
 
-def convert_sharding_constraint(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """A call that returns the operand, with its sharding."""
-    sharding = _take_sharding(op, "sharding", conversion)
-    per_value = ShardingPerValueAttr(Shardings([sharding]))
-    return _annotation(op, conversion, SHARDING_CONSTRAINT, {SHARDING: cast(Attribute, per_value)})
+def _legalize_constraint(
+    op: shardy.ShardingConstraintOp, conversion: Conversion
+) -> Sequence[SSAValue]:
+    said = ShardingPerValueAttr(Shardings([op.sharding.data]))
+    return _annotation(op, conversion, SHARDING_CONSTRAINT, SHARDING, said)
 
 
-def convert_group(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """A call without a result, with the number of the group."""
-    number = IntegerAttr(op.integer("group_id"), i64)
-    return _annotation(op, conversion, SHARDING_GROUP, {GROUP_ID: cast(Attribute, number)})
+def _legalize_group(op: shardy.ShardingGroupOp, conversion: Conversion) -> Sequence[SSAValue]:
+    number = IntegerAttr(op.group_id.value.data, i64)
+    return _annotation(op, conversion, SHARDING_GROUP, GROUP_ID, number)
 
 
-def convert_barrier(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """A call that returns the operand, with the direction in which shardings pass."""
-    number = op.integer("allowed_direction", type_=i32)
-    if not 0 <= number < len(DIRECTIONS):
-        op.fail(f"allowed_direction is {number}, not 0 to {len(DIRECTIONS) - 1}")
-    if DIRECTIONS[number] == "BOTH":
-        op.fail("(SH18) allowed_direction is BOTH: it stops nothing")
-    direction = StringAttr(DIRECTIONS[number])
-    return _annotation(op, conversion, PROPAGATION_BARRIER, {ALLOWED_DIRECTION: direction})
+def _legalize_barrier(
+    op: shardy.PropagationBarrierOp, conversion: Conversion
+) -> Sequence[SSAValue]:
+    direction = StringAttr(shardy.DIRECTIONS[op.allowed_direction.value.data])
+    return _annotation(op, conversion, PROPAGATION_BARRIER, ALLOWED_DIRECTION, direction)
 
 
-DIRECTIONS = ("NONE", "FORWARD", "BACKWARD", "BOTH")
-"""The ways in which shardings pass a barrier, by their numbers."""
+# Computations
 
-_AXES: Mapping[str, type[SpelledAttribute[Any]]] = {
-    "all_gather": SdyAxisLists,
-    "all_slice": SdyAxisLists,
-    "all_to_all": SdyAxisMoves,
-    "all_reduce": SdyAxisList,
-    "reduce_scatter": SdyAxisLists,
-    "sharded_to_unreduced": SdyAxisLists,
-    "replicated_to_unreduced": SdyAxisList,
+
+def _legalize_manual(op: shardy.ManualComputationOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """What a computation of parts computes, between calls that cut and join."""
+
+    def call(
+        target: str, name: str, value: SSAValue, sharding: Sharding, result: Attribute
+    ) -> SSAValue:
+        """The custom call that XLA has for this in HLO; a token has no parts."""
+        if isinstance(result, TokenType):
+            return value
+        (found,) = conversion.emit(
+            CustomCallOp, [value], [result], {"custom_call_target": StringAttr(target)}
+        )
+        entries = {
+            f"xla.sdy.{name}": StringAttr(str(ShardingPerValueAttr(Shardings([sharding])))),
+            "xla.sdy.manual_axes": StringAttr(str(op.manual_axes)),
+        }
+        made = cast(Operation, found.owner)
+        made.attributes["mhlo.frontend_attributes"] = DictionaryAttr(entries)
+        return found
+
+    parts = [
+        call(GLOBAL_TO_LOCAL, "in_shardings", value, sharding, conversion.type(inside.type, op))
+        for value, sharding, inside in zip(
+            conversion.operands(op), op.in_shardings.data, op.body.block.args, strict=True
+        )
+    ]
+    returned = conversion.inline(op.body, op, parts, shardy.ReturnOp.name)
+    return [
+        call(LOCAL_TO_GLOBAL, "out_shardings", value, sharding, type_)
+        for value, sharding, type_ in zip(
+            returned, op.out_shardings.data, conversion.result_types(op), strict=True
+        )
+    ]
+
+
+def _legalize_named(op: shardy.NamedComputationOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """What the computation computes, in its place."""
+    return conversion.inline(op.body, op, conversion.operands(op), shardy.ReturnOp.name)
+
+
+def _checked(legalize: _Legalize) -> _Legalize:
+    """A legalization of operations that are verified first."""
+
+    def of_verified(op: Any, conversion: Conversion) -> Sequence[SSAValue]:
+        if isinstance(op, shardy.ManualComputationOp) and "manual_axes" in op.properties:
+            inside = op.manual_axis_inside()
+            if inside is not None:
+                raise SourceError(*inside)
+        try:
+            op.get_irdl_definition().verify(op)
+            op.check(conversion.meshes)
+        except VerifyException as error:
+            raise SourceError(op, str(error)) from None
+        return legalize(op, conversion)
+
+    return of_verified
+
+
+_Legalize: TypeAlias = Callable[[Any, Conversion], Sequence[SSAValue]]
+_BY_CLASS: Mapping[type[Operation], _Legalize] = {
+    shardy.ConstantOp: _legalize_constant,
+    shardy.ShardingConstraintOp: _legalize_constraint,
+    shardy.ReshardOp: _legalize_copy,
+    shardy.DataFlowEdgeOp: _legalize_copy,
+    shardy.FuncDataFlowEdgeOp: _legalize_copy,
+    shardy.ShardingGroupOp: _legalize_group,
+    shardy.PropagationBarrierOp: _legalize_barrier,
+    shardy.ManualComputationOp: _legalize_manual,
+    shardy.NamedComputationOp: _legalize_named,
+    **dict.fromkeys(shardy.COLLECTIVE_OPERATIONS, _legalize_collective),
 }
-
-
-def _collective_row(name: str, collective: CollectiveRule) -> Row:
-    axes_name = collective.axes_name
-    axes = None if axes_name is None else (axes_name, _AXES[name])
-    form = _annotation_form("out_sharding", _parse_sharding, axes=axes)
-    convert = partial(convert_collective, name=name, collective=collective)
-    return Row(form, convert, operands=1)
-
-
-_BARE_SHARDING = _annotation_form("sharding", _parse_sharding, is_bare=True)
-_EDGE = Row(
-    _annotation_form("sharding", _parse_sharding, is_optional=True), convert_edge, operands=1
-)
-
-ROWS: Mapping[str, Row] = {
-    MESH: Row(parse_mesh, convert_mesh, operands=0, results=0),
-    "sdy.constant": Row(parse_constant, convert_constant, operands=0),
-    "sdy.sharding_group": Row(
-        _annotation_form("group_id", _parse_number), convert_group, operands=1, results=0
-    ),
-    "sdy.propagation_barrier": Row(
-        _annotation_form("allowed_direction", _parse_direction), convert_barrier, operands=1
-    ),
-    "sdy.sharding_constraint": Row(_BARE_SHARDING, convert_sharding_constraint, operands=1),
-    "sdy.reshard": Row(_BARE_SHARDING, convert_reshard, operands=1),
-    "sdy.data_flow_edge": _EDGE,
-    "sdy.func_data_flow_edge": _EDGE,
-    **{f"sdy.{name}": _collective_row(name, each) for name, each in COLLECTIVES.items()},
+LEGALIZATIONS: Mapping[str, _Legalize] = {
+    shardy.MeshOp.name: _legalize_mesh,
+    **{op_class.name: _checked(legalize) for op_class, legalize in _BY_CLASS.items()},
 }
+"""By the names of operations, what they become; raises SourceError."""

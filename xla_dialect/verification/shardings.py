@@ -16,12 +16,12 @@ from xla_dialect.sharding.attributes import (
     SHARDING,
     SHARDING_RULE,
     ShardingAttr,
+    ShardingRuleAttr,
     meshes_of,
     result_shardings,
     sharding_fault,
 )
 from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.sharding.sharding_rule import ShardingRuleAttr
 from xla_dialect.types import extents, flatten, is_array
 from xla_dialect.xdsl.traversal import operations_in
 

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, i64
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Region
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
     CustomDirective,
     ParsingState,
     PrintingState,
+    RegionVariable,
     TypeDirective,
     VariadicOperandVariable,
     irdl_custom_directive,
@@ -169,6 +170,22 @@ class Integers(CustomDirective):
         print_integers(printer, self.values.get(op))
 
 
+@irdl_custom_directive
+class Body(CustomDirective):
+    """`(%a: type, ...) { ... }`: a region of one block, with its arguments in front."""
+
+    region: RegionVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        """Parses arguments and region."""
+        self.region.set(state, parser.parse_region(parse_arguments(parser)))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        """Prints arguments and region."""
+        state.print_whitespace(printer)
+        print_arguments(self.region.get(op), printer)
+
+
 # What directives are made of
 
 
@@ -182,6 +199,15 @@ def parse_argument(parser: Parser) -> Parser.Argument:
 def parse_arguments(parser: Parser) -> list[Parser.Argument]:
     """Parses `(%x: type, ...)` of a region."""
     return parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_argument(parser))
+
+
+def print_arguments(region: Region, printer: Printer) -> None:
+    """Prints `(%x: type, ...) {...}`: the arguments of a region, and the region."""
+    block = region.first_block
+    with printer.in_parens():
+        printer.print_list(block.args if block is not None else (), printer.print_block_argument)
+    printer.print_string(" ")
+    printer.print_region(region, print_entry_block_args=False)
 
 
 def parse_i64(parser: AttrParser) -> int:

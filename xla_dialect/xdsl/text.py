@@ -258,6 +258,14 @@ def hint_at(value: SSAValue, name: str) -> None:
 _SUFFIXES = re.compile(r"(?:_[0-9]+)+$")
 
 
+def alias_of(parser: AttrParser, name: str) -> Attribute:
+    """What `#name` stands for, in the place where a parser is; raises ParseError."""
+    if isinstance(parser, MlirParser):
+        return parser.alias(name)
+    found = parser.attribute_aliases.get(name)
+    return parser.raise_error(f"undefined alias {name}") if found is None else found
+
+
 def parse_elided(parser: AttrParser) -> DenseResourceAttr | None:
     """Parses `<__elided__> : type` after `dense_resource`; None, and nothing, if it is another."""
     if not _ELIDED.match(parser.lexer.input.content, parser.pos):

@@ -24,7 +24,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels
-from xla_dialect.sharding.attributes import shardy_text
 from xla_dialect.sharding.hlo_sharding import HloShardingAttr
 from xla_dialect.stablehlo.attributes import ConvolutionNumbers, Fields
 from xla_dialect.stablehlo.correspondence import spell_number
@@ -77,7 +76,7 @@ def attribute_text(value: Attribute, is_foreign: bool = False) -> str:
         case HloShardingAttr():
             return string_text(value.data.text)
         case _:
-            return shardy_text(value)
+            return str(value)
 
 
 def _element_text(value: Attribute, is_foreign: bool) -> str:

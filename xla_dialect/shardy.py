@@ -1,0 +1,745 @@
+"""Shardy, the dialect `sdy`: meshes, and operations that say how arrays are spread over devices.
+
+An operation that gives an array gives its operand: what changes is where the parts of it are. The
+rules are those of docs/specification/shardings.md. They need the meshes of a module, so each
+operation has them in `check`, for whoever knows the meshes already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, cast
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolNameConstraint,
+    TensorType,
+    i32,
+    i64,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Dialect, Operation, OpResult, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    VarConstraint,
+    eq,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    UniqueBaseAttributeVariable,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsTerminator, SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+from xla_dialect.sharding.array_sharding import Sharding, Shardings
+from xla_dialect.sharding.attributes import (
+    ATTRIBUTES,
+    SHARDING,
+    AxisListAttr,
+    AxisListsAttr,
+    AxisMovesAttr,
+    ManualAxesAttr,
+    MeshAttr,
+    ShardingAttr,
+    ShardingPerValueAttr,
+    ShardyAttribute,
+    parameter_shardings,
+    sharding_fault,
+)
+from xla_dialect.sharding.axes import AxisReference
+from xla_dialect.sharding.collectives import COLLECTIVES, CollectiveRule, axes_in
+from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.xdsl.directives import Body
+from xla_dialect.xdsl.text import parse_literal, print_literal
+
+Meshes = Mapping[str, Mesh]
+"""The meshes of a module by name."""
+
+
+# Syntax
+
+
+class _ShardyDirective(CustomDirective):
+    """An attribute of Shardy in the custom form of an operation."""
+
+    attribute: AttributeVariable
+
+    @property
+    def attribute_class(self) -> type[ShardyAttribute[Any]]:
+        """The class that the definition of the operation names."""
+        return cast(Any, cast(UniqueBaseAttributeVariable, self.attribute).unique_base)
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        """Prints the content between the brackets of the custom form."""
+        state.print_whitespace(printer)
+        self.print_content(printer, cast("ShardyAttribute[Any]", self.attribute.get(op)))
+
+    def print_content(self, printer: Printer, attribute: ShardyAttribute[Any]) -> None:
+        """Prints an attribute."""
+        attribute.print_parameter(printer)
+
+    def is_anchorable(self) -> bool:
+        """An optional group may depend on the attribute."""
+        return self.attribute.is_anchorable()
+
+    def is_present(self, op: IRDLOperation) -> bool:
+        """Whether the operation has it."""
+        return self.attribute.is_present(op)
+
+
+@irdl_custom_directive
+class Bare(_ShardyDirective):
+    """`<@mesh, [{"x"}]>`: an attribute, of which the name may be left out."""
+
+    attribute: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        """Parses the attribute."""
+        self.attribute.set(state, self.attribute_class.parse_bare(parser))
+
+
+@irdl_custom_directive
+class ShardingList(_ShardyDirective):
+    """`[<@mesh, [{"x"}]>, ...]`: shardings of values without the brackets of their attribute."""
+
+    attribute: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        """Parses the list."""
+        found = ShardingPerValueAttr.parse_by(parser, Shardings.parse_list)
+        self.attribute.set(state, cast(Attribute, ShardingPerValueAttr(found)))
+
+    def print_content(self, printer: Printer, attribute: ShardyAttribute[Any]) -> None:
+        """Prints the list."""
+        printer.print_string(str(attribute.data))
+
+
+@irdl_custom_directive
+class Direction(CustomDirective):
+    """`NONE`, for the number that the generic form has."""
+
+    attribute: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        """Parses the word."""
+        position = parser.pos
+        word = parser.parse_identifier()
+        if word not in DIRECTIONS:
+            parser.raise_error(f"expected one of {', '.join(DIRECTIONS)}, found {word}", position)
+        self.attribute.set(state, IntegerAttr(DIRECTIONS.index(word), i32))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        """Prints the word."""
+        state.print_whitespace(printer)
+        number = cast("IntegerAttr[Any]", self.attribute.get(op))
+        printer.print_string(DIRECTIONS[number.value.data])
+
+
+# What operations say
+
+
+class ShardyOp(IRDLOperation):
+    """An operation of Shardy on values."""
+
+    def said(self, number: int) -> Sharding | None:
+        """The sharding that the operation gives to one of its results."""
+        return None
+
+    def check(self, meshes: Meshes) -> None:
+        """Raises VerifyException where the operation breaks a rule of shardings."""
+
+    def verify_(self) -> None:
+        """Raises VerifyException where the operation breaks a rule of shardings."""
+        self.check(meshes_around(self))
+
+
+def meshes_around(op: Operation) -> dict[str, Mesh]:
+    """The meshes of the module that an operation is in."""
+    around = op.parent_op()
+    while around is not None and not isinstance(around, ModuleOp):
+        around = around.parent_op()
+    if around is None:
+        return {}
+    return {each.sym_name.data: each.mesh.data for each in around.ops if isinstance(each, MeshOp)}
+
+
+def sharding_of(value: SSAValue) -> Sharding | None:
+    """What is said of a value where it is defined; None where nothing is said."""
+    owner = value.owner
+    if isinstance(value, OpResult):
+        if isinstance(owner, ShardyOp):
+            return owner.said(value.index)
+        return _entry(cast(Operation, owner).attributes.get(SHARDING), value.index)
+    index: int = cast(Any, value).index
+    match owner.parent_op():
+        case FuncOp() as function:
+            given = parameter_shardings(function)
+            return given[index] if index < len(given) else None
+        case ManualComputationOp() | NamedComputationOp() as computation:
+            return computation.said_inside(index)
+        case Operation(name="stablehlo.while") as loop:
+            return _entry(loop.attributes.get(SHARDING), index)
+        case _:
+            return None
+
+
+def _entry(found: Attribute | None, index: int) -> Sharding | None:
+    match found:
+        case ShardingAttr():
+            return found.data
+        case ShardingPerValueAttr() if index < len(found.data):
+            return found.data[index]
+        case _:
+            return None
+
+
+def _check_sharding(what: str, sharding: Sharding, type_: Attribute, meshes: Meshes) -> None:
+    fault = sharding_fault(sharding, type_, meshes)
+    if fault is not None:
+        raise VerifyException(f"{what} <{sharding}>: {fault}")
+
+
+def _check_shardings(
+    name: str, shardings: Sequence[Sharding], types: Sequence[Attribute], meshes: Meshes
+) -> None:
+    if len(shardings) != len(types):
+        raise VerifyException(f"(SH9) {name} has {len(shardings)} entries for {len(types)} values")
+    for sharding, type_ in zip(shardings, types, strict=True):
+        _check_sharding("sharding", sharding, type_, meshes)
+
+
+def _axes_named_by(op: Operation) -> Iterator[str]:
+    """The names of axes in the attributes of an operation."""
+    for value in (*op.properties.values(), *op.attributes.values()):
+        match value:
+            case ShardingAttr():
+                yield from (axis.name for axis in value.data.used_axes)
+            case ShardingPerValueAttr():
+                yield from (axis.name for said in value.data for axis in said.used_axes)
+            case AxisListAttr() | AxisListsAttr() | AxisMovesAttr():
+                yield from (axis.name for axis in axes_in(value.data))
+            case ManualAxesAttr():
+                yield from value.data
+            case _:
+                pass
+
+
+# Operations
+
+
+@irdl_op_definition
+class MeshOp(IRDLOperation):
+    """A mesh of a module, by name."""
+
+    name = "sdy.mesh"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    mesh = prop_def(MeshAttr)
+
+    traits = traits_def(SymbolOpInterface())
+    custom_directives = (Bare,)
+    assembly_format = "$sym_name `=` custom<Bare>($mesh) attr-dict"
+
+
+@irdl_op_definition
+class ConstantOp(ShardyOp):
+    """A constant that each of its uses may split in its own way."""
+
+    name = "sdy.constant"
+
+    value = prop_def()
+    output = result_def()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ConstantOp:
+        """Parses `{attributes} dense<...> : type`."""
+        attributes = parser.parse_optional_attr_dict()
+        position = parser.pos
+        value = parse_literal(parser)
+        type_ = getattr(value, "type", None)
+        if not isinstance(type_, TensorType):
+            parser.raise_error("expected dense<...> or dense_resource<...>", position)
+        return ConstantOp.create(
+            result_types=[cast(Attribute, type_)],
+            properties={"value": value},
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Prints what `parse` parses."""
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" ")
+        print_literal(self.value, printer)
+
+
+class _AnnotationOp(ShardyOp):
+    """An operation on one operand, which it gives back or has no result."""
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    input = operand_def(T)
+
+
+class _ResultOp(_AnnotationOp):
+    """One that gives its operand."""
+
+    result = result_def(_AnnotationOp.T)
+
+    def said(self, number: int) -> Sharding | None:
+        """The sharding of its result."""
+        for found in self.properties.values():
+            if isinstance(found, ShardingAttr):
+                return found.data
+        return None
+
+    def check(self, meshes: Meshes) -> None:
+        """Its sharding is one of its result."""
+        for name, found in self.properties.items():
+            if isinstance(found, ShardingAttr):
+                _check_sharding(name, found.data, self.result.type, meshes)
+
+
+@irdl_op_definition
+class ShardingConstraintOp(_ResultOp):
+    """The operand, which is to have a sharding."""
+
+    name = "sdy.sharding_constraint"
+
+    sharding = prop_def(ShardingAttr)
+
+    custom_directives = (Bare,)
+    assembly_format = "$input custom<Bare>($sharding) attr-dict `:` type($result)"
+
+
+@irdl_op_definition
+class ReshardOp(_ResultOp):
+    """The operand in another sharding."""
+
+    name = "sdy.reshard"
+
+    sharding = prop_def(ShardingAttr)
+
+    custom_directives = (Bare,)
+    assembly_format = ShardingConstraintOp.assembly_format
+
+
+class _EdgeOp(_ResultOp):
+    """All values of an edge of data flow, as one."""
+
+    def check(self, meshes: Meshes) -> None:
+        """The operand has no other uses, and is not that of an operation without edges."""
+        owner = self.input.owner
+        if isinstance(owner, ShardyOp) and not owner.regions:
+            message = f"(SH19) its operand is given by {owner.name}, which has no edges"
+            raise VerifyException(message)
+        if not self.input.has_one_use():
+            raise VerifyException("(SH19) its operand has other uses")
+        super().check(meshes)
+
+
+@irdl_op_definition
+class DataFlowEdgeOp(_EdgeOp):
+    """Values that go into a loop or a branch, and those that come out of it."""
+
+    name = "sdy.data_flow_edge"
+
+    sharding = opt_prop_def(ShardingAttr)
+
+    custom_directives = (Bare,)
+    assembly_format = (
+        "$input (`sharding` `` `=` `` custom<Bare>($sharding)^)? attr-dict `:` type($result)"
+    )
+
+
+@irdl_op_definition
+class FuncDataFlowEdgeOp(_EdgeOp):
+    """A parameter or a result of a function, and what its calls pass."""
+
+    name = "sdy.func_data_flow_edge"
+
+    assembly_format = "$input attr-dict `:` type($result)"
+
+
+DIRECTIONS = ("NONE", "FORWARD", "BACKWARD", "BOTH")
+"""The ways in which shardings pass a barrier, by their numbers."""
+
+
+@irdl_op_definition
+class PropagationBarrierOp(_ResultOp):
+    """The operand; shardings pass in one direction at most."""
+
+    name = "sdy.propagation_barrier"
+
+    allowed_direction = prop_def(IntegerAttr.constr(type=eq(i32)))
+
+    custom_directives = (Direction,)
+    assembly_format = (
+        "$input `allowed_direction` `` `=` `` custom<Direction>($allowed_direction) attr-dict "
+        "`:` type($result)"
+    )
+
+    def check(self, meshes: Meshes) -> None:
+        """The direction is one that stops something."""
+        number = self.allowed_direction.value.data
+        if not 0 <= number < len(DIRECTIONS):
+            last = len(DIRECTIONS) - 1
+            raise VerifyException(f"allowed_direction is {number}, not 0 to {last}")
+        if DIRECTIONS[number] == "BOTH":
+            raise VerifyException("(SH18) allowed_direction is BOTH: it stops nothing")
+
+
+@irdl_op_definition
+class ShardingGroupOp(_AnnotationOp):
+    """All values of a group have the same sharding."""
+
+    name = "sdy.sharding_group"
+
+    group_id = prop_def(IntegerAttr.constr(type=eq(i64)))
+
+    assembly_format = "$input `group_id` `` `=` `` $group_id attr-dict `:` type($input)"
+
+
+class CollectiveOp(_ResultOp):
+    """The operand in another sharding, or the sum of what devices have of it."""
+
+    out_sharding = prop_def(ShardingAttr)
+
+    custom_directives = (Bare,)
+
+    @property
+    def rule(self) -> CollectiveRule:
+        """What the sharding of the result follows from."""
+        return COLLECTIVES[self.name]
+
+    @property
+    def axes(self) -> Any:
+        """The axes that it names; None for a permutation."""
+        named = (value for name, value in self.properties.items() if name != "out_sharding")
+        found = cast("ShardyAttribute[Any] | None", next(named, None))
+        return None if found is None else found.data
+
+    def operand_sharding(self) -> Sharding:
+        """That of the operand; where none is said, all devices have all of it."""
+        result = self.out_sharding.data
+        return sharding_of(self.input) or Sharding.replicated_over(result.mesh, result.rank)
+
+    def check(self, meshes: Meshes) -> None:
+        """The sharding of the result is what follows from the operand and the axes."""
+        super().check(meshes)
+        before = sharding_of(self.input)
+        if before is not None:
+            _check_sharding("the operand's sharding", before, self.input.type, meshes)
+        self.rule.check(before, self.axes, self.out_sharding.data, meshes)
+
+
+def _collective_format(axes: str = "") -> str:
+    named = f"custom<Bare>(${axes}) " if axes else ""
+    return (
+        f"{named}$input `out_sharding` `` `=` `` custom<Bare>($out_sharding) attr-dict "
+        "`:` type($result)"
+    )
+
+
+@irdl_op_definition
+class AllGatherOp(CollectiveOp):
+    """Each dimension without the axes at its end."""
+
+    name = "sdy.all_gather"
+
+    gathering_axes = prop_def(AxisListsAttr)
+    assembly_format = _collective_format("gathering_axes")
+
+
+@irdl_op_definition
+class AllSliceOp(CollectiveOp):
+    """Each dimension with the axes behind its own."""
+
+    name = "sdy.all_slice"
+
+    slicing_axes = prop_def(AxisListsAttr)
+    assembly_format = _collective_format("slicing_axes")
+
+
+@irdl_op_definition
+class AllToAllOp(CollectiveOp):
+    """The axes at the end of one dimension go to the end of another."""
+
+    name = "sdy.all_to_all"
+
+    params = prop_def(AxisMovesAttr)
+    assembly_format = _collective_format("params")
+
+
+@irdl_op_definition
+class CollectivePermuteOp(CollectiveOp):
+    """Other axes that make as many parts of each dimension."""
+
+    name = "sdy.collective_permute"
+
+    assembly_format = _collective_format()
+
+
+@irdl_op_definition
+class AllReduceOp(CollectiveOp):
+    """The sum of what devices have along the axes."""
+
+    name = "sdy.all_reduce"
+
+    reduction_axes = prop_def(AxisListAttr)
+    assembly_format = _collective_format("reduction_axes")
+
+
+@irdl_op_definition
+class ReduceScatterOp(CollectiveOp):
+    """The sum of what devices have along the axes, which split it then."""
+
+    name = "sdy.reduce_scatter"
+
+    reduce_scatter_axes = prop_def(AxisListsAttr)
+    assembly_format = _collective_format("reduce_scatter_axes")
+
+
+@irdl_op_definition
+class ShardedToUnreducedOp(CollectiveOp):
+    """Each dimension without the axes at its end, along which the parts are terms of a sum."""
+
+    name = "sdy.sharded_to_unreduced"
+
+    axes_to_unreduce = prop_def(AxisListsAttr, prop_name="axes")
+    assembly_format = _collective_format("axes")
+
+
+@irdl_op_definition
+class ReplicatedToUnreducedOp(CollectiveOp):
+    """Along the axes the first device keeps the array, the others have zeros."""
+
+    name = "sdy.replicated_to_unreduced"
+
+    axes_to_unreduce = prop_def(AxisListAttr, prop_name="axes")
+    assembly_format = _collective_format("axes")
+
+
+COLLECTIVE_OPERATIONS: tuple[type[CollectiveOp], ...] = (
+    AllGatherOp,
+    AllSliceOp,
+    AllToAllOp,
+    CollectivePermuteOp,
+    AllReduceOp,
+    ReduceScatterOp,
+    ShardedToUnreducedOp,
+    ReplicatedToUnreducedOp,
+)
+
+
+@irdl_op_definition
+class ReturnOp(IRDLOperation):
+    """What a computation gives back."""
+
+    name = "sdy.return"
+
+    values = var_operand_def()
+
+    traits = traits_def(IsTerminator())
+    assembly_format = "attr-dict ($values^ `:` type($values))?"
+
+
+@irdl_op_definition
+class NamedComputationOp(ShardyOp):
+    """What its body computes, under a name."""
+
+    name = "sdy.named_computation"
+
+    computation = prop_def(StringAttr, prop_name="name")
+    in_shardings = opt_prop_def(ShardingPerValueAttr)
+    out_shardings = opt_prop_def(ShardingPerValueAttr)
+    inputs = var_operand_def()
+    results_ = var_result_def()
+    body = region_def("single_block")
+
+    custom_directives = (ShardingList, Body)
+    assembly_format = (
+        "`<` $name `>` `` `(` $inputs `)` (`in_shardings` `` `=` `` custom<ShardingList>("
+        "$in_shardings)^)? (`out_shardings` `` `=` `` custom<ShardingList>($out_shardings)^)? "
+        "custom<Body>($body) attr-dict `:` functional-type($inputs, $results_)"
+    )
+
+    def said(self, number: int) -> Sharding | None:
+        """The sharding of a result."""
+        return _entry(self.out_shardings, number)
+
+    def said_inside(self, number: int) -> Sharding | None:
+        """The sharding of a value that the body takes."""
+        return _entry(self.in_shardings, number)
+
+    def check(self, meshes: Meshes) -> None:
+        """Its body takes the operands, and gives the results; the shardings are theirs."""
+        _check_body(self, self.operand_types, self.result_types)
+        for name, found, types in (
+            ("in_shardings", self.in_shardings, self.operand_types),
+            ("out_shardings", self.out_shardings, self.result_types),
+        ):
+            if found is not None:
+                _check_shardings(name, found.data, types, meshes)
+
+
+@irdl_op_definition
+class ManualComputationOp(ShardyOp):
+    """What its body computes of the parts of a device along manual axes: JAX's `shard_map`."""
+
+    name = "sdy.manual_computation"
+
+    in_shardings = prop_def(ShardingPerValueAttr)
+    out_shardings = prop_def(ShardingPerValueAttr)
+    manual_axes = prop_def(ManualAxesAttr)
+    inputs = var_operand_def()
+    results_ = var_result_def()
+    body = region_def("single_block")
+
+    custom_directives = (Bare, ShardingList, Body)
+    assembly_format = (
+        "`(` $inputs `)` `in_shardings` `` `=` `` custom<ShardingList>($in_shardings) "
+        "`out_shardings` `` `=` `` custom<ShardingList>($out_shardings) "
+        "`manual_axes` `` `=` `` custom<Bare>($manual_axes) custom<Body>($body) "
+        "attr-dict `:` functional-type($inputs, $results_)"
+    )
+
+    def said(self, number: int) -> Sharding | None:
+        """The sharding of a result."""
+        return _entry(self.out_shardings, number)
+
+    def said_inside(self, number: int) -> Sharding | None:
+        """The sharding of a part that the body takes: over the axes that are not manual."""
+        whole = _entry(self.in_shardings, number)
+        if whole is None:
+            return None
+        axes = [[a for a in each if a.name not in self.manual_axes.data] for each in whole.axes]
+        return Sharding.of_axes(whole.mesh, axes)
+
+    def check(self, meshes: Meshes) -> None:
+        """Its body computes on the parts that its shardings make along the manual axes."""
+        taken, given = self.in_shardings.data, self.out_shardings.data
+        _check_shardings("in_shardings", taken, self.operand_types, meshes)
+        _check_shardings("out_shardings", given, self.result_types, meshes)
+        self._check_mesh({sharding.mesh_in(meshes) for sharding in (*taken, *given)})
+        named = self.manual_axis_inside()
+        if named is not None:
+            raise VerifyException(f"{named[0].name}: {named[1]}")
+        inside, returned = _border_of(self)
+        for wholes, parts, shardings in (
+            (self.operand_types, inside, taken),
+            (self.result_types, returned, given),
+        ):
+            for whole, part, sharding in zip(wholes, parts, shardings, strict=True):
+                mesh = sharding.mesh_in(meshes)
+                assert mesh is not None
+                self._check_part(whole, sharding, part, mesh)
+
+    def _check_mesh(self, meshes: set[Mesh | None]) -> None:
+        """All shardings are over one mesh, of which the manual axes are axes."""
+        if len(meshes) > 1:
+            found = " and ".join(sorted(f"<{mesh}>" for mesh in meshes))
+            raise VerifyException(f"(SH21) its shardings are over several meshes, {found}")
+        for mesh in filter(None, meshes):
+            for name in self.manual_axes.data:
+                fault = AxisReference(name).fault(mesh.sizes)
+                if fault is not None:
+                    raise VerifyException(f"manual_axes: {fault}")
+
+    def manual_axis_inside(self) -> tuple[Operation, str] | None:
+        """An operation in the body that names a manual axis, and the message for it."""
+        for inner in self.body.walk():
+            for name in _axes_named_by(inner):
+                if name in self.manual_axes.data:
+                    return inner, f"(SH10) axis {name!r} is manual in {self.name} around it"
+        return None
+
+    def _check_part(
+        self, whole: Attribute, sharding: Sharding, part: Attribute, mesh: Mesh
+    ) -> None:
+        """The sizes of a part follow from those of the whole; a token has no parts."""
+        if not isinstance(whole, TensorType):
+            if part != whole or not whole.name.endswith(".token"):
+                raise VerifyException(f"takes and returns arrays and tokens, found {whole}")
+            return
+        if mesh.is_maximal:
+            raise VerifyException(f"sharding <{sharding}>: one device has no parts")
+        array = cast("TensorType[Any]", whole)
+        sizes = list(array.get_shape())
+        for d, axes in enumerate(sharding.axes):
+            manual = [axis.name in self.manual_axes.data for axis in axes]
+            if manual != sorted(manual, reverse=True):
+                message = f"dimension {d} is split over free axes before manual ones"
+                raise VerifyException(f"(SH21) sharding <{sharding}>: {message}")
+            count = mesh.size(axes[: sum(manual)])
+            if sizes[d] == DYNAMIC_INDEX:
+                continue
+            if sizes[d] % count:
+                message = f"(SH20) size {sizes[d]} of dimension {d} for {count} devices"
+                raise VerifyException(message)
+            sizes[d] //= count
+        expected = TensorType(array.element_type, sizes)
+        if part != expected:
+            raise VerifyException(f"(SH20) a part of {whole} is {part}, expected {expected}")
+
+
+def _border_of(op: NamedComputationOp | ManualComputationOp) -> list[list[Attribute]]:
+    """The types that the body of a computation takes, and those that it returns."""
+    block = op.body.first_block
+    last = None if block is None else block.last_op
+    if block is None or len(block.args) != len(op.operands):
+        raise VerifyException(f"(SH20) its body takes other than {len(op.operands)} values")
+    if not isinstance(last, ReturnOp):
+        raise VerifyException("its region is not one block that ends with sdy.return")
+    if len(last.operands) != len(op.results):
+        counts = f"{len(last.operands)} values for {len(op.results)} results"
+        raise VerifyException(f"(SH20) its body returns {counts}")
+    return [[value.type for value in block.args], [value.type for value in last.operands]]
+
+
+def _check_body(
+    op: NamedComputationOp, taken: Sequence[Attribute], given: Sequence[Attribute]
+) -> None:
+    inside, returned = _border_of(op)
+    if inside != list(taken):
+        raise VerifyException("its body takes other types than its operands have")
+    if returned != list(given):
+        raise VerifyException("its body returns other types than declared")
+
+
+SHARDY = Dialect(
+    "sdy",
+    [
+        MeshOp,
+        ConstantOp,
+        ShardingConstraintOp,
+        ReshardOp,
+        DataFlowEdgeOp,
+        FuncDataFlowEdgeOp,
+        PropagationBarrierOp,
+        ShardingGroupOp,
+        *COLLECTIVE_OPERATIONS,
+        NamedComputationOp,
+        ManualComputationOp,
+        ReturnOp,
+    ],
+    list(ATTRIBUTES),
+)
