@@ -20,6 +20,7 @@ from xla_dialect.ops.data_movement import (
 )
 from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp
 from xla_dialect.sharding.attributes import RESHARD, SHARDING, ShardingPerValueAttr
+from xla_dialect.shardy import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from xla_dialect.stablehlo.conversion import sizes_of
 from xla_dialect.stablehlo.syntax import integers_text
 from xla_dialect.stablehlo.writing.attribute_text import dictionary_text, kept_texts
@@ -186,7 +187,7 @@ def _feeds_sizes(op: Operation) -> bool:
 def write_copy(op: Operation, body: BodyWriter) -> None:
     """Nothing, where no sharding or other annotation is kept with it."""
     operand, type_ = body.operand(op.operands[0]), body.type_text(op.results[0].type)
-    if SHARDING in op.attributes or _EDGE in op.attributes:
+    if any(name in op.attributes for name in (SHARDING, _EDGE, _FUNCTION_EDGE)):
         _write_annotation(op, operand, type_, body)
         return
     if "xla.sharding" in op.attributes or "mhlo.sharding" in op.attributes:
@@ -203,7 +204,10 @@ def _write_annotation(op: Operation, operand: str, type_: str, body: BodyWriter)
     said = f"<{sharding.data[0]}>" if isinstance(sharding, ShardingPerValueAttr) else ""
     collective = kind.data if isinstance(kind, StringAttr) else ""
     axes = attributes.pop(f"sdy.{collective}", None)
-    match attributes.pop(_EDGE, None), kind, axes:
+    function_edge = attributes.pop(_FUNCTION_EDGE, None)
+    match attributes.pop(_EDGE, function_edge), kind, axes:
+        case StringAttr(), _, _ if function_edge is not None and not said:
+            name, text = _FUNCTION_EDGE, operand
         case StringAttr(), _, _:
             name, text = _EDGE, f"{operand} sharding={said}" if said else operand
         case _, None, _:
@@ -218,7 +222,7 @@ def _write_annotation(op: Operation, operand: str, type_: str, body: BodyWriter)
     body.define(op, f"{name} {text}{rest} : {type_}", [type_])
 
 
-_EDGE = "sdy.data_flow_edge"
+_EDGE, _FUNCTION_EDGE = DataFlowEdgeOp.name, FuncDataFlowEdgeOp.name
 
 
 def write_bitcast(op: Operation, body: BodyWriter) -> None:
