@@ -47,26 +47,16 @@ class SpelledAttribute(Data[_Content]):
     def parse_parameter(cls, parser: AttrParser) -> _Content:
         """Reads `<text>`, taken from the raw text: its punctuation is not that of MLIR tokens."""
         with parser.in_angle_brackets():
-            return cls.parse_text(parser)
-
-    @classmethod
-    def parse_text(cls, parser: AttrParser) -> _Content:
-        """Reads `text` up to the `>` that closes an angle bracket which is open already."""
-        start = parser.pos
-        text = parser.lexer.input.content
-        end = _closing_angle(text, start)
-        content = cls.read_at(parser, text[start:end].strip(), start)
-        parser._resume_from(end)  # pyright: ignore[reportPrivateUsage]
+            start = parser.pos
+            text = parser.lexer.input.content
+            end = _closing_angle(text, start)
+            try:
+                content = cls.read(text[start:end].strip())
+            except SpellingError as error:
+                place = start + error.position
+                parser.raise_error(f"{cls.name}: {error}", place, place + 1)
+            parser._resume_from(end)  # pyright: ignore[reportPrivateUsage]
         return content
-
-    @classmethod
-    def read_at(cls, parser: AttrParser, text: str, start: int) -> _Content:
-        """The content that a text stands for, which is in the input at `start`."""
-        try:
-            return cls.read(text)
-        except SpellingError as error:
-            place = start + error.position
-            parser.raise_error(f"{cls.name}: {error}", place, place + 1)
 
     def print_parameter(self, printer: Printer) -> None:
         """Prints what `parse_parameter` reads."""

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from peers import DEVICES, has_jax
 
+from lowerings.driver.program import parse_program
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.reference import run, run_replicated
+from xla_dialect.sharding.attributes import meshes_of
 from xla_dialect.stablehlo import read_stablehlo
 
 if has_jax():
@@ -45,12 +47,27 @@ def test_shard_map(number: int):
     mapped = jax.jit(
         jax.shard_map(function, mesh=mesh, in_specs=in_spec, out_specs=out_spec, check_vma=False)
     )
-    text = mapped.lower(X).as_text()
+    lowered = mapped.lower(X)
+    text = lowered.as_text()
     assert "sdy.manual_computation" in text
+    located = read_stablehlo(lowered.as_text(debug_info=True))
+    assert located.is_structurally_equivalent(read_stablehlo(text))
     expected = np.asarray(mapped(X))
     results = run_replicated(read_stablehlo(text), [[X]] * DEVICES, partitions=DEVICES)
     # A result that not all devices agree on is that of device 0 for JAX.
     assert np.array_equal(flatten_results(results[0])[0], expected)
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize("debug_info", [False, True])
+def test_identity_under_a_sharding(debug_info: bool):
+    """A program of `sdy` and `func` alone, whose format is told from that."""
+    mesh = Mesh(np.array(jax.devices()).reshape(2, DEVICES // 2), ("x", "y"))
+    sharding = NamedSharding(mesh, P("x", "y"))
+    lowered = jax.jit(lambda x: x, in_shardings=sharding, out_shardings=sharding).lower(X)
+    module = parse_program(lowered.as_text(debug_info=debug_info), verified=True)
+    assert meshes_of(module)["mesh"].sizes == {"x": 2, "y": DEVICES // 2}
+    assert np.array_equal(run(module, [X])[0], X)
 
 
 @pytest.mark.jax

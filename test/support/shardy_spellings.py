@@ -166,19 +166,34 @@ class Spelling:
         results = TYPE if is_result else "()"
         return f'"sdy.{name}"(%a){before}{body}{rest} : ({TYPE}) -> {results}'
 
-    def computation(self, name: str, custom: str, properties: Sequence[tuple[str, str]]) -> str:
-        """A computation that gives its argument back."""
+    def computation(
+        self, name: str, custom: str, properties: Sequence[tuple[str, str]], count: int
+    ) -> str:
+        """A computation that gives its arguments back, `%a` so many times."""
         inside = PART if name == "manual_computation" else TYPE
-        argument, ends = f"%b: {inside}{self.place()}", f"%b : {inside}"
+        names = [f"%b{number}" for number in range(count)]
+        arguments = ", ".join(f"{each}: {inside}{self.place()}" for each in names)
+        types = ", ".join([inside] * count)
+        values = f" {', '.join(names)} : {types}" if count else ""
+        outside = ", ".join([TYPE] * count)
+        given = f"({outside}) -> {outside if count == 1 else f'({outside})'}"
+        operands = f"({', '.join(['%a'] * count)})"
+        left = {0: "", 1: "%r = "}.get(count, f"%r:{count} = ")
         if self.some(0.5):
-            end = f"sdy.return{self.entries()} {ends}{self.place()}"
+            end = f"sdy.return{self.entries()}{values}{self.place()}"
+            head = custom.replace("(%a)", operands)
             return (
-                f"%r = sdy.{name}{custom} ({argument}) {{\n{end}\n}}{self.entries()} : "
-                f"({TYPE}) -> {TYPE}{self.place()}"
+                f"{left}sdy.{name}{head} ({arguments}) {{\n{end}\n}}{self.entries()} : "
+                f"{given}{self.place()}"
             )
-        end = f'"sdy.return"(%b) : ({inside}) -> ()' if self.some() else f"sdy.return {ends}"
-        body = f" ({{\n^bb0({argument}):\n{end}{self.place()}\n}})"
-        return f"%r = {self.generic(name, properties, body)}{self.place()}"
+        end = f"sdy.return{values}"
+        if self.some():
+            end = f'"sdy.return"({", ".join(names)}) : ({types}) -> ()'
+        label = f"^bb0({arguments}):" if count or self.some() else ""
+        body = f" ({{\n{label}\n{end}{self.place()}\n}})"
+        made = self.generic(name, properties, body)
+        made = made.replace("(%a)", operands).replace(f"({TYPE}) -> {TYPE}", given)
+        return f"{left}{made}{self.place()}"
 
     def annotation(self, name: str) -> str:
         """A constraint or a reshard."""
@@ -201,7 +216,8 @@ class Spelling:
 
 
 def _manual(s: Spelling) -> str:
-    lists = [s.shardings(["x|"]), s.shardings(["x|"])]
+    count = s.choose.randrange(3)
+    lists = [s.shardings(["x|"] * count), s.shardings(["x|"] * count)]
     axes = s.axes(["x"])
     named = s.attribute("sdy.manual_axes", axes)
     custom = (
@@ -211,18 +227,18 @@ def _manual(s: Spelling) -> str:
     values = [s.attribute("sdy.sharding_per_value", f"<{each}>") for each in lists]
     names = ("in_shardings", "out_shardings", "manual_axes")
     return s.computation(
-        "manual_computation", custom, list(zip(names, [*values, named], strict=True))
+        "manual_computation", custom, list(zip(names, [*values, named], strict=True)), count
     )
 
 
 def _named(s: Spelling) -> str:
-    shown, properties = "", [("name", '"f g"')]
+    shown, properties, count = "", [("name", '"f g"')], s.choose.randrange(3)
     for name in ("in_shardings", "out_shardings"):
         if s.some(0.5):
-            found = s.shardings(["x|"])
+            found = s.shardings(["x|"] * count)
             shown += f" {name}={found}"
             properties.append((name, s.attribute("sdy.sharding_per_value", f"<{found}>")))
-    return s.computation("named_computation", f'<"f g">(%a){shown}', properties)
+    return s.computation("named_computation", f'<"f g">(%a){shown}', properties, count)
 
 
 def _edge(s: Spelling) -> str:
@@ -271,20 +287,27 @@ def _constant(s: Spelling) -> str:
     return f'%r = "sdy.constant"() <{{value = dense<2.0> : {TYPE}}}> : () -> {TYPE}{s.place()}'
 
 
-def _rule(s: Spelling) -> str:
+def _attributes(s: Spelling) -> str:
     rules = [
         "<([i, j])->([i, j]) {i=8, j=8}>",
         "<([ij, k])->([ij, k]) {i=2, j=4, k=8} reduction={} permutation={i}, custom>",
         "<([i, j])->([i, j]) {i=8, j=8} need_replication={i} blocked_propagation={j}>",
     ]
-    rule = s.attribute("sdy.op_sharding_rule", s.choose.choice(rules))
-    return f"%r = stablehlo.negate %a {{sdy.sharding_rule = {rule}}} : {TYPE}{s.place()}"
+    entries = {
+        "sdy.sharding_rule": s.attribute("sdy.op_sharding_rule", s.choose.choice(rules)),
+        "sdy.sharding": s.attribute("sdy.sharding_per_value", f"<{s.shardings(['x ?|y'])}>"),
+        "a.axis": s.attribute("sdy.axis_ref", s.axis("y:2*2")),
+        "a.axes": s.attribute("sdy.manual_axes", s.axes(["x", "y"])),
+    }
+    chosen = s.choose.sample(sorted(entries), s.choose.randint(1, 4))
+    shown = ", ".join(f"{name} = {entries[name]}" for name in chosen)
+    return f"%r = stablehlo.negate %a {{{shown}}} : {TYPE}{s.place()}"
 
 
 OPERATIONS: dict[str, tuple[str, Callable[[Spelling], str]]] = {
     "mesh": ("x|", _mesh),
     "constant": ("x|", _constant),
-    "sharding_rule": ("x|", _rule),
+    "attributes": ("x|", _attributes),
     "sharding_constraint": ("x|", lambda s: s.annotation("sharding_constraint")),
     "reshard": ("x|", lambda s: s.annotation("reshard")),
     "data_flow_edge": ("x|", _edge),
@@ -367,8 +390,9 @@ def program(name: str, choose: random.Random) -> str:
     said = spelling.attribute("sdy.sharding", spelling.sharding(operand, by_name=True))
     made = write(spelling)
     beside = f"{made}\n" if name == "mesh" else ""
-    given = "%r" if made.startswith("%r") else "%a"
-    head = f"func.func @main(%a: {TYPE} {{sdy.sharding = {said}}}{spelling.place()}) -> {TYPE}"
+    given = "%r" if made.startswith("%r = ") else "%r#1" if made.startswith("%r:2") else "%a"
+    result = f"({TYPE} {{sdy.sharding = {said}}})" if spelling.some() else TYPE
+    head = f"func.func @main(%a: {TYPE} {{sdy.sharding = {said}}}{spelling.place()}) -> {result}"
     lines = [] if beside else [made]
     body = "\n".join([*lines, f"return {given} : {TYPE}{spelling.place()}"])
     text = f"{HEAD}{beside}{head} {{\n{body}\n}}{spelling.place()}"

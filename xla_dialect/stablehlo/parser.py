@@ -159,35 +159,6 @@ class StableHloParser(MlirParser):
         """Parses a dense literal; a splat keeps its one element, however large its type."""
         return parse_dense_literal(self, type).compact()
 
-    def parse_balanced_text(self) -> str:
-        """Parses `<...>`, `[...]` or `{...}` of a foreign dialect, brackets balanced, as text."""
-        found = self.parse_optional_balanced_text()
-        if found is None:
-            self.raise_error("expected '<', '[' or '{'")
-        return found
-
-    def parse_optional_balanced_text(self) -> str | None:
-        """As `parse_balanced_text`; None where no bracket opens."""
-        if self._current_token.text not in _CLOSING:
-            return None
-        start = self._current_token.span.start
-        expected: list[str] = []
-        for match in _BRACKETS.finditer(self.lexer.input.content, start):
-            text = match.group()
-            if text in _CLOSING:
-                expected.append(_CLOSING[text])
-            elif text in _CLOSING.values():
-                if text != expected.pop():
-                    self.raise_error(f"{text!r} closes nothing here", match.start(), match.end())
-                if not expected:
-                    self._resume_from(match.end())
-                    return self.lexer.input.content[start : match.end()]
-        self.raise_error(f"{self._current_token.text!r} is never closed")
-
-
-_CLOSING = {"<": ">", "[": "]", "{": "}", "(": ")"}
-_BRACKETS = re.compile(r'"(?:[^"\\\n]|\\.)*"|->|[<>\[\]{}()]')
-"""Brackets, and what is none: strings and arrows."""
 
 _PLAIN_TENSOR = re.compile(r"tensor<(?:[0-9]{1,18}x)*(?:[a-z][a-zA-Z0-9]*+|complex<f[0-9]++>)>")
 """A tensor type that is the same wherever it stands: no encoding, no alias."""
