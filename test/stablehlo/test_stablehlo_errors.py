@@ -254,7 +254,7 @@ WRONG_MODULES = {
     "func.func @f() {\n  §call @g() : () -> ()\n  return\n}\n": "there is no function @g",
     "func.func @f() {\n  §call @f() : () -> ()\n  return\n}\n": "in a cycle: @f -> @f",
     "§func.func @f(%a: tensor<4x!x.y>) {\n  return\n}\n": "!x.y is not an element type of XLA",
-    "module {\n  sdy.mesh @m = §x\n}\n": "'<' expected",
+    "module {\n  sdy.mesh @m = §x\n}\n": "sdy.mesh: expected '<', found 'x'",
     "func.func @f() {\n  return\n§": "expected an operation, a block label or '}'",
     '"§func.func"() <{sym_name = "f", function_type = () -> (), speed = 1 : i32}> ({}) : () -> ()': (
         "func.func: unknown attribute 'speed'"
