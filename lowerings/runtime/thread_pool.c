@@ -58,6 +58,8 @@ enum {
     REST = 10,
     /* How often one looks between two readings of the clock. */
     LOOKS = 32,
+    /* No processor. */
+    NOWHERE = -1,
 };
 
 struct range {
@@ -75,11 +77,21 @@ struct loop {
     int processor;
 };
 
+#ifdef __linux__
+typedef cpu_set_t processor_set;
+#else
+typedef int processor_set;
+#endif
+
 struct helper {
     _Alignas(CACHE_LINE) _Atomic uint32_t state;
     /* Its number among the threads of the loop; the caller's is 0. */
     int32_t member;
     struct loop *loop;
+    /* Where its thread may run, and the processor that it keeps off meanwhile, or NOWHERE. */
+    processor_set processors;
+    int avoids;
+    pid_t thread;
     /* The clock of what its thread has worked, and until when it gets no loops. */
     clockid_t worked;
     int64_t rests_until;
@@ -177,8 +189,76 @@ static void work(struct loop *loop, int64_t member) {
     }
 }
 
-/* Returns when a helper has a loop to run. */
-static void wait_for_loop(struct helper *own) {
+static int own_processor(void) {
+#ifdef __linux__
+    return sched_getcpu();
+#else
+    return NOWHERE;
+#endif
+}
+
+/*
+ * Where threads run. Linux likes to wake a thread on the processor of the one that wakes it, and
+ * where processors share no cache it looks for no idle one: helper and caller then take turns on one
+ * processor. So a helper that sleeps keeps off its caller's.
+ */
+#ifdef __linux__
+/* The processors of a helper without the one that it is to avoid. */
+static cpu_set_t others(const struct helper *helper) {
+    cpu_set_t set = helper->processors;
+    CPU_CLR(helper->avoids, &set);
+    return set;
+}
+
+/* Keeps a helper whose processors are known off one of them. */
+static void move_off(struct helper *helper, int processor) {
+    helper->avoids = processor;
+    cpu_set_t set = others(helper);
+    if (CPU_COUNT(&set) == 0 || sched_setaffinity(helper->thread, sizeof set, &set))
+        helper->avoids = NOWHERE;
+}
+
+/* Keeps the calling helper off a processor. */
+static void keep_off(struct helper *own, int processor) {
+    own->avoids = NOWHERE;
+    if (processor != NOWHERE && sched_getaffinity(0, sizeof own->processors, &own->processors) == 0)
+        move_off(own, processor);
+}
+
+/* Ends that, unless somebody has chosen other processors for the calling helper meanwhile. */
+static void keep_off_no_more(struct helper *own) {
+    cpu_set_t now, kept;
+    if (own->avoids == NOWHERE)
+        return;
+    kept = others(own);
+    if (sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&now, &kept))
+        sched_setaffinity(0, sizeof own->processors, &own->processors);
+    own->avoids = NOWHERE;
+}
+#else
+static void move_off(struct helper *helper, int processor) { (void)helper, (void)processor; }
+static void keep_off(struct helper *own, int processor) { (void)own, (void)processor; }
+static void keep_off_no_more(struct helper *own) { (void)own; }
+#endif
+
+/* Sleeps until there may be a loop to run, unless the state is no longer what it was. */
+static void sleep_until_loop(struct helper *own, uint32_t state, int caller) {
+    keep_off(own, caller);
+    change(&own->state, state, state == IDLE ? ASLEEP : DONE_ASLEEP);
+    for (;;) {
+        uint32_t now = atomic_load_explicit(&own->state, memory_order_acquire);
+        if (now == TAKEN)
+            sched_yield();
+        else if (now == ASLEEP || now == DONE_ASLEEP)
+            sleep_while(&own->state, now);
+        else
+            break;
+    }
+    keep_off_no_more(own);
+}
+
+/* Returns when a helper has a loop to run; its last one was of a caller on a processor. */
+static void wait_for_loop(struct helper *own, int caller) {
     for (;;) {
         uint32_t state = atomic_load_explicit(&own->state, memory_order_acquire);
         if (state == POSTED) {
@@ -186,46 +266,27 @@ static void wait_for_loop(struct helper *own) {
                 return;
         } else if (state == TAKEN) {
             sched_yield();
-        } else if (state == ASLEEP || state == DONE_ASLEEP) {
-            sleep_while(&own->state, state);
         } else if (look_while(&own->state, state, IDLE_NANOSECONDS) == state) {
-            change(&own->state, state, state == IDLE ? ASLEEP : DONE_ASLEEP);
+            sleep_until_loop(own, state, caller);
         }
     }
 }
 
-static int own_processor(void) {
-#ifdef __linux__
-    return sched_getcpu();
-#else
-    return -1;
-#endif
-}
-
-/*
- * Moves this thread away from the processor of a caller, where it would take turns with it. Linux
- * wakes a thread where it ran last, and where processors share no cache looks for no idle one.
- */
-static void leave_processor(int processor) {
-#ifdef __linux__
-    cpu_set_t all, others;
-    if (processor < 0 || sched_getcpu() != processor || sched_getaffinity(0, sizeof all, &all))
-        return;
-    others = all;
-    CPU_CLR(processor, &others);
-    if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0)
-        sched_setaffinity(0, sizeof all, &all);
-#else
-    (void)processor;
-#endif
-}
-
 static void *help(void *argument) {
     struct helper *own = argument;
+    int caller = NOWHERE;
+    own->avoids = NOWHERE;
+#ifdef __linux__
+    own->thread = (pid_t)syscall(SYS_gettid);
+#endif
     xla_fp_enter();
     for (;;) {
-        wait_for_loop(own);
-        leave_processor(own->loop->processor);
+        wait_for_loop(own, caller);
+        caller = own->loop->processor;
+        if (own_processor() == caller) {
+            keep_off(own, caller);
+            keep_off_no_more(own);
+        }
         thread_number = own->member;
         work(own->loop, own->member);
         if (atomic_exchange_explicit(&own->state, DONE, memory_order_acq_rel) == AWAITED)
@@ -265,6 +326,8 @@ static int post(struct helper *helper, struct loop *loop, int32_t member, int64_
     }
     helper->member = member;
     helper->loop = loop;
+    if (before == ASLEEP && helper->avoids != NOWHERE && helper->avoids != loop->processor)
+        move_off(helper, loop->processor);
     atomic_store_explicit(&helper->state, POSTED, memory_order_release);
     if (before == ASLEEP)
         wake(&helper->state);
