@@ -40,7 +40,7 @@ from lowerings.loops.math_functions.numbers import Number
 from lowerings.loops.nest import Nest, elementwise_nest
 from lowerings.loops.order_rules import check_order
 from lowerings.loops.running_values import SHORT, Block, PartialKey
-from lowerings.loops.sums_in_memory import SumsInMemory
+from lowerings.loops.sums_in_memory import Rounding, SumsInMemory
 from lowerings.schedules.schedule import Loop, LoopOrder
 from xla_dialect.xdsl.creation import create
 
@@ -91,6 +91,9 @@ class NestEmitter:
         self.output_masks = [body.mask[argument] for argument in body.accumulators]
         self.output_levels = [self.level(mask) for mask in self.output_masks]
         self.combiners = [body.combiner(o) for o in range(len(nest.outputs))]
+        self.rounding = None
+        if nest.rounding is not None:
+            self.rounding = Rounding(nest.rounding, nest.extents, order.vector, builder)
         self.running: dict[PartialKey, SSAValue] = {}
         self.start: dict[PartialKey, SSAValue] = {}
         """What outputs reduced over the vector dimension hold before."""
@@ -390,16 +393,7 @@ class NestEmitter:
         return output in self.sums and any(self.nest.is_reduction[d] for d in self.nest.enclosing)
 
     def _fill_with_zeros(self, memory: SSAValue) -> None:
-        type_ = cast("MemRefType[Attribute]", memory.type)
-        zero = self.builder.constants.number(0.0, type_.element_type)
-        nest = elementwise_nest(self.nest.op, zero, memory)
-        last = len(nest.extents) - 1
-        loops = [Loop(d) for d in nest.loop_dimensions if d != last]
-        lanes = min(self.lanes, nest.extents[last])
-        if nest.extents[last] > 1:
-            loops.append(Loop(last, lanes))
-        order = LoopOrder(tuple(loops), last if lanes > 1 else None, lanes)
-        NestEmitter(nest, Body(nest), order, self.builder).emit()
+        fill_with_zeros(self.nest.op, memory, self.lanes, self.builder)
 
     def _initial(self, output: int, combination: Combination) -> SSAValue:
         """What an output starts from: a scalar, or a vector if vectors of it are stored."""
@@ -437,8 +431,19 @@ class NestEmitter:
                 (result,) = partial
                 combiner = self.combiners[output]
                 if combiner is not None and self._is_continued(output):
-                    result = self._combine(combiner[0], self._initial(output, combination), result)
+                    result = self._continued(combiner[0], output, combination, result)
             self._store(output, combination, result)
+
+    def _continued(
+        self, op: Operation, output: int, combination: Combination, terms: SSAValue
+    ) -> SSAValue:
+        """What a sum held before the loops of the nest, with what they add up."""
+        before, rounding = self._initial(output, combination), self.rounding
+        if rounding is None:
+            return self._combine(op, before, terms)
+        lanes = self.evaluator.lanes(combination) if self.is_vector(output) else None
+        position = self.evaluator.position(combination)
+        return rounding.added(before, terms, position, lanes)
 
     def _store(self, output: int, combination: Combination, value: SSAValue) -> None:
         evaluator = self.evaluator
@@ -599,3 +604,16 @@ class NestEmitter:
         number = combination[evaluator.tiled.index(self.vector)]
         is_short = evaluator.points[self.vector][number].lanes < self.lanes
         return PartialKey(output, own, SHORT if is_short else number)
+
+
+def fill_with_zeros(op: Operation, memory: SSAValue, lanes: int, builder: LoopBuilder) -> None:
+    """Writes zeros to memory, with at most so many lanes, for what an operation becomes."""
+    type_ = cast("MemRefType[Attribute]", memory.type)
+    nest = elementwise_nest(op, builder.constants.number(0.0, type_.element_type), memory)
+    last = len(nest.extents) - 1
+    loops = [Loop(d) for d in nest.loop_dimensions if d != last]
+    lanes = min(lanes, nest.extents[last])
+    if nest.extents[last] > 1:
+        loops.append(Loop(last, lanes))
+    order = LoopOrder(tuple(loops), last if lanes > 1 else None, lanes)
+    NestEmitter(nest, Body(nest), order, builder).emit()

@@ -206,6 +206,8 @@ class Nest:
     """The input whose elements are taken off from what the elements of the output start from."""
     enclosing: frozenset[int] = frozenset()
     """Dimensions that loops around the nest run over."""
+    rounding: Access | None = None
+    """By how much the output is too large, a sum to which loops around add."""
 
     @property
     def loop_dimensions(self) -> list[int]:
@@ -228,6 +230,7 @@ class Nest:
             self,
             inputs=tuple(function(a) if isinstance(a, Access) else a for a in self.inputs),
             outputs=tuple(function(a) for a in self.outputs),
+            rounding=None if self.rounding is None else function(self.rounding),
         )
 
 

@@ -82,6 +82,7 @@ class Panels:
             outputs=(self._access(memory, places),),
             body=part.block,
             initial=(None,),
+            rounding=None,
         )
 
     def reading_nest(self, memory: SSAValue, excess: SSAValue | None = None) -> Nest:
@@ -150,6 +151,7 @@ class Panels:
             outputs=(self._access(excess, self._columns),),
             body=block,
             initial=(zero,),
+            rounding=None,
         )
 
     def loops_of(self, loops: Sequence[Loop], vector: int) -> list[Loop]:

@@ -9,15 +9,19 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from math import ceil
 
+from xdsl.dialects import arith
 from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from lowerings.loops.body import Body
 from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.contraction import roles_of
-from lowerings.loops.emission import NestEmitter
-from lowerings.loops.nest import Nest, divided
+from lowerings.loops.emission import NestEmitter, fill_with_zeros
+from lowerings.loops.nest import Nest, divided, make_access
 from lowerings.loops.panels import Panels, order_in
+from lowerings.loops.sums_in_memory import FIRST_SCRATCH, rounding_memory
 from lowerings.schedules.schedule import (
     Loop,
     LoopOrder,
@@ -66,10 +70,12 @@ class _TiledNest:
             self._emit_packed(step, rest, builder)
             return
         if all(other.dimension != step.dimension for other in rest if isinstance(other, Loop)):
-            with self._loop_over(self.inner[step.dimension], step, builder) as inside:
+            whole = self._with_rounding(step, builder)
+            with whole._loop_over(whole.inner[step.dimension], step, builder) as inside:
                 inside.emit(rest, builder)
             return
-        for part, counter in self._divided(step.dimension, step.tile):
+        whole = self._with_rounding(step, builder)
+        for part, counter in whole._divided(step.dimension, step.tile):
             if counter is None:
                 part.emit(rest, builder)
                 continue
@@ -89,6 +95,31 @@ class _TiledNest:
     def _emit_order(self, order: LoopOrder, builder: LoopBuilder) -> None:
         nest = self.nest
         NestEmitter(nest, Body(nest), order_in(nest, order), builder, self.bound).emit()
+
+    def _with_rounding(self, step: Loop, builder: LoopBuilder) -> _TiledNest:
+        """
+        With memory for how much too large the sums are that many iterations of a loop add to, if
+        that is the first one over their terms.
+        """
+        nest, dimension = self.nest, self.inner[step.dimension]
+        combiner = Body(nest).combiner(0)
+        if (
+            not nest.is_reduction[dimension]
+            or any(nest.is_reduction[d] for d in nest.enclosing)
+            or combiner is None
+            or not isinstance(combiner[0], arith.AddfOp)
+        ):
+            return self
+        vector = None if self.schedule.vector is None else self.inner[self.schedule.vector]
+        kept = [d for d in nest.loop_dimensions if not nest.is_reduction[d]]
+        kept.sort(key=lambda d: d == vector)
+        type_ = rounding_memory(nest, 0, kept, ceil(nest.extents[dimension] / step.tile))
+        if type_ is None:
+            return self
+        memory = builder.scratch(type_, FIRST_SCRATCH + len(nest.outputs))
+        fill_with_zeros(nest.op, memory, self.schedule.lanes, builder)
+        access = make_access(memory, [AffineExpr.dimension(d) for d in kept], nest.extents)
+        return replace(self, nest=replace(nest, rounding=access))
 
     def _divided(self, dimension: int, size: int) -> Iterable[tuple[_TiledNest, int | None]]:
         """The parts of a dimension in pieces of one size, each with what counts the pieces."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from math import ceil, prod
 
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from lowerings.ir.compensation import compensated
@@ -18,7 +18,7 @@ from lowerings.loops.constants import element_bits
 from lowerings.loops.long_sums import block_of
 from lowerings.loops.math_functions.numbers import Number
 from lowerings.loops.memory import MemoryAccess
-from lowerings.loops.nest import Nest, make_access
+from lowerings.loops.nest import Access, Nest, make_access
 from lowerings.schedules.schedule import Loop
 
 MOST_BYTES = 1 << 18
@@ -31,6 +31,45 @@ FIRST_SCRATCH = 2
 """The number of the scratch memory of the first output."""
 
 
+def rounding_memory(
+    nest: Nest, output: int, dimensions: Sequence[int], turns: int
+) -> MemRefType[Attribute] | None:
+    """
+    The memory for how much too large sums are, over some dimensions, that are added to so many
+    times; None where they are added without.
+    """
+    element = nest.outputs[output].type.element_type
+    sizes = [nest.extents[d] for d in dimensions]
+    size = prod(sizes) * (element_bits(element) or 0) // 8
+    if block_of(turns, 1, IN_TURN) is None or size > MOST_BYTES:
+        return None
+    return MemRefType(element, sizes)
+
+
+class Rounding:
+    """Memory that holds by how much sums are too large."""
+
+    def __init__(
+        self, access: Access, extents: tuple[int, ...], vector: int | None, builder: LoopBuilder
+    ):
+        self._memory = MemoryAccess(access, extents, vector, builder)
+        self._builder = builder
+
+    def added(
+        self, total: SSAValue, terms: SSAValue, position: Sequence[Index], lanes: int | None
+    ) -> SSAValue:
+        """An element of the sums, or a vector of so many, with terms added."""
+        memory = self._memory
+        before = memory.load(position) if lanes is None else memory.load_vector(position, lanes)
+        after = compensated(*(Number(self._builder, part) for part in (total, before, terms)))
+        added, rest = (number.value for number in after)
+        if lanes is None:
+            memory.store(rest, position)
+        else:
+            memory.store_vector(rest, position, lanes)
+        return added
+
+
 class SumsInMemory:
     """The outputs of a nest that are added to in memory, with compensation."""
 
@@ -39,7 +78,7 @@ class SumsInMemory:
         self._loops = loops
         self._vector = vector
         self._builder = builder
-        self._excess: dict[int, MemoryAccess] = {}
+        self._excess: dict[int, Rounding] = {}
         """By output."""
 
     def __contains__(self, output: int) -> bool:
@@ -54,17 +93,16 @@ class SumsInMemory:
         own = [loop.dimension for loop in self._loops[level:] if mask >> loop.dimension & 1]
         if not own or not added or added[0] is not self._loops[level]:
             return
-        extents, element = self._nest.extents, self._nest.outputs[output].type.element_type
+        extents = self._nest.extents
         turns = prod(ceil(extents[loop.dimension] / loop.tile) for loop in added)
-        size = prod(extents[d] for d in own) * (element_bits(element) or 0) // 8
-        if block_of(turns, 1, IN_TURN) is None or size > MOST_BYTES:
-            return
         own.sort(key=lambda d: d == self._vector)
-        type_ = MemRefType(element, [extents[d] for d in own])
+        type_ = rounding_memory(self._nest, output, own, turns)
+        if type_ is None:
+            return
         memory = self._builder.scratch(type_, FIRST_SCRATCH + output)
         fill(memory)
         access = make_access(memory, [AffineExpr.dimension(d) for d in own], extents)
-        self._excess[output] = MemoryAccess(access, extents, self._vector, self._builder)
+        self._excess[output] = Rounding(access, extents, self._vector, self._builder)
 
     def added(
         self,
@@ -75,12 +113,4 @@ class SumsInMemory:
         lanes: int | None,
     ) -> SSAValue:
         """An element, or a vector of so many, with terms added."""
-        excess = self._excess[output]
-        before = excess.load(position) if lanes is None else excess.load_vector(position, lanes)
-        after = compensated(*(Number(self._builder, part) for part in (total, before, terms)))
-        added, rest = (number.value for number in after)
-        if lanes is None:
-            excess.store(rest, position)
-        else:
-            excess.store_vector(rest, position, lanes)
-        return added
+        return self._excess[output].added(total, terms, position, lanes)

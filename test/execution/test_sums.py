@@ -332,6 +332,16 @@ def test_long_sums_of_many_columns() -> None:
     assert np.all(np.abs(found - exact) <= 2 * ROUNDOFF["f32"] * exact)
 
 
+def test_long_sums_of_products_in_panels() -> None:
+    """Many blocks of terms, each of which is copied into panels."""
+    case = products("f32", 64, 150_000, 64)
+    x = np.random.default_rng(1).random(case.sizes, np.float32)
+    (found,) = lowerings.compile(case.text)(x, *case.others)
+    some = np.s_[::16]
+    exact = x[some].astype(np.float64) @ case.others[0].astype(np.float64)
+    assert np.all(np.abs(found[some] - exact) <= 4 * ROUNDOFF["f32"] * exact)
+
+
 @pytest.mark.full
 @pytest.mark.jax
 @pytest.mark.parametrize("form", LONGEST)
