@@ -9,11 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 
-from xla_dialect.builder import XlaBuilder
-from xla_dialect.ops import FAMILIES
-
-from .rules import linked
-
 ROOT = Path(__file__).parent.parent
 NOTICE = "<!-- Written by `make docs`; edit the docstrings instead. -->\n\n"
 
@@ -144,31 +139,3 @@ def _attributes(node: ast.ClassDef) -> Iterator[str]:
             if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
                 text = f": {inspect.cleandoc(str(after.value.value))}"
             yield f"- `{ast.unparse(attribute)}`{text}"
-
-
-def builder_page() -> str:
-    """Every method of XlaBuilder by family, with the rules that are its own."""
-    methods = {
-        name: method
-        for name, method in inspect.getmembers(XlaBuilder, inspect.isfunction)
-        if not name.startswith("_")
-    }
-    families = ["xla_builder", "recorder", *(f.__name__.rpartition(".")[2] for f in FAMILIES)]
-    lines = [
-        NOTICE + "# Methods of `XlaBuilder`\n",
-        "Rules that a method has beside those of the [operations](ops.md) that it appends are"
-        " numbered as messages quote them, `broadcast_in_dim: (C3) ...`. Where operands are"
-        " broadcast, it is by [the rules of broadcasting](../specification/broadcasting.md).\n",
-    ]
-    for family in families:
-        found = {n: m for n, m in methods.items() if m.__module__.rpartition(".")[2] == family}
-        if found:
-            lines.append(f"## {family.replace('_', ' ')}\n")
-        for name, method in found.items():
-            source = dedent(inspect.getsource(method))
-            (node,) = ast.parse(source).body
-            assert isinstance(node, ast.FunctionDef)
-            code = _code(node, source.splitlines())
-            lines.append(f"### `{name}`\n\n{code}")
-            lines.append(linked(method.__doc__, name) + "\n")
-    return "\n".join(lines)

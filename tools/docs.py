@@ -27,7 +27,8 @@ from xla_dialect.shape_text.type_parser import parse_type
 from xla_dialect.stablehlo.writing.operations import INEXPRESSIBLE
 from xla_dialect.xdsl.traversal import operations_in
 
-from .api_pages import NOTICE, api_page, builder_page
+from .api_pages import NOTICE, api_page
+from .builder_pages import builder_page, builder_stub
 from .examples import examples
 from .layout_drawing import drawing
 from .option_descriptions import options_of
@@ -39,6 +40,7 @@ from .status import ASPECTS, NOT_OPERATIONS
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "generated"
+STUB = ROOT / "xla_dialect" / "builder" / "xla_builder.pyi"
 WORKED = ROOT / "test" / "run"
 FUNCTION = re.compile(r"^(?://(?! RUN:)[^\n]*\n)*func\.func .*?^}\n", re.M | re.S)
 """A function of MLIR with the comment above it."""
@@ -251,6 +253,7 @@ def main() -> int:
         for name, page in PAGES.items():
             (FOLDER / name).write_text(page().rstrip() + "\n", encoding="utf-8")
             print(f"docs/generated/{name}")
+        STUB.write_text(builder_stub(), encoding="utf-8")
         for name in SHOWING_COMMANDS:
             page = ROOT / name
             page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -13,9 +13,13 @@ from built_programs import reparsed
 from xdsl.dialects.builtin import ModuleOp
 
 import xla_dialect.builder
+from tools.builder_pages import builder_page, builder_stub
+from tools.docs import FOLDER, STUB
+from tools.rules import own_labels
 from xla_dialect.builder import BuildError, XlaBuilder
+from xla_dialect.builder.operation_methods import OPERATION_OF
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.ops import OPERATIONS
+from xla_dialect.ops import OPERATIONS, elementwise_binary, elementwise_unary, operations_of
 
 UNARY = (
     "abs acos acosh asin asinh atanh cbrt ceil clz cos cosh erf exp expm1 floor imag is_finite log "
@@ -253,6 +257,32 @@ def test_signature(name: str, arguments: str) -> None:
 
 def test_every_method_with_a_section_in_the_reference_is_checked() -> None:
     assert methods().keys() - SIGNATURES.keys() == WITHOUT_SIGNATURE
+
+
+def test_what_is_generated_is_fresh() -> None:
+    """`make docs` writes both."""
+    assert STUB.read_text(encoding="utf-8") == builder_stub()
+    page = FOLDER / "builder.md"
+    assert page.read_text(encoding="utf-8") == builder_page().rstrip() + "\n"
+
+
+@pytest.mark.parametrize("name", sorted(methods().keys() - {"append", "build"}))
+def test_help_shows_signature_and_rules(name: str) -> None:
+    """Of a method about an operation those of the operation, too; the first line says what it is."""
+    text = methods()[name]
+    first, *_ = text.splitlines()
+    assert first
+    assert not first.startswith("Example")
+    assert "self" in inspect.signature(getattr(XlaBuilder, name)).parameters
+    operation = OPERATION_OF.get(name)
+    for rule in own_labels(operation.__doc__ if operation else ""):
+        assert f"({rule})" in text
+
+
+def test_functions_of_elements_need_no_more_than_their_class() -> None:
+    made = {operation for name, operation in OPERATION_OF.items() if hasattr(XlaBuilder, name)}
+    for family in (elementwise_unary, elementwise_binary):
+        assert made >= set(operations_of(family))
 
 
 def test_the_documentation_of_the_package() -> None:

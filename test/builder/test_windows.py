@@ -174,8 +174,8 @@ def test_rules(arguments: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("window", "labels", "message"),
     [
-        ("size", "b0f_o0i->b0f", "conv_general: expected one of size"),
-        ("size=4", "b0f", "conv_general: expected labels like"),
+        ("size", "b0f_o0i->b0f", "xla.convolution: window: expected one of size"),
+        ("size=4", "b0f", "xla.convolution: dim_labels: expected labels like"),
         ("size=4", "b0f_o0i->b01", r"xla\.convolution: \(C1\)"),
         ("size=5", "b0f_o0i->b0f", r"xla\.convolution: \(C1\)"),
     ],

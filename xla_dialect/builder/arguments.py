@@ -28,6 +28,8 @@ from typing import (
 
 from xdsl.utils.exceptions import VerifyException
 
+from xla_dialect import attributes
+from xla_dialect.builder import properties, type_spelling
 from xla_dialect.builder.caller import build_error
 
 _Parameters = ParamSpec("_Parameters")
@@ -64,7 +66,7 @@ def _fault(
     except TypeError:
         # Too many arguments or too few: Python says so.
         return None
-    hints = get_type_hints(method)
+    hints = get_type_hints(method, localns=annotation_names())
     for name, value in given.items():
         if name not in hints:
             continue
@@ -74,6 +76,11 @@ def _fault(
             annotation = signature.parameters[name].annotation
             return f"{name} is {shortened(value)}, not {annotation}"
     return None
+
+
+def annotation_names() -> dict[str, Any]:
+    """What the annotations of methods that follow from operations name."""
+    return {**vars(attributes), **vars(properties), **vars(type_spelling)}
 
 
 def fits(value: object, hint: Any) -> bool:

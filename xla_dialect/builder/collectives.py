@@ -3,66 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import index
-from typing import Any, TypeAlias, overload
+from operator import add
+from typing import Any, TypeAlias, cast
 
 from xdsl.ir import Attribute, Region
 
-from xla_dialect.attributes import SpellingError
 from xla_dialect.builder.caller import build_error
 from xla_dialect.builder.computations import Computation, Computations
-from xla_dialect.builder.recorder import normalized
+from xla_dialect.builder.operation_methods import appends
+from xla_dialect.builder.properties import Groups, Pairs, as_groups, normalized
+from xla_dialect.builder.recorder import as_list
+from xla_dialect.builder.reduction import Results, Values, scalars
 from xla_dialect.builder.value import XlaValue
-from xla_dialect.devices.replica_groups import (
-    ListedGroups,
-    ReplicaGroups,
-    ReplicaGroupsAttr,
-    SourceTargetPairs,
-    SourceTargetPairsAttr,
-)
 from xla_dialect.op import XlaOp
+from xla_dialect.ops import asynchronous
 from xla_dialect.ops.collectives import (
     AllGatherOp,
     AllReduceOp,
     AllToAllOp,
     CollectiveBroadcastOp,
     CollectivePermuteOp,
-    PartitionIdOp,
-    RaggedAllToAllOp,
     ReduceScatterOp,
-    ReplicaIdOp,
 )
 from xla_dialect.ops.data_movement import ReshapeOp, TransposeOp
-from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
+from xla_dialect.ops.tuples import TupleOp
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.types import PRED, array, flatten, is_array, tuple_elements
 
-Groups: TypeAlias = Sequence[Sequence[int]] | str | None
-"""
-Replica groups: lists of ids, or as HLO spells them, `"[2,4]<=[8]"`. None: one group of all.
-"""
+Context: TypeAlias = Sequence[XlaValue]
+"""What a start gives: operands, results, and what the implementation adds."""
 
 
-Shards: TypeAlias = list[Attribute]
-
-
-def as_groups(given: Groups) -> ReplicaGroupsAttr:
-    """The attribute for groups; raises BuildError for a text that does not spell any."""
-    if not isinstance(given, str):
-        groups = tuple(tuple(index(n) for n in group) for group in given or ())
-        return ReplicaGroupsAttr(ListedGroups(groups))
-    try:
-        return ReplicaGroupsAttr(ReplicaGroups.parse(given))
-    except SpellingError as error:
-        raise build_error(f"replica groups '{given}': {error}") from None
-
-
-def as_pairs(given: Sequence[tuple[int, int]]) -> SourceTargetPairsAttr:
-    """The attribute for pairs of source and target."""
-    return SourceTargetPairsAttr(SourceTargetPairs(tuple((index(s), index(t)) for s, t in given)))
-
-
-def with_shards(method: str, values: Sequence[XlaValue], dimension: int, count: int) -> Shards:
+def _with_shards(
+    method: str, values: Sequence[XlaValue], dimension: int, count: int
+) -> list[Attribute]:
     """
     The types of the values with `count` shards together along a dimension.
 
@@ -73,8 +47,8 @@ def with_shards(method: str, values: Sequence[XlaValue], dimension: int, count: 
     return [_resized(value, dimension, lambda size: size * count) for value in values]
 
 
-def shards(method: str, values: Sequence[XlaValue], dimension: int, count: int) -> Shards:
-    """The types of one of `count` shards of each value; see `with_shards`."""
+def _shards(method: str, values: Sequence[XlaValue], dimension: int, count: int) -> list[Attribute]:
+    """The types of one of `count` shards of each value; see `_with_shards`."""
     if count < 1:
         raise build_error(f"{method}: (C3) shard_count is {count}")
     for value in values:
@@ -91,77 +65,43 @@ def _resized(value: XlaValue, dimension: int, resize: Callable[[int], int]) -> A
 
 class CollectiveMethods(Computations):
     """
-    Methods that move data between processes.
+    Methods that move data between processes, and the two parts of operations that have them.
 
     Where several arrays may be given, they are a sequence, and so are the results; or a tuple, and
-    so is the result.
+    so is the result. A start gives a context, a done waits and gives the result.
     """
 
-    def _arrays(self, operand: XlaValue | Sequence[XlaValue]) -> list[XlaValue]:
+    def _arrays(self, operand: Values) -> list[XlaValue]:
         """The arrays that are given: one, the elements of a tuple, or a sequence."""
-        if not isinstance(operand, XlaValue):
-            return [XlaValue(self._self, value) for value in self._all_ssa(operand)]
-        elements = tuple_elements(self._ssa(operand).type)
-        if elements is None:
-            return [operand]
-        return [
-            self._append_one(GetTupleElementOp, operand.ssa, index=i) for i in range(len(elements))
-        ]
+        is_tuple = isinstance(operand, XlaValue) and tuple_elements(operand.type) is not None
+        return list(operand) if is_tuple else as_list(operand)
 
     def _collective(
-        self,
-        op_class: type[XlaOp],
-        operand: XlaValue | Sequence[XlaValue],
-        arrays: Sequence[XlaValue],
-        **keywords: Any,
+        self, op_class: type[XlaOp], operand: Values, arrays: Sequence[XlaValue], **keywords: Any
     ) -> Any:
         """The results in the form in which the operand was given."""
-        results = self._append(op_class, [value.ssa for value in arrays], **keywords)
+        results = self._append(op_class, arrays, **keywords)
         if not isinstance(operand, XlaValue):
             return results
         if tuple_elements(operand.type) is None:
             return results[0]
-        return self._append_one(TupleOp, [value.ssa for value in results])
+        return self._append(TupleOp, results)
 
     def _reducer(self, arrays: Sequence[XlaValue], computation: Computation) -> Region:
         """The computation on scalars of the element type of the first array."""
-        scalar = array(arrays[0].element_type if arrays else PRED, ())
-        return self._region(computation, [scalar, scalar])
+        return self._region(computation, (scalars(arrays[:1]) or [array(PRED, ())]) * 2)
 
-    @overload
+    @appends(AllGatherOp)
     def all_gather(
         self,
-        operand: XlaValue,
+        operand: Values,
         all_gather_dim: int,
         shard_count: int,
         replica_groups: Groups = None,
         channel_id: int | None = None,
         *,
         use_global_device_ids: bool = False,
-    ) -> XlaValue: ...
-
-    @overload
-    def all_gather(
-        self,
-        operand: Sequence[XlaValue],
-        all_gather_dim: int,
-        shard_count: int,
-        replica_groups: Groups = None,
-        channel_id: int | None = None,
-        *,
-        use_global_device_ids: bool = False,
-    ) -> tuple[XlaValue, ...]: ...
-
-    def all_gather(
-        self,
-        operand: XlaValue | Sequence[XlaValue],
-        all_gather_dim: int,
-        shard_count: int,
-        replica_groups: Groups = None,
-        channel_id: int | None = None,
-        *,
-        use_global_device_ids: bool = False,
-    ) -> XlaValue | tuple[XlaValue, ...]:
+    ) -> Results:
         """
         The operands of all members of a group, concatenated along a dimension in group order.
 
@@ -174,43 +114,22 @@ class CollectiveMethods(Computations):
             operand,
             arrays,
             dimension=dimension,
-            replica_groups=as_groups(replica_groups),
+            replica_groups=replica_groups,
             channel_id=channel_id,
             use_global_device_ids=use_global_device_ids,
-            result_types=with_shards("all_gather", arrays, dimension, shard_count),
+            result_types=_with_shards("all_gather", arrays, dimension, shard_count),
         )
 
-    @overload
+    @appends(AllReduceOp)
     def all_reduce(
         self,
-        operand: XlaValue,
+        operand: Values,
         computation: Computation,
         replica_groups: Groups = None,
         channel_id: int | None = None,
         *,
         use_global_device_ids: bool = False,
-    ) -> XlaValue: ...
-
-    @overload
-    def all_reduce(
-        self,
-        operand: Sequence[XlaValue],
-        computation: Computation,
-        replica_groups: Groups = None,
-        channel_id: int | None = None,
-        *,
-        use_global_device_ids: bool = False,
-    ) -> tuple[XlaValue, ...]: ...
-
-    def all_reduce(
-        self,
-        operand: XlaValue | Sequence[XlaValue],
-        computation: Computation,
-        replica_groups: Groups = None,
-        channel_id: int | None = None,
-        *,
-        use_global_device_ids: bool = False,
-    ) -> XlaValue | tuple[XlaValue, ...]:
+    ) -> Results:
         """
         The operands of all members of a group, folded element by element.
 
@@ -221,12 +140,13 @@ class CollectiveMethods(Computations):
             AllReduceOp,
             operand,
             arrays,
-            replica_groups=as_groups(replica_groups),
+            replica_groups=replica_groups,
             channel_id=channel_id,
             use_global_device_ids=use_global_device_ids,
             regions=[self._reducer(arrays, computation)],
         )
 
+    @appends(AllReduceOp)
     def cross_replica_sum(self, operand: XlaValue, replica_groups: Groups = None) -> XlaValue:
         """
         The sum over all members of a group. (C1) the elements are not pred.
@@ -235,8 +155,9 @@ class CollectiveMethods(Computations):
         """
         if any(is_array(t) and t.element_type == PRED for t in flatten((operand.type,))):
             raise build_error("cross_replica_sum: (C1) pred values have no sum")
-        return self.all_reduce(operand, self._self.add, replica_groups)
+        return cast(XlaValue, self.all_reduce(operand, add, replica_groups))
 
+    @appends(AllToAllOp)
     def all_to_all(
         self,
         operand: XlaValue,
@@ -268,12 +189,8 @@ class CollectiveMethods(Computations):
             raise build_error(
                 f"all_to_all: (C4) split_count is {split_count}, groups have {groups.data.size}"
             )
-        received = self._append_one(
-            AllToAllOp,
-            [self._checked_array(operand)],
-            dimension=split,
-            replica_groups=groups,
-            channel_id=channel_id,
+        received = self._append(
+            AllToAllOp, operand, dimension=split, replica_groups=groups, channel_id=channel_id
         )
         return received if split == concat else self._rejoined(received, split, concat, split_count)
 
@@ -281,12 +198,11 @@ class CollectiveMethods(Computations):
         """Blocks that lie one after the other along `split`, put along `concat` instead."""
         element_type = received.element_type
         apart, order, joined = shapes.rejoined(received.shape, split, concat, count)
-        blocks = self._append_one(
-            ReshapeOp, received.ssa, result_types=[array(element_type, apart)]
-        )
-        moved = self._append_one(TransposeOp, blocks.ssa, dimensions=order)
-        return self._append_one(ReshapeOp, moved.ssa, result_types=[array(element_type, joined)])
+        blocks = self._append(ReshapeOp, received, result_types=[array(element_type, apart)])
+        moved = self._append(TransposeOp, blocks, dimensions=order)
+        return self._append(ReshapeOp, moved, result_types=[array(element_type, joined)])
 
+    @appends(AllToAllOp)
     def all_to_all_tuple(
         self,
         operands: Sequence[XlaValue],
@@ -299,34 +215,13 @@ class CollectiveMethods(Computations):
         Example: `b.all_to_all_tuple([x, y], [[0, 1]])`.
         """
         return self._append(
-            AllToAllOp,
-            self._all_ssa(operands),
-            replica_groups=as_groups(replica_groups),
-            channel_id=channel_id,
+            AllToAllOp, operands, replica_groups=replica_groups, channel_id=channel_id
         )
 
-    @overload
+    @appends(CollectivePermuteOp)
     def collective_permute(
-        self,
-        operand: XlaValue,
-        source_target_pairs: Sequence[tuple[int, int]],
-        channel_id: int | None = None,
-    ) -> XlaValue: ...
-
-    @overload
-    def collective_permute(
-        self,
-        operand: Sequence[XlaValue],
-        source_target_pairs: Sequence[tuple[int, int]],
-        channel_id: int | None = None,
-    ) -> tuple[XlaValue, ...]: ...
-
-    def collective_permute(
-        self,
-        operand: XlaValue | Sequence[XlaValue],
-        source_target_pairs: Sequence[tuple[int, int]],
-        channel_id: int | None = None,
-    ) -> XlaValue | tuple[XlaValue, ...]:
+        self, operand: Values, source_target_pairs: Pairs, channel_id: int | None = None
+    ) -> Results:
         """
         What the source paired with this process has; zeros if there is none.
 
@@ -336,10 +231,11 @@ class CollectiveMethods(Computations):
             CollectivePermuteOp,
             operand,
             self._arrays(operand),
-            source_target_pairs=as_pairs(source_target_pairs),
+            source_target_pairs=source_target_pairs,
             channel_id=channel_id,
         )
 
+    @appends(CollectiveBroadcastOp)
     def collective_broadcast(
         self, operand: XlaValue, replica_groups: Groups = None, channel_id: int | None = None
     ) -> XlaValue:
@@ -352,14 +248,14 @@ class CollectiveMethods(Computations):
             CollectiveBroadcastOp,
             operand,
             self._arrays(operand),
-            replica_groups=as_groups(replica_groups),
+            replica_groups=replica_groups,
             channel_id=channel_id,
         )
 
-    @overload
+    @appends(ReduceScatterOp)
     def reduce_scatter(
         self,
-        operand: XlaValue,
+        operand: Values,
         computation: Computation,
         scatter_dimension: int,
         shard_count: int,
@@ -367,32 +263,7 @@ class CollectiveMethods(Computations):
         channel_id: int | None = None,
         *,
         use_global_device_ids: bool = False,
-    ) -> XlaValue: ...
-
-    @overload
-    def reduce_scatter(
-        self,
-        operand: Sequence[XlaValue],
-        computation: Computation,
-        scatter_dimension: int,
-        shard_count: int,
-        replica_groups: Groups = None,
-        channel_id: int | None = None,
-        *,
-        use_global_device_ids: bool = False,
-    ) -> tuple[XlaValue, ...]: ...
-
-    def reduce_scatter(
-        self,
-        operand: XlaValue | Sequence[XlaValue],
-        computation: Computation,
-        scatter_dimension: int,
-        shard_count: int,
-        replica_groups: Groups = None,
-        channel_id: int | None = None,
-        *,
-        use_global_device_ids: bool = False,
-    ) -> XlaValue | tuple[XlaValue, ...]:
+    ) -> Results:
         """
         Block i of what `all_reduce` gives, for member i of a group of `shard_count`.
 
@@ -407,41 +278,123 @@ class CollectiveMethods(Computations):
             operand,
             arrays,
             dimension=dimension,
-            replica_groups=as_groups(replica_groups),
+            replica_groups=replica_groups,
             channel_id=channel_id,
             use_global_device_ids=use_global_device_ids,
             regions=[self._reducer(arrays, computation)],
-            result_types=shards("reduce_scatter", arrays, dimension, shard_count),
+            result_types=_shards("reduce_scatter", arrays, dimension, shard_count),
         )
 
-    def ragged_all_to_all(
+    def _done(self, op_class: type[XlaOp], context: Context) -> XlaValue:
+        """The result of what was begun: element 1 of the context."""
+        if isinstance(context, XlaValue) or len(context) < 2:
+            raise build_error(f"{op_class.name}: (C1) this is not what a start gives")
+        return self._append(op_class, context, result_types=[context[1].type])[0]
+
+    @appends(asynchronous.AsyncStartOp)
+    def async_start(
         self,
-        input: XlaValue,
-        output: XlaValue,
-        input_offsets: XlaValue,
-        send_sizes: XlaValue,
-        output_offsets: XlaValue,
-        recv_sizes: XlaValue,
+        computation: Computation,
+        args: Sequence[XlaValue],
+        async_execution_thread: str | None = None,
+    ) -> tuple[XlaValue, ...]:
+        """
+        Begins a computation that runs beside what follows.
+
+        Example: `b.async_start(b.add, [x, y])`.
+        """
+        return self._append(
+            asynchronous.AsyncStartOp,
+            args,
+            async_execution_thread=async_execution_thread,
+            regions=[self._region(computation, [value.type for value in args])],
+        )
+
+    @appends(asynchronous.AsyncDoneOp)
+    def async_done(self, context: Context) -> XlaValue:
+        """The result of the computation. Example: `b.async_done(b.async_start(b.neg, [x]))`."""
+        return self._done(asynchronous.AsyncDoneOp, context)
+
+    @appends(asynchronous.CopyDoneOp)
+    def copy_done(self, context: Context) -> XlaValue:
+        """The copy. Example: `b.copy_done(b.copy_start(x))`."""
+        return self._done(asynchronous.CopyDoneOp, context)
+
+    @appends(asynchronous.AllGatherStartOp)
+    def all_gather_start(
+        self,
+        operand: XlaValue,
+        all_gather_dim: int,
+        shard_count: int,
         replica_groups: Groups = None,
         channel_id: int | None = None,
-    ) -> XlaValue:
-        """
-        `output` with rows from all members: those that each one's offsets and sizes name.
+        *,
+        use_global_device_ids: bool = False,
+    ) -> tuple[XlaValue, ...]:
+        """Begins an `all_gather`. Example: `b.all_gather_start(x, 0, 2, [[0, 1]])`."""
+        dimension = normalized(all_gather_dim, operand.rank)
+        results = _with_shards("all_gather_start", [operand], dimension, shard_count)
+        return self._append(
+            asynchronous.AllGatherStartOp,
+            [operand],
+            dimension=dimension,
+            replica_groups=replica_groups,
+            channel_id=channel_id,
+            use_global_device_ids=use_global_device_ids,
+            result_types=[operand.type, *results],
+        )
 
-        Example: `b.ragged_all_to_all(x, y, k, k, k, k, [[0, 1, 2]])`.
+    @appends(asynchronous.AllGatherDoneOp)
+    def all_gather_done(self, context: Context) -> XlaValue:
         """
-        operands = (input, output, input_offsets, send_sizes, output_offsets, recv_sizes)
-        return self._append_one(
-            RaggedAllToAllOp,
-            *self._all_ssa(operands),
-            replica_groups=as_groups(replica_groups),
+        What was gathered.
+
+        Example: `b.all_gather_done(b.all_gather_start(x, 0, 2, [[0, 1]]))`.
+        """
+        return self._done(asynchronous.AllGatherDoneOp, context)
+
+    @appends(asynchronous.AllReduceStartOp)
+    def all_reduce_start(
+        self,
+        operand: XlaValue,
+        computation: Computation,
+        replica_groups: Groups = None,
+        channel_id: int | None = None,
+        *,
+        use_global_device_ids: bool = False,
+    ) -> XlaValue:
+        """Begins an `all_reduce`. Example: `b.all_reduce_start(x, b.add)`."""
+        return self._append(
+            asynchronous.AllReduceStartOp,
+            operand,
+            replica_groups=replica_groups,
+            channel_id=channel_id,
+            use_global_device_ids=use_global_device_ids,
+            regions=[self._reducer([operand], computation)],
+        )
+
+    @appends(asynchronous.AllReduceDoneOp)
+    def all_reduce_done(self, context: XlaValue) -> XlaValue:
+        """What was reduced. Example: `b.all_reduce_done(b.all_reduce_start(x, b.add))`."""
+        return self._append(asynchronous.AllReduceDoneOp, context, result_types=[context.type])
+
+    @appends(asynchronous.CollectivePermuteStartOp)
+    def collective_permute_start(
+        self, operand: XlaValue, source_target_pairs: Pairs, channel_id: int | None = None
+    ) -> tuple[XlaValue, ...]:
+        """Begins a `collective_permute`. Example: `b.collective_permute_start(x, [(0, 1)])`."""
+        return self._append(
+            asynchronous.CollectivePermuteStartOp,
+            [operand],
+            source_target_pairs=source_target_pairs,
             channel_id=channel_id,
         )
 
-    def replica_id(self) -> XlaValue:
-        """The number of this replica, `u32[]`. Example: `b.replica_id()`."""
-        return self._append_one(ReplicaIdOp)
+    @appends(asynchronous.CollectivePermuteDoneOp)
+    def collective_permute_done(self, context: Context) -> XlaValue:
+        """
+        What the source has sent.
 
-    def partition_id(self) -> XlaValue:
-        """The number of this partition, `u32[]`. Example: `b.partition_id()`."""
-        return self._append_one(PartitionIdOp)
+        Example: `b.collective_permute_done(b.collective_permute_start(x, [(0, 1)]))`.
+        """
+        return self._done(asynchronous.CollectivePermuteDoneOp, context)

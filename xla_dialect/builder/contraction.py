@@ -6,19 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.ir import SSAValue
-
 from xla_dialect.builder.caller import build_error
-from xla_dialect.builder.recorder import Recorder, all_normalized, violated
+from xla_dialect.builder.computations import Computations
+from xla_dialect.builder.operation_methods import appends
+from xla_dialect.builder.properties import all_normalized
+from xla_dialect.builder.recorder import violated
 from xla_dialect.builder.type_spelling import ElementTypeLike, as_element_type
 from xla_dialect.builder.value import XlaValue
-from xla_dialect.builder.window_arguments import Padding, make_window, read_attribute
+from xla_dialect.builder.window_arguments import Padding, make_window
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp, RaggedDotOp, ScaledDotOp
 from xla_dialect.rules.constraints import require_same_elements
-from xla_dialect.shapes.convolution_labels import ConvolutionLabels, ConvolutionLabelsAttr
+from xla_dialect.shapes.convolution_labels import ConvolutionLabels
 from xla_dialect.shapes.size_arithmetic import Sizes
-from xla_dialect.shapes.window import Window, WindowAttr
+from xla_dialect.shapes.window import Window
 from xla_dialect.types import spell
 from xla_dialect.violations import Violation
 
@@ -42,7 +43,7 @@ class DotDimensionNumbers:
         }
 
 
-class ContractionMethods(Recorder):
+class ContractionMethods(Computations):
     """
     Methods for products of matrices, their generalisations, and convolutions.
 
@@ -50,6 +51,7 @@ class ContractionMethods(Recorder):
     of the operands, which have the same one in any case.
     """
 
+    @appends(DotOp)
     def dot(self, lhs: XlaValue, rhs: XlaValue) -> XlaValue:
         """
         The product of vectors and matrices, over the last dimension of `lhs`, the first of `rhs`.
@@ -68,6 +70,7 @@ class ContractionMethods(Recorder):
         numbers = DotDimensionNumbers([lhs.rank - 1], [0])
         return self.dot_general(lhs, rhs, numbers)
 
+    @appends(DotOp)
     def dot_general(
         self,
         lhs: XlaValue,
@@ -88,6 +91,7 @@ class ContractionMethods(Recorder):
             "dot_general", "C1", DotOp, lhs, rhs, preferred=preferred_element_type, **properties
         )
 
+    @appends(RaggedDotOp)
     def ragged_dot(
         self,
         lhs: XlaValue,
@@ -111,13 +115,14 @@ class ContractionMethods(Recorder):
             RaggedDotOp,
             lhs,
             rhs,
-            self._ssa(group_sizes, "group_sizes"),
+            group_sizes,
             preferred=preferred_element_type,
             lhs_ragged_dims=all_normalized(lhs_ragged_dimensions, lhs.rank),
             rhs_group_dims=all_normalized(rhs_group_dimensions, rhs.rank),
             **dimension_numbers.properties(lhs, rhs),
         )
 
+    @appends(ScaledDotOp)
     def scaled_dot(
         self,
         lhs: XlaValue,
@@ -140,12 +145,13 @@ class ContractionMethods(Recorder):
             ScaledDotOp,
             lhs,
             rhs,
-            self._ssa(lhs_scale, "lhs_scale"),
-            self._ssa(rhs_scale, "rhs_scale"),
+            lhs_scale,
+            rhs_scale,
             preferred=preferred_element_type,
             **dimension_numbers.properties(lhs, rhs),
         )
 
+    @appends(ConvolutionOp)
     def conv(
         self,
         lhs: XlaValue,
@@ -173,6 +179,7 @@ class ContractionMethods(Recorder):
             preferred_element_type=preferred_element_type,
         )
 
+    @appends(ConvolutionOp)
     def conv_with_general_padding(
         self,
         lhs: XlaValue,
@@ -217,6 +224,7 @@ class ContractionMethods(Recorder):
             preferred_element_type=preferred_element_type,
         )
 
+    @appends(ConvolutionOp)
     def conv_general(
         self,
         lhs: XlaValue,
@@ -243,8 +251,8 @@ class ContractionMethods(Recorder):
             lhs,
             rhs,
             preferred=preferred_element_type,
-            window=read_attribute("conv_general", WindowAttr, window),
-            dim_labels=read_attribute("conv_general", ConvolutionLabelsAttr, dim_labels),
+            window=window,
+            dim_labels=dim_labels,
             feature_group_count=feature_group_count,
             batch_group_count=batch_group_count,
         )
@@ -256,17 +264,14 @@ class ContractionMethods(Recorder):
         op_class: type[XlaOp],
         lhs: XlaValue,
         rhs: XlaValue,
-        *others: SSAValue,
+        *others: XlaValue,
         preferred: ElementTypeLike | None = None,
         **properties: Any,
     ) -> XlaValue:
         """Appends a contraction; `label`: of the rule that operands have one element type."""
-        operands = self._ssa(lhs, "lhs"), self._ssa(rhs, "rhs")
         try:
             require_same_elements(lhs.array_type, rhs.array_type, "lhs and rhs", label)
         except Violation as violation:
             raise violated(method, violation) from None
         element_type = None if preferred is None else as_element_type(preferred)
-        return self._append_one(
-            op_class, *operands, *others, element_type=element_type, **properties
-        )
+        return self._append(op_class, lhs, rhs, *others, element_type=element_type, **properties)

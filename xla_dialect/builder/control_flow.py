@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, overload
+from collections.abc import Sequence
+from typing import Any, overload
 
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Region
 
-from xla_dialect.attributes import FusionKind, FusionKindAttr
+from xla_dialect.attributes import CustomCallApiVersion, FusionKind
 from xla_dialect.builder.arguments import explained
 from xla_dialect.builder.caller import build_error
 from xla_dialect.builder.computations import Computation, Computations, XlaComputation
-from xla_dialect.builder.recorder import normalized, violated
+from xla_dialect.builder.operation_methods import appends
+from xla_dialect.builder.properties import normalized
+from xla_dialect.builder.recorder import as_list, violated
+from xla_dialect.builder.reduction import Results, Values
+from xla_dialect.builder.type_spelling import TypeLike, as_type
 from xla_dialect.builder.value import XlaValue
 from xla_dialect.ops import control_flow as ops
+from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.rules.constraints import as_array, flat_results, signature
 from xla_dialect.shapes.size_arithmetic import without
 from xla_dialect.types import PRED, S32, array, compatible, extents, is_scalar, spell
 from xla_dialect.violations import Violation
-
-ResultsT = TypeVar("ResultsT", bound="XlaValue | tuple[XlaValue, ...]")
-"""What a computation returns, and so the operation that carries it: a value or several."""
 
 _COMPOSITE_NAME = re.compile(r'[^\s."\\]+(\.[^\s."\\]+)+')
 
@@ -35,14 +37,7 @@ class ControlFlowMethods(Computations):
     operand is meant for each computation, a sequence gives it several parameters.
     """
 
-    @overload
-    def call(
-        self, computation: Callable[..., ResultsT], args: Sequence[XlaValue] = ()
-    ) -> ResultsT: ...
-
-    @overload
-    def call(self, computation: XlaComputation, args: Sequence[XlaValue] = ()) -> Any: ...
-
+    @appends(ops.CallOp)
     def call(self, computation: Computation, args: Sequence[XlaValue] = ()) -> Any:
         """
         The results of a function of the module on the arguments.
@@ -53,26 +48,7 @@ class ControlFlowMethods(Computations):
         """
         return self._call(computation, args)
 
-    @overload
-    def composite_call(
-        self,
-        computation: Callable[..., ResultsT],
-        args: Sequence[XlaValue],
-        name: str,
-        composite_attributes: str | None = None,
-        version: int = 0,
-    ) -> ResultsT: ...
-
-    @overload
-    def composite_call(
-        self,
-        computation: XlaComputation,
-        args: Sequence[XlaValue],
-        name: str,
-        composite_attributes: str | None = None,
-        version: int = 0,
-    ) -> Any: ...
-
+    @appends(ops.CallOp)
     def composite_call(
         self,
         computation: Computation,
@@ -103,8 +79,7 @@ class ControlFlowMethods(Computations):
     def _call(
         self, computation: Computation, args: Sequence[XlaValue], **keywords: Any
     ) -> XlaValue | tuple[XlaValue, ...]:
-        operands = self._all_ssa(args, "argument")
-        given = [operand.type for operand in operands]
+        given = [value.type for value in self._all_ssa(args, "argument")]
         function, returns_one = self._function(computation, given)
         parameters = function.function_type.inputs.data
         if len(parameters) != len(given):
@@ -119,7 +94,7 @@ class ControlFlowMethods(Computations):
                 )
         results = self._append(
             ops.CallOp,
-            operands,
+            args,
             to_apply=SymbolRefAttr(function.sym_name),
             result_types=function.function_type.outputs.data,
             **keywords,
@@ -130,19 +105,9 @@ class ControlFlowMethods(Computations):
     def conditional(
         self,
         pred: XlaValue,
-        true_operand: XlaValue | Sequence[XlaValue],
-        true_computation: Callable[..., ResultsT],
-        false_operand: XlaValue | Sequence[XlaValue],
-        false_computation: Callable[..., ResultsT] | XlaComputation,
-    ) -> ResultsT: ...
-
-    @overload
-    def conditional(
-        self,
-        pred: XlaValue,
-        true_operand: XlaValue | Sequence[XlaValue],
-        true_computation: XlaComputation,
-        false_operand: XlaValue | Sequence[XlaValue],
+        true_operand: Values,
+        true_computation: Computation,
+        false_operand: Values,
         false_computation: Computation,
     ) -> Any: ...
 
@@ -150,20 +115,12 @@ class ControlFlowMethods(Computations):
     def conditional(
         self,
         branch_index: XlaValue,
-        branch_computations: Sequence[Callable[..., ResultsT]],
-        branch_operands: Sequence[XlaValue | Sequence[XlaValue]],
-        /,
-    ) -> ResultsT: ...
-
-    @overload
-    def conditional(
-        self,
-        branch_index: XlaValue,
         branch_computations: Sequence[Computation],
-        branch_operands: Sequence[XlaValue | Sequence[XlaValue]],
+        branch_operands: Sequence[Values],
         /,
     ) -> Any: ...
 
+    @appends(ops.ConditionalOp)
     def conditional(self, *arguments: Any, **named: Any) -> Any:
         """
         The results of the one branch that is run, on its operand.
@@ -185,9 +142,9 @@ class ControlFlowMethods(Computations):
     def _conditional_on_pred(
         self,
         pred: XlaValue,
-        true_operand: XlaValue | Sequence[XlaValue],
+        true_operand: Values,
         true_computation: Computation,
-        false_operand: XlaValue | Sequence[XlaValue],
+        false_operand: Values,
         false_computation: Computation,
     ) -> Any:
         if not is_scalar(self._ssa(pred, "pred").type, PRED):
@@ -201,7 +158,7 @@ class ControlFlowMethods(Computations):
         self,
         branch_index: XlaValue,
         branch_computations: Sequence[Computation],
-        branch_operands: Sequence[XlaValue | Sequence[XlaValue]],
+        branch_operands: Sequence[Values],
     ) -> Any:
         if not is_scalar(self._ssa(branch_index, "branch_index").type, S32):
             found = spell(branch_index.type)
@@ -217,47 +174,36 @@ class ControlFlowMethods(Computations):
         self,
         index: XlaValue,
         computations: Sequence[Computation],
-        operands: Sequence[XlaValue | Sequence[XlaValue]],
+        operands: Sequence[Values],
     ) -> XlaValue | tuple[XlaValue, ...]:
-        given = [
-            self._all_ssa(_as_list(operand), f"operand of branch {i}:")
-            for i, operand in enumerate(operands)
-        ]
+        given = [as_list(operand) for operand in operands]
         branches = [
-            self._traced(computation, [value.type for value in values])
-            for computation, values in zip(computations, given, strict=True)
+            self._traced(
+                computation, [ssa.type for ssa in self._all_ssa(values, f"operand of branch {i}:")]
+            )
+            for i, (computation, values) in enumerate(zip(computations, given, strict=True))
         ]
         results = self._append(
             ops.ConditionalOp,
-            index.ssa,
+            index,
             [value for values in given for value in values],
             regions=[[branch.body for branch in branches]],
         )
         return results[0] if branches[0].returns_one else results
 
-    @overload
-    def while_(self, condition: Computation, body: Computation, init: XlaValue) -> XlaValue: ...
-
-    @overload
-    def while_(
-        self, condition: Computation, body: Computation, init: Sequence[XlaValue]
-    ) -> tuple[XlaValue, ...]: ...
-
-    def while_(
-        self, condition: Computation, body: Computation, init: XlaValue | Sequence[XlaValue]
-    ) -> XlaValue | tuple[XlaValue, ...]:
+    @appends(ops.WhileOp)
+    def while_(self, condition: Computation, body: Computation, init: Values) -> Results:
         """
         `x = init; while condition(x): x = body(x)`; the last x.
 
         Several values are carried as a sequence of parameters, and come back as a Python tuple.
         Example: `b.while_(lambda k: k < 10, lambda k: k + 1, i)`.
         """
-        carried = self._all_ssa(_as_list(init), "init")
-        types = [value.type for value in carried]
+        types = [ssa.type for ssa in self._all_ssa(as_list(init), "init")]
         regions = [self._region(condition, types), self._region(body, types)]
-        results = self._append(ops.WhileOp, carried, regions=regions)
-        return results[0] if isinstance(init, XlaValue) else results
+        return self._append(ops.WhileOp, init, regions=regions)
 
+    @appends(ops.ScanOp)
     def scan(
         self,
         inputs: Sequence[XlaValue],
@@ -282,17 +228,16 @@ class ControlFlowMethods(Computations):
         """
         if bool(inputs) == (length is not None):
             raise build_error("scan: (C2) either there are inputs, or length is given")
-        values = self._all_ssa(inputs, "input")
-        state = self._all_ssa(carries, "carry")
+        state = [ssa.type for ssa in self._all_ssa(carries, "carry")]
         number = normalized(dimension, inputs[0].rank) if inputs else dimension
         slices = [array(value.element_type, without(value.shape, (number,))) for value in inputs]
-        body = self._region(computation, [*slices, *(value.type for value in state)])
+        body = self._region(computation, [*slices, *state])
         declared: list[Attribute] | None = None
         if length is not None:
             number, declared = _stacked(body, len(state), dimension, length)
         return self._append(
             ops.ScanOp,
-            [*values, *state],
+            [*inputs, *carries],
             dimension=number,
             num_carries=len(state),
             is_reverse=is_reverse,
@@ -301,34 +246,7 @@ class ControlFlowMethods(Computations):
             result_types=declared,
         )
 
-    def optimization_barrier(self, operand: XlaValue) -> XlaValue:
-        """The operand; no computation is moved across. Example: `b.optimization_barrier(x)`."""
-        return self._append_one(ops.OptBarrierOp, self._ssa(operand))
-
-    def domain(self, operand: XlaValue, domain: str | None = None) -> XlaValue:
-        """
-        The operand, where it passes from one domain to another; the text says what they are.
-
-        Example: `b.domain(x, '{kind="sharding", entry={maximal device=0}, exit={replicated}}')`.
-        """
-        return self._append_one(ops.DomainOp, self._ssa(operand), domain=domain)
-
-    @overload
-    def fusion(
-        self,
-        operands: Sequence[XlaValue],
-        computation: Callable[..., ResultsT],
-        kind: FusionKind | str = FusionKind.LOOP,
-    ) -> ResultsT: ...
-
-    @overload
-    def fusion(
-        self,
-        operands: Sequence[XlaValue],
-        computation: XlaComputation,
-        kind: FusionKind | str = FusionKind.LOOP,
-    ) -> Any: ...
-
+    @appends(ops.FusionOp)
     def fusion(
         self,
         operands: Sequence[XlaValue],
@@ -340,11 +258,41 @@ class ControlFlowMethods(Computations):
 
         Example: `b.fusion([x, y], lambda p, q: b.tanh(p * q))`.
         """
-        values = self._all_ssa(operands)
-        body, returns_one = self._traced(computation, [value.type for value in values])
-        word = self._word("fusion", FusionKindAttr, kind)
-        results = self._append(ops.FusionOp, values, kind=word, regions=[body])
+        types = [ssa.type for ssa in self._all_ssa(operands)]
+        body, returns_one = self._traced(computation, types)
+        results = self._append(ops.FusionOp, operands, kind=kind, regions=[body])
         return results[0] if returns_one else results
+
+    @appends(CustomCallOp)
+    def custom_call(
+        self,
+        target_name: str,
+        args: Sequence[XlaValue],
+        shape: TypeLike,
+        *,
+        has_side_effect: bool = False,
+        backend_config: str | None = None,
+        api_version: CustomCallApiVersion | str | None = None,
+        called_computations: Sequence[XlaComputation] = (),
+    ) -> XlaValue:
+        """
+        The result, of type `shape`, of the external function of this name on the arguments.
+
+        Whoever runs the program has to register the function.
+        Example: `b.custom_call("myfunc", [x, v], "f32[3,3]")`.
+        """
+        config = None if backend_config is None else StringAttr(backend_config)
+        (result,) = self._append(
+            CustomCallOp,
+            args,
+            custom_call_target=target_name,
+            custom_call_has_side_effect=has_side_effect,
+            api_version=api_version,
+            regions=[[self._region(computation, ()) for computation in called_computations]],
+            attributes={} if config is None else {"xla.backend_config": config},
+            result_types=[as_type(shape)],
+        )
+        return result
 
 
 def _stacked(
@@ -366,10 +314,6 @@ def _stacked(
         raise violated("scan", violation) from None
     number = normalized(dimension, len(extents(outputs[0])) + 1) if outputs else dimension
     return number, [*(ops.stacked(t, number, length) for t in outputs), *results[count:]]
-
-
-def _as_list(values: XlaValue | Sequence[XlaValue]) -> Sequence[XlaValue]:
-    return [values] if isinstance(values, XlaValue) else values
 
 
 def _composite_attributes(name: str, attributes: str | None, version: int) -> Attribute:

@@ -1,4 +1,4 @@
-"""Constants and iota (docs/generated/ops.md#creation)."""
+"""Constants and random numbers (docs/generated/ops.md#creation)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, TupleType
 from xdsl.ir import Attribute
 
+from xla_dialect.attributes import RandomAlgorithm, RandomDistribution
 from xla_dialect.builder.caller import build_error
+from xla_dialect.builder.computations import Computations
 from xla_dialect.builder.constant_values import ArrayLike, as_array
-from xla_dialect.builder.implicit_broadcasting import ImplicitBroadcasting
-from xla_dialect.builder.recorder import normalized
+from xla_dialect.builder.operation_methods import appends
 from xla_dialect.builder.type_spelling import (
     ElementTypeLike,
     TypeLike,
@@ -21,15 +22,17 @@ from xla_dialect.builder.type_spelling import (
     as_type,
     names_element_type,
 )
-from xla_dialect.builder.value import XlaValue
+from xla_dialect.builder.value import Operand, XlaValue
 from xla_dialect.literals.arrays import from_numpy
-from xla_dialect.ops.creation import ConstantOp, IotaOp
+from xla_dialect.ops.creation import ConstantOp
+from xla_dialect.ops.random import RngBitGeneratorOp, RngOp
 from xla_dialect.types import is_array, spell
 
 
-class CreationMethods(ImplicitBroadcasting):
-    """Methods without operands."""
+class CreationMethods(Computations):
+    """Methods whose results are not made of arrays."""
 
+    @appends(ConstantOp)
     def constant(
         self, value: ArrayLike | tuple[object, ...], shape: TypeLike | ElementTypeLike | None = None
     ) -> XlaValue:
@@ -45,7 +48,7 @@ class CreationMethods(ImplicitBroadcasting):
         if isinstance(value, XlaValue):
             raise build_error("constant: this is a value already")
         if shape is None:
-            return self._append_one(ConstantOp, value=_literal(value, None))
+            return self._append(ConstantOp, value=_literal(value, None))
         if names_element_type(shape):
             element_type = as_element_type(cast("ElementTypeLike", shape))
             return self._literal(as_array(value, element_type))
@@ -54,17 +57,54 @@ class CreationMethods(ImplicitBroadcasting):
             scalar = self._literal(as_array(value, type_.element_type))
             if type_.get_shape() and type_.has_static_shape():
                 return self._expanded(scalar, type_.get_shape(), ())
-        return self._append_one(ConstantOp, value=_literal(value, type_))
+        return self._append(ConstantOp, value=_literal(value, type_))
 
-    def iota(self, shape: TypeLike, iota_dimension: int) -> XlaValue:
+    @appends(RngOp)
+    def rng_normal(self, mu: Operand, sigma: Operand, shape: TypeLike) -> XlaValue:
         """
-        The array of this type whose elements are their positions along one dimension.
+        Numbers of a normal distribution with mean `mu` and standard deviation `sigma`.
 
-        Example: `b.iota("s32[4,8]", 1)`.
+        Example: `b.rng_normal(0, 1, "f32[4,8]")`.
         """
+        return self._rng(RandomDistribution.NORMAL, mu, sigma, shape)
+
+    @appends(RngOp)
+    def rng_uniform(self, a: Operand, b: Operand, shape: TypeLike) -> XlaValue:
+        """
+        Numbers of the half-open interval [a, b), all equally likely.
+
+        Example: `b.rng_uniform(0, 10, "s32[4,8]")`.
+        """
+        return self._rng(RandomDistribution.UNIFORM, a, b, shape)
+
+    def _rng(
+        self, distribution: RandomDistribution, a: Operand, b: Operand, shape: TypeLike
+    ) -> XlaValue:
         type_ = as_array_type(shape)
-        dimension = normalized(iota_dimension, len(type_.get_shape()))
-        return self._append_one(IotaOp, iota_dimension=dimension, result_types=[type_])
+        return self._append(
+            RngOp,
+            self._operand(a, type_.element_type, "the first parameter"),
+            self._operand(b, type_.element_type, "the second parameter"),
+            [],
+            distribution=distribution,
+            result_types=[type_],
+        )
+
+    @appends(RngBitGeneratorOp)
+    def rng_bit_generator(
+        self, algorithm: RandomAlgorithm | str, initial_state: XlaValue, shape: TypeLike
+    ) -> tuple[XlaValue, ...]:
+        """
+        The state to go on with, and random bits that follow from the initial state alone.
+
+        `algorithm`: rng_three_fry (state u64[2]), rng_philox (u64[2] or u64[3]) or
+        rng_default (u64[2] or more).
+        Example: `b.rng_bit_generator("rng_philox", b.constant([1, 2], "u64"), "u32[8]")`.
+        """
+        result_types = [initial_state.type, as_array_type(shape)]
+        return self._append(
+            RngBitGeneratorOp, initial_state, algorithm=algorithm, result_types=result_types
+        )
 
 
 def _literal(value: object, type_: Attribute | None) -> Attribute:

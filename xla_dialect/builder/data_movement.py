@@ -7,13 +7,23 @@ from math import prod
 from typing import NamedTuple
 
 from xla_dialect.builder.caller import build_error
-from xla_dialect.builder.implicit_broadcasting import ImplicitBroadcasting
-from xla_dialect.builder.recorder import all_normalized, normalized, violated
-from xla_dialect.builder.type_spelling import TypeLike, as_array_type, as_sizes
+from xla_dialect.builder.computations import Computations
+from xla_dialect.builder.operation_methods import appends
+from xla_dialect.builder.properties import all_normalized
+from xla_dialect.builder.recorder import violated
+from xla_dialect.builder.type_spelling import (
+    ElementTypeLike,
+    TypeLike,
+    as_array_type,
+    as_element_type,
+    as_sizes,
+)
 from xla_dialect.builder.value import Operand, XlaValue
 from xla_dialect.ops import data_movement as ops
+from xla_dialect.ops.conversion import ConvertOp
+from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp, SetDimensionSizeOp
 from xla_dialect.shapes.size_arithmetic import is_ascending
-from xla_dialect.types import S32, array
+from xla_dialect.types import S32, array, array_like
 from xla_dialect.violations import Violation, require
 
 
@@ -26,9 +36,10 @@ class PaddingDimension(NamedTuple):
     """How many copies of the padding value come between two neighbouring elements."""
 
 
-class DataMovementMethods(ImplicitBroadcasting):
+class DataMovementMethods(Computations):
     """Methods that copy, repeat, rearrange, cut and join."""
 
+    @appends(ops.BroadcastOp)
     def broadcast(self, operand: XlaValue, broadcast_sizes: Sequence[int]) -> XlaValue:
         """
         The array, repeated along new leading dimensions. (C2) their sizes are not negative.
@@ -39,13 +50,14 @@ class DataMovementMethods(ImplicitBroadcasting):
         if any(size < 0 for size in new):
             raise build_error(f"broadcast: (C2) broadcast_sizes are {list(new)}")
         result = array(operand.element_type, (*new, *before))
-        return self._append_one(
+        return self._append(
             ops.BroadcastOp,
-            self._ssa(operand),
+            operand,
             dimensions=range(len(new), len(new) + len(before)),
             result_types=[result],
         )
 
+    @appends(ops.BroadcastOp)
     def broadcast_in_dim(
         self,
         operand: XlaValue,
@@ -71,6 +83,7 @@ class DataMovementMethods(ImplicitBroadcasting):
             raise violated("broadcast_in_dim", violation) from None
         return self._expanded(operand, sizes, broadcast_dimensions)
 
+    @appends(ops.ReshapeOp)
     def collapse(self, operand: XlaValue, dimensions: Sequence[int]) -> XlaValue:
         """
         The array with neighbouring dimensions made one, the first of them slowest.
@@ -81,7 +94,7 @@ class DataMovementMethods(ImplicitBroadcasting):
         """
         sizes = operand.shape
         found = all_normalized(dimensions, len(sizes))
-        ssa = self._ssa(operand)
+        self._ssa(operand)
         first, last = (found[0], found[-1]) if found else (0, -1)
         if found != tuple(range(first, last + 1)) or first < 0 or last >= len(sizes):
             raise build_error(
@@ -92,8 +105,9 @@ class DataMovementMethods(ImplicitBroadcasting):
             return operand
         collapsed = (*sizes[:first], prod(sizes[first : last + 1]), *sizes[last + 1 :])
         result = array(operand.element_type, collapsed)
-        return self._append_one(ops.ReshapeOp, ssa, result_types=[result])
+        return self._append(ops.ReshapeOp, operand, result_types=[result])
 
+    @appends(ops.ReshapeOp)
     def reshape(self, operand: XlaValue, dimensions: Sequence[int]) -> XlaValue:
         """
         The elements in row-major order, in an array of sizes `dimensions`.
@@ -106,18 +120,9 @@ class DataMovementMethods(ImplicitBroadcasting):
         if any(size < 0 for size in sizes):
             raise build_error(f"reshape: (C1) sizes are {list(sizes)}")
         result = array(operand.element_type, sizes)
-        return self._append_one(ops.ReshapeOp, self._ssa(operand), result_types=[result])
+        return self._append(ops.ReshapeOp, operand, result_types=[result])
 
-    def transpose(self, operand: XlaValue, permutation: Sequence[int]) -> XlaValue:
-        """
-        The array whose dimension i is dimension `permutation[i]` of the operand.
-
-        Example: `b.transpose(x, [1, 0])`.
-        """
-        ssa = self._checked_array(operand)
-        dimensions = all_normalized(permutation, operand.rank)
-        return self._append_one(ops.TransposeOp, ssa, dimensions=dimensions)
-
+    @appends(ops.SliceOp)
     def slice(
         self,
         operand: XlaValue,
@@ -130,24 +135,15 @@ class DataMovementMethods(ImplicitBroadcasting):
 
         Example: `b.slice(x, [0, 2], [4, 8], [1, 2])`.
         """
-        return self._append_one(
+        return self._append(
             ops.SliceOp,
-            self._checked_array(operand),
+            operand,
             start_indices=start_indices,
             limit_indices=limit_indices,
             strides=[1] * operand.rank if strides is None else strides,
         )
 
-    def concatenate(self, operands: Sequence[XlaValue], dimension: int) -> XlaValue:
-        """The arrays one after the other. Example: `b.concatenate([x, y], 0)`."""
-        values = self._all_ssa(operands)
-        rank = operands[0].rank if operands else 0
-        return self._append_one(ops.ConcatenateOp, values, dimension=normalized(dimension, rank))
-
-    def concat_in_dim(self, operands: Sequence[XlaValue], dimension: int) -> XlaValue:
-        """The same as `concatenate`. Example: `b.concat_in_dim([x, y], 1)`."""
-        return self.concatenate(operands, dimension)
-
+    @appends(ops.PadOp)
     def pad(
         self,
         operand: XlaValue,
@@ -160,26 +156,20 @@ class DataMovementMethods(ImplicitBroadcasting):
         `padding_config`: (C2) per dimension (low, high) or (low, high, interior), as
         `PaddingDimension` names them. Example: `b.pad(x, 0, [(1, 1), (0, 2, 1)])`.
         """
-        ssa = self._checked_array(operand)
         value = self._operand(padding_value, operand.element_type, "padding_value")
         if any(len(entry) not in (2, 3) for entry in padding_config):
             raise build_error(f"pad: (C2) entries of {list(padding_config)} are no (low, high)")
         config = [PaddingDimension(*entry) for entry in padding_config]
-        return self._append_one(
+        return self._append(
             ops.PadOp,
-            ssa,
+            operand,
             value,
             edge_padding_low=[entry.edge_padding_low for entry in config],
             edge_padding_high=[entry.edge_padding_high for entry in config],
             interior_padding=[entry.interior_padding for entry in config],
         )
 
-    def rev(self, operand: XlaValue, dimensions: Sequence[int]) -> XlaValue:
-        """The array read backwards along the dimensions. Example: `b.rev(x, [1])`."""
-        ssa = self._checked_array(operand)
-        found = all_normalized(dimensions, operand.rank)
-        return self._append_one(ops.ReverseOp, ssa, dimensions=found)
-
+    @appends(ops.DynamicSliceOp)
     def dynamic_slice(
         self,
         operand: XlaValue,
@@ -191,13 +181,14 @@ class DataMovementMethods(ImplicitBroadcasting):
 
         One scalar, or Python integer, per dimension. Example: `b.dynamic_slice(x, [i, 0], [2, 8])`.
         """
-        return self._append_one(
+        return self._append(
             ops.DynamicSliceOp,
-            self._checked_array(operand),
+            operand,
             self._start_indices(start_indices),
             dynamic_slice_sizes=size_indices,
         )
 
+    @appends(ops.DynamicUpdateSliceOp)
     def dynamic_update_slice(
         self, operand: XlaValue, update: XlaValue, start_indices: Sequence[XlaValue | int]
     ) -> XlaValue:
@@ -206,14 +197,14 @@ class DataMovementMethods(ImplicitBroadcasting):
 
         The start is clamped so that the box fits. Example: `b.dynamic_update_slice(x, x, [i, 0])`.
         """
-        return self._append_one(
+        return self._append(
             ops.DynamicUpdateSliceOp,
-            self._checked_array(operand),
-            self._ssa(update, "update"),
+            operand,
+            update,
             self._start_indices(start_indices),
         )
 
-    def _start_indices(self, indices: Sequence[XlaValue | int]) -> list[object]:
+    def _start_indices(self, indices: Sequence[XlaValue | int]) -> list[XlaValue]:
         """Scalars; Python integers have the type of the other indices, s32 if there are none."""
         given = (index.element_type for index in indices if isinstance(index, XlaValue))
         element_type = next(given, S32)
@@ -222,19 +213,33 @@ class DataMovementMethods(ImplicitBroadcasting):
             for i, index in enumerate(indices)
         ]
 
-    def copy(self, operand: XlaValue) -> XlaValue:
-        """The same array in another buffer. Example: `b.copy(x)`."""
-        return self._append_one(ops.CopyOp, self._ssa(operand))
+    @appends(SetDimensionSizeOp)
+    def set_dimension_size(
+        self, operand: XlaValue, size: XlaValue | int, dimension: int
+    ) -> XlaValue:
+        """Example: `b.set_dimension_size(x, i, 0)`."""
+        count = self._operand(size, S32, "size")
+        return self._append(SetDimensionSizeOp, operand, count, dimension=dimension)
 
-    def bitcast(self, operand: XlaValue, shape: TypeLike) -> XlaValue:
+    @appends(DynamicReshapeOp)
+    def dynamic_reshape(
+        self, operand: XlaValue, dim_sizes: Sequence[XlaValue | int], shape: TypeLike
+    ) -> XlaValue:
         """
-        The bytes of the operand, in the order of its layout, read as another type.
+        The elements in row-major order, in an array of computed sizes that `shape` bounds.
 
-        Example: `b.bitcast(x, "s32[32]")`.
+        Example: `b.dynamic_reshape(x, [i, 8], "f32[<=4,8]")`.
         """
-        return self._append_one(
-            ops.BitcastOp, self._ssa(operand), result_types=[as_array_type(shape)]
-        )
+        sizes = [self._operand(size, S32, f"size {d}") for d, size in enumerate(dim_sizes)]
+        return self._append(DynamicReshapeOp, operand, sizes, result_types=[as_array_type(shape)])
+
+    @appends(ConvertOp)
+    def convert_element_type(
+        self, operand: XlaValue, new_element_type: ElementTypeLike
+    ) -> XlaValue:
+        """Example: `b.convert_element_type(x, "bf16")`."""
+        result = array_like(operand.array_type, as_element_type(new_element_type))
+        return self._append(ConvertOp, operand, result_types=[result])
 
 
 def _require_in_dim(

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from typing import cast
 
-from xdsl.ir import Attribute
-
 from xla_dialect.builder.caller import build_error
-from xla_dialect.builder.implicit_broadcasting import ImplicitBroadcasting
+from xla_dialect.builder.computations import Computations
+from xla_dialect.builder.operation_methods import appends
 from xla_dialect.builder.value import Operand, XlaValue
 from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
-from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
+from xla_dialect.ops.tuples import TupleOp
 from xla_dialect.types import PRED, is_scalar, spell, spell_all, tuple_elements
 
 
-class ElementwiseTernaryMethods(ImplicitBroadcasting):
+class ElementwiseTernaryMethods(Computations):
     """Methods that choose between values."""
 
+    @appends(ClampOp)
     def clamp(self, min: Operand, operand: XlaValue, max: Operand) -> XlaValue:
         """
         `min(max(min, operand), max)`; the bounds are scalars or as large as the operand.
 
         NaN in any of them gives NaN. Example: `b.clamp(0, x, 1)`.
         """
-        ssa = self._ssa(operand)
         low = self._operand(min, operand.element_type, "min")
         high = self._operand(max, operand.element_type, "max")
-        return self._append_one(ClampOp, low, ssa, high)
+        return self._append(ClampOp, low, operand, high)
 
+    @appends(SelectOp)
     def select(self, pred: XlaValue, on_true: Operand, on_false: Operand) -> XlaValue:
         """
         `pred ? on_true : on_false`, element by element.
@@ -37,15 +37,15 @@ class ElementwiseTernaryMethods(ImplicitBroadcasting):
 
         Example: `b.select(p, x, 0)`.
         """
-        choice = self._ssa(pred, "pred")
+        self._ssa(pred, "pred")
         for chosen in (on_true, on_false):
             if isinstance(chosen, XlaValue) and tuple_elements(chosen.type) is not None:
                 return self._select_tuple(pred, on_true, on_false)
         pair = self._pair("select", on_true, on_false)
         sizes = [value.shape for value in (*pair, pred)]
         common = next((found for found in sizes if found), ())
-        left, right = (v if v.shape else self._expanded(v, common, ()) for v in pair)
-        return self._append_one(SelectOp, choice, left.ssa, right.ssa)
+        chosen = (v if v.shape else self._expanded(v, common, ()) for v in pair)
+        return self._append(SelectOp, pred, *chosen)
 
     def _select_tuple(self, pred: XlaValue, on_true: Operand, on_false: Operand) -> XlaValue:
         """Tuples count as scalars, as a whole; in HLO each of their elements is selected."""
@@ -55,15 +55,5 @@ class ElementwiseTernaryMethods(ImplicitBroadcasting):
             raise build_error(f"select: (C2) on_true and on_false are {found}")
         if not is_scalar(pred.type, PRED):
             raise build_error(f"select: (C4) pred is {spell(pred.type)}, the others are tuples")
-        elements = cast("tuple[Attribute, ...]", tuple_elements(left.type))
-        return self._append_one(
-            TupleOp,
-            [
-                self.select(
-                    pred,
-                    self._append_one(GetTupleElementOp, left, index=i),
-                    self._append_one(GetTupleElementOp, right, index=i),
-                ).ssa
-                for i in range(len(elements))
-            ],
-        )
+        pairs = zip(cast(XlaValue, on_true), cast(XlaValue, on_false), strict=True)
+        return self._append(TupleOp, [self.select(pred, *pair) for pair in pairs])

@@ -51,14 +51,14 @@ class ImplicitBroadcasting(Recorder):
             return operand
         if step.reshaped != before:
             reshaped = array(element_type, step.reshaped)
-            operand = self._append_one(ReshapeOp, operand.ssa, result_types=[reshaped])
+            operand = self._append(ReshapeOp, operand, result_types=[reshaped])
         # Dynamic are the dimensions that are so in the operand.
         after = [int(size) for size in result]
         for size, d in zip(step.reshaped, step.dimensions, strict=True):
             after[d] = size
-        return self._append_one(
+        return self._append(
             BroadcastOp,
-            operand.ssa,
+            operand,
             dimensions=step.dimensions,
             result_types=[array(element_type, after)],
         )

@@ -8,37 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from enum import Enum
-from inspect import isfunction
-from operator import index
-from typing import Any, TypeVar, cast
+from functools import cache
+from typing import Any
 
-from xdsl.dialects.utils.enum_attribute import EnumAttribute
+import numpy as np
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import VariadicDef
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.builder.arguments import explained
 from xla_dialect.builder.caller import build_error, caller_location
 from xla_dialect.builder.constant_values import Number, as_array
-from xla_dialect.builder.value import Operand, Operators, XlaValue
+from xla_dialect.builder.properties import all_normalized, encoded, normalized
+from xla_dialect.builder.value import Operand, XlaValue
+from xla_dialect.dimensions import Numbering
 from xla_dialect.literals.arrays import from_numpy
-from xla_dialect.op import PropertyValue, XlaOp
+from xla_dialect.op import XlaOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.types import array
 from xla_dialect.violations import Violation
 
-EnumT = TypeVar("EnumT", bound=EnumAttribute[Any])
-
 
 class Recorder:
     """The open blocks of a program that is being built."""
-
-    def __init_subclass__(cls) -> None:
-        """Public methods say which argument has a wrong type."""
-        super().__init_subclass__()
-        for name, method in list(vars(cls).items()):
-            if isfunction(method) and not name.startswith("_"):
-                setattr(cls, name, explained(method))
 
     def __init__(self) -> None:
         self._entry = Block()
@@ -46,18 +38,13 @@ class Recorder:
         """The blocks whose values are visible, the innermost last."""
         self._finished = False
 
-    @property
-    def _self(self) -> Operators:
-        """Methods of all families are methods of one class."""
-        return cast(Operators, self)
-
     def _ssa(self, value: object, what: str = "operand") -> SSAValue:
         """The value in the IR, if it can be used where the builder stands."""
         if not isinstance(value, XlaValue):
             raise build_error(
                 f"{what} is a Python {type(value).__name__}, not a value; constant makes one of it"
             )
-        if value.builder is not self._self:
+        if value.builder is not self:
             raise build_error(f"{what} is a value of another builder, '{value.builder.name}'")
         owner = value.ssa.owner
         block = owner.parent if isinstance(owner, Operation) else owner
@@ -68,34 +55,47 @@ class Recorder:
             )
         return value.ssa
 
-    def _all_ssa(self, values: Sequence[object], what: str = "operand") -> list[SSAValue]:
+    def _all_ssa(self, values: Iterable[object], what: str = "operand") -> list[SSAValue]:
         return [self._ssa(value, f"{what} {i}") for i, value in enumerate(values)]
 
     def _values(self, ssa: Sequence[SSAValue]) -> tuple[XlaValue, ...]:
-        return tuple(XlaValue(self._self, value) for value in ssa)
+        return tuple(XlaValue(self, value) for value in ssa)
 
     def _append(
         self,
         op_class: type[XlaOp],
-        *operands: SSAValue | Sequence[SSAValue],
+        *operands: Any,
         regions: Sequence[Region | Sequence[Region]] = (),
         result_types: Sequence[Attribute] | None = None,
         element_type: Attribute | None = None,
         attributes: Mapping[str, Attribute] | None = None,
         **properties: Any,
-    ) -> tuple[XlaValue, ...]:
+    ) -> Any:
         """
-        Appends an operation and returns its results.
+        Appends an operation; returns its result, or a tuple where it may have several.
 
-        Their types are inferred if not given; where only `element_type` is, the operation infers
-        the sizes. Raises BuildError with the label of a constraint that does not hold.
+        Where one value is given for a first list of operands, there is one result. Types of results
+        are inferred if not given; where only `element_type` is, the operation infers the sizes.
+        Properties are as callers give them. Raises BuildError with the label of a constraint that
+        does not hold.
         """
         if self._finished:
             raise build_error("the program is built already")
-        plain = {name: _plain(f"{op_class.name}: {name}", v) for name, v in properties.items()}
+        names, has_list_of_results, first_list = _parts(op_class)
+        given = [
+            [self._ssa(operand, name)]
+            if isinstance(operand, XlaValue) or not np.iterable(operand)
+            else self._all_ssa(operand, name)
+            for name, operand in zip(names, operands, strict=True)
+        ]
+        types = [*(value.type for values in given for value in values), *(result_types or ())]
+        plain = {
+            name: encoded(op_class, name, _from_start(op_class.NUMBERING.get(name), value, types))
+            for name, value in properties.items()
+        }
         try:
             op = op_class(
-                *operands,
+                *given,
                 regions=regions,
                 result_types=result_types if element_type is None else [array(element_type, ())],
                 attributes=attributes,
@@ -110,8 +110,9 @@ class Recorder:
         except VerifyException as error:
             raise build_error(_innermost(error)) from None
         op.location = caller_location()
-        self._open_blocks[-1].add_op(op)
-        return self._values(op.results)
+        results = self.append(op)
+        is_one = first_list is not None and isinstance(operands[first_list], XlaValue)
+        return results if has_list_of_results and not is_one else results[0]
 
     def append(self, op: XlaOp) -> tuple[XlaValue, ...]:
         """
@@ -121,19 +122,6 @@ class Recorder:
         """
         self._open_blocks[-1].add_op(op)
         return self._values(op.results)
-
-    def _append_one(self, op_class: type[XlaOp], *operands: Any, **keywords: Any) -> XlaValue:
-        """As `_append`, for an operation of one result."""
-        (result,) = self._append(op_class, *operands, **keywords)
-        return result
-
-    def _word(self, method: str, attribute: type[EnumT], given: object) -> EnumT:
-        """The attribute for a case of an enumeration, or for its name in HLO text."""
-        try:
-            return attribute(attribute.enum_type(given))
-        except ValueError:
-            cases = ", ".join(case.value for case in attribute.enum_type)
-            raise build_error(f"{method}: '{given}' is none of {cases}") from None
 
     @contextmanager
     def _standing_in(self, block: Block, *, isolated: bool = False) -> Generator[None]:
@@ -147,35 +135,26 @@ class Recorder:
 
     def _literal(self, array: Any) -> XlaValue:
         """A constant of the type that the array has."""
-        return self._append_one(ConstantOp, value=from_numpy(array))
+        return self._append(ConstantOp, value=from_numpy(array))
 
     def _scalar(self, number: Number, element_type: Attribute) -> XlaValue:
         """A scalar constant of the element type; raises BuildError if the number does not fit."""
         return self._literal(as_array(number, element_type))
 
-    def _operand(self, operand: Operand, element_type: Attribute, what: str) -> SSAValue:
+    def _operand(self, operand: Operand, element_type: Attribute, what: str) -> XlaValue:
         """A value, or the scalar constant that a number stands for."""
         if isinstance(operand, bool | int | float | complex):
-            return self._scalar(operand, element_type).ssa
-        return self._ssa(operand, what)
+            return self._scalar(operand, element_type)
+        self._ssa(operand, what)
+        return operand
 
     def _pair(self, method: str, lhs: Operand, rhs: Operand) -> tuple[XlaValue, XlaValue]:
         """Two operands as arrays; a number takes the element type of the other operand."""
-        if isinstance(lhs, XlaValue):
-            second = self._operand(rhs, lhs.element_type, "rhs")
-            first = self._ssa(lhs, "lhs")
-        elif isinstance(rhs, XlaValue):
-            first = self._operand(lhs, rhs.element_type, "lhs")
-            second = self._ssa(rhs, "rhs")
-        else:
+        types = (side.element_type for side in (lhs, rhs) if isinstance(side, XlaValue))
+        element_type = next(types, None)
+        if element_type is None:
             raise build_error(f"{method}: neither operand is a value; constant makes one")
-        return XlaValue(self._self, first), XlaValue(self._self, second)
-
-    def _checked_array(self, operand: XlaValue, what: str = "operand") -> SSAValue:
-        """The value in the IR of an array that can be used here."""
-        ssa = self._ssa(operand, what)
-        _ = operand.array_type
-        return ssa
+        return self._operand(lhs, element_type, "lhs"), self._operand(rhs, element_type, "rhs")
 
 
 def violated(method: str, violation: Violation) -> Exception:
@@ -183,27 +162,34 @@ def violated(method: str, violation: Violation) -> Exception:
     return build_error(f"{method}: {violation}")
 
 
-def _plain(name: str, value: Any) -> PropertyValue:
-    """The value of a property with numpy's integers, and arrays of them, as Python has them."""
-    if isinstance(value, Attribute | Enum | bool | str | float | None):
-        return value
-    is_list = isinstance(value, Iterable)
-    found = [index(number) for number in (cast("Iterable[Any]", value) if is_list else [value])]
-    for number in found:
-        if not -(2**63) <= number < 2**63:
-            raise build_error(f"{name}: {number} is not an integer of 64 bits")
-    return found if is_list else found[0]
+def as_list(operand: XlaValue | Iterable[XlaValue]) -> list[XlaValue]:
+    """The values of an operand that may be one, or several."""
+    return [operand] if isinstance(operand, XlaValue) else list(operand)
 
 
-def normalized(dimension: int, rank: int) -> int:
-    """A dimension counted from the end (-1 is the last) counted from the start."""
-    dimension = index(dimension)
-    return dimension + rank if -rank <= dimension < 0 else dimension
+@cache
+def _parts(op_class: type[XlaOp]) -> tuple[tuple[str, ...], bool, int | None]:
+    """The names of operands, whether results are a list, and which operand is the first list."""
+    definition = op_class.get_irdl_definition()
+    lists = (i for i, (_, part) in enumerate(definition.operands) if isinstance(part, VariadicDef))
+    return (
+        tuple(name for name, _ in definition.operands),
+        isinstance(definition.results[0][1], VariadicDef),
+        next(lists, None),
+    )
 
 
-def all_normalized(dimensions: Sequence[int], rank: int) -> tuple[int, ...]:
-    """Dimensions counted from the end counted from the start; what is out of range stays so."""
-    return tuple(normalized(d, rank) for d in dimensions)
+def _from_start(numbering: Numbering | None, given: Any, types: Sequence[Attribute]) -> Any:
+    """
+    Numbers of dimensions counted from the start; -1 is the last where they may be from the end.
+
+    `types`: of the operands and, as far as they are given, of the results.
+    """
+    if numbering is None or numbering.numbers is None or given is None:
+        return given
+    type_ = types[numbering.numbers] if types else None
+    rank = len(type_.shape.data) if isinstance(type_, TensorType) else 0
+    return all_normalized(given, rank) if np.iterable(given) else normalized(given, rank)
 
 
 def _innermost(error: BaseException) -> str:

@@ -1,50 +1,49 @@
-"""Reductions, over windows too, and `map` (docs/generated/ops.md#reduction)."""
+"""Reductions, also over windows, `map`, scatter and sort: computations of elements."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast, overload
+from typing import Any, TypeAlias, cast
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute
 
 from xla_dialect.builder.caller import build_error
 from xla_dialect.builder.computations import Computation, Computations
-from xla_dialect.builder.recorder import all_normalized
+from xla_dialect.builder.operation_methods import appends
+from xla_dialect.builder.properties import all_normalized
+from xla_dialect.builder.recorder import as_list
 from xla_dialect.builder.value import Operand, XlaValue
 from xla_dialect.builder.window_arguments import Padding, make_window
+from xla_dialect.op import XlaOp
+from xla_dialect.ops.gather_scatter import ScatterOp
 from xla_dialect.ops.reduction import MapOp, ReduceOp, ReduceWindowOp, SelectAndScatterOp
-from xla_dialect.shapes.window import WindowAttr
+from xla_dialect.ops.sorting import SortOp
 from xla_dialect.types import array
+
+Values: TypeAlias = XlaValue | Sequence[XlaValue]
+"""One value, or several."""
+Operands: TypeAlias = Operand | Sequence[Operand]
+"""As `Values`; numbers have the element types of the arrays that they belong to."""
+Results: TypeAlias = XlaValue | tuple[XlaValue, ...]
+"""One value for one operand, a tuple for a sequence of operands."""
+
+
+def scalars(values: Values) -> list[Attribute]:
+    """The types of single elements of the values."""
+    return [array(value.element_type, ()) for value in as_list(values)]
 
 
 class ReductionMethods(Computations):
-    """Methods that fold many elements into one."""
+    """Methods that fold, order and overwrite elements by a computation of their own."""
 
-    @overload
+    @appends(ReduceOp)
     def reduce(
         self,
-        operands: XlaValue,
-        init_values: Operand,
+        operands: Values,
+        init_values: Operands,
         computation: Computation,
         dimensions: Sequence[int],
-    ) -> XlaValue: ...
-
-    @overload
-    def reduce(
-        self,
-        operands: Sequence[XlaValue],
-        init_values: Sequence[Operand],
-        computation: Computation,
-        dimensions: Sequence[int],
-    ) -> tuple[XlaValue, ...]: ...
-
-    def reduce(
-        self,
-        operands: XlaValue | Sequence[XlaValue],
-        init_values: Operand | Sequence[Operand],
-        computation: Computation,
-        dimensions: Sequence[int],
-    ) -> XlaValue | tuple[XlaValue, ...]:
+    ) -> Results:
         """
         Folds the dimensions: `accumulator = computation(accumulator, element)` from `init_values`.
 
@@ -52,81 +51,62 @@ class ReductionMethods(Computations):
         accumulators, then all elements, and returns all new accumulators.
         Example: `b.reduce(x, 0, b.add, [1])`.
         """
-        inputs, inits = self._inputs_and_inits("reduce", operands, init_values)
-        scalars = [array(value.element_type, ()) for value in inputs]
-        results = self._append(
-            ReduceOp,
-            self._all_ssa(inputs),
-            inits,
-            dimensions=all_normalized(dimensions, inputs[0].rank if inputs else 0),
-            regions=[self._region(computation, scalars * 2)],
-        )
-        return results[0] if isinstance(operands, XlaValue) else results
+        return self._reduce(ReduceOp, operands, init_values, computation, dimensions=dimensions)
 
-    @overload
+    @appends(ReduceWindowOp)
     def reduce_window(
         self,
-        operands: XlaValue,
-        init_values: Operand,
+        operands: Values,
+        init_values: Operands,
         computation: Computation,
         window_dimensions: Sequence[int],
         window_strides: Sequence[int] = (),
         base_dilations: Sequence[int] = (),
         window_dilations: Sequence[int] = (),
         padding: Padding = "VALID",
-    ) -> XlaValue: ...
-
-    @overload
-    def reduce_window(
-        self,
-        operands: Sequence[XlaValue],
-        init_values: Sequence[Operand],
-        computation: Computation,
-        window_dimensions: Sequence[int],
-        window_strides: Sequence[int] = (),
-        base_dilations: Sequence[int] = (),
-        window_dilations: Sequence[int] = (),
-        padding: Padding = "VALID",
-    ) -> tuple[XlaValue, ...]: ...
-
-    def reduce_window(
-        self,
-        operands: XlaValue | Sequence[XlaValue],
-        init_values: Operand | Sequence[Operand],
-        computation: Computation,
-        window_dimensions: Sequence[int],
-        window_strides: Sequence[int] = (),
-        base_dilations: Sequence[int] = (),
-        window_dilations: Sequence[int] = (),
-        padding: Padding = "VALID",
-    ) -> XlaValue | tuple[XlaValue, ...]:
+    ) -> Results:
         """
         As `reduce`, for every placement of a window; there is one entry per dimension in each list.
 
         `padding`: "SAME", "VALID" or pairs (low, high). An empty list of strides or dilations means
         1. Example: `b.reduce_window(x, -np.inf, b.max, [2, 2], [2, 2], padding="SAME")`.
         """
-        inputs, inits = self._inputs_and_inits("reduce_window", operands, init_values)
         window = make_window(
             "reduce_window",
             "C3",
-            inputs[0].shape,
+            next((value.shape for value in as_list(operands)), ()),
             window_dimensions,
             window_strides,
             padding,
             base_dilations,
             window_dilations,
         )
-        scalars = [array(value.element_type, ()) for value in inputs]
-        results = self._append(
-            ReduceWindowOp,
-            self._all_ssa(inputs),
-            inits,
-            window=WindowAttr(window),
-            regions=[self._region(computation, scalars * 2)],
-        )
-        return results[0] if isinstance(operands, XlaValue) else results
+        return self._reduce(ReduceWindowOp, operands, init_values, computation, window=window)
 
+    def _reduce(
+        self,
+        operation: type[XlaOp],
+        operands: Values,
+        init_values: Operands,
+        computation: Computation,
+        **properties: Any,
+    ) -> Results:
+        """Numbers among the init values take the element types of their operands."""
+        inputs = as_list(operands)
+        inits = list(init_values) if isinstance(init_values, list | tuple) else [init_values]
+        if len(inputs) != len(inits) or not inputs:
+            method = operation.name.removeprefix("xla.")
+            raise build_error(f"{method}: (C1) {len(inputs)} operands and {len(inits)} init values")
+        first = [
+            self._operand(init, value.element_type, f"init value {i}")
+            for i, (init, value) in enumerate(
+                zip(cast("list[Operand]", inits), inputs, strict=True)
+            )
+        ]
+        body = self._region(computation, scalars(inputs) * 2)
+        return self._append(operation, operands, first, regions=[body], **properties)
+
+    @appends(SelectAndScatterOp)
     def select_and_scatter(
         self,
         operand: XlaValue,
@@ -146,7 +126,6 @@ class ReductionMethods(Computations):
         Example: `b.select_and_scatter(x, b.ge, [2, 4], [2, 4], "VALID",
         b.slice(y, [0, 0], [2, 2]), 0, b.add)`.
         """
-        ssa = self._checked_array(operand)
         window = make_window(
             "select_and_scatter",
             "C4",
@@ -155,16 +134,17 @@ class ReductionMethods(Computations):
             window_strides,
             padding,
         )
-        scalars = [array(operand.element_type, ())] * 2
-        return self._append_one(
+        pair = scalars(operand) * 2
+        return self._append(
             SelectAndScatterOp,
-            ssa,
-            self._ssa(source, "source"),
+            operand,
+            source,
             self._operand(init_value, operand.element_type, "init_value"),
-            window=WindowAttr(window),
-            regions=[self._region(select, scalars), self._region(scatter, scalars)],
+            window=window,
+            regions=[self._region(select, pair), self._region(scatter, pair)],
         )
 
+    @appends(MapOp)
     def map(
         self,
         operands: Sequence[XlaValue],
@@ -176,30 +156,69 @@ class ReductionMethods(Computations):
 
         Example: `b.map([x, y], lambda p, q: b.max(p, q * 2))`.
         """
-        values = self._all_ssa(operands)
-        scalars = [array(value.element_type, ()) for value in operands]
-        rank = operands[0].rank if operands else 0
-        return self._append_one(
-            MapOp,
-            values,
-            dimensions=None if dimensions is None else all_normalized(dimensions, rank),
-            regions=[self._region(computation, scalars)],
+        body = self._region(computation, scalars(operands))
+        if dimensions is not None and operands:
+            dimensions = all_normalized(dimensions, operands[0].rank)
+        return self._append(MapOp, operands, dimensions=dimensions, regions=[body])
+
+    @appends(ScatterOp)
+    def scatter(
+        self,
+        operands: Values,
+        scatter_indices: XlaValue,
+        updates: Values,
+        update_computation: Computation,
+        index_vector_dim: int,
+        update_window_dims: Sequence[int],
+        inserted_window_dims: Sequence[int],
+        scatter_dims_to_operand_dims: Sequence[int],
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        *,
+        input_batching_dims: Sequence[int] = (),
+        scatter_indices_batching_dims: Sequence[int] = (),
+    ) -> Results:
+        """
+        The arrays, with updates combined into windows that start where `scatter_indices` says.
+
+        `update_computation` takes the current values, then the updates; to overwrite, return the
+        latter. The numbers are those of `gather`, the other way round; a window that does not lie
+        inside as a whole is skipped.
+        Example: `b.scatter(x, k, b.slice(y, [0, 0], [3, 8]), b.add, 1, [1], [0], [0])`.
+        """
+        return self._append(
+            ScatterOp,
+            operands,
+            scatter_indices,
+            updates,
+            index_vector_dim=index_vector_dim,
+            update_window_dims=update_window_dims,
+            inserted_window_dims=inserted_window_dims,
+            scatter_dims_to_operand_dims=scatter_dims_to_operand_dims,
+            indices_are_sorted=indices_are_sorted,
+            unique_indices=unique_indices,
+            input_batching_dims=input_batching_dims,
+            scatter_indices_batching_dims=scatter_indices_batching_dims,
+            regions=[self._region(update_computation, scalars(operands) * 2)],
         )
 
-    def _inputs_and_inits(
+    @appends(SortOp)
+    def sort(
         self,
-        method: str,
-        operands: XlaValue | Sequence[XlaValue],
-        init_values: Operand | Sequence[Operand],
-    ) -> tuple[Sequence[XlaValue], list[SSAValue]]:
-        """Operands and init values as lists; a number takes the element type of its operand."""
-        inputs = [operands] if isinstance(operands, XlaValue) else list(operands)
-        inits = list(init_values) if isinstance(init_values, list | tuple) else [init_values]
-        if len(inputs) != len(inits) or not inputs:
-            raise build_error(f"{method}: (C1) {len(inputs)} operands and {len(inits)} init values")
-        return inputs, [
-            self._operand(init, value.element_type, f"init value {i}")
-            for i, (init, value) in enumerate(
-                zip(cast("list[Operand]", inits), inputs, strict=True)
-            )
-        ]
+        operands: Values,
+        comparator: Computation,
+        dimension: int = -1,
+        is_stable: bool = False,
+    ) -> Results:
+        """
+        Every line along a dimension sorted; several operands are sorted together, as tuples.
+
+        The comparator takes two elements of each operand, one pair after the other, and says
+        whether the first of the pairs come first. With NaN, `b.lt` is no order: that is
+        `b.lt_total_order`. Example: `b.sort([x, n], lambda a, c, i, j: b.lt_total_order(a, c), 0)`.
+        """
+        pairs = [scalar for scalar in scalars(operands) for _ in range(2)]
+        body = self._region(comparator, pairs)
+        return self._append(
+            SortOp, operands, dimension=dimension, is_stable=is_stable, regions=[body]
+        )

@@ -9,14 +9,14 @@ from typing import Any, TypeAlias
 
 from xdsl.ir import Block
 
-from xla_dialect.builder.recorder import Recorder
+from xla_dialect.builder.computations import Computations
+from xla_dialect.builder.operation_methods import appends
 from xla_dialect.builder.type_spelling import TypeLike, as_array_type, as_type
 from xla_dialect.builder.value import XlaValue
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.transfers import (
     TOKEN,
     U32,
-    AddDependencyOp,
     AfterAllOp,
     InfeedOp,
     OutfeedOp,
@@ -46,7 +46,7 @@ Channel: TypeAlias = ChannelHandle | int
 """A handle, or the number of the channel, for those who keep count themselves."""
 
 
-class TransferMethods(Recorder):
+class TransferMethods(Computations):
     """
     Methods that order effects, and that move data to the host and to other programs.
 
@@ -70,36 +70,35 @@ class TransferMethods(Recorder):
         self._tokens[self._open_blocks[-1]] = token
         return token
 
+    @appends(AfterAllOp)
     def after_all(self, operands: Sequence[XlaValue] = ()) -> XlaValue:
         """A token after all these tokens. Example: `b.after_all([b.outfeed(x), b.send(y, 1)])`."""
-        return self._append_one(AfterAllOp, self._all_ssa(operands))
+        return self._append(AfterAllOp, operands)
 
-    def add_dependency(self, operand: XlaValue, token: XlaValue) -> XlaValue:
-        """The operand, not before the token. Example: `b.add_dependency(x, b.outfeed(y))`."""
-        return self._append_one(AddDependencyOp, self._ssa(operand), self._ssa(token, "token"))
-
+    @appends(InfeedOp)
     def infeed(self, shape: TypeLike, infeed_config: str | None = None) -> XlaValue:
         """The next item of the infeed. Example: `b.infeed("(f32[2], s32[])")`."""
         item, token = self.infeed_with_token(self._token(), shape, infeed_config)
         self._proceed(token)
         return item
 
+    @appends(InfeedOp)
     def infeed_with_token(
         self, token: XlaValue, shape: TypeLike, infeed_config: str | None = None
-    ) -> tuple[XlaValue, XlaValue]:
+    ) -> tuple[XlaValue, ...]:
         """
         The next item of the infeed, read after the token, and a token after that.
 
         Example: `b.infeed_with_token(b.after_all(), "f32[2]")`.
         """
-        item, after = self._append(
+        return self._append(
             InfeedOp,
-            self._ssa(token, "token"),
+            token,
             infeed_config=infeed_config,
             result_types=[as_type(shape), TOKEN],
         )
-        return item, after
 
+    @appends(OutfeedOp)
     def outfeed(
         self,
         operand: XlaValue,
@@ -114,6 +113,7 @@ class TransferMethods(Recorder):
         token = self._token()
         return self._proceed(self.outfeed_with_token(operand, token, shape, outfeed_config))
 
+    @appends(OutfeedOp)
     def outfeed_with_token(
         self,
         operand: XlaValue,
@@ -126,14 +126,15 @@ class TransferMethods(Recorder):
 
         Example: `b.outfeed_with_token(b.tuple([x, i]), b.after_all(), "(f32[4,8], s32[])")`.
         """
-        return self._append_one(
+        return self._append(
             OutfeedOp,
-            [self._ssa(operand)],
-            self._ssa(token, "token"),
+            [operand],
+            token,
             outfeed_shape=None if shape is None else as_type(shape),
             outfeed_config=outfeed_config,
         )
 
+    @appends(SendOp)
     def send(
         self, operand: XlaValue, channel_handle: Channel, *, is_host_transfer: bool = False
     ) -> XlaValue:
@@ -148,6 +149,7 @@ class TransferMethods(Recorder):
             )
         )
 
+    @appends(SendOp)
     def send_with_token(
         self,
         operand: XlaValue,
@@ -157,12 +159,12 @@ class TransferMethods(Recorder):
         is_host_transfer: bool = False,
     ) -> XlaValue:
         """As `send`, after the token. Example: `b.send_with_token(x, b.after_all(), 1)`."""
-        ssa = self._checked_array(operand)
-        (after,) = self._transfer(
-            SendOp, SendDoneOp, ([ssa], self._ssa(token, "token")), channel_handle, is_host_transfer
+        _ = operand.array_type
+        return self._transfer(
+            SendOp, SendDoneOp, ([operand], token), channel_handle, is_host_transfer
         )
-        return after
 
+    @appends(RecvOp)
     def recv(
         self, shape: TypeLike, channel_handle: Channel, *, is_host_transfer: bool = False
     ) -> XlaValue:
@@ -177,6 +179,7 @@ class TransferMethods(Recorder):
         self._proceed(after)
         return data
 
+    @appends(RecvOp)
     def recv_with_token(
         self,
         token: XlaValue,
@@ -184,21 +187,20 @@ class TransferMethods(Recorder):
         channel_handle: Channel,
         *,
         is_host_transfer: bool = False,
-    ) -> tuple[XlaValue, XlaValue]:
+    ) -> tuple[XlaValue, ...]:
         """
         What is received after the token, and a token after that.
 
         Example: `b.recv_with_token(b.after_all(), "f32[2]", 1)`.
         """
-        data, after = self._transfer(
+        return self._transfer(
             RecvOp,
             RecvDoneOp,
-            (self._ssa(token, "token"),),
+            (token,),
             channel_handle,
             is_host_transfer,
             result_types=[as_array_type(shape), array(U32, ()), TOKEN],
         )
-        return data, after
 
     def _transfer(
         self,
@@ -208,7 +210,7 @@ class TransferMethods(Recorder):
         channel_handle: Channel,
         is_host_transfer: bool,
         **keywords: Any,
-    ) -> tuple[XlaValue, ...]:
+    ) -> Any:
         """Begins a transfer and waits for its end, as the client's operation does."""
         is_handle = isinstance(channel_handle, ChannelHandle)
         both: dict[str, Any] = {
@@ -216,4 +218,4 @@ class TransferMethods(Recorder):
             "is_host_transfer": is_host_transfer,
         }
         context = self._append(start, *operands, **both, **keywords)
-        return self._append(done, self._all_ssa(context), **both)
+        return self._append(done, context, **both)

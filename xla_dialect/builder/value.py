@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol, TypeAlias, cast
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
@@ -20,31 +20,34 @@ from xla_dialect.types import (
 )
 from xla_dialect.violations import Violation
 
+_Operator: TypeAlias = "Callable[[XlaValue, Any], XlaValue]"
 
-class Operators(Protocol):
-    """The methods of a builder that the operators of its values stand for."""
 
-    name: str
+def _operators(method: str, sign: str | None = None) -> tuple[_Operator, _Operator]:
+    """
+    The operators that are a method of the builder, for a value on the left and on the right.
 
-    def add(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
-    def sub(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
-    def mul(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
-    def div(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
-    def pow(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
-    def dot(self, lhs: XlaValue, rhs: XlaValue, /) -> XlaValue: ...
-    def neg(self, operand: XlaValue, /) -> XlaValue: ...
-    def not_(self, operand: XlaValue, /) -> XlaValue: ...
-    def and_(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
-    def or_(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
-    def xor(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
-    def eq(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
-    def ne(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
-    def lt(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
-    def le(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
-    def gt(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
-    def ge(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
+    `sign`: of one that Python defines otherwise for integers, for which it is an error.
+    """
 
-    def get_tuple_element(self, operand: XlaValue, index: int, /) -> XlaValue: ...
+    def require_fractions(value: XlaValue) -> None:
+        if element_class(value.element_type) & (ElementClass.INTEGER | ElementClass.PRED):
+            raise build_error(
+                f"{sign} of {spell(value.type)} is not what Python means by it; "
+                f"say {method}, which stays in the integers"
+            )
+
+    def on_the_left(self: XlaValue, other: XlaValue | Number) -> XlaValue:
+        if sign is not None:
+            require_fractions(self)
+        return getattr(self.builder, method)(self, other)
+
+    def on_the_right(self: XlaValue, other: Number) -> XlaValue:
+        if sign is not None:
+            require_fractions(self)
+        return getattr(self.builder, method)(other, self)
+
+    return on_the_left, on_the_right
 
 
 class XlaValue:
@@ -69,7 +72,7 @@ class XlaValue:
     __array_ufunc__ = None
     """Says to numpy that the operators here are meant when one of its arrays stands on the left."""
 
-    def __init__(self, builder: Operators, ssa: SSAValue):
+    def __init__(self, builder: Any, ssa: SSAValue):
         self.builder = builder
         """The builder that made it."""
         self.ssa = ssa
@@ -121,73 +124,23 @@ class XlaValue:
         name = f" %{self.ssa.name_hint}" if self.ssa.name_hint else ""
         return f"<XlaValue{name}: {spell(self.type)}>"
 
-    def __add__(self, other: XlaValue | Number) -> XlaValue:
-        return self.builder.add(self, other)
-
-    def __radd__(self, other: Number) -> XlaValue:
-        return self.builder.add(other, self)
-
-    def __sub__(self, other: XlaValue | Number) -> XlaValue:
-        return self.builder.sub(self, other)
-
-    def __rsub__(self, other: Number) -> XlaValue:
-        return self.builder.sub(other, self)
-
-    def __mul__(self, other: XlaValue | Number) -> XlaValue:
-        return self.builder.mul(self, other)
-
-    def __rmul__(self, other: Number) -> XlaValue:
-        return self.builder.mul(other, self)
-
-    def __truediv__(self, other: XlaValue | Number) -> XlaValue:
-        self._require_fractions("/", "div")
-        return self.builder.div(self, other)
-
-    def __rtruediv__(self, other: Number) -> XlaValue:
-        self._require_fractions("/", "div")
-        return self.builder.div(other, self)
-
-    def __pow__(self, other: XlaValue | Number) -> XlaValue:
-        self._require_fractions("**", "pow")
-        return self.builder.pow(self, other)
-
-    def __rpow__(self, other: Number) -> XlaValue:
-        self._require_fractions("**", "pow")
-        return self.builder.pow(other, self)
-
-    def _require_fractions(self, operator: str, method: str) -> None:
-        if element_class(self.element_type) & (ElementClass.INTEGER | ElementClass.PRED):
-            raise build_error(
-                f"{operator} of {spell(self.type)} is not what Python means by it; "
-                f"say {method}, which stays in the integers"
-            )
-
-    def __matmul__(self, other: XlaValue) -> XlaValue:
-        return self.builder.dot(self, other)
+    __add__, __radd__ = _operators("add")
+    __sub__, __rsub__ = _operators("sub")
+    __mul__, __rmul__ = _operators("mul")
+    __truediv__, __rtruediv__ = _operators("div", "/")
+    __pow__, __rpow__ = _operators("pow", "**")
+    __and__, __rand__ = _operators("and_")
+    __or__, __ror__ = _operators("or_")
+    __xor__, __rxor__ = _operators("xor")
+    __lt__, __gt__ = _operators("lt")[0], _operators("gt")[0]
+    __le__, __ge__ = _operators("le")[0], _operators("ge")[0]
+    __matmul__, _ = _operators("dot")
 
     def __neg__(self) -> XlaValue:
         return self.builder.neg(self)
 
     def __invert__(self) -> XlaValue:
         return self.builder.not_(self)
-
-    def __and__(self, other: XlaValue | Number) -> XlaValue:
-        return self.builder.and_(self, other)
-
-    def __rand__(self, other: Number) -> XlaValue:
-        return self.builder.and_(other, self)
-
-    def __or__(self, other: XlaValue | Number) -> XlaValue:
-        return self.builder.or_(self, other)
-
-    def __ror__(self, other: Number) -> XlaValue:
-        return self.builder.or_(other, self)
-
-    def __xor__(self, other: XlaValue | Number) -> XlaValue:
-        return self.builder.xor(self, other)
-
-    def __rxor__(self, other: Number) -> XlaValue:
-        return self.builder.xor(other, self)
 
     def __eq__(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, other: XlaValue | Number
@@ -200,18 +153,6 @@ class XlaValue:
         return self.builder.ne(self, other)
 
     __hash__ = object.__hash__
-
-    def __lt__(self, other: XlaValue | Number) -> XlaValue:
-        return self.builder.lt(self, other)
-
-    def __le__(self, other: XlaValue | Number) -> XlaValue:
-        return self.builder.le(self, other)
-
-    def __gt__(self, other: XlaValue | Number) -> XlaValue:
-        return self.builder.gt(self, other)
-
-    def __ge__(self, other: XlaValue | Number) -> XlaValue:
-        return self.builder.ge(self, other)
 
     def __bool__(self) -> bool:
         raise build_error(

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 
-from xla_dialect.attributes import SpelledAttribute, SpellingError
+from xla_dialect.attributes import SpellingError
 from xla_dialect.builder.caller import build_error
 from xla_dialect.shapes.size_arithmetic import ceil_div, dilated
 from xla_dialect.shapes.window import Window
 
 Padding: TypeAlias = Literal["SAME", "VALID", "kSame", "kValid"] | Sequence[tuple[int, int]]
 """A word (the k is optional), or one pair (low, high) per dimension."""
-
-SpelledT = TypeVar("SpelledT", bound=SpelledAttribute[Any])
 
 
 def same_padding(size: int, window: int, stride: int) -> tuple[int, int]:
@@ -76,13 +74,3 @@ def make_window(
         )
     except SpellingError as error:
         raise build_error(f"{method}: ({label}) {error}") from None
-
-
-def read_attribute(method: str, attribute: type[SpelledT], given: object) -> SpelledT:
-    """The attribute for its content, or for the text of it in HLO; raises BuildError."""
-    if not isinstance(given, str):
-        return attribute(given)
-    try:
-        return attribute(attribute.read(given))
-    except SpellingError as error:
-        raise build_error(f"{method}: {error}") from None

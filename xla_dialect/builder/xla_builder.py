@@ -7,54 +7,36 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import BlockArgument, Region
 
-from xla_dialect.builder.asynchronous import AsynchronousMethods
+from xla_dialect.builder.arguments import explained
 from xla_dialect.builder.caller import build_error, caller_location
+from xla_dialect.builder.collectives import CollectiveMethods
 from xla_dialect.builder.computations import XlaComputation, function_of
 from xla_dialect.builder.contraction import ContractionMethods
 from xla_dialect.builder.control_flow import ControlFlowMethods
-from xla_dialect.builder.conversion import ConversionMethods
 from xla_dialect.builder.creation import CreationMethods
-from xla_dialect.builder.custom_calls import CustomCallMethods
 from xla_dialect.builder.data_movement import DataMovementMethods
-from xla_dialect.builder.dynamic_shapes import DynamicShapeMethods
-from xla_dialect.builder.elementwise_binary import ElementwiseBinaryMethods
 from xla_dialect.builder.elementwise_ternary import ElementwiseTernaryMethods
-from xla_dialect.builder.elementwise_unary import ElementwiseUnaryMethods
-from xla_dialect.builder.gather_scatter import GatherScatterMethods
-from xla_dialect.builder.linear_algebra import LinearAlgebraMethods
-from xla_dialect.builder.normalization import NormalizationMethods
-from xla_dialect.builder.random import RandomMethods
+from xla_dialect.builder.operation_methods import OperationMethods, appends
 from xla_dialect.builder.reduction import ReductionMethods
-from xla_dialect.builder.sorting import SortingMethods
 from xla_dialect.builder.transfers import TransferMethods
-from xla_dialect.builder.tuples import TupleMethods
 from xla_dialect.builder.type_spelling import TypeLike, as_type
 from xla_dialect.builder.value import XlaValue
 from xla_dialect.ops.control_flow import ReturnOp
+from xla_dialect.ops.tuples import GetTupleElementOp
 from xla_dialect.verification.verify import verify
 from xla_dialect.xdsl.creation import create
 
 
 class XlaBuilder(
     CreationMethods,
-    ElementwiseUnaryMethods,
-    ElementwiseBinaryMethods,
     ElementwiseTernaryMethods,
-    ConversionMethods,
     DataMovementMethods,
     ReductionMethods,
-    SortingMethods,
     ContractionMethods,
-    GatherScatterMethods,
-    LinearAlgebraMethods,
-    NormalizationMethods,
-    RandomMethods,
-    DynamicShapeMethods,
     ControlFlowMethods,
-    TupleMethods,
-    AsynchronousMethods,
+    CollectiveMethods,
     TransferMethods,
-    CustomCallMethods,
+    OperationMethods,
 ):
     """
     Builds one program, operation by operation; every method appends one and returns its value.
@@ -65,12 +47,13 @@ class XlaBuilder(
     `s` is f32[], `i` is s32[] and `c` is pred[].
     """
 
-    def __init__(self, name: str):
+    def __init__(self, name: str) -> None:
         """A program of this name, without parameters yet."""
         super().__init__()
         self.name = name
         self._parameters: dict[int, BlockArgument] = {}
 
+    @explained
     def parameter(self, number: int, shape: TypeLike, name: str = "") -> XlaValue:
         """
         Parameter `number`, from 0, of this type; parameters may be made in any order.
@@ -87,9 +70,10 @@ class XlaBuilder(
         position = sum(other < number for other in self._parameters)
         argument = self._entry.insert_arg(type_, position, caller_location())
         self._parameters[number] = argument
-        value = XlaValue(self._self, argument)
+        value = XlaValue(self, argument)
         return value.named(name) if name else value
 
+    @explained
     def build(self, root: XlaValue | Sequence[XlaValue]) -> ModuleOp:
         """
         The module whose function `@main` returns the root, or several values; it is verified.
@@ -102,6 +86,7 @@ class XlaBuilder(
         verify(module)
         return module
 
+    @explained
     def build_computation(self, root: XlaValue | Sequence[XlaValue]) -> XlaComputation:
         """
         The program as a computation for other builders.
@@ -111,6 +96,19 @@ class XlaBuilder(
         body = self._finish(root)
         functions = tuple(self._functions.values())
         return XlaComputation(self.name, body, isinstance(root, XlaValue), functions)
+
+    @appends(GetTupleElementOp)
+    def get_tuple_element(self, tuple: XlaValue | Sequence[XlaValue], index: int) -> XlaValue:
+        """
+        Element `index` of a tuple, or of the values that a method gives as a Python tuple.
+
+        Example: `b.get_tuple_element(b.tuple([x, i]), 1)`.
+        """
+        if isinstance(tuple, XlaValue):
+            return self._append(GetTupleElementOp, tuple, index=index)
+        if not 0 <= index < len(tuple):
+            raise build_error(f"get_tuple_element: (C2) index {index} of {len(tuple)} elements")
+        return tuple[index]
 
     def _finish(self, root: XlaValue | Sequence[XlaValue]) -> Region:
         """The body of the program, which ends with `xla.return`."""
