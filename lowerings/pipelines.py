@@ -26,6 +26,7 @@ NATIVE: tuple[Stage, ...] = (
         (
             "stablehlo-legalize-quant-to-math",
             "lift-cf-to-scf",
+            "xla-expand-mixed-precision",
             "xla-inline",
             "xla-flatten-tuples",
             "xla-expand-manual-computations",
@@ -76,6 +77,7 @@ is allocated where it is needed; no arena, no outlined kernels, no views that co
 """
 
 PARTITIONING: tuple[str, ...] = (
+    "xla-expand-mixed-precision",
     "xla-inline{everything=true}",
     "xla-flatten-tuples",
     "xla-import-shardings",

@@ -48,6 +48,7 @@ _PASSES = (
     "lowerings.simplify.xla_flatten_tuples",
     "lowerings.communication.xla_expand_communication",
     "lowerings.simplify.xla_simplify",
+    "lowerings.expand.xla_expand_mixed_precision",
     "lowerings.expand.xla_expand_bitcast",
     "lowerings.expand.xla_expand_compound",
     "lowerings.expand.dynamic_dimensions.xla_expand_dynamic_dimensions",

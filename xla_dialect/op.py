@@ -63,7 +63,9 @@ from xla_dialect.types import (
     element_count,
     extents,
     flatten,
+    float_types,
     spell_all,
+    with_floats,
 )
 from xla_dialect.violations import Violation
 from xla_dialect.xdsl.accessors import quicken_accessors
@@ -278,6 +280,9 @@ class XlaOp(IRDLOperation):
     UNRELATED: ClassVar[str | None] = None
     """Why a class has no `relate`: what its operands and results have in common instead."""
 
+    HANDS_ON: ClassVar[bool] = False
+    """Whether the results are the operands, or their bits: nothing is rounded."""
+
     NUMBERING: ClassVar[Mapping[str, Numbering]] = {}
     """The properties, and lists of operands, that go by the dimensions of an array."""
 
@@ -398,6 +403,46 @@ class XlaOp(IRDLOperation):
         return contract.infer(*arguments, **keywords)
 
     @classmethod
+    def may_mix_precisions(cls) -> bool:
+        """Whether the class computes what its results are, so that these may be rounded floats."""
+        return cls.contract().relate is not None and not cls.HANDS_ON
+
+    def declares(self, inferred: Types) -> bool:
+        """
+        Whether the declared results are the inferred ones: up to layout, and up to the precision of
+        floats where these are computed.
+        """
+        declared = tuple(self.result_types)
+        if declared == inferred or results_follow(declared, inferred):
+            return True
+        return self.may_mix_precisions() and results_follow(
+            *([with_floats(type_, f32) for type_ in types] for types in (declared, inferred))
+        )
+
+    def in_one_precision(self) -> tuple[Types, Types] | None:
+        """
+        The types of operands and results in which an operation is computed, all whose floats are of
+        one precision: the highest for which its constraints hold, of those that it has.
+
+        Where it is none of its own, operands are converted to that, results from it. None where
+        there is no such precision.
+        """
+        if not self.may_mix_precisions():
+            return None
+        operands, declared = self.operand_types, self.result_types
+        parameters = (a.type for r in self.regions for block in r.blocks for a in block.args)
+        for precision in float_types((*operands, *declared, *parameters)):
+            converted = tuple(with_floats(type_, precision) for type_ in operands)
+            wanted = [with_floats(type_, precision) for type_ in declared]
+            try:
+                found = self.types_of(converted, self.properties, self.regions, wanted)
+            except Violation:
+                continue
+            if not declared or self.declares(found):
+                return converted, found
+        return None
+
+    @classmethod
     def is_pointwise(cls) -> bool:
         """Whether every element is computed from those in its place, and from scalars."""
         return cls.contract().relate is pointwise
@@ -487,13 +532,14 @@ class XlaOp(IRDLOperation):
         """Checks rules that need more than types and properties; raises VerifyException."""
 
     def _verify_results(self) -> None:
-        inferred = self.infer_types()
-        declared = tuple(self.result_types)
-        if declared != inferred and not results_follow(declared, inferred):
-            raise VerifyException(
-                f"{self.name}: (Result) declared {spell_all(declared)}, "
-                f"inferred {spell_all(inferred)}"
-            )
+        try:
+            inferred = self.infer_types()
+        except VerifyException:
+            if self.in_one_precision() is None:
+                raise
+            return
+        if not self.declares(inferred):
+            raise undeclared(self, inferred)
 
     def print(self, printer: Printer) -> None:
         """Prints the one syntax of the dialect, see `xla_dialect.syntax`."""
@@ -511,6 +557,14 @@ class XlaOp(IRDLOperation):
             attributes=parts.attributes,
             regions=parts.regions,
         )
+
+
+def undeclared(op: XlaOp, inferred: Types) -> VerifyException:
+    """The error of declared results that are not the inferred ones."""
+    declared = spell_all(op.result_types)
+    return VerifyException(
+        f"{op.name}: (Result) declared {declared}, inferred {spell_all(inferred)}"
+    )
 
 
 @lru_cache(maxsize=1 << 12)

@@ -10,7 +10,7 @@ dimensions. Tuples are builtin `tuple`s.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -286,6 +286,28 @@ def fits(found: Attribute, declared: Attribute) -> bool:
         and len(sizes) == len(wanted)
         and all(b in (a, DYNAMIC_INDEX) for a, b in zip(sizes, wanted, strict=True))
     )
+
+
+def float_types(types: Iterable[Attribute]) -> list[Attribute]:
+    """The float types of elements of arrays, and of parts of complex ones, the widest first."""
+    arrays = (cast(Array, t) for t in flatten(tuple(types)) if isinstance(t, TensorType))
+    found = {component_type(each.element_type) for each in arrays}
+    floats = [row for row in ELEMENT_TYPES if row.element_class == ElementClass.FLOAT]
+    rows = [row for row in floats if row.type in found]
+    return [row.type for row in sorted(rows, key=lambda row: -row.bits)]
+
+
+def with_floats(type_: Attribute, element_type: Attribute) -> Attribute:
+    """The type with elements of this type in the place of all floats; tuples by element."""
+    if isinstance(type_, TupleType):
+        elements = (with_floats(each, element_type) for each in type_.types.data)
+        return TupleType(tuple(cast(TypeAttribute, element) for element in elements))
+    if not isinstance(type_, TensorType):
+        return type_
+    tensor = cast(Array, type_)
+    if element_class(tensor.element_type) != ElementClass.FLOAT:
+        return tensor
+    return TensorType(element_type, tensor.shape, tensor.encoding)
 
 
 def is_scalar(type_: Attribute, element_type: Attribute | None = None) -> bool:

@@ -37,7 +37,7 @@ def admits_random_bits(op: XlaOp, division: Division, factor: int, atoms: Atoms)
     assert isinstance(op, RngBitGeneratorOp)
     sizes = list(division.result_sizes[1])
     d = next((d for d, size in enumerate(sizes) if size != 1), None)
-    if op.algorithm.data == RandomAlgorithm.THREE_FRY or d is None:
+    if op.algorithm.data == RandomAlgorithm.THREE_FRY or d is None or op.fault():
         return False
     if division.relations.results[1][d] != (factor,) or _blocks(op, sizes)[0] >= _MOST_BLOCKS:
         return False

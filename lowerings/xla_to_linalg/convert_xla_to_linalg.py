@@ -13,9 +13,11 @@ from xdsl.ir import Attribute, Operation
 from lowerings.layouts.objections import require_default_boundaries
 from lowerings.rewriting.conversion import (
     ConversionBuilder,
+    ConversionFailed,
     ConversionFunction,
     ConversionPass,
     conversion_table,
+    illegal_op,
 )
 from lowerings.rewriting.difference import ResultDifference
 from lowerings.rewriting.levels import ON_TENSORS
@@ -42,6 +44,7 @@ from lowerings.xla_to_linalg.signless import make_signless
 from lowerings.xla_to_linalg.sorting import sort, topk
 from lowerings.xla_to_linalg.structured import array_type, empty
 from xla_dialect.analysis.computations import Reducing, accumulates_in_f32
+from xla_dialect.analysis.mixed_precision import mixed_operations
 from xla_dialect.ops import elementwise_unary
 from xla_dialect.ops.contraction import ConvolutionOp
 from xla_dialect.ops.linear_algebra import FftOp
@@ -229,6 +232,10 @@ class ConvertXlaToLinalgPass(ConversionPass):
     def change(self, ctx: Context, op: ModuleOp) -> bool:
         """Converts, raises for illegal operations, then makes types signless."""
         require_default_boundaries(self.name, op)
+        mixed = mixed_operations(op)
+        if mixed:
+            reason = "xla-expand-mixed-precision gives it floats of one precision"
+            raise ConversionFailed(self.name, [illegal_op(each, reason) for each in mixed])
         super().change(ctx, op)
         make_signless(op)
         drop_kept_attributes(op)

@@ -69,6 +69,7 @@ FUNCTIONS: dict[type[XlaOp], ElementFunction] = {
     ops.AbsOp: ElementFunction(
         floats=_math(math.AbsFOp),
         signed=_absolute,
+        unsigned=_same,
         complex=of_complex_in_double(complex_numbers.modulus),
     ),
     ops.AcosOp: ElementFunction(

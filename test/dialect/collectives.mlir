@@ -322,9 +322,9 @@ func.func @reduce_scatter_C3_1(%x: tensor<2xf32>, %y: tensor<2xi32>) {
 
 // -----
 
-func.func @reduce_scatter_RC1(%x: tensor<2xf64>) {
-  // expected-error @+1 {{xla.reduce_scatter: (RC1) to_apply takes (f32[], f32[]), expected (f64[], f64[])}}
-  %0 = xla.reduce_scatter %x {dimension = 0, replica_groups = #xla.replica_groups<{{0,1},{2,3}}>} : tensor<2xf64> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+func.func @reduce_scatter_RC1(%x: tensor<2xi32>) {
+  // expected-error @+1 {{xla.reduce_scatter: (RC1) to_apply takes (f32[], f32[]), expected (s32[], s32[])}}
+  %0 = xla.reduce_scatter %x {dimension = 0, replica_groups = #xla.replica_groups<{{0,1},{2,3}}>} : tensor<2xi32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
     %1 = xla.add %a, %b : tensor<f32>
     xla.return %1 : tensor<f32>
   }

@@ -99,8 +99,8 @@ func.func @broadcast_C4_beside_other_dimensions(%x: tensor<3x5xf32>) {
 // -----
 
 func.func @broadcast_Result(%x: tensor<3xf32>) {
-  // expected-error @+1 {{xla.broadcast: (Result) operand and result have element types f32 and f64}}
-  %0 = xla.broadcast %x {dimensions = [0]} : (tensor<3xf32>) -> tensor<3xf64>
+  // expected-error @+1 {{xla.broadcast: (Result) operand and result have element types f32 and s32}}
+  %0 = xla.broadcast %x {dimensions = [0]} : (tensor<3xf32>) -> tensor<3xi32>
   func.return
 }
 
@@ -290,9 +290,9 @@ func.func @concatenate_C4(%x: tensor<2x3xf32>, %y: tensor<2x4xf32>) {
 
 // -----
 
-func.func @pad_C1_1(%x: tensor<2xf32>, %y: tensor<f64>) {
-  // expected-error @+1 {{xla.pad: (C1) padding value is tensor<f64>, not a scalar of f32}}
-  %0 = xla.pad %x, %y {edge_padding_low = [0], edge_padding_high = [0], interior_padding = [0]} : (tensor<2xf32>, tensor<f64>) -> tensor<2xf32>
+func.func @pad_C1_1(%x: tensor<2xf32>, %y: tensor<i32>) {
+  // expected-error @+1 {{xla.pad: (C1) padding value is tensor<i32>, not a scalar of f32}}
+  %0 = xla.pad %x, %y {edge_padding_low = [0], edge_padding_high = [0], interior_padding = [0]} : (tensor<2xf32>, tensor<i32>) -> tensor<2xf32>
   func.return
 }
 

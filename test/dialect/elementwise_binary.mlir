@@ -46,9 +46,9 @@ func.func @binary(%f: tensor<2xf32>, %g: tensor<2xf32>, %i: tensor<2xi32>, %j: t
 
 // -----
 
-func.func @add_C1_types(%x: tensor<2x3xf32>, %y: tensor<2x3xf64>) {
-  // expected-error @+1 {{xla.add: (C1) lhs and rhs have element types f32 and f64}}
-  %0 = xla.add %x, %y : (tensor<2x3xf32>, tensor<2x3xf64>) -> tensor<2x3xf32>
+func.func @add_C1_types(%x: tensor<2x3xf32>, %y: tensor<2x3xi32>) {
+  // expected-error @+1 {{xla.add: (C1) lhs and rhs have element types f32 and s32}}
+  %0 = xla.add %x, %y : (tensor<2x3xf32>, tensor<2x3xi32>) -> tensor<2x3xf32>
   func.return
 }
 
@@ -118,9 +118,9 @@ func.func @subtract_C1(%x: tensor<2xi1>) {
 
 // -----
 
-func.func @subtract_C1_types(%x: tensor<2x3xf32>, %y: tensor<2x3xf64>) {
-  // expected-error @+1 {{xla.subtract: (C1) lhs and rhs have element types f32 and f64}}
-  %0 = xla.subtract %x, %y : (tensor<2x3xf32>, tensor<2x3xf64>) -> tensor<2x3xf32>
+func.func @subtract_C1_types(%x: tensor<2x3xf32>, %y: tensor<2x3xi32>) {
+  // expected-error @+1 {{xla.subtract: (C1) lhs and rhs have element types f32 and s32}}
+  %0 = xla.subtract %x, %y : (tensor<2x3xf32>, tensor<2x3xi32>) -> tensor<2x3xf32>
   func.return
 }
 
@@ -134,9 +134,9 @@ func.func @subtract_C2(%x: tensor<2x3xf32>, %y: tensor<1x3xf32>) {
 
 // -----
 
-func.func @multiply_C1_types(%x: tensor<2x3xf32>, %y: tensor<2x3xf64>) {
-  // expected-error @+1 {{xla.multiply: (C1) lhs and rhs have element types f32 and f64}}
-  %0 = xla.multiply %x, %y : (tensor<2x3xf32>, tensor<2x3xf64>) -> tensor<2x3xf32>
+func.func @multiply_C1_types(%x: tensor<2x3xf32>, %y: tensor<2x3xi32>) {
+  // expected-error @+1 {{xla.multiply: (C1) lhs and rhs have element types f32 and s32}}
+  %0 = xla.multiply %x, %y : (tensor<2x3xf32>, tensor<2x3xi32>) -> tensor<2x3xf32>
   func.return
 }
 
@@ -158,9 +158,9 @@ func.func @divide_C1(%x: tensor<2xi1>) {
 
 // -----
 
-func.func @divide_C1_types(%x: tensor<2x3xf32>, %y: tensor<2x3xf64>) {
-  // expected-error @+1 {{xla.divide: (C1) lhs and rhs have element types f32 and f64}}
-  %0 = xla.divide %x, %y : (tensor<2x3xf32>, tensor<2x3xf64>) -> tensor<2x3xf32>
+func.func @divide_C1_types(%x: tensor<2x3xf32>, %y: tensor<2x3xi32>) {
+  // expected-error @+1 {{xla.divide: (C1) lhs and rhs have element types f32 and s32}}
+  %0 = xla.divide %x, %y : (tensor<2x3xf32>, tensor<2x3xi32>) -> tensor<2x3xf32>
   func.return
 }
 
@@ -182,9 +182,9 @@ func.func @power_C1(%x: tensor<2xi1>) {
 
 // -----
 
-func.func @power_C1_types(%x: tensor<2x3xf32>, %y: tensor<2x3xf64>) {
-  // expected-error @+1 {{xla.power: (C1) lhs and rhs have element types f32 and f64}}
-  %0 = xla.power %x, %y : (tensor<2x3xf32>, tensor<2x3xf64>) -> tensor<2x3xf32>
+func.func @power_C1_types(%x: tensor<2x3xf32>, %y: tensor<2x3xi32>) {
+  // expected-error @+1 {{xla.power: (C1) lhs and rhs have element types f32 and s32}}
+  %0 = xla.power %x, %y : (tensor<2x3xf32>, tensor<2x3xi32>) -> tensor<2x3xf32>
   func.return
 }
 
@@ -206,9 +206,9 @@ func.func @remainder_C1(%x: tensor<2xi1>) {
 
 // -----
 
-func.func @remainder_C1_types(%x: tensor<2x3xf32>, %y: tensor<2x3xf64>) {
-  // expected-error @+1 {{xla.remainder: (C1) lhs and rhs have element types f32 and f64}}
-  %0 = xla.remainder %x, %y : (tensor<2x3xf32>, tensor<2x3xf64>) -> tensor<2x3xf32>
+func.func @remainder_C1_types(%x: tensor<2x3xf32>, %y: tensor<2x3xi32>) {
+  // expected-error @+1 {{xla.remainder: (C1) lhs and rhs have element types f32 and s32}}
+  %0 = xla.remainder %x, %y : (tensor<2x3xf32>, tensor<2x3xi32>) -> tensor<2x3xf32>
   func.return
 }
 
@@ -230,9 +230,9 @@ func.func @maximum_C1(%x: tensor<2xcomplex<f32>>) {
 
 // -----
 
-func.func @maximum_C1_types(%x: tensor<2x3xf32>, %y: tensor<2x3xf64>) {
-  // expected-error @+1 {{xla.maximum: (C1) lhs and rhs have element types f32 and f64}}
-  %0 = xla.maximum %x, %y : (tensor<2x3xf32>, tensor<2x3xf64>) -> tensor<2x3xf32>
+func.func @maximum_C1_types(%x: tensor<2x3xf32>, %y: tensor<2x3xi32>) {
+  // expected-error @+1 {{xla.maximum: (C1) lhs and rhs have element types f32 and s32}}
+  %0 = xla.maximum %x, %y : (tensor<2x3xf32>, tensor<2x3xi32>) -> tensor<2x3xf32>
   func.return
 }
 
@@ -254,9 +254,9 @@ func.func @minimum_C1(%x: tensor<2xcomplex<f32>>) {
 
 // -----
 
-func.func @minimum_C1_types(%x: tensor<2x3xf32>, %y: tensor<2x3xf64>) {
-  // expected-error @+1 {{xla.minimum: (C1) lhs and rhs have element types f32 and f64}}
-  %0 = xla.minimum %x, %y : (tensor<2x3xf32>, tensor<2x3xf64>) -> tensor<2x3xf32>
+func.func @minimum_C1_types(%x: tensor<2x3xf32>, %y: tensor<2x3xi32>) {
+  // expected-error @+1 {{xla.minimum: (C1) lhs and rhs have element types f32 and s32}}
+  %0 = xla.minimum %x, %y : (tensor<2x3xf32>, tensor<2x3xi32>) -> tensor<2x3xf32>
   func.return
 }
 
@@ -446,9 +446,9 @@ func.func @atan2_C1(%x: tensor<2xi1>) {
 
 // -----
 
-func.func @atan2_C1_types(%x: tensor<2x3xf32>, %y: tensor<2x3xf64>) {
-  // expected-error @+1 {{xla.atan2: (C1) lhs and rhs have element types f32 and f64}}
-  %0 = xla.atan2 %x, %y : (tensor<2x3xf32>, tensor<2x3xf64>) -> tensor<2x3xf32>
+func.func @atan2_C1_types(%x: tensor<2x3xf32>, %y: tensor<2x3xcomplex<f32>>) {
+  // expected-error @+1 {{xla.atan2: (C1) lhs and rhs have element types f32 and c64}}
+  %0 = xla.atan2 %x, %y : (tensor<2x3xf32>, tensor<2x3xcomplex<f32>>) -> tensor<2x3xf32>
   func.return
 }
 

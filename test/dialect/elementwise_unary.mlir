@@ -77,7 +77,7 @@ func.func @unary(%f: tensor<2xf32>, %i: tensor<2xi32>, %p: tensor<2xi1>, %c: ten
 // -----
 
 func.func @abs_C1(%x: tensor<2xi1>) {
-  // expected-error @+1 {{xla.abs: (C1) operand has element type pred, allowed: signed integer or float or complex}}
+  // expected-error @+1 {{xla.abs: (C1) operand has element type pred, allowed: integer or float or complex}}
   %0 = xla.abs %x : tensor<2xi1>
   func.return
 }

@@ -184,9 +184,9 @@ func.func @cholesky_C3_beside_other_dimensions(%x: tensor<5x2x3xf32>) {
 
 // -----
 
-func.func @triangular_solve_C1_1(%x: tensor<2x2xf32>, %y: tensor<2x2xf64>) {
-  // expected-error @+1 {{xla.triangular_solve: (C1) a and b have element types f32 and f64}}
-  %0 = xla.triangular_solve %x, %y {left_side = true, transpose_a = NO_TRANSPOSE} : (tensor<2x2xf32>, tensor<2x2xf64>) -> tensor<2x2xf32>
+func.func @triangular_solve_C1_1(%x: tensor<2x2xf32>, %y: tensor<2x2xcomplex<f32>>) {
+  // expected-error @+1 {{xla.triangular_solve: (C1) a and b have element types f32 and c64}}
+  %0 = xla.triangular_solve %x, %y {left_side = true, transpose_a = NO_TRANSPOSE} : (tensor<2x2xf32>, tensor<2x2xcomplex<f32>>) -> tensor<2x2xf32>
   func.return
 }
 

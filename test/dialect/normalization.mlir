@@ -71,9 +71,9 @@ func.func @batch_norm_training_C3_2(%x: tensor<2x3xf32>, %y: tensor<3xf32>, %z: 
 
 // -----
 
-func.func @batch_norm_inference_C1(%x: tensor<2x3xf64>, %y: tensor<3xf32>, %z: tensor<3xf32>, %w: tensor<3xf32>, %u: tensor<3xf32>) {
-  // expected-error @+1 {{xla.batch_norm_inference: (C1) operand and scale have element types f64 and f32}}
-  %0 = xla.batch_norm_inference %x, %y, %z, %w, %u {epsilon = 1.000000e-03 : f32, feature_index = 1} : (tensor<2x3xf64>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf64>
+func.func @batch_norm_inference_C1(%x: tensor<2x3xi32>, %y: tensor<3xf32>, %z: tensor<3xf32>, %w: tensor<3xf32>, %u: tensor<3xf32>) {
+  // expected-error @+1 {{xla.batch_norm_inference: (C1) operand has element type s32, allowed: float}}
+  %0 = xla.batch_norm_inference %x, %y, %z, %w, %u {epsilon = 1.000000e-03 : f32, feature_index = 1} : (tensor<2x3xi32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xi32>
   func.return
 }
 

@@ -276,9 +276,9 @@ func.func @map_C2_1(%x: tensor<2xf32>) {
 
 // -----
 
-func.func @map_C2_2(%x: tensor<2xf32>, %y: tensor<2xf64>) {
-  // expected-error @+1 {{xla.map: (C2) to_apply takes (f32[], f32[]), expected (f32[], f64[])}}
-  %0 = xla.map %x, %y : (tensor<2xf32>, tensor<2xf64>) -> tensor<2xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+func.func @map_C2_2(%x: tensor<2xf32>, %y: tensor<2xi32>) {
+  // expected-error @+1 {{xla.map: (C2) to_apply takes (f32[], f32[]), expected (f32[], s32[])}}
+  %0 = xla.map %x, %y : (tensor<2xf32>, tensor<2xi32>) -> tensor<2xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
     %1 = xla.add %a, %b : tensor<f32>
     xla.return %1 : tensor<f32>
   }

@@ -57,9 +57,9 @@ func.func @scatter_C2_2(%x: tensor<16x11xf32>, %y: tensor<16x11xf32>, %z: tensor
 
 // -----
 
-func.func @scatter_C3(%x: tensor<16x11xf32>, %y: tensor<5x1xi32>, %z: tensor<5x11xf64>) {
-  // expected-error @+1 {{xla.scatter: (C3) input and update 0 have element types f32 and f64}}
-  %0 = xla.scatter %x, %y, %z {update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1} : (tensor<16x11xf32>, tensor<5x1xi32>, tensor<5x11xf64>) -> tensor<16x11xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+func.func @scatter_C3(%x: tensor<16x11xf32>, %y: tensor<5x1xi32>, %z: tensor<5x11xi32>) {
+  // expected-error @+1 {{xla.scatter: (C3) input and update 0 have element types f32 and s32}}
+  %0 = xla.scatter %x, %y, %z {update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1} : (tensor<16x11xf32>, tensor<5x1xi32>, tensor<5x11xi32>) -> tensor<16x11xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
     %1 = xla.add %a, %b : tensor<f32>
     xla.return %1 : tensor<f32>
   }
@@ -69,10 +69,10 @@ func.func @scatter_C3(%x: tensor<16x11xf32>, %y: tensor<5x1xi32>, %z: tensor<5x1
 // -----
 
 func.func @scatter_RC1_1(%x: tensor<16x11xf32>, %y: tensor<5x1xi32>, %z: tensor<5x11xf32>) {
-  // expected-error @+1 {{xla.scatter: (RC1) to_apply takes (f64[], f64[]), expected (f32[], f32[])}}
-  %0 = xla.scatter %x, %y, %z {update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1} : (tensor<16x11xf32>, tensor<5x1xi32>, tensor<5x11xf32>) -> tensor<16x11xf32> to_apply (%a: tensor<f64>, %b: tensor<f64>) {
-    %1 = xla.add %a, %b : tensor<f64>
-    xla.return %1 : tensor<f64>
+  // expected-error @+1 {{xla.scatter: (RC1) to_apply takes (s32[], s32[]), expected (f32[], f32[])}}
+  %0 = xla.scatter %x, %y, %z {update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1} : (tensor<16x11xf32>, tensor<5x1xi32>, tensor<5x11xf32>) -> tensor<16x11xf32> to_apply (%a: tensor<i32>, %b: tensor<i32>) {
+    %1 = xla.add %a, %b : tensor<i32>
+    xla.return %1 : tensor<i32>
   }
   func.return
 }

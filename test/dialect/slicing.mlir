@@ -150,9 +150,9 @@ func.func @dynamic_slice_C3_2(%x: tensor<4xf32>, %y: tensor<i32>) {
 
 // -----
 
-func.func @dynamic_update_slice_C1_1(%x: tensor<4xf32>, %y: tensor<2xf64>, %z: tensor<i32>) {
-  // expected-error @+1 {{xla.dynamic_update_slice: (C1) operand and update have element types f32 and f64}}
-  %0 = xla.dynamic_update_slice %x, %y, %z : (tensor<4xf32>, tensor<2xf64>, tensor<i32>) -> tensor<4xf32>
+func.func @dynamic_update_slice_C1_1(%x: tensor<4xf32>, %y: tensor<2xi32>, %z: tensor<i32>) {
+  // expected-error @+1 {{xla.dynamic_update_slice: (C1) operand and update have element types f32 and s32}}
+  %0 = xla.dynamic_update_slice %x, %y, %z : (tensor<4xf32>, tensor<2xi32>, tensor<i32>) -> tensor<4xf32>
   func.return
 }
 

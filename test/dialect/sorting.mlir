@@ -53,9 +53,9 @@ func.func @sort_C1_3(%x: tensor<3x4xf32>, %y: tensor<4x3xf32>) {
 // -----
 
 func.func @sort_C2_1(%x: tensor<3x4xf32>) {
-  // expected-error @+1 {{xla.sort: (C2) to_apply takes (f64[], f64[]), expected (f32[], f32[])}}
-  %0 = xla.sort %x {dimension = 1} : tensor<3x4xf32> to_apply (%a: tensor<f64>, %b: tensor<f64>) {
-    %1 = xla.compare %a, %b {direction = LT} : (tensor<f64>, tensor<f64>) -> tensor<i1>
+  // expected-error @+1 {{xla.sort: (C2) to_apply takes (s32[], s32[]), expected (f32[], f32[])}}
+  %0 = xla.sort %x {dimension = 1} : tensor<3x4xf32> to_apply (%a: tensor<i32>, %b: tensor<i32>) {
+    %1 = xla.compare %a, %b {direction = LT} : (tensor<i32>, tensor<i32>) -> tensor<i1>
     xla.return %1 : tensor<i1>
   }
   func.return

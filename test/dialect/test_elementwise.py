@@ -33,7 +33,7 @@ ALLOWED: dict[str, ElementClass] = {
     "shift-right-logical": INT,
     "atan2": FLOAT | COMPLEX,
     # one operand
-    "abs": SIGNED | FLOAT | COMPLEX,
+    "abs": SIGNED | UNSIGNED | FLOAT | COMPLEX,
     "cbrt": FLOAT,
     "ceil": FLOAT,
     "count-leading-zeros": INT,

@@ -40,6 +40,7 @@ CHECKED_ELSEWHERE = {
     ("xla.recv_done", "C2"): "checked on its recv",
     ("xla.send", "C1"): "at run time only: test/reference/test_process_grid",
     ("xla.send_done", "C2"): "checked on its send",
+    ("xla.set_dimension_size", "C5"): "at run time only: test/execution/test_dynamic_sizes",
 }
 """The rules that no text breaks under their own name, with the reason."""
 

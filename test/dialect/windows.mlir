@@ -66,10 +66,10 @@ func.func @reduce_window_C1_3(%x: tensor<4x5xf32>, %y: tensor<4x6xf32>, %z: tens
 // -----
 
 func.func @reduce_window_RC1_1(%x: tensor<4x5xf32>, %y: tensor<f32>) {
-  // expected-error @+1 {{xla.reduce_window: (RC1) to_apply takes (f64[], f64[]), expected (f32[], f32[])}}
-  %0 = xla.reduce_window %x, %y {window = #xla.window<size=2x2>} : (tensor<4x5xf32>, tensor<f32>) -> tensor<3x4xf32> to_apply (%a: tensor<f64>, %b: tensor<f64>) {
-    %1 = xla.add %a, %b : tensor<f64>
-    xla.return %1 : tensor<f64>
+  // expected-error @+1 {{xla.reduce_window: (RC1) to_apply takes (s32[], s32[]), expected (f32[], f32[])}}
+  %0 = xla.reduce_window %x, %y {window = #xla.window<size=2x2>} : (tensor<4x5xf32>, tensor<f32>) -> tensor<3x4xf32> to_apply (%a: tensor<i32>, %b: tensor<i32>) {
+    %1 = xla.add %a, %b : tensor<i32>
+    xla.return %1 : tensor<i32>
   }
   func.return
 }
@@ -118,9 +118,9 @@ func.func @reduce_window_RC2_3(%x: tensor<4x5xf32>, %y: tensor<f32>) {
 
 // -----
 
-func.func @reduce_window_RC3_1(%x: tensor<4x5xf32>, %y: tensor<f64>) {
-  // expected-error @+1 {{xla.reduce_window: (RC3) init value 0 is tensor<f64>, not a scalar of f32}}
-  %0 = xla.reduce_window %x, %y {window = #xla.window<size=2x2>} : (tensor<4x5xf32>, tensor<f64>) -> tensor<3x4xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+func.func @reduce_window_RC3_1(%x: tensor<4x5xf32>, %y: tensor<i32>) {
+  // expected-error @+1 {{xla.reduce_window: (RC3) init value 0 is tensor<i32>, not a scalar of f32}}
+  %0 = xla.reduce_window %x, %y {window = #xla.window<size=2x2>} : (tensor<4x5xf32>, tensor<i32>) -> tensor<3x4xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
     %1 = xla.add %a, %b : tensor<f32>
     xla.return %1 : tensor<f32>
   }
@@ -239,9 +239,9 @@ func.func @reduce_window_C4_6(%x: tensor<4x5xf32>, %y: tensor<f32>) {
 
 // -----
 
-func.func @select_and_scatter_C1_1(%x: tensor<4x6xf32>, %y: tensor<2x2xf64>, %z: tensor<f32>) {
-  // expected-error @+1 {{xla.select_and_scatter: (C1) operand and source have element types f32 and f64}}
-  %0 = xla.select_and_scatter %x, %y, %z {window = #xla.window<size=2x3 stride=2x3>} : (tensor<4x6xf32>, tensor<2x2xf64>, tensor<f32>) -> tensor<4x6xf32> select (%a: tensor<f32>, %b: tensor<f32>) {
+func.func @select_and_scatter_C1_1(%x: tensor<4x6xf32>, %y: tensor<2x2xi32>, %z: tensor<f32>) {
+  // expected-error @+1 {{xla.select_and_scatter: (C1) operand and source have element types f32 and s32}}
+  %0 = xla.select_and_scatter %x, %y, %z {window = #xla.window<size=2x3 stride=2x3>} : (tensor<4x6xf32>, tensor<2x2xi32>, tensor<f32>) -> tensor<4x6xf32> select (%a: tensor<f32>, %b: tensor<f32>) {
     %1 = xla.compare %a, %b {direction = GE} : (tensor<f32>, tensor<f32>) -> tensor<i1>
     xla.return %1 : tensor<i1>
   } scatter (%c: tensor<f32>, %d: tensor<f32>) {
@@ -253,9 +253,9 @@ func.func @select_and_scatter_C1_1(%x: tensor<4x6xf32>, %y: tensor<2x2xf64>, %z:
 
 // -----
 
-func.func @select_and_scatter_C1_2(%x: tensor<4x6xf32>, %y: tensor<2x2xf32>, %z: tensor<f64>) {
-  // expected-error @+1 {{xla.select_and_scatter: (C1) init value is f64[], the operand f32[4,6]}}
-  %0 = xla.select_and_scatter %x, %y, %z {window = #xla.window<size=2x3 stride=2x3>} : (tensor<4x6xf32>, tensor<2x2xf32>, tensor<f64>) -> tensor<4x6xf32> select (%a: tensor<f32>, %b: tensor<f32>) {
+func.func @select_and_scatter_C1_2(%x: tensor<4x6xf32>, %y: tensor<2x2xf32>, %z: tensor<i32>) {
+  // expected-error @+1 {{xla.select_and_scatter: (C1) init value is s32[], the operand f32[4,6]}}
+  %0 = xla.select_and_scatter %x, %y, %z {window = #xla.window<size=2x3 stride=2x3>} : (tensor<4x6xf32>, tensor<2x2xf32>, tensor<i32>) -> tensor<4x6xf32> select (%a: tensor<f32>, %b: tensor<f32>) {
     %1 = xla.compare %a, %b {direction = GE} : (tensor<f32>, tensor<f32>) -> tensor<i1>
     xla.return %1 : tensor<i1>
   } scatter (%c: tensor<f32>, %d: tensor<f32>) {

@@ -95,6 +95,42 @@ def test_arrays_that_exceed_their_bounds(run: dict[str, Any]) -> None:
             program(np.ones(shape, np.float32), np.int32(1))
 
 
+WHOLE = """HloModule whole
+
+ENTRY main {
+  x = f32[3,4] parameter(0)
+  n = s32[] parameter(1)
+  cut = f32[3,<=4] set-dimension-size(x, n), dimensions={1}
+  four = s32[] constant(4)
+  filled = f32[3,4] set-dimension-size(cut, four), dimensions={1}
+  again = f32[3,4] set-dimension-size(x, n), dimensions={1}
+  ROOT result = (f32[3,4], f32[3,4]) tuple(filled, again)
+}
+"""
+
+
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_a_size_that_is_static_in_the_result(run: dict[str, Any]) -> None:
+    """As TensorFlow writes it behind sorts: all elements count, and the size has to say so."""
+    program = lowerings.compile(WHOLE, **run)
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    same(program(x, np.int32(4)), (x, x))
+    with pytest.raises(XlaError, match=r":9:3: error: .*\(C5\) size 3 of dimension 1, which has 4"):
+        program(x, np.int32(3))
+
+
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_a_static_result_grows_by_zeros(run: dict[str, Any]) -> None:
+    lines = [line for line in WHOLE.splitlines() if "again" not in line]
+    program = lowerings.compile("\n".join([*lines[:-1], "  ROOT r = negate(filled)", "}"]), **run)
+    x = np.arange(1, 13, dtype=np.float32).reshape(3, 4)
+    for n in (0, 2, 4):
+        expected = x.copy()
+        expected[:, n:] = 0
+        (found,) = program(x, np.int32(n))
+        np.testing.assert_array_equal(found, -expected)
+
+
 def test_a_loop_ends_where_a_check_fails() -> None:
     """It would go on forever: the size never gets to be what it waits for."""
     text = """HloModule forever

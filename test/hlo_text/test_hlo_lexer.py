@@ -109,7 +109,7 @@ def test_comments_are_blanks():
 def test_value_is_taken_whole(value: str, rest: str):
     lexer = Lexer(f"name= {value}{rest}", "test.hlo")
     start, end = lexer.value()
-    assert lexer.text[start:end] == value
+    assert lexer.source[start:end] == value
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, TupleType
 
 from xla_dialect.hlo_text.literals import parse_literal
 from xla_dialect.shape_text.errors import PartError
+from xla_dialect.shape_text.lexer import without_comments
 from xla_dialect.shape_text.shapes import parse_shape
 
 INF, NAN = float("inf"), float("nan")
@@ -20,7 +21,7 @@ def type_of(shape: str) -> Any:
 
 def bytes_of(shape: str, text: str) -> bytes:
     type_ = parse_shape(shape)
-    literal = parse_literal(text, type_)
+    literal = parse_literal(without_comments(text), type_)
     assert isinstance(literal, DenseIntOrFPElementsAttr)
     assert literal.type is type_
     return literal.data.data
@@ -74,7 +75,7 @@ def test_values(shape: str, text: str, dtype: type, values: object):
 @pytest.mark.parametrize("text", ["{true, false, true}", "{1,0,1}", "{true,0, 1}"])
 def test_pred_is_held_as_xdsl_holds_i1(text: str):
     type_ = type_of("pred[3]")
-    literal = parse_literal(text, type_)
+    literal = parse_literal(without_comments(text), type_)
     assert literal == DenseIntOrFPElementsAttr.from_list(type_, [1, 0, 1])
 
 

@@ -93,7 +93,7 @@ def check_aliases(
     has the type of the part of the result, which is named once. Of a module XLA takes the first.
     """
     aliased = set[tuple[int, ...]]()
-    for entry in _ENTRY.finditer(without_comments(text)):
+    for entry in _ENTRY.finditer(text):
         part: Attribute | None = None
         if entry["output"] is not None:
             part = _check_index(entry, "output", "the result", result)

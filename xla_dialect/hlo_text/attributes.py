@@ -42,7 +42,8 @@ from xla_dialect.shape_text.errors import (
     quoted,
     suggestion,
 )
-from xla_dialect.shape_text.shapes import spell_type
+from xla_dialect.shape_text.lexer import without_comments
+from xla_dialect.shape_text.shapes import count_list, spell_type
 from xla_dialect.shape_text.type_parser import parse_type
 from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr
 
@@ -102,13 +103,14 @@ def kept_value(attribute: str, text: str) -> Attribute:
         }
         if len(plain) == len(fields):
             return DictionaryAttr(plain)
-    check_uninterpreted(attribute, text)
+    value = without_comments(text)
+    check_uninterpreted(attribute, value)
     if attribute == "sharding":
-        return _sharding(text)
-    text = normal_form(attribute, text)
-    if attribute == "metadata" and (newer := without_older_fields(text)) != text:
+        return _sharding(value)
+    normal = normal_form(attribute, value)
+    if attribute == "metadata" and (newer := without_older_fields(normal)) != normal:
         return kept_value(attribute, newer)
-    return _dictionary(attribute, text) or StringAttr(text)
+    return _dictionary(attribute, normal) or StringAttr(text if normal == value else normal)
 
 
 @lru_cache(1 << 12)
@@ -157,10 +159,16 @@ def kept_text(attribute: str, value: Attribute) -> str:
         ]
         return "{" + _FIELD_SEPARATORS[attribute].join(fields) + "}"
     if isinstance(value, HloShardingAttr):
-        return value.data.text
+        return sharding_text(value)
     if not isinstance(value, StringAttr):
         raise NoHloSpelling(f"{attribute} = {value} is no text of HLO")
     return value.data
+
+
+def sharding_text(value: HloShardingAttr) -> str:
+    """The text of a sharding; that of a tuple counts its elements, `/*index=5*/`, as XLA does."""
+    elements = value.data.elements
+    return f"{{{count_list([each.text for each in elements])}}}" if elements else value.data.text
 
 
 _FIELD_SEPARATORS = {"metadata": " ", "frontend_attributes": ","}
@@ -368,6 +376,7 @@ def padding(low: str, high: str, interior: str) -> Spelling:
 
 def names(text: str) -> list[tuple[str, int]]:
     """The names of `{%a, %b}` or `%a` without `%`, each with its position in the text."""
+    text = without_comments(text)
     if not text.startswith("{"):
         match = _NAME.fullmatch(text)
         if match is None:

@@ -117,7 +117,7 @@ def is_called(callee: Computation, instruction: Instruction) -> bool:
 
 
 def _fail(module: Module, message: str, offset: int) -> NoReturn:
-    raise HloImportError.at_offset(message, module.file, module.text, offset)
+    raise HloImportError.at_offset(message, module.file, module.source, offset)
 
 
 def _callees(

@@ -285,7 +285,7 @@ class _ModuleImporter:
                     attribute.start,
                 )
             try:
-                found |= spelling.read(module.text[start:end])
+                found |= spelling.read(module.source[start:end])
                 if name in ALIASES:
                     entry = self.functions[module.entry.name].function_type
                     (result,) = entry.outputs.data

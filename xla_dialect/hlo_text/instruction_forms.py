@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 from xdsl.ir import Attribute
 
 from xla_dialect.entry.names import kept_name
-from xla_dialect.hlo_text.attributes import COMMON_ATTRIBUTES, kept_text
+from xla_dialect.hlo_text.attributes import COMMON_ATTRIBUTES, kept_text, sharding_text
 from xla_dialect.hlo_text.opcodes import Opcode
 from xla_dialect.hlo_text.print_options import HloPrintOptions
 from xla_dialect.sharding.hlo_sharding import HloShardingAttr
@@ -117,7 +117,7 @@ def quoted_text(text: str) -> str:
 
 def _sharding(value: Attribute) -> str:
     if isinstance(value, HloShardingAttr):
-        return value.data.text
+        return sharding_text(value)
     text = value.data if isinstance(value, StringAttr) else str(value)
     return text if text.startswith("{") else f"{{{text}}}"
 

@@ -36,11 +36,10 @@ from xla_dialect.hlo_text.syntax import (
     Operand,
     Span,
 )
-from xla_dialect.op import XlaOp
+from xla_dialect.op import XlaOp, undeclared
 from xla_dialect.ops.asynchronous import AsyncStartOp, context_start
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.open_contexts import OPEN
-from xla_dialect.rules.constraints import results_follow
 from xla_dialect.shape_text.errors import HloSyntaxError, PartError, quoted, suggestion
 from xla_dialect.shape_text.type_parser import parse_type
 from xla_dialect.types import (
@@ -122,11 +121,11 @@ class InstructionImporter:
 
     def fail(self, message: str, offset: int) -> NoReturn:
         """Raises HloImportError at an offset of the text."""
-        raise HloImportError.at_offset(message, self.module.file, self.text, offset)
+        raise HloImportError.at_offset(message, self.module.file, self.module.source, offset)
 
     def fail_syntax(self, message: str, offset: int) -> NoReturn:
         """Raises HloSyntaxError at an offset of the text."""
-        raise HloSyntaxError.at_offset(message, self.module.file, self.text, offset)
+        raise HloSyntaxError.at_offset(message, self.module.file, self.module.source, offset)
 
     def location(self, instruction: Instruction) -> FileLineColLoc:
         """Where the instruction stands in the text."""
@@ -279,7 +278,7 @@ class InstructionImporter:
 
     def kept(self, name: str, value: Span) -> Attribute:
         """What is kept of an attribute that is not interpreted."""
-        key = (name, self.text[value.start : value.end])
+        key = (name, self.module.source[value.start : value.end])
         found = self._kept.get(key)
         if found is None:
             try:
@@ -498,21 +497,19 @@ class InstructionImporter:
             # The key tells regions apart by their callees; that of `negate-start` has none.
             if not op.regions or instruction.opcode in OPCODES:
                 self._inferred[key] = inferred
-        declared = tuple(op.result_types)
-        if not declared:
+        if not op.results:
             op.set_result_types(inferred if len(inferred) == 1 else (_tuple(inferred),))
-        elif declared != inferred and not results_follow(declared, inferred):
-            self.fail(
-                f"{op.name}: (Result) declared {spell_all(declared)}, "
-                f"inferred {spell_all(inferred)}",
-                instruction.type_start,
-            )
+        elif not op.declares(inferred):
+            self.fail(str(undeclared(op, inferred)), instruction.type_start)
 
     def _infer(self, op: XlaOp, instruction: Instruction) -> tuple[Attribute, ...]:
         try:
             return op.infer_types()
         except VerifyException as violation:
-            self.fail(str(violation), instruction.opcode_start)
+            computed = op.in_one_precision()
+            if computed is None:
+                self.fail(str(violation), instruction.opcode_start)
+            return computed[1]
 
     def _fail_unknown_opcode(self, instruction: Instruction) -> NoReturn:
         opcode = instruction.opcode

@@ -24,7 +24,6 @@ from xdsl.ir import Attribute
 
 from xla_dialect.literals.arrays import check_memory, numpy_dtype
 from xla_dialect.shape_text.errors import PartError, quoted
-from xla_dialect.shape_text.lexer import without_comments
 from xla_dialect.types import (
     BY_TYPE,
     Array,
@@ -46,7 +45,7 @@ def parse_literal(text: str, type_: Attribute) -> Attribute:
     Elements lie in row-major order of the dimensions, whatever the layout of the type.
     Raises PartError.
     """
-    return _parse(without_comments(text), type_, 0)
+    return _parse(text, type_, 0)
 
 
 def _parse(text: str, type_: Attribute, start: int) -> Attribute:

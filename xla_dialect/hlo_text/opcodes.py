@@ -144,7 +144,8 @@ DIFFERENCES: dict[str, Difference] = {
     ),
     "domain": Difference(spelled={"domain": attributes.verbatim("domain")}, covered=("domain",)),
     "dot": DOT,
-    **dict.fromkeys(("get-dimension-size", "set-dimension-size"), SINGLE_DIMENSION),
+    "get-dimension-size": SINGLE_DIMENSION,
+    "set-dimension-size": replace(SINGLE_DIMENSION, shape_follows=True),
     **dict.fromkeys(
         (
             *("all-gather-done", "all-reduce-done", "collective-permute-done", "copy-done"),

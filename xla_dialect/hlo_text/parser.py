@@ -145,7 +145,8 @@ class _Parser(TypeParser):
         if not has_head:
             name = f"module_{entry.name}"
         return Module(
-            lexer.text, lexer.file, name, attributes, tables, self.computations, entry, layout
+            *(lexer.source, lexer.text, lexer.file),
+            *(name, attributes, tables, self.computations, entry, layout),
         )
 
     def name(self, what: str) -> str:

@@ -119,7 +119,10 @@ class Computation:
 class Module:
     """A whole text."""
 
+    source: str
+    """The text as it was given."""
     text: str
+    """The same without comments; offsets are those of both."""
     file: str
     name: str
     attributes: dict[str, AttributeText]

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute
 
 from xla_dialect.attributes import SpellingError
 from xla_dialect.shape_text.errors import HloSyntaxError, PartError, quoted, suggestion
-from xla_dialect.shape_text.lexer import STRING, Lexer, without_comments
+from xla_dialect.shape_text.lexer import STRING, Lexer
 from xla_dialect.shape_text.type_parser import TypeParser
 
 
@@ -24,7 +24,7 @@ class Reader:
     __slots__ = ("position", "text")
 
     def __init__(self, text: str):
-        self.text = without_comments(text)
+        self.text = text
         self.position = 0
         self.skip_blanks()
 

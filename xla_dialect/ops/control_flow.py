@@ -406,6 +406,7 @@ class DomainOp(XlaOp):
     """The operand; `domain` says between which domains, e.g. shardings, it passes here."""
 
     name = "xla.domain"
+    HANDS_ON: ClassVar = True
     operand = operand_def()
     domain = opt_prop_def(StringAttr)
     result = result_def()
@@ -423,6 +424,7 @@ class OptBarrierOp(XlaOp):
     """The operand; no computation is moved across."""
 
     name = "xla.opt_barrier"
+    HANDS_ON: ClassVar = True
     operand = operand_def()
     result = result_def()
 

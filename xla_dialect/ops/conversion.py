@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
@@ -55,6 +57,7 @@ class BitcastConvertOp(XlaOp):
     """
 
     name = "xla.bitcast_convert"
+    HANDS_ON: ClassVar = True
     operand = operand_def()
     result = result_def()
     traits = traits_def(Pure())

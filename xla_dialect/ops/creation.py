@@ -63,6 +63,7 @@ class ConstantOp(XlaOp):
     """
 
     name = "xla.constant"
+    HANDS_ON: ClassVar = True
     value = prop_def()
     result = result_def()
     traits = traits_def(Pure(), ConstantLike())

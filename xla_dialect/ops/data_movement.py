@@ -563,6 +563,7 @@ class BitcastOp(XlaOp):
     """
 
     name = "xla.bitcast"
+    HANDS_ON: ClassVar = True
     operand = operand_def()
     result = result_def()
     traits = traits_def(Pure())

@@ -6,9 +6,10 @@ see the elements that are there; what lies between size and bound is padding wit
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, TensorType, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,
@@ -23,7 +24,7 @@ from xdsl.traits import Pure
 from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import declared_array, require_same_elements, with_elements
-from xla_dialect.shapes.dynamic_size import DynamicSize, is_unknown
+from xla_dialect.shapes.dynamic_size import DynamicSize, is_dynamic, is_unknown
 from xla_dialect.types import (
     S32,
     Array,
@@ -80,16 +81,25 @@ class GetDimensionSizeOp(XlaOp):
         """No element is read."""
 
 
+def _is_dynamic_in(declared: Sequence[Attribute], dimension: int) -> bool:
+    """Whether a dimension of the declared result is dynamic, or there is no such dimension."""
+    if len(declared) != 1 or not isinstance(declared[0], TensorType):
+        return True
+    sizes = sizes_of(cast(Array, declared[0]))
+    return len(sizes) <= dimension or is_dynamic([sizes[dimension]])
+
+
 @irdl_op_definition
 class SetDimensionSizeOp(XlaOp):
     """
     The operand, of which only the first `size` elements along `dimension` count.
 
     The bound of the dimension does not change. Where a dimension that is dynamic already grows, the
-    reference has zeros.
+    reference has zeros. The result may be declared with a static `dimension`: all elements count.
 
     (C1) the operand is an array. (C2) `0 <= dimension < rank`. (C3) `size` is `s32[]`.
-    (C4) at run time `0 <= size <= bound`; the bound is at most 2^31 - 1.
+    (C4) at run time `0 <= size <= bound`; the bound is at most 2^31 - 1. (C5) at run time `size` is
+    the bound where `dimension` of the result is static.
     """
 
     name = "xla.set_dimension_size"
@@ -101,15 +111,23 @@ class SetDimensionSizeOp(XlaOp):
     traits = traits_def(Pure())
 
     @staticmethod
-    def infer(operand: Attribute, size: Attribute, *, dimension: int) -> Types:
-        """The type of the operand with `dimension` dynamic."""
+    def infer(
+        operand: Attribute, size: Attribute, *, dimension: int, declared: Types = ()
+    ) -> Types:
+        """The type of the operand with `dimension` dynamic, unless it is declared static."""
         source, sizes = _sized_operand(operand, dimension, "C4")
         require(is_scalar(size, S32), "C3", "size is {}, not s32[]", spell(size))
+        is_static = not (is_unknown(sizes[dimension]) or _is_dynamic_in(declared, dimension))
+        sized = int if is_static else DynamicSize
         marked = [
-            DynamicSize(n) if d == dimension and not is_unknown(n) else n
-            for d, n in enumerate(sizes)
+            sized(n) if d == dimension and not is_unknown(n) else n for d, n in enumerate(sizes)
         ]
         return (array(source.element_type, marked),)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all elements count, for the dimension of the result is static."""
+        return not _is_dynamic_in(self.result_types, self.dimension.value.data)
 
     @staticmethod
     def relate(relations: RelationsBuilder, *, dimension: int) -> None:

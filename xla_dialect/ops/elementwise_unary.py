@@ -53,10 +53,14 @@ class ComponentOp(ElementwiseUnaryOp):
 
 @irdl_op_definition
 class AbsOp(ComponentOp):
-    """`|x|`; of a complex operand the real modulus. `abs(INT_MIN) = INT_MIN`."""
+    """
+    `|x|`; of a complex operand the real modulus, of an unsigned one itself.
+
+    `abs(INT_MIN) = INT_MIN`.
+    """
 
     name = "xla.abs"
-    ELEMENTS: ClassVar = SIGNED | COMPLEX
+    ELEMENTS: ClassVar = INTEGER | FLOAT | COMPLEX
 
 
 @irdl_op_definition

@@ -126,10 +126,11 @@ class RngBitGeneratorOp(XlaOp):
     rng_three_fry and rng_philox count blocks: the state is a key and a counter, see
     `xla_dialect.literals.random_bits`. rng_default is what a backend makes of it: here it is
     rng_philox, computed from `u64[2]` or more; what its state has beyond three numbers stays as it
-    is.
+    is. Backends have states of other types, and programs for these are valid: they are not computed
+    here.
 
-    (C1) the state is `u64[2]`, or for rng_philox `u64[3]`; for rng_default any vector of unsigned
-    integers.
+    (C1) the state is an array of numbers; to be computed, `u64[2]`, for rng_philox `u64[3]` as
+    well, and for rng_default `u64` of 2 or more.
     (C2) the bits are of an integer type of at least 2 bits.
     """
 
@@ -140,15 +141,9 @@ class RngBitGeneratorOp(XlaOp):
     traits = traits_def(Pure())
 
     @staticmethod
-    def infer(initial_state: Attribute, *, algorithm: RandomAlgorithm, declared: Types) -> Types:
+    def infer(initial_state: Attribute, *, declared: Types) -> Types:
         """The type of the state and the declared type of the bits."""
-        state = with_elements(initial_state, ElementClass.UNSIGNED, "the state")
-        if algorithm == RandomAlgorithm.DEFAULT:
-            vector = len(sizes_of(state)) == 1
-            require(vector, "C1", "the state is {}, {} has a vector", spell(state), algorithm)
-        else:
-            fault = _fault_of_state(state, algorithm)
-            require(fault is None, "C1", "{}", fault)
+        state = with_elements(initial_state, ElementClass.REAL, "the state")
         results = flat_results(declared)
         if len(results) != 2:
             raise Violation("Result", f"declared {spell_all(declared)}, not a state and bits")
@@ -164,9 +159,9 @@ class RngBitGeneratorOp(XlaOp):
     @staticmethod
     def relate(relations: RelationsBuilder) -> None:
         """All of a state makes the next one, and the bits."""
-        (size,) = relations.operands[0]
-        state = Factor(size, FactorType.NEED_REPLICATION, Traversal.WHOLE, blocked=True)
-        relations.add(state, {0: 0}, {0: 0})
+        for d, size in enumerate(relations.operands[0]):
+            state = Factor(size, FactorType.NEED_REPLICATION, Traversal.WHOLE, blocked=True)
+            relations.add(state, {0: d}, {0: d})
         relations.add_generated(1)
 
 

@@ -102,6 +102,7 @@ class AddDependencyOp(XlaOp):
     """
 
     name = "xla.add_dependency"
+    HANDS_ON: ClassVar = True
     operand = operand_def()
     token = operand_def()
     result = result_def()

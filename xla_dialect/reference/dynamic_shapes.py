@@ -99,6 +99,10 @@ class DynamicShapeFunctions(InterpreterFunctions):
             raise XlaError(
                 f"(C4) size {size} of dimension {dimension}, whose bound is {int(bound)}"
             )
+        if op.is_whole and size != bound:
+            raise XlaError(
+                f"(C5) size {size} of dimension {dimension}, which has {int(bound)} in the result"
+            )
         wanted = list(operand.shape)
         wanted[dimension] = size
         return (filled(operand[tuple(slice(n) for n in wanted)], wanted),)

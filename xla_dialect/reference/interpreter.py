@@ -13,6 +13,7 @@ from xdsl.interpreter import Interpreter, OpImplResult, PythonValues
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
+from xla_dialect.analysis.mixed_precision import in_one_precision
 from xla_dialect.devices.process_grid import Host, Pending, Process
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.extensions import REFERENCE, failures, loadable_extensions
@@ -200,6 +201,7 @@ def prepared(
 
     The arguments are checked here; see `run`.
     """
+    module = in_one_precision(module)
     function = entry_function(module, entry)
     if function.is_declaration or function.body.blocks[0].is_empty:
         raise XlaError(f"@{entry} is only declared")

@@ -18,8 +18,6 @@ STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*"'
 
 COMMENT = r"/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/|//[^\n]*+"
 
-_SKIPPED = rf"\s*+(?:(?:{COMMENT})\s*+)*"
-
 LAYOUT_OPENS = r"\{(?=\s*+[0-9:])"
 """The brace of a layout; that of a computation's body is never followed by a digit or colon."""
 
@@ -27,8 +25,8 @@ LAYOUT_OPENS = r"\{(?=\s*+[0-9:])"
 # nothing is ever tried twice. Groups are not repeated possessively: Python 3.11.2 gets that wrong.
 # A shape ends at the first bracket that does not belong to it.
 _TOKEN = re.compile(
-    rf"""(?s:{_SKIPPED})(?:
-      (?P<shape>[a-z][a-z0-9]*+\s*+\[[^\[\](){{}}"]*+\](?:{_SKIPPED}{LAYOUT_OPENS}[^{{}}"]*+\}}|\{{\s*+\}})?)
+    rf"""\s*+(?:
+      (?P<shape>[a-z][a-z0-9]*+\s*+\[[^\[\](){{}}"]*+\](?:\s*+{LAYOUT_OPENS}[^{{}}"]*+\}}|\{{\s*+\}})?)
     | (?P<attribute>[A-Za-z_][\w.\-]*+=(?!=))
     | (?P<name>%?[A-Za-z0-9_.][\w.]*+(?:-(?!>)[\w.]*+)*)
     | (?P<string>{STRING})
@@ -38,12 +36,13 @@ _TOKEN = re.compile(
     )""",
     re.ASCII | re.VERBOSE | re.DOTALL,
 )
-_BLANKS = re.compile(_SKIPPED, re.DOTALL)
-_STRING_OR_COMMENT = re.compile(rf"{STRING}|{COMMENT}", re.DOTALL)
+_BLANKS = re.compile(r"\s*+")
+_STRING_OR_COMMENT = re.compile(rf"{STRING}|{COMMENT}|(?P<unclosed>/\*.*)", re.DOTALL)
+_NO_LINE_END = re.compile(r"[^\n]")
 _PLAIN = r'[^(){}\[\]"/]*+'
-_TO_BRACKET = re.compile(rf"{_PLAIN}(?:(?:{STRING}|{COMMENT}|/(?![*])){_PLAIN})*", re.DOTALL)
+_TO_BRACKET = re.compile(rf"{_PLAIN}(?:(?:{STRING}|/(?![*])){_PLAIN})*", re.DOTALL)
 _PLAIN_VALUE = r'[^\s,(){}\[\]"/]*+'
-_TO_VALUE_END = re.compile(rf"{_PLAIN_VALUE}(?:(?:{STRING}|/(?![*/])){_PLAIN_VALUE})*", re.DOTALL)
+_TO_VALUE_END = re.compile(rf"{_PLAIN_VALUE}(?:(?:{STRING}|/(?![*])){_PLAIN_VALUE})*", re.DOTALL)
 _REST_OF_MESH = re.compile(r"(?:\s*,\s*device_ids=\([^()]*(?:\([^()]*\)[^()]*)?\))?\s*\{[^{}]*\}")
 """What follows `mesh['a'=2]` in replica groups: `, device_ids=([2]T(0)) {'a'}`."""
 _CLOSING = {"(": ")", "{": "}", "[": "]"}
@@ -55,13 +54,15 @@ class Lexer:
     The current token of a text.
 
     `kind` is `shape`, `attribute`, `name`, `string`, `punctuation` or `end`; `token` its text (a
-    name with its `%`, an attribute with its `=`); `start` and `end` its offsets.
+    name with its `%`, an attribute with its `=`); `start` and `end` its offsets. `source` is the
+    text as it was given, `text` the same without comments.
     """
 
-    __slots__ = ("end", "file", "kind", "start", "text", "token")
+    __slots__ = ("end", "file", "kind", "source", "start", "text", "token")
 
     def __init__(self, text: str, file: str):
-        self.text = text
+        self.source = text
+        self.text = without_comments(text)
         self.file = file
         self.kind = ""
         self.token = ""
@@ -87,7 +88,7 @@ class Lexer:
     def fail(self, message: str, offset: int | None = None) -> NoReturn:
         """Raises HloSyntaxError at an offset, by default that of the current token."""
         place = self.start if offset is None else offset
-        raise HloSyntaxError.at_offset(message, self.file, self.text, place)
+        raise HloSyntaxError.at_offset(message, self.file, self.source, place)
 
     def fail_expected(self, expected: str) -> NoReturn:
         """Raises HloSyntaxError: something else than the current token is expected."""
@@ -100,7 +101,7 @@ class Lexer:
         return quoted(self.token)
 
     def next_character(self) -> str:
-        """The character after the current token, blanks and comments skipped; "" at the end."""
+        """The character after the current token, blanks skipped; "" at the end."""
         offset = self._skip_blanks(self.end)
         return self.text[offset : offset + 1]
 
@@ -196,7 +197,7 @@ class Token(NamedTuple):
 
 def tokens(text: str) -> Iterator[Token]:
     """All tokens of a text up to and with `end`, however wrong it is."""
-    for match in _TOKEN.finditer(text):
+    for match in _TOKEN.finditer(without_comments(text)):
         kind = match.lastgroup or "invalid"
         yield Token(kind, match.group(kind), *match.span(kind))
         if kind == "end":
@@ -204,7 +205,7 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 def without_comments(text: str) -> str:
-    """The text with blanks in the place of comments, so that offsets stay."""
+    """The text with blanks in the place of comments, so that offsets and lines stay."""
     if "//" not in text and "/*" not in text:
         return text
     return _STRING_OR_COMMENT.sub(_blank_comment, text)
@@ -212,11 +213,12 @@ def without_comments(text: str) -> str:
 
 def _blank_comment(match: re.Match[str]) -> str:
     text = match.group()
-    return text if text.startswith('"') else " " * len(text)
+    is_kept = text.startswith('"') or match["unclosed"] is not None
+    return text if is_kept else _NO_LINE_END.sub(" ", text)
 
 
 def skip_to_bracket(text: str, offset: int) -> int:
-    """The offset of the next bracket or unclosed quote outside strings and comments, or the end."""
+    """The offset of the next bracket or unclosed quote outside strings, or the end."""
     match = _TO_BRACKET.match(text, offset)
     assert match is not None
     return match.end()

@@ -13,7 +13,6 @@ from xdsl.ir import Attribute
 from xla_dialect.layout import Layout, LayoutAttr, LayoutError
 from xla_dialect.layouts.type_layouts import validate_layout_for_shape
 from xla_dialect.shape_text.errors import NoHloSpelling, PartError, quoted, suggestion
-from xla_dialect.shape_text.lexer import without_comments
 from xla_dialect.types import (
     BY_NAME,
     BY_TYPE,
@@ -39,7 +38,7 @@ def parse_shape(text: str) -> Attribute:
 
     The default layout is no encoding. Raises PartError.
     """
-    match = _SHAPE.fullmatch(without_comments(text))
+    match = _SHAPE.fullmatch(text)
     if match is None:
         raise PartError("expected a shape such as f32[2,3]", 0)
     name, dimensions, layout = match.groups()

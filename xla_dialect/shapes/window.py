@@ -103,8 +103,8 @@ class Window:
         """
         found: dict[str, list[Any]] = {}
         places: dict[str, int] = {}
-        for field in re.finditer(r"\S+", text):
-            name, equals, value = field.group().partition("=")
+        for field in re.finditer(r"([^\s=]+)(=\s*)?(\S*)", text):
+            name, equals, value = field.groups()
             if not equals or name not in _FIELDS or name in found:
                 raise SpellingError(
                     f"expected one of {', '.join(_FIELDS)}, each once, followed by '=', "
@@ -112,7 +112,7 @@ class Window:
                     field.start(),
                 )
             places[name] = field.start()
-            found[name] = _FIELDS[name].read(value, field.start() + len(name) + 1)
+            found[name] = _FIELDS[name].read(value, field.start(3))
         sizes = found.get("size", [])
         for name, values in found.items():
             if len(values) != len(sizes):

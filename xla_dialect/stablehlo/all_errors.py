@@ -84,7 +84,10 @@ def errors_of_stablehlo(
     if not is_dynamic:
         try:
             result = conversion.module(module)
-            errors = [naming_the_source(e, text) for e in violations(result, {file_name: text})]
+            errors = [
+                naming_the_source(e, text)
+                for e in violations(result, {file_name: text}, mixes_precisions=False)
+            ]
         except UnknownShape:
             is_dynamic = True
         except SourceError as error:

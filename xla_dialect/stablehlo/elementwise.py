@@ -33,10 +33,19 @@ from xla_dialect.stablehlo.conversion import Conversion, Convert, Row, sizes_of
 from xla_dialect.stablehlo.correspondence import Property, Same, Special, integer, named, same, word
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import Clause, complex_type, form, same_type, select_types
-from xla_dialect.types import BY_TYPE, PRED, array, as_array, fits, spell
+from xla_dialect.types import (
+    BY_TYPE,
+    PRED,
+    ElementClass,
+    array,
+    as_array,
+    element_class,
+    element_name,
+    fits,
+    spell,
+)
 
 UNARY: tuple[type[XlaOp], ...] = (
-    unary.AbsOp,
     unary.CeilOp,
     unary.CosineOp,
     unary.CountLeadingZerosOp,
@@ -119,6 +128,16 @@ def one_to_one(op_class: type[XlaOp], at_least: int = 0) -> Same:
     return same(op_class, at_least=at_least, before=keep_accuracy)
 
 
+def require_signed(op: SourceOp) -> None:
+    """Fails for unsigned integers, which HLO has absolute values of."""
+    keep_accuracy(op)
+    type_ = as_array(op.operands[0].type)
+    if type_ is not None and element_class(type_.element_type) == ElementClass.UNSIGNED:
+        name = element_name(type_.element_type)
+        allowed = (ElementClass.SIGNED | ElementClass.FLOAT | ElementClass.COMPLEX).describe()
+        op.fail(f"(C1) operand has element type {name}, allowed: {allowed}")
+
+
 def special(op_class: type[XlaOp], convert: Convert) -> Special:
     """The same with a conversion of its own for some element types."""
 
@@ -199,6 +218,7 @@ _FUNCTION = form()
 ROWS: Mapping[str, Row] = {
     **{_name(c): Row(_ELEMENTWISE, one_to_one(c), operands=1) for c in UNARY},
     **{_name(c): Row(_ELEMENTWISE, one_to_one(c), operands=2) for c in BINARY},
+    "stablehlo.abs": Row(_ELEMENTWISE, same(unary.AbsOp, before=require_signed), operands=1),
     "stablehlo.cbrt": Row(_ELEMENTWISE, special(unary.CbrtOp, convert_cbrt), operands=1),
     "stablehlo.maximum": Row(_ELEMENTWISE, special(binary.MaximumOp, convert_maximum), operands=2),
     "stablehlo.minimum": Row(_ELEMENTWISE, special(binary.MinimumOp, convert_minimum), operands=2),

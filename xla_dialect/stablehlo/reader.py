@@ -160,7 +160,7 @@ def read_stablehlo(
         offset = offset_of(error.op, positions)
         raise LocatedError.at_offset(str(error), file_name, text, offset) from None
     try:
-        verify(result, {file_name: text})
+        verify(result, {file_name: text}, mixes_precisions=False)
     except InvalidProgram as error:
         raise naming_the_source(error, text) from None
     for op, location in conversion.explicit_locations.items():
@@ -187,7 +187,7 @@ def _check_sizes(text: str, file_name: str, given: Resources | None) -> None:
             offset = offset_of(error.op, positions)
             raise LocatedError.at_offset(str(error), file_name, text, offset) from None
         try:
-            verify(result, {file_name: text})
+            verify(result, {file_name: text}, mixes_precisions=False)
         except InvalidProgram as error:
             raise naming_the_source(error, text) from None
 
@@ -210,7 +210,7 @@ def convert_stablehlo(
         result = conversion.module(module, argument_types)
     except SourceError as error:
         raise invalid_program(error.op, str(error), {}) from None
-    verify(result)
+    verify(result, mixes_precisions=False)
     return result
 
 

@@ -21,7 +21,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.analysis.calls import Call, callee, callees, is_call, runs_functions
 from xla_dialect.analysis.channels import ChannelFault, verify_channels
+from xla_dialect.analysis.mixed_precision import require_one_precision
 from xla_dialect.diagnostics import LocatedError
+from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.ops.process_groups import CollectiveOp, process_counts
 from xla_dialect.ops.transfers import TransferStartOp
@@ -45,16 +47,21 @@ Sources = Mapping[str, str]
 
 
 @deep_recursion()
-def verify(module: ModuleOp, sources: Sources | None = None) -> None:
+def verify(
+    module: ModuleOp, sources: Sources | None = None, *, mixes_precisions: bool = True
+) -> None:
     """
     Verifies every operation of a module; raises `InvalidProgram` for the first that fails.
 
-    `sources` are the texts that locations refer to.
+    `sources` are the texts that locations refer to. `mixes_precisions`: whether operations may have
+    floats of several precisions, as HLO has them and StableHLO has not.
     """
-    _verify(module, sources or {}, _raise)
+    _verify(module, sources or {}, _raise, mixes_precisions)
 
 
-def violations(module: ModuleOp, sources: Sources | None = None) -> list[InvalidProgram]:
+def violations(
+    module: ModuleOp, sources: Sources | None = None, *, mixes_precisions: bool = True
+) -> list[InvalidProgram]:
     """
     What `verify` finds, of every operation that fails.
 
@@ -63,7 +70,7 @@ def violations(module: ModuleOp, sources: Sources | None = None) -> list[Invalid
     """
     found: list[InvalidProgram] = []
     try:
-        _verify(module, sources or {}, found.append)
+        _verify(module, sources or {}, found.append, mixes_precisions)
     except InvalidProgram as error:
         found.append(error)
     return found
@@ -73,7 +80,12 @@ def _raise(error: InvalidProgram) -> None:
     raise error
 
 
-def _verify(module: ModuleOp, sources: Sources, report: Callable[[InvalidProgram], None]) -> None:
+def _verify(
+    module: ModuleOp,
+    sources: Sources,
+    report: Callable[[InvalidProgram], None],
+    mixes_precisions: bool,
+) -> None:
     """Verifies a module; the errors of single operations are reported."""
     found = 0
 
@@ -90,7 +102,7 @@ def _verify(module: ModuleOp, sources: Sources, report: Callable[[InvalidProgram
         and isinstance(op.properties.get("sym_name"), StringAttr)
         and isinstance(op.properties.get("function_type"), FunctionType)
     }
-    program = _Program(functions, sources, process_counts(module), count)
+    program = _Program(functions, sources, process_counts(module), count, mixes_precisions)
     try:
         visit_in_order(module.body, lambda op: _verify_operation(op, program))
     except NotDefined as fault:
@@ -121,6 +133,7 @@ class _Program:
     """How many replicas and partitions run it."""
     report: Callable[[InvalidProgram], None]
     """Takes the error of a single operation; may raise it."""
+    mixes_precisions: bool
     transfers: list[TransferStartOp] = field(default_factory=list[TransferStartOp])
     """The transfers that have been verified."""
     verified: VerifiedKeys = field(default_factory=VerifiedKeys)
@@ -172,15 +185,21 @@ def _check_beside_the_program(operation: type[Operation]) -> _Check | None:
 def _verify_operation(op: Operation, program: _Program) -> None:
     try:
         if not is_decided_by_key(op):
-            verify_alone(op)
+            _verify_alone(op, program)
         elif (key := program.verified.key(op)) not in program.verified:
-            verify_alone(op)
+            _verify_alone(op, program)
             program.verified.add(key)
         check = _check_beside_the_program(type(op))
         if check is not None:
             check(op, program)
     except VerifyException as error:
         program.report(invalid_program(op, _message(op, error), program.sources))
+
+
+def _verify_alone(op: Operation, program: _Program) -> None:
+    verify_alone(op)
+    if not program.mixes_precisions and isinstance(op, XlaOp):
+        require_one_precision(op)
 
 
 def _message(op: Operation, error: VerifyException) -> str:

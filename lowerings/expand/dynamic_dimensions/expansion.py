@@ -35,7 +35,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ConditionalOp, ReturnOp, WhileOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import CopyOp
-from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp
+from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp, SetDimensionSizeOp
 from xla_dialect.ops.elementwise_binary import AndOp, CompareOp
 from xla_dialect.types import S32, Array, array, extents, flatten, is_array, without_bounds
 from xla_dialect.xdsl.creation import create
@@ -85,7 +85,7 @@ def is_dynamic_type(type_: Attribute) -> bool:
 
 def concerns(op: Operation) -> bool:
     """Whether an operation itself has to do with dynamic dimensions."""
-    if isinstance(op, GetDimensionSizeOp):
+    if isinstance(op, GetDimensionSizeOp | SetDimensionSizeOp):
         return True
     return any(map(is_dynamic_type, (*op.operand_types, *op.result_types)))
 

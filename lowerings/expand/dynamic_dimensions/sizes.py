@@ -58,7 +58,7 @@ def _is_within(op: SetDimensionSizeOp) -> bool:
         return False
     size = int(cast(Any, to_numpy(constant.value)))
     bound = sizes_of(cast(Array, op.operand.type))[op.dimension.value.data]
-    return 0 <= size <= bound
+    return size == bound if op.is_whole else 0 <= size <= bound
 
 
 def set_dimension_size(
@@ -74,6 +74,11 @@ def set_dimension_size(
         rules.require(within == size.data, size.data, message)
     known = {d: count for d, count in operand.sizes.items() if d == dimension}
     data = rules.filled(operand.data, known)
+    if op.is_whole:
+        message = f"(C5) size {{}} of dimension {dimension}, which has {bound} in the result"
+        if may_fail(op):
+            rules.require(size.data == rules.number(bound), size.data, message)
+        return [Sized(data, {d: n for d, n in operand.sizes.items() if d != dimension})]
     return [Sized(data, {**operand.sizes, dimension: within})]
 
 

@@ -127,9 +127,9 @@ def _cut(op: XlaOp) -> None:
 def has_dynamic_dimensions(module: ModuleOp) -> bool:
     """Whether a module has to do with bounded dynamic dimensions, or with sizes at run time."""
     contents = inventory(module)
-    return not contents.operations.isdisjoint((GetDimensionSizeOp, DynamicReshapeOp)) or any(
-        map(_has_bounds, flatten(contents.types))
-    )
+    return not contents.operations.isdisjoint(
+        (GetDimensionSizeOp, SetDimensionSizeOp, DynamicReshapeOp)
+    ) or any(map(_has_bounds, flatten(contents.types)))
 
 
 def _has_bounds(type_: Attribute) -> bool:

@@ -19,6 +19,7 @@ from xla_dialect.ops.data_movement import (
     SliceOp,
 )
 from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp
+from xla_dialect.ops.elementwise_unary import AbsOp
 from xla_dialect.sharding.attributes import RESHARD, SHARDING, ShardingPerValueAttr
 from xla_dialect.shardy import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from xla_dialect.stablehlo.conversion import sizes_of
@@ -27,7 +28,7 @@ from xla_dialect.stablehlo.writing.attribute_text import dictionary_text, kept_t
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
 from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.stablehlo.writing.regular import REGULAR
-from xla_dialect.types import BY_TYPE, Array, ElementClass, array, spell
+from xla_dialect.types import BY_TYPE, Array, ElementClass, array, element_class, spell
 from xla_dialect.xdsl.operation_table import OperationTable
 
 
@@ -225,6 +226,14 @@ def _write_annotation(op: Operation, operand: str, type_: str, body: BodyWriter)
 _EDGE, _FUNCTION_EDGE = DataFlowEdgeOp.name, FuncDataFlowEdgeOp.name
 
 
+def write_abs(op: Operation, body: BodyWriter) -> None:
+    """The operand itself where it has no sign: StableHLO has no operation for that."""
+    if element_class(cast(Array, op.operands[0].type).element_type) == ElementClass.UNSIGNED:
+        body.trees[op.results[0]] = body.operand(op.operands[0])
+    else:
+        body.regular(op, REGULAR[AbsOp])
+
+
 def write_bitcast(op: Operation, body: BodyWriter) -> None:
     """A reshape or a bit cast, where both layouts are the default."""
     operand, result = (cast(Array, value.type) for value in (op.operands[0], op.results[0]))
@@ -277,6 +286,7 @@ def _is_row_major(type_: Array) -> bool:
 
 WRITERS = (
     OperationTable[Write]()
+    .add(AbsOp, write_abs)
     .add(BroadcastOp, write_broadcast)
     .add(ReshapeOp, write_reshape)
     .add(SliceOp, write_slice)
