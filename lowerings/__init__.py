@@ -22,15 +22,15 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     """Loads the compiler when it is first asked for: tools that only read start quickly."""
-    from lowerings.driver.loading import quick_loading  # noqa: PLC0415
+    from lowerings.driver.loading import loading  # noqa: PLC0415
 
     if name == "compile":
-        with quick_loading():
+        with loading():
             from lowerings.compilation import compile  # noqa: PLC0415
 
         return compile
     if name == "explain":
-        with quick_loading():
+        with loading():
             from lowerings.explaining import explain  # noqa: PLC0415
 
         return explain

@@ -263,3 +263,76 @@ def test_packages_have_an_init() -> None:
 def test_modules_say_what_they_hold() -> None:
     assert [path for path in python_files() if path.stem in UNNAMED] == []
     assert [path for path in python_files() if path.stem == path.parent.name] == []
+
+
+# What replaces an attribute of a module or class of another package, and why it may.
+REPLACES = {
+    # Only while modules of the compiler are loaded; its figure stands there.
+    "lowerings.driver.quick_dataclasses": {"dataclasses.dataclass"},
+    # A process of ours that another program talks to, and one that runs commands for others.
+    "tools.language_server.checker_process": {"sys.stdout"},
+    "tools.serving.server": {"sys.argv", "sys.stderr", "sys.stdin", "sys.stdout"},
+    # Inside of `warnings.catch_warnings`.
+    "tools.reporting": {"warnings.showwarning"},
+}
+
+
+def foreign_names(tree: ast.Module) -> dict[str, str]:
+    """By the name in a file: the module, class or function of another package that it stands for."""
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                name = alias.name if alias.asname else alias.name.partition(".")[0]
+                found[alias.asname or name] = name
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            for alias in node.names:
+                found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    for node in ast.walk(tree):
+        # `module: Any = dataclasses` is that module, too.
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Name):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Name) and node.value.id in found:
+                    found[target.id] = found[node.value.id]
+    return {name: place for name, place in found.items() if place.partition(".")[0] not in PACKAGES}
+
+
+def replaced_attributes(tree: ast.Module) -> Iterator[str]:
+    """What of other packages a file assigns to, or deletes."""
+    foreign = foreign_names(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            if any(isinstance(each, ast.Call | ast.Subscript) for each in ast.walk(node)):
+                continue  # an attribute of an object
+            path = ast.unparse(node)
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in ("setattr", "delattr")
+        ):
+            path = f"{ast.unparse(node.args[0])}.{ast.unparse(node.args[1])}"
+        else:
+            continue
+        name, _, rest = path.partition(".")
+        if name in foreign:
+            yield f"{foreign[name]}.{rest}"
+
+
+@pytest.mark.parametrize("module", modules())
+def test_nothing_of_other_packages_is_replaced(module: str) -> None:
+    found = set(replaced_attributes(syntax_tree(modules()[module])))
+    assert found == REPLACES.get(module, set())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import xdsl.ir\nxdsl.ir.Operation.verify = None",
+        "from xdsl.ir import Operation\nOperation.verify = None",
+        "from xdsl.ir import Operation as Op\nsetattr(Op, 'verify', None)",
+        "from xdsl import ir\nplace: object = ir.Operation\nmodule = ir\ndel module.Operation",
+        "import gc\ndef f():\n    from xdsl.ir import Operation\n    Operation.verify += 1",
+    ],
+)
+def test_replaced_attributes_are_seen(text: str) -> None:
+    assert [name.split(".")[0] for name in replaced_attributes(ast.parse(text))] == ["xdsl"]

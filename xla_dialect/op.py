@@ -68,7 +68,6 @@ from xla_dialect.types import (
     with_floats,
 )
 from xla_dialect.violations import Violation
-from xla_dialect.xdsl.accessors import quicken_accessors
 from xla_dialect.xdsl.creation import create
 
 PropertyValue: TypeAlias = Attribute | Enum | Sequence[int] | str | bool | int | float | None
@@ -337,7 +336,6 @@ class XlaOp(IRDLOperation):
         found = _CONTRACTS.get(cls)
         if found is None:
             found = _CONTRACTS[cls] = Contract.of(cls)
-            quicken_accessors(cls)
         return found
 
     @classmethod

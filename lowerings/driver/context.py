@@ -10,7 +10,7 @@ from xdsl.context import Context
 from xdsl.ir import Dialect
 from xdsl.universe import Universe
 
-from lowerings.driver.loading import quick_loading
+from lowerings.driver.loading import loading
 from lowerings.universe import OWN, toolkit_universe
 
 if TYPE_CHECKING:
@@ -50,5 +50,5 @@ def _quickly_loaded(universe: Universe) -> dict[str, _Factory]:
 
 
 def _loaded(factory: _Factory) -> Dialect:
-    with quick_loading():
+    with loading():
         return factory()

@@ -18,7 +18,7 @@ from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
 from lowerings.driver.collector import collector_paused
 from lowerings.driver.levels import level_of, require_taken
-from lowerings.driver.loading import quick_loading
+from lowerings.driver.loading import loading
 from lowerings.driver.schedule_option import planned_for
 from lowerings.driver.spec_text import SpecError, made_from, parse_specs
 from lowerings.pipelines import PIPELINES, Stage, stages_between
@@ -179,7 +179,7 @@ def _specs(pipeline: str) -> Sequence[ArgSpec]:
 def parse_schedule(pipeline: str, machine: Machine | None = None) -> tuple[ScheduledPass, ...]:
     """As `parse_passes`, with the named pipeline and the level that each pass belongs to."""
     schedule: list[ScheduledPass] = []
-    with quick_loading():
+    with loading():
         for spec in _specs(pipeline):
             if spec.name not in PIPELINES:
                 schedule.append(ScheduledPass(_make_pass(spec, machine)))

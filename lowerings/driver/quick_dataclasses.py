@@ -22,7 +22,8 @@ def quick_dataclasses() -> Generator[None]:
     Each function that it makes is a text that it compiles, and on the way to buffers there are 490
     such classes. Those that compare and hash differ in the names of fields only: one is compiled
     for each number of fields, and the others get their names put in. One that shows an object is
-    called rarely, so it looks the names up. Classes of other threads are left alone.
+    called rarely, so it looks the names up. Classes of other threads are left alone. Without this a
+    start takes 4 to 8 % more processor time, a cold compile 5 to 8 % (2026-11-27).
     """
     module: Any = dataclasses
     if module.dataclass is _dataclass:

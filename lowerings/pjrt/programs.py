@@ -11,7 +11,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from lowerings.compiler_options import BY_OPERATION, PASSES
-from lowerings.driver.loading import quick_loading
+from lowerings.driver.loading import loading
 from lowerings.driver.source import Source
 from lowerings.execution.partitioned_runs import PartitionedProgram
 from lowerings.execution.processes import Runnable
@@ -141,7 +141,7 @@ def _kept(text: ProgramText, options: CompileOptions) -> Runnable | None:
 
 
 def _compiler() -> Any:
-    with quick_loading():
+    with loading():
         return importlib.import_module("lowerings.pjrt.compiling")
 
 

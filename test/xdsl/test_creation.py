@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr, i32
 from xdsl.ir import Block, Operation, Region
 
 from xla_dialect.ops.data_movement import BroadcastOp
-from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.creation import create, location_at
 
 
 def state(op: Operation) -> Any:
@@ -83,3 +83,10 @@ def test_an_implicit_builder_takes_it() -> None:
     with ImplicitBuilder(block):
         made = create(test.TestOp)
     assert list(block.ops) == [made]
+
+
+def test_a_location_is_that_of_the_constructor() -> None:
+    parts = StringAttr("f.mlir"), IntAttr(3), IntAttr(7)
+    assert location_at(*parts) == FileLineColLoc(*parts)
+    assert hash(location_at(*parts)) == hash(FileLineColLoc(*parts))
+    location_at(*parts).verify()

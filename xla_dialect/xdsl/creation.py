@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
@@ -111,9 +111,10 @@ def call_site(callee: LocationAttr, caller: LocationAttr) -> LocationAttr:
 @cache
 def _defaults(operation: type[Operation]) -> tuple[_Defaults, _Defaults] | None:
     """The properties and attributes of a class that are there unless others are given."""
-    if not issubclass(operation, IRDLOperation):
+    # `issubclass` asks all subclasses of an abstract class before it says no.
+    if IRDLOperation not in operation.__mro__:
         return None
-    definition = operation.get_irdl_definition()
+    definition = cast("type[IRDLOperation]", operation).get_irdl_definition()
     properties, attributes = (
         tuple(
             (name, entry.default_value)
