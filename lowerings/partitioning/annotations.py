@@ -11,13 +11,13 @@ from xdsl.ir import Attribute, Operation
 from xla_dialect.ops import custom_calls as calls
 from xla_dialect.ops.collectives import PartitionIdOp
 from xla_dialect.ops.process_groups import CollectiveOp
+from xla_dialect.ops.transfers import KEPT_IN
 from xla_dialect.sharding.attributes import MESHES, SHARDING
 from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr, HloShardingKind
 from xla_dialect.xdsl.traversal import operations_in
 
 HLO_SHARDINGS = ("xla.sharding", "mhlo.sharding")
 """The attributes with shardings of HLO."""
-FRONTEND = ("xla.frontend_attributes", "mhlo.frontend_attributes")
 SHARDY_ENTRY = "xla.sdy.sharding"
 """The entry of frontend attributes with a sharding of Shardy."""
 _SPLIT = (HloShardingKind.TILED, HloShardingKind.NAMED)
@@ -48,7 +48,7 @@ def is_of_shardy(entries: Mapping[str, Attribute]) -> bool:
     """Whether Shardy says something, maybe among frontend attributes."""
     return SHARDING in entries or any(
         isinstance(found, DictionaryAttr) and SHARDY_ENTRY in found.data
-        for found in map(entries.get, FRONTEND)
+        for found in map(entries.get, KEPT_IN)
     )
 
 

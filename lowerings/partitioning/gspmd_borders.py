@@ -16,8 +16,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from lowerings.partitioning.annotations import HLO_SHARDINGS, hlo_sharding
-from lowerings.partitioning.manual_computation import ManualBorder, set_manual_border
 from lowerings.partitioning.op_rules import rank_of
+from xla_dialect.analysis.manual_borders import ManualBorder, set_manual_border
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.custom_calls import (
     FULL_TO_SHARD,

@@ -1,61 +1,19 @@
-"""
-Where whole arrays become the parts of devices and back: the borders of JAX's `shard_map`.
-
-Between the borders an array is what one device has of it along the manual axes; along the others it
-may be split further.
-"""
+"""How arrays are split on both sides of a border between whole arrays and the parts of devices."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from xdsl.dialects.builtin import DictionaryAttr, StringAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation
 
 from lowerings.partitioning.reshard_steps import Atoms, Spread
+from xla_dialect.analysis.manual_borders import ManualBorder
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.ops.custom_calls import GLOBAL_TO_LOCAL, LOCAL_TO_GLOBAL, CustomCallOp
 from xla_dialect.places import described
-from xla_dialect.sharding.array_sharding import Sharding, Shardings
-from xla_dialect.sharding.attributes import ManualAxesAttr, ShardingPerValueAttr
-from xla_dialect.sharding.axes import AxisReference, ManualAxes
+from xla_dialect.sharding.array_sharding import Sharding
+from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.sharding.sharding_rule import Dimension, ShardingRule
-
-_FRONTEND = ("xla.frontend_attributes", "mhlo.frontend_attributes")
-_IN_SHARDINGS, _OUT_SHARDINGS = "xla.sdy.in_shardings", "xla.sdy.out_shardings"
-_MANUAL_AXES = "xla.sdy.manual_axes"
-
-
-@dataclass(frozen=True)
-class ManualBorder:
-    """A border, and how the whole arrays are split there, one for each value."""
-
-    is_cut: bool
-    """From whole arrays to parts, rather than back."""
-    shardings: Sequence[Sharding]
-    manual_axes: Sequence[str]
-
-
-def manual_border(op: Operation) -> ManualBorder | None:
-    """The border that an operation is; None if it is none. Raises SpellingError and XlaError."""
-    target = op.custom_call_target.data if isinstance(op, CustomCallOp) else ""
-    if target not in (GLOBAL_TO_LOCAL, LOCAL_TO_GLOBAL):
-        return None
-    entries = _entries(op)
-    is_cut = target == GLOBAL_TO_LOCAL
-    key = _IN_SHARDINGS if is_cut else _OUT_SHARDINGS
-    missing = [name for name in (key, _MANUAL_AXES) if name not in entries]
-    if missing:
-        raise XlaError(f"{described(op)}: {target}: {missing[0]} is missing")
-    shardings = ShardingPerValueAttr.read(entries[key])
-    if len(shardings) != len(op.operands):
-        raise XlaError(
-            f"{described(op)}: {target}: {key} has {len(shardings)} entries for "
-            f"{len(op.operands)} arrays"
-        )
-    return ManualBorder(is_cut, shardings, ManualAxesAttr.read(entries[_MANUAL_AXES]))
 
 
 @lru_cache(4096)
@@ -101,30 +59,6 @@ def check_border(
             f"{described(op)}: a part of {list(wholes)} by <{sharding}> is {list(mine)}, "
             f"expected {expected}"
         )
-
-
-def set_manual_border(op: Operation, border: ManualBorder) -> None:
-    """Makes a custom call this border."""
-    assert isinstance(op, CustomCallOp)
-    name = next((name for name in _FRONTEND if name in op.attributes), _FRONTEND[0])
-    old = op.attributes.get(name)
-    key = _IN_SHARDINGS if border.is_cut else _OUT_SHARDINGS
-    said = {
-        key: StringAttr(str(ShardingPerValueAttr(Shardings(border.shardings)))),
-        _MANUAL_AXES: StringAttr(str(ManualAxesAttr(ManualAxes(border.manual_axes)))),
-    }
-    kept: Mapping[str, Attribute] = old.data if isinstance(old, DictionaryAttr) else {}
-    op.attributes[name] = DictionaryAttr({**kept, **said})
-    op.custom_call_target = StringAttr(GLOBAL_TO_LOCAL if border.is_cut else LOCAL_TO_GLOBAL)
-
-
-def _entries(op: Operation) -> Mapping[str, str]:
-    for name in _FRONTEND:
-        found = op.attributes.get(name)
-        if isinstance(found, DictionaryAttr):
-            strings = {k: v.data for k, v in found.data.items() if isinstance(v, StringAttr)}
-            return {key: text.replace("\\", "") for key, text in strings.items()}
-    return {}
 
 
 def inside(spread: Spread, manual: Atoms) -> Spread:

@@ -18,8 +18,8 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from lowerings.partitioning.manual_computation import manual_border
 from lowerings.partitioning.reshard_steps import Atoms, Spread
+from xla_dialect.analysis.manual_borders import located_border
 from xla_dialect.devices.replica_groups import MeshGroups
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.sharding.array_sharding import Sharding
@@ -173,7 +173,7 @@ def _all_shardings(module: ModuleOp) -> Sequence[Sharding | None]:
             found.extend((*parameter_shardings(op), *returned_shardings(op)))
         else:
             found.extend(result_shardings(op) or ())
-            border = manual_border(op)
+            border = located_border(op)
             found.extend(() if border is None else border.shardings)
     return found
 

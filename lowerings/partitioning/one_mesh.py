@@ -9,11 +9,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from lowerings.partitioning.manual_computation import (
-    ManualBorder,
-    manual_border,
-    set_manual_border,
-)
+from xla_dialect.analysis.manual_borders import ManualBorder, located_border, set_manual_border
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import (
     meshes_of,
@@ -68,7 +64,7 @@ def all_shardings(module: ModuleOp) -> Iterator[Sharding]:
                     yield sharding
             continue
         yield from result_shardings(op) or ()
-        border = manual_border(op)
+        border = located_border(op)
         yield from () if border is None else border.shardings
 
 
@@ -130,7 +126,7 @@ def _rewrite(module: ModuleOp, find: _Find) -> None:
         return old if old is None or translation is None else translation.sharding(old)
 
     operations = operations_in(module)
-    borders = {op: border for op in operations if (border := manual_border(op)) is not None}
+    borders = {op: border for op in operations if (border := located_border(op)) is not None}
     # First what may fail.
     made = {op: _border(border, find) for op, border in borders.items()}
     for op in operations:

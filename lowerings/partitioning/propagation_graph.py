@@ -16,12 +16,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from lowerings.partitioning.factor_shardings import BOTH, NONE, ArraySharding, Directions
-from lowerings.partitioning.manual_computation import (
-    ManualBorder,
-    border_rule,
-    check_border,
-    manual_border,
-)
+from lowerings.partitioning.manual_computation import border_rule, check_border
 from lowerings.partitioning.mesh_atoms import MeshAtoms
 from lowerings.partitioning.op_rules import (
     OpPriority,
@@ -30,6 +25,7 @@ from lowerings.partitioning.op_rules import (
     identity_rule,
     rule_of,
 )
+from xla_dialect.analysis.manual_borders import ManualBorder, located_border
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.custom_calls import (
@@ -182,7 +178,7 @@ class Graph:
                 place.operation = op
             if shardings is not None and number < len(shardings):
                 self._say(place, shardings[number])
-        border = manual_border(op)
+        border = located_border(op)
         if border is not None:
             self._say_of_border(op, border)
 

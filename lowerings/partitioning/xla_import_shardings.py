@@ -12,7 +12,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
 from lowerings.partitioning.annotations import (
-    FRONTEND,
     HLO_SHARDINGS,
     SHARDY_ENTRY,
     all_entries,
@@ -30,6 +29,7 @@ from xla_dialect.attributes import SpellingError
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.process_groups import process_counts
+from xla_dialect.ops.transfers import KEPT_IN
 from xla_dialect.places import described
 from xla_dialect.sharding.array_sharding import Sharding, Shardings
 from xla_dialect.sharding.attributes import (
@@ -114,7 +114,7 @@ class XlaImportShardingsPass(ReportingPass):
         set_meshes(op, meshes)
 
 
-_NAMES = frozenset((*HLO_SHARDINGS, *FRONTEND))
+_NAMES = frozenset((*HLO_SHARDINGS, *KEPT_IN))
 
 
 def _says_something(op: Operation) -> bool:
@@ -266,7 +266,7 @@ def _take_of_shardy(entries: _Entries) -> Sequence[Sharding] | None:
 
 def _take_entry(entries: _Entries, key: str) -> str | None:
     """Takes a string of the frontend attributes, which escapes quotes."""
-    for name in FRONTEND:
+    for name in KEPT_IN:
         found = entries.get(name)
         value = found.data.get(key) if isinstance(found, DictionaryAttr) else None
         if isinstance(found, DictionaryAttr) and isinstance(value, StringAttr):
@@ -282,12 +282,12 @@ def _take_meshes(module: ModuleOp) -> dict[str, Mesh]:
     """Takes the meshes that frontend attributes of a module list."""
     text = _take_entry(module.attributes, _MESHES)
     if text is None:
-        value = module.attributes.get(FRONTEND[0])
+        value = module.attributes.get(KEPT_IN[0])
         if not isinstance(value, StringAttr) or _MESHES not in value.data:
             return {}
         text = value.data.replace("\\", "")
         if len(_OTHER_ENTRY.findall(text)) == 1:
-            module.attributes.pop(FRONTEND[0])
+            module.attributes.pop(KEPT_IN[0])
     try:
         return meshes_in_text(text)
     except SpellingError as error:

@@ -23,18 +23,14 @@ from lowerings.partitioning.local_rules import (
     runs_on_parts,
     static_sizes,
 )
-from lowerings.partitioning.manual_computation import (
-    ManualBorder,
-    inside,
-    manual_border,
-    outside,
-)
+from lowerings.partitioning.manual_computation import inside, outside
 from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
 from lowerings.partitioning.partition_warning import warn
 from lowerings.partitioning.reshard_steps import Spread
 from lowerings.partitioning.resharding import is_annotation, is_reshard, plan, reshard
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.levels import UNLOWERED
+from xla_dialect.analysis.manual_borders import ManualBorder, located_border
 from xla_dialect.data_flow import terminator
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import WhileOp
@@ -167,7 +163,7 @@ class _Insertion:
             self.spreads[op.results[0]] = self.mesh.spread(sharding, _rank(op.results[0]))
             return
         division = division_of(op, self.mesh)
-        border = manual_border(op)
+        border = located_border(op)
         if border is not None:
             self.border(op, border)
         elif is_annotation(op):

@@ -17,7 +17,6 @@ from lowerings.partitioning.local_builder import LocalBuilder
 from lowerings.partitioning.local_collectives import local_step
 from lowerings.partitioning.local_operation import LocalOperation
 from lowerings.partitioning.local_rules import build_local, division_of, runs_on_parts, static_sizes
-from lowerings.partitioning.manual_computation import manual_border
 from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
 from lowerings.partitioning.reshard_steps import Spread
 from lowerings.partitioning.resharding import fold_name, is_annotation, is_reshard, plan
@@ -25,6 +24,7 @@ from lowerings.partitioning.value_shardings import ValueShardings
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.difference import ResultDifference
 from lowerings.rewriting.levels import UNLOWERED
+from xla_dialect.analysis.manual_borders import located_border
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.data_movement import CopyOp
@@ -159,7 +159,7 @@ class _Partition:
         operands = [self.local[value] for value in operands_of(op)]
         if is_reshard(op):
             return [self.reshard(cast(CopyOp, op), operands[0])]
-        if is_annotation(op) or manual_border(op) is not None:
+        if is_annotation(op) or located_border(op) is not None:
             return operands[: len(op.results)]
         if isinstance(op, XlaOp) and op.forwards_values():
             return self.computations(op, operands)

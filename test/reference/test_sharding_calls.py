@@ -191,7 +191,11 @@ ENTRY main {
         (CALL.replace('{\\"x\\"}]', '{\\"x\\":(1)2}]'), 2, "is all of the axis"),
         (CALL.replace("f32[4]", "f32[5]"), 2, "size 5 of dimension 0 for 2 devices"),
         (CALL.replace("f32[2]", "f32[3]"), 2, "expected f32[3], found f32[2]"),
-        (CALL.replace("xla.sdy.in_shardings", "xla.sdy.in"), 2, "has 0 entries for 1 arrays"),
+        (
+            CALL.replace("xla.sdy.in_shardings", "xla.sdy.in"),
+            2,
+            "GlobalToLocalShape: xla.sdy.in_shardings is missing",
+        ),
         (
             CALL.replace("xla.sdy.GlobalToLocalShape", "SPMDFullToShardShape"),
             2,

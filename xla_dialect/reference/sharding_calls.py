@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect import types
+from xla_dialect.analysis.manual_borders import manual_border
 from xla_dialect.attributes import SpellingError
 from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import XlaError
@@ -27,11 +28,10 @@ from xla_dialect.ops.custom_calls import (
     SHARD_TO_FULL,
     CustomCallOp,
 )
+from xla_dialect.ops.transfers import KEPT_IN
 from xla_dialect.places import described
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import (
-    ManualAxesAttr,
-    ShardingPerValueAttr,
     meshes_in_text,
     meshes_of,
 )
@@ -60,13 +60,12 @@ class ShardingCalls:
 
     def cut_by_axes(self, op: CustomCallOp, *wholes: Array) -> object:
         """Shardy: the part of every operand."""
-        parts = self._parts_by_axes(op, "xla.sdy.in_shardings", op.operand_types)
-        return self._cut(op, wholes, parts)
+        return self._cut(op, wholes, self._parts_by_axes(op, op.operand_types))
 
     def join_by_axes(self, op: CustomCallOp, *local: Array) -> object:
         """Shardy: the whole of every operand."""
         leaves = types.flatten(op.result_types)
-        return self._join(op, local, self._parts_by_axes(op, "xla.sdy.out_shardings", leaves))
+        return self._join(op, local, self._parts_by_axes(op, leaves))
 
     def cut_by_tiles(self, op: CustomCallOp, whole: Array) -> object:
         """GSPMD: the operand is an annotation that says how it is spread."""
@@ -121,24 +120,21 @@ class ShardingCalls:
             )
         return self.process.place[1]
 
-    def _parts_by_axes(
-        self, op: CustomCallOp, name: str, declared: Sequence[Attribute]
-    ) -> list[Shards]:
-        entries = _frontend_attributes(op)
-        axes = ManualAxesAttr.read(entries.get("xla.sdy.manual_axes", "{}"))
-        manual = [AxisReference(axis) for axis in axes]
-        shardings = ShardingPerValueAttr.read(entries[name]) if name in entries else ()
-        if len(shardings) != len(declared):
-            raise XlaError(f"{name} has {len(shardings)} entries for {len(declared)} arrays")
+    def _parts_by_axes(self, op: CustomCallOp, declared: Sequence[Attribute]) -> list[Shards]:
+        border = manual_border(op)
+        assert border is not None
+        if len(border.shardings) != len(declared):
+            raise XlaError(f"has {len(border.shardings)} shardings for {len(declared)} arrays")
+        manual = list(map(AxisReference, border.manual_axes))
         return [
             Shards.of_mesh(self._mesh(s), s, len(types.extents(cast(Any, type_))), manual)
-            for s, type_ in zip(shardings, declared, strict=True)
+            for s, type_ in zip(border.shardings, declared, strict=True)
         ]
 
     def _mesh(self, sharding: Sharding) -> Mesh:
         meshes = meshes_of(self.module)
         if not meshes:
-            head = _text(self.module.attributes.get("xla.frontend_attributes"))
+            head = _text(self.module.attributes.get(KEPT_IN[0]))
             meshes = meshes_in_text(head)
         mesh = sharding.mesh_in(meshes)
         if mesh is None:
@@ -188,11 +184,3 @@ def _as_results(op: CustomCallOp, found: Sequence[Array]) -> object:
 def _text(value: Attribute | None) -> str:
     """A string as it was before it was quoted."""
     return value.data.replace("\\", "") if isinstance(value, StringAttr) else ""
-
-
-def _frontend_attributes(op: CustomCallOp) -> Mapping[str, str]:
-    for name in ("xla.frontend_attributes", "mhlo.frontend_attributes"):
-        found = op.attributes.get(name)
-        if isinstance(found, DictionaryAttr):
-            return {key: _text(value) for key, value in found.data.items()}
-    return {}

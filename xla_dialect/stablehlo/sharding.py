@@ -18,18 +18,18 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect import shardy
+from xla_dialect.analysis.manual_borders import ManualBorder
 from xla_dialect.ops.custom_calls import (
     ALLOWED_DIRECTION,
-    GLOBAL_TO_LOCAL,
     GROUP_ID,
-    LOCAL_TO_GLOBAL,
     PROPAGATION_BARRIER,
     SHARDING_CONSTRAINT,
     SHARDING_GROUP,
     CustomCallOp,
 )
 from xla_dialect.ops.data_movement import CopyOp
-from xla_dialect.sharding.array_sharding import Sharding, Shardings
+from xla_dialect.ops.transfers import KEPT_IN
+from xla_dialect.sharding.array_sharding import Shardings
 from xla_dialect.sharding.attributes import (
     RESHARD,
     SHARDING,
@@ -150,32 +150,26 @@ def _legalize_barrier(
 def _legalize_manual(op: shardy.ManualComputationOp, conversion: Conversion) -> Sequence[SSAValue]:
     """What a computation of parts computes, between calls that cut and join."""
 
-    def call(
-        target: str, name: str, value: SSAValue, sharding: Sharding, result: Attribute
-    ) -> SSAValue:
+    def call(value: SSAValue, border: ManualBorder, result: Attribute) -> SSAValue:
         """The custom call that XLA has for this in HLO; a token has no parts."""
         if isinstance(result, TokenType):
             return value
-        (found,) = conversion.emit(
-            CustomCallOp, [value], [result], {"custom_call_target": StringAttr(target)}
-        )
-        entries = {
-            f"xla.sdy.{name}": StringAttr(str(ShardingPerValueAttr(Shardings([sharding])))),
-            "xla.sdy.manual_axes": StringAttr(str(op.manual_axes)),
-        }
+        target = {"custom_call_target": StringAttr(border.target)}
+        (found,) = conversion.emit(CustomCallOp, [value], [result], target)
         made = cast(Operation, found.owner)
-        made.attributes["mhlo.frontend_attributes"] = DictionaryAttr(entries)
+        made.attributes[KEPT_IN[1]] = DictionaryAttr(border.entries())
         return found
 
+    axes = op.manual_axes.data
     parts = [
-        call(GLOBAL_TO_LOCAL, "in_shardings", value, sharding, conversion.type(inside.type, op))
+        call(value, ManualBorder(True, [sharding], axes), conversion.type(inside.type, op))
         for value, sharding, inside in zip(
             conversion.operands(op), op.in_shardings.data, op.body.block.args, strict=True
         )
     ]
     returned = conversion.inline(op.body, op, parts, shardy.ReturnOp.name)
     return [
-        call(LOCAL_TO_GLOBAL, "out_shardings", value, sharding, type_)
+        call(value, ManualBorder(False, [sharding], axes), type_)
         for value, sharding, type_ in zip(
             returned, op.out_shardings.data, conversion.result_types(op), strict=True
         )
