@@ -37,12 +37,15 @@ def _linker(_number: int) -> Any:
     return llvm.create_lljit_compiler(use_jit_link=True, suppress_errors=True)
 
 
-def machine_function(address: int) -> Callable[[int], None]:
+def machine_function(address: int, control: RunControl | None = None) -> Callable[[int], int]:
     """
     The machine code at an address, which takes one, as a function of Python: it runs in the default
-    mode of floating-point arithmetic, without the GIL.
+    mode of floating-point arithmetic, without the GIL. With `control` Ctrl-C ends it in the main
+    thread; whether it has.
     """
-    return partial(run_function(), address)
+    if control is None:
+        return partial(run_function(), address, None, 0)
+    return partial(run_function(), address, control.states_address, 1)
 
 
 def placed(constants: Sequence[ExternalConstant]) -> Mapping[str, Array]:
@@ -103,9 +106,9 @@ class LoadedCode:
             self._point(name, address)
         self.entry: int = self.symbols[entry]
         """Where the entry is: it takes the address of an array of pointers."""
-        self.function = machine_function(self.entry)
         self.control = None if guards is None else RunControl(guards, self.symbols[guards.symbol])
         """The state of runs that may end before their time; None if there are none."""
+        self.function = machine_function(self.entry, self.control)
         self.profile = profile
         """Where it keeps the time that its parts take; None if it is not measured."""
 

@@ -47,7 +47,7 @@ BOUNDS_VARIABLE = "XLA_CHECK_BOUNDS"
 class _Workspace:
     """Code, arena and pointer table of one call; concurrent calls have one each."""
 
-    call: Callable[[int], None]
+    call: Callable[[int], object]
     control: RunControl | None
     pointers: Any
     """Those that the code is given; `table` is their address."""
@@ -64,8 +64,8 @@ class DetachedRun:
     """The address of a function of one pointer: `pointers`."""
     pointers: int
     """An array of pointers: the parameters and the results, which the caller sets, and an arena."""
-    failure: int | None
-    """A word of 64 bits that is not 0 after a run in which a check failed."""
+    state: int | None
+    """A `RunState`, whose first word is not 0 after a run in which a check failed."""
     callbacks: Callbacks | None
     """Those in Python, if it calls any: the caller clears `failure`, and asks for the error."""
     kept: Any
@@ -127,7 +127,7 @@ class Executable(Runnable):
 
     def _new_workspace(self) -> _Workspace:
         code = self._load()
-        call: Callable[[int], None] = code.function
+        call: Callable[[int], object] = code.function
         if code.profile is not None:
             self._profiled.append(code)
             if self._on_events is not None:
@@ -317,9 +317,9 @@ class Executable(Runnable):
         control = workspace.control
         if in_python is not None and control is not None and control.has_checks:
             return None
-        failure = None if control is None else control.failure_address
+        state = None if control is None else control.address
         return DetachedRun(
-            workspace.code.entry, workspace.table, failure, in_python, (workspace, callbacks)
+            workspace.code.entry, workspace.table, state, in_python, (workspace, callbacks)
         )
 
     def _given_away(self, arrays: Sequence[Array]) -> dict[int, Array]:
@@ -366,7 +366,9 @@ class Executable(Runnable):
         self, workspace: _Workspace, stop: Callable[[BaseException], None]
     ) -> None:
         if self._time_limit is None:
-            workspace.call(workspace.table)
+            if workspace.call(workspace.table):
+                # Python has raised it here, unless a function that the program calls has taken it.
+                raise KeyboardInterrupt
         else:
             run = partial(workspace.call, workspace.table)
             run_within(self._time_limit, self.signature.name, run, stop)

@@ -28,7 +28,7 @@ declare i32 @pthread_cond_broadcast(ptr)
 declare i32 @getcontext(ptr) returns_twice
 declare void @makecontext(ptr, ptr, i32, ...)
 declare i32 @swapcontext(ptr, ptr) returns_twice
-declare void @xla_run(ptr, ptr)
+declare i32 @xla_run(ptr, ptr, i64, ptr)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
@@ -397,7 +397,7 @@ define void @run_process(ptr %process) {
   %entry = load ptr, ptr %entry_at
   %pointers_at = getelementptr i8, ptr %process, i64 <Process.pointers>
   %pointers = load ptr, ptr %pointers_at
-  call void @xla_run(ptr %entry, ptr %pointers)
+  %ended = call i32 @xla_run(ptr %entry, ptr null, i64 0, ptr %pointers)
   %run = load ptr, ptr %process
   call void @lock(ptr %run)
   %ignored = call i1 @rest(ptr %process, i64 <HAS_ENDED>)

@@ -29,6 +29,8 @@ class RunRecord(ctypes.Structure):
         ("meeting_count", ctypes.c_int64),
         ("arrived", ctypes.c_void_p),
         ("workers", ctypes.c_void_p),
+        ("states", ctypes.c_void_p),
+        ("state_count", ctypes.c_int64),
         ("lock", ctypes.c_uint8 * 64),
         ("changed", ctypes.c_uint8 * 64),
     ]

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from lowerings.execution.capsules import keep_for_ever
-from lowerings.execution.code import LoadedCode, machine_function
+from lowerings.execution.code import LoadedCode
 from lowerings.execution.declared_functions import DeclaredFunction
 from lowerings.execution.exchange_plans import ExchangePlan, can_be_planned, plans_of
 from lowerings.execution.meeting_code import runtime_text, wrappers_text
@@ -25,7 +25,7 @@ from lowerings.execution.meeting_records import (
     WorkerRecord,
 )
 from lowerings.execution.run_control import RunControl
-from lowerings.runtime import RUN, library
+from lowerings.runtime import RUN, library, run_function
 from lowerings.targets.llvm.machine import host
 from xla_dialect.devices import exchange
 from xla_dialect.devices.process_grid import ProcessGrid
@@ -66,11 +66,10 @@ class _Runtime:
         keep_for_ever(self._code)
         ctypes.c_uint32.from_address(self._code.address("current_key")).value = key.value
         self.current, self.exchange, self._work, run_on_threads = map(self._code.address, functions)
-        self.run_in_turn_address = self._code.entry
-        self.run_in_turn = self._code.function
-        """Runs all processes of a run in this thread."""
-        self.run_on_threads = machine_function(run_on_threads)
-        """Runs them by this thread, and the workers of the run."""
+        self.run_in_turn = self._code.entry
+        """The address of what runs all processes of a run in this thread."""
+        self.run_on_threads = run_on_threads
+        """The address of what runs them by this thread, and the workers of the run."""
         self.idle_workers: list[WorkerRecord] = []
         """Threads without a job."""
         self.idle_stacks: list[_Stack] = []
@@ -227,12 +226,16 @@ class JointRun:
         meetings = 0 if plans is None else plans.meeting_count
         self._arrived = (ctypes.c_int64 * max(meetings, 1))()
         self._workers = (ctypes.c_void_p * len(codes))()
+        states = [code.control.address for code in codes if code.control is not None]
+        self._states = (ctypes.c_void_p * max(len(states), 1))(*states)
         self._record = RunRecord(
             count=len(codes),
             processes=ctypes.addressof(self._processes),
             meeting_count=meetings,
             arrived=ctypes.addressof(self._arrived),
             workers=ctypes.addressof(self._workers),
+            states=ctypes.addressof(self._states),
+            state_count=len(states),
         )
         self.address = ctypes.addressof(self._record)
         self._stacks: list[_Stack] = []
@@ -255,9 +258,6 @@ class JointRun:
             self._run_in_turn()
         else:
             self._run_on_threads()
-        for code in self._codes:
-            if code.control is not None:
-                code.control.finish()
         return not self._record.has_failed
 
     def detach(self) -> None:
@@ -275,20 +275,28 @@ class JointRun:
     @property
     def run_address(self) -> int:
         """Where the function is that runs it, given `address`."""
-        return _runtime().run_in_turn_address
+        return _runtime().run_in_turn
 
     def _run_in_turn(self) -> None:
         stacks = [_runtime().take_stack() for _ in self._others]
         for process, stack in zip(self._others, stacks, strict=True):
             process.stack = stack.bottom
-        _runtime().run_in_turn(self.address)
-        _runtime().idle_stacks.extend(stacks)
+        try:
+            self._run(_runtime().run_in_turn)
+        finally:
+            _runtime().idle_stacks.extend(stacks)
 
     def _run_on_threads(self) -> None:
         workers = [_runtime().take_worker() for _ in self._others]
         self._workers[: len(workers)] = [ctypes.addressof(worker) for worker in workers]
-        _runtime().run_on_threads(self.address)
-        _runtime().idle_workers.extend(workers)
+        try:
+            self._run(_runtime().run_on_threads)
+        finally:
+            _runtime().idle_workers.extend(workers)
+
+    def _run(self, function: int) -> None:
+        record = self._record
+        run_function()(function, record.states, record.state_count, self.address)
 
 
 class _Stack:

@@ -26,6 +26,7 @@ class RunControl:
         """`address`: of the program's `RunState`."""
         self._guards = guards.guards
         self._words = (ctypes.c_int64 * len(RunState)).from_address(address)
+        self._states = (ctypes.c_void_p * 1)(address)
 
     @property
     def has_checks(self) -> bool:
@@ -33,9 +34,14 @@ class RunControl:
         return any(guard.message for guard in self._guards)
 
     @property
-    def failure_address(self) -> int:
-        """Where the number of the check that failed lies, 0 while none has."""
-        return ctypes.addressof(self._words) + RunState.FAILURE * ctypes.sizeof(ctypes.c_int64)
+    def address(self) -> int:
+        """Of the `RunState`, whose first word is the number of the check that failed, or 0."""
+        return ctypes.addressof(self._words)
+
+    @property
+    def states_address(self) -> int:
+        """Of an array of one pointer, that to the `RunState`."""
+        return ctypes.addressof(self._states)
 
     def stop(self) -> None:
         """Makes runs end soon: what they write is of no use."""
@@ -63,7 +69,7 @@ class RunControl:
 
 
 def run_within(
-    seconds: float, name: str, run: Callable[[], None], stop: Callable[[BaseException], None]
+    seconds: float, name: str, run: Callable[[], object], stop: Callable[[BaseException], None]
 ) -> None:
     """
     Runs something in a thread of its own, for so long at most, and until Ctrl-C in any case.

@@ -32,7 +32,14 @@ def machine() -> MachineCode:
     """The compiled functions, which are made when there is the first array."""
     code = plugin().machine_code()
     code.set_give_back(address_of(give_back))
+    code.set_interruption(interruption())
     return code
+
+
+@cache
+def interruption() -> int:
+    """The handle of the event of arrays that were not computed, for the run was interrupted."""
+    return failed(PluginError(ErrorCode.CANCELLED, "the run was interrupted")).handle
 
 
 @_Release

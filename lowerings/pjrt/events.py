@@ -23,7 +23,9 @@ _events = Objects("event")
 class Event:
     """Something that happens once, or fails."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_shared: bool = False) -> None:
+        """`is_shared`: several clients get it, so none of them can destroy it."""
+        self.is_shared = is_shared
         self.handle = _events.keep(EventRecord(0), self)
         self.error: PluginError | None = None
         self._happened = threading.Event()
@@ -71,8 +73,8 @@ def event_of(handle: int) -> Event:
 
 
 def failed(error: PluginError) -> Event:
-    """An event that has ended in an error."""
-    event = Event()
+    """An event that has ended in an error: each who reads an array gets it."""
+    event = Event(is_shared=True)
     event.happen(error)
     return event
 
@@ -80,7 +82,8 @@ def failed(error: PluginError) -> Event:
 @implements("Event_Destroy")
 def event_destroy(args: Any) -> None:
     """Whoever makes an event happen keeps it."""
-    _events.forget(args.event)
+    if not event_of(args.event).is_shared:
+        _events.forget(args.event)
 
 
 @implements("Event_IsReady")

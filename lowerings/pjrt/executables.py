@@ -93,7 +93,7 @@ class LoadedProgram:
     def _prepare(self, run: DetachedRun) -> None:
         """Tells machine code how to run the program, which may call functions of Python."""
         record = self._record
-        record.entry, record.failure = run.entry, run.failure
+        record.entry, record.state = run.entry, run.state
         if run.callbacks is not None:
             record.error = address(run.callbacks.failure)
             self.take_error = run.callbacks.take_error

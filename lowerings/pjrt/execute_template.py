@@ -110,34 +110,66 @@ _DROP = """
   call void @drop_arguments(ptr %list, i64 %taken)
   %is_well = icmp eq i64 0, 0"""
 
+_INTERRUPT = """
+  %found = load i64, ptr %made_count_at
+  call void @interrupt_results(ptr %made, i64 %found)
+  %is_well = icmp eq i64 0, 0"""
+
 _DONATED = """
   call void @delete_donors(ptr %part, ptr %list, ptr %made)
   %is_well = icmp eq i64 0, 0"""
 
+_INTERRUPT_RESULTS = """
+; Arrays that were not computed: an error for whoever reads them.
+define void @interrupt_results(ptr %results, i64 %count) {
+  %event = load ptr, ptr @interruption
+  br label %loop
+loop:
+  %number = phi i64 [ 0, %0 ], [ %next, %note ]
+  %is_end = icmp eq i64 %number, %count
+  br i1 %is_end, label %done, label %note
+note:
+  %at = getelementptr ptr, ptr %results, i64 %number
+  %result = load ptr, ptr %at
+  %ready_at = getelementptr i8, ptr %result, i64 <Buffer.ready>
+  store ptr %event, ptr %ready_at
+  %next = add i64 %number, 1
+  br label %loop
+done:
+  ret void
+}
+"""
+
 _RUN_ALL = """
 ; Runs the code for all devices; a program that has failed on several is left to Python.
-define i1 @run_all(ptr %executable) {
+define i32 @run_all(ptr %executable) {
   %joint_at = getelementptr i8, ptr %executable, i64 <Loaded.joint>
   %joint = load ptr, ptr %joint_at
   %is_one = icmp eq ptr %joint, null
   br i1 %is_one, label %one, label %several
 one:
-  %is_ok = call i1 @run_code(ptr %executable)
-  ret i1 %is_ok
+  %how_alone = call i32 @run_code(ptr %executable)
+  ret i32 %how_alone
 several:
   %run_at = getelementptr i8, ptr %executable, i64 <Loaded.run_in_turn>
   %run = load ptr, ptr %run_at
-  call void @xla_run(ptr %run, ptr %joint)
+  %states_at = getelementptr i8, ptr %joint, i64 <Run.states>
+  %states = load ptr, ptr %states_at
+  %count_at = getelementptr i8, ptr %joint, i64 <Run.state_count>
+  %count = load i64, ptr %count_at
+  %interrupted = call i32 @xla_run(ptr %run, ptr %states, i64 %count, ptr %joint)
   %failed_at = getelementptr i8, ptr %joint, i64 <Run.has_failed>
   %failed = load i64, ptr %failed_at
-  %is_well = icmp eq i64 %failed, 0
-  br i1 %is_well, label %done, label %leave
+  %has_failed = icmp ne i64 %failed, 0
+  %how = call i32 @end_of(i32 %interrupted, i1 %has_failed)
+  %is_left = icmp eq i32 %how, <FAILED>
+  br i1 %is_left, label %leave, label %done
 leave:
   %code_at = getelementptr i8, ptr %executable, i64 <Loaded.has_machine_code>
   store i64 0, ptr %code_at
   br label %done
 done:
-  ret i1 %is_well
+  ret i32 %how
 }
 
 define void @say_all(ptr %args) {
@@ -166,6 +198,8 @@ FOR_DEVICES = "".join(
         _for_devices("make_all", _MAKE),
         _for_devices("discard_all", _DISCARD),
         _for_devices("drop_all", _DROP),
+        _INTERRUPT_RESULTS,
+        _for_devices("interrupt_all", _INTERRUPT),
         _for_devices("delete_all_donors", _DONATED),
         _RUN_ALL,
     )
@@ -193,8 +227,14 @@ results:
   %are_made = call i1 @make_all(ptr %executable, ptr %lists, ptr %outputs)
   br i1 %are_made, label %run, label %discard
 run:
-  %is_ok = call i1 @run_all(ptr %executable)
-  br i1 %is_ok, label %finish, label %discard
+  %how = call i32 @run_all(ptr %executable)
+  switch i32 %how, label %discard [
+    i32 <DONE>, label %finish
+    i32 <INTERRUPTED>, label %interrupt
+  ]
+interrupt:
+  %interrupted = call i1 @interrupt_all(ptr %executable, ptr %lists, ptr %outputs)
+  br label %finish
 finish:
   %donors_gone = call i1 @delete_all_donors(ptr %executable, ptr %lists, ptr %outputs)
   %dropped = call i1 @drop_all(ptr %executable, ptr %lists, ptr %outputs)

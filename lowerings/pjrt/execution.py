@@ -19,11 +19,17 @@ import numpy as np
 from lowerings.execution.executable import Executable
 from lowerings.execution.partitioned_runs import PartitionedProgram
 from lowerings.pjrt import tracing
-from lowerings.pjrt.buffers import buffer_at, machine, new_buffer, require_ready
+from lowerings.pjrt.buffers import (
+    buffer_at,
+    interruption,
+    machine,
+    new_buffer,
+    require_ready,
+)
 from lowerings.pjrt.c_api import ErrorCode, ExecuteOptions
 from lowerings.pjrt.client import DEVICES, Device, MemorySpace
 from lowerings.pjrt.executables import LoadedProgram
-from lowerings.pjrt.functions import PluginError, implements, numbers, pointers
+from lowerings.pjrt.functions import Interrupted, PluginError, implements, numbers, pointers
 from lowerings.pjrt.programs import LOADED
 from lowerings.pjrt.records import BufferRecord
 from lowerings.pjrt.shapes import TOKEN, Shape, shape_at
@@ -38,7 +44,7 @@ def execute(args: Any) -> None:
     """Runs a program on the arrays of each device; its results are there when this returns."""
     loaded: LoadedProgram = LOADED[args.executable]
     error = loaded.take_error()
-    if error is not None:
+    if error is not None and not isinstance(error, KeyboardInterrupt):
         raise error
     if loaded.is_deleted:
         raise PluginError(ErrorCode.FAILED_PRECONDITION, f"{loaded.compiled.name} is deleted")
@@ -60,7 +66,14 @@ def execute(args: Any) -> None:
         _check_given_once(buffers, donated)
     run = _run if tracing.current() is None else _run_traced
     with _held(arguments):
-        results = run(loaded, arguments, devices)
+        was_interrupted = False
+        try:
+            if error is not None:
+                raise error
+            results = run(loaded, arguments, devices)
+        except KeyboardInterrupt:
+            was_interrupted = True
+            results = [_interrupted_results(loaded, device) for device in devices]
         for buffers in arguments:
             for number in donated:
                 machine().delete(buffers[number])
@@ -69,6 +82,8 @@ def execute(args: Any) -> None:
     if args.device_complete_events:
         events = (ctypes.c_void_p * count).from_address(args.device_complete_events)
         events[:] = [machine().happened] * count
+    if was_interrupted:
+        raise Interrupted
 
 
 def _check_given_once(buffers: Sequence[int], donated: Set[int]) -> None:
@@ -116,6 +131,14 @@ def _run(
     if len(devices) == 1:
         return [_results(loaded, program(*arrays[0]), devices[0])]
     return _run_on_devices(loaded, arrays, devices)
+
+
+def _interrupted_results(loaded: LoadedProgram, device: Device) -> list[int]:
+    """Arrays that are an error for whoever reads them."""
+    handles = [new_buffer(shape, memory) for shape, memory in _places(loaded, device)]
+    for handle in handles:
+        BufferRecord.from_address(handle).ready = interruption()
+    return handles
 
 
 def _run_traced(

@@ -17,7 +17,16 @@ from lowerings.pjrt.c_api import (
     arguments_of,
     required_size,
 )
+from lowerings.pjrt.records import INTERRUPTED
 from xla_dialect.diagnostics import XlaError
+
+
+class Interrupted(Exception):
+    """
+    Ctrl-C has come, and the function has done what is to be done then: Python raises
+    KeyboardInterrupt when the client has got its results.
+    """
+
 
 Implementation = Callable[[Any], None]
 """Reads and writes the arguments of a function, a ctypes structure; raises what has failed."""
@@ -100,6 +109,10 @@ def _call(name: str, address: int) -> int | None:
                 f"PJRT_{name}: the arguments have {args.struct_size} bytes, expected {needed}",
             )
         function(args)
+    except Interrupted:
+        return INTERRUPTED
+    except KeyboardInterrupt:
+        return INTERRUPTED + error_handle(PluginError(ErrorCode.CANCELLED, "interrupted"))
     except BaseException as error:
         return error_handle(error)
     return None

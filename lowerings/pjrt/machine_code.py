@@ -38,6 +38,7 @@ from lowerings.pjrt.interfaces import compile_cache
 from lowerings.pjrt.records import (
     COPIED_BYTES,
     HOST_ALIGNMENT,
+    INTERRUPTED,
     NOT_DONATED,
     BufferRecord,
     DeviceRecord,
@@ -46,10 +47,17 @@ from lowerings.pjrt.records import (
     LayoutRecord,
     LoadedRecord,
     MemoryRecord,
+    RunEnd,
     ShapeRecord,
 )
 from lowerings.pjrt.templates import BUFFERS, EXECUTE, LAYOUTS
-from lowerings.runtime import ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE, RUN
+from lowerings.runtime import (
+    ENTER_DEFAULT_MODE,
+    HOLD_INTERRUPT,
+    LEAVE_DEFAULT_MODE,
+    RELEASE_INTERRUPT,
+    RUN,
+)
 from lowerings.runtime import library as runtime_library
 
 llvm: Any = typed_llvm
@@ -143,6 +151,7 @@ _HEAD = """
 @python_functions = global [{count} x ptr] zeroinitializer
 @happened = global i64 1
 @python_give_back = global ptr null
+@interruption = global ptr null
 @is_closing = global i64 0
 @in_flight = global i64 0
 @main_thread = global i64 0
@@ -150,7 +159,9 @@ declare i32 @Py_IsInitialized()
 declare i64 @pthread_self()
 declare i64 @xla_fp_enter()
 declare void @xla_fp_leave(i64)
-declare void @xla_run(ptr, ptr)
+declare i32 @xla_run(ptr, ptr, i64, ptr)
+declare i64 @xla_hold_interrupt()
+declare void @xla_release_interrupt(i64)
 declare ptr @malloc(i64)
 declare void @free(ptr)
 declare ptr @aligned_alloc(i64, i64)
@@ -190,11 +201,17 @@ call:
   %place = getelementptr ptr, ptr @python_functions, i64 %number
   %function = load ptr, ptr %place
   %mode = call i64 @xla_fp_enter()
-  %found = call ptr %function(ptr %args)
+  %held = call i64 @xla_hold_interrupt()
+  %found = call i64 %function(ptr %args)
+  %mark = and i64 %found, <interrupted>
+  %is_due = or i64 %held, %mark
+  call void @xla_release_interrupt(i64 %is_due)
   call void @xla_fp_leave(i64 %mode)
+  %handle = sub i64 %found, %mark
+  %error_found = inttoptr i64 %handle to ptr
   br label %done
 done:
-  %error = phi ptr [ null, %0 ], [ %found, %call ]
+  %error = phi ptr [ null, %0 ], [ %error_found, %call ]
   call void @leave_python()
   ret ptr %error
 }}
@@ -214,7 +231,18 @@ done:
 """
 
 _ON_BUFFERS = ("buffer_hold", "buffer_drop", "buffer_delete", "buffer_destroy")
-_PYTHON = ("python_functions", "python_give_back", "is_closing", "in_flight", "main_thread")
+_PYTHON = (
+    "python_functions",
+    "python_give_back",
+    "interruption",
+    "is_closing",
+    "in_flight",
+    "main_thread",
+)
+_OF_RUNTIME = (
+    *(ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE, RUN),
+    *(HOLD_INTERRUPT, RELEASE_INTERRUPT),
+)
 _PLUMBING = ("buffer_new", "give_back", "happened", *_ON_BUFFERS)
 
 
@@ -233,7 +261,7 @@ class _Code:
         object_code = _object_code(text)
         self._linker = llvm.create_lljit_compiler(use_jit_link=True, suppress_errors=True)
         library = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
-        for name in (ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE, RUN):
+        for name in _OF_RUNTIME:
             function = getattr(runtime_library(), name)
             library.import_symbol(name, ctypes.cast(function, ctypes.c_void_p).value or 0)
         for name in (*names, *_PYTHON):
@@ -290,7 +318,7 @@ class Trampolines(_Code):
     """The functions of the API that call Python's, and nothing when Python has ended."""
 
     def __init__(self) -> None:
-        text = "\n".join([_HEAD.format(count=len(_ALL)), *map(_in_python, _ALL)])
+        text = "\n".join([_head(), *map(_in_python, _ALL)])
         super().__init__(text, _ALL)
 
 
@@ -317,6 +345,10 @@ class MachineCode(_Code):
         """Says which function of Python is told of data that are not needed any more."""
         ctypes.c_void_p.from_address(self.symbols["python_give_back"]).value = function
 
+    def set_interruption(self, event: int) -> None:
+        """Says what those wait for who read results of runs that were interrupted."""
+        ctypes.c_void_p.from_address(self.symbols["interruption"]).value = event
+
 
 @cache
 def compiled_functions() -> tuple[str, ...]:
@@ -324,9 +356,14 @@ def compiled_functions() -> tuple[str, ...]:
     return (*_READERS, *_CONSTANTS, *_EVENTS, *BUFFERS, *LAYOUTS, *FROM_HOST, *EXECUTE, *_OTHERS)
 
 
+def _head() -> str:
+    text = _HEAD.format(count=len(_ALL))
+    return text.replace("<interrupted>", str(INTERRUPTED))
+
+
 def module_text() -> str:
     """The LLVM IR of the functions that need no Python in the usual case."""
-    parts = [_HEAD.format(count=len(_ALL))]
+    parts = [_head()]
     parts += [_function(name, _reader(name, *row)) for name, row in _READERS.items()]
     parts += [_function(name, _constant(name, *row)) for name, row in _CONSTANTS.items()]
     parts += [_function(name, _on_event(name, body)) for name, body in _EVENTS.items()]
@@ -453,6 +490,7 @@ def _filled(template: str, function: str) -> str:
         "not donated": NOT_DONATED,
         "function": _ALL.index(function),
         "copied bytes": COPIED_BYTES,
+        **{end.name: end for end in RunEnd},
         "alignment": HOST_ALIGNMENT,
         "zero copy": HostBufferSemantics.IMMUTABLE_ZERO_COPY,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from enum import IntEnum
 from typing import Any
 
 from lowerings.pjrt.c_api import MemoryLayout
@@ -91,7 +92,7 @@ class LoadedRecord(ctypes.Structure):
         ("is_busy", ctypes.c_int64),
         ("entry", ctypes.c_void_p),
         ("pointers", ctypes.c_void_p),
-        ("failure", ctypes.c_void_p),
+        ("state", ctypes.c_void_p),
         ("error", ctypes.c_void_p),
         ("parameter_count", ctypes.c_size_t),
         ("parameter_shapes", ctypes.c_void_p),
@@ -109,10 +110,25 @@ class LoadedRecord(ctypes.Structure):
     ]
 
 
+class RunEnd(IntEnum):
+    """How the run of a program by machine code has ended."""
+
+    DONE = 0
+    FAILED = 1
+    INTERRUPTED = 2
+    """By Ctrl-C: its results are none, and Python raises KeyboardInterrupt as soon as it can."""
+
+
 def address(record: Any) -> int:
     """Where a struct or an array of ctypes lies."""
     return ctypes.addressof(record)
 
+
+INTERRUPTED = 1
+"""
+What a function of Python adds to the error that it returns, if any, where it has met
+KeyboardInterrupt: handles are even.
+"""
 
 NOT_DONATED = -1
 """In `donors`: a result in memory of its own."""

@@ -1,4 +1,4 @@
-"""How machine code runs a program, and learns whether that failed; see `templates`."""
+"""How machine code runs a program, and learns how that has ended; see `templates`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ok:
   ret i1 0
 }
 
-; Runs the code; whether none of its checks failed, and no function of Python that it called.
-define i1 @run_code(ptr %executable) {
+; Runs the code; says that it failed where a function of Python did that it called.
+define i32 @run_code(ptr %executable) {
   %error_at = getelementptr i8, ptr %executable, i64 <Loaded.error>
   %error = load ptr, ptr %error_at
   %needs_no_python = icmp eq ptr %error, null
@@ -28,31 +28,44 @@ enter:
   %can_call = call i1 @enter_python()
   br i1 %can_call, label %run_with_python, label %leave
 run_with_python:
-  %is_fine = call i1 @run_entry(ptr %executable)
+  %found = call i32 @run_entry(ptr %executable)
+  %was_interrupted = icmp eq i32 %found, <INTERRUPTED>
+  %is_due = zext i1 %was_interrupted to i64
+  ; Once more: the function may have taken it.
+  call void @xla_release_interrupt(i64 %is_due)
   %has_error = call i1 @has_failed(ptr %error)
-  %has_none = xor i1 %has_error, 1
-  %is_all_fine = and i1 %is_fine, %has_none
+  %end = select i1 %has_error, i32 <FAILED>, i32 %found
   br label %leave
 leave:
-  %is_done = phi i1 [ 0, %enter ], [ %is_all_fine, %run_with_python ]
+  %how = phi i32 [ <FAILED>, %enter ], [ %end, %run_with_python ]
   call void @leave_python()
-  ret i1 %is_done
+  ret i32 %how
 run:
-  %is_ok = call i1 @run_entry(ptr %executable)
-  ret i1 %is_ok
+  %how_alone = call i32 @run_entry(ptr %executable)
+  ret i32 %how_alone
 }
 
-define i1 @run_entry(ptr %executable) {
+; How a run has ended that was or was not interrupted, and then whether it failed.
+define i32 @end_of(i32 %interrupted, i1 %has_failed) {
+  %was_interrupted = icmp ne i32 %interrupted, 0
+  %otherwise = select i1 %has_failed, i32 <FAILED>, i32 <DONE>
+  %how = select i1 %was_interrupted, i32 <INTERRUPTED>, i32 %otherwise
+  ret i32 %how
+}
+
+define i32 @run_entry(ptr %executable) {
   %pointers_at = getelementptr i8, ptr %executable, i64 <Loaded.pointers>
   %pointers = load ptr, ptr %pointers_at
   %entry_at = getelementptr i8, ptr %executable, i64 <Loaded.entry>
   %entry = load ptr, ptr %entry_at
-  call void @xla_run(ptr %entry, ptr %pointers)
-  %failure_at = getelementptr i8, ptr %executable, i64 <Loaded.failure>
-  %failure = load ptr, ptr %failure_at
-  %has_failed = call i1 @has_failed(ptr %failure)
-  %is_ok = xor i1 %has_failed, 1
-  ret i1 %is_ok
+  %state_at = getelementptr i8, ptr %executable, i64 <Loaded.state>
+  %state = load ptr, ptr %state_at
+  %has_state = icmp ne ptr %state, null
+  %states = zext i1 %has_state to i64
+  %interrupted = call i32 @xla_run(ptr %entry, ptr %state_at, i64 %states, ptr %pointers)
+  %has_failed = call i1 @has_failed(ptr %state)
+  %how = call i32 @end_of(i32 %interrupted, i1 %has_failed)
+  ret i32 %how
 }
 """
 """`run_code` calls the code of a loaded program, which may call functions of Python."""

@@ -1,12 +1,17 @@
 """
-The library in C that compiled programs call: threads, and the mode of floating-point arithmetic.
+The library in C that runs compiled programs, and that they call: threads, the mode of
+floating-point arithmetic, Ctrl-C.
 
 It is built where the package is built, see `build_hook.py`; `runtime.h` says what is in it.
 """
 
 from __future__ import annotations
 
+import atexit
 import ctypes
+import importlib
+import signal
+import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -32,6 +37,36 @@ _FUNCTIONS = (PARALLEL_FOR, THREAD_NUMBER, *map(start_of_words, range(1, SHARED_
 RUN = "xla_run"
 ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE = "xla_fp_enter", "xla_fp_leave"
 _USE_STRSM, _STRSM = "xla_use_strsm", "xla_strsm"
+_HEED_INTERRUPTS = "xla_heed_interrupts"
+HOLD_INTERRUPT, RELEASE_INTERRUPT = "xla_hold_interrupt", "xla_release_interrupt"
+_OTHERS = (
+    *(RUN, ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE, HOLD_INTERRUPT, RELEASE_INTERRUPT),
+    *(_USE_STRSM, _STRSM, _HEED_INTERRUPTS),
+)
+
+
+class _PythonRecord(ctypes.Structure):
+    """What of Python handles SIGINT: `xla_python` in `runtime.h`."""
+
+    _fields_ = [
+        ("take_lock", ctypes.c_void_p),
+        ("give_lock", ctypes.c_void_p),
+        ("call", ctypes.c_void_p),
+        ("drop", ctypes.c_void_p),
+        ("check_signals", ctypes.c_void_p),
+        ("clear_error", ctypes.c_void_p),
+        ("set_interrupt", ctypes.c_void_p),
+        ("get_handler", ctypes.py_object),
+        ("number", ctypes.py_object),
+        ("raising_handler", ctypes.py_object),
+    ]
+
+
+_PYTHON = (
+    *("PyGILState_Ensure", "PyGILState_Release", "PyObject_CallOneArg", "Py_DecRef"),
+    *("PyErr_CheckSignals", "PyErr_Clear", "PyErr_SetInterrupt"),
+)
+"""The functions of Python in it."""
 
 
 @cache
@@ -40,20 +75,42 @@ def library() -> ctypes.CDLL:
     path = Path(__file__).with_name(LIBRARY)
     try:
         found = ctypes.CDLL(str(path))
-        for name in (*_FUNCTIONS, RUN, ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE, _USE_STRSM, _STRSM):
+        for name in (*_FUNCTIONS, *_OTHERS):
             getattr(found, name)
     except (OSError, AttributeError) as error:
         raise XlaError(f"{path} cannot be used; pip install builds it: {error}") from error
+    _heed_interrupts(found)
     return found
 
 
 @cache
-def run_function() -> Callable[[int, int], None]:
+def _python_record() -> _PythonRecord:
+    # A call of a function that is written in Python would handle the signals that have come.
+    get_handler = importlib.import_module("_signal").getsignal
+    functions = (ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in _PYTHON)
+    return _PythonRecord(*functions, get_handler, int(signal.SIGINT), signal.default_int_handler)
+
+
+def _heed_interrupts(found: ctypes.CDLL) -> None:
+    heed = found[_HEED_INTERRUPTS]
+    main_thread = ctypes.c_uint64(threading.main_thread().ident or 0)
+    heed(main_thread, ctypes.byref(_python_record()))
+    # Programs may run when Python has ended.
+    atexit.register(heed, main_thread, None)
+
+
+@cache
+def run_function() -> Callable[[int, int | None, int, int], int]:
     """
-    Runs the machine code at an address with a pointer, in the default mode of floating-point
-    arithmetic and without the GIL; raises XlaError as `library` does.
+    Runs the machine code at an address, with an array of pointers to the states of its runs, how
+    many these are, and a pointer that it takes. It does so in the default mode of floating-point
+    arithmetic and without the GIL. Returns whether Ctrl-C has ended it. Raises XlaError as
+    `library` does.
     """
-    made: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)((RUN, library()))
+    pointer = ctypes.c_void_p
+    made: Any = ctypes.CFUNCTYPE(ctypes.c_int32, pointer, pointer, ctypes.c_int64, pointer)(
+        (RUN, library())
+    )
     return made
 
 

@@ -38,9 +38,3 @@ void xla_fp_leave(uint64_t before) {
 uint64_t xla_fp_enter(void) { return 0; }
 void xla_fp_leave(uint64_t before) { (void)before; }
 #endif
-
-void xla_run(xla_entry *entry, void *arguments) {
-    uint64_t before = xla_fp_enter();
-    entry(arguments);
-    xla_fp_leave(before);
-}

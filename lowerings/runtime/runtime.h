@@ -2,6 +2,7 @@
 #ifndef XLA_RUNTIME_H
 #define XLA_RUNTIME_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 /* Runs the iterations from `first` to before `last` of a loop whose captured values lie in a struct. */
@@ -31,7 +32,40 @@ void xla_fp_leave(uint64_t before);
 /* What a program is to those that run it: a function of its arrays. */
 typedef void xla_entry(void *arguments);
 
-/* Runs a program in the default mode, whatever the caller's is. */
-void xla_run(xla_entry *entry, void *arguments);
+/* What a program with loops that may be long has: the words of `RunState` in Python. */
+typedef struct {
+    /* 0 while all is well; the program ends soon if it is anything else. */
+    _Atomic int64_t failure;
+    int64_t found, limit, call;
+} xla_state;
+
+/* Runs a program, with so many states, in the default mode, whatever the caller's is. Returns whether
+ * Ctrl-C has ended it, which may be only where the main thread of Python runs it. */
+int32_t xla_run(xla_entry *entry, xla_state *const *states, int64_t count, void *arguments);
+
+/* What of Python handles SIGINT. */
+typedef struct {
+    int (*take_lock)(void);
+    void (*give_lock)(int);
+    void *(*call)(void *function, void *argument);
+    void (*drop)(void *object);
+    /* Calls the functions for signals that have come; -1 if one of them has raised something. */
+    int (*check_signals)(void);
+    void (*clear_error)(void);
+    /* Has Python take it that SIGINT has come. */
+    void (*set_interrupt)(void);
+    void *get_handler, *number;
+    /* The function that raises KeyboardInterrupt. */
+    void *raising_handler;
+} xla_python;
+
+/* Before a function in Python is called in which nobody may see KeyboardInterrupt: whether it is due. */
+int64_t xla_hold_interrupt(void);
+
+/* Has Python raise KeyboardInterrupt when it goes on, if that is due. */
+void xla_release_interrupt(int64_t is_due);
+
+/* Has Ctrl-C end what the main thread of Python runs; not any more if the second is null. */
+void xla_heed_interrupts(uint64_t thread, const xla_python *python);
 
 #endif

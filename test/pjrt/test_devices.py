@@ -15,6 +15,7 @@ PROGRAMS = [
     str(Path(__file__).with_name(f"{name}.py"))
     for name in (
         *("programs_on_devices", "programs_in_parts", "programs_that_offload"),
+        "programs_interrupted",
         "traces_of_devices",
     )
 ]

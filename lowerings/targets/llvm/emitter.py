@@ -63,8 +63,12 @@ class Guards(Protocol):
         """Ends the run if its caller asks for it."""
         ...
 
+    def intervals(self, op: Operation) -> Sequence[int]:
+        """After how many iterations a loop polls, for each dimension: 0 if never."""
+        ...
+
     def after_call(self, e: FunctionEmitter, op: func.CallOp) -> None:
-        """Ends the run if that of a called function has ended."""
+        """Ends the run if that of a called function has ended, or polls where that is due."""
         ...
 
     def after_task(self, e: FunctionEmitter) -> None:

@@ -52,6 +52,8 @@ def emit_call(e: FunctionEmitter, op: func.CallOp) -> None:
     fork = e.symbols.only_fork(name)
     if fork is not None:
         _emit_in_place(e, op, fork)
+        if e.guards is not None:
+            e.guards.after_call(e, op)
         return
     types = [text for type_ in op.result_types for text in e.component_types(type_)]
     if e.symbols.ends_programs(name):
@@ -88,6 +90,8 @@ def _emit_in_place(e: FunctionEmitter, op: func.CallOp, callee: func.FuncOp) -> 
 
 def _emit_call_outside(e: FunctionEmitter, call: str) -> None:
     """A call of a function that returns 0, or another number to end the program."""
+    if e.guards is not None:
+        e.guards.poll(e)
     ended, go_on = e.new_label("ended"), e.new_label("goes_on")
     answer = e.temporary(f"call {OUTSIDE_RESULT} {call}")
     has_ended = e.temporary(f"icmp ne {OUTSIDE_RESULT} {answer}, 0")

@@ -8,19 +8,17 @@ machine code, and every thread ends by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects import func, scf
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects import func
 from xdsl.ir import Operation
 
-from lowerings.targets.llvm.cf import BRANCHES
 from lowerings.targets.llvm.constants import symbol as spell_symbol
 from lowerings.targets.llvm.emitter import FunctionEmitter, Handler
 from lowerings.targets.llvm.interface import Guard, ModuleGuards, RunState
+from lowerings.targets.llvm.polling import PollPlan
 from xla_dialect.places import place_of
-from xla_dialect.xdsl.traversal import operations_in
 
 
 @dataclass
@@ -29,8 +27,8 @@ class GuardWriter:
 
     name: str
     """Of the global, and with `.fail` of the function that notes a failure."""
-    stopping: frozenset[str]
-    """The functions that may end before their time."""
+    plan: PollPlan
+    """Where loops and calls look."""
     guards: list[Guard] = field(default_factory=list[Guard])
     _may_fail: bool = False
     """Whether there is something that may fail."""
@@ -44,6 +42,11 @@ class GuardWriter:
     def failure(self) -> str:
         """The symbol of the function that notes a failure."""
         return spell_symbol(f"{self.name}.fail")
+
+    @property
+    def stopping(self) -> Collection[str]:
+        """The functions that may end before their time."""
+        return self.plan.stopping
 
     def require(
         self,
@@ -74,10 +77,15 @@ class GuardWriter:
         # Volatile: another thread writes it. Not atomic, which would order other accesses too.
         self._leave_if_failed(e, "load volatile")
 
+    def intervals(self, op: Operation) -> Sequence[int]:
+        """After how many iterations a loop polls, for each dimension: 0 if never."""
+        return self.plan.intervals.get(op, ())
+
     def after_call(self, e: FunctionEmitter, op: func.CallOp) -> None:
-        """Ends the run if that of a called function has ended."""
-        name = op.callee.string_value()
-        if name not in self.stopping:
+        """Ends the run if that of a called function has ended, or polls where that is due."""
+        if op.callee.string_value() not in self.stopping:
+            if op in self.plan.after:
+                self.poll(e)
             return
         place = place_of(op.location)
         number = 0 if place is None else self._number(op, "") + 1
@@ -144,34 +152,6 @@ class GuardWriter:
     def written(self) -> ModuleGuards:
         """What a caller needs to know, when all functions are printed."""
         return ModuleGuards(self.name, tuple(self.guards))
-
-
-def stopping_functions(module: ModuleOp, check_bounds: bool) -> frozenset[str]:
-    """The functions with a body that may end before their time."""
-    bodies = {
-        op.sym_name.data: op
-        for op in module.body.block.ops
-        if isinstance(op, func.FuncOp) and op.body.blocks
-    }
-    if check_bounds:
-        return frozenset(bodies)
-    callers: dict[str, list[str]] = {}
-    waiting: list[str] = []
-    for name, function in bodies.items():
-        for op in operations_in(function):
-            if type(op) is func.CallOp:
-                callers.setdefault(op.callee.string_value(), []).append(name)
-                if isinstance(op.parent_op(), scf.ForOp):
-                    waiting.append(name)
-            elif type(op) is scf.WhileOp or isinstance(op, BRANCHES):
-                waiting.append(name)
-    found: set[str] = set()
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting.extend(callers.get(name, ()))
-    return frozenset(found)
 
 
 def leave(e: FunctionEmitter) -> None:

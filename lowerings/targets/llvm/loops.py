@@ -55,14 +55,18 @@ def emit_loop(
     carried: Sequence[Component],
     body: LoopBody,
     properties: Sequence[str] = (),
+    interval: int = 0,
 ) -> list[str]:
     """
-    Prints a loop from `lower` to below `upper`, compared as signed integers of `type_`.
+    Prints a loop from `lower` to below `upper`, compared as signed integers of `type_`. If it is to
+    poll after an `interval` of iterations, it is one in another, which polls.
 
     The loop tests at its end; a test before it is printed only where it is unknown whether the
     loop runs at all. A loop known to run once is no loop. Returns the registers that hold the
     carried values after it.
     """
+    if interval:
+        return _emit_polling_loop(e, type_, lower, upper, step, carried, body, properties, interval)
     count = trip_count(lower, upper, step)
     initial = [component.operand for component in carried]
     if count == 0:
@@ -109,3 +113,30 @@ def emit_loop(
         )
         for component, after in zip(carried, yielded, strict=True)
     ]
+
+
+def _emit_polling_loop(
+    e: FunctionEmitter,
+    type_: ValueType,
+    lower: Bound,
+    upper: Bound,
+    step: Bound,
+    carried: Sequence[Component],
+    body: LoopBody,
+    properties: Sequence[str],
+    interval: int,
+) -> list[str]:
+    def poll_first(first: Bound, inside: Sequence[str]) -> Sequence[str]:
+        assert e.guards is not None
+        e.guards.poll(e)
+        if distance is None:
+            return body(first, inside)
+        end = e.temporary(f"add nsw {type_.text} {first.operand}, {distance}")
+        both = f"{type_.text} {end}, {type_.text} {upper.operand}"
+        end = e.temporary(f"call {type_.text} @llvm.smin.{type_.text}({both})")
+        values = [Component(c.type, name) for c, name in zip(carried, inside, strict=True)]
+        return emit_loop(e, type_, first, Bound(end), step, values, body, properties)
+
+    distance = None if interval == 1 or step.known is None else interval * step.known
+    outer = step if distance is None else Bound(str(distance), distance)
+    return emit_loop(e, type_, lower, upper, outer, carried, poll_first)

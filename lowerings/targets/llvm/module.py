@@ -35,11 +35,12 @@ from lowerings.targets.llvm.constants import bytes_literal, memory_image
 from lowerings.targets.llvm.constants import symbol as spell_symbol
 from lowerings.targets.llvm.emitter import Handler
 from lowerings.targets.llvm.errors import EmissionError, UnsupportedType
-from lowerings.targets.llvm.guards import GuardWriter, guarded_by_checks, stopping_functions
+from lowerings.targets.llvm.guards import GuardWriter, guarded_by_checks
 from lowerings.targets.llvm.instruction_origins import marking
 from lowerings.targets.llvm.interface import THREADS, ExternalConstant, ModuleGuards
 from lowerings.targets.llvm.memref import ALLOCATION_ALIGNMENT
 from lowerings.targets.llvm.parallel import NUMBER_OF_THREADS, is_task, task_start
+from lowerings.targets.llvm.polling import PollPlan
 from lowerings.targets.llvm.profiling import ModuleProfile, ProfileWriter
 from lowerings.targets.llvm.types import ValueType, layout_of
 from xla_dialect.xdsl.attribute_identity import AttributeMemo
@@ -153,7 +154,7 @@ class _ModuleEmitter:
         """Lets runs end before their time, to be called before anything is printed."""
         self.names = {_symbol_name(op) for op in self.module.body.block.ops}
         name = self._unused("xla.state")
-        self.guards = GuardWriter(name, stopping_functions(self.module, check_bounds))
+        self.guards = GuardWriter(name, PollPlan.of(self.module, check_bounds))
         if check_bounds:
             self.handlers = guarded_by_checks(HANDLERS, CHECKS, self.guards)
 

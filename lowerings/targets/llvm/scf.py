@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar, cast
 
-from xdsl.dialects import func, scf
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -78,20 +78,25 @@ def emit_for(e: FunctionEmitter, op: scf.ForOp) -> None:
     if step.known is not None and step.known <= 0:
         raise UnsupportedType(f"the step must be positive, found {step.known}")
     variable, *arguments = block.args
-    # Only loops that call kernels check for a stop request: loops without calls end soon.
-    polls = e.guards if any(type(inner) is func.CallOp for inner in block.ops) else None
 
     def body(index: Bound, carried: Sequence[str]) -> list[str]:
         bind_counter(e, variable, index, lower)
         e.bind_all(arguments, carried)
-        if polls is not None:
-            polls.poll(e)
         return _yielded(e, block)
 
     initial = _all_components(e, op.operands[3:])
     properties = loop_properties(op) if op.attributes else []
-    results = emit_loop(e, e.type_of(variable), lower, upper, step, initial, body, properties)
+    (interval,) = _intervals(e, op, 1)
+    results = emit_loop(
+        e, e.type_of(variable), lower, upper, step, initial, body, properties, interval
+    )
     e.bind_all(op.results, results)
+
+
+def _intervals(e: FunctionEmitter, op: Operation, dimensions: int) -> Sequence[int]:
+    """After how many iterations a loop polls, for each dimension: 0 if never."""
+    found = () if e.guards is None else e.guards.intervals(op)
+    return found or [0] * dimensions
 
 
 def bind_counter(e: FunctionEmitter, variable: SSAValue, index: Bound, lowest: Bound) -> None:
@@ -223,6 +228,7 @@ def _emit_iterations(
     ranges.insert(0, (first, last))
     lowest = [_bound(e, value) for value in op.lowerBound]
     steps = [_bound(e, value) for value in op.step]
+    intervals = _intervals(e, op, len(ranges))
 
     def nest(depth: int, carried: list[Component]) -> list[str]:
         if depth == len(ranges):
@@ -236,7 +242,9 @@ def _emit_iterations(
                 [Component(c.type, name) for c, name in zip(carried, inside, strict=True)],
             )
 
-        return emit_loop(e, INDEX, *ranges[depth], steps[depth], carried, body)
+        return emit_loop(
+            e, INDEX, *ranges[depth], steps[depth], carried, body, interval=intervals[depth]
+        )
 
     return nest(0, _all_components(e, op.initVals))
 
