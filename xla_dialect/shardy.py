@@ -50,7 +50,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.sharding.array_sharding import Sharding, Shardings
+from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import (
     ATTRIBUTES,
     SHARDING,
@@ -78,24 +78,22 @@ Meshes = Mapping[str, Mesh]
 # Syntax
 
 
-class _ShardyDirective(CustomDirective):
-    """An attribute of Shardy in the custom form of an operation."""
+@irdl_custom_directive
+class Bare(CustomDirective):
+    """An attribute of Shardy, `<@mesh, [{"x"}]>`: its name may be left out."""
 
     attribute: AttributeVariable
 
-    @property
-    def attribute_class(self) -> type[ShardyAttribute[Any]]:
-        """The class that the definition of the operation names."""
-        return cast(Any, cast(UniqueBaseAttributeVariable, self.attribute).unique_base)
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        """Parses the attribute, of the class that the definition of the operation names."""
+        variable = cast(UniqueBaseAttributeVariable, self.attribute)
+        attribute_class = cast("type[ShardyAttribute[Any]]", variable.unique_base)
+        self.attribute.set(state, attribute_class.parse_bare(parser))
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        """Prints the content between the brackets of the custom form."""
+        """Prints the attribute without its name."""
         state.print_whitespace(printer)
-        self.print_content(printer, cast("ShardyAttribute[Any]", self.attribute.get(op)))
-
-    def print_content(self, printer: Printer, attribute: ShardyAttribute[Any]) -> None:
-        """Prints an attribute."""
-        attribute.print_parameter(printer)
+        cast("ShardyAttribute[Any]", self.attribute.get(op)).print_bare(printer)
 
     def is_anchorable(self) -> bool:
         """An optional group may depend on the attribute."""
@@ -104,33 +102,6 @@ class _ShardyDirective(CustomDirective):
     def is_present(self, op: IRDLOperation) -> bool:
         """Whether the operation has it."""
         return self.attribute.is_present(op)
-
-
-@irdl_custom_directive
-class Bare(_ShardyDirective):
-    """`<@mesh, [{"x"}]>`: an attribute, of which the name may be left out."""
-
-    attribute: AttributeVariable
-
-    def parse(self, parser: Parser, state: ParsingState) -> None:
-        """Parses the attribute."""
-        self.attribute.set(state, self.attribute_class.parse_bare(parser))
-
-
-@irdl_custom_directive
-class ShardingList(_ShardyDirective):
-    """`[<@mesh, [{"x"}]>, ...]`: shardings of values without the brackets of their attribute."""
-
-    attribute: AttributeVariable
-
-    def parse(self, parser: Parser, state: ParsingState) -> None:
-        """Parses the list."""
-        found = ShardingPerValueAttr.parse_by(parser, Shardings.parse_list)
-        self.attribute.set(state, cast(Attribute, ShardingPerValueAttr(found)))
-
-    def print_content(self, printer: Printer, attribute: ShardyAttribute[Any]) -> None:
-        """Prints the list."""
-        printer.print_string(str(attribute.data))
 
 
 @irdl_custom_directive
@@ -194,7 +165,7 @@ def sharding_of(value: SSAValue) -> Sharding | None:
         case FuncOp() as function:
             given = parameter_shardings(function)
             return given[index] if index < len(given) else None
-        case ManualComputationOp() | NamedComputationOp() as computation:
+        case ComputationOp() as computation:
             return computation.said_inside(index)
         case Operation(name="stablehlo.while") as loop:
             return _entry(loop.attributes.get(SHARDING), index)
@@ -562,37 +533,47 @@ class ReturnOp(IRDLOperation):
     assembly_format = "attr-dict ($values^ `:` type($values))?"
 
 
+class ComputationOp(ShardyOp):
+    """What its body computes."""
+
+    inputs = var_operand_def()
+    outputs = var_result_def()
+    body = region_def("single_block")
+
+    custom_directives = (Bare, Body)
+
+    def said(self, number: int) -> Sharding | None:
+        """The sharding of a result."""
+        return _entry(self.properties.get("out_shardings"), number)
+
+    def said_inside(self, number: int) -> Sharding | None:
+        """The sharding of a value that the body takes."""
+        return _entry(self.properties.get("in_shardings"), number)
+
+
 @irdl_op_definition
-class NamedComputationOp(ShardyOp):
-    """What its body computes, under a name."""
+class NamedComputationOp(ComputationOp):
+    """A computation under a name."""
 
     name = "sdy.named_computation"
 
     computation = prop_def(StringAttr, prop_name="name")
     in_shardings = opt_prop_def(ShardingPerValueAttr)
     out_shardings = opt_prop_def(ShardingPerValueAttr)
-    inputs = var_operand_def()
-    results_ = var_result_def()
-    body = region_def("single_block")
 
-    custom_directives = (ShardingList, Body)
     assembly_format = (
-        "`<` $name `>` `` `(` $inputs `)` (`in_shardings` `` `=` `` custom<ShardingList>("
-        "$in_shardings)^)? (`out_shardings` `` `=` `` custom<ShardingList>($out_shardings)^)? "
-        "custom<Body>($body) attr-dict `:` functional-type($inputs, $results_)"
+        "`<` $name `>` `` `(` $inputs `)` (`in_shardings` `` `=` `` custom<Bare>("
+        "$in_shardings)^)? (`out_shardings` `` `=` `` custom<Bare>($out_shardings)^)? "
+        "custom<Body>($body) attr-dict `:` functional-type($inputs, $outputs)"
     )
-
-    def said(self, number: int) -> Sharding | None:
-        """The sharding of a result."""
-        return _entry(self.out_shardings, number)
-
-    def said_inside(self, number: int) -> Sharding | None:
-        """The sharding of a value that the body takes."""
-        return _entry(self.in_shardings, number)
 
     def check(self, meshes: Meshes) -> None:
         """Its body takes the operands, and gives the results; the shardings are theirs."""
-        _check_body(self, self.operand_types, self.result_types)
+        inside, returned = _border_of(self)
+        if inside != list(self.operand_types):
+            raise VerifyException("its body takes other types than its operands have")
+        if returned != list(self.result_types):
+            raise VerifyException("its body returns other types than declared")
         for name, found, types in (
             ("in_shardings", self.in_shardings, self.operand_types),
             ("out_shardings", self.out_shardings, self.result_types),
@@ -602,7 +583,7 @@ class NamedComputationOp(ShardyOp):
 
 
 @irdl_op_definition
-class ManualComputationOp(ShardyOp):
+class ManualComputationOp(ComputationOp):
     """What its body computes of the parts of a device along manual axes: JAX's `shard_map`."""
 
     name = "sdy.manual_computation"
@@ -610,25 +591,17 @@ class ManualComputationOp(ShardyOp):
     in_shardings = prop_def(ShardingPerValueAttr)
     out_shardings = prop_def(ShardingPerValueAttr)
     manual_axes = prop_def(ManualAxesAttr)
-    inputs = var_operand_def()
-    results_ = var_result_def()
-    body = region_def("single_block")
 
-    custom_directives = (Bare, ShardingList, Body)
     assembly_format = (
-        "`(` $inputs `)` `in_shardings` `` `=` `` custom<ShardingList>($in_shardings) "
-        "`out_shardings` `` `=` `` custom<ShardingList>($out_shardings) "
+        "`(` $inputs `)` `in_shardings` `` `=` `` custom<Bare>($in_shardings) "
+        "`out_shardings` `` `=` `` custom<Bare>($out_shardings) "
         "`manual_axes` `` `=` `` custom<Bare>($manual_axes) custom<Body>($body) "
-        "attr-dict `:` functional-type($inputs, $results_)"
+        "attr-dict `:` functional-type($inputs, $outputs)"
     )
-
-    def said(self, number: int) -> Sharding | None:
-        """The sharding of a result."""
-        return _entry(self.out_shardings, number)
 
     def said_inside(self, number: int) -> Sharding | None:
         """The sharding of a part that the body takes: over the axes that are not manual."""
-        whole = _entry(self.in_shardings, number)
+        whole = super().said_inside(number)
         if whole is None:
             return None
         axes = [[a for a in each if a.name not in self.manual_axes.data] for each in whole.axes]
@@ -701,7 +674,7 @@ class ManualComputationOp(ShardyOp):
             raise VerifyException(f"(SH20) a part of {whole} is {part}, expected {expected}")
 
 
-def _border_of(op: NamedComputationOp | ManualComputationOp) -> list[list[Attribute]]:
+def _border_of(op: ComputationOp) -> list[list[Attribute]]:
     """The types that the body of a computation takes, and those that it returns."""
     block = op.body.first_block
     last = None if block is None else block.last_op
@@ -713,16 +686,6 @@ def _border_of(op: NamedComputationOp | ManualComputationOp) -> list[list[Attrib
         counts = f"{len(last.operands)} values for {len(op.results)} results"
         raise VerifyException(f"(SH20) its body returns {counts}")
     return [[value.type for value in block.args], [value.type for value in last.operands]]
-
-
-def _check_body(
-    op: NamedComputationOp, taken: Sequence[Attribute], given: Sequence[Attribute]
-) -> None:
-    inside, returned = _border_of(op)
-    if inside != list(taken):
-        raise VerifyException("its body takes other types than its operands have")
-    if returned != list(given):
-        raise VerifyException("its body returns other types than declared")
 
 
 SHARDY = Dialect(

@@ -57,6 +57,10 @@ class ShardyAttribute(SpelledAttribute[_Content]):
         """Reads the attribute where nothing else may stand: the name may be left out."""
         return cls(cls.parse_by(parser, lambda tokens: tokens.content(cls.content)))
 
+    def print_bare(self, printer: Printer) -> None:
+        """Prints what `parse_bare` reads."""
+        self.print_parameter(printer)
+
     @classmethod
     def parse_by(cls, parser: AttrParser, parse: Callable[[Tokens], _Content]) -> _Content:
         """Reads the content with a function, from where a parser is."""
@@ -99,6 +103,15 @@ class ShardingPerValueAttr(ShardyAttribute[Shardings]):
 
     name = Shardings.attribute
     content = Shardings
+
+    @classmethod
+    def parse_bare(cls, parser: AttrParser) -> Self:
+        """Reads the list without angle brackets, as custom forms have it."""
+        return cls(cls.parse_by(parser, Shardings.parse_list))
+
+    def print_bare(self, printer: Printer) -> None:
+        """Prints what `parse_bare` reads."""
+        printer.print_string(str(self.data))
 
 
 @irdl_attr_definition

@@ -38,7 +38,7 @@ from xla_dialect.sharding.attributes import (
 from xla_dialect.sharding.collectives import axes_in, counted_along
 from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.creation import emit_constant
-from xla_dialect.stablehlo.source import SourceError
+from xla_dialect.stablehlo.source import SourceError, warn_of_misspelling
 from xla_dialect.stablehlo.terms import Terms
 from xla_dialect.types import PRED, TokenType, is_array
 
@@ -189,11 +189,16 @@ def _checked(legalize: _Legalize) -> _Legalize:
             inside = op.manual_axis_inside()
             if inside is not None:
                 raise SourceError(*inside)
+        definition = op.get_irdl_definition()
         try:
-            op.get_irdl_definition().verify(op)
+            definition.verify(op)
             op.check(conversion.meshes)
         except VerifyException as error:
             raise SourceError(op, str(error)) from None
+        for name in op.attributes:
+            if "." not in name:
+                place = conversion.locations.of(op) or op.location
+                warn_of_misspelling(op, name, definition.properties, place)
         return legalize(op, conversion)
 
     return of_verified
