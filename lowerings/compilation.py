@@ -74,7 +74,7 @@ __all__ = [
 
 
 def compile(
-    text_or_path: str | Path | ModuleOp,
+    text_or_path: str | bytes | Path | ModuleOp,
     *,
     backend: str = "llvm",
     input_format: InputFormat | None = None,
@@ -100,7 +100,7 @@ def compile(
     target: str | None = None,
 ) -> Program:
     """
-    Compiles a program, given as text, as the path of a file, or as a module.
+    Compiles a program, given as text, as the bytes or the path of a file, or as a module.
 
     `backend` is one of `BACKENDS`; `input_format` is found by extension or content if not given;
     `num_threads` limits the threads of compiled code (None: as many as pay); `level` is where the

@@ -54,6 +54,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "xla_dialect.reference",
         "xla_dialect.stablehlo",
     ),
+    # Files of bytes are read as texts of these formats.
+    ("xla_dialect.binary",),
     ("lowerings.dialects", "lowerings.rewriting", "lowerings.runtime"),
     ("lowerings.ir", "lowerings.layouts", "lowerings.notebook", "lowerings.schedules"),
     (
@@ -97,6 +99,7 @@ EXACT = {"xla_dialect", "lowerings"}
 
 # What of `lowerings` may import these: a reader of a pass meets no text format, and no numpy.
 FORMATS_AND_MEANING: dict[str, tuple[str, ...]] = {
+    "xla_dialect.binary": ("lowerings.driver",),
     "xla_dialect.hlo_text": ("lowerings.driver", "lowerings.targets.hlo"),
     "xla_dialect.stablehlo": (
         "lowerings.driver",

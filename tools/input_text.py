@@ -6,7 +6,7 @@ import re
 import sys
 from dataclasses import dataclass
 
-from lowerings.driver.source import UnreadableFile, read_file
+from lowerings.driver.source import read_file, text_of
 
 _SEPARATOR = re.compile(r"^[ \t]*// -----.*$", re.M)
 
@@ -28,10 +28,7 @@ def read_input(path: str) -> tuple[str, str]:
     """The name for messages and the text of a file, or of stdin for `-`."""
     if path != "-":
         return path, read_file(path)
-    try:
-        return "<stdin>", sys.stdin.buffer.read().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise UnreadableFile(f"<stdin>: error: not UTF-8 text (byte {error.start})") from None
+    return "<stdin>", text_of(sys.stdin.buffer.read(), "<stdin>")
 
 
 def split_chunks(text: str) -> list[Chunk]:

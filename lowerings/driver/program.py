@@ -36,15 +36,17 @@ _HLO = re.compile(
 _COMMENTS = re.compile(r"\s*+(?:(?://[^\n]*+|/\*.*?\*/)\s*+)*", re.DOTALL)
 """What may stand before a program; of any length."""
 _STABLEHLO = re.compile(
-    r"""(?:^|[={}])\s*(?:stablehlo|chlo|sdy)\.[a-z]\w*+(?!\s*[=,}])
-    | "(?:stablehlo|chlo|sdy)\.\w+"\s*\(
+    r"""(?:^|[={}])\s*(?:stablehlo|chlo|sdy|vhlo)\.[a-z]\w*+(?!\s*[=,}])
+    | "(?:stablehlo|chlo|sdy|vhlo)\.\w+"\s*\(
     | !stablehlo\.""",
     re.MULTILINE | re.VERBOSE,
 )
 """An operation or a type of StableHLO or Shardy, not an attribute that is named so."""
+_VHLO = re.compile(r"\bvhlo\.\w+_v[0-9]")
+"""An operation, a type or an attribute of VHLO."""
 _CANDIDATE = re.compile(r'hlo\.|(?<!\#)sdy\.\w+(?:"|<|\s+[^=\s])')
 _STRING_OR_COMMENT = re.compile(
-    r"""("(?:stablehlo|chlo|sdy)\.\w+"\s*\()|"(?:[^"\\]|\\.)*"|//[^\n]*""", re.DOTALL
+    r"""("(?:stablehlo|chlo|sdy|vhlo)\.\w+"\s*\()|"(?:[^"\\]|\\.)*"|//[^\n]*""", re.DOTALL
 )
 """What is between quotes is kept in the first group where it is the name of an operation."""
 _SNIFFED_CHARACTERS = 1 << 16
@@ -109,6 +111,10 @@ def parse_program(
             case "stablehlo":
                 from xla_dialect.stablehlo import read_stablehlo  # noqa: PLC0415
 
+                if _VHLO.search(text):
+                    from xla_dialect.binary import stablehlo_of_vhlo  # noqa: PLC0415
+
+                    text = stablehlo_of_vhlo(text, file_name)
                 return read_stablehlo(text, file_name, places=places, given=given)
             case "hlo":
                 from xla_dialect.hlo_text import read_hlo  # noqa: PLC0415
@@ -150,12 +156,12 @@ def parse_source(source: Source, ctx: Context | None = None) -> ModuleOp:
 
 
 def load_program(
-    text_or_path: str | Path,
+    text_or_path: str | bytes | Path,
     input_format: InputFormat | None = None,
     ctx: Context | None = None,
 ) -> ModuleOp:
     """
-    The verified module of a program, given as text or as the path of a file as for `Source.of`.
+    The verified module of a program: its text, its bytes or the path of a file, as for `Source.of`.
 
     Raises XlaError.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from os.path import isfile
 from pathlib import Path
@@ -21,13 +22,32 @@ class UnreadableFile(XlaError):
 
 
 def read_file(path: str | Path) -> str:
-    """The text of a file; raises UnreadableFile."""
+    """The text of a file, that of its program where it is binary; raises XlaError."""
     try:
-        return Path(path).read_text(encoding="utf-8")
+        data = Path(path).read_bytes()
     except OSError as error:
         raise UnreadableFile(f"{path}: error: {error.strerror}") from None
+    return text_of(data, str(path))
+
+
+def text_of(data: bytes, file_name: str) -> str:
+    """The text that data are, or that of their program where it is binary; raises XlaError."""
+    if _CONTROL.search(data, 0, _BEGINNING):
+        # It takes a tenth of a second to load, and texts do not need it.
+        from xla_dialect.binary import text_of_binary  # noqa: PLC0415
+
+        text = text_of_binary(data, file_name)
+        if text is not None:
+            return text
+    try:
+        return data.decode().replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
-        raise UnreadableFile(f"{path}: error: not UTF-8 text (byte {error.start})") from None
+        raise UnreadableFile(f"{file_name}: error: not UTF-8 text (byte {error.start})") from None
+
+
+_CONTROL = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
+"""What no text has, and any binary file near its beginning."""
+_BEGINNING = 1 << 10
 
 
 @dataclass(frozen=True)
@@ -43,12 +63,16 @@ class Source:
     """Whether equal parts of StableHLO become functions, as `outline_equal_parts` finds them."""
 
     @staticmethod
-    def of(text_or_path: str | Path | ModuleOp, input_format: InputFormat | None = None) -> Source:
+    def of(
+        text_or_path: str | bytes | Path | ModuleOp, input_format: InputFormat | None = None
+    ) -> Source:
         """
-        A program given as text, as the path of a file, or as a module.
+        A program given as text, as the bytes of a file, as the path of a file, or as a module.
 
         A string with a line break, or one that names no file, is taken as text. Raises XlaError.
         """
+        if isinstance(text_or_path, bytes):
+            return Source(text_of(text_or_path, "<bytes>"), input_format=input_format)
         if not isinstance(text_or_path, str | Path):
             return _printed(text_or_path)
         text = str(text_or_path)
@@ -68,7 +92,7 @@ def _printed(program: object) -> Source:
         return Source(print_mlir(program), "<program>", "mlir")
     kind = "a function" if callable(program) else type(program).__name__
     raise XlaError(
-        f"a program is a text, the path of a file or a module, not {kind}"
+        f"a program is a text, bytes, the path of a file or a module, not {kind}"
         + ("; lowerings.jax.jit compiles functions of JAX" if callable(program) else "")
     )
 

@@ -13,6 +13,7 @@ from unittest.mock import patch
 from zipfile import ZipFile
 
 import numpy as np
+from binary import test_damaged as binary
 from damaged_text import damaged, exchanged
 from differential.executors import EXECUTORS, OF_TEXT, XLA, ends_xla
 from differential.generation import OWN_TYPES, TYPES, generate
@@ -180,6 +181,17 @@ def _doubling() -> Program:
     return lowerings.compile("ENTRY e { x = f32[4,6] parameter(0)\n ROOT r = add(x, x) }")
 
 
+def damaged_bytecode(data: st.DataObject) -> str:
+    """The bytes of a file, as a text of Latin-1."""
+    file = data.draw(st.sampled_from(binary.files()))
+    return damaged(data, file.decode("latin-1"), binary.WORDS)
+
+
+def check_bytecode(text: str) -> None:
+    """A program, or one error that names the file."""
+    binary.check(text.encode("latin-1", "replace"))
+
+
 COMMANDS = {"xla-opt": xla_opt.main, "xla-run": xla_run.main, "xla-layout": xla_layout.main}
 COMMAND_LINES = (
     "xla-opt good.hlo",
@@ -269,9 +281,9 @@ def kept_and_written(number: int, watch: Watch) -> None:
 
 
 def _of_texts(
-    make: Callable[[st.DataObject], str], check: Callable[[str], None], what: str
+    make: Callable[[st.DataObject], str], check: Callable[[str], None], what: str, *peers: str
 ) -> Kind:
-    return Kind(partial(texts, make=make, check=check), what)
+    return Kind(partial(texts, make=make, check=check), what, peers)
 
 
 def _of_programs(executors: Sequence[str], what: str, *peers: str) -> Kind:
@@ -285,6 +297,9 @@ KINDS: Mapping[str, Kind] = {
     "compiled": _of_texts(other_hlo, check_compiled, "HLO with other words, compiled and run"),
     "lowered": _of_texts(other_mlir, check_lowered, "MLIR with other words, compiled"),
     "arrays": _of_texts(damaged_arrays, check_arrays, "damaged npy and npz files"),
+    "bytecode": _of_texts(
+        damaged_bytecode, check_bytecode, "damaged MLIR bytecode and portable artifacts", "jax"
+    ),
     "commands": _of_texts(damaged_command_line, check_command_line, "damaged command lines"),
     "programs": _of_programs(
         ("llvm", "tensors", "buffers", "loops"), "random programs beside the reference"

@@ -1,6 +1,7 @@
 """What jaxlib's own StableHLO says about a text."""
 
 import functools
+import io
 from typing import Any
 
 from peers import has_jax
@@ -79,3 +80,43 @@ def made_local(text: str) -> str:
         passes = passmanager.PassManager.parse("builtin.module(sdy-convert-global-to-local)")
         passes.run(module.operation)
         return str(module)
+
+
+def bytecode_of(text: str) -> bytes | None:
+    """A module as MLIR bytecode; None where jaxlib rejects it."""
+    with _lenient_context() as context:
+        try:
+            module = ir.Module.parse(text, context)
+        except ir.MLIRError:
+            return None
+        output = io.BytesIO()
+        module.operation.write_bytecode(output)
+        return output.getvalue()
+
+
+def artifact_of(text: str, version: str) -> bytes | None:
+    """The portable artifact of a module; None where the version has no such program."""
+    with _lenient_context() as context:
+        try:
+            module = ir.Module.parse(text, context)
+            return stablehlo.serialize_portable_artifact(module, version, True)
+        except (ir.MLIRError, ValueError):
+            return None
+
+
+def vhlo_of(text: str) -> str | None:
+    """A module as text in VHLO; None where something in it is not StableHLO."""
+    with _lenient_context() as context:
+        try:
+            module = ir.Module.parse(text, context)
+            passes = passmanager.PassManager.parse("builtin.module(stablehlo-legalize-to-vhlo)")
+            passes.run(module.operation)
+        except ir.MLIRError:
+            return None
+        return str(module)
+
+
+def text_of_artifact(artifact: bytes) -> str:
+    """The program of a portable artifact as text."""
+    with _lenient_context() as context:
+        return str(stablehlo.deserialize_portable_artifact(context, artifact))

@@ -1,0 +1,132 @@
+"""MLIR bytecode and portable artifacts that jaxlib writes are read as the text of the program."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from stablehlo_oracle import artifact_of, bytecode_of, text_of_artifact, vhlo_of
+from sweeps import each_or_full
+from xdsl.ir import SSAValue
+
+from lowerings.driver.program import load_program, parse_program
+from xla_dialect.binary import BinaryError, stablehlo_of_vhlo, text_of_binary
+from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.mlir_text import print_mlir
+from xla_dialect.stablehlo import read_stablehlo
+from xla_dialect.stablehlo.writing import print_stablehlo
+
+pytestmark = pytest.mark.jax
+
+TESTS = Path(__file__).parents[1]
+VERSIONS = ("0.9.0", "0.14.0", "1.0.0", "1.7.0", "1.17.0")
+"""Of StableHLO: each has a form of files, or revisions of operations, that the others have not."""
+FILES = {
+    f"{path.parent.name}/{path.name}": path
+    for folder in ("stablehlo", "run")
+    for path in sorted((TESTS / folder).glob("*.mlir"))
+}
+"""Programs of StableHLO, and of the `xla` dialect, which are written as StableHLO."""
+QUICK = (
+    "stablehlo/asynchronous.mlir",
+    "stablehlo/collectives.mlir",
+    "stablehlo/dynamic_shapes.mlir",
+    "stablehlo/locations.mlir",
+    "stablehlo/pretty_forms.mlir",
+    "run/custom_call.mlir",
+    "run/gather.mlir",
+    "run/reduce_window.mlir",
+)
+SEPARATOR = "// -----"
+UNREGISTERED = ('"check.', "check.", "interpreter.")
+"""Before version 1 of StableHLO, jaxlib loses the properties of operations that it does not know."""
+
+
+def programs(name: str) -> Iterator[str]:
+    """The programs of a file, in StableHLO."""
+    for part in FILES[name].read_text().split(SEPARATOR):
+        if name.startswith("stablehlo/"):
+            yield part
+            continue
+        try:
+            yield print_stablehlo(load_program(part))
+        except XlaError:
+            continue  # What StableHLO has no operation for.
+
+
+def meaning(text: str) -> str:
+    """What is read from StableHLO, without the names of values, in generic form; or why not."""
+    try:
+        module = read_stablehlo(text)
+    except LocatedError as error:
+        return error.message
+    for op in module.walk():
+        arguments = [a for region in op.regions for block in region.blocks for a in block.args]
+        values: list[SSAValue] = [*op.results, *arguments]
+        for value in values:
+            value.name_hint = None
+        # Where a program stays StableHLO, custom forms have properties among the attributes.
+        entries = {**op.attributes, **op.properties}
+        op.attributes = {}
+        op.properties = dict(sorted(entries.items()))
+    return print_mlir(module, generic=True)
+
+
+def read(data: bytes) -> str:
+    """The text that bytes are read as."""
+    text = text_of_binary(data)
+    assert text is not None
+    return text
+
+
+@pytest.mark.parametrize("name", each_or_full(FILES, QUICK))
+def test_bytecode_is_read_as_text(name: str) -> None:
+    found = 0
+    for text in programs(name):
+        data = bytecode_of(text)
+        if data is not None and "chlo.scan" not in text:
+            found += 1
+            assert meaning(read(data)) == meaning(text)
+    assert found or name not in QUICK
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("name", each_or_full(FILES, QUICK))
+def test_portable_artifacts_are_read_as_text(name: str, version: str) -> None:
+    for text in programs(name):
+        loses_properties = version < "1" and any(each in text for each in UNREGISTERED)
+        artifact = None if loses_properties else artifact_of(text, version)
+        if artifact is not None:
+            assert meaning(read(artifact)) == meaning(text_of_artifact(artifact))
+
+
+@pytest.mark.parametrize("name", each_or_full(FILES, QUICK))
+def test_vhlo_is_read_as_text(name: str) -> None:
+    for text in programs(name):
+        vhlo = vhlo_of(text)
+        if vhlo is not None:
+            assert meaning(stablehlo_of_vhlo(vhlo)) == meaning(text)
+
+
+def test_programs_are_read_from_files_and_bytes(tmp_path: Path) -> None:
+    text = "func.func @main(%a: tensor<3xf32>) -> tensor<3xf32> { return %a : tensor<3xf32> }"
+    artifact = artifact_of(text, "1.7.0")
+    assert artifact is not None
+    path = tmp_path / "program.mlirbc"
+    path.write_bytes(artifact)
+    expected = parse_program(text)
+    vhlo = vhlo_of(text)
+    assert vhlo is not None
+    for source in (artifact, path, str(path), vhlo):
+        assert load_program(source).is_structurally_equivalent(expected)
+
+
+def test_unknown_versions_are_an_error_with_both() -> None:
+    artifact = artifact_of("func.func @main() { return }", "1.7.0")
+    assert artifact is not None
+    newer = artifact.replace(b"StableHLO_v1.7.0", b"StableHLO_v9.7.0")
+    with pytest.raises(BinaryError, match=r"StableHLO 9\.7\.0; those of 0\.9\.0 to 1\.20\.0"):
+        text_of_binary(newer, "a.mlirbc")
+    with pytest.raises(BinaryError, match="version 7, the newest that is read is 6"):
+        text_of_binary(artifact[:4] + b"\x0f" + artifact[5:], "a.mlirbc")
+    with pytest.raises(LocatedError, match="revision 9 is not known, the newest one is 2"):
+        stablehlo_of_vhlo('"vhlo.tanh_v9"() : () -> ()')

@@ -1,0 +1,540 @@
+"""
+MLIR bytecode to a module.
+
+A file is a list of sections. Attributes and types stand in tables, and are read when something
+refers to them; what they refer to may stand further down. How each is encoded is its dialect's
+matter: the dialects here are tables in modules of their own. What has no encoding of its own
+stands as text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DictionaryAttr, LocationAttr, ModuleOp
+from xdsl.ir import Attribute, Block, Region, SSAValue, TypeAttribute
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from xla_dialect.binary import builtin_encodings, stablehlo_encodings, vhlo_encodings
+from xla_dialect.binary.cursor import Cursor
+from xla_dialect.binary.encodings import Encoding, EntryCursor
+from xla_dialect.binary.operations import (
+    NEWEST,
+    OLDEST,
+    IllegalOperation,
+    properties_of,
+    version_text,
+)
+from xla_dialect.binary.vhlo import Operations
+from xla_dialect.xdsl.recursion import deep_recursion
+
+MAGIC = b"ML\xefR"
+"""How a file begins."""
+
+NEWEST_VERSION = 6
+"""Of the form of files."""
+
+MAX_EXPANSION = 1 << 16
+"""What an attribute stands for, all that it refers to written out, has no more parts."""
+
+MAX_DEPTH = 384
+"""Regions nested deeper are an error, as in texts."""
+
+_STRINGS, _DIALECTS, _ENTRIES, _ENTRY_OFFSETS, _CODE, _BLOBS, _BLOB_OFFSETS, _, _PROPERTIES = range(
+    9
+)
+"""The numbers of sections."""
+
+_PRODUCER = re.compile(rb"StableHLO_v([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})")
+"""Who wrote a portable artifact."""
+
+_CAST = "builtin.unrealized_conversion_cast"
+
+_BLOB_KIND = 0
+"""The other kinds of resources are flags and texts."""
+
+ENCODINGS: Mapping[str, tuple[Mapping[int, Encoding], Mapping[int, Encoding]]] = {
+    "builtin": (builtin_encodings.ATTRIBUTES_BY_CODE, builtin_encodings.TYPES_BY_CODE),
+    "stablehlo": (stablehlo_encodings.ATTRIBUTES_BY_CODE, stablehlo_encodings.TYPES_BY_CODE),
+    "sdy": (stablehlo_encodings.SHARDY_ATTRIBUTES_BY_CODE, {}),
+    "quant": ({}, stablehlo_encodings.QUANTIZED_TYPES_BY_CODE),
+    "vhlo": (vhlo_encodings.ATTRIBUTES_BY_CODE, vhlo_encodings.TYPES_BY_CODE),
+}
+"""The dialects with encodings of their own: those of attributes and of types."""
+
+
+@dataclass
+class _Entry:
+    """An attribute or a type of the tables."""
+
+    dialect: str
+    is_type: bool
+    is_encoded: bool
+    """Whether by its dialect, rather than as text."""
+    start: int
+    end: int
+    value: Attribute | None = None
+    """None until it is read."""
+    is_open: bool = False
+    """Whether it is being read."""
+    parts: int = 1
+    """How many attributes it stands for, with all that it refers to."""
+
+
+@dataclass
+class _OperationName:
+    name: str
+    is_registered: bool
+
+
+@deep_recursion()
+def read_bytecode(data: bytes, context: Context, file_name: str = "<input>") -> ModuleOp:
+    """
+    The module of a file of MLIR bytecode, with the operations that the context has.
+
+    Portable artifacts of StableHLO (the dialect `vhlo`) become operations of StableHLO. The module
+    is not verified. Raises BinaryError.
+    """
+    code: _Code | None = None
+    try:
+        code = _Code(_Tables(data, context, file_name))
+        return code.module()
+    except RecursionError:
+        place = 0 if code is None else code.current
+        Cursor(data, file_name).fail("something is nested too deeply", place)
+
+
+class _Tables:
+    """Everything of a file but its code."""
+
+    def __init__(self, data: bytes, context: Context, file_name: str):
+        self.file = Cursor(data, file_name)
+        self.operations = Operations(context)
+        self.sections: dict[int, Cursor] = {}
+        self.version = self.read_head()
+        self.strings = self.read_strings(self.section(_STRINGS))
+        self.dialects: list[str] = []
+        self.names: list[_OperationName] = []
+        self.read_dialects(self.section(_DIALECTS))
+        self.attributes: list[_Entry] = []
+        self.types: list[_Entry] = []
+        self.read_entries(self.section(_ENTRY_OFFSETS), self.section(_ENTRIES))
+        self.resources = self.read_resources()
+        self.properties = self.read_properties()
+
+    def read_head(self) -> int:
+        """Finds the sections; returns the version."""
+        file = self.file
+        if file.bytes(len(MAGIC)) != MAGIC:
+            file.fail("this is no MLIR bytecode", 0)
+        version = file.varint()
+        if version > NEWEST_VERSION:
+            file.fail(
+                f"this is MLIR bytecode of version {version}, the newest that is read is "
+                f"{NEWEST_VERSION}",
+                len(MAGIC),
+            )
+        start = file.offset
+        written = _PRODUCER.fullmatch(file.terminated())
+        if written is not None:
+            numbers = tuple(map(int, written.groups()))
+            if not OLDEST <= numbers <= NEWEST:
+                found = ".".join(map(str, numbers))
+                file.fail(
+                    f"this is a portable artifact of StableHLO {found}; those of "
+                    f"{version_text(OLDEST)} to {version_text(NEWEST)} are read",
+                    start,
+                )
+        while not file.is_done:
+            number, section = read_section(file)
+            self.sections.setdefault(number, section)
+        return version
+
+    def section(self, number: int) -> Cursor:
+        """A section that has to be there."""
+        if number not in self.sections:
+            self.file.fail(f"section {number} is missing")
+        return self.sections[number]
+
+    def read_strings(self, section: Cursor) -> Sequence[bytes]:
+        sizes = section.list(section.varint)
+        strings = [section.bytes(size) for size in reversed(sizes)]
+        if not all(string.endswith(b"\0") for string in strings):
+            section.fail("a string has no end")
+        return [string[:-1] for string in strings]
+
+    def string(self, number: int, cursor: Cursor) -> bytes:
+        """The string with a number that the cursor has read."""
+        if number >= len(self.strings):
+            cursor.fail(f"there is no string {number}, but {len(self.strings)} in all")
+        return self.strings[number]
+
+    def name(self, number: int, cursor: Cursor) -> str:
+        """The string with a number that the cursor has read, which has to be text."""
+        try:
+            return self.string(number, cursor).decode()
+        except UnicodeDecodeError:
+            cursor.fail("a name is not UTF-8 text")
+
+    def read_dialects(self, section: Cursor) -> None:
+        """Reads the names of dialects and of operations."""
+        for _ in range(section.count()):
+            number, has_version = section.varint(), False
+            if self.version >= 1:
+                number, has_version = number >> 1, bool(number & 1)
+            self.dialects.append(self.name(number, section))
+            if has_version:
+                read_section(section)
+        if self.version >= 4:
+            section.varint()  # The number of all names.
+        while not section.is_done:
+            dialect = self.dialect(section)
+            for _ in range(section.count()):
+                number, is_registered = section.varint(), True
+                if self.version >= 5:
+                    number, is_registered = number >> 1, bool(number & 1)
+                name = f"{dialect}.{self.name(number, section)}"
+                self.names.append(_OperationName(name, is_registered))
+
+    def dialect(self, cursor: Cursor) -> str:
+        """The dialect whose number stands here."""
+        number = cursor.varint()
+        if number >= len(self.dialects):
+            cursor.fail(f"there is no dialect {number}, but {len(self.dialects)} in all")
+        return self.dialects[number]
+
+    def read_entries(self, sizes: Cursor, entries: Cursor) -> None:
+        """Finds attributes and types."""
+        counts = sizes.varint(), sizes.varint()
+        for table, count in zip((self.attributes, self.types), counts, strict=True):
+            while len(table) < count:
+                dialect = self.dialect(sizes)
+                group = sizes.count()
+                if not 0 < group <= count - len(table):
+                    sizes.fail(f"{group} entries, where {count - len(table)} are left")
+                for _ in range(group):
+                    size, is_encoded = sizes.flagged()
+                    start = entries.offset
+                    entries.skip(size)
+                    is_type = table is self.types
+                    table.append(_Entry(dialect, is_type, is_encoded, start, entries.offset))
+
+    def read_resources(self) -> Sequence[bytes | None]:
+        """The blobs that dialects refer to; None for one that is not here, or something else."""
+        found: list[bytes | None] = []
+        if _BLOB_OFFSETS not in self.sections:
+            return found
+        offsets, blobs = self.sections[_BLOB_OFFSETS], self.section(_BLOBS)
+        external = offsets.count()
+        while not offsets.is_done:
+            offsets.varint()  # The dialect, or a name.
+            is_external = external > 0
+            external -= 1
+            for _ in range(offsets.count()):
+                offsets.varint()  # The name.
+                size, kind = offsets.varint(), offsets.byte()
+                resource = blobs.part(size)
+                if is_external:
+                    continue
+                blob = None
+                if size and kind == _BLOB_KIND:
+                    alignment, length = resource.varint(), resource.varint()
+                    resource.align(alignment)
+                    blob = resource.bytes(length)
+                found.append(blob)
+        return found
+
+    def read_properties(self) -> Sequence[Cursor]:
+        """The properties of operations, one part for each set of values."""
+        section = self.sections.get(_PROPERTIES)
+        if section is None:
+            return ()
+        return [section.part(section.varint()) for _ in range(section.count())]
+
+    def value_of(self, table: list[_Entry], number: int, user: Cursor, start: int) -> _Entry:
+        """The entry with a number that was read at an offset, with its value."""
+        if number >= len(table):
+            kind = "type" if table is self.types else "attribute"
+            user.fail(f"there is no {kind} {number}, but {len(table)} in all", start)
+        entry = table[number]
+        if entry.value is None:
+            if entry.is_open:
+                user.fail("an attribute or type is a part of itself", start)
+            entry.is_open = True
+            entry.value = self.read_entry(entry)
+            entry.is_open = False
+        return entry
+
+    def read_entry(self, entry: _Entry) -> Attribute:
+        cursor = _TableCursor(self, entry.start, entry.end)
+        if not entry.is_encoded:
+            return cursor.spelled(_decoded(cursor.terminated(), cursor))
+        encodings = ENCODINGS.get(entry.dialect)
+        if encodings is None:
+            cursor.fail(f"the dialect {entry.dialect} has an encoding that is not known")
+        code = cursor.varint()
+        encoding = encodings[entry.is_type].get(code)
+        kind = "type" if entry.is_type else "attribute"
+        if encoding is None:
+            cursor.fail(f"{entry.dialect} has no {kind} with the code {code}", entry.start)
+        try:
+            value = encoding.read(cursor)
+        except VerifyException as error:
+            cursor.fail(str(error), entry.start)
+        if entry.is_type and not isinstance(value, TypeAttribute):
+            cursor.fail(f"{value} is no type", entry.start)
+        if not cursor.is_done:
+            cursor.fail(f"{cursor.end - cursor.offset} bytes more than the {kind} has")
+        entry.parts = cursor.parts
+        return value
+
+
+class _TableCursor(EntryCursor):
+    """The bytes of an attribute, type or operation of a file."""
+
+    def __init__(self, tables: _Tables, start: int, end: int):
+        super().__init__(tables.file.data, tables.file.file, start, end)
+        self.tables = tables
+        self.parts = 1
+        """How many attributes this stands for."""
+
+    def entry(self, table: list[_Entry], number: int, start: int) -> Attribute:
+        """The value of an entry, which counts as parts of this one."""
+        entry = self.tables.value_of(table, number, self, start)
+        self.parts += entry.parts
+        if self.parts > MAX_EXPANSION:
+            self.fail(f"an attribute stands for more than {MAX_EXPANSION} attributes", start)
+        assert entry.value is not None
+        return entry.value
+
+    def attribute(self) -> Attribute:
+        start = self.offset
+        return self.entry(self.tables.attributes, self.varint(), start)
+
+    def numbered_attribute(self, number: int, start: int) -> Attribute:
+        return self.entry(self.tables.attributes, number, start)
+
+    def type(self) -> Attribute:
+        start = self.offset
+        return self.entry(self.tables.types, self.varint(), start)
+
+    def raw_string(self) -> bytes:
+        return self.tables.string(self.varint(), self)
+
+    def resource(self) -> bytes:
+        start = self.offset
+        number = self.varint()
+        resources = self.tables.resources
+        blob = resources[number] if number < len(resources) else None
+        if blob is None:
+            self.fail(f"there is no resource {number} in this file", start)
+        return blob
+
+    def spelled(self, text: str) -> Attribute:
+        try:
+            return self.tables.operations.attribute(text)
+        except ParseError as error:
+            self.fail(f"{text}: {error.msg.strip()}")
+
+
+def _decoded(text: bytes, cursor: Cursor) -> str:
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        cursor.fail("a text is not UTF-8")
+
+
+def read_section(cursor: Cursor) -> tuple[int, Cursor]:
+    """Steps over a section; returns its number and its content."""
+    head = cursor.byte()
+    size = cursor.varint()
+    if head & 0x80:
+        cursor.align(cursor.varint())
+    return head & 0x7F, cursor.part(size)
+
+
+class _Code:
+    """The operations of a file."""
+
+    def __init__(self, tables: _Tables):
+        self.tables = tables
+        self.make = tables.operations
+        self.values: dict[int, SSAValue] = {}
+        """Those that are visible at this place, by number."""
+        self.depth = 0
+        self.current = 0
+        """The offset of the operation that is being read."""
+
+    def module(self) -> ModuleOp:
+        """The one operation at the top."""
+        section = self.tables.section(_CODE)
+        cursor = _TableCursor(self.tables, section.offset, section.end)
+        block = Block()
+        self.block(cursor, block, 0, 0)
+        module = block.first_op
+        if not isinstance(module, ModuleOp) or module.next_op is not None:
+            cursor.fail("the file has something else than one builtin.module", section.offset)
+        module.detach()
+        return module
+
+    def block(self, cursor: _TableCursor, block: Block, next_: int, free: int) -> int:
+        """
+        Fills a block, whose values have numbers from `next_` on, and those of regions inside from
+        `free` on; returns the number behind its last value.
+        """
+        count, has_arguments = cursor.flagged()
+        if has_arguments:
+            for _ in range(cursor.count()):
+                self.argument(cursor, block)
+            if self.tables.version >= 3 and cursor.byte():
+                skip_use_orders(cursor, len(block.args))
+        next_ = self.define(block.args, next_)
+        for _ in range(count):
+            next_ = self.operation(cursor, block, next_, free)
+        return next_
+
+    def argument(self, cursor: _TableCursor, block: Block) -> None:
+        """Adds an argument to a block."""
+        start, has_location = cursor.offset, True
+        number = cursor.varint()
+        if self.tables.version >= 4:
+            number, has_location = number >> 1, bool(number & 1)
+        cursor.parts = 1
+        argument = block.insert_arg(cursor.entry(self.tables.types, number, start), len(block.args))
+        if has_location:
+            argument.location = self.location(cursor)
+
+    def define(self, values: Sequence[SSAValue], next_: int) -> int:
+        """Gives values their numbers; returns the next one."""
+        self.values.update(enumerate(values, next_))
+        return next_ + len(values)
+
+    def location(self, cursor: _TableCursor) -> LocationAttr:
+        """The location whose number stands here."""
+        start = cursor.offset
+        cursor.parts = 1
+        location = cursor.attribute()
+        if not isinstance(location, LocationAttr):
+            cursor.fail(f"{location} is no location", start)
+        return location
+
+    def operation(self, cursor: _TableCursor, block: Block, next_: int, free: int) -> int:
+        """Adds an operation to a block; returns the number behind its results."""
+        names = self.tables.names
+        self.current = start = cursor.offset
+        number = cursor.varint()
+        if number >= len(names):
+            cursor.fail(
+                f"there is no name {number} of an operation, but {len(names)} in all", start
+            )
+        name = names[number]
+        mask = cursor.byte()
+        location = self.location(cursor)
+        cursor.parts = 1
+        attributes = self.dictionary(cursor) if mask & 1 else {}
+        properties = self.properties(cursor, name) if mask & 64 else {}
+        types = cursor.list(cursor.type) if mask & 2 else []
+        operands = cursor.list(lambda: self.operand(cursor)) if mask & 4 else []
+        if mask & 8 and cursor.count():
+            cursor.fail(f"{name.name} has successors, which are not read", start)
+        if mask & 32:
+            skip_use_orders(cursor, len(types))
+        if name.name == _CAST and [operand.type for operand in operands] == types:
+            # Between the types of VHLO and those of other dialects, which are the same here.
+            return self.define(operands, next_)
+        regions = self.regions(cursor, free) if mask & 16 else []
+        try:
+            op = self.make(name.name, operands, types, properties, attributes, regions)
+        except (IllegalOperation, VerifyException, ParseError) as error:
+            cursor.fail(f"{name.name}: {error}", start)
+        op.location = location
+        block.add_op(op)
+        return self.define(op.results, next_)
+
+    def operand(self, cursor: _TableCursor) -> SSAValue:
+        """The value whose number stands here."""
+        start = cursor.offset
+        number = cursor.varint()
+        if number not in self.values:
+            cursor.fail(f"value {number} is not defined before this use", start)
+        return self.values[number]
+
+    def dictionary(self, cursor: _TableCursor) -> dict[str, Attribute]:
+        """The dictionary whose number stands here."""
+        start = cursor.offset
+        found = cursor.attribute()
+        if not isinstance(found, DictionaryAttr):
+            cursor.fail(f"{found} is no dictionary", start)
+        return dict(found.data)
+
+    def properties(self, cursor: _TableCursor, name: _OperationName) -> dict[str, Attribute]:
+        """The properties whose number stands here."""
+        start = cursor.offset
+        number = cursor.varint()
+        if number >= len(self.tables.properties):
+            cursor.fail(f"there are no properties {number}", start)
+        part = self.tables.properties[number]
+        values = _TableCursor(self.tables, part.offset, part.end)
+        if not name.is_registered:
+            return self.dictionary(values)
+        count = 0
+        while not values.is_done:
+            values.varint()
+            count += 1
+        values.offset = part.offset
+        listed = [each for each in properties_of(name.name) if len(each) == count]
+        if not listed:
+            cursor.fail(f"{name.name} with {count} properties is not known", start)
+        found: dict[str, Attribute] = {}
+        for each, is_optional in listed[0]:
+            value = values.optional_attribute() if is_optional else values.attribute()
+            if value is not None:
+                found[each] = value
+        return found
+
+    def regions(self, cursor: _TableCursor, free: int) -> list[Region]:
+        """The regions of an operation, whose values have numbers from `free` on."""
+        count, is_isolated = cursor.flagged()
+        if count > cursor.end - cursor.offset:
+            cursor.fail(f"{count} regions are announced")
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            cursor.fail(f"regions are nested more than {MAX_DEPTH} deep")
+        around = self.values
+        if is_isolated:
+            self.values, free = {}, 0
+            if self.tables.version >= 2:
+                _, section = read_section(cursor)
+                cursor = _TableCursor(self.tables, section.offset, section.end)
+        regions = [self.region(cursor, free) for _ in range(count)]
+        self.values = around
+        self.depth -= 1
+        return regions
+
+    def region(self, cursor: _TableCursor, first: int) -> Region:
+        """One region, whose values have numbers from `first` on."""
+        blocks = [Block() for _ in range(cursor.count())]
+        if not blocks:
+            return Region()
+        next_, end = first, first + cursor.varint()
+        for block in blocks:
+            next_ = self.block(cursor, block, next_, end)
+        if next_ > end:
+            cursor.fail(f"a region has {next_ - first} values, {end - first} are announced")
+        for number in range(first, next_):
+            del self.values[number]
+        return Region(blocks)
+
+
+def skip_use_orders(cursor: Cursor, values: int) -> None:
+    """Steps over the order in which values are used, which is the order of reading here."""
+    count = cursor.varint() if values > 1 else 1
+    for _ in range(count):
+        if values > 1:
+            cursor.varint()
+        length, _ = cursor.flagged()
+        for _ in range(length):
+            cursor.varint()

@@ -1,0 +1,397 @@
+"""Attributes and types of StableHLO and of what stands beside it, in bytecode, by their codes.
+
+They are read as their text in MLIR. Written are only portable artifacts, which have VHLO's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
+from xdsl.ir import Attribute
+
+from xla_dialect.binary import spelled
+from xla_dialect.binary.encodings import (
+    ATTRIBUTE,
+    ATTRIBUTES,
+    DOUBLE,
+    DYNAMIC_SIZE,
+    SIGNED,
+    SIGNEDS,
+    STRING,
+    TYPE,
+    TYPES,
+    VARINT,
+    Encoding,
+    EntryCursor,
+    EntryWriter,
+    Field,
+    list_of,
+    no_way_to_write,
+)
+
+_Value = TypeVar("_Value")
+
+
+def by_text(make: Callable[..., str], *fields: Field[Any]) -> Encoding:
+    """The encoding of fields that make the text of an attribute or type."""
+    return Encoding(
+        lambda cursor: cursor.spelled(make(*[field.read(cursor) for field in fields])),
+        no_way_to_write,
+    )
+
+
+def part(make: Callable[..., str], *fields: Field[Any]) -> Encoding:
+    """The encoding of what stands only inside of other attributes, where it is this text."""
+    return Encoding(
+        lambda cursor: StringAttr(make(*[field.read(cursor) for field in fields])), no_way_to_write
+    )
+
+
+def words(enumeration: str, *members: str) -> Encoding:
+    """The encoding of an enumeration, whose members have the numbers from 0 on."""
+
+    def read(cursor: EntryCursor) -> Attribute:
+        start = cursor.offset
+        number = cursor.varint()
+        if not number < len(members) or not members[number]:
+            cursor.fail(f"{enumeration} has no member {number}", start)
+        return cursor.spelled(spelled.word(enumeration, members[number]))
+
+    def write(writer: EntryWriter, value: Attribute) -> None:
+        found = spelled.word_of(value)
+        assert found is not None
+        writer.varint(members.index(found[1]))
+
+    return Encoding(read, write)
+
+
+def structure(name: str, **parts: Field[Any]) -> Encoding:
+    """The encoding of fields with names: integers and lists of them."""
+
+    def write(writer: EntryWriter, value: Attribute) -> None:
+        fields = spelled.fields_of(value)
+        for field, part in parts.items():
+            found = fields[field]
+            part.write(writer, int(found) if isinstance(found, str) else found)
+
+    return Encoding(
+        by_text(
+            lambda *values: spelled.fields(name, dict(zip(parts, values, strict=True))),
+            *parts.values(),
+        ).read,
+        write,
+    )
+
+
+DIRECTIONS = words("comparison_direction", "EQ", "NE", "GE", "GT", "LE", "LT")
+COMPARISON_TYPES = words("comparison_type", "NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
+FFT_TYPES = words("fft_type", "FFT", "IFFT", "RFFT", "IRFFT")
+PRECISIONS = words("precision", "DEFAULT", "HIGH", "HIGHEST")
+RNG_ALGORITHMS = words("rng_algorithm", "DEFAULT", "THREE_FRY", "PHILOX")
+RNG_DISTRIBUTIONS = words("rng_distribution", "", "UNIFORM", "NORMAL")
+TRANSPOSES = words("transpose", "TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
+ACCURACY_MODES = words("result_accuracy_mode", "DEFAULT", "HIGHEST", "TOLERANCE")
+
+
+def only_read_field(read: Callable[[EntryCursor], _Value]) -> Field[_Value]:
+    """A field of what is only read."""
+    return Field(read, no_way_to_write)
+
+
+FLAG = only_read_field(lambda cursor: bool(cursor.byte()))
+
+
+def optional(item: Field[Any], given: Callable[[EntryCursor], int]) -> Field[Any]:
+    """A field with a flag before it that says whether it is there."""
+    return only_read_field(lambda cursor: item.read(cursor) if given(cursor) else None)
+
+
+OPTIONAL_ATTRIBUTE = only_read_field(EntryCursor.optional_attribute)
+
+
+def quoted(name: str) -> str:
+    """A text in quotes, as MLIR escapes it."""
+    return str(StringAttr(name))
+
+
+def joined(parts: Iterable[object]) -> str:
+    """Texts of attributes, with commas."""
+    return ", ".join(part.data if isinstance(part, StringAttr) else str(part) for part in parts)
+
+
+JOINED = only_read_field(lambda cursor: joined(ATTRIBUTES.read(cursor)))
+QUOTED = only_read_field(lambda cursor: quoted(cursor.string()))
+QUOTED_LIST = only_read_field(lambda cursor: ", ".join(map(str, ATTRIBUTES.read(cursor))))
+
+
+def bounds_text(bounds: Sequence[int]) -> str:
+    """`#stablehlo.bounds<?, 4>`"""
+    found = ("?" if bound == DYNAMIC_SIZE else str(bound) for bound in bounds)
+    return f"#stablehlo.bounds<{', '.join(found)}>"
+
+
+def accuracy_text(atol: float, rtol: float, ulps: int, mode: Attribute) -> str:
+    """`#stablehlo.result_accuracy<atol = 0.0, ...>`"""
+    return spelled.fields(
+        "stablehlo.result_accuracy",
+        {"atol": atol, "rtol": rtol, "ulps": ulps, "mode": str(mode)},
+    )
+
+
+def axis_text(name: str, sub_axis: Attribute | None) -> str:
+    """`#stablehlo.axis_ref<name = "a", sub_axis_info = (1)2>`"""
+    within = "" if sub_axis is None else f", sub_axis_info = {joined([sub_axis])}"
+    return f"#stablehlo.axis_ref<name = {quoted(name)}{within}>"
+
+
+def mesh_text(axes: Attribute, ids: Attribute | None) -> str:
+    """`#stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "a", size = 2>]>`"""
+    order = "" if ids is None else f", device_ids = {ids}"
+    return f"#stablehlo.mesh<axes = {axes}{order}>"
+
+
+def mesh_axis_text(name: str, size: int) -> str:
+    """`#stablehlo.mesh_axis<name = "a", size = 2>`"""
+    return f"#stablehlo.mesh_axis<name = {quoted(name)}, size = {size}>"
+
+
+def mesh_groups_text(mesh: Attribute, axes: Iterable[Attribute]) -> str:
+    """`#stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [...]>`"""
+    return f"#stablehlo.replica_group_mesh_axes<mesh = {mesh}, axes = [{joined(axes)}]>"
+
+
+def sub_axis_text(before: int, size: int) -> str:
+    """`(1)2`"""
+    return f"({before}){size}"
+
+
+OUTPUT_ALIAS = structure(
+    "stablehlo.output_operand_alias",
+    output_tuple_indices=SIGNEDS,
+    operand_index=SIGNED,
+    operand_tuple_indices=SIGNEDS,
+)
+SUB_AXIS = part(sub_axis_text, SIGNED, SIGNED)
+
+
+def _write_bounds(writer: EntryWriter, value: Attribute) -> None:
+    bounds = _BOUND.findall(str(value))
+    SIGNEDS.write(writer, [DYNAMIC_SIZE if bound == "?" else int(bound) for bound in bounds])
+
+
+_BOUND = re.compile(r"\?|-?[0-9]+")
+BOUNDS = Encoding(by_text(bounds_text, SIGNEDS).read, _write_bounds)
+
+
+def _write_accuracy(writer: EntryWriter, value: Attribute) -> None:
+    fields = spelled.fields_of(value)
+    writer.double(float(str(fields["atol"])))
+    writer.double(float(str(fields["rtol"])))
+    writer.signed(int(str(fields["ulps"])))
+    writer.attribute(writer.spelled(str(fields["mode"])))
+
+
+ACCURACY = Encoding(by_text(accuracy_text, DOUBLE, DOUBLE, SIGNED, ATTRIBUTE).read, _write_accuracy)
+
+_GATHER = (
+    *("offset_dims", "collapsed_slice_dims", "operand_batching_dims"),
+    *("start_indices_batching_dims", "start_index_map"),
+)
+_SCATTER = (
+    *("update_window_dims", "inserted_window_dims", "input_batching_dims"),
+    *("scatter_indices_batching_dims", "scatter_dims_to_operand_dims"),
+)
+_DOT = (
+    *("lhs_batching_dimensions", "rhs_batching_dimensions"),
+    *("lhs_contracting_dimensions", "rhs_contracting_dimensions"),
+)
+
+
+def _dot_algorithm(lhs: Attribute, rhs: Attribute, total: Attribute, *rest: int) -> str:
+    types = {"lhs_precision_type": lhs, "rhs_precision_type": rhs, "accumulation_type": total}
+    fields: dict[str, spelled.FieldValue] = {name: str(type_) for name, type_ in types.items()}
+    return spelled.fields("stablehlo.dot_algorithm", fields | dict(zip(_COUNTS, rest, strict=True)))
+
+
+_COUNTS = (
+    *("lhs_component_count", "rhs_component_count", "num_primitive_operations"),
+    "allow_imprecise_accumulation",
+)
+
+ATTRIBUTES_BY_CODE: Mapping[int, Encoding] = {
+    1: structure("stablehlo.channel_handle", handle=SIGNED, type=SIGNED),
+    2: DIRECTIONS,
+    3: COMPARISON_TYPES,
+    4: by_text(lambda *values: spelled.convolution(values), *(SIGNED, SIGNED, SIGNEDS) * 3),
+    5: structure("stablehlo.dot", **dict.fromkeys(_DOT, SIGNEDS)),
+    6: FFT_TYPES,
+    7: structure("stablehlo.gather", **dict.fromkeys(_GATHER, SIGNEDS), index_vector_dim=SIGNED),
+    8: PRECISIONS,
+    9: RNG_ALGORITHMS,
+    10: RNG_DISTRIBUTIONS,
+    11: structure("stablehlo.scatter", **dict.fromkeys(_SCATTER, SIGNEDS), index_vector_dim=SIGNED),
+    12: TRANSPOSES,
+    13: BOUNDS,
+    14: OUTPUT_ALIAS,
+    15: by_text(_dot_algorithm, TYPE, TYPE, TYPE, SIGNED, SIGNED, SIGNED, FLAG),
+    16: ACCURACY_MODES,
+    17: ACCURACY,
+    18: by_text(mesh_groups_text, ATTRIBUTE, ATTRIBUTES),
+    19: SUB_AXIS,
+    20: by_text(axis_text, STRING, optional(ATTRIBUTE, EntryCursor.byte)),
+    21: by_text(mesh_axis_text, STRING, SIGNED),
+    22: by_text(mesh_text, ATTRIBUTE, optional(ATTRIBUTE, EntryCursor.byte)),
+}
+"""Those of `stablehlo`."""
+
+
+def future_text(types: Iterable[Attribute]) -> str:
+    """`!stablehlo.future<tensor<2xf32>>`"""
+    return f"!stablehlo.future<{joined(types)}>"
+
+
+TYPES_BY_CODE: Mapping[int, Encoding] = {
+    0: by_text(lambda: "!stablehlo.token"),
+    1: by_text(future_text, TYPES),
+}
+"""Those of `stablehlo`."""
+
+
+# Shardy
+
+
+def _axis(name: str, sub_axis: Attribute | None) -> str:
+    return quoted(name) if sub_axis is None else f"{quoted(name)}:{joined([sub_axis])}"
+
+
+def _mesh(axes: Iterable[Attribute], ids: Sequence[int]) -> str:
+    order = f", device_ids={list(ids)}" if ids else ""
+    return f"#sdy.mesh<[{joined(axes)}]{order}>"
+
+
+def _dimension(axes: Sequence[Attribute], is_closed: bool, priority: int) -> str:
+    open_ = () if is_closed else (StringAttr("?"),)
+    return f"{{{joined((*axes, *open_))}}}{f'p{priority >> 1}' if priority else ''}"
+
+
+def _sharding(
+    mesh: Attribute,
+    dimensions: Iterable[Attribute],
+    replicated: Sequence[Attribute],
+    unreduced: Sequence[Attribute] = (),
+) -> str:
+    name = str(mesh) if isinstance(mesh, SymbolRefAttr) else str(mesh).removeprefix("#sdy.")
+    rest = f", replicated={{{joined(replicated)}}}" if replicated else ""
+    rest += f", unreduced={{{joined(unreduced)}}}" if unreduced else ""
+    return f"#sdy.sharding<{name}, [{joined(dimensions)}]{rest}>"
+
+
+def _shardings(shardings: Iterable[Attribute]) -> str:
+    listed = (str(each).removeprefix("#sdy.sharding") for each in shardings)
+    return f"#sdy.sharding_per_value<[{', '.join(listed)}]>"
+
+
+def _factor(number: int) -> str:
+    letter = _FIRST_FACTOR + number
+    return chr(letter) if letter <= ord("z") else f"z_{letter - ord('z')}"
+
+
+_FIRST_FACTOR = ord("i")
+
+
+def _factors(numbers: Iterable[int]) -> str:
+    return "".join(map(_factor, numbers))
+
+
+def _rule(
+    sizes: Sequence[int],
+    operands: Iterable[Attribute],
+    results: Iterable[Attribute],
+    *rest: Sequence[int] | bool,
+) -> str:
+    *kinds, is_custom = rest
+    named = ", ".join(f"{_factor(i)}={size}" for i, size in enumerate(sizes))
+    text = f"({joined(operands)})->({joined(results)}) {{{named}}}"
+    for name, numbers in zip(_FACTOR_KINDS, kinds, strict=True):
+        if numbers and not isinstance(numbers, bool):
+            text += f" {name}={{{', '.join(map(_factor, numbers))}}}"
+    return f"#sdy.op_sharding_rule<{text}{', custom' if is_custom else ''}>"
+
+
+_FACTOR_KINDS = ("reduction", "need_replication", "permutation", "blocked_propagation")
+
+
+def _lists_of_axes(lists: Iterable[Attribute]) -> str:
+    found = (str(each).removeprefix("#sdy<axis_ref_list").removesuffix(">") for each in lists)
+    return f"#sdy<list_of_axis_ref_lists[{', '.join(found)}]>"
+
+
+SHARDY_ATTRIBUTES_BY_CODE: Mapping[int, Encoding] = {
+    0: by_text("#sdy<manual_axes{{{}}}>".format, QUOTED_LIST),
+    1: part("{}={}".format, QUOTED, SIGNED),
+    2: by_text(_mesh, ATTRIBUTES, SIGNEDS),
+    3: SUB_AXIS,
+    4: part(_axis, STRING, OPTIONAL_ATTRIBUTE),
+    5: part(_dimension, ATTRIBUTES, FLAG, VARINT),
+    6: by_text(_sharding, ATTRIBUTE, ATTRIBUTES, ATTRIBUTES),
+    7: by_text(_shardings, ATTRIBUTES),
+    8: part(_factors, SIGNEDS),
+    9: part("[{}]".format, JOINED),
+    10: by_text(_rule, SIGNEDS, ATTRIBUTES, ATTRIBUTES, *(SIGNEDS,) * 4, FLAG),
+    11: by_text("#sdy<axis_ref_list{{{}}}>".format, JOINED),
+    12: by_text(_lists_of_axes, ATTRIBUTES),
+    13: part("{{{}}}: {}->{}".format, JOINED, SIGNED, SIGNED),
+    14: by_text("#sdy<all_to_all_param_list[{}]>".format, JOINED),
+    15: by_text(_sharding, ATTRIBUTE, ATTRIBUTES, ATTRIBUTES, ATTRIBUTES),
+    16: by_text(_shardings, ATTRIBUTES),
+}
+"""Those of `sdy`."""
+
+
+# Quantized types
+
+
+def _quantized(flags: int, storage: Attribute, expressed: Attribute, *rest: float) -> str:
+    """`!quant.uniform<i8<-127:127>:f32, 0.1:3>`; `flags` says whether integers are signed."""
+    scale, zero_point, low, high = rest
+    return _spelled(flags, storage, expressed, (low, high), f"{scale!r}:{zero_point}")
+
+
+def _quantized_per_axis(
+    flags: int,
+    storage: Attribute,
+    expressed: Attribute,
+    dimension: int,
+    low: int,
+    high: int,
+    scales: Sequence[float],
+    zero_points: Sequence[int],
+) -> str:
+    """`!quant.uniform<u8:f32:1, {0.1:0,0.2:4}>`"""
+    pairs = ", ".join(f"{s!r}:{z}" for s, z in zip(scales, zero_points, strict=False))
+    return _spelled(flags, storage, expressed, (low, high), f"{{{pairs}}}", f":{dimension}")
+
+
+def _spelled(
+    flags: int,
+    storage: Attribute,
+    expressed: Attribute,
+    limits: tuple[float, float],
+    pairs: str,
+    axis: str = "",
+) -> str:
+    sign, width = "i" if flags & 1 else "u", str(storage).lstrip("sui")
+    return f"!quant.uniform<{sign}{width}<{limits[0]}:{limits[1]}>:{expressed}{axis}, {pairs}>"
+
+
+QUANTIZED = by_text(_quantized, VARINT, TYPE, TYPE, DOUBLE, SIGNED, SIGNED, SIGNED)
+QUANTIZED_PER_AXIS = by_text(
+    _quantized_per_axis,
+    *(VARINT, TYPE, TYPE, VARINT, SIGNED, SIGNED, list_of(DOUBLE), SIGNEDS),
+)
+
+QUANTIZED_TYPES_BY_CODE: Mapping[int, Encoding] = {4: QUANTIZED, 5: QUANTIZED_PER_AXIS}
+"""Those of `quant`."""
