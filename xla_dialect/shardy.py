@@ -61,7 +61,7 @@ from xla_dialect.sharding.attributes import (
     MeshAttr,
     ShardingAttr,
     ShardingPerValueAttr,
-    ShardyAttribute,
+    TokensAttribute,
     parameter_shardings,
     sharding_fault,
 )
@@ -87,13 +87,13 @@ class Bare(CustomDirective):
     def parse(self, parser: Parser, state: ParsingState) -> None:
         """Parses the attribute, of the class that the definition of the operation names."""
         variable = cast(UniqueBaseAttributeVariable, self.attribute)
-        attribute_class = cast("type[ShardyAttribute[Any]]", variable.unique_base)
+        attribute_class = cast("type[TokensAttribute[Any]]", variable.unique_base)
         self.attribute.set(state, attribute_class.parse_bare(parser))
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         """Prints the attribute without its name."""
         state.print_whitespace(printer)
-        cast("ShardyAttribute[Any]", self.attribute.get(op)).print_bare(printer)
+        cast("TokensAttribute[Any]", self.attribute.get(op)).print_bare(printer)
 
     def is_anchorable(self) -> bool:
         """An optional group may depend on the attribute."""
@@ -405,7 +405,7 @@ class CollectiveOp(_ResultOp):
     def axes(self) -> Any:
         """The axes that it names; None for a permutation."""
         named = (value for name, value in self.properties.items() if name != "out_sharding")
-        found = cast("ShardyAttribute[Any] | None", next(named, None))
+        found = cast("TokensAttribute[Any] | None", next(named, None))
         return None if found is None else found.data
 
     def operand_sharding(self) -> Sharding:

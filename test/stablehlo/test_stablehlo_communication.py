@@ -121,8 +121,10 @@ GROUPS = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
                 (MESH_A, '#stablehlo.axis_ref<name = "b">', "there is no axis 'b' in the mesh"),
                 (MESH_A, f"{REF_A}, {REF_A}", "axes 'a', 'a' overlap"),
                 (MESH_A, REF_A.replace(">", ", sub_axis_info = (0)1>"), "[2, 0, 1]"),
-                (MESH_A.replace("2", "-2"), REF_A, "are not all positive"),
-                (MESH_A.replace("2", "4611686018427387904"), REF_A, "are more than 1048576"),
+                (MESH_A.replace("2", "0"), REF_A, "are not all positive"),
+                (MESH_A.replace("2", "-2"), REF_A, "expected a number, found '-'"),
+                (MESH_A.replace("2", "1099511627776"), REF_A, "are more than 1048576"),
+                (MESH_A.replace("2", "4611686018427387904"), REF_A, "expected a number, found"),
                 (
                     MESH_A.replace("]>", "], device_ids=dense<[1, 3]> : tensor<2xi64>>"),
                     REF_A,
@@ -139,8 +141,8 @@ GROUPS = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
                     "field name is unknown, or given twice",
                 ),
                 (MESH_A.replace(", size = 2", ""), REF_A, "field size is missing"),
-                ("3 : i32", REF_A, "expected a mesh or its name, found 3 : i32"),
-                (MESH_A, "@a", "expected #stablehlo.axis_ref<...>, found @a"),
+                ("3 : i32", REF_A, "replica_group_mesh_axes: expected '<', found '3'"),
+                (MESH_A, "@a", "replica_group_mesh_axes: expected '<', found '@'"),
             )
         ),
         (

@@ -18,7 +18,8 @@ import numpy as np
 from xdsl.irdl import irdl_attr_definition
 
 from xla_dialect.attributes import SpelledAttribute, SpellingError, shortened
-from xla_dialect.sharding.axes import AxisReference
+from xla_dialect.sharding.axes import AxisList, AxisReference
+from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.sharding.tokens import Tokens
 
 Ints = tuple[int, ...]
@@ -274,14 +275,7 @@ def _parse_iota(tokens: Tokens) -> IotaGroups:
 
 def _parse_mesh(tokens: Tokens) -> MeshGroups:
     """`['a'=4], device_ids=(3,2,1,0) {'a':(1)2}`, the word `mesh` being read already."""
-
-    def sized() -> tuple[str, int]:
-        name = tokens.quoted()
-        tokens.expect("=")
-        return name, tokens.number()
-
-    tokens.expect("[")
-    axes = tokens.list_until("]", sized)
+    axes = Mesh.parse_axes(tokens)
     ids: Ints = ()
     iota: tuple[Ints, Ints] | None = None
     if tokens.accept(","):
@@ -293,10 +287,7 @@ def _parse_mesh(tokens: Tokens) -> MeshGroups:
             tokens.expect(")")
         else:
             ids = tuple(tokens.list_until(")", tokens.number))
-    tokens.expect("{")
-    return MeshGroups(
-        tuple(axes), tuple(tokens.list_until("}", lambda: AxisReference.parse(tokens))), ids, iota
-    )
+    return MeshGroups(axes, AxisList.parse(tokens), ids, iota)
 
 
 def spell_lists(lists: Sequence[Ints]) -> str:

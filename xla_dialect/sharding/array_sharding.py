@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from xla_dialect.sharding.axes import (
     AxisReference,
@@ -30,8 +29,6 @@ MAX_PRIORITY = 1 << 31
 @dataclass(frozen=True)
 class DimensionSharding:
     """The axes that a dimension is split over, most major first."""
-
-    attribute: ClassVar[str] = "sdy.dimension_sharding"
 
     axes: tuple[AxisReference, ...] = ()
     is_closed: bool = True
@@ -80,8 +77,6 @@ CLOSED = DimensionSharding()
 class Sharding:
     """How one array is split over a mesh."""
 
-    attribute: ClassVar[str] = "sdy.sharding"
-
     mesh: str | Mesh
     """The name of a mesh of the module, or a mesh in its place."""
     dimensions: tuple[DimensionSharding, ...] = ()
@@ -105,8 +100,8 @@ class Sharding:
         """Reads `<@mesh, [...], replicated={...}, unreduced={...}>`; raises SpellingError."""
         tokens.expect("<")
         mesh = Mesh.parse(tokens) if tokens.accept("mesh") else tokens.symbol()
-        tokens.expect(",", "[")
-        dimensions = tokens.list_until("]", lambda: tokens.content(DimensionSharding))
+        tokens.expect(",")
+        dimensions = tokens.contents("sdy.dimension_sharding", DimensionSharding.parse)
         lists: dict[str, tuple[AxisReference, ...]] = {}
         while tokens.accept(","):
             name = tokens.peek()[0]
@@ -117,7 +112,7 @@ class Sharding:
             if not lists[name]:
                 tokens.fail_with(f"{name} names no axes")
         tokens.expect(">")
-        return Sharding(mesh, tuple(dimensions), **lists)
+        return Sharding(mesh, dimensions, **lists)
 
     def __str__(self) -> str:
         mesh = f"mesh<{self.mesh}>" if isinstance(self.mesh, Mesh) else symbol_text(self.mesh)
@@ -200,8 +195,6 @@ class Sharding:
 class Shardings(tuple[Sharding, ...]):
     """The shardings of all results of an operation, in order."""
 
-    attribute: ClassVar[str] = "sdy.sharding_per_value"
-
     @classmethod
     def parse(cls, tokens: Tokens) -> Shardings:
         """Reads `<[<@mesh, [...]>, ...]>`; raises SpellingError."""
@@ -213,8 +206,7 @@ class Shardings(tuple[Sharding, ...]):
     @staticmethod
     def parse_list(tokens: Tokens) -> Shardings:
         """Reads `[<@mesh, [...]>, ...]`; raises SpellingError."""
-        tokens.expect("[")
-        return Shardings(tokens.list_until("]", lambda: tokens.content(Sharding)))
+        return Shardings(tokens.contents("sdy.sharding", Sharding.parse))
 
     def __str__(self) -> str:
         return f"[{', '.join(f'<{sharding}>' for sharding in self)}]"

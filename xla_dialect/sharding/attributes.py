@@ -34,28 +34,39 @@ RESHARD = "sdy.reshard"
 _Content = TypeVar("_Content", covariant=True)
 
 
-class ShardyAttribute(SpelledAttribute[_Content]):
-    """An attribute of Shardy; its content is written between angle brackets of its own."""
+class TokensAttribute(SpelledAttribute[_Content]):
+    """An attribute that parses from tokens; most have angle brackets of their own."""
 
     content: ClassVar[type[Any]]
+    """The class of the content, if that has `parse`."""
+
+    @classmethod
+    def parse(cls, tokens: Tokens) -> _Content:
+        """Reads what follows the name; raises SpellingError."""
+        return cls.content.parse(tokens)
+
+    @classmethod
+    def parse_element(cls, tokens: Tokens) -> _Content:
+        """Reads one where the name may be left out; raises SpellingError."""
+        return tokens.content(cls.name, cls.parse)
 
     @classmethod
     def read(cls, text: str) -> _Content:
         """The content that a whole text stands for, as in MLIR: the name may be left out."""
         tokens = Tokens(text)
-        found = tokens.content(cls.content)
+        found = cls.parse_element(tokens)
         tokens.finish()
         return found
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> _Content:
         """Reads what follows the name."""
-        return cls.parse_by(parser, cls.content.parse)
+        return cls.parse_by(parser, cls.parse)
 
     @classmethod
     def parse_bare(cls, parser: AttrParser) -> Self:
         """Reads the attribute where nothing else may stand: the name may be left out."""
-        return cls(cls.parse_by(parser, lambda tokens: tokens.content(cls.content)))
+        return cls(cls.parse_by(parser, cls.parse_element))
 
     def print_bare(self, printer: Printer) -> None:
         """Prints what `parse_bare` reads."""
@@ -73,7 +84,7 @@ class ShardyAttribute(SpelledAttribute[_Content]):
         return content
 
 
-class _OpaqueAttribute(ShardyAttribute[_Content], OpaqueSyntaxAttribute):
+class _OpaqueAttribute(TokensAttribute[_Content], OpaqueSyntaxAttribute):
     """One without angle brackets of its own: `#sdy<manual_axes{"x"}>`."""
 
     def print_parameter(self, printer: Printer) -> None:
@@ -82,26 +93,26 @@ class _OpaqueAttribute(ShardyAttribute[_Content], OpaqueSyntaxAttribute):
 
 
 @irdl_attr_definition
-class MeshAttr(ShardyAttribute[Mesh]):
+class MeshAttr(TokensAttribute[Mesh]):
     """`#sdy.mesh<["x"=4, "y"=2]>`"""
 
-    name = Mesh.attribute
+    name = "sdy.mesh"
     content = Mesh
 
 
 @irdl_attr_definition
-class ShardingAttr(ShardyAttribute[Sharding]):
+class ShardingAttr(TokensAttribute[Sharding]):
     """`#sdy.sharding<@mesh, [{"x"}, {?}]>`"""
 
-    name = Sharding.attribute
+    name = "sdy.sharding"
     content = Sharding
 
 
 @irdl_attr_definition
-class ShardingPerValueAttr(ShardyAttribute[Shardings]):
+class ShardingPerValueAttr(TokensAttribute[Shardings]):
     """`#sdy.sharding_per_value<[<@mesh, [{"x"}]>, <@mesh, [{}]>]>`"""
 
-    name = Shardings.attribute
+    name = "sdy.sharding_per_value"
     content = Shardings
 
     @classmethod
@@ -115,10 +126,10 @@ class ShardingPerValueAttr(ShardyAttribute[Shardings]):
 
 
 @irdl_attr_definition
-class ShardingRuleAttr(ShardyAttribute[ShardingRule]):
+class ShardingRuleAttr(TokensAttribute[ShardingRule]):
     """`#sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=4}>`"""
 
-    name = ShardingRule.attribute
+    name = "sdy.op_sharding_rule"
     content = ShardingRule
 
 
@@ -126,7 +137,7 @@ class ShardingRuleAttr(ShardyAttribute[ShardingRule]):
 class AxisReferenceAttr(_OpaqueAttribute[AxisReference]):
     """`#sdy<axis_ref"x":(1)2>`"""
 
-    name = AxisReference.attribute
+    name = "sdy.axis_ref"
     content = AxisReference
 
 
@@ -134,7 +145,7 @@ class AxisReferenceAttr(_OpaqueAttribute[AxisReference]):
 class DimensionShardingAttr(_OpaqueAttribute[DimensionSharding]):
     """`#sdy<dimension_sharding{"x", ?}p1>`"""
 
-    name = DimensionSharding.attribute
+    name = "sdy.dimension_sharding"
     content = DimensionSharding
 
 
@@ -142,7 +153,7 @@ class DimensionShardingAttr(_OpaqueAttribute[DimensionSharding]):
 class AxisListAttr(_OpaqueAttribute[AxisList]):
     """`#sdy<axis_ref_list{"x", "y":(1)2}>`"""
 
-    name = AxisList.attribute
+    name = "sdy.axis_ref_list"
     content = AxisList
 
 
@@ -150,7 +161,7 @@ class AxisListAttr(_OpaqueAttribute[AxisList]):
 class AxisListsAttr(_OpaqueAttribute[AxisLists]):
     """`#sdy<list_of_axis_ref_lists[{"x"}, {}]>`"""
 
-    name = AxisLists.attribute
+    name = "sdy.list_of_axis_ref_lists"
     content = AxisLists
 
 
@@ -158,7 +169,7 @@ class AxisListsAttr(_OpaqueAttribute[AxisLists]):
 class AxisMoveAttr(_OpaqueAttribute[AxisMove]):
     """`#sdy<all_to_all_param{"x"}: 0->1>`"""
 
-    name = AxisMove.attribute
+    name = "sdy.all_to_all_param"
     content = AxisMove
 
 
@@ -166,7 +177,7 @@ class AxisMoveAttr(_OpaqueAttribute[AxisMove]):
 class AxisMovesAttr(_OpaqueAttribute[AxisMoves]):
     """`#sdy<all_to_all_param_list[{"x"}: 0->1]>`"""
 
-    name = AxisMoves.attribute
+    name = "sdy.all_to_all_param_list"
     content = AxisMoves
 
 
@@ -174,7 +185,7 @@ class AxisMovesAttr(_OpaqueAttribute[AxisMoves]):
 class ManualAxesAttr(_OpaqueAttribute[ManualAxes]):
     """`#sdy<manual_axes{"x", "y"}>`"""
 
-    name = ManualAxes.attribute
+    name = "sdy.manual_axes"
     content = ManualAxes
 
 

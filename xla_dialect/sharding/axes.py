@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import ClassVar
 
 from xla_dialect.sharding.tokens import Tokens
 
@@ -25,8 +24,6 @@ class AxisReference:
     An axis of size 8 that is split as 2x2x2 has the parts `(1)2`, `(2)2` and `(4)2` from major to
     minor, and also `(1)4` and `(2)4`: `pre_size` is the product of what is more major.
     """
-
-    attribute: ClassVar[str] = "sdy.axis_ref"
 
     name: str
     pre_size: int = 1
@@ -200,8 +197,6 @@ def spell_axes(axes: Iterable[object]) -> str:
 class AxisList(tuple[AxisReference, ...]):
     """`{"x", "y":(1)2}`"""
 
-    attribute: ClassVar[str] = "sdy.axis_ref_list"
-
     @classmethod
     def parse(cls, tokens: Tokens) -> AxisList:
         """Reads what `str` writes; raises SpellingError."""
@@ -215,13 +210,10 @@ class AxisList(tuple[AxisReference, ...]):
 class AxisLists(tuple[AxisList, ...]):
     """Those of each dimension: `[{"x"}, {}]`."""
 
-    attribute: ClassVar[str] = "sdy.list_of_axis_ref_lists"
-
     @classmethod
     def parse(cls, tokens: Tokens) -> AxisLists:
         """Reads what `str` writes; raises SpellingError."""
-        tokens.expect("[")
-        return AxisLists(tokens.list_until("]", lambda: tokens.content(AxisList)))
+        return AxisLists(tokens.contents("sdy.axis_ref_list", AxisList.parse))
 
     def __str__(self) -> str:
         return f"[{', '.join(map(str, self))}]"
@@ -229,8 +221,6 @@ class AxisLists(tuple[AxisList, ...]):
 
 class ManualAxes(tuple[str, ...]):
     """The axes of whose parts a computation sees its own only: `{"x", "y"}`."""
-
-    attribute: ClassVar[str] = "sdy.manual_axes"
 
     @classmethod
     def parse(cls, tokens: Tokens) -> ManualAxes:

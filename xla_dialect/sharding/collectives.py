@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 from xdsl.utils.exceptions import VerifyException
 
@@ -35,8 +35,6 @@ from xla_dialect.sharding.tokens import Tokens
 class AxisMove:
     """Axes that go from one dimension to another: `{"x"}: 0->1`."""
 
-    attribute: ClassVar[str] = "sdy.all_to_all_param"
-
     axes: AxisList
     source: int
     target: int
@@ -59,13 +57,10 @@ class AxisMove:
 class AxisMoves(tuple[AxisMove, ...]):
     """`[{"x"}: 0->1, {"y"}: 2->3]`"""
 
-    attribute: ClassVar[str] = "sdy.all_to_all_param_list"
-
     @classmethod
     def parse(cls, tokens: Tokens) -> AxisMoves:
         """Reads what `str` writes; raises SpellingError."""
-        tokens.expect("[")
-        return AxisMoves(tokens.list_until("]", lambda: tokens.content(AxisMove)))
+        return AxisMoves(tokens.contents("sdy.all_to_all_param", AxisMove.parse))
 
     def __str__(self) -> str:
         return f"[{', '.join(map(str, self))}]"

@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +25,6 @@ MAX_DEVICES = 1 << 20
 @dataclass(frozen=True)
 class Mesh:
     """The axes with their sizes, in order, and the ids of the devices in row-major order."""
-
-    attribute: ClassVar[str] = "sdy.mesh"
 
     axes: tuple[tuple[str, int], ...]
     device_ids: tuple[int, ...] = ()

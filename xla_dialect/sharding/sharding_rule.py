@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 from xla_dialect.attributes import SpellingError
 from xla_dialect.sharding.tokens import Tokens
@@ -30,8 +30,6 @@ class ShardingRule:
     a whole; along a *permutation* elements of neighbours are needed; a *blocked* one does not carry
     shardings from one array to another.
     """
-
-    attribute: ClassVar[str] = "sdy.op_sharding_rule"
 
     sizes: tuple[int, ...]
     operands: tuple[Dimensions, ...]

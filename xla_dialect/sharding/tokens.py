@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import ClassVar, NoReturn, Protocol, Self, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn, TypeVar
 
 from xla_dialect.attributes import SpellingError, shortened
 
@@ -22,21 +22,6 @@ _BARE = re.compile(r"[A-Za-z_][\w.$]*", re.ASCII)
 def symbol_text(name: str) -> str:
     """`@mesh`, `@"a b"`"""
     return f"@{name}" if _BARE.fullmatch(name) is not None else f'@"{name}"'
-
-
-class Content(Protocol):
-    """What an attribute of Shardy holds: it parses from tokens, and `str` is its text."""
-
-    attribute: ClassVar[str]
-    """The name of the attribute, `sdy.sharding`."""
-
-    @classmethod
-    def parse(cls, tokens: Tokens) -> Self:
-        """Reads what follows the name of the attribute; raises SpellingError."""
-        ...
-
-
-_Content = TypeVar("_Content", bound=Content)
 
 
 class Tokens:
@@ -120,23 +105,49 @@ class Tokens:
         self.expect("@")
         return self.quoted() if self.peek()[0][:1] == '"' else self.word()
 
-    def content(self, kind: type[_Content]) -> _Content:
+    def content(self, attribute: str, parse: Callable[[Tokens], _Item]) -> _Item:
         """Reads what is an attribute of its own: bare, behind its name, or by an alias."""
         if not self.at("#"):
-            return kind.parse(self)
+            return parse(self)
         start = self.position
         self.expect("#")
-        name, mnemonic = self.word(), kind.attribute.removeprefix("sdy.")
-        if name == kind.attribute:
-            return kind.parse(self)
-        if name == "sdy":
+        name, (dialect, mnemonic) = self.word(), attribute.split(".")
+        if name == attribute:
+            return parse(self)
+        if name == dialect:
             self.expect("<", mnemonic)
-            found = kind.parse(self)
+            content = parse(self)
             self.expect(">")
-            return found
-        found = None if self._alias is None else getattr(self._alias(f"#{name}"), "data", None)
-        if not isinstance(found, kind):
-            raise SpellingError(f"#{name} is not #{kind.attribute}", start)
+            return content
+        found: Any = None if self._alias is None else self._alias(f"#{name}")
+        if getattr(found, "name", "") != attribute:
+            raise SpellingError(f"#{name} is not #{attribute}", start)
+        return found.data
+
+    def contents(self, attribute: str, parse: Callable[[Tokens], _Item]) -> tuple[_Item, ...]:
+        """Reads `[a, b]`, each as `content` does."""
+        self.expect("[")
+        return tuple(self.list_until("]", lambda: self.content(attribute, parse)))
+
+    def fields(
+        self, fields: Mapping[str, Callable[[], Any]], optional: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """Reads `<name = value, ...>` in any order, each value by the function of its name."""
+        found: dict[str, Any] = {}
+
+        def field() -> None:
+            name = self.peek()[0]
+            if name in found or name not in fields:
+                self.fail_with(f"field {name} is unknown, or given twice")
+            self.expect(name, "=")
+            found[name] = fields[name]()
+
+        start = self.position
+        self.expect("<")
+        self.list_until(">", field)
+        for name in fields:
+            if name not in found and name not in optional:
+                raise SpellingError(f"field {name} is missing", start)
         return found
 
     def list_until(self, close: str, item: Callable[[], _Item]) -> list[_Item]:
