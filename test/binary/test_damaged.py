@@ -5,6 +5,7 @@ import time
 import tracemalloc
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 
 import pytest
 from damaged_text import damaged
@@ -42,14 +43,16 @@ module @m {
   }
 }
 """
+EXPORTS = Path(__file__).parent / "inputs"
 WORDS = ("\0", "\1", "\xff", "\xff" * 9, "ML\xefR", "\x01\x01", "\x80\x80", "builtin", "vhlo")
 
 
 @cache
 def files() -> tuple[bytes, ...]:
-    """Files of the same program in every binary form."""
+    """Files of the same program in every form of bytecode, and files of `jax.export`."""
     found = (bytecode_of(PROGRAM), *(artifact_of(PROGRAM, v) for v in ("0.9.0", "1.17.0")))
-    return tuple(each for each in found if each is not None)
+    exports = (EXPORTS / f"{name}.jaxexport" for name in ("plain", "sharded"))
+    return (*(each for each in found if each is not None), *(e.read_bytes() for e in exports))
 
 
 def check(data: bytes) -> None:
@@ -66,13 +69,13 @@ def check(data: bytes) -> None:
 
 
 def test_whole_files_are_read() -> None:
-    assert len(files()) == 3
+    assert len(files()) == 5
     for data in files():
         load_program(data)
 
 
 def test_truncated_files_are_an_error_with_the_offset() -> None:
-    for data in files():
+    for data in files()[:3]:
         for size in random.Random(1).sample(range(8, len(data)), 40):
             with pytest.raises(BinaryError, match=r"^f\.bin: error: offset \d+: "):
                 text_of_binary(data[:size], "f.bin")
@@ -93,7 +96,7 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
 
 def test_sizes_that_are_not_there_take_no_memory() -> None:
     """Every byte in turn announces as much as it can."""
-    data = files()[-1]
+    data = files()[2]
     start = time.process_time()
     for place in range(24, len(data), 7):
         tracemalloc.start()

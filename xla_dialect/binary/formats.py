@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from xla_dialect.binary.bytecode import MAGIC
+from xla_dialect.binary.jax_export import is_export, read_export
 from xla_dialect.binary.program_text import text_of_module
 from xla_dialect.binary.reading import read_bytecode
 
@@ -25,7 +26,20 @@ def _text_of_bytecode(data: bytes, file_name: str) -> str:
     return text_of_module(read_bytecode(data, file_name), file_name, len(data))
 
 
-FORMATS = (BinaryFormat("MLIR bytecode", lambda data: data.startswith(MAGIC), _text_of_bytecode),)
+def _text_of_export(data: bytes, file_name: str) -> str:
+    exported = read_export(data, file_name)
+    module = read_bytecode(exported.artifact, file_name)
+    module.attributes[SIGNATURE] = exported.signature.attribute()
+    return text_of_module(module, file_name, len(data))
+
+
+SIGNATURE = "jax.export"
+"""The attribute of a module with what a file of `jax.export` says beside the program."""
+
+FORMATS = (
+    BinaryFormat("MLIR bytecode", lambda data: data.startswith(MAGIC), _text_of_bytecode),
+    BinaryFormat("jax.export", is_export, _text_of_export),
+)
 """In the order in which they are tried."""
 
 
