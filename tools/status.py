@@ -20,7 +20,7 @@ from xla_dialect.hlo_text.opcodes import OPCODES
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE
 from xla_dialect.reference import register_reference
-from xla_dialect.stablehlo.reader import ROWS
+from xla_dialect.stablehlo.reader import CHLO, STABLEHLO
 from xla_dialect.stablehlo.writing.operations import has_stablehlo
 
 NOT_OPERATIONS: Mapping[str, str] = {
@@ -74,14 +74,18 @@ def opcode_of(operation: type[XlaOp]) -> str:
     return next(opcode for opcode, each in BY_OPCODE.items() if each is operation)
 
 
+_READ = frozenset(op.name for op in (*STABLEHLO.operations, *CHLO.operations))
+"""The operations of StableHLO and CHLO that are read."""
+
+
 def is_in_stablehlo(operation: type[XlaOp]) -> bool:
     """Whether the StableHLO reader makes this operation."""
     opcode = opcode_of(operation)
     if opcode in STABLEHLO_NAMES:
         name = STABLEHLO_NAMES[opcode]
-        return name is None or name in ROWS
+        return name is None or name in _READ
     name = opcode.replace("-", "_")
-    return f"stablehlo.{name}" in ROWS or f"chlo.{name}" in ROWS
+    return f"stablehlo.{name}" in _READ or f"chlo.{name}" in _READ
 
 
 ASPECTS: tuple[Aspect, ...] = (

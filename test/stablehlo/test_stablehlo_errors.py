@@ -47,13 +47,13 @@ WRONG_OPERATIONS = {
         "stablehlo.transpose has no 'dimensions' here"
     ),
     '%0 = "§stablehlo.negate"(%a) <{speed = 1 : i32}> : (tensor<2x3xf32>) -> tensor<2x3xf32>': (
-        "unknown attribute 'speed'"
+        "(Properties) there is no speed (there are: none)"
     ),
     "%0 = §stablehlo.reverse %a, dims = [1] {dimensions = array<i64: 0>} : tensor<2x3xf32>": (
         "attribute 'dimensions' is given twice"
     ),
-    "%0 = §stablehlo.compare LESS, %a, %a : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>": (
-        "stablehlo.compare: LESS is none of EQ, NE, GE, GT, LE, LT"
+    "%0 = stablehlo.compare §LESS, %a, %a : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>": (
+        "LESS is none of EQ, NE, GE, GT, LE, LT"
     ),
     # Names
     "%0 = stablehlo.negate §%b : tensor<2x3xf32>": "%b is not defined before this use",
@@ -64,13 +64,13 @@ WRONG_OPERATIONS = {
     "%0 = stablehlo.negate §%a#1 : tensor<2x3xf32>": "index out of bounds",
     # Types and arity
     "%0 = stablehlo.negate §%a : tensor<3x2xf32>": "operand is used with type tensor<3x2xf32>",
-    "%0 = §stablehlo.negate %a, %a : tensor<2x3xf32>": (
-        "stablehlo.negate: has 2 operands, expected 1"
-    ),
+    "%0 = stablehlo.negate §%a, %a : tensor<2x3xf32>": "Expected 1 operand, but got 2",
     "§%0:2 = stablehlo.negate %a : tensor<2x3xf32>": "1 results, but was given 2",
-    '%0 = "§stablehlo.add"(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32>': "has 1 operands, expected 2",
+    '%0 = "§stablehlo.add"(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32>': (
+        "(Operands) found 1, taken are (lhs, rhs)"
+    ),
     '"§stablehlo.add"(%a, %a) : (tensor<2x3xf32>, tensor<2x3xf32>) -> ()': (
-        "has 0 results, expected 1"
+        "(Results) found 0, taken are (result)"
     ),
     "%0 = stablehlo.select %i, %a, %a : §tensor<i32>": "expected a function type here",
     "%0 = §stablehlo.add %a, %i : (tensor<2x3xf32>, tensor<i32>) -> tensor<2x3xf32>": (
@@ -149,8 +149,8 @@ WRONG_OPERATIONS = {
     "%0 = §stablehlo.reduce(%a init: %i) applies stablehlo.add across dimensions = [0] : (tensor<2x3xf32>, tensor<i32>) -> tensor<3xf32>": (
         "xla.reduce: (RC3) init value 0"
     ),
-    "%0 = §stablehlo.reduce(%a init: %i) applies stablehlo.compare across dimensions = [0] : (tensor<2x3xf32>, tensor<i32>) -> tensor<3xf32>": (
-        "comparison_direction is missing"
+    "%0 = stablehlo.reduce(%a init: %i) applies §stablehlo.compare across dimensions = [0] : (tensor<2x3xf32>, tensor<i32>) -> tensor<3xf32>": (
+        "stablehlo.compare cannot be applied by stablehlo.reduce"
     ),
     '%0 = "§stablehlo.case"(%i) : (tensor<i32>) -> tensor<i32>': "xla.conditional: (C2)",
     '%0 = "§stablehlo.if"(%i) ({\n stablehlo.return %i : tensor<i32>\n}) : (tensor<i32>) -> tensor<i32>': (
@@ -198,13 +198,13 @@ WRONG_OPERATIONS = {
         "window_dimensions is missing"
     ),
     '%0 = "§stablehlo.reduce_window"(%a) <{window_dimensions = array<i64: 1, 1>}> ({\n stablehlo.return %i : tensor<i32>\n}) : (tensor<2x3xf32>) -> tensor<2x3xf32>': (
-        "has 1 operands, expected one init value for each input"
+        "(Operands) found 1, taken are (inputs..., init_values...) with lists of one length"
     ),
     '%0 = "§stablehlo.reduce_window"(%a, %i) <{window_dimensions = array<i64: 1, 1>, padding = dense<0> : tensor<1x3xi64>}> ({\n stablehlo.return %i : tensor<i32>\n}) : (tensor<2x3xf32>, tensor<i32>) -> tensor<2x3xf32>': (
         "padding is [[0, 0, 0]], not pairs"
     ),
     '%0 = "§stablehlo.reduce_window"(%a, %i) <{window_dimensions = array<i64: 1, 1>, window_reversal = array<i1: false, false>}> ({\n stablehlo.return %i : tensor<i32>\n}) : (tensor<2x3xf32>, tensor<i32>) -> tensor<2x3xf32>': (
-        "unknown attribute 'window_reversal'"
+        "(Properties) there is no window_reversal (there are: base_dilations, "
     ),
     '%0 = "§stablehlo.scatter"(%a, %i) ({\n stablehlo.return %i : tensor<i32>\n}) : (tensor<2x3xf32>, tensor<i32>) -> tensor<2x3xf32>': (
         "has 2 operands, expected indices and one update for each input"

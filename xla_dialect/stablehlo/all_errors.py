@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.mlir_text import recovered
-from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.legalize.to_xla import ToXla
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.reader import (
     make_reading_context,
@@ -29,7 +29,7 @@ class _Parser(RecoveringParser, StableHloParser):
     """Reads StableHLO, and goes on after errors."""
 
 
-class _Conversion(Conversion):
+class _Conversion(ToXla):
     """Notes errors; what an operation that is wrong would give is a cast to its declared types."""
 
     def __init__(self, locations: SourceLocations, resource: Callable[[str], str | None]):

@@ -12,13 +12,15 @@ from xdsl.dialects.builtin import (
     IntegerType,
     NoneAttr,
     TensorType,
+    TupleType,
     i64,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, TypeAttribute
 
+from xla_dialect import types as xla
 from xla_dialect.layout import Layout, LayoutAttr, LayoutError
 from xla_dialect.quantized_types import quantization_of, with_element_type
-from xla_dialect.stablehlo.attributes import Bounds
+from xla_dialect.stablehlo.attributes import Bounds, TokenType
 from xla_dialect.stablehlo.source import SourceError, SourceOp
 from xla_dialect.types import MAX_ELEMENTS, Array, element_class, element_count, extents
 
@@ -69,6 +71,40 @@ _PASS_ON = ("func.func", "func.call", "func.return")
 """Operations that only forward values."""
 
 
+def xla_type(type_: Attribute) -> Attribute:
+    """The type of the `xla` dialect for one of StableHLO that is legal."""
+    if isinstance(type_, TokenType):
+        return xla.TokenType()
+    if isinstance(type_, TupleType):
+        elements = (cast(TypeAttribute, xla_type(element)) for element in type_.types.data)
+        return TupleType(tuple(elements))
+    if isinstance(type_, TensorType) and isinstance(cast(Array, type_).encoding, Bounds):
+        return _with_bounds(cast(Array, type_))
+    return cast(Attribute, type_)
+
+
+def stablehlo_type(type_: Attribute) -> Attribute:
+    """The type of StableHLO for one of the `xla` dialect, without its layout."""
+    if isinstance(type_, xla.TokenType):
+        return TokenType()
+    if not isinstance(type_, TensorType) or not isinstance(cast(Array, type_).encoding, LayoutAttr):
+        return cast(Attribute, type_)
+    array = cast(Array, type_)
+    bounds = cast(LayoutAttr, array.encoding).data.bounds
+    is_bounded = any(bound is not None for bound in bounds)
+    encoding = Bounds(bounds) if is_bounded else NoneAttr()
+    return TensorType(array.element_type, array.get_shape(), encoding)
+
+
+def _with_bounds(type_: Array) -> Array:
+    """An array type whose bounds are in its layout, as the `xla` dialect has them."""
+    layout = Layout.default(len(type_.get_shape()))
+    bounds = cast(Bounds, type_.encoding).data
+    return TensorType(
+        type_.element_type, type_.get_shape(), LayoutAttr(replace(layout, bounds=bounds))
+    )
+
+
 def array_type(type_: Attribute, op: Operation) -> Array:
     """
     The array type of the `xla` dialect for one of StableHLO, its bounds in the layout.
@@ -94,8 +130,7 @@ def array_type(type_: Attribute, op: Operation) -> Array:
     if not element_class(array.element_type):
         fail(f"{array.element_type} is not an element type of XLA")
     if isinstance(array.encoding, Bounds):
-        layout = replace(Layout.default(len(sizes)), bounds=array.encoding.data)
-        array = TensorType(array.element_type, sizes, LayoutAttr(layout))
+        array = _with_bounds(array)
     if not isinstance(array.encoding, NoneAttr | LayoutAttr):
         fail(f"encoding {array.encoding} is unknown")
     if isinstance(array.encoding, LayoutAttr):

@@ -8,7 +8,7 @@ that stands in no table here is kept as its text.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
+from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import (
     Attribute,
     Data,
@@ -31,14 +32,14 @@ from xdsl.ir import (
 from xdsl.irdl import irdl_attr_definition, param_def
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
 
-from xla_dialect.attributes import SpellingError
+from xla_dialect.attributes import ComparisonDirection, SpellingError
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels
 from xla_dialect.xdsl.directives import parse_i64
 
 WORD_NAMES = (
-    "comparison_direction",
-    "comparison_type",
     "fft_type",
     "precision",
     "result_accuracy_mode",
@@ -54,7 +55,6 @@ FIELD_NAMES = (
     "dot_algorithm",
     "gather",
     "output_operand_alias",
-    "result_accuracy",
     "scatter",
 )
 """The attributes that are fields with values."""
@@ -240,6 +240,86 @@ class ConvolutionNumbers(Data[str]):
         printer.print_string(f"<{lhs}x{rhs}->[{', '.join(result)}]>")
 
 
+class _Word(SpacedOpaqueSyntaxAttribute):
+    """How a member of an enumeration is read: `WORD`, or `<WORD>` behind the attribute's name."""
+
+    enum_type: ClassVar[type[StrEnum]]
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Any:
+        """Parses the member."""
+        is_bracketed = parser.parse_optional_punctuation("<") is not None
+        position = parser.pos
+        word = parser.parse_identifier()
+        members = {str(member): member for member in cls.enum_type}
+        if word not in members:
+            parser.raise_error(f"{word} is none of {', '.join(members)}", position)
+        if is_bracketed:
+            parser.parse_punctuation(">")
+        return members[word]
+
+
+@irdl_attr_definition
+class ComparisonDirectionAttr(_Word, EnumAttribute[ComparisonDirection]):
+    """A `ComparisonDirection` as an attribute."""
+
+    name = "stablehlo.comparison_direction"
+
+
+class ComparisonType(StrEnum):
+    """How `compare` orders its operands; `NOTYPE` is the default of the element type."""
+
+    NOTYPE = "NOTYPE"
+    FLOAT = "FLOAT"
+    TOTALORDER = "TOTALORDER"
+    SIGNED = "SIGNED"
+    UNSIGNED = "UNSIGNED"
+
+
+@irdl_attr_definition
+class ComparisonTypeAttr(_Word, EnumAttribute[ComparisonType]):
+    """A `ComparisonType` as an attribute."""
+
+    name = "stablehlo.comparison_type"
+
+
+@irdl_attr_definition
+class ResultAccuracy(Fields):
+    """`#stablehlo.result_accuracy<atol = 0.0, rtol = 0.5, ulps = 2, mode = ...>`."""
+
+    name = "stablehlo.result_accuracy"
+
+    def hlo_text(self) -> str | None:
+        """As HLO text spells it, `{mode=highest}`; None for the default. Raises VerifyException."""
+        fields = dict(self.data)
+        if unknown := [name for name in fields if name not in (*_TOLERANCES, "mode")]:
+            raise VerifyException(f"result_accuracy has no {unknown[0]}")
+        mode = fields.get("mode")
+        word = mode.data if isinstance(mode, Word) else str(mode)
+        if word not in _MODES:
+            raise VerifyException(f"{word} is none of {', '.join(_MODES)}")
+        numbers = {name: _number(fields.get(name)) for name in _TOLERANCES}
+        for name, value in numbers.items():
+            if value < 0 or (value and word != "TOLERANCE"):
+                raise VerifyException(f"{name} is {value} in result_accuracy of mode {word}")
+        if word != "TOLERANCE":
+            return None if word == "DEFAULT" else f"{{mode={word.lower()}}}"
+        listed = ",".join(f"{name}={value}" for name, value in numbers.items())
+        return f"{{tolerance={{{listed}}}}}"
+
+
+_TOLERANCES = ("atol", "rtol", "ulps")
+_MODES = ("DEFAULT", "HIGHEST", "TOLERANCE")
+
+
+def _number(value: Attribute | None) -> float | int:
+    """A number, an integer where it is one."""
+    if isinstance(value, FloatAttr):
+        number = cast("FloatAttr[Any]", value).value.data
+        return int(number) if number >= 0 and number.is_integer() else number
+    return cast("IntegerAttr[Any]", value).value.data if isinstance(value, IntegerAttr) else 0
+
+
 @irdl_attr_definition
 class RaggedDotNumbers(Fields):
     """`#chlo.ragged_dot<lhs_ragged_dimensions = [0], ...>`."""
@@ -262,6 +342,9 @@ ATTRIBUTES: tuple[type[Attribute], ...] = (
     FutureType,
     Bounds,
     ConvolutionNumbers,
+    ComparisonDirectionAttr,
+    ComparisonTypeAttr,
+    ResultAccuracy,
     *WORDS.values(),
     *FIELDS.values(),
 )

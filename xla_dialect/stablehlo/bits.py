@@ -18,7 +18,7 @@ from xla_dialect.ops.elementwise_binary import AndOp, CompareOp, OrOp, ShiftLeft
 from xla_dialect.ops.elementwise_binary import ShiftRightLogicalOp as ShiftRightOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
-from xla_dialect.stablehlo.source import SourceOp
+from xla_dialect.stablehlo.source import HloOperation
 from xla_dialect.types import BY_NAME, BY_TYPE, PRED, Array, ElementClass, array, fits, spell
 from xla_dialect.xdsl.creation import create
 
@@ -58,7 +58,7 @@ class _Bits:
 
 
 def convert_bits(
-    op: SourceOp, conversion: Conversion, operand: SSAValue, before: Array, after: Array
+    op: HloOperation, conversion: Conversion, operand: SSAValue, before: Array, after: Array
 ) -> Sequence[SSAValue]:
     """Bit i of an element is element i along the last dimension of the array of i1."""
     sizes, is_narrow = sizes_of(before), before.element_type == PRED

@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 
+from xla_dialect.attributes import ComparisonDirectionAttr, ComparisonTypeAttr
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops import elementwise_unary as unary
@@ -34,8 +35,10 @@ from xla_dialect.stablehlo import special_functions as special
 from xla_dialect.stablehlo.attributes import parse_i64
 from xla_dialect.stablehlo.complex_numbers import emit_comparison, emit_ordered
 from xla_dialect.stablehlo.conversion import Conversion, Convert, Row, dimension_list, sizes_of
+from xla_dialect.stablehlo.correspondence import one_to_one, same, word
 from xla_dialect.stablehlo.creation import convert_constant, parse_constant
-from xla_dialect.stablehlo.elementwise import BINARY, COMPARE, UNARY, one_to_one
+from xla_dialect.stablehlo.ops import OPERATIONS
+from xla_dialect.stablehlo.ops.elementwise import BinaryOp, UnaryOp
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import arrow_types, form, parse_types, same_type
 from xla_dialect.stablehlo.terms import Term, Terms
@@ -270,9 +273,20 @@ def broadcasting_formula(formula: Formula) -> Convert:
     return convert
 
 
+_COMPARISON = same(
+    binary.CompareOp,
+    {
+        "direction": word("comparison_direction", "comparison_direction", ComparisonDirectionAttr),
+        "comparison_type": word(
+            "compare_type", "comparison_type", ComparisonTypeAttr, absent=("NOTYPE",)
+        ),
+    },
+)
+
+
 def convert_broadcast_compare(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`chlo.broadcast_compare`."""
-    properties = COMPARE.taken(op)
+    properties = _COMPARISON.taken(op)
     return emit_comparison(op, conversion, stretched_operands(op, conversion), properties)
 
 
@@ -410,7 +424,11 @@ _OPCODES: tuple[type[XlaOp], ...] = (
 )
 """Operations of one operand that have an opcode in XLA."""
 
-_BROADCASTING: tuple[type[XlaOp], ...] = (*BINARY, binary.ComplexOp)
+_BROADCASTING = tuple(
+    op.SAME
+    for op in OPERATIONS
+    if issubclass(op, BinaryOp) and op.SAME not in (None, binary.CompareOp)
+)
 """Operations of two operands with a `broadcast_` form."""
 
 
@@ -450,7 +468,11 @@ ROWS: Mapping[str, Row] = {
 }
 
 FUNCTIONS: Mapping[str, Convert] = {
-    **{f"stablehlo.{c.name.removeprefix('xla.')}": one_to_one(c) for c in UNARY},
+    **{
+        op.name: one_to_one(op.SAME)
+        for op in OPERATIONS
+        if issubclass(op, UnaryOp) and op.SAME is not None
+    },
     **{
         name: ROWS[name].convert
         for name in (*map(_name, _OPCODES), *map("chlo.{}".format, _FORMULAS))

@@ -17,7 +17,8 @@ from xla_dialect.ops.reduction import MapOp
 from xla_dialect.ops.transfers import U32
 from xla_dialect.stablehlo.collectives import take_groups, take_roots
 from xla_dialect.stablehlo.conversion import Conversion, Row, dimension_list, sizes_of
-from xla_dialect.stablehlo.promotion import accumulators_of, promoted
+from xla_dialect.stablehlo.legalize.reduction import promoted
+from xla_dialect.stablehlo.ops.reduction import accumulators_of
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.terms import Terms
 from xla_dialect.types import S32, Array, array, as_array, fits, spell_all

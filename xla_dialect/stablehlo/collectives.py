@@ -24,9 +24,10 @@ from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.stablehlo.attributes import Fields
 from xla_dialect.stablehlo.conversion import Conversion, Convert, Row, dimension_list, sizes_of
-from xla_dialect.stablehlo.elementwise import one_to_one
+from xla_dialect.stablehlo.correspondence import one_to_one
+from xla_dialect.stablehlo.legalize.reduction import promoted
 from xla_dialect.stablehlo.mesh_groups import Chosen, MeshAxes
-from xla_dialect.stablehlo.promotion import accumulators_of, promoted
+from xla_dialect.stablehlo.ops.reduction import accumulators_of
 from xla_dialect.stablehlo.source import SourceOp, integers_of, matrix
 from xla_dialect.stablehlo.syntax import form, same_type
 from xla_dialect.types import Array, array, fits, spell

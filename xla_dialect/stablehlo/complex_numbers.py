@@ -20,7 +20,7 @@ from xla_dialect.ops import elementwise_ternary as ternary
 from xla_dialect.ops import elementwise_unary as unary
 from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.stablehlo.conversion import NO_DIMENSIONS, Conversion
-from xla_dialect.stablehlo.source import SourceOp
+from xla_dialect.stablehlo.source import HloOperation
 from xla_dialect.stablehlo.terms import Term, Terms
 from xla_dialect.types import (
     Array,
@@ -56,17 +56,17 @@ def is_complex(value: SSAValue) -> bool:
     return type_ is not None and element_class(type_.element_type) == ElementClass.COMPLEX
 
 
-def convert_maximum(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_maximum(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.maximum`."""
     return emit_ordered(binary.MaximumOp, op, conversion, conversion.operands(op))
 
 
-def convert_minimum(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_minimum(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.minimum`."""
     return emit_ordered(binary.MinimumOp, op, conversion, conversion.operands(op))
 
 
-def convert_clamp(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_clamp(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.clamp`: of complex numbers the minimum of a maximum; bounds may be scalars."""
     operands = conversion.operands(op)
     if not is_complex(operands[1]):
@@ -82,7 +82,7 @@ def convert_clamp(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
 
 
 def emit_ordered(
-    op_class: type[XlaOp], op: SourceOp, conversion: Conversion, operands: Sequence[SSAValue]
+    op_class: type[XlaOp], op: HloOperation, conversion: Conversion, operands: Sequence[SSAValue]
 ) -> Sequence[SSAValue]:
     """Any operation of two operands; of complex ones its order is computed."""
     if op_class not in ORDERS or not is_complex(operands[0]):
@@ -92,7 +92,7 @@ def emit_ordered(
 
 
 def emit_comparison(
-    op: SourceOp,
+    op: HloOperation,
     conversion: Conversion,
     operands: Sequence[SSAValue],
     properties: Mapping[str, Attribute],
@@ -109,7 +109,7 @@ def emit_comparison(
     return [_returned(op, conversion, _in_order(x, y, direction.data))]
 
 
-def convert_cbrt(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_cbrt(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.cbrt`: of complex numbers the principal root, by radius and angle in f64."""
     operands = conversion.operands(op)
     if not is_complex(operands[0]):
@@ -124,7 +124,7 @@ def convert_cbrt(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     return [_returned(op, conversion, root.converted(z.element_type))]
 
 
-def _terms(op: SourceOp, conversion: Conversion, operands: Sequence[SSAValue]) -> list[Term]:
+def _terms(op: HloOperation, conversion: Conversion, operands: Sequence[SSAValue]) -> list[Term]:
     """The operands, arrays of one type."""
     types = [value.type for value in operands]
     if not all(compatible(other, types[0]) for other in types):
@@ -144,7 +144,7 @@ def _of_order(x: Term, y: Term, direction: ComparisonDirection) -> Term:
     return _in_order(x, y, direction).where(x, y)
 
 
-def _returned(op: SourceOp, conversion: Conversion, result: Term) -> SSAValue:
+def _returned(op: HloOperation, conversion: Conversion, result: Term) -> SSAValue:
     """The result of an operation, which has to be of its declared type."""
     declared = conversion.result_types(op)[0]
     if not fits(result.type, declared):

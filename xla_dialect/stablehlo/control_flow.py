@@ -118,7 +118,6 @@ def convert_optimization_barrier(op: SourceOp, conversion: Conversion) -> Sequen
 
 
 ROWS: Mapping[str, Row] = {
-    "stablehlo.return": Row(parse_return, convert_return, results=0),
     "stablehlo.while": Row(parse_while, convert_while, results=None, regions=2),
     "stablehlo.if": Row(None, convert_if, operands=1, results=None, regions=2),
     "stablehlo.case": Row(None, convert_case, operands=1, results=None, regions=None),

@@ -55,15 +55,18 @@ from xla_dialect.stablehlo.dynamic_types import (
     takes_dynamic,
 )
 from xla_dialect.stablehlo.kept_attributes import attributes_of_values, kept_entries
+from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.resources import Lookup, literal_of_resource
 from xla_dialect.stablehlo.shape_values import ShapeValues
 from xla_dialect.stablehlo.source import (
+    HloOperation,
     SourceError,
     SourceOp,
     SourceRow,
     UnknownShape,
     check_counts,
     check_rest,
+    warn_of_misspellings,
 )
 from xla_dialect.stablehlo.source_locations import SourceLocations
 from xla_dialect.types import (
@@ -471,6 +474,8 @@ class Conversion:
             check_counts(op)
             results = self.convert(op)
             check_rest(op, self._location)
+        elif isinstance(op, StableHloOp):
+            results = self._converted_by_class(op)
         else:
             raise SourceError(op, "this operation is not supported here")
         for old, new in zip(op.results, results, strict=True):
@@ -480,6 +485,16 @@ class Conversion:
             self._keep_attributes(op, made)
         if op.location is not UNKNOWN_LOC and not isinstance(op.location, UnknownLoc):
             self._remember_location(op.location, before)
+
+    def _converted_by_class(self, op: StableHloOp) -> Sequence[SSAValue]:
+        """What the results of an operation become; its properties may become discardable."""
+        if op.attributes:
+            warn_of_misspellings(op, op.get_irdl_definition().properties, self._location)
+        try:
+            op.attributes.update(op.xla_attributes())
+            return self.convert(op)
+        except VerifyException as error:
+            raise SourceError(op, str(error)) from None
 
     def _keep_attributes(self, op: Operation, made: Operation) -> None:
         """Gives the attributes of an operation to the last one that is made of it."""
@@ -495,12 +510,13 @@ class Conversion:
                 del entries[SHARDING_RULE]
         made.attributes.update(entries)
 
-    def convert(self, op: SourceOp) -> Sequence[SSAValue]:
+    def convert(self, op: HloOperation) -> Sequence[SSAValue]:
         """What the results of an operation become."""
         return self.by_row(op)
 
-    def by_row(self, op: SourceOp) -> Sequence[SSAValue]:
+    def by_row(self, op: HloOperation) -> Sequence[SSAValue]:
         """What the results of an operation become by its row, whatever its operands stand for."""
+        assert isinstance(op, SourceOp)
         return op.row.convert(op, self)
 
     def value(self, value: SSAValue) -> SSAValue:
@@ -617,3 +633,6 @@ LEGALIZATIONS: dict[str, Callable[[Any, Conversion], Sequence[SSAValue]]] = {
 
 Convert: TypeAlias = Callable[[SourceOp, Conversion], Sequence[SSAValue]]
 Row: TypeAlias = SourceRow[Conversion]
+
+Legalize: TypeAlias = Callable[[Operation, Conversion], Sequence[SSAValue]]
+"""Emits what replaces an operation; returns what its results become."""

@@ -180,6 +180,11 @@ def same(
     return Same(op_class, properties or {}, fields, at_least, before)
 
 
+def one_to_one(op_class: type[XlaOp], at_least: int = 0) -> Same:
+    """The correspondence of an operation without properties."""
+    return same(op_class, at_least=at_least)
+
+
 def named(*properties: Property) -> dict[str, Property]:
     """Properties that have the same name in both dialects."""
     return {each.name: each for each in properties}

@@ -13,8 +13,7 @@ from xla_dialect.shapes.dynamic_size import is_unknown
 from xla_dialect.stablehlo import attributes
 from xla_dialect.stablehlo.attributes import parse_i64
 from xla_dialect.stablehlo.conversion import Conversion, Row, dimension_list, sizes_of
-from xla_dialect.stablehlo.correspondence import integer, integers, named, same
-from xla_dialect.stablehlo.elementwise import one_to_one
+from xla_dialect.stablehlo.correspondence import integer, integers, named, one_to_one, same
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import (
     form,

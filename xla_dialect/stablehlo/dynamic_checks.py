@@ -37,7 +37,7 @@ from xla_dialect.types import (
 )
 from xla_dialect.violations import Violation
 
-Check: TypeAlias = Callable[[SourceOp, Conversion], Sequence[SSAValue] | None]
+Check: TypeAlias = Callable[[Any, Conversion], Sequence[SSAValue] | None]
 """Raises SourceError; returns the results, or None where only their types are known."""
 
 

@@ -17,7 +17,8 @@ from xla_dialect.stablehlo.correspondence import (
     named,
     same,
 )
-from xla_dialect.stablehlo.promotion import accumulators_of, promoted
+from xla_dialect.stablehlo.legalize.reduction import promoted
+from xla_dialect.stablehlo.ops.reduction import accumulators_of
 from xla_dialect.stablehlo.source import SourceOp
 
 _GATHER_LISTS = (

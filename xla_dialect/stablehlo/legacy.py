@@ -23,7 +23,7 @@ from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.stablehlo.collectives import take_listed_groups
 from xla_dialect.stablehlo.contraction import keep_precision
 from xla_dialect.stablehlo.conversion import Conversion, Row, dimension_list, sizes_of
-from xla_dialect.stablehlo.reduction import emit_sum, sum_of_two
+from xla_dialect.stablehlo.legalize.reduction import emit_sum, sum_of_two
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import Clause, form
 from xla_dialect.types import Array, array, as_array, fits

@@ -16,10 +16,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, AttributeInvT, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from xla_dialect.stablehlo.known_lines import LINE, KnownLines
+from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.xdsl.dense_literals import parse_dense_literal
 from xla_dialect.xdsl.text import MlirParser
 
@@ -58,7 +60,12 @@ class StableHloParser(MlirParser):
                 return copied
         outer = len(self._names)
         operation = super().parse_operation()
-        self.positions[operation] = self._names[outer]
+        start = self.positions[operation] = self._names[outer]
+        if isinstance(operation, StableHloOp):
+            try:
+                operation.complete()
+            except VerifyException as error:
+                self.raise_error(f"{operation.name}: {error}", start, start)
         # More than one where a parser has gone on after an error inside.
         del self._names[outer:]
         if line is not None:

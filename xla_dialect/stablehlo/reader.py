@@ -38,13 +38,11 @@ from xla_dialect.stablehlo import (
     custom_calls,
     data_movement,
     dynamic_shapes,
-    elementwise,
     gather_scatter,
     legacy,
     linear_algebra,
     normalization,
     random,
-    reduction,
     scalar_sizes,
     shape_producers,
     sharding,
@@ -54,9 +52,12 @@ from xla_dialect.stablehlo import (
     windows,
 )
 from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES
-from xla_dialect.stablehlo.conversion import LEGALIZATIONS, Conversion, Row
+from xla_dialect.stablehlo.conversion import LEGALIZATIONS, Row
 from xla_dialect.stablehlo.dynamic_types import takes_dynamic
+from xla_dialect.stablehlo.legalize.to_xla import ToXla
 from xla_dialect.stablehlo.mesh_groups import ATTRIBUTES as MESH_ATTRIBUTES
+from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.ops import OPERATIONS
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.quantization import conversion as quantization
 from xla_dialect.stablehlo.quantization.conversion import ArithmeticName, QuantizedConversion
@@ -72,9 +73,7 @@ from xla_dialect.xdsl.traversal import operations_in
 
 ROWS: Mapping[str, Row] = {
     **creation.ROWS,
-    **elementwise.ROWS,
     **data_movement.ROWS,
-    **reduction.ROWS,
     **windows.ROWS,
     **sorting.ROWS,
     **gather_scatter.ROWS,
@@ -98,8 +97,12 @@ ROWS: Mapping[str, Row] = {
 }
 """Every operation of StableHLO and CHLO that is read, and those beside them."""
 
-STABLEHLO = Dialect("stablehlo", classes_of(ROWS, "stablehlo"), [*ATTRIBUTES, *MESH_ATTRIBUTES])
-"""StableHLO as a dialect whose operations only parse."""
+STABLEHLO = Dialect(
+    "stablehlo",
+    [*OPERATIONS, *classes_of(ROWS, "stablehlo")],
+    [*ATTRIBUTES, *MESH_ATTRIBUTES],
+)
+"""StableHLO as a dialect; operations of rows only parse."""
 
 CHLO = Dialect("chlo", classes_of(ROWS, "chlo"), list(CHLO_ATTRIBUTES))
 """CHLO as a dialect whose operations only parse."""
@@ -139,7 +142,7 @@ def read_stablehlo(
     module, positions = _parse(text, file_name, make_reading_context(resources))
     try:
         quantized = "!quant." in text and has_quantized_arrays(module)
-        make = QuantizedConversion if quantized else Conversion
+        make = QuantizedConversion if quantized else ToXla
         conversion = make(SourceLocations(text, file_name, positions), lookup_in(resources, given))
         if argument_types is None and (quantized or takes_dynamic_arguments(module)):
             _check_sizes(text, file_name, given)
@@ -149,7 +152,7 @@ def read_stablehlo(
         except UnknownShape:
             resources = OpAsmDialectInterface()
             module, positions = _parse(text, file_name, make_reading_context(resources))
-            conversion = Conversion(
+            conversion = ToXla(
                 SourceLocations(text, file_name, positions), lookup_in(resources, given)
             )
             _check_sizes(text, file_name, given)
@@ -221,10 +224,11 @@ def takes_dynamic_arguments(module: ModuleOp) -> bool:
 
 def has_source_operations(module: ModuleOp) -> bool:
     """Whether operations of StableHLO or CHLO are in a module, which stayed what it was."""
-    return any(isinstance(op, SourceOp | ShardyOp) for op in operations_in(module))
+    classes = SourceOp | StableHloOp | ShardyOp
+    return any(isinstance(op, classes) for op in operations_in(module))
 
 
-def _unresolved(module: ModuleOp, conversion: Conversion) -> ModuleOp:
+def _unresolved(module: ModuleOp, conversion: ToXla) -> ModuleOp:
     """
     The parsed module, its operations with their locations, and literals instead of resources.
 

@@ -38,7 +38,7 @@ from xla_dialect.sharding.attributes import (
 from xla_dialect.sharding.collectives import axes_in, counted_along
 from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.creation import emit_constant
-from xla_dialect.stablehlo.source import SourceError, warn_of_misspelling
+from xla_dialect.stablehlo.source import SourceError, warn_of_misspellings
 from xla_dialect.stablehlo.terms import Terms
 from xla_dialect.types import PRED, TokenType, is_array
 
@@ -195,10 +195,8 @@ def _checked(legalize: _Legalize) -> _Legalize:
             op.check(conversion.meshes)
         except VerifyException as error:
             raise SourceError(op, str(error)) from None
-        for name in op.attributes:
-            if "." not in name:
-                place = conversion.locations.of(op) or op.location
-                warn_of_misspelling(op, name, definition.properties, place)
+        place = conversion.locations.of(op) or op.location
+        warn_of_misspellings(op, definition.properties, place)
         return legalize(op, conversion)
 
     return of_verified

@@ -18,7 +18,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.stablehlo.attributes import FutureType
 from xla_dialect.stablehlo.dynamic_checks import CHECKS
 from xla_dialect.stablehlo.quantization.conversion import QuantizedConversion
-from xla_dialect.stablehlo.source import SourceError, SourceOp, UnknownShape
+from xla_dialect.stablehlo.source import HloOperation, SourceError, UnknownShape
 from xla_dialect.types import compatible, is_unbounded, spell, spell_all
 from xla_dialect.xdsl.creation import create
 
@@ -128,7 +128,7 @@ class SizeChecks(QuantizedConversion):
             raise SourceError(op, message)
         self.define(result, self.unknown([declared])[0])
 
-    def by_row(self, op: SourceOp) -> Sequence[SSAValue]:
+    def by_row(self, op: HloOperation) -> Sequence[SSAValue]:
         """What the results of an operation become; checked here where a shape is an operand."""
         check = CHECKS.get(op.name)
         try:

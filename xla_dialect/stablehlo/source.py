@@ -28,6 +28,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, OpTraits, SSAValue
 from xdsl.parser import Parser
 from xdsl.traits import IsTerminator
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.shape_text.errors import suggestion
@@ -78,7 +79,15 @@ MAX_LIST = 1 << 16
 """No list of dimensions, sizes or paddings is longer."""
 
 
-class SourceOp(Operation):
+class HloOperation(Operation):
+    """An operation of StableHLO or CHLO, whether a row or a class of its own defines it."""
+
+    def fail(self, message: str) -> NoReturn:
+        """Raises an error at this operation."""
+        raise SourceError(self, message)
+
+
+class SourceOp(HloOperation):
     """A parsed operation; there is one subclass for each row of the table."""
 
     row: ClassVar[SourceRow[Any]]
@@ -93,15 +102,15 @@ class SourceOp(Operation):
             parser.raise_error(f"{cls.name} has no custom form; expected the generic form")
         return cast(Self, cls.row.form(parser, cls))
 
-    def fail(self, message: str) -> NoReturn:
-        """Raises an error at this operation."""
-        raise SourceError(self, message)
-
     def take(self, name: str) -> Attribute | None:
         """Removes and returns a property (or an attribute: older texts have no properties)."""
         self.taken.add(name)
         value = self.properties.pop(name, None)
-        return self.attributes.pop(name, None) if value is None else value
+        if value is None:
+            return self.attributes.pop(name, None)
+        if name in self.attributes:
+            self.fail(f"attribute {name!r} is given twice")
+        return value
 
     def spread(self, name: str) -> None:
         """Replaces an attribute that has fields, if present, by its fields."""
@@ -127,7 +136,7 @@ class SourceOp(Operation):
                 self.fail(f"{name} is missing")
             return tuple(default)
         found = integers_of(value)
-        if found is None or not _has_elements(value, type_):
+        if found is None or not has_elements(value, type_):
             self.fail(f"{name} is {value}, not a list of {type_}")
         return found
 
@@ -186,25 +195,35 @@ class SourceOp(Operation):
 
 
 def matrix(op: SourceOp, name: str) -> Sequence[Sequence[int]] | None:
-    """Takes a matrix, `dense<[[0, 1], [2, -1]]> : tensor<2x2xi64>`, if present."""
+    """Takes a matrix, if present; see `rows_of`."""
     value = op.take(name)
-    if value is None:
-        return None
+    try:
+        return None if value is None else rows_of(name, value)
+    except VerifyException as error:
+        op.fail(str(error))
+
+
+def rows_of(name: str, value: Attribute) -> Sequence[Sequence[int]]:
+    """
+    The rows of a matrix, `dense<[[0, 1], [2, -1]]> : tensor<2x2xi64>`.
+
+    Raises VerifyException for anything else; `name` is that of the property.
+    """
     dense = cast("DenseIntOrFPElementsAttr[Any]", value)
     if (
         not isinstance(value, DenseIntOrFPElementsAttr)
         or len(dense.get_shape()) != 2
         or dense.get_element_type() != i64
     ):
-        op.fail(f"{name} is {value}, not a matrix of i64")
+        raise VerifyException(f"{name} is {value}, not a matrix of i64")
     count, width = dense.get_shape()
     numbers = integers_of(cast(Attribute, value))
     if numbers is None:
-        op.fail(f"{name} has more than {MAX_LIST} numbers")
+        raise VerifyException(f"{name} has more than {MAX_LIST} numbers")
     return [numbers[i * width : (i + 1) * width] for i in range(count)]
 
 
-def _has_elements(value: Attribute, type_: IntegerType) -> bool:
+def has_elements(value: Attribute, type_: IntegerType) -> bool:
     """Whether the elements of a list of integers are of a type."""
     if isinstance(value, DenseArrayBase):
         return cast("DenseArrayBase[Any]", value).elt_type == type_
@@ -278,19 +297,14 @@ def check_rest(op: SourceOp, place: LocationAttr) -> None:
     """
     for name in op.properties:
         op.fail(f"unknown attribute {name!r}")
+    warn_of_misspellings(op, op.taken, place)
+
+
+def warn_of_misspellings(op: Operation, known: Iterable[str], place: LocationAttr) -> None:
+    """Warns of attributes that are kept without a meaning, but whose names are nearly known."""
     for name in op.attributes:
-        if name in op.taken:
-            op.fail(f"attribute {name!r} is given twice")
-        if "." not in name:
-            warn_of_misspelling(op, name, op.taken, place)
-
-
-def warn_of_misspelling(
-    op: Operation, name: str, known: Iterable[str], place: LocationAttr
-) -> None:
-    """Warns that an attribute is kept without a meaning, if its name is nearly a known one."""
-    hint = suggestion(name, known)
-    if hint:
-        where = str(place)[len("loc(") : -1].replace('"', "")
-        message = f"{where}: {op.name}: attribute {name!r} is kept, but has no meaning here{hint}"
-        warnings.warn(message, UserWarning, stacklevel=2)
+        hint = suggestion(name, known) if "." not in name else ""
+        if hint:
+            where = str(place)[len("loc(") : -1].replace('"', "")
+            message = f"{where}: {op.name}: attribute {name!r} is kept, but has no meaning{hint}"
+            warnings.warn(message, UserWarning, stacklevel=2)

@@ -12,8 +12,7 @@ from xla_dialect.devices.replica_groups import SourceTargetPairs
 from xla_dialect.ops import transfers as xla
 from xla_dialect.stablehlo.collectives import take_channel, take_channel_type
 from xla_dialect.stablehlo.conversion import Conversion, Row
-from xla_dialect.stablehlo.correspondence import Special
-from xla_dialect.stablehlo.elementwise import one_to_one
+from xla_dialect.stablehlo.correspondence import Special, one_to_one
 from xla_dialect.stablehlo.source import SourceOp, matrix
 from xla_dialect.stablehlo.syntax import form, same_type
 from xla_dialect.types import TokenType, array, spell

@@ -12,8 +12,7 @@ from xdsl.parser import Parser
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 from xla_dialect.stablehlo.attributes import parse_i64
 from xla_dialect.stablehlo.conversion import Conversion, Row
-from xla_dialect.stablehlo.correspondence import Special
-from xla_dialect.stablehlo.elementwise import one_to_one
+from xla_dialect.stablehlo.correspondence import Special, one_to_one
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import form, parse_attributes_and_types, tuple_type
 from xla_dialect.xdsl.creation import create

@@ -18,14 +18,11 @@ from xdsl.parser import Parser
 
 from xla_dialect.attributes import SpellingError
 from xla_dialect.ops.contraction import ConvolutionOp
-from xla_dialect.ops.reduction import ReduceWindowOp, SelectAndScatterOp
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels, ConvolutionLabelsAttr
 from xla_dialect.shapes.window import Window, WindowAttr
 from xla_dialect.stablehlo.attributes import ConvolutionNumbers, parse_i64
 from xla_dialect.stablehlo.contraction import keep_precision
 from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of
-from xla_dialect.stablehlo.promotion import accumulators_of, promoted
-from xla_dialect.stablehlo.reduction import inputs_and_inits
 from xla_dialect.stablehlo.source import SourceOp, matrix
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types, parse_integers
 from xla_dialect.types import as_array, spell
@@ -37,23 +34,17 @@ _CONVOLUTION = {
     "window_dilation": "rhs_dilation",
     "reversal": "window_reversal",
 }
-_REDUCTION = {
-    "stride": "window_strides",
-    "base_dilation": "base_dilations",
-    "window_dilation": "window_dilations",
-}
-_SELECTION = {"stride": "window_strides"}
-"""From the arguments of `Window.of` to the lists of each operation."""
+"""From the arguments of `Window.of` to the lists of the operation."""
 
 
-def take_window(op: SourceOp, sizes: Sequence[int], names: Mapping[str, str]) -> WindowAttr:
-    """Takes the lists of these names, and the padding, of a window of these sizes."""
+def take_window(op: SourceOp, sizes: Sequence[int]) -> WindowAttr:
+    """Takes the lists of a convolution, and the padding, of a window of these sizes."""
     padding = matrix(op, "padding") or ()
     if any(len(row) != 2 for row in padding):
         op.fail(f"padding is {[list(row) for row in padding]}, not pairs")
     lists: dict[str, Any] = {
         argument: op.integers(name, (), i1 if argument == "reversal" else i64)
-        for argument, name in names.items()
+        for argument, name in _CONVOLUTION.items()
     }
     if "reversal" in lists:
         lists["reversal"] = [flag != 0 for flag in lists["reversal"]]
@@ -62,35 +53,6 @@ def take_window(op: SourceOp, sizes: Sequence[int], names: Mapping[str, str]) ->
     except SpellingError as error:
         op.fail(str(error))
     return WindowAttr(window)
-
-
-def convert_reduce_window(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.reduce_window`, with as many results as inputs."""
-    if len(op.operands) % 2 or not op.operands:
-        op.fail(f"has {len(op.operands)} operands, expected one init value for each input")
-    regions = conversion.regions(op)
-    return conversion.emit(
-        ReduceWindowOp,
-        inputs_and_inits(op, conversion, regions[0]),
-        conversion.result_types(op),
-        {"window": take_window(op, op.integers("window_dimensions"), _REDUCTION)},
-        regions,
-    )
-
-
-def convert_select_and_scatter(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.select_and_scatter`."""
-    regions, operands = conversion.regions(op), conversion.operands(op)
-    accumulator = accumulators_of(regions[1], 1)
-    if accumulator:
-        operands = promoted(conversion, operands, [*accumulator] * 3)
-    return conversion.emit(
-        SelectAndScatterOp,
-        operands,
-        conversion.result_types(op),
-        {"window": take_window(op, op.integers("window_dimensions"), _SELECTION)},
-        regions,
-    )
 
 
 _WINDOW_LISTS = {
@@ -187,7 +149,7 @@ def convert_convolution(
     if len(set(element_types)) != 1:
         op.fail(f"lhs and rhs are {spell(operands[0].type)} and {spell(operands[1].type)}")
     properties: Mapping[str, Attribute] = {
-        "window": take_window(op, sizes, _CONVOLUTION),
+        "window": take_window(op, sizes),
         "dim_labels": ConvolutionLabelsAttr(labels),
         "feature_group_count": IntegerAttr(op.integer("feature_group_count"), i64),
         "batch_group_count": IntegerAttr(op.integer("batch_group_count"), i64),
@@ -197,7 +159,5 @@ def convert_convolution(
 
 
 ROWS: Mapping[str, Row] = {
-    "stablehlo.reduce_window": Row(None, convert_reduce_window, results=None, regions=1),
-    "stablehlo.select_and_scatter": Row(None, convert_select_and_scatter, operands=3, regions=2),
     "stablehlo.convolution": Row(parse_convolution, convert_convolution, operands=2),
 }

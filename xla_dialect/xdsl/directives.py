@@ -1,3 +1,4 @@
+# pyright: reportPrivateUsage=false
 """Custom directives of assembly formats that several dialects share.
 
 assembly_format = "operands attr-dict `:` custom<SameType>(type(operands), type(results))"
@@ -229,3 +230,8 @@ def print_integers(printer: Printer, value: Attribute | None) -> None:
     """Prints what `parse_integers` parses; an absent list as an empty one."""
     numbers = () if value is None else cast("DenseArrayBase[Any]", value).get_values()
     printer.print_string(f"[{', '.join(map(str, numbers))}]")
+
+
+def print_new_line(printer: Printer) -> None:
+    """Begins a line, as far to the right as the operation that is printed."""
+    printer._print_new_line()

@@ -9,7 +9,8 @@ from functools import cache
 from math import prod
 
 from xla_dialect.entry.names import ALIASING_OUTPUT
-from xla_dialect.stablehlo import chlo, elementwise
+from xla_dialect.stablehlo import chlo
+from xla_dialect.stablehlo.ops import elementwise, operations_of
 
 _FEWEST_SAVED = 64
 """So many operations have to go for a function to be made."""
@@ -29,7 +30,7 @@ _MOST_COPIED = 8
 _OPERATIONS = frozenset(
     {
         *_COPIED,
-        *elementwise.ROWS,
+        *(op.name for op in operations_of(elementwise)),
         *(name for name, row in chlo.ROWS.items() if row.operands in (1, 2)),
     }
 )

@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from xla_dialect.quantized_types import has_quantized, quantization_of
 from xla_dialect.stablehlo.conversion import Conversion, Row
+from xla_dialect.stablehlo.legalize.to_xla import ToXla
 from xla_dialect.stablehlo.quantization.expressed import (
     convert_dequantize,
     convert_quantize,
@@ -18,11 +19,11 @@ from xla_dialect.stablehlo.quantization.expressed import (
 from xla_dialect.stablehlo.quantization.integers import integer_arithmetic
 from xla_dialect.stablehlo.quantization.rules import check_quantized
 from xla_dialect.stablehlo.resources import Lookup
-from xla_dialect.stablehlo.source import SourceError, SourceOp
+from xla_dialect.stablehlo.source import HloOperation, SourceError
 from xla_dialect.stablehlo.source_locations import SourceLocations
 from xla_dialect.stablehlo.syntax import form
 
-Arithmetic: TypeAlias = Callable[[SourceOp, Conversion], Sequence[SSAValue]]
+Arithmetic: TypeAlias = Callable[[HloOperation, Conversion], Sequence[SSAValue]]
 """What an operation with quantized operands or results becomes."""
 
 ArithmeticName: TypeAlias = Literal["float", "integer"]
@@ -34,7 +35,7 @@ ARITHMETIC: Mapping[ArithmeticName, Arithmetic] = {
 """With what quantized operations compute, by name: as they are defined, or in integers."""
 
 
-class QuantizedConversion(Conversion):
+class QuantizedConversion(ToXla):
     """As any conversion; operations on quantized arrays become arithmetic on stored integers."""
 
     def __init__(
@@ -52,7 +53,7 @@ class QuantizedConversion(Conversion):
             self._check_returned(op)
         super().convert_operation(op)
 
-    def convert(self, op: SourceOp) -> Sequence[SSAValue]:
+    def convert(self, op: HloOperation) -> Sequence[SSAValue]:
         """What the results of an operation become."""
         if not has_quantized([v.type for v in (*op.operands, *op.results)]):
             blocks = [block for region in op.regions for block in region.blocks]

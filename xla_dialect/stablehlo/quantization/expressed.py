@@ -14,12 +14,12 @@ from xla_dialect.quantized_types import quantization_of, with_element_type
 from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.quantization.rules import NUMBERS, check_quantized
 from xla_dialect.stablehlo.quantization.values import dequantized, quantized
-from xla_dialect.stablehlo.source import SourceError, SourceOp
+from xla_dialect.stablehlo.source import HloOperation, SourceError
 from xla_dialect.xdsl.creation import create
 
 
 def convert_as(
-    op: SourceOp,
+    op: HloOperation,
     conversion: Conversion,
     operands: Sequence[SSAValue],
     result_types: Sequence[Attribute],
@@ -48,7 +48,7 @@ def convert_as(
     return [conversion.value(result) for result in plain.results]
 
 
-def expressed_arithmetic(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+def expressed_arithmetic(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
     """Computes with numbers of the expressed type."""
     if op.name not in NUMBERS:
         return conversion.by_row(op)
@@ -69,7 +69,7 @@ def expressed_arithmetic(op: SourceOp, conversion: Conversion) -> Sequence[SSAVa
     ]
 
 
-def convert_quantize(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_quantize(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.uniform_quantize`, of numbers or of what stands for them."""
     check_quantized(op)
     (value,) = conversion.operands(op)
@@ -80,7 +80,7 @@ def convert_quantize(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]
     return [quantized(conversion, value, result)]
 
 
-def convert_dequantize(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_dequantize(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.uniform_dequantize`."""
     check_quantized(op)
     source = quantization_of(op.operands[0].type)

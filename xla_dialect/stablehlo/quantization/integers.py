@@ -35,15 +35,15 @@ from xla_dialect.stablehlo.quantization.zero_points import (
     dot_of_shifted,
     is_summed_alone,
 )
-from xla_dialect.stablehlo.source import SourceOp
+from xla_dialect.stablehlo.source import HloOperation
 from xla_dialect.stablehlo.terms import Term, Terms
 from xla_dialect.types import Array, extents
 
-Form: TypeAlias = Callable[[SourceOp, Conversion], Sequence[SSAValue] | None]
+Form: TypeAlias = Callable[[HloOperation, Conversion], Sequence[SSAValue] | None]
 """The integer form of an operation on quantized arrays; None where it has none."""
 
 
-def _quantizations(op: SourceOp) -> tuple[list[Quantization], Quantization] | None:
+def _quantizations(op: HloOperation) -> tuple[list[Quantization], Quantization] | None:
     """Those of all operands, and that of the result; None where one is not quantized."""
     *sides, result = (quantization_of(v.type) for v in (*op.operands, *op.results))
     if result is None or None in sides:
@@ -51,22 +51,22 @@ def _quantizations(op: SourceOp) -> tuple[list[Quantization], Quantization] | No
     return cast("list[Quantization]", sides), result
 
 
-def _terms(op: SourceOp, conversion: Conversion) -> list[Term]:
+def _terms(op: HloOperation, conversion: Conversion) -> list[Term]:
     values = conversion.operands(op)
     terms = Terms(conversion, cast(Array, values[0].type))
     return list(map(terms.of, values))
 
 
-def _as_stored(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue] | None:
+def _as_stored(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue] | None:
     """Where all types are one, what holds of the numbers holds of the integers: scales are > 0."""
     found = {quantization_of(v.type) for v in (*op.operands, *op.results)} - {None}
     if len(found) != 1:
         return None
-    op.take("compare_type")
+    op.properties.pop("compare_type", None)
     return conversion.by_row(op)
 
 
-def _sum(op: SourceOp, conversion: Conversion, sign: int) -> Sequence[SSAValue] | None:
+def _sum(op: HloOperation, conversion: Conversion, sign: int) -> Sequence[SSAValue] | None:
     found = _quantizations(op)
     if found is None:
         return None
@@ -87,7 +87,7 @@ def _sum(op: SourceOp, conversion: Conversion, sign: int) -> Sequence[SSAValue] 
     return [stored(left + right if sign > 0 else left - right, result).value]
 
 
-def _product(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue] | None:
+def _product(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue] | None:
     found = _quantizations(op)
     if found is None:
         return None
@@ -101,7 +101,7 @@ def _product(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue] | None:
 
 
 def _one_operand(
-    op: SourceOp, conversion: Conversion, apply: Callable[[Term], Term]
+    op: HloOperation, conversion: Conversion, apply: Callable[[Term], Term]
 ) -> Sequence[SSAValue] | None:
     found = _quantizations(op)
     if found is None:
@@ -117,7 +117,7 @@ def _one_operand(
     return [stored(term, result).value]
 
 
-def _requantized(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue] | None:
+def _requantized(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue] | None:
     found = _quantizations(op)
     if found is None:
         return None
@@ -127,7 +127,7 @@ def _requantized(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue] | N
     return _one_operand(op, conversion, lambda term: term)
 
 
-def _dot(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue] | None:
+def _dot(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue] | None:
     """A dot of integers; each column of rhs may have a scale of its own."""
     lists = dot_lists(op)
     rhs = quantization_of(op.operands[1].type)
@@ -144,7 +144,7 @@ def _dot(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue] | None:
     return _contraction(op, conversion, inner, place, places)
 
 
-def _convolution(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue] | None:
+def _convolution(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue] | None:
     """A convolution of integers; padding stands for the number 0."""
     labels = convolution_labels(op)
     if labels is None or labels.faults():
@@ -157,7 +157,7 @@ def _convolution(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue] | N
 
 
 def _contraction(
-    op: SourceOp,
+    op: HloOperation,
     conversion: Conversion,
     sizes: Sequence[int],
     place: int | None,
@@ -230,7 +230,7 @@ FORMS: Mapping[str, Form] = {
 """The integer forms of operations."""
 
 
-def integer_arithmetic(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+def integer_arithmetic(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
     """Computes with stored integers where it can, and else with the numbers."""
     form = FORMS.get(op.name)
     found = None if form is None else form(op, conversion)

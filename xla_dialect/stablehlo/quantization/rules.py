@@ -17,10 +17,10 @@ from xdsl.ir import Attribute, Operation
 from xla_dialect.quantized_types import Quantization, quantization_of
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels
 from xla_dialect.stablehlo.attributes import ConvolutionNumbers, Fields
-from xla_dialect.stablehlo.source import SourceOp, integers_of
+from xla_dialect.stablehlo.source import HloOperation, integers_of
 from xla_dialect.types import Array, as_array, extents, tuple_elements
 
-Rule: TypeAlias = Callable[[SourceOp], None]
+Rule: TypeAlias = Callable[[HloOperation], None]
 """Raises SourceError where types do not go together."""
 
 
@@ -43,7 +43,7 @@ def element_of(type_: Attribute) -> Attribute:
 # Operations that compute with the numbers
 
 
-def quantizations(op: SourceOp, types: Sequence[Attribute]) -> list[Quantization]:
+def quantizations(op: HloOperation, types: Sequence[Attribute]) -> list[Quantization]:
     """What each of the types is; an error where one is not quantized."""
     found = [quantization_of(type_) for type_ in types]
     for type_, quantization in zip(types, found, strict=True):
@@ -52,13 +52,13 @@ def quantizations(op: SourceOp, types: Sequence[Attribute]) -> list[Quantization
     return cast("list[Quantization]", found)
 
 
-def _per_tensor(op: SourceOp, found: Sequence[Quantization]) -> None:
+def _per_tensor(op: HloOperation, found: Sequence[Quantization]) -> None:
     for quantization in found:
         if quantization.dimension is not None:
             op.fail(f"is quantized along dimension {quantization.dimension}, not as a whole")
 
 
-def _baseline(op: SourceOp, types: Sequence[Attribute]) -> None:
+def _baseline(op: HloOperation, types: Sequence[Attribute]) -> None:
     """Quantized arrays as a whole, which differ in scales and zero points only."""
     found = quantizations(op, types)
     _per_tensor(op, found)
@@ -70,19 +70,19 @@ def _baseline(op: SourceOp, types: Sequence[Attribute]) -> None:
             )
 
 
-def _numbers(op: SourceOp) -> None:
+def _numbers(op: HloOperation) -> None:
     _baseline(op, [*operand_types(op), *result_types(op)])
 
 
-def _predicate(op: SourceOp) -> None:
+def _predicate(op: HloOperation) -> None:
     _baseline(op, operand_types(op))
 
 
-def _choice(op: SourceOp) -> None:
+def _choice(op: HloOperation) -> None:
     _baseline(op, [*operand_types(op)[1:], *result_types(op)])
 
 
-def _sum(op: SourceOp) -> None:
+def _sum(op: HloOperation) -> None:
     found = quantizations(op, [*operand_types(op), *result_types(op)])
     *sides, result = found
     for quantization in sides:
@@ -105,7 +105,7 @@ def _along(quantization: Quantization) -> str:
     return "as a whole" if found is None else f"along dimension {found}"
 
 
-def _quantize(op: SourceOp) -> None:
+def _quantize(op: HloOperation) -> None:
     """`uniform_quantize`: of the numbers that the operand has or stands for."""
     (result,) = quantizations(op, result_types(op))
     source = quantization_of(op.operands[0].type)
@@ -114,13 +114,13 @@ def _quantize(op: SourceOp) -> None:
         op.fail(f"(C2) quantizes {expressed} as {result.expressed}")
 
 
-def _dequantize(op: SourceOp) -> None:
+def _dequantize(op: HloOperation) -> None:
     (source,) = quantizations(op, operand_types(op))
     if element_of(op.results[0].type) != source.expressed:
         op.fail(f"(C2) {source.expressed} becomes {element_of(op.results[0].type)}")
 
 
-def dot_lists(op: SourceOp) -> Mapping[str, Sequence[int]]:
+def dot_lists(op: HloOperation) -> Mapping[str, Sequence[int]]:
     """Batching and contracting dimensions of both sides, by the names in `#stablehlo.dot`."""
     if op.name == "stablehlo.dot":
         last = len(extents(cast(Array, op.operands[0].type))) - 1
@@ -130,7 +130,7 @@ def dot_lists(op: SourceOp) -> Mapping[str, Sequence[int]]:
     return {name: integers_of(value) or () for name, value in fields.items()}
 
 
-def convolution_labels(op: SourceOp) -> ConvolutionLabels | None:
+def convolution_labels(op: HloOperation) -> ConvolutionLabels | None:
     """Which dimensions of operands and result are batch and features."""
     numbers = op.properties.get("dimension_numbers", op.attributes.get("dimension_numbers"))
     return (
@@ -138,7 +138,7 @@ def convolution_labels(op: SourceOp) -> ConvolutionLabels | None:
     )
 
 
-def _dot(op: SourceOp) -> None:
+def _dot(op: HloOperation) -> None:
     rhs = quantization_of(op.operands[1].type)
     if rhs is not None:
         if any(rhs.zero_points):
@@ -149,7 +149,7 @@ def _dot(op: SourceOp) -> None:
     _product(op, 14)
 
 
-def _convolution(op: SourceOp) -> None:
+def _convolution(op: HloOperation) -> None:
     labels = convolution_labels(op)
     rhs = quantization_of(op.operands[1].type)
     result = quantization_of(op.results[0].type)
@@ -163,7 +163,7 @@ def _convolution(op: SourceOp) -> None:
     _product(op, 28)
 
 
-def _product(op: SourceOp, label: int) -> None:
+def _product(op: HloOperation, label: int) -> None:
     """Both sides and the result are quantized, or only the right side is."""
     types = [*operand_types(op)[:2], *result_types(op)]
     lhs, rhs, result = map(quantization_of, types)
@@ -193,7 +193,7 @@ def _product(op: SourceOp, label: int) -> None:
 # Operations that move stored integers
 
 
-def _same(op: SourceOp, types: Sequence[Attribute]) -> None:
+def _same(op: HloOperation, types: Sequence[Attribute]) -> None:
     """One element type, whatever it is."""
     elements = [element_of(type_) for type_ in types]
     for element in elements:
@@ -201,7 +201,7 @@ def _same(op: SourceOp, types: Sequence[Attribute]) -> None:
             op.fail(f"element types {elements[0]} and {element} are not the same")
 
 
-def _whole(op: SourceOp, types: Sequence[Attribute]) -> None:
+def _whole(op: HloOperation, types: Sequence[Attribute]) -> None:
     _per_tensor(op, [found for found in map(quantization_of, types) if found is not None])
     _same(op, types)
 
@@ -209,18 +209,18 @@ def _whole(op: SourceOp, types: Sequence[Attribute]) -> None:
 def _moved(*operands: int) -> Rule:
     """These operands have the element type of the result; the others say where to."""
 
-    def rule(op: SourceOp) -> None:
+    def rule(op: HloOperation) -> None:
         types = operand_types(op)
         _whole(op, [*(types[i] for i in operands if i < len(types)), *result_types(op)])
 
     return rule
 
 
-def _joined(op: SourceOp) -> None:
+def _joined(op: HloOperation) -> None:
     _whole(op, [*operand_types(op), *result_types(op)])
 
 
-def _each(op: SourceOp) -> None:
+def _each(op: HloOperation) -> None:
     """Results have the types of the operands, one by one; so have the values of regions."""
     results = result_types(op)
     for pair in zip(operand_types(op), results, strict=False):
@@ -230,13 +230,13 @@ def _each(op: SourceOp) -> None:
     _check_returns(op, results)
 
 
-def _each_per_tensor(op: SourceOp) -> None:
+def _each_per_tensor(op: HloOperation) -> None:
     """The same, and none is quantized along a dimension."""
     _per_tensor(op, [found for found in map(quantization_of, operand_types(op)) if found])
     _each(op)
 
 
-def _check_parameters(op: SourceOp) -> None:
+def _check_parameters(op: HloOperation) -> None:
     """Regions take the element types of the operands, one by one."""
     for region in op.regions:
         block = region.first_block
@@ -245,14 +245,14 @@ def _check_parameters(op: SourceOp) -> None:
             _same(op, pair)
 
 
-def _mapped(op: SourceOp) -> None:
+def _mapped(op: HloOperation) -> None:
     """A computation takes elements of the operands, and returns one of the result."""
     _per_tensor(op, [found for found in map(quantization_of, operand_types(op)) if found])
     _check_parameters(op)
     _check_returns(op, result_types(op))
 
 
-def _accumulated(op: SourceOp) -> None:
+def _accumulated(op: HloOperation) -> None:
     """Results and computations have one type, each for its inputs, and for more of its kind."""
     types, results = operand_types(op), result_types(op)
     if op.name == "stablehlo.scatter":  # between inputs and updates there are the indices
@@ -273,11 +273,11 @@ def _accumulated(op: SourceOp) -> None:
     _check_returns(op, results)
 
 
-def _branches(op: SourceOp) -> None:
+def _branches(op: HloOperation) -> None:
     _check_returns(op, result_types(op))
 
 
-def _check_returns(op: SourceOp, results: Sequence[Attribute]) -> None:
+def _check_returns(op: HloOperation, results: Sequence[Attribute]) -> None:
     """What regions return, but predicates, has the element types of the results."""
     known = {*map(quantization_of, operand_types(op)), *map(quantization_of, results)}
     for region in op.regions:
@@ -298,7 +298,7 @@ def _check_returns(op: SourceOp, results: Sequence[Attribute]) -> None:
 _WITH_PREDICATES = ("stablehlo.sort", "stablehlo.while", "stablehlo.select_and_scatter")
 
 
-def _tuple(op: SourceOp) -> None:
+def _tuple(op: HloOperation) -> None:
     """The elements of a tuple are what it is made of."""
     whole = (op.results if op.name == "stablehlo.tuple" else op.operands)[0].type
     elements = tuple_elements(whole) if isinstance(whole, TupleType) else None
@@ -311,19 +311,19 @@ def _tuple(op: SourceOp) -> None:
             _same(op, [elements[place], op.results[0].type])
 
 
-def integers_of_entry(op: SourceOp, name: str) -> int | None:
+def integers_of_entry(op: HloOperation, name: str) -> int | None:
     """An integer among the properties, which stays there."""
     value = op.properties.get(name, op.attributes.get(name))
     number = getattr(value, "value", None)
     return None if number is None else cast(int, number.data)
 
 
-def _dimensions(op: SourceOp, name: str) -> Sequence[int]:
+def _dimensions(op: HloOperation, name: str) -> Sequence[int]:
     value = op.properties.get(name, op.attributes.get(name))
     return () if value is None else integers_of(value) or ()
 
 
-def _shaped(op: SourceOp) -> tuple[Quantization, Quantization, Array, Array]:
+def _shaped(op: HloOperation) -> tuple[Quantization, Quantization, Array, Array]:
     """Operand and result of an operation that changes the shape only."""
     types = [op.operands[0].type, op.results[0].type]
     source, result = quantizations(op, types)
@@ -339,7 +339,7 @@ def _shaped(op: SourceOp) -> tuple[Quantization, Quantization, Array, Array]:
 _BROADCASTS = ("stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim")
 
 
-def _reshape(op: SourceOp) -> None:
+def _reshape(op: HloOperation) -> None:
     source, result, before, after = _shaped(op)
     if source.dimension is None or result.dimension is None:
         return
@@ -351,7 +351,7 @@ def _reshape(op: SourceOp) -> None:
             op.fail(f"(C3) dimension {d} of {before} becomes {e} of {after}: sizes around differ")
 
 
-def _transpose(op: SourceOp) -> None:
+def _transpose(op: HloOperation) -> None:
     source, result, _, _ = _shaped(op)
     order = _dimensions(op, "permutation")
     if source.dimension is None or result.dimension is None:
@@ -363,7 +363,7 @@ def _transpose(op: SourceOp) -> None:
         )
 
 
-def _broadcast(op: SourceOp) -> None:
+def _broadcast(op: HloOperation) -> None:
     source, result, before, _ = _shaped(op)
     places = _dimensions(op, "broadcast_dimensions")
     if source.dimension is None or source.dimension >= len(places):
@@ -377,7 +377,7 @@ def _broadcast(op: SourceOp) -> None:
             op.fail(f"(C6) {name} {list(mine)} become {list(theirs)}")
 
 
-def _nothing(op: SourceOp) -> None:
+def _nothing(op: HloOperation) -> None:
     """What the operation on stored integers requires, is all."""
 
 
@@ -430,7 +430,7 @@ CONVERSIONS: Mapping[str, Rule] = {
 """Between stored integers and numbers."""
 
 
-def check_quantized(op: SourceOp) -> None:
+def check_quantized(op: HloOperation) -> None:
     """Raises SourceError where an operation has quantized types that do not go together."""
     rule = NUMBERS.get(op.name) or STORED.get(op.name) or CONVERSIONS.get(op.name)
     if rule is None:

@@ -24,10 +24,10 @@ from xla_dialect.quantized_types import Quantization
 from xla_dialect.shapes.size_arithmetic import padded
 from xla_dialect.shapes.window import Window, WindowAttr, WindowDimension
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list
+from xla_dialect.stablehlo.legalize.reduction import emit_sum, sum_of_two
 from xla_dialect.stablehlo.quantization.rules import integers_of_entry
 from xla_dialect.stablehlo.quantization.values import along, constant
-from xla_dialect.stablehlo.reduction import emit_sum, sum_of_two
-from xla_dialect.stablehlo.source import SourceOp
+from xla_dialect.stablehlo.source import HloOperation
 from xla_dialect.stablehlo.terms import Term, Terms
 from xla_dialect.types import Array, array, extents, sizes_of
 
@@ -39,7 +39,7 @@ def are_bytes(lhs: Quantization, rhs: Quantization) -> bool:
     )
 
 
-def is_summed_alone(op: SourceOp, rhs: Quantization) -> bool:
+def is_summed_alone(op: HloOperation, rhs: Quantization) -> bool:
     """Whether windows of a convolution need not be summed group by group."""
     counts = [integers_of_entry(op, f"{each}_group_count") for each in ("feature", "batch")]
     return counts == [1, 1] or not any(rhs.zero_points)

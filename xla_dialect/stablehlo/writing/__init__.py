@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xla_dialect.stablehlo.writing.errors import StableHloPrintError
+from xla_dialect.stablehlo.inexpressible import StableHloPrintError
+from xla_dialect.stablehlo.legalize.from_xla import FromXla
+from xla_dialect.stablehlo.legalize.patterns import FROM_XLA
 from xla_dialect.stablehlo.writing.program import ProgramWriter
 
 __all__ = ["StableHloPrintError", "print_stablehlo"]
@@ -21,4 +23,4 @@ def print_stablehlo(module: ModuleOp, *, debug_info: bool = False) -> str:
 
     Raises StableHloPrintError, a `LocatedError`, for what StableHLO cannot express.
     """
-    return ProgramWriter(module, debug_info).text()
+    return ProgramWriter(FromXla(FROM_XLA).module(module), debug_info).text()

@@ -17,8 +17,8 @@ from xla_dialect.ops.collectives import (
     CollectivePermuteOp,
     ReduceScatterOp,
 )
+from xla_dialect.stablehlo.inexpressible import Inexpressible
 from xla_dialect.stablehlo.writing.body import BodyWriter, Tree, Write, grown, leaves_of
-from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.xdsl.operation_table import OperationTable
 
 

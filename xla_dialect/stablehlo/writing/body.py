@@ -11,17 +11,20 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager
 from typing import Protocol, TypeAlias
 
-from xdsl.dialects.builtin import TupleType
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import TupleType, UnrealizedConversionCastOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
-from xla_dialect.stablehlo.source import SourceOp
-from xla_dialect.stablehlo.writing.attribute_text import (
+from xla_dialect.stablehlo.attribute_text import (
+    METADATA,
     attribute_text,
     dictionary_text,
     kept_texts,
-    location_text,
+    location_of,
 )
-from xla_dialect.stablehlo.writing.errors import Inexpressible, fail
+from xla_dialect.stablehlo.inexpressible import Inexpressible, fail
+from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.source import SourceOp
+from xla_dialect.stablehlo.writing.operation_printing import OperationPrinter
 from xla_dialect.stablehlo.writing.regular import REGULAR, RegularForm, properties_text
 from xla_dialect.stablehlo.writing.type_text import signature_text
 from xla_dialect.types import flatten
@@ -68,6 +71,7 @@ class BodyWriter:
         self._count = 0
         self._arguments = 0
         self._location = ""
+        self._printer = OperationPrinter(self)
 
     # Names
 
@@ -130,6 +134,12 @@ class BodyWriter:
         if isinstance(tree, str):
             return tree
         raise Inexpressible("a tuple is an operand, where StableHLO has none")
+
+    def value_name(self, value: SSAValue) -> str:
+        """The name of a value, which an argument of a block gets here at the latest."""
+        if value not in self.trees and isinstance(value, BlockArgument):
+            self.bind([value], [self.argument_name(value.name_hint)])
+        return self.operand(value)
 
     def packed(self, value: SSAValue) -> str:
         """A single name for a value, for which tuples are made."""
@@ -354,22 +364,45 @@ class BodyWriter:
         if op in self.absorbed:
             return
         if self.program.debug_info:
-            metadata = op.attributes.get("xla.metadata")
-            self._location = f" {location_text(op.location, metadata)}"
+            self._location = f" {location_of(op.location, op.attributes.get(METADATA))}"
         try:
             write = self.writers.get(type(op))
             if write is not None:
                 write(op, self)
                 return
             form = REGULAR.get(type(op))  # pyright: ignore[reportArgumentType]
-            if form is not None:
+            if isinstance(op, StableHloOp):
+                self._printed(op)
+            elif form is not None:
                 self.regular(op, form)
             elif isinstance(op, SourceOp):
                 self._same(op)
+            elif isinstance(op, UnrealizedConversionCastOp):
+                self.trees[op.results[0]] = self.trees[op.operands[0]]
             else:
                 raise Inexpressible("it is no operation that StableHLO has")
         except Inexpressible as error:
             fail(op, str(error))
+
+    def _printed(self, op: StableHloOp) -> None:
+        """Adds an operation of StableHLO as its class prints it."""
+        names, head = self.heading(len(op.results), [value.name_hint for value in op.results])
+        text = self._printer.text(op)
+        self.lines.append(f"{self._indent}{head}{text}{self._location}")
+        self.bind(op.results, names)
+
+    def new_line(self) -> str:
+        """What begins a line."""
+        return f"\n{self._indent}"
+
+    def region_text(self, region: Region, has_label: bool) -> str:
+        """A region in braces, with the label of its block or without."""
+        outer, self.lines = self.lines, []
+        if has_label:
+            self.block_head(region.block)
+        self.content(region.block)
+        lines, self.lines = self.lines, outer
+        return "\n".join(["{", *lines, f"{self._indent}}}"])
 
     def _same(self, op: SourceOp) -> None:
         """Adds an operation of StableHLO that was not read as one of the dialect."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
@@ -16,10 +16,10 @@ from xla_dialect.sharding.attributes import meshes_of
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.stablehlo.conversion import sizes_of
 from xla_dialect.stablehlo.correspondence import i64_text
+from xla_dialect.stablehlo.inexpressible import Inexpressible
 from xla_dialect.stablehlo.mesh_groups import Chosen, MeshAxes, mesh_of
+from xla_dialect.stablehlo.syntax import integers_text
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
-from xla_dialect.stablehlo.writing.errors import Inexpressible
-from xla_dialect.stablehlo.writing.reduction import matrix_text
 from xla_dialect.types import Array, array, flatten
 from xla_dialect.xdsl.operation_table import OperationTable
 
@@ -59,6 +59,16 @@ def _module(op: Operation) -> ModuleOp:
     while (parent := op.parent_op()) is not None:
         op = parent
     return cast(ModuleOp, op)
+
+
+def matrix_text(rows: Sequence[Sequence[int]], width: int) -> str:
+    """`dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>`, one number where all are equal."""
+    numbers = {number for row in rows for number in row}
+    if len(numbers) == 1:
+        text = str(numbers.pop())
+    else:
+        text = f"[{', '.join(integers_text(row) for row in rows)}]" if numbers else ""
+    return f"dense<{text}> : tensor<{len(rows)}x{width}xi64>"
 
 
 def matrix_of_groups(groups: ReplicaGroups) -> str:

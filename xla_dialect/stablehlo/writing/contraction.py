@@ -10,10 +10,10 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp, RaggedDotOp
+from xla_dialect.stablehlo.attribute_text import labels_text, plain_text
 from xla_dialect.stablehlo.contraction import PRECISIONS
-from xla_dialect.stablehlo.writing.attribute_text import labels_text, plain_text
+from xla_dialect.stablehlo.inexpressible import Inexpressible
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
-from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.stablehlo.writing.regular import REGULAR
 from xla_dialect.types import BY_NAME, Array
 from xla_dialect.xdsl.operation_table import OperationTable

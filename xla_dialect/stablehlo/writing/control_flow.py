@@ -20,15 +20,15 @@ from xla_dialect.ops.control_flow import (
 )
 from xla_dialect.ops.transfers import AddDependencyOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
-from xla_dialect.stablehlo.writing.attribute_text import (
+from xla_dialect.stablehlo.attribute_text import (
     dictionary_text,
     frontend_attributes,
     kept_texts,
     string_text,
     symbol_text,
 )
+from xla_dialect.stablehlo.inexpressible import Inexpressible
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
-from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.stablehlo.writing.type_text import signature_text
 from xla_dialect.types import PRED, is_scalar
 from xla_dialect.xdsl.operation_table import OperationTable

@@ -23,9 +23,7 @@ from xla_dialect.op import decode
 from xla_dialect.ops.custom_calls import ALLOWED_DIRECTION, GROUP_ID, CustomCallOp
 from xla_dialect.shape_text.type_parser import parse_type
 from xla_dialect.sharding.attributes import SHARDING, ShardingPerValueAttr
-from xla_dialect.stablehlo.custom_calls import API_VERSIONS
-from xla_dialect.stablehlo.syntax import integers_text
-from xla_dialect.stablehlo.writing.attribute_text import (
+from xla_dialect.stablehlo.attribute_text import (
     attribute_text,
     dictionary_text,
     kept_texts,
@@ -34,6 +32,8 @@ from xla_dialect.stablehlo.writing.attribute_text import (
     symbol_text,
     unescaped,
 )
+from xla_dialect.stablehlo.custom_calls import API_VERSIONS
+from xla_dialect.stablehlo.syntax import integers_text
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
 from xla_dialect.stablehlo.writing.collectives import groups_text
 from xla_dialect.types import Array, tuple_elements

@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import NoneAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xla_dialect.layout import LayoutAttr
-from xla_dialect.op import decode
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.data_movement import (
     BitcastOp,
@@ -19,22 +18,17 @@ from xla_dialect.ops.data_movement import (
     SliceOp,
 )
 from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp
-from xla_dialect.ops.elementwise_unary import AbsOp
 from xla_dialect.sharding.attributes import RESHARD, SHARDING, ShardingPerValueAttr
 from xla_dialect.shardy import DataFlowEdgeOp, FuncDataFlowEdgeOp
+from xla_dialect.stablehlo.attribute_text import dictionary_text, kept_texts
 from xla_dialect.stablehlo.conversion import sizes_of
+from xla_dialect.stablehlo.inexpressible import Inexpressible
+from xla_dialect.stablehlo.legalize.dynamic_sizes import feeds_sizes, integers, sizes_array
 from xla_dialect.stablehlo.syntax import integers_text
-from xla_dialect.stablehlo.writing.attribute_text import dictionary_text, kept_texts
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
-from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.stablehlo.writing.regular import REGULAR
-from xla_dialect.types import BY_TYPE, Array, ElementClass, array, element_class, spell
+from xla_dialect.types import BY_TYPE, Array, ElementClass, array, spell
 from xla_dialect.xdsl.operation_table import OperationTable
-
-
-def integers(op: Operation, name: str) -> tuple[int, ...]:
-    """A property that is a list of integers; absent, it is empty."""
-    return cast("tuple[int, ...] | None", decode(op.properties.get(name))) or ()
 
 
 def write_broadcast(op: Operation, body: BodyWriter) -> None:
@@ -59,7 +53,7 @@ def write_reshape(op: Operation, body: BodyWriter) -> None:
     """`stablehlo.reshape`, or nothing where it drops sizes of 1 that are stretched next."""
     user = op.next_op
     result = op.results[0]
-    if _feeds_sizes(op):
+    if feeds_sizes(op):
         return
     if (
         isinstance(user, BroadcastOp)
@@ -95,7 +89,7 @@ def _is_stretching(before: Attribute, user: BroadcastOp) -> bool:
 
 def write_slice(op: Operation, body: BodyWriter) -> None:
     """`stablehlo.slice %0 [0:4:2, 1:3]`."""
-    if _feeds_sizes(op):
+    if feeds_sizes(op):
         return
     ranges = zip(
         *(integers(op, name) for name in ("start_indices", "limit_indices", "strides")), strict=True
@@ -117,14 +111,12 @@ def write_slice(op: Operation, body: BodyWriter) -> None:
 
 
 def write_convert(op: Operation, body: BodyWriter) -> None:
-    """`stablehlo.convert`."""
-    if not _feeds_sizes(op):
-        body.regular(op, REGULAR[ConvertOp])
+    """Nothing: it feeds sizes."""
 
 
 def write_dynamic_reshape(op: DynamicReshapeOp, body: BodyWriter) -> None:
     """`stablehlo.dynamic_reshape`, whose sizes are one array."""
-    sizes = _sizes_array(op)
+    sizes = sizes_array(op)
     types = [body.type_text(op.operand.type), body.type_text(op.result.type)]
     rank = len(op.dim_sizes)
     if sizes is not None:
@@ -148,38 +140,6 @@ def write_dynamic_reshape(op: DynamicReshapeOp, body: BodyWriter) -> None:
         f" : ({types[0]}, {type_}) -> {types[1]}",
         types[1:],
     )
-
-
-def _sizes_array(op: DynamicReshapeOp) -> SSAValue | None:
-    """The array whose elements are the sizes, as the reader takes it apart; None for others."""
-    sources: list[SSAValue] = []
-    for number, size in enumerate(op.dim_sizes):
-        owner = size.owner
-        if isinstance(owner, ConvertOp):
-            owner = owner.operand.owner
-        if not isinstance(owner, ReshapeOp) or not isinstance(owner.operand.owner, SliceOp):
-            return None
-        part = owner.operand.owner
-        if integers(part, "start_indices") != (number,):
-            return None
-        sources.append(part.operand)
-    same = len(set(sources)) == 1 and sizes_of(sources[0].type) == (len(sources),)
-    return sources[0] if same else None
-
-
-def _feeds_sizes(op: Operation) -> bool:
-    """Whether an operation only takes a size out of the array that a dynamic reshape prints."""
-    while True:
-        result = op.results[0]
-        use = result.first_use
-        if use is None or result.name_hint is not None or not result.has_one_use():
-            return False
-        user = use.operation
-        if isinstance(user, DynamicReshapeOp):
-            return use.index > 0 and _sizes_array(user) is not None
-        if not isinstance(user, ReshapeOp | ConvertOp):
-            return False
-        op = user
 
 
 # Copies and bit casts
@@ -224,14 +184,6 @@ def _write_annotation(op: Operation, operand: str, type_: str, body: BodyWriter)
 
 
 _EDGE, _FUNCTION_EDGE = DataFlowEdgeOp.name, FuncDataFlowEdgeOp.name
-
-
-def write_abs(op: Operation, body: BodyWriter) -> None:
-    """The operand itself where it has no sign: StableHLO has no operation for that."""
-    if element_class(cast(Array, op.operands[0].type).element_type) == ElementClass.UNSIGNED:
-        body.trees[op.results[0]] = body.operand(op.operands[0])
-    else:
-        body.regular(op, REGULAR[AbsOp])
 
 
 def write_bitcast(op: Operation, body: BodyWriter) -> None:
@@ -286,7 +238,6 @@ def _is_row_major(type_: Array) -> bool:
 
 WRITERS = (
     OperationTable[Write]()
-    .add(AbsOp, write_abs)
     .add(BroadcastOp, write_broadcast)
     .add(ReshapeOp, write_reshape)
     .add(SliceOp, write_slice)

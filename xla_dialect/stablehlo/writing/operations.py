@@ -13,7 +13,10 @@ from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.random import RngGetAndUpdateStateOp, RngOp, StochasticConvertOp
 from xla_dialect.self_checking.check import CHECK
 from xla_dialect.self_checking.interpreter import INTERPRETER
+from xla_dialect.stablehlo.attribute_text import attribute_text
 from xla_dialect.stablehlo.conversion import sizes_of
+from xla_dialect.stablehlo.inexpressible import Inexpressible
+from xla_dialect.stablehlo.legalize.from_xla import SAME
 from xla_dialect.stablehlo.random import DISTRIBUTIONS
 from xla_dialect.stablehlo.syntax import integers_text
 from xla_dialect.stablehlo.writing import (
@@ -27,9 +30,7 @@ from xla_dialect.stablehlo.writing import (
     reduction,
     transfers,
 )
-from xla_dialect.stablehlo.writing.attribute_text import attribute_text
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
-from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.stablehlo.writing.regular import REGULAR
 from xla_dialect.xdsl.operation_table import OperationTable
 
@@ -98,6 +99,5 @@ WRITERS = (
 
 def has_stablehlo(operation: type[XlaOp]) -> bool:
     """Whether StableHLO text has an operation, or what is exactly the same."""
-    return operation is ReturnOp or (
-        operation not in INEXPRESSIBLE and (operation in WRITERS or operation in REGULAR)
-    )
+    has_form = operation in SAME or operation in WRITERS or operation in REGULAR
+    return operation is ReturnOp or (operation not in INEXPRESSIBLE and has_form)

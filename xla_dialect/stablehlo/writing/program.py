@@ -21,15 +21,14 @@ from xla_dialect.layout import LayoutAttr
 from xla_dialect.shape_text.errors import HloSyntaxError
 from xla_dialect.shape_text.type_parser import parse_type
 from xla_dialect.sharding.attributes import MESHES, meshes_of
-from xla_dialect.stablehlo.writing.attribute_text import (
+from xla_dialect.stablehlo.attribute_text import (
     dictionary_text,
     kept_texts,
-    location_text,
     string_text,
     symbol_text,
 )
+from xla_dialect.stablehlo.inexpressible import Inexpressible, fail
 from xla_dialect.stablehlo.writing.body import BodyWriter
-from xla_dialect.stablehlo.writing.errors import Inexpressible, fail
 from xla_dialect.stablehlo.writing.literal_text import literal_text
 from xla_dialect.stablehlo.writing.operations import WRITERS
 from xla_dialect.stablehlo.writing.type_text import type_text
@@ -131,7 +130,7 @@ class ProgramWriter:
         kept = kept_texts(function.attributes)
         if kept:
             head += f" attributes {dictionary_text(kept)}"
-        location = f" {location_text(function.location, None)}" if self.debug_info else ""
+        location = f" {function.location}" if self.debug_info else ""
         if block is None:
             return f"  {head}{location}"
         _write_body(body, block, "return")

@@ -12,11 +12,11 @@ from typing import Any
 from xdsl.ir import Attribute
 
 from xla_dialect.op import XlaOp, decode
+from xla_dialect.stablehlo.attribute_text import dictionary_text
 from xla_dialect.stablehlo.conversion import Row
 from xla_dialect.stablehlo.correspondence import Same, Special
 from xla_dialect.stablehlo.reader import ROWS
 from xla_dialect.stablehlo.syntax import CustomForm, integers_text
-from xla_dialect.stablehlo.writing.attribute_text import dictionary_text
 
 
 @dataclass

@@ -9,10 +9,10 @@ from xdsl.ir import Attribute, Operation
 
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.ops import transfers as xla
-from xla_dialect.stablehlo.writing.attribute_text import attribute_text, string_text
+from xla_dialect.stablehlo.attribute_text import attribute_text, string_text
+from xla_dialect.stablehlo.inexpressible import Inexpressible
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write, leaves_of
 from xla_dialect.stablehlo.writing.collectives import channel_text
-from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.stablehlo.writing.type_text import TOKEN
 from xla_dialect.types import Array, TokenType, flatten
 from xla_dialect.xdsl.operation_table import OperationTable

@@ -17,7 +17,7 @@ from xdsl.ir import Attribute
 
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.stablehlo import attributes
-from xla_dialect.stablehlo.writing.errors import Inexpressible
+from xla_dialect.stablehlo.inexpressible import Inexpressible
 from xla_dialect.types import Array, TokenType, element_name, spell
 
 TOKEN = "!stablehlo.token"

@@ -16,8 +16,13 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     DictionaryAttr,
+    FileLineColLoc,
+    IntAttr,
     IntegerAttr,
+    LocationAttr,
+    NameLoc,
     StringAttr,
+    UnknownLoc,
     i1,
     i64,
 )
@@ -27,7 +32,7 @@ from xla_dialect.shapes.convolution_labels import ConvolutionLabels
 from xla_dialect.sharding.hlo_sharding import HloShardingAttr
 from xla_dialect.stablehlo.attributes import ConvolutionNumbers, Fields
 from xla_dialect.stablehlo.correspondence import spell_number
-from xla_dialect.stablehlo.writing.errors import Inexpressible
+from xla_dialect.stablehlo.inexpressible import Inexpressible
 
 KEPT_PREFIX = "xla."
 
@@ -231,17 +236,30 @@ _TRANSLATED: Mapping[str, tuple[str, Callable[[Attribute], str]]] = {
 # Locations
 
 
-def location_text(location: Attribute, metadata: Attribute | None) -> str:
+METADATA = "xla.metadata"
+"""What HLO text says of the place that an operation comes from."""
+
+
+def discardable(attributes: Mapping[str, Attribute]) -> dict[str, Attribute]:
+    """The attributes that StableHLO has too."""
+    return {
+        name: value
+        for name, value in attributes.items()
+        if not name.startswith(KEPT_PREFIX) or name in _TRANSLATED
+    }
+
+
+def location_of(location: LocationAttr, metadata: Attribute | None) -> LocationAttr:
     """Where an operation comes from: what its metadata say, or else its location."""
     if not isinstance(metadata, DictionaryAttr):
-        return str(location)
+        return location
     fields = metadata.data
     file, line = fields.get("source_file"), fields.get("source_line")
-    place = "unknown"
+    place: LocationAttr = UnknownLoc()
     if isinstance(file, StringAttr):
         number = cast("IntegerAttr[Any]", line).value.data if isinstance(line, IntegerAttr) else 0
-        place = f"{string_text(unescaped(file.data))}:{number}:0"
+        place = FileLineColLoc(StringAttr(unescaped(file.data)), IntAttr(number), IntAttr(0))
     name = fields.get("op_name")
-    if isinstance(name, StringAttr):
-        return f"loc({string_text(unescaped(name.data))}({place}))"
-    return f"loc({place})"
+    return (
+        NameLoc(StringAttr(unescaped(name.data)), place) if isinstance(name, StringAttr) else place
+    )

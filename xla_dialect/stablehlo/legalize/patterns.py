@@ -1,0 +1,12 @@
+"""The patterns of all families, for operations that differ in more than their classes state."""
+
+from __future__ import annotations
+
+from xla_dialect.stablehlo.conversion import Legalize
+from xla_dialect.stablehlo.legalize import elementwise, reduction
+from xla_dialect.stablehlo.legalize.from_xla import LegalizeFromXla
+from xla_dialect.xdsl.operation_table import OperationTable
+
+TO_XLA = OperationTable[Legalize]({**elementwise.TO_XLA, **reduction.TO_XLA})
+
+FROM_XLA = OperationTable[LegalizeFromXla]({**elementwise.FROM_XLA})

@@ -1,0 +1,132 @@
+"""`StableHloOp`: what every operation of StableHLO and CHLO shares.
+
+Most operations are just as one of `xla` is. Their classes name it, `SAME`, and what differs: names
+of properties, or their attributes. Its `infer` is their verifier, and legalization goes both ways
+by what the class states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, ClassVar, cast
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i1, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import AttrConstraint, IRDLOperation
+from xdsl.utils.exceptions import VerifyException
+
+from xla_dialect.op import XlaOp
+from xla_dialect.quantized_types import has_quantized
+from xla_dialect.rules.constraints import results_follow
+from xla_dialect.rules.structure import Segments, Structure
+from xla_dialect.stablehlo.array_types import is_index, xla_type
+from xla_dialect.stablehlo.source import HloOperation, has_elements, integers_of
+from xla_dialect.types import is_unbounded, spell_all
+from xla_dialect.violations import Violation
+
+
+class StableHloOp(IRDLOperation, HloOperation):
+    """Base of all operations of the dialects."""
+
+    SAME: ClassVar[type[XlaOp] | None] = None
+    """The operation of `xla` that is just as this one."""
+
+    NAMES: ClassVar[Mapping[str, str]] = {}
+    """Its names of the properties that have another one here."""
+
+    def xla_properties(self) -> dict[str, Attribute]:
+        """The properties of `SAME` for those of this operation; raises VerifyException."""
+        names = self.NAMES
+        return {names.get(name, name): value for name, value in self.properties.items()}
+
+    @classmethod
+    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
+        """The properties for those of an operation `SAME`; raises Inexpressible."""
+        names = {xla: own for own, xla in cls.NAMES.items()}
+        return {names.get(name, name): value for name, value in op.properties.items()}
+
+    def xla_attributes(self) -> dict[str, Attribute]:
+        """The discardable attributes of `SAME` for properties of this operation."""
+        return {}
+
+    def xla_operand_types(self, types: Sequence[Attribute]) -> Sequence[Attribute]:
+        """The types of the operands of `SAME` where this operation has operands of some types."""
+        return types
+
+    def complete(self) -> None:
+        """
+        Takes properties from among the attributes, where older texts have them, and lists of
+        integers that are written as dense literals; checks the structure.
+
+        Raises VerifyException.
+        """
+        structure, results, lists = _structure(type(self))
+        properties = self.properties
+        for name in [name for name in self.attributes if name in structure.properties]:
+            if name in properties:
+                raise VerifyException(f"attribute {name!r} is given twice")
+            properties[name] = self.attributes.pop(name)
+        for name, element_type in lists.items():
+            value = properties.get(name)
+            if value is not None:
+                properties[name] = _as_list(name, value, element_type)
+        structure.operands.segments(len(self.operands))
+        results.segments(len(self.results))
+        structure.regions.segments(len(self.regions))
+        structure.check_properties(properties)
+
+    def verify_(self) -> None:
+        """Checks the constraints and the result types of `SAME`, as far as sizes are known."""
+        types = [*self.operand_types, *self.result_types]
+        if self.SAME is None or has_quantized(types) or any(map(_is_open, types)):
+            return
+        operands, declared = (
+            [xla_type(t) for t in each] for each in (self.operand_types, self.result_types)
+        )
+        try:
+            inferred = self.SAME.types_of(
+                self.xla_operand_types(operands), self.xla_properties(), self.regions, declared
+            )
+        except Violation as violation:
+            raise VerifyException(f"{self.name}: {violation}") from None
+        if not results_follow(declared, inferred):
+            raise VerifyException(
+                f"{self.name}: (Result) declared {spell_all(declared)}, "
+                f"inferred {spell_all(inferred)}"
+            )
+
+
+def _is_open(type_: Attribute) -> bool:
+    """Whether a type says less than `xla` has to know."""
+    return is_unbounded(type_) or is_index(type_)
+
+
+@cache
+def _structure(
+    op_class: type[StableHloOp],
+) -> tuple[Structure, Segments, Mapping[str, IntegerType]]:
+    """
+    What operations of a class have at all, their results, and the elements of its properties that
+    are lists.
+    """
+    definition = op_class.get_irdl_definition()
+    lists = {
+        name: _INTEGERS[prop.constr]
+        for name, prop in definition.properties.items()
+        if prop.constr in _INTEGERS
+    }
+    return Structure.of(definition), Segments("Results", tuple(definition.results)), lists
+
+
+_INTEGERS: Mapping[AttrConstraint, IntegerType] = {
+    DenseArrayBase.constr(type_): type_ for type_ in (i64, i1)
+}
+
+
+def _as_list(name: str, value: Any, element_type: IntegerType) -> Attribute:
+    found = integers_of(value)
+    if found is None or not has_elements(value, element_type):
+        raise VerifyException(f"{name} is {value}, not a list of {element_type}")
+    is_array = isinstance(value, DenseArrayBase)
+    return cast(Attribute, value if is_array else DenseArrayBase.from_list(element_type, found))

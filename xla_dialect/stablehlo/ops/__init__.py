@@ -1,0 +1,27 @@
+"""The operations of StableHLO and CHLO, by family; a family has the same file name everywhere."""
+
+from __future__ import annotations
+
+from inspect import isclass
+from types import ModuleType
+
+from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.ops import control_flow, elementwise, reduction
+
+FAMILIES = (elementwise, reduction, control_flow)
+
+
+def operations_of(family: ModuleType) -> tuple[type[StableHloOp], ...]:
+    """The operation classes that a family defines, in the order of its file."""
+    return tuple(
+        member
+        for member in vars(family).values()
+        if isclass(member)
+        and member.__module__ == family.__name__
+        and issubclass(member, StableHloOp)
+        and "name" in vars(member)
+    )
+
+
+OPERATIONS = tuple(operation for family in FAMILIES for operation in operations_of(family))
+"""Every operation that has a class."""

@@ -1,0 +1,347 @@
+"""Elementwise operations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, cast
+
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, TensorType, i32, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    TypeDirective,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+
+from xla_dialect import attributes
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import conversion
+from xla_dialect.ops import elementwise_binary as binary
+from xla_dialect.ops import elementwise_ternary as ternary
+from xla_dialect.ops import elementwise_unary as unary
+from xla_dialect.stablehlo.attributes import (
+    ComparisonDirectionAttr,
+    ComparisonType,
+    ComparisonTypeAttr,
+    ResultAccuracy,
+)
+from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.types import (
+    Array,
+    ElementClass,
+    array_like,
+    as_array,
+    component_type,
+    element_class,
+    element_name,
+)
+from xla_dialect.violations import Violation
+from xla_dialect.xdsl.directives import SameType, Types, TypesDirective
+
+
+class ElementwiseOp(StableHloOp):
+    """An operation on the elements in one place; subclasses have the operands."""
+
+    result = result_def()
+    traits = traits_def(Pure())
+    custom_directives = (SameType,)
+    assembly_format = "operands attr-dict `:` custom<SameType>(type(operands), type(results))"
+
+
+class UnaryOp(ElementwiseOp):
+    """An elementwise operation of one operand."""
+
+    operand = operand_def()
+
+
+class AccurateUnaryOp(UnaryOp):
+    """A function whose accuracy may be asked for."""
+
+    result_accuracy = opt_prop_def(ResultAccuracy)
+    irdl_options = (ParsePropInAttrDict(),)
+
+    def xla_properties(self) -> dict[str, Attribute]:
+        """None: in `xla` the accuracy is discardable."""
+        return {}
+
+    def xla_attributes(self) -> dict[str, Attribute]:
+        """The accuracy, if it is not the default one."""
+        accuracy = self.result_accuracy
+        text = None if accuracy is None else accuracy.hlo_text()
+        return {} if text is None else {"xla.result_accuracy": StringAttr(text)}
+
+
+class BinaryOp(ElementwiseOp):
+    """An elementwise operation of two operands."""
+
+    lhs = operand_def()
+    rhs = operand_def()
+
+
+def same_as(xla: type[XlaOp], base: type[StableHloOp]) -> type[StableHloOp]:
+    """The class of an operation that differs in nothing from one of `xla`, not even in its name."""
+    members = {
+        "__doc__": xla.__doc__,
+        "__module__": __name__,
+        "__annotations__": {"SAME": ClassVar},
+        "name": f"stablehlo.{xla.name.removeprefix('xla.')}",
+        "SAME": xla,
+    }
+    return irdl_op_definition(cast("type[StableHloOp]", type(xla.__name__, (base,), members)))
+
+
+@irdl_op_definition
+class AbsOp(UnaryOp):
+    """`|x|`; of a complex operand the real modulus. Unsigned integers have none."""
+
+    name = "stablehlo.abs"
+    SAME: ClassVar = unary.AbsOp
+
+    def xla_operand_types(self, types: Sequence[Attribute]) -> Sequence[Attribute]:
+        """The same types; raises Violation for unsigned integers, which HLO takes too."""
+        type_ = as_array(types[0])
+        if type_ is not None and element_class(type_.element_type) == ElementClass.UNSIGNED:
+            allowed = (ElementClass.SIGNED | ElementClass.FLOAT | ElementClass.COMPLEX).describe()
+            name = element_name(type_.element_type)
+            raise Violation("C1", f"operand has element type {name}, allowed: {allowed}")
+        return types
+
+
+CbrtOp = same_as(unary.CbrtOp, AccurateUnaryOp)
+CeilOp = same_as(unary.CeilOp, UnaryOp)
+ConvertOp = same_as(conversion.ConvertOp, UnaryOp)
+CosineOp = same_as(unary.CosineOp, AccurateUnaryOp)
+CountLeadingZerosOp = same_as(unary.CountLeadingZerosOp, UnaryOp)
+ExponentialMinusOneOp = same_as(unary.ExponentialMinusOneOp, AccurateUnaryOp)
+ExponentialOp = same_as(unary.ExponentialOp, AccurateUnaryOp)
+FloorOp = same_as(unary.FloorOp, UnaryOp)
+ImagOp = same_as(unary.ImagOp, UnaryOp)
+IsFiniteOp = same_as(unary.IsFiniteOp, UnaryOp)
+LogOp = same_as(unary.LogOp, AccurateUnaryOp)
+LogPlusOneOp = same_as(unary.LogPlusOneOp, AccurateUnaryOp)
+LogisticOp = same_as(unary.LogisticOp, AccurateUnaryOp)
+NegateOp = same_as(unary.NegateOp, UnaryOp)
+NotOp = same_as(unary.NotOp, UnaryOp)
+PopcntOp = same_as(unary.PopcntOp, UnaryOp)
+RealOp = same_as(unary.RealOp, UnaryOp)
+RoundNearestAfzOp = same_as(unary.RoundNearestAfzOp, UnaryOp)
+RoundNearestEvenOp = same_as(unary.RoundNearestEvenOp, UnaryOp)
+RsqrtOp = same_as(unary.RsqrtOp, AccurateUnaryOp)
+SignOp = same_as(unary.SignOp, UnaryOp)
+SineOp = same_as(unary.SineOp, AccurateUnaryOp)
+SqrtOp = same_as(unary.SqrtOp, AccurateUnaryOp)
+TanOp = same_as(unary.TanOp, AccurateUnaryOp)
+TanhOp = same_as(unary.TanhOp, AccurateUnaryOp)
+
+AddOp = same_as(binary.AddOp, BinaryOp)
+AndOp = same_as(binary.AndOp, BinaryOp)
+Atan2Op = same_as(binary.Atan2Op, BinaryOp)
+DivideOp = same_as(binary.DivideOp, BinaryOp)
+MaximumOp = same_as(binary.MaximumOp, BinaryOp)
+MinimumOp = same_as(binary.MinimumOp, BinaryOp)
+MultiplyOp = same_as(binary.MultiplyOp, BinaryOp)
+OrOp = same_as(binary.OrOp, BinaryOp)
+PowerOp = same_as(binary.PowerOp, BinaryOp)
+RemainderOp = same_as(binary.RemainderOp, BinaryOp)
+ShiftLeftOp = same_as(binary.ShiftLeftOp, BinaryOp)
+ShiftRightArithmeticOp = same_as(binary.ShiftRightArithmeticOp, BinaryOp)
+ShiftRightLogicalOp = same_as(binary.ShiftRightLogicalOp, BinaryOp)
+SubtractOp = same_as(binary.SubtractOp, BinaryOp)
+XorOp = same_as(binary.XorOp, BinaryOp)
+
+
+@irdl_op_definition
+class ClampOp(ElementwiseOp):
+    """`min(max(operand, min), max)`; the bounds may be scalars."""
+
+    name = "stablehlo.clamp"
+    SAME: ClassVar = ternary.ClampOp
+    min = operand_def()
+    operand = operand_def()
+    max = operand_def()
+
+
+@irdl_custom_directive
+class SelectTypes(TypesDirective):
+    """The type of the predicate, and the type of everything else."""
+
+    operands: TypeDirective
+    results: TypeDirective
+
+    def full(self, types: Types, count: int) -> tuple[Types, Types] | None:
+        """The second type is that of both values and of the result."""
+        return ([types[0], types[1], types[1]], [types[1]]) if len(types) == 2 else None
+
+    def short(self, operands: Types, results: Types) -> Types | None:
+        """The types of the predicate and of one value, if the others are alike."""
+        is_one = operands[1] == operands[2] and [operands[1]] == list(results)
+        return operands[:2] if is_one else None
+
+
+@irdl_op_definition
+class SelectOp(StableHloOp):
+    """`on_true` where the predicate holds, else `on_false`."""
+
+    name = "stablehlo.select"
+    SAME: ClassVar = ternary.SelectOp
+    pred = operand_def()
+    on_true = operand_def()
+    on_false = operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+    custom_directives = (SelectTypes,)
+    assembly_format = "operands attr-dict `:` custom<SelectTypes>(type(operands), type(results))"
+
+
+@irdl_custom_directive
+class ComplexType(TypesDirective):
+    """The type of the result; the operands have its real component type."""
+
+    operands: TypeDirective
+    results: TypeDirective
+
+    def full(self, types: Types, count: int) -> tuple[Types, Types] | None:
+        """The operands have the component type of the one type."""
+        if len(types) != 1 or not isinstance(types[0], TensorType):
+            return None
+        result = cast(Array, types[0])
+        part = component_type(result.element_type)
+        return ([array_like(result, part)] * count, types) if part != result.element_type else None
+
+    def short(self, operands: Types, results: Types) -> Types | None:
+        """The type of the result."""
+        return results
+
+
+@irdl_op_definition
+class ComplexOp(BinaryOp):
+    """The complex number with these real and imaginary parts."""
+
+    name = "stablehlo.complex"
+    SAME: ClassVar = binary.ComplexOp
+    custom_directives = (ComplexType,)
+    assembly_format = "operands attr-dict `:` custom<ComplexType>(type(operands), type(results))"
+
+
+@irdl_op_definition
+class BitcastConvertOp(UnaryOp):
+    """The same bits in another element type."""
+
+    name = "stablehlo.bitcast_convert"
+    SAME: ClassVar = conversion.BitcastConvertOp
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+
+@irdl_op_definition
+class CompareOp(BinaryOp):
+    """Whether the operands compare as `comparison_direction` says."""
+
+    name = "stablehlo.compare"
+    SAME: ClassVar = binary.CompareOp
+    comparison_direction = prop_def(ComparisonDirectionAttr)
+    compare_type = opt_prop_def(ComparisonTypeAttr)
+    assembly_format = (
+        "$comparison_direction `,` $lhs `,` $rhs (`,` $compare_type^)? attr-dict `:` "
+        "functional-type(operands, results)"
+    )
+
+    def xla_properties(self) -> dict[str, Attribute]:
+        """The same words, but for `NOTYPE`, which says nothing."""
+        found: dict[str, Attribute] = {
+            "direction": attributes.ComparisonDirectionAttr(self.comparison_direction.data)
+        }
+        if self.compare_type is not None and self.compare_type.data != ComparisonType.NOTYPE:
+            found["comparison_type"] = attributes.ComparisonTypeAttr(
+                attributes.ComparisonType(self.compare_type.data)
+            )
+        return found
+
+    @classmethod
+    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
+        """The same words."""
+        assert isinstance(op, binary.CompareOp)
+        found: dict[str, Attribute] = {
+            "comparison_direction": ComparisonDirectionAttr(op.direction.data)
+        }
+        if op.comparison_type is not None:
+            found["compare_type"] = ComparisonTypeAttr(ComparisonType(op.comparison_type.data))
+        return found
+
+
+@irdl_custom_directive
+class Format(CustomDirective):
+    """A format of floating-point numbers, `e5m2`: the bits of exponent and mantissa."""
+
+    exponent_bits: AttributeVariable
+    mantissa_bits: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        """Parses the format."""
+        position = parser.pos
+        word = parser.parse_identifier()
+        match = _FORMAT.fullmatch(word)
+        if match is None:
+            parser.raise_error(f"{word} is no format like e5m2", position)
+        for variable, digits in zip(
+            (self.exponent_bits, self.mantissa_bits), match.groups(), strict=True
+        ):
+            variable.set(state, IntegerAttr(int(digits), i32))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        """Prints the format."""
+        state.print_whitespace(printer)
+        bits = (self.exponent_bits.get(op), self.mantissa_bits.get(op))
+        exponent, mantissa = (cast("IntegerAttr[Any]", each).value.data for each in bits)
+        printer.print_string(f"e{exponent}m{mantissa}")
+
+
+_FORMAT = re.compile("e([0-9]{1,9})m([0-9]{1,9})")
+
+
+@irdl_op_definition
+class ReducePrecisionOp(UnaryOp):
+    """The nearest number of a format with fewer bits."""
+
+    name = "stablehlo.reduce_precision"
+    SAME: ClassVar = conversion.ReducePrecisionOp
+    exponent_bits = prop_def(IntegerAttr.constr(i32))
+    mantissa_bits = prop_def(IntegerAttr.constr(i32))
+    custom_directives = (Format, SameType)
+    assembly_format = (
+        "$operand `,` `format` `=` custom<Format>($exponent_bits, $mantissa_bits) attr-dict `:` "
+        "custom<SameType>(type(operands), type(results))"
+    )
+
+    def xla_properties(self) -> dict[str, Attribute]:
+        """The same numbers, of 64 bits."""
+        return _integers_of(self.properties, i64)
+
+    @classmethod
+    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
+        """The same numbers, of 32 bits."""
+        return _integers_of(op.properties, i32)
+
+
+def _integers_of(properties: Mapping[str, Attribute], type_: IntegerType) -> dict[str, Attribute]:
+    """The same integers of another type."""
+    return {
+        name: IntegerAttr(cast("IntegerAttr[Any]", value).value.data, type_)
+        for name, value in properties.items()
+    }

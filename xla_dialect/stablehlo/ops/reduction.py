@@ -1,0 +1,383 @@
+"""Reductions, over windows too, and `map`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self, cast
+
+from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, TensorType, i64
+from xdsl.ir import Attribute, Block, Region
+from xdsl.irdl import (
+    SameVariadicOperandSize,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.traits import RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from xla_dialect.attributes import SpellingError
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import reduction as xla
+from xla_dialect.shapes.window import Window, WindowAttr
+from xla_dialect.stablehlo.inexpressible import Inexpressible
+from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.ops import elementwise
+from xla_dialect.stablehlo.ops.control_flow import ReturnOp
+from xla_dialect.stablehlo.source import integers_of, rows_of
+from xla_dialect.types import BY_TYPE, Array, ElementClass, array_like, as_array
+from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.directives import (
+    parse_argument,
+    parse_integers,
+    print_integers,
+    print_new_line,
+)
+
+# Computations in a wider type than the operands have. XLA's take the element type of the operands.
+
+_INTEGERS = ElementClass.INTEGER | ElementClass.PRED
+
+
+def is_promotable(before: Attribute, after: Attribute) -> bool:
+    """
+    Whether a computation of one element type takes operands of another.
+
+    It takes any float for any float, and an integer for one that is as wide or wider.
+    """
+    source, target = BY_TYPE.get(before), BY_TYPE.get(after)
+    if source is None or target is None:
+        return False
+    if source.element_class & target.element_class & ElementClass.FLOAT:
+        return True
+    both = source.element_class & _INTEGERS and target.element_class & _INTEGERS
+    both = both or source.element_class == target.element_class
+    return bool(both) and _width(source.bits, before) <= _width(target.bits, after)
+
+
+def _width(bits: int, element_type: Attribute) -> int:
+    return 1 if BY_TYPE[element_type].element_class == ElementClass.PRED else bits
+
+
+def promoted_type(type_: Attribute, accumulator: Attribute) -> Attribute:
+    """The type of an array of the element type of its accumulator, where it is promotable to it."""
+    found, wanted = as_array(type_), as_array(accumulator)
+    if found is None or wanted is None or found.element_type == wanted.element_type:
+        return type_
+    is_wider = is_promotable(found.element_type, wanted.element_type)
+    return array_like(found, wanted.element_type) if is_wider else type_
+
+
+def accumulators_of(region: Region, count: int) -> Sequence[Attribute]:
+    """The types of the first parameters of a computation, if it has as many."""
+    block = region.first_block
+    types = [] if block is None else [argument.type for argument in block.args]
+    return types[:count] if len(types) >= count else ()
+
+
+class AccumulatingOp(StableHloOp):
+    """An operation with a computation that accumulates; it is the last region."""
+
+    traits = traits_def(RecursiveMemoryEffect())
+
+    def accumulators(self, region: Region) -> Sequence[Attribute]:
+        """The type of the accumulator of each operand in a computation; none if it is malformed."""
+        count = len(self.operands) // 2
+        return [*accumulators_of(region, count)] * 2
+
+    def xla_operand_types(self, types: Sequence[Attribute]) -> Sequence[Attribute]:
+        """Those of the accumulators."""
+        accumulators = self.accumulators(self.regions[-1])
+        return list(map(promoted_type, types, accumulators)) if accumulators else types
+
+
+@irdl_op_definition
+class MapOp(StableHloOp):
+    """Applies a computation to the elements in one place."""
+
+    name = "stablehlo.map"
+    SAME: ClassVar = xla.MapOp
+    inputs = var_operand_def()
+    dimensions = prop_def(DenseArrayBase.constr(i64))
+    result = result_def()
+    computation = region_def()
+    traits = traits_def(RecursiveMemoryEffect())
+
+    @classmethod
+    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
+        """All dimensions, which have to be said."""
+        rank = len(cast(Array, op.results[0].type).get_shape())
+        return {"dimensions": DenseArrayBase.from_list(i64, range(rank))}
+
+
+_APPLIED = (
+    elementwise.AddOp,
+    elementwise.AndOp,
+    elementwise.MaximumOp,
+    elementwise.MinimumOp,
+    elementwise.MultiplyOp,
+    elementwise.OrOp,
+    elementwise.XorOp,
+)
+"""The operations that a reduction names where its computation is nothing else."""
+
+
+@irdl_op_definition
+class ReduceOp(AccumulatingOp):
+    """
+    Folds `dimensions` of all inputs at once. It is written as one of
+
+        stablehlo.reduce(%0 init: %1) applies stablehlo.add across dimensions = [1] : types
+        stablehlo.reduce(%0 init: %1), (%2 init: %3) across dimensions = [1] : types
+          reducer(%a: t, %b: t) (%c: u, %d: u) { ... }
+    """
+
+    name = "stablehlo.reduce"
+    SAME: ClassVar = xla.ReduceOp
+    inputs = var_operand_def()
+    init_values = var_operand_def()
+    dimensions = prop_def(DenseArrayBase.constr(i64))
+    outputs = var_result_def()
+    body = region_def()
+    irdl_options = (SameVariadicOperandSize(),)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parses either form."""
+        inputs: list[UnresolvedOperand] = []
+        inits: list[UnresolvedOperand] = []
+
+        def parse_pair() -> None:
+            with parser.in_parens():
+                inputs.append(parser.parse_unresolved_operand())
+                parser.parse_keyword("init")
+                parser.parse_punctuation(":")
+                inits.append(parser.parse_unresolved_operand())
+
+        parser.parse_comma_separated_list(parser.Delimiter.NONE, parse_pair)
+        applied = None
+        position = parser.pos
+        if parser.parse_optional_keyword("applies") is not None:
+            position = parser.pos
+            applied = parser.parse_identifier(": the name of an operation")
+        parser.parse_keyword("across")
+        parser.parse_keyword("dimensions")
+        parser.parse_punctuation("=")
+        dimensions = parse_integers(parser)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        types_position = parser.pos
+        function_type = parser.parse_function_type()
+        operands = parser.resolve_operands(
+            [*inputs, *inits], function_type.inputs.data, types_position
+        )
+        if applied is None:
+            region = _parse_reducer(parser, len(inputs))
+        else:
+            found = parser.ctx.get_optional_op(applied)
+            if (
+                len(inputs) != 1
+                or found is None
+                or not issubclass(found, elementwise.BinaryOp)
+                or found.get_irdl_definition().properties
+            ):
+                parser.raise_error(f"{applied} cannot be applied by {cls.name}", position)
+            region = _applying(found, operands[1].type)
+        return create(
+            cls,
+            operands=operands,
+            result_types=function_type.outputs.data,
+            properties={"dimensions": dimensions},
+            attributes=attributes,
+            regions=[region],
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Prints the form that is shorter."""
+        pairs = list(zip(self.inputs, self.init_values, strict=True))
+        for i, (value, init) in enumerate(pairs):
+            printer.print_string(", (" if i else "(")
+            printer.print_ssa_value(value)
+            printer.print_string(" init: ")
+            printer.print_ssa_value(init)
+            printer.print_string(")")
+        applied = self._applied()
+        if applied is not None:
+            printer.print_string(f" applies {applied}")
+        printer.print_string(" across dimensions = ")
+        print_integers(printer, self.dimensions)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_operation_type(self)
+        if applied is None:
+            print_new_line(printer)
+            _print_reducer(printer, self.body, len(pairs))
+
+    def _applied(self) -> str | None:
+        """The only operation of the computation on one array, if it has just that."""
+        block = self.body.block
+        first, last = block.first_op, block.last_op
+        if (
+            len(self.inputs) != 1
+            or first is None
+            or last is None
+            or first.next_op is not last
+            or type(first) not in _APPLIED
+            or first.attributes
+            or list(first.operands) != list(block.args)
+            or list(last.operands) != list(first.results)
+        ):
+            return None
+        return first.name
+
+
+def _parse_reducer(parser: Parser, count: int) -> Region:
+    """Parses `reducer(%acc: t, %value: t) ... { ... }`: one pair for each of `count` inputs."""
+    parser.parse_keyword("reducer")
+    accumulators: list[Parser.Argument] = []
+    values: list[Parser.Argument] = []
+    for _ in range(count):
+        with parser.in_parens():
+            accumulators.append(parse_argument(parser))
+            parser.parse_punctuation(",")
+            values.append(parse_argument(parser))
+    return parser.parse_region([*accumulators, *values])
+
+
+def _print_reducer(printer: Printer, region: Region, count: int) -> None:
+    """Prints what `_parse_reducer` parses."""
+    arguments = region.block.args
+
+    def print_pair(number: int) -> None:
+        pair = (arguments[number], arguments[count + number])
+        with printer.in_parens():
+            printer.print_list(pair, printer.print_block_argument)
+
+    printer.print_string(" reducer")
+    printer.print_list(range(count), print_pair, " ")
+    printer.print_string(" ")
+    printer.print_region(region, print_entry_block_args=False)
+
+
+def _applying(op_class: type[StableHloOp], init: Attribute) -> Region:
+    """The computation that applies one operation to the accumulator and the value."""
+    element_type = cast(Array, init).element_type if isinstance(init, TensorType) else init
+    scalar = TensorType(element_type, ())
+    block = Block(arg_types=[scalar, scalar])
+    result = create(op_class, operands=block.args, result_types=[scalar])
+    block.add_ops([result, create(ReturnOp, operands=result.results)])
+    return Region(block)
+
+
+class WindowedOp(AccumulatingOp):
+    """An operation with a window, said in lists."""
+
+    LISTS: ClassVar[Mapping[str, str]]
+    """From the arguments of `Window.of` to the properties that are lists."""
+
+    window_dimensions = prop_def(DenseArrayBase.constr(i64))
+    window_strides = opt_prop_def(DenseArrayBase.constr(i64))
+    padding = opt_prop_def(DenseIntOrFPElementsAttr)
+
+    def xla_properties(self) -> dict[str, Attribute]:
+        """The window of the lists."""
+        lists: dict[str, Any] = {
+            argument: integers_of(self.properties[name])
+            for argument, name in self.LISTS.items()
+            if name in self.properties
+        }
+        padding = pairs_of("padding", self.padding)
+        sizes = integers_of(self.window_dimensions) or ()
+        try:
+            return {"window": WindowAttr(Window.of(sizes, padding=padding, **lists))}
+        except SpellingError as error:
+            raise VerifyException(str(error)) from None
+
+    @classmethod
+    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
+        """The lists of the window."""
+        assert isinstance(op, xla.ReduceWindowOp | xla.SelectAndScatterOp)
+        dimensions = op.window.data.dimensions
+        if any(each.reversal for each in dimensions):
+            raise Inexpressible(f"StableHLO has no reversal for the window {op.window.data}")
+        lists = {
+            argument: DenseArrayBase.from_list(
+                i64, [getattr(each, argument) for each in dimensions]
+            )
+            for argument in ("size", "stride", "base_dilation", "window_dilation")
+        }
+        pads = [(each.padding_low, each.padding_high) for each in dimensions]
+        found: dict[str, Attribute] = {
+            name: lists[argument] for argument, name in cls.LISTS.items()
+        }
+        return found | {"window_dimensions": lists["size"], "padding": matrix(pads)}
+
+
+def pairs_of(name: str, value: Attribute | None) -> list[tuple[int, int]]:
+    """The rows of a matrix of two columns; raises VerifyException for anything else."""
+    rows = () if value is None else rows_of(name, value)
+    if any(len(row) != 2 for row in rows):
+        raise VerifyException(f"{name} is {[list(row) for row in rows]}, not pairs")
+    return [(low, high) for low, high in rows]
+
+
+def matrix(rows: Sequence[tuple[int, int]]) -> Attribute:
+    """A matrix of two columns, `dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>`."""
+    numbers = [number for row in rows for number in row]
+    return DenseIntOrFPElementsAttr.from_list(TensorType(i64, (len(rows), 2)), numbers)
+
+
+@irdl_op_definition
+class ReduceWindowOp(WindowedOp):
+    """Folds the elements of each placement of a window."""
+
+    name = "stablehlo.reduce_window"
+    SAME: ClassVar = xla.ReduceWindowOp
+    LISTS: ClassVar = {
+        "stride": "window_strides",
+        "base_dilation": "base_dilations",
+        "window_dilation": "window_dilations",
+    }
+    inputs = var_operand_def()
+    init_values = var_operand_def()
+    base_dilations = opt_prop_def(DenseArrayBase.constr(i64))
+    window_dilations = opt_prop_def(DenseArrayBase.constr(i64))
+    outputs = var_result_def()
+    body = region_def()
+    irdl_options = (SameVariadicOperandSize(),)
+
+
+@irdl_op_definition
+class SelectAndScatterOp(WindowedOp):
+    """Scatters `source` to the selected element of each placement of a window."""
+
+    name = "stablehlo.select_and_scatter"
+    SAME: ClassVar = xla.SelectAndScatterOp
+    LISTS: ClassVar = {"stride": "window_strides"}
+    operand = operand_def()
+    source = operand_def()
+    init_value = operand_def()
+    result = result_def()
+    select = region_def()
+    scatter = region_def()
+
+    def accumulators(self, region: Region) -> Sequence[Attribute]:
+        """All operands have the type of the accumulator of `scatter`."""
+        return [*accumulators_of(region, 1)] * 3
+
+    @classmethod
+    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
+        """The lists of the window, which has no dilations."""
+        assert isinstance(op, xla.SelectAndScatterOp)
+        window = op.window.data
+        if any(d.base_dilation != 1 or d.window_dilation != 1 for d in window.dimensions):
+            raise Inexpressible(f"StableHLO has no dilation for the window {window}")
+        return super().properties_of(op)
