@@ -1,5 +1,6 @@
 """
-The LAPACK routines that JAX calls on the CPU, `lapack_<type><routine>_ffi`, through scipy.
+The LAPACK routines that JAX calls on the CPU, `lapack_<type><routine>_ffi`, through scipy; and
+calls that XLA expands into loops, such as `Qr`, which are the same routines.
 
 Each works on the matrices of one problem; the functions of `LAPACK` run it over the batch
 dimensions. Operands, attributes and results are those of jaxlib's functions of the same names;
@@ -289,10 +290,47 @@ LAPACK_TARGETS: Mapping[str, tuple[str, str]] = {
 """By target: the letter of the element type, and the routine."""
 
 
-def _on_batches(letter: str, routine: str) -> CustomCallFunction:
+@dataclass(frozen=True)
+class ExpandedCall:
+    """A call that XLA expands itself: a routine for whatever element type its operand has."""
+
+    routine: str
+    configuration: Callable[[CustomCallOp], Mapping[str, int]]
+    """The attributes of the routine."""
+
+
+def _no_configuration(op: CustomCallOp) -> Mapping[str, int]:
+    return {}
+
+
+def _eigen_configuration(op: CustomCallOp) -> Mapping[str, int]:
+    """From `lower,sort,iterations,tolerance`; what is not to be sorted may be."""
+    found = op.attributes.get("xla.backend_config")
+    text = found.data.strip('"') if isinstance(found, StringAttr) else ""
+    if _EIGEN_CONFIGURATION.fullmatch(text) is None:
+        raise XlaError(f"'Eigh' has the configuration '{text}', not as '1,1,100,1e-6'")
+    return {"mode": ord("V"), "uplo": ord("L" if text.startswith("1") else "U")}
+
+
+_EIGEN_CONFIGURATION = re.compile(r"[01],[01],\d+,[-+.\de]+")
+
+EXPANDED_CALLS: Mapping[str, ExpandedCall] = {
+    "Eigh": ExpandedCall("syevd", _eigen_configuration),
+    "ProductOfElementaryHouseholderReflectors": ExpandedCall("orgqr", _no_configuration),
+    "Qr": ExpandedCall("geqrf", _no_configuration),
+}
+"""By target."""
+
+_LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
+
+
+def _on_batches(
+    routine: str, letter: str | None, configuration: Callable[[CustomCallOp], Mapping[str, int]]
+) -> CustomCallFunction:
     """
     What a custom call of a routine computes: from the operation and its operands to one array, or
-    to a tuple of one per result. Where the first has no elements the others are zeros.
+    to a tuple of one per result. Where the first has no elements the others are zeros. Without a
+    letter, operands have any of the element types.
     """
 
     def run(op: CustomCallOp, *operands: Array) -> Array | tuple[Array, ...]:
@@ -303,21 +341,21 @@ def _on_batches(letter: str, routine: str) -> CustomCallFunction:
         return results[0] if is_array(op.result_types[0]) and len(results) == 1 else results
 
     def solve(op: CustomCallOp, operands: Sequence[Array], results: Sequence[Array]) -> None:
+        own = _LETTERS.get(operands[0].dtype.name) if letter is None else letter
+        if own is None:
+            target, names = op.custom_call_target.data, ", ".join(_LETTERS)
+            raise XlaError(f"'{target}' takes {names}, found {operands[0].dtype.name}")
         batch_rank = operands[0].ndim - (1 if routine in VECTOR_FIRST else 2)
         shapes = tuple(result.shape[batch_rank:] for result in results)
-        problem = Problem(letter, configuration_of(op), shapes)
+        problem = Problem(own, configuration(op), shapes)
         for index in np.ndindex(*operands[0].shape[:batch_rank]):
             solved = ROUTINES[routine](problem, [operand[index] for operand in operands])
-            for result, value in zip(results, solved, strict=True):
+            # Of a call that XLA expands nothing says whether it has succeeded.
+            for result, value in zip(results, solved, strict=letter is not None):
                 result[index] = value
 
     return run
 
-
-LAPACK: Mapping[str, CustomCallFunction] = {
-    target: _on_batches(letter, routine) for target, (letter, routine) in LAPACK_TARGETS.items()
-}
-"""By target."""
 
 _SETTING = re.compile(r"(\w+) = (true|false|-?\d+)")
 _WORDS = {"true": 1, "false": 0}
@@ -340,3 +378,16 @@ def configuration_of(op: CustomCallOp) -> dict[str, int]:
     numbers = {k: cast(_Number, v) for k, v in found.data.items() if isinstance(v, IntegerAttr)}
     # xDSL may hold `true : i1` as -1; none of these attributes is negative.
     return {name: abs(value.value.data) for name, value in numbers.items()}
+
+
+LAPACK: Mapping[str, CustomCallFunction] = {
+    **{
+        target: _on_batches(routine, letter, configuration_of)
+        for target, (letter, routine) in LAPACK_TARGETS.items()
+    },
+    **{
+        target: _on_batches(call.routine, None, call.configuration)
+        for target, call in EXPANDED_CALLS.items()
+    },
+}
+"""By target."""

@@ -14,6 +14,7 @@ from lowerings.expand.reduction import expand_arg_extremum
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionPass, conversion_table
 from lowerings.rewriting.difference import ResultDifference
 from lowerings.rewriting.levels import UNLOWERED
+from xla_dialect.analysis.expanded_calls import top_k_properties
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import RaggedDotOp, ScaledDotOp
 from xla_dialect.ops.custom_calls import (
@@ -32,6 +33,7 @@ from xla_dialect.ops.normalization import (
 )
 from xla_dialect.ops.random import RngBitGeneratorOp, StochasticConvertOp
 from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp, SelectAndScatterOp
+from xla_dialect.ops.sorting import TopkOp
 from xla_dialect.types import is_array
 
 _EXPANSIONS: Mapping[type[XlaOp], str] = {
@@ -78,13 +80,16 @@ def expand(op: XlaOp, builder: ConversionBuilder) -> str | None:
     return None
 
 
-def take_annotation(op: CustomCallOp, builder: ConversionBuilder) -> None:
-    """A custom call that only annotates its operand is the identity."""
+def expand_call(op: CustomCallOp, builder: ConversionBuilder) -> None:
+    """A custom call that annotates its operand is the identity; others stand for operations."""
     target = op.custom_call_target.data
+    top_k = top_k_properties(op)
     if target in ANNOTATIONS - {LAYOUT_CONSTRAINT} and op.operand_types == op.result_types:
         builder.replace(op.operands)
     elif target == SHARDING_GROUP and not op.results:
         builder.replace(())
+    elif top_k is not None:
+        builder.replace(builder.insert(TopkOp.make(op.operands, top_k)).results)
 
 
 def expand_reduce(op: ReduceOp, builder: ConversionBuilder) -> None:
@@ -115,7 +120,7 @@ class XlaExpandCompoundPass(ConversionPass):
     Narrow floats are computed in f32 and rounded at the end; so are reductions, windows and
     scatters that add or multiply them. Reductions and long scatters that add complex numbers become
     two, of their parts; their dots and convolutions four. Custom calls that annotate a value for a
-    compiler, as with a sharding, are that value.
+    compiler, as with a sharding, are that value; `TopK` is `topk`.
 
     ```
     %y, %mean, %variance = xla.batch_norm_training %x, %scale, %offset {epsilon = 1.0e-3 : f32,
@@ -137,5 +142,5 @@ class XlaExpandCompoundPass(ConversionPass):
     )
     illegal: ClassVar[Sequence[str | type[Operation]]] = tuple(_EXPANSIONS)
     conversions = conversion_table(
-        take_annotation, expand_reduce, expand_accumulating, expand_complex_products
+        expand_call, expand_reduce, expand_accumulating, expand_complex_products
     ).add(_EXPANSIONS, expand)

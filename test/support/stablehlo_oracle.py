@@ -4,10 +4,13 @@ import functools
 import io
 from typing import Any
 
+import numpy as np
 from peers import has_jax
 
 if has_jax():
+    import jax
     from jax._src.interpreters import mlir
+    from jaxlib import xla_client
     from jaxlib.mlir import ir, passmanager
     from jaxlib.mlir.dialects import stablehlo
 
@@ -120,3 +123,15 @@ def text_of_artifact(artifact: bytes) -> str:
     """The program of a portable artifact as text."""
     with _lenient_context() as context:
         return str(stablehlo.deserialize_portable_artifact(context, artifact))
+
+
+def results(text: str, *arguments: Any) -> list[np.ndarray]:
+    """What XLA's CPU computes for a module; raises an error where it does not take it."""
+    client = jax.devices("cpu")[0].client
+    devices = xla_client.DeviceList((jax.devices("cpu")[0],))
+    with _lenient_context() as context:
+        module = ir.Module.parse(text, context)
+        executable = client.compile_and_load(module, devices, xla_client.CompileOptions())
+    with jax.enable_x64(True):
+        placed = [jax.device_put(np.asarray(argument)) for argument in arguments]
+        return [np.asarray(result) for result in executable.execute(placed)]

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
+from xdsl.ir import Block
 
 from xla_dialect.analysis.call_tokens import lacks_tokens, with_tokens
+from xla_dialect.analysis.expanded_calls import top_k_properties
 from xla_dialect.devices.process_grid import Process
 from xla_dialect.ops import custom_calls as ops
+from xla_dialect.ops.sorting import TopkOp
 from xla_dialect.reference.sharding_calls import ShardingCalls
 from xla_dialect.runtime.custom_calls import (
     CustomCallFunction,
@@ -40,6 +43,12 @@ class CustomCallFunctions(InterpreterFunctions):
         """The results of the function for this target."""
         target = op.custom_call_target.data
         registered = self.registry.get(target)
+        properties = top_k_properties(op) if registered is None else None
+        if properties is not None:
+            found = interpreter.run_op(
+                TopkOp.make(Block(arg_types=op.operand_types).args, properties), args
+            )
+            return found if len(op.results) == len(found) else (found,)
         if registered is not None:
             function = on_copies(registered)
         else:

@@ -1,13 +1,13 @@
-"""Custom calls of JAX that become operations.
+"""Custom calls that become operations.
 
-Most are for arrays of unbounded size: assertions, operations that StableHLO has for static shapes
-only, and others with operands that say the sizes of results.
+Most are JAX's for arrays of unbounded size: assertions, operations that StableHLO has for static
+shapes only, and others with operands that say the sizes of results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias, cast
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -25,13 +25,10 @@ from xla_dialect.shapes.window import Window, WindowAttr
 from xla_dialect.stablehlo.approximate_top_k import convert_approximate_top_k
 from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.dynamic_shapes import sized_result, take_shape
+from xla_dialect.stablehlo.expanded_calls import EXPANDED_CALLS, ReplacedCall
 from xla_dialect.stablehlo.random import RNG_BIT_GENERATOR
 from xla_dialect.stablehlo.source import SourceOp, UnknownShape
 from xla_dialect.types import fits, spell_all, takes_unknown_sizes
-
-ReplacedCall: TypeAlias = Callable[[SourceOp, Conversion], Sequence[SSAValue]]
-"""Emits what replaces a custom call."""
-
 
 SHAPE_OPERANDS = "indices_of_shape_operands"
 WRAPPER = "stablehlo.shape_refinement_operand_wrapper"
@@ -166,6 +163,7 @@ def convert_wrapper(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
 
 
 REPLACED_CALLS: Mapping[str, ReplacedCall] = {
+    **EXPANDED_CALLS,
     "ApproxTopK": convert_approximate_top_k,
     "shape_assertion": convert_assertion,
     "stablehlo.dynamic_approx_top_k": convert_dynamic_approximate_top_k,
