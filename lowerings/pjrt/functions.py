@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import threading
+import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from functools import cache, partial
 from typing import Any
 
@@ -17,7 +20,7 @@ from lowerings.pjrt.c_api import (
     arguments_of,
     required_size,
 )
-from lowerings.pjrt.records import INTERRUPTED
+from lowerings.pjrt.records import INTERRUPTED, ErrorRecord
 from xla_dialect.diagnostics import XlaError
 
 
@@ -34,6 +37,10 @@ Implementation = Callable[[Any], None]
 _Function = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 _ALL = (*FUNCTIONS, *EXTENSION_FUNCTIONS)
 
+_raise_in_thread: Any = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_ulong, ctypes.py_object)(
+    ("PyThreadState_SetAsyncExc", ctypes.pythonapi)
+)
+
 _implementations: dict[str, Implementation] = {}
 
 
@@ -45,18 +52,40 @@ class PluginError(Exception):
         self.code = code
 
 
-class _Error(ctypes.Structure):
-    """What the handle of an error points to."""
-
-    _fields_ = [
-        ("message", ctypes.c_char_p),
-        ("size", ctypes.c_size_t),
-        ("code", ctypes.c_int32),
-    ]
-
-
-_errors: dict[int, _Error] = {}
+_errors: dict[int, ErrorRecord] = {}
 """Those that clients have not destroyed, by their handles."""
+
+
+COMPILE = ("Client_Compile", "Compile")
+"""The functions of the API that compile."""
+_compiling: set[int] = set()
+"""The threads that compile."""
+
+
+@contextmanager
+def _compiling_if(name: str) -> Generator[None]:
+    """Inside, `end_compilations` raises KeyboardInterrupt if a function compiles."""
+    if name not in COMPILE:
+        yield
+        return
+    thread = threading.get_ident()
+    _compiling.add(thread)
+    try:
+        yield
+    finally:
+        _compiling.discard(thread)
+
+
+def end_compilations() -> None:
+    """
+    Has other threads end what they compile, with an error, as nobody is there who wants it. Returns
+    when they have.
+    """
+    while _compiling:
+        # Again and again: what is called at any time, as collecting garbage does, swallows it.
+        for thread in [*_compiling]:
+            _raise_in_thread(thread, KeyboardInterrupt)
+        time.sleep(0.01)
 
 
 def implements(name: str) -> Callable[[Implementation], Implementation]:
@@ -101,14 +130,15 @@ def _load_for(name: str) -> None:
 
 def _call(name: str, address: int) -> int | None:
     try:
-        function, struct, needed = _implementation(name)
-        args = struct.from_address(address)
-        if args.struct_size < needed:
-            raise PluginError(
-                ErrorCode.INVALID_ARGUMENT,
-                f"PJRT_{name}: the arguments have {args.struct_size} bytes, expected {needed}",
-            )
-        function(args)
+        with _compiling_if(name):
+            function, struct, needed = _implementation(name)
+            args = struct.from_address(address)
+            if args.struct_size < needed:
+                raise PluginError(
+                    ErrorCode.INVALID_ARGUMENT,
+                    f"PJRT_{name}: the arguments have {args.struct_size} bytes, expected {needed}",
+                )
+            function(args)
     except Interrupted:
         return INTERRUPTED
     except KeyboardInterrupt:
@@ -143,7 +173,7 @@ def error_handle(error: BaseException) -> int:
     else:
         text = "".join(traceback.format_exception(error)).rstrip()
     message = text.encode()
-    record = _Error(message, len(message), code)
+    record = ErrorRecord(message, len(message), code)
     _errors[ctypes.addressof(record)] = record
     return ctypes.addressof(record)
 
@@ -152,20 +182,6 @@ def error_handle(error: BaseException) -> int:
 def error_destroy(args: Any) -> None:
     """Forgets an error."""
     _errors.pop(args.error, None)
-
-
-@implements("Error_Message")
-def error_message(args: Any) -> None:
-    """The text of an error."""
-    error = _errors[args.error]
-    args.message = ctypes.c_void_p.from_address(ctypes.addressof(error)).value
-    args.message_size = error.size
-
-
-@implements("Error_GetCode")
-def error_code(args: Any) -> None:
-    """The code of an error."""
-    args.code = _errors[args.error].code
 
 
 @implements("Error_ForEachPayload")

@@ -116,7 +116,7 @@ look_up:
 note:
   %new_at = getelementptr i8, ptr %args, i64 <Args.buffer>
   store ptr null, ptr %new_at
-  %problem = call ptr @call_python(ptr %args, i64 <function>)
+  %problem = call ptr @call_python(ptr %args, i64 <function>, ptr null)
   %new = load ptr, ptr %new_at
   %has_failed = icmp eq ptr %new, null
   br i1 %has_failed, label %failed, label %keep

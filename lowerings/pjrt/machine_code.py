@@ -27,12 +27,14 @@ from lowerings.execution.meeting_records import RunRecord
 from lowerings.pjrt.c_api import (
     EXTENSION_FUNCTIONS,
     FUNCTIONS,
+    ErrorCode,
     ExecuteOptions,
     HostBufferSemantics,
     MemoryLayout,
     arguments_of,
     required_size,
 )
+from lowerings.pjrt.functions import COMPILE, end_compilations
 from lowerings.pjrt.host_template import FROM_HOST
 from lowerings.pjrt.interfaces import compile_cache
 from lowerings.pjrt.records import (
@@ -42,6 +44,7 @@ from lowerings.pjrt.records import (
     NOT_DONATED,
     BufferRecord,
     DeviceRecord,
+    ErrorRecord,
     EventRecord,
     ExecutableRecord,
     LayoutRecord,
@@ -63,12 +66,15 @@ from lowerings.runtime import library as runtime_library
 llvm: Any = typed_llvm
 
 _LLVM_TYPES: dict[Any, str] = {
+    ctypes.c_char_p: "ptr",
     ctypes.c_void_p: "ptr",
     ctypes.c_size_t: "i64",
     ctypes.c_int64: "i64",
     ctypes.c_int32: "i32",
     ctypes.c_bool: "i8",
 }
+
+_CLOSED = b"Python has ended"
 
 _Fields = dict[str, tuple[str, ...]]
 """For each field of the arguments, the way to it: its name, after that of a pointer to a shape."""
@@ -117,6 +123,16 @@ _READERS: dict[str, tuple[str, Any, _Fields]] = {
 }
 """The functions that read fields: the argument with the handle, what that points to, and which."""
 
+_ERROR_READERS: dict[str, tuple[str, Any, _Fields]] = {
+    "Error_Message": (
+        "error",
+        ErrorRecord,
+        {"message": ("message",), "message_size": ("size",)},
+    ),
+    "Error_GetCode": ("error", ErrorRecord, {"code": ("code",)}),
+}
+"""As `_READERS`: what is asked of an error, also when Python has ended."""
+
 _CONSTANTS: dict[str, tuple[str, int]] = {
     "Buffer_IsOnCpu": ("is_on_cpu", 1),
     "Buffer_DynamicDimensionIndices": ("num_dynamic_dims", 0),
@@ -152,6 +168,8 @@ _HEAD = """
 @happened = global i64 1
 @python_give_back = global ptr null
 @interruption = global ptr null
+@closed_text = constant [{closed_size} x i8] c"{closed_text}"
+@closed = constant {{ ptr, i64, i32 }} {{ ptr @closed_text, i64 {closed_size}, i32 {closed_code} }}
 @is_closing = global i64 0
 @in_flight = global i64 0
 @main_thread = global i64 0
@@ -194,7 +212,8 @@ define void @leave_python() {{
   ret void
 }}
 
-define ptr @call_python(ptr %args, i64 %number) {{
+; Calls a function of Python; gives back `refusal` where that cannot be.
+define ptr @call_python(ptr %args, i64 %number, ptr %refusal) {{
   %can_call = call i1 @enter_python()
   br i1 %can_call, label %call, label %done
 call:
@@ -211,7 +230,7 @@ call:
   %error_found = inttoptr i64 %handle to ptr
   br label %done
 done:
-  %error = phi ptr [ null, %0 ], [ %error_found, %call ]
+  %error = phi ptr [ %refusal, %0 ], [ %error_found, %call ]
   call void @leave_python()
   ret ptr %error
 }}
@@ -276,6 +295,8 @@ class _Code:
     def _close(self) -> None:
         """Only this thread calls Python from now on; waits for the calls of others."""
         self._word("main_thread").value = threading.get_ident()
+        # The client waits for its threads that compile, as long as that takes.
+        end_compilations()
         self._word("is_closing").value = 1
         end = time.monotonic() + _PATIENCE
         while self._word("in_flight").value > 0 and time.monotonic() < end:
@@ -353,18 +374,34 @@ class MachineCode(_Code):
 @cache
 def compiled_functions() -> tuple[str, ...]:
     """The names of the functions of the API that do without Python in the usual case."""
-    return (*_READERS, *_CONSTANTS, *_EVENTS, *BUFFERS, *LAYOUTS, *FROM_HOST, *EXECUTE, *_OTHERS)
+    return (
+        *_READERS,
+        *_ERROR_READERS,
+        *_CONSTANTS,
+        *_EVENTS,
+        *BUFFERS,
+        *LAYOUTS,
+        *FROM_HOST,
+        *EXECUTE,
+        *_OTHERS,
+    )
 
 
 def _head() -> str:
-    text = _HEAD.format(count=len(_ALL))
+    text = _HEAD.format(
+        count=len(_ALL),
+        closed_text=_CLOSED.decode(),
+        closed_size=len(_CLOSED),
+        closed_code=int(ErrorCode.CANCELLED),
+    )
     return text.replace("<interrupted>", str(INTERRUPTED))
 
 
 def module_text() -> str:
     """The LLVM IR of the functions that need no Python in the usual case."""
     parts = [_head()]
-    parts += [_function(name, _reader(name, *row)) for name, row in _READERS.items()]
+    readers = {**_READERS, **_ERROR_READERS}
+    parts += [_function(name, _reader(name, *row)) for name, row in readers.items()]
     parts += [_function(name, _constant(name, *row)) for name, row in _CONSTANTS.items()]
     parts += [_function(name, _on_event(name, body)) for name, body in _EVENTS.items()]
     parts.append(_function("Buffer_GetMemoryLayout", _layout_reader()))
@@ -376,9 +413,13 @@ def module_text() -> str:
 
 
 def _in_python(name: str) -> str:
+    if name in _ERROR_READERS:
+        return _function(name, _reader(name, *_ERROR_READERS[name]))
+    # Clients crash where something cannot be given up; what they compile they have to be denied.
+    refusal = "@closed" if name in COMPILE else "null"
     return f"""
 define ptr @{name}(ptr %args) {{
-  %error = tail call ptr @call_python(ptr %args, i64 {_ALL.index(name)})
+  %error = call ptr @call_python(ptr %args, i64 {_ALL.index(name)}, ptr {refusal})
   ret ptr %error
 }}
 """
@@ -393,7 +434,7 @@ define ptr @{name}(ptr %args) {{
   %is_short = icmp ult i64 %size, {needed}
   br i1 %is_short, label %python, label %body
 python:
-  %error = tail call ptr @call_python(ptr %args, i64 {_ALL.index(name)})
+  %error = tail call ptr @call_python(ptr %args, i64 {_ALL.index(name)}, ptr null)
   ret ptr %error
 body:
 {body}

@@ -9,6 +9,16 @@ from typing import Any
 from lowerings.pjrt.c_api import MemoryLayout
 
 
+class ErrorRecord(ctypes.Structure):
+    """What has gone wrong; it is read without Python, which may have ended."""
+
+    _fields_ = [
+        ("message", ctypes.c_char_p),
+        ("size", ctypes.c_size_t),
+        ("code", ctypes.c_int32),
+    ]
+
+
 class EventRecord(ctypes.Structure):
     """Something that is waited for; machine code knows the one that has happened, and no other."""
 

@@ -139,7 +139,7 @@ int64_t xla_hold_interrupt(void) {
 }
 
 void xla_release_interrupt(int64_t is_due) {
-    const xla_python *api = atomic_load(&python);
+    const xla_python *api = python_of_this_thread();
     if (api && is_due)
         api->set_interrupt();
 }

@@ -59,10 +59,11 @@ typedef struct {
     void *raising_handler;
 } xla_python;
 
-/* Before a function in Python is called in which nobody may see KeyboardInterrupt: whether it is due. */
+/* Before the main thread of Python calls a function in which nobody may see KeyboardInterrupt: whether
+ * it is due. */
 int64_t xla_hold_interrupt(void);
 
-/* Has Python raise KeyboardInterrupt when it goes on, if that is due. */
+/* Has Python raise KeyboardInterrupt when its main thread, this one, goes on, if that is due. */
 void xla_release_interrupt(int64_t is_due);
 
 /* Has Ctrl-C end what the main thread of Python runs; not any more if the second is null. */

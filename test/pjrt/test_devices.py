@@ -68,6 +68,21 @@ def test_nothing_changes_for_who_does_not_ask(tmp_path: Path):
     assert found == ["XdslDevice(id=0)", "{XdslDevice(id=0)}"]
 
 
+@pytest.mark.usefixtures("interruptible")
+def test_a_process_that_is_interrupted_while_it_compiles_ends():
+    script = KNOWN + (
+        "import jax, jax.numpy as jnp, os, signal, threading\n"
+        "def long(x):\n"
+        "    for n in range(1000): x = jnp.sin(x) + n\n"
+        "    return x\n"
+        "lowered = jax.jit(long).lower(1.0)\n"
+        "threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "try: lowered.compile()\n"
+        "except KeyboardInterrupt: print('interrupted')"
+    )
+    assert run(["-c", script]) == "interrupted\n"
+
+
 def test_arrays_from_the_host_need_no_compiler():
     script = KNOWN + (
         "import jax, numpy as np, sys\n"
