@@ -15,10 +15,10 @@ PACKAGES = ("xla_dialect", "lowerings", "tools")
 # know each other. A module belongs to the room with the longest matching name; those of `EXACT` are
 # the packages' own __init__ only.
 LAYERS: tuple[tuple[str, ...], ...] = (
+    ("xla_dialect", "xla_dialect.diagnostics"),
+    ("xla_dialect.spelling",),
     (
-        "xla_dialect",
         "xla_dialect.attributes",
-        "xla_dialect.diagnostics",
         "xla_dialect.element_types",
         "xla_dialect.layout",
         "xla_dialect.places",
@@ -42,7 +42,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "xla_dialect.literals",
         "xla_dialect.rules",
     ),
-    ("xla_dialect.op", "xla_dialect.quantized_types", "xla_dialect.shape_text"),
+    ("xla_dialect.op", "xla_dialect.quantized_types", "xla_dialect.text"),
     ("xla_dialect.entry", "xla_dialect.ops", "xla_dialect.self_checking"),
     ("xla_dialect.analysis", "xla_dialect.dialect", "xla_dialect.dynamic_dimensions"),
     ("xla_dialect.runtime", "xla_dialect.verification"),

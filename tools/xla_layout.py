@@ -15,7 +15,8 @@ from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.layout import LayoutAttr, LayoutError
 from xla_dialect.layouts.type_layouts import validate_layout_for_shape
 from xla_dialect.mlir_text import read_mlir_type
-from xla_dialect.shape_text.type_parser import parse_type
+from xla_dialect.spelling import HloSyntaxError, SpellingError
+from xla_dialect.text.type_parser import parse_type
 from xla_dialect.types import (
     MAX_ELEMENTS,
     Array,
@@ -66,7 +67,11 @@ def run(args: argparse.Namespace) -> int:
 def parse(text: str) -> Attribute:
     """The type that is spelled, in HLO or in MLIR; raises LocatedError for what is wrong."""
     if not text.lstrip().startswith(_MLIR_SPELLINGS):
-        return parse_type(text)
+        try:
+            return parse_type(text)
+        except SpellingError as error:
+            place = "<type>", text, error.position
+            raise HloSyntaxError.at_offset(error.message, *place) from None
     context = Context()
     context.load_dialect(Builtin)
     context.load_attr_or_type(LayoutAttr)

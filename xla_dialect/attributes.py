@@ -13,23 +13,9 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
+from xla_dialect.spelling import SpellingError
+
 _Content = TypeVar("_Content", covariant=True)
-
-
-class SpellingError(ValueError):
-    """The text of an attribute that HLO would not read; `position` is the place in that text."""
-
-    def __init__(self, message: str, position: int = 0):
-        self.position = position
-        super().__init__(message)
-
-
-_LONGEST_QUOTE = 40
-
-
-def shortened(text: str) -> str:
-    """A part of a text as messages show it."""
-    return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}..."
 
 
 class SpelledAttribute(Data[_Content]):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 
 class XlaError(Exception):
     """Something is wrong with what the user gave us; the message is meant for that user."""
@@ -49,7 +51,7 @@ class LocatedError(XlaError):
         return LocatedError(self.message, file, self.line, self.column, lines[self.line - 1])
 
     @classmethod
-    def at_offset(cls, message: str, file: str, text: str, offset: int) -> LocatedError:
+    def at_offset(cls, message: str, file: str, text: str, offset: int) -> Self:
         """The error at a character offset of a text."""
         offset = max(0, min(offset, len(text)))
         start = text.rfind("\n", 0, offset) + 1

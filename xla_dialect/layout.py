@@ -19,6 +19,8 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from xla_dialect.spelling import SpellingError
+
 COMBINE = None
 """The tile entry `*`: the dimension is merged with the next more minor one before tiling."""
 
@@ -38,12 +40,8 @@ MAX_TILES = 64
 """Levels of tiles; real layouts have up to three, and every level adds dimensions to the buffer."""
 
 
-class LayoutError(ValueError):
+class LayoutError(SpellingError):
     """A layout that is misspelled or does not fit its shape; the message names the rule."""
-
-    def __init__(self, message: str, position: int | None = None):
-        self.position = position
-        super().__init__(message)
 
 
 Tile = tuple[int | None, ...]
@@ -481,7 +479,7 @@ def _parse_braces(parser: AttrParser) -> Layout:
     try:
         layout = Layout.parse(content[start:end])
     except LayoutError as error:
-        place = start + (error.position or 0)
+        place = start + error.position
         parser.raise_error(str(error), place, place + 1)
     parser._resume_from(end)  # pyright: ignore[reportPrivateUsage]
     return layout

@@ -33,17 +33,13 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import OptPropertyDef, VerificationContext
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.attributes import (
-    RandomDistribution,
-    RandomDistributionAttr,
-    SpelledAttribute,
-    SpellingError,
-)
+from xla_dialect.attributes import RandomDistribution, RandomDistributionAttr, SpelledAttribute
 from xla_dialect.devices.replica_groups import ReplicaGroupsAttr, SourceTargetPairsAttr
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous, collectives, random, transfers
 from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.spelling import SpellingError
 from xla_dialect.types import BY_NAME, array
 from xla_dialect.xdsl.creation import create
 

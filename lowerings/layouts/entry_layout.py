@@ -11,7 +11,7 @@ from xdsl.ir import Attribute
 from xla_dialect.entry.names import ENTRY_SYMBOL
 from xla_dialect.layout import Layout
 from xla_dialect.layouts.type_layouts import with_layout
-from xla_dialect.shape_text.type_parser import parse_type
+from xla_dialect.text.type_parser import parse_type
 from xla_dialect.types import all_compatible, flatten, is_array, tuple_elements
 
 ENTRY_LAYOUT = "xla.entry_computation_layout"
@@ -28,7 +28,7 @@ def entry_type(module: ModuleOp, function: FuncOp) -> FunctionType:
 
     For the entry of HLO text that is its `entry_computation_layout`, whatever layouts the
     parameters and the root have. For programs of JAX the layout mode of each value counts.
-    Raises HloSyntaxError, LayoutError.
+    Raises SpellingError.
     """
     type_ = function.function_type
     written = module.attributes.get(ENTRY_LAYOUT)

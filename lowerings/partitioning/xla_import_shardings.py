@@ -25,7 +25,6 @@ from lowerings.partitioning.op_rules import rank_of
 from lowerings.partitioning.resharding import is_annotation
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.levels import UNLOWERED
-from xla_dialect.attributes import SpellingError
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.process_groups import process_counts
@@ -46,6 +45,7 @@ from xla_dialect.sharding.hlo_meshes import MeshesOfTiles
 from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingKind
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.sharding.sharding_rule import Dimensions, ShardingRule
+from xla_dialect.spelling import SpellingError
 from xla_dialect.types import extents, is_array
 from xla_dialect.xdsl.linking import erase, replace_uses
 from xla_dialect.xdsl.traversal import operands_of, operations_in

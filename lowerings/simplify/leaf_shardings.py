@@ -8,8 +8,8 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, OpResult
 
-from xla_dialect.attributes import SpellingError, shortened
 from xla_dialect.sharding.hlo_sharding import HloShardingAttr, HloShardingKind
+from xla_dialect.spelling import SpellingError, shortened
 
 _NAMES = ("xla.sharding", "mhlo.sharding")
 

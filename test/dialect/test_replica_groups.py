@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xla_dialect.attributes import SpellingError
 from xla_dialect.devices.replica_groups import (
     MAX_IDS,
     IotaGroups,
@@ -12,6 +11,7 @@ from xla_dialect.devices.replica_groups import (
     ReplicaGroups,
     SourceTargetPairs,
 )
+from xla_dialect.spelling import SpellingError
 
 
 @pytest.mark.parametrize(

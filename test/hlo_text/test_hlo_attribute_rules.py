@@ -439,12 +439,12 @@ INSTRUCTIONS: dict[str, tuple[Rules, ...]] = {
         Rules(
             "(@, u32[3]) rng-bit-generator(@ constant({...})), algorithm=rng_default",
             "u32[4]",
-            ("s32[4]", "u32[2,2]", "u64[]", "f32[4]"),
+            ("pred[4]", "c64[4]"),
         ),
         Rules(
             "(@, u32[3]) rng-bit-generator(@ constant({...})), algorithm=RNG_PHILOX",
-            "u64[3]",
-            ("u32[3]", "u64[4]", "u64[1]"),
+            "u32[3]",
+            ("pred[3]",),
         ),
     ),
     "transpose_a": (

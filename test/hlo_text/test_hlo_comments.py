@@ -7,7 +7,7 @@ from peers import has_jax
 
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text import print_hlo, read_hlo
-from xla_dialect.shape_text.lexer import STRING
+from xla_dialect.text.lexer import STRING
 
 if has_jax():
     from xla_cpu import hlo_module

@@ -10,7 +10,7 @@ import pytest
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text import HloImportError, read_hlo
 from xla_dialect.mlir_text import print_mlir
-from xla_dialect.shape_text.errors import HloSyntaxError
+from xla_dialect.spelling import HloSyntaxError
 from xla_dialect.verification.verify import verify
 
 MARK = "@@"

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, TupleType
 
-from xla_dialect.hlo_text.literals import parse_literal
-from xla_dialect.shape_text.errors import PartError
-from xla_dialect.shape_text.lexer import without_comments
-from xla_dialect.shape_text.shapes import parse_shape
+from xla_dialect.spelling import SpellingError
+from xla_dialect.text.lexer import without_comments
+from xla_dialect.text.literals import parse_literal
+from xla_dialect.text.shapes import parse_shape
 
 INF, NAN = float("inf"), float("nan")
 
@@ -163,7 +163,7 @@ def tuple_of_tuples():
     ],
 )
 def test_errors(shape: str, text: str, position: int, message: str):
-    with pytest.raises(PartError) as caught:
+    with pytest.raises(SpellingError) as caught:
         parse_literal(text, parse_shape(shape))
     assert caught.value.position == position
     assert str(caught.value).startswith(message)
@@ -180,7 +180,7 @@ def test_errors(shape: str, text: str, position: int, message: str):
     ],
 )
 def test_errors_in_tuples(text: str, position: int, message: str):
-    with pytest.raises(PartError) as caught:
+    with pytest.raises(SpellingError) as caught:
         parse_literal(text, tuple_of_tuples())
     assert caught.value.position == position
     assert str(caught.value).startswith(message)

@@ -4,9 +4,9 @@ import pytest
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, Signedness, TensorType, TupleType, f32
 
 from xla_dialect.layout import Layout, LayoutAttr
-from xla_dialect.shape_text.errors import HloSyntaxError, PartError
-from xla_dialect.shape_text.shapes import parse_shape
-from xla_dialect.shape_text.type_parser import parse_type
+from xla_dialect.spelling import SpellingError
+from xla_dialect.text.shapes import parse_shape
+from xla_dialect.text.type_parser import parse_type
 from xla_dialect.types import ELEMENT_TYPES, BufferType, OpaqueType, TokenType, spell
 
 
@@ -66,7 +66,7 @@ def test_types_that_are_no_arrays():
     "text", ["b()", "b((f32[2]))", "b(token[])", "b(opaque[])", "b(f32[2]", "b"]
 )
 def test_buffers_hold_arrays(text: str):
-    with pytest.raises(HloSyntaxError):
+    with pytest.raises(SpellingError):
         parse_type(text)
 
 
@@ -102,7 +102,7 @@ def test_comments(text: str):
     ],
 )
 def test_errors(text: str, position: int, message: str):
-    with pytest.raises(PartError) as caught:
+    with pytest.raises(SpellingError) as caught:
         parse_shape(text)
     assert caught.value.position == position
     assert str(caught.value).startswith(message)

@@ -18,8 +18,8 @@ from xla_dialect.hlo_text.attributes import (
 from xla_dialect.hlo_text.normal_forms import DEFAULT
 from xla_dialect.hlo_text.opcodes import OPCODES
 from xla_dialect.hlo_text.uninterpreted import UNINTERPRETED
-from xla_dialect.shape_text.errors import HloSyntaxError
 from xla_dialect.sharding.hlo_sharding import HloShardingAttr
+from xla_dialect.spelling import HloSyntaxError
 from xla_dialect.verification.verify import verify
 
 if has_jax():

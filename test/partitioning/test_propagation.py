@@ -11,10 +11,10 @@ from lowerings.driver.program import parse_program
 from lowerings.partitioning.op_rules import rule_of
 from lowerings.partitioning.xla_propagate_shardings import XlaPropagateShardingsPass
 from xla_dialect import extensions
-from xla_dialect.attributes import SpellingError
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.sharding.attributes import ShardingRuleAttr, result_shardings
+from xla_dialect.spelling import SpellingError
 from xla_dialect.xdsl.traversal import operations_in
 
 SHARE = 0.97

@@ -13,13 +13,13 @@ from lowerings.compilation import Options, compile_module
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
-from xla_dialect.attributes import SpellingError
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.sharding.attributes import MeshAttr, ShardingAttr
 from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.sharding.hlo_sharding import HloSharding
 from xla_dialect.sharding.shards import Shards
+from xla_dialect.spelling import SpellingError
 
 if has_jax():
     import jax

@@ -13,7 +13,7 @@ from xla_dialect.hlo_text.attributes import (
 )
 from xla_dialect.hlo_text.opcodes import OPCODES, Opcode
 from xla_dialect.hlo_text.syntax import COMPUTATION_LISTS, ONE_COMPUTATION
-from xla_dialect.shape_text.lexer import Token, tokens
+from xla_dialect.text.lexer import Token, tokens
 from xla_dialect.types import BY_NAME
 
 from .documentation import opcode_of

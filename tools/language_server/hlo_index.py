@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xla_dialect.hlo_text.syntax import COMPUTATION_LISTS, ONE_COMPUTATION, Span
-from xla_dialect.shape_text.lexer import Token, tokens
+from xla_dialect.text.lexer import Token, tokens
 
 from .entities import Entity, Kind, Operation, Scope, TextIndex
 

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import MemRefType, TensorType
 
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.mlir_text import read_mlir_type
-from xla_dialect.shape_text.lexer import tokens
+from xla_dialect.text.lexer import tokens
 
 from .checking import spell_type
 from .document import Document

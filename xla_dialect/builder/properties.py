@@ -13,7 +13,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import AttrConstraint, OptionalDef, VerificationContext
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.attributes import SpelledAttribute, SpellingError
+from xla_dialect.attributes import SpelledAttribute
 from xla_dialect.builder.caller import build_error
 from xla_dialect.devices.replica_groups import (
     ListedGroups,
@@ -22,6 +22,7 @@ from xla_dialect.devices.replica_groups import (
     SourceTargetPairsAttr,
 )
 from xla_dialect.op import PropertyValue, XlaOp
+from xla_dialect.spelling import SpellingError
 
 Groups: TypeAlias = Sequence[Sequence[int]] | str | None
 """

@@ -13,9 +13,9 @@ from xdsl.ir import Attribute
 from xla_dialect.builder.caller import build_error
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import element_type_of
-from xla_dialect.shape_text.errors import HloSyntaxError
-from xla_dialect.shape_text.type_parser import parse_type
 from xla_dialect.shapes.dynamic_size import DynamicSize
+from xla_dialect.spelling import SpellingError
+from xla_dialect.text.type_parser import parse_type
 from xla_dialect.types import (
     BY_NAME,
     BY_TYPE,
@@ -77,7 +77,7 @@ def as_type(given: TypeLike) -> Attribute:
     if isinstance(given, str):
         try:
             return parse_type(given)
-        except HloSyntaxError as error:
+        except SpellingError as error:
             raise build_error(f"type '{given}': {error.message}") from None
     if isinstance(given, tuple) and len(given) == 2:
         return _array(as_element_type(given[0]), given[1])

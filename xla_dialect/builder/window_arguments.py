@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from xla_dialect.attributes import SpellingError
 from xla_dialect.builder.caller import build_error
 from xla_dialect.shapes.size_arithmetic import ceil_div, dilated
 from xla_dialect.shapes.window import Window
+from xla_dialect.spelling import SpellingError
 
 Padding: TypeAlias = Literal["SAME", "VALID", "kSame", "kValid"] | Sequence[tuple[int, int]]
 """A word (the k is optional), or one pair (low, high) per dimension."""

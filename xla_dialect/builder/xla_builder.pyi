@@ -88,9 +88,11 @@ class XlaBuilder:
         """
 
     def abs(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.abs`: `|x|`; of a complex operand the real modulus. `abs(INT_MIN) = INT_MIN`.
+        r"""`xla.abs`: `|x|`; of a complex operand the real modulus, of an unsigned one itself.
 
-        Elements: signed integer or float or complex. Example: `b.abs(x)`.
+        `abs(INT_MIN) = INT_MIN`.
+
+        Elements: integer or float or complex. Example: `b.abs(x)`.
         """
 
     def acos(self, operand: XlaValue) -> XlaValue:
@@ -990,10 +992,11 @@ class XlaBuilder:
         r"""`xla.set_dimension_size`: The operand, of which only the first `size` elements along `dimension` count.
 
         The bound of the dimension does not change. Where a dimension that is dynamic already grows, the
-        reference has zeros.
+        reference has zeros. The result may be declared with a static `dimension`: all elements count.
 
         (C1) the operand is an array. (C2) `0 <= dimension < rank`. (C3) `size` is `s32[]`.
-        (C4) at run time `0 <= size <= bound`; the bound is at most 2^31 - 1.
+        (C4) at run time `0 <= size <= bound`; the bound is at most 2^31 - 1. (C5) at run time `size` is
+        the bound where `dimension` of the result is static.
 
         Example: `b.set_dimension_size(x, i, 0)`.
         """
@@ -1015,10 +1018,11 @@ class XlaBuilder:
         rng_three_fry and rng_philox count blocks: the state is a key and a counter, see
         `xla_dialect.literals.random_bits`. rng_default is what a backend makes of it: here it is
         rng_philox, computed from `u64[2]` or more; what its state has beyond three numbers stays as it
-        is.
+        is. Backends have states of other types, and programs for these are valid: they are not computed
+        here.
 
-        (C1) the state is `u64[2]`, or for rng_philox `u64[3]`; for rng_default any vector of unsigned
-        integers.
+        (C1) the state is an array of numbers; to be computed, `u64[2]`, for rng_philox `u64[3]` as
+        well, and for rng_default `u64` of 2 or more.
         (C2) the bits are of an integer type of at least 2 bits.
         """
 

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute
 
 from xla_dialect.entry.names import kept_name
-from xla_dialect.shape_text.errors import PartError
-from xla_dialect.shape_text.lexer import without_comments
+from xla_dialect.spelling import SpellingError
+from xla_dialect.text.lexer import without_comments
 from xla_dialect.types import compatible, flatten, spell, tuple_elements
 
 ALIASES = ("input_output_alias", "buffer_donor")
@@ -86,7 +86,7 @@ def check_aliases(
     kind: str = "parameter",
 ) -> None:
     """
-    Raises PartError where `{ {0}: (1, {}, may-alias) }` or `{ (1, {}) }`, spelled well, names a
+    Raises SpellingError where `{ {0}: (1, {}, may-alias) }` or `{ (1, {}) }`, spelled well, names a
     parameter, or an element of a parameter or of the result, that does not exist.
 
     The operands of an instruction are its parameters here, see `whose` and `kind`; of these a part
@@ -99,16 +99,16 @@ def check_aliases(
             part = _check_index(entry, "output", "the result", result)
             if kind == "operand" and _path(entry["output"]) in aliased:
                 message = f"element {{{entry['output'].strip()}}} of the result is aliased twice"
-                raise PartError(message, entry.start("output"))
+                raise SpellingError(message, entry.start("output"))
             aliased.add(_path(entry["output"]))
         number = int(entry["parameter"])
         if number >= len(parameters):
             message = f"there is no {kind} {number}: {whose} has {len(parameters)}"
-            raise PartError(message, entry.start("parameter"))
+            raise SpellingError(message, entry.start("parameter"))
         found = _check_index(entry, "element", f"{kind} {number}", parameters[number])
         if kind == "operand" and part is not None and not compatible(found, part):
             message = f"operand {number} is {spell(found)} there, the result {spell(part)}"
-            raise PartError(message, entry.start("parameter"))
+            raise SpellingError(message, entry.start("parameter"))
 
 
 def _check_index(entry: re.Match[str], group: str, what: str, type_: Attribute) -> Attribute:
@@ -118,6 +118,6 @@ def _check_index(entry: re.Match[str], group: str, what: str, type_: Attribute) 
         elements = tuple_elements(inner) or ()
         if number >= len(elements):
             message = f"{what}, {spell(type_)}, has no element {{{entry[group].strip()}}}"
-            raise PartError(message, entry.start(group))
+            raise SpellingError(message, entry.start(group))
         inner = elements[number]
     return inner

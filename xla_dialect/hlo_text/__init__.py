@@ -11,7 +11,7 @@ from xla_dialect.hlo_text.parser import parse_module
 from xla_dialect.hlo_text.print_options import HloPrintOptions
 from xla_dialect.hlo_text.printer import print_module
 from xla_dialect.hlo_text.recovery import Recovery
-from xla_dialect.shape_text.errors import HloSyntaxError
+from xla_dialect.spelling import HloSyntaxError
 
 __all__ = [
     "HloImportError",

@@ -25,27 +25,22 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from xla_dialect.attributes import (
-    CustomCallApiVersion,
-    CustomCallApiVersionAttr,
-    SpelledAttribute,
-    SpellingError,
-)
+from xla_dialect.attributes import CustomCallApiVersion, CustomCallApiVersionAttr, SpelledAttribute
 from xla_dialect.entry.names import kept_name
 from xla_dialect.hlo_text.literal_printing import spell_float
 from xla_dialect.hlo_text.normal_forms import normal_form
 from xla_dialect.hlo_text.uninterpreted import check_uninterpreted, is_plain, without_older_fields
-from xla_dialect.shape_text.errors import (
-    HloSyntaxError,
+from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr
+from xla_dialect.spelling import (
     NoHloSpelling,
-    PartError,
+    Part,
+    SpellingError,
     quoted,
     suggestion,
 )
-from xla_dialect.shape_text.lexer import without_comments
-from xla_dialect.shape_text.shapes import count_list, spell_type
-from xla_dialect.shape_text.type_parser import parse_type
-from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr
+from xla_dialect.text.lexer import without_comments
+from xla_dialect.text.shapes import count_list, spell_type
+from xla_dialect.text.type_parser import parse_type
 
 Properties: TypeAlias = dict[str, Attribute]
 
@@ -57,7 +52,7 @@ class Spelling:
     properties: tuple[str, ...]
     """The properties that it gives."""
     read: Callable[[str], Properties]
-    """From the text of a value to the properties; raises PartError."""
+    """From the text of a value to the properties; raises SpellingError."""
     write: Callable[..., str]
     """From the values of `properties`, in order, to the text as XLA prints it."""
 
@@ -93,7 +88,7 @@ def kept_value(attribute: str, text: str) -> Attribute:
 
     Metadata and frontend attributes become dictionaries (of the strings as escaped in the text,
     and of integers) if that says exactly the same; everything else is a string, as written.
-    Raises PartError where XLA would not read the text.
+    Raises SpellingError where XLA would not read the text.
     """
     if is_plain(attribute, text):
         fields = _FIELD.findall(text)
@@ -115,10 +110,7 @@ def kept_value(attribute: str, text: str) -> Attribute:
 
 @lru_cache(1 << 12)
 def _sharding(text: str) -> Attribute:
-    try:
-        return HloShardingAttr(HloSharding.read(text))
-    except SpellingError as error:
-        raise PartError(str(error), error.position) from None
+    return HloShardingAttr(HloSharding.read(text))
 
 
 def _dictionary(attribute: str, text: str) -> DictionaryAttr | None:
@@ -191,7 +183,7 @@ def boolean(property_name: str) -> Spelling:
 
     def read(text: str) -> Attribute:
         if text not in ("true", "false"):
-            raise PartError(f"expected true or false, found {quoted(text)}")
+            raise SpellingError(f"expected true or false, found {quoted(text)}")
         return BoolAttr.from_bool(text == "true")
 
     return of_one(property_name, read, lambda value: "true" if _int(value) else "false")
@@ -205,7 +197,7 @@ def word(property_name: str, cases: Mapping[str, Attribute]) -> Spelling:
         found = cases.get(text) or cases.get(text.lower())
         if found is None:
             hint = suggestion(text, cases)
-            raise PartError(f"expected one of {', '.join(cases)}; found {quoted(text)}{hint}")
+            raise SpellingError(f"expected one of {', '.join(cases)}; found {quoted(text)}{hint}")
         return found
 
     return of_one(property_name, read, words.__getitem__)
@@ -220,7 +212,7 @@ def api_version(property_name: str) -> Spelling:
         version = cases.get(text.upper())
         if version is None:
             hint = suggestion(text, cases)
-            raise PartError(f"expected one of {', '.join(cases)}; found {quoted(text)}{hint}")
+            raise SpellingError(f"expected one of {', '.join(cases)}; found {quoted(text)}{hint}")
         return {} if version.data is original else {property_name: version}
 
     def write(version: CustomCallApiVersionAttr) -> str:
@@ -236,7 +228,7 @@ def string(property_name: str) -> Spelling:
 
     def read(text: str) -> Attribute:
         if _STRING.fullmatch(text) is None:
-            raise PartError(f"expected a string in quotes, found {quoted(text)}")
+            raise SpellingError(f"expected a string in quotes, found {quoted(text)}")
         return StringAttr(text[1:-1])
 
     return of_one(property_name, read, lambda value: f'"{_str(value)}"')
@@ -255,13 +247,7 @@ def verbatim(property_name: str) -> Spelling:
 def shape(property_name: str) -> Spelling:
     """`(f32[2]{0}, s32[])`"""
 
-    def read(text: str) -> Attribute:
-        try:
-            return parse_type(text)
-        except HloSyntaxError as error:
-            raise PartError(error.message, max(error.column - 1, 0)) from None
-
-    return of_one(property_name, read, spell_type)
+    return of_one(property_name, parse_type, spell_type)
 
 
 def uninterpreted(attribute: str) -> Spelling:
@@ -285,10 +271,10 @@ def number(property_name: str) -> Spelling:
 
     def read(text: str) -> Attribute:
         if _NUMBER.fullmatch(text) is None:
-            raise PartError(f"expected a number, found {quoted(text)}")
+            raise SpellingError(f"expected a number, found {quoted(text)}")
         value = float(text)
         if abs(value) >= _FLOAT_OVERFLOW:
-            raise PartError(f"{quoted(text)} does not fit a 32-bit float")
+            raise SpellingError(f"{quoted(text)} does not fit a 32-bit float")
         return FloatAttr(value, f32)
 
     return of_one(property_name, read, lambda value: spell_float(value.value.data))
@@ -301,12 +287,9 @@ def spelled(attribute_class: type[SpelledAttribute[Any]]) -> Callable[[str], Spe
 
     def read(text: str) -> Attribute:
         if start and not (text.startswith("{") and text.endswith("}")):
-            raise PartError(f"expected '{{' and '}}', found {quoted(text)}")
-        try:
-            content = attribute_class.read(text[start : len(text) - start])
-        except SpellingError as error:
-            raise PartError(str(error), start + error.position) from None
-        return attribute_class(content)
+            raise SpellingError(f"expected '{{' and '}}', found {quoted(text)}")
+        with Part(start):
+            return attribute_class(attribute_class.read(text[start : len(text) - start]))
 
     return lambda property_name: of_one(
         property_name, read, lambda value: f"{opening}{value.data}{closing}"
@@ -319,7 +302,7 @@ def single_dimension(property_name: str) -> Spelling:
     def read(text: str) -> Attribute:
         numbers = _list(text)
         if len(numbers) != 1:
-            raise PartError(f"expected one dimension, found {len(numbers)}")
+            raise SpellingError(f"expected one dimension, found {len(numbers)}")
         return IntegerAttr(numbers[0], i64)
 
     return of_one(property_name, read, lambda value: f"{{{_int(value)}}}")
@@ -356,7 +339,7 @@ def padding(low: str, high: str, interior: str) -> Spelling:
         for part in text.split("x"):
             match = _PADDING.fullmatch(part)
             if match is None:
-                raise PartError(
+                raise SpellingError(
                     f"expected padding low_high or low_high_interior, found {quoted(part)}",
                     position,
                 )
@@ -380,7 +363,7 @@ def names(text: str) -> list[tuple[str, int]]:
     if not text.startswith("{"):
         match = _NAME.fullmatch(text)
         if match is None:
-            raise PartError(f"expected a name, found {quoted(text)}")
+            raise SpellingError(f"expected a name, found {quoted(text)}")
         return [(match.group(1), 0)]
     return [(match.group(1), match.start()) for match in _items(text, _NAME, "a name")]
 
@@ -434,34 +417,36 @@ _BLANKS = re.compile(r"\s*+")
 def _checked(digits: str, position: int) -> int:
     """The number, if it fits 64 bits."""
     if len(digits) > 20 or not -(2**63) <= (number := int(digits)) < 2**63:
-        raise PartError(f"{quoted(digits)} does not fit 64 bits", position)
+        raise SpellingError(f"{quoted(digits)} does not fit 64 bits", position)
     return number
 
 
 def _whole(text: str, pattern: re.Pattern[str], expected: str) -> int:
     if pattern.fullmatch(text) is None:
-        raise PartError(f"expected {expected}, found {quoted(text)}")
+        raise SpellingError(f"expected {expected}, found {quoted(text)}")
     return _checked(text, 0)
 
 
 def _items(text: str, pattern: re.Pattern[str], expected: str) -> list[re.Match[str]]:
     """The items of `{item, item}`."""
     if not text.startswith("{"):
-        raise PartError(f"expected '{{', found {quoted(text)}")
+        raise SpellingError(f"expected '{{', found {quoted(text)}")
     found: list[re.Match[str]] = []
     position = _skip_blanks(text, 1)
     if text[position : position + 1] != "}":
         while True:
             match = pattern.match(text, position)
             if match is None:
-                raise PartError(f"expected {expected}, found {quoted(text[position:])}", position)
+                raise SpellingError(
+                    f"expected {expected}, found {quoted(text[position:])}", position
+                )
             found.append(match)
             position = _skip_blanks(text, match.end())
             if text[position : position + 1] != ",":
                 break
             position = _skip_blanks(text, position + 1)
     if text[position:] != "}":
-        raise PartError(f"expected '}}', found {quoted(text[position:])}", position)
+        raise SpellingError(f"expected '}}', found {quoted(text[position:])}", position)
     return found
 
 

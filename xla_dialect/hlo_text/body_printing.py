@@ -32,8 +32,8 @@ from xla_dialect.hlo_text.structure_printing import (
 )
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.tuples import GetTupleElementOp
-from xla_dialect.shape_text.errors import NoHloSpelling
-from xla_dialect.shape_text.shapes import count_list
+from xla_dialect.spelling import NoHloSpelling
+from xla_dialect.text.shapes import count_list
 
 
 class BodyPrinter(ABC):

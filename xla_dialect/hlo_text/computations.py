@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Container, Iterator
 from typing import NoReturn
 
-from xla_dialect.hlo_text.errors import HloImportError
 from xla_dialect.hlo_text.late_binding import note_bound_later
 from xla_dialect.hlo_text.opcodes import Opcode, opcode_with_computations
 from xla_dialect.hlo_text.syntax import Computation, Instruction, Module
-from xla_dialect.shape_text.errors import quoted, suggestion
-from xla_dialect.shape_text.type_parser import MAX_NESTING
+from xla_dialect.spelling import quoted, suggestion
+from xla_dialect.text.type_parser import MAX_NESTING
 
 MAX_COPIED_INSTRUCTIONS = 1 << 18
 """How many instructions a module may have once every computation is copied to where it is used;
@@ -117,7 +116,7 @@ def is_called(callee: Computation, instruction: Instruction) -> bool:
 
 
 def _fail(module: Module, message: str, offset: int) -> NoReturn:
-    raise HloImportError.at_offset(message, module.file, module.source, offset)
+    raise module.source.import_error(message, offset)
 
 
 def _callees(

@@ -25,7 +25,7 @@ from xla_dialect.attributes import CustomCallApiVersion, CustomCallApiVersionAtt
 from xla_dialect.hlo_text.structure_printing import Facts, fail
 from xla_dialect.layout import Layout, LayoutAttr, LayoutError
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.shape_text.shapes import spell_type
+from xla_dialect.text.shapes import spell_type
 from xla_dialect.types import Array
 
 OPERAND_LAYOUTS = "xla.operand_layouts"

@@ -48,13 +48,14 @@ from xla_dialect.hlo_text.attributes import (
     Properties,
 )
 from xla_dialect.hlo_text.computations import is_called, resolve_computations
+from xla_dialect.hlo_text.errors import HloImportError
 from xla_dialect.hlo_text.index_vectors import FIRST_INDEX
 from xla_dialect.hlo_text.instructions import InstructionImporter, Values, set_name
 from xla_dialect.hlo_text.recovery import Recovery
 from xla_dialect.hlo_text.syntax import Computation, Instruction, Module
 from xla_dialect.ops.control_flow import CallOp, ReturnOp
-from xla_dialect.shape_text.errors import PartError, quoted, suggestion
-from xla_dialect.shape_text.shapes import spell_entry_layout
+from xla_dialect.spelling import Part, SpellingError, quoted, suggestion
+from xla_dialect.text.shapes import spell_entry_layout
 from xla_dialect.types import all_compatible, compatible, spell, spell_all
 from xla_dialect.xdsl.creation import create
 
@@ -75,7 +76,10 @@ def import_module(module: Module, recovery: Recovery | None = None) -> ModuleOp:
     instruction that is wrong becomes a cast of nothing to its declared shape.
     """
     resolve_computations(module)
-    return _ModuleImporter(module, recovery).module_op()
+    try:
+        return _ModuleImporter(module, recovery).module_op()
+    except SpellingError as error:
+        raise module.source.syntax_error(error) from None
 
 
 class _ModuleImporter:
@@ -189,7 +193,9 @@ class _ModuleImporter:
                         block.add_ops(before)
                     else:
                         op = importer.operation(instruction, values)
-                except LocatedError as error:
+                except SpellingError as error:
+                    op = self.stand_in(instruction, self.module.source.syntax_error(error))
+                except HloImportError as error:
                     op = self.stand_in(instruction, error)
                 block.add_op(op)
                 values[instruction.name] = op.results[0]
@@ -284,14 +290,12 @@ class _ModuleImporter:
                     f"HloModule has no attribute {quoted(name)} (it has {known}){hint}",
                     attribute.start,
                 )
-            try:
-                found |= spelling.read(module.source[start:end])
+            with Part(start, name):
+                found |= spelling.read(module.source.text[start:end])
                 if name in ALIASES:
                     entry = self.functions[module.entry.name].function_type
                     (result,) = entry.outputs.data
                     check_aliases(module.text[start:end], entry.inputs.data, result)
-            except PartError as error:
-                self.instructions.fail_syntax(f"{name}: {error}", start + error.position)
         if any(name in found for name in LAYOUT_DEPENDENT):
             signature = self.functions[module.entry.name].function_type
             layout = spell_entry_layout(signature.inputs.data, signature.outputs.data[0])

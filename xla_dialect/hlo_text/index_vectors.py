@@ -16,7 +16,7 @@ from xdsl.ir import SSAValue
 from xla_dialect.hlo_text.syntax import Instruction
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.data_movement import ReshapeOp, SliceOp
-from xla_dialect.shape_text.errors import PartError
+from xla_dialect.spelling import SpellingError
 from xla_dialect.types import Array, array, extents, is_array, spell
 
 FIRST_INDEX = {"dynamic-slice": 1, "dynamic-update-slice": 2}
@@ -27,8 +27,8 @@ def index_vector(instruction: Instruction, values: Mapping[str, SSAValue]) -> SS
     """
     The array of rank 1 that holds all starts; None if the instruction has them one by one.
 
-    Raises PartError, its position one in the whole text, at an array that does not have one start
-    for each dimension.
+    Raises SpellingError, its position one in the whole text, at an array that does not have one
+    start for each dimension.
     """
     first = FIRST_INDEX.get(instruction.opcode)
     if first is None or len(instruction.operands) != first + 1:
@@ -45,7 +45,7 @@ def index_vector(instruction: Instruction, values: Mapping[str, SSAValue]) -> SS
     if vector.get_shape() != (rank,):
         position = instruction.operands[first].start
         message = f"{spell(vector)} does not hold one start for each of {rank} dimensions"
-        raise PartError(message, position)
+        raise SpellingError(message, position)
     return starts
 
 

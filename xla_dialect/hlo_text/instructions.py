@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from typing import NoReturn, TypeAlias
@@ -24,9 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 from xla_dialect.entry.aliases import check_aliases
 from xla_dialect.entry.names import kept_name
 from xla_dialect.hlo_text.attributes import COMMON_ATTRIBUTES, Properties, kept_value, names
-from xla_dialect.hlo_text.errors import HloImportError
 from xla_dialect.hlo_text.index_vectors import index_vector, start_scalars, with_scalars
-from xla_dialect.hlo_text.literals import parse_literal
 from xla_dialect.hlo_text.normal_forms import DEFAULT
 from xla_dialect.hlo_text.opcodes import OPCODE_OF, OPCODES, Opcode, asynchronous_opcode
 from xla_dialect.hlo_text.syntax import (
@@ -40,8 +39,9 @@ from xla_dialect.op import XlaOp, undeclared
 from xla_dialect.ops.asynchronous import AsyncStartOp, context_start
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.open_contexts import OPEN
-from xla_dialect.shape_text.errors import HloSyntaxError, PartError, quoted, suggestion
-from xla_dialect.shape_text.type_parser import parse_type
+from xla_dialect.spelling import Part, SpellingError, quoted, suggestion
+from xla_dialect.text.literals import parse_literal
+from xla_dialect.text.type_parser import parse_type
 from xla_dialect.types import (
     PRED,
     all_compatible,
@@ -106,7 +106,7 @@ class InstructionImporter:
         self.text = module.text
         self.functions = functions
         self.regions = regions
-        self._file = StringAttr(module.file)
+        self._file = StringAttr(module.source.file)
         self._locations: dict[tuple[int, int], FileLineColLoc] = {}
         """Made once, however often a computation is copied."""
         self._properties: dict[tuple[str, str, str], Properties] = {}
@@ -121,11 +121,16 @@ class InstructionImporter:
 
     def fail(self, message: str, offset: int) -> NoReturn:
         """Raises HloImportError at an offset of the text."""
-        raise HloImportError.at_offset(message, self.module.file, self.module.source, offset)
+        raise self.module.source.import_error(message, offset)
 
-    def fail_syntax(self, message: str, offset: int) -> NoReturn:
-        """Raises HloSyntaxError at an offset of the text."""
-        raise HloSyntaxError.at_offset(message, self.module.file, self.module.source, offset)
+    @contextmanager
+    def meaning(self, start: int = 0, name: str = "") -> Generator[None]:
+        """As `Part`, where what is read is HLO, but has no meaning: an HloImportError."""
+        try:
+            with Part(start, name):
+                yield
+        except SpellingError as error:
+            self.fail(error.message, error.position)
 
     def location(self, instruction: Instruction) -> FileLineColLoc:
         """Where the instruction stands in the text."""
@@ -141,10 +146,8 @@ class InstructionImporter:
         The operation for an instruction as `operation` makes it, last; before it, those that take
         apart an array of starts.
         """
-        try:
+        with self.meaning():
             vector = index_vector(instruction, values)
-        except PartError as error:
-            self.fail(str(error), error.position)
         if vector is None:
             return [self.operation(instruction, values)]
         ops = start_scalars(vector, self.location(instruction))
@@ -278,13 +281,11 @@ class InstructionImporter:
 
     def kept(self, name: str, value: Span) -> Attribute:
         """What is kept of an attribute that is not interpreted."""
-        key = (name, self.module.source[value.start : value.end])
+        key = (name, self.module.source.text[value.start : value.end])
         found = self._kept.get(key)
         if found is None:
-            try:
+            with Part(value.start, name):
                 found = self._kept[key] = kept_value(*key)
-            except PartError as error:
-                self.fail_syntax(f"{name}: {error}", value.start + error.position)
         return found
 
     def _operands(self, opcode: Opcode, instruction: Instruction, values: Values) -> list[SSAValue]:
@@ -378,17 +379,13 @@ class InstructionImporter:
             )
 
     def _read(self, opcode: Opcode, name: str, value: Span) -> Properties:
-        try:
+        with Part(value.start, name):
             return opcode.spellings[name].read(self.text[value.start : value.end])
-        except PartError as error:
-            self.fail_syntax(f"{name}: {error}", value.start + error.position)
 
     def check_predecessors(self, value: Span, values: Values) -> None:
         """What `control-predecessors` names is defined before."""
-        try:
+        with Part(value.start, "control-predecessors"):
             predecessors = names(self.text[value.start : value.end])
-        except PartError as error:
-            self.fail_syntax(f"control-predecessors: {error}", value.start + error.position)
         for name, position in predecessors:
             if name not in values:
                 hint = suggestion(name, values)
@@ -406,10 +403,8 @@ class InstructionImporter:
         key = (id(instruction.type), text)
         found = self._literals.get(key) if len(text) <= _MEMORIZED_LITERAL else None
         if found is None:
-            try:
+            with self.meaning(start):
                 found = parse_literal(text, type_)
-            except PartError as error:
-                self.fail(str(error), start + error.position)
             if len(text) <= _MEMORIZED_LITERAL:
                 self._literals[key] = found
         return type_, found
@@ -460,10 +455,8 @@ class InstructionImporter:
         start, end = instruction.attributes["output_to_operand_aliasing"].value
         types = [operand.type for operand in op.operands]
         result, whose = op.results[0].type, instruction.opcode
-        try:
+        with self.meaning(start, "output_to_operand_aliasing"):
             check_aliases(self.text[start:end], types, result, whose, "operand")
-        except PartError as error:
-            self.fail(f"output_to_operand_aliasing: {error}", start + error.position)
 
     def _check_branches(self, instruction: Instruction, operands: list[SSAValue]) -> None:
         """A pred chooses between a true and a false computation, an s32 among branches."""

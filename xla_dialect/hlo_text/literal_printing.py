@@ -18,7 +18,7 @@ from xdsl.ir import Attribute
 
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.literals.text import integer_texts
-from xla_dialect.shape_text.errors import NoHloSpelling
+from xla_dialect.spelling import NoHloSpelling
 from xla_dialect.types import (
     BY_TYPE,
     Array,

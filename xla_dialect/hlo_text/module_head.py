@@ -15,10 +15,10 @@ from xla_dialect.hlo_text.instruction_forms import frontend_attributes
 from xla_dialect.hlo_text.program_printing import ProgramPrinter
 from xla_dialect.hlo_text.structure_printing import dictionaries, tuple_of
 from xla_dialect.ops.process_groups import process_counts
-from xla_dialect.shape_text.errors import HloSyntaxError
-from xla_dialect.shape_text.shapes import spell_entry_layout
-from xla_dialect.shape_text.type_parser import parse_type
 from xla_dialect.sharding.attributes import MeshAttr, meshes_of
+from xla_dialect.spelling import SpellingError
+from xla_dialect.text.shapes import spell_entry_layout
+from xla_dialect.text.type_parser import parse_type
 from xla_dialect.types import compatible
 
 SILENT = {
@@ -57,7 +57,7 @@ def _is_of(layout: str, parameters: Sequence[Attribute], result: Attribute) -> b
         return compatible(parse_type(inputs), tuple_of(parameters)) and compatible(
             parse_type(output), result
         )
-    except HloSyntaxError:
+    except SpellingError:
         return False
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from xla_dialect.shape_text.errors import PartError
+from xla_dialect.spelling import SpellingError
 
 DEFAULT = ""
 """The normal form of a value that says the default: there is no attribute."""
@@ -18,7 +18,7 @@ def normal_form(attribute: str, text: str) -> str:
     """
     The normal form of a well-spelled value, or DEFAULT.
 
-    Raises PartError for a value that is well spelled and means nothing.
+    Raises SpellingError for a value that is well spelled and means nothing.
     """
     normal = _NORMAL_FORMS.get(attribute)
     return text if normal is None else normal(text)
@@ -44,7 +44,7 @@ def _accuracy(text: str) -> str:
     for name in ("atol", "rtol", "ulps"):
         number = float(given[name].group(2)) if name in given else 0.0
         if not number >= 0:
-            raise PartError(
+            raise SpellingError(
                 f"{name} is {number:g}, tolerances are not negative", given[name].start()
             )
         values[name] = str(int(number)) if name == "ulps" and number < _INFINITY else f"{number:g}"

@@ -25,12 +25,13 @@ from xla_dialect.hlo_text.syntax import (
     Instruction,
     Module,
     Operand,
+    Source,
     Span,
 )
 from xla_dialect.hlo_text.uninterpreted import check_table_line
-from xla_dialect.shape_text.errors import HloSyntaxError, PartError
-from xla_dialect.shape_text.lexer import Lexer
-from xla_dialect.shape_text.type_parser import MAX_NESTING, TypeParser
+from xla_dialect.spelling import Part, SpellingError
+from xla_dialect.text.lexer import Lexer
+from xla_dialect.text.type_parser import MAX_NESTING, TypeParser
 
 STACK_FRAME_TABLES = {
     "FileNames": "string",
@@ -65,7 +66,11 @@ def parse_module(text: str, file: str, recovery: Recovery | None = None) -> Modu
     a missing entry computation. With a `recovery`, only for what leaves no module: an instruction
     or a computation that cannot be read is stepped over.
     """
-    return _Parser(text, file, recovery).module()
+    source = Source(text, file)
+    try:
+        return _Parser(source, recovery).module()
+    except SpellingError as error:
+        raise source.syntax_error(error) from None
 
 
 @dataclass(slots=True)
@@ -102,8 +107,9 @@ def _free(name: str, taken: Container[str], numbers: dict[str, int]) -> str:
 
 
 class _Parser(TypeParser):
-    def __init__(self, text: str, file: str, recovery: Recovery | None):
-        super().__init__(Lexer(text, file))
+    def __init__(self, source: Source, recovery: Recovery | None):
+        super().__init__(Lexer(source.text))
+        self.source = source
         self.recovery = recovery
         self.line = 1
         self.line_start = 0
@@ -145,8 +151,8 @@ class _Parser(TypeParser):
         if not has_head:
             name = f"module_{entry.name}"
         return Module(
-            *(lexer.source, lexer.text, lexer.file),
-            *(name, attributes, tables, self.computations, entry, layout),
+            *(self.source, lexer.text, name, attributes, tables),
+            *(self.computations, entry, layout),
         )
 
     def name(self, what: str) -> str:
@@ -248,10 +254,8 @@ class _Parser(TypeParser):
             if lexer.kind == "punctuation":
                 lexer.expect("{")
                 end = lexer.skip_group(start)
-            try:
+            with Part(start):
                 check_table_line(table, lexer.text[start:end])
-            except PartError as error:
-                lexer.fail(str(error), start + error.position)
             lines.append(lexer.text[start + 1 : end - 1])
             lexer.advance_to(end)
         return lines
@@ -373,10 +377,11 @@ class _Parser(TypeParser):
         start, depth = lexer.start, len(self.scopes)
         try:
             step()
-        except HloSyntaxError as error:
-            following = self.recovery.note(error, lexer.text, start, resume)
+        except SpellingError as error:
+            located = self.source.syntax_error(error)
+            following = self.recovery.note(located, lexer.text, start, resume)
             if following is None:
-                raise error
+                raise
             del self.scopes[depth:]
             self.depth = 0
             self.line, self.line_start, self.counted = 1, 0, 0

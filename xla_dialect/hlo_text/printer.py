@@ -23,7 +23,7 @@ from xla_dialect.hlo_text.parser import STACK_FRAME_TABLES
 from xla_dialect.hlo_text.print_options import HloPrintOptions
 from xla_dialect.hlo_text.program_printing import PrintedComputation, ProgramPrinter
 from xla_dialect.hlo_text.structure_printing import dictionaries, fail, only_block
-from xla_dialect.shape_text.errors import NoHloSpelling
+from xla_dialect.spelling import NoHloSpelling
 
 
 def print_module(module: ModuleOp, options: HloPrintOptions) -> str:

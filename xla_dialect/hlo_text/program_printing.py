@@ -21,7 +21,7 @@ from xla_dialect.hlo_text.literal_printing import spell_literal
 from xla_dialect.hlo_text.naming import KEYWORDS, FreeNames
 from xla_dialect.hlo_text.opcodes import Opcode
 from xla_dialect.hlo_text.print_options import LARGE, HloPrintOptions
-from xla_dialect.shape_text.shapes import spell_type
+from xla_dialect.text.shapes import spell_type
 from xla_dialect.types import Array, element_count
 
 _MEMORIZED_BYTES = 64

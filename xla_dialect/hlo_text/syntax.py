@@ -10,6 +10,9 @@ from typing import NamedTuple
 
 from xdsl.ir import Attribute
 
+from xla_dialect.hlo_text.errors import HloImportError
+from xla_dialect.spelling import HloSyntaxError, SpellingError
+
 ONE_COMPUTATION = frozenset(
     {
         *("body", "calls", "condition", "false_computation", "scatter", "select", "to_apply"),
@@ -20,6 +23,21 @@ ONE_COMPUTATION = frozenset(
 
 COMPUTATION_LISTS = frozenset({"branch_computations", "called_computations"})
 """The attributes whose value is a list of computations in braces."""
+
+
+class Source(NamedTuple):
+    """A text as it was given, and the name of its file."""
+
+    text: str
+    file: str
+
+    def syntax_error(self, error: SpellingError) -> HloSyntaxError:
+        """The located error for what is wrong in the text."""
+        return HloSyntaxError.at_offset(error.message, self.file, self.text, error.position)
+
+    def import_error(self, message: str, offset: int) -> HloImportError:
+        """The located error for what makes no program."""
+        return HloImportError.at_offset(message, self.file, self.text, offset)
 
 
 class Span(NamedTuple):
@@ -119,11 +137,9 @@ class Computation:
 class Module:
     """A whole text."""
 
-    source: str
-    """The text as it was given."""
+    source: Source
     text: str
-    """The same without comments; offsets are those of both."""
-    file: str
+    """The text of the source without comments; offsets are those of both."""
     name: str
     attributes: dict[str, AttributeText]
     tables: dict[str, list[str]]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from xla_dialect.hlo_text.literals import parse_literal
 from xla_dialect.hlo_text.value_grammar import (
     FIELD,
     WORD,
@@ -35,16 +34,17 @@ from xla_dialect.hlo_text.value_grammar import (
     token,
     word,
 )
-from xla_dialect.shape_text.errors import PartError, quoted, suggestion
-from xla_dialect.shape_text.lexer import STRING
-from xla_dialect.shape_text.type_parser import MAX_NESTING
 from xla_dialect.shapes.convolution_labels import ConvolutionLabelsAttr
 from xla_dialect.shapes.window import WindowAttr
 from xla_dialect.sharding.hlo_sharding import REDUCTIONS
+from xla_dialect.spelling import Part, SpellingError, quoted, suggestion
+from xla_dialect.text.lexer import STRING
+from xla_dialect.text.literals import parse_literal
+from xla_dialect.text.type_parser import MAX_NESTING
 
 
 def check_uninterpreted(attribute: str, text: str) -> None:
-    """Raises PartError where the value of an attribute is not spelled as XLA has it."""
+    """Raises SpellingError where the value of an attribute is not spelled as XLA has it."""
     grammar = UNINTERPRETED.get(attribute)
     if grammar is not None:
         check(grammar, text)
@@ -57,7 +57,7 @@ def is_plain(attribute: str, text: str) -> bool:
 
 
 def check_table_line(table: str, text: str) -> None:
-    """Raises PartError where a line of a stack frame table, `{field=1 field=2}`, is misspelled."""
+    """Raises SpellingError where a line of a stack frame table, `{a=1 b=2}`, is misspelled."""
     check(TABLE_LINES[table], text)
 
 
@@ -192,7 +192,7 @@ def _one_sharding(reader: Reader) -> None:
         elif found not in _SHARDING_WORDS:
             hint = suggestion(found, (*_SHARDING_WORDS, *_SHARD_GROUPS, *_SHARDING_FIELDS))
             message = f"expected one of {_EXPECTED_SHARDING}; found {quoted(found)}{hint}"
-            raise PartError(message, place)
+            raise SpellingError(message, place)
         seen.add(found)
     _check_sharding(seen, start)
 
@@ -201,16 +201,16 @@ def _check_sharding(seen: set[str], start: int) -> None:
     """Which devices a sharding has follows from its kind."""
     kinds = [kind for kind in _SHARDING_WORDS if kind in seen]
     if len(kinds) > 1:
-        raise PartError(f"a sharding that is {kinds[0]} is not {kinds[1]}", start)
+        raise SpellingError(f"a sharding that is {kinds[0]} is not {kinds[1]}", start)
     kind = next(iter(kinds), None)
     if kind == "maximal" and "device" not in seen:
-        raise PartError("a maximal sharding needs 'device='", start)
+        raise SpellingError("a maximal sharding needs 'device='", start)
     if kind in ("replicated", "manual", "unknown", "unreduced") and seen & {"device", "devices"}:
-        raise PartError(f"a sharding that is {kind} has no devices", start)
+        raise SpellingError(f"a sharding that is {kind} has no devices", start)
     if kind == "last_tile_dim_replicate" and "last_tile_dims" in seen:
-        raise PartError(f"{kind} says what last_tile_dims says", start)
+        raise SpellingError(f"{kind} says what last_tile_dims says", start)
     if kind in (None, "last_tile_dim_replicate") and "devices" not in seen:
-        raise PartError(f"expected one of {_EXPECTED_SHARDING}", start)
+        raise SpellingError(f"expected one of {_EXPECTED_SHARDING}", start)
 
 
 def sharding(reader: Reader) -> None:
@@ -256,7 +256,9 @@ def origin(reader: Reader) -> None:
         while reader.accept("("):
             depth += 1
             if depth > MAX_NESTING:
-                raise PartError(f"tuples are nested deeper than {MAX_NESTING}", reader.position - 1)
+                raise SpellingError(
+                    f"tuples are nested deeper than {MAX_NESTING}", reader.position - 1
+                )
         if not reader.at(")"):
             _ORIGINAL_ARRAY(reader)
         while depth and reader.accept(")"):
@@ -281,10 +283,8 @@ def literal(reader: Reader, depth: int = 0) -> None:
         text = _group(reader)
     else:
         text = reader.match(_NUMBER, "a literal")
-    try:
+    with Part(start):
         parse_literal(text, type_)
-    except PartError as error:
-        raise PartError(str(error), start + error.position) from None
 
 
 def _group(reader: Reader) -> str:

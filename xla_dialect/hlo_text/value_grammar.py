@@ -1,7 +1,7 @@
 """
 Grammars of values in HLO text: functions that step over a value, made of one another.
 
-A grammar reads; nothing is made of the value. It raises PartError at the place that is wrong.
+A grammar reads; nothing is made of the value. It raises SpellingError at the place that is wrong.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from typing import NoReturn, TypeAlias
 
 from xdsl.ir import Attribute
 
-from xla_dialect.attributes import SpellingError
-from xla_dialect.shape_text.errors import HloSyntaxError, PartError, quoted, suggestion
-from xla_dialect.shape_text.lexer import STRING, Lexer
-from xla_dialect.shape_text.type_parser import TypeParser
+from xla_dialect.spelling import Part, SpellingError, quoted, suggestion
+from xla_dialect.text.lexer import STRING, Lexer
+from xla_dialect.text.type_parser import TypeParser
 
 
 class Reader:
@@ -59,7 +58,7 @@ class Reader:
         return match.group()
 
     def fail(self, expected: str) -> NoReturn:
-        raise PartError(f"expected {expected}, found {self.found()}", self.position)
+        raise SpellingError(f"expected {expected}, found {self.found()}", self.position)
 
     def found(self) -> str:
         """What comes next, as messages show it."""
@@ -68,7 +67,7 @@ class Reader:
 
 
 Grammar: TypeAlias = Callable[[Reader], object]
-"""Steps over a value; raises PartError."""
+"""Steps over a value; raises SpellingError."""
 
 
 def check(grammar: Grammar, text: str) -> None:
@@ -108,7 +107,7 @@ def string(reader: Reader) -> None:
         for escape in _ESCAPE.finditer(text):
             if _UNKNOWN_ESCAPE.match(text, escape.start()):
                 message = f"unknown escape {escape.group()} in a string"
-                raise PartError(message, start + escape.start())
+                raise SpellingError(message, start + escape.start())
 
 
 def int32(reader: Reader) -> None:
@@ -116,7 +115,7 @@ def int32(reader: Reader) -> None:
     start = reader.position
     number = int(str(integer(reader)))
     if not -(2**31) <= number < 2**31:
-        raise PartError(f"'{number}' does not fit 32 bits", start)
+        raise SpellingError(f"'{number}' does not fit 32 bits", start)
 
 
 def word(*words: str, in_any_case: bool = False) -> Grammar:
@@ -129,7 +128,7 @@ def word(*words: str, in_any_case: bool = False) -> Grammar:
         if (found.lower() not in cases) if in_any_case else (found not in words):
             hint = suggestion(found, words)
             message = f"expected one of {', '.join(words)}; found {quoted(found)}{hint}"
-            raise PartError(message, start)
+            raise SpellingError(message, start)
 
     return read
 
@@ -148,7 +147,7 @@ def braces(reader: Reader) -> None:
         if match is not None:
             position = match.end()
         elif position == len(text):
-            raise PartError("'{' is never closed", start)
+            raise SpellingError("'{' is never closed", start)
         else:
             depth += 1 if text[position] == "{" else -1
             position += 1
@@ -158,21 +157,15 @@ def braces(reader: Reader) -> None:
 
 def shape(reader: Reader) -> Attribute:
     """`f32[2]{0}` or `(f32[2], s32[])`; the type"""
-    lexer = Lexer(reader.text, "")
+    lexer = Lexer(reader.text, reader.position)
     parser = TypeParser(lexer)
-    try:
-        lexer.advance_to(reader.position)
+    if lexer.kind == "shape":
+        # What follows need not be a token.
         end = lexer.end
-        if lexer.kind == "shape":
-            # What follows need not be a token.
-            type_ = parser.array(lexer.token, lexer.start)
-        else:
-            type_ = parser.type()
-            end = lexer.start
-    except HloSyntaxError as error:
-        lines = reader.text.split("\n")[: error.line - 1]
-        position = sum(len(line) + 1 for line in lines) + error.column - 1
-        raise PartError(error.message, position) from None
+        type_ = parser.array(lexer.token, lexer.start)
+    else:
+        type_ = parser.type()
+        end = lexer.start
     reader.position = end
     reader.skip_blanks()
     return type_
@@ -186,10 +179,8 @@ def rest(read: Callable[[str], object], opening: str = "", closing: str = "") ->
         text = reader.text[start:]
         if not (text.startswith(opening) and text.endswith(closing)):
             reader.fail(f"'{opening}' and '{closing}'")
-        try:
+        with Part(start + len(opening)):
             read(text[len(opening) : len(text) - len(closing)])
-        except SpellingError as error:
-            raise PartError(str(error), start + len(opening) + error.position) from None
         reader.position = len(reader.text)
 
     return grammar
@@ -259,11 +250,11 @@ def field(reader: Reader, fields: Mapping[str, Grammar], seen: set[str]) -> None
     grammar = fields.get(name)
     if grammar is None:
         hint = suggestion(name, fields)
-        raise PartError(
+        raise SpellingError(
             f"unknown field {quoted(name)} (there are {', '.join(fields)}){hint}", start
         )
     if name in seen:
-        raise PartError(f"field '{name}' is given twice", start)
+        raise SpellingError(f"field '{name}' is given twice", start)
     seen.add(name)
     grammar(reader)
 
@@ -283,7 +274,7 @@ def record(
             field(reader, fields, seen)
         missing = [name for name in fields if name not in seen]
         if needs_all and missing:
-            raise PartError(f"field '{missing[0]}' is missing", start)
+            raise SpellingError(f"field '{missing[0]}' is missing", start)
 
     return read
 

@@ -17,7 +17,6 @@ from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect import types
 from xla_dialect.analysis.manual_borders import manual_border
-from xla_dialect.attributes import SpellingError
 from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
@@ -39,6 +38,7 @@ from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.sharding.hlo_sharding import HloShardingAttr
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.sharding.shards import Shards
+from xla_dialect.spelling import SpellingError
 
 
 @dataclass(frozen=True)

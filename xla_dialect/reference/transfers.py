@@ -11,7 +11,6 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 from xdsl.ir import Attribute
 
 from xla_dialect import types
-from xla_dialect.attributes import SpellingError
 from xla_dialect.devices.process_grid import Pending, Process, Route
 from xla_dialect.devices.replica_groups import SourceTargetPairs
 from xla_dialect.diagnostics import XlaError
@@ -24,6 +23,7 @@ from xla_dialect.reference.asynchronous import blank, pending_in
 from xla_dialect.reference.collectives import expanded
 from xla_dialect.reference.tuples import as_results
 from xla_dialect.rules.constraints import flat_results
+from xla_dialect.spelling import SpellingError
 
 _NOTHING = object()
 """What a process receives that is the target of no pair."""

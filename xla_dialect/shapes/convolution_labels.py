@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from xdsl.irdl import irdl_attr_definition
 
-from xla_dialect.attributes import SpelledAttribute, SpellingError, shortened
+from xla_dialect.attributes import SpelledAttribute
 from xla_dialect.shapes.size_arithmetic import Sizes
+from xla_dialect.spelling import SpellingError, shortened
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from xla_dialect.attributes import SpellingError, shortened
 from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding
 from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.sharding.device_arrays import axes_of, common_mesh
 from xla_dialect.sharding.hlo_sharding import REDUCTIONS, HloSharding, HloShardingKind
 from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.spelling import SpellingError, shortened
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.irdl import irdl_attr_definition
 
-from xla_dialect.attributes import SpelledAttribute, SpellingError, shortened
+from xla_dialect.attributes import SpelledAttribute
 from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding
 from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.sharding.mesh import MAX_DEVICES, Mesh
 from xla_dialect.sharding.shards import Shards
 from xla_dialect.sharding.tokens import Tokens
+from xla_dialect.spelling import Part, SpellingError, shortened
 
 
 class HloShardingKind(Enum):
@@ -175,16 +176,9 @@ def _parse(tokens: Tokens) -> HloSharding:
         raise SpellingError(f"sharding {shortened(text)} says nothing", start)
     tiles = fields.get("tiles")
     if isinstance(tiles, TileAssignment) and math.prod(tiles.sizes) <= MAX_DEVICES:
-        _check_devices(tiles, start)
+        with Part(start):
+            tiles.devices()
     return HloSharding(text, kind, **fields)  # pyright: ignore[reportArgumentType]
-
-
-def _check_devices(tiles: TileAssignment, start: int) -> None:
-    """There are as many devices as tiles, each once; raises SpellingError."""
-    try:
-        tiles.devices()
-    except SpellingError as error:
-        raise SpellingError(str(error), start) from None
 
 
 def _parse_field(tokens: Tokens, fields: dict[str, object]) -> HloShardingKind | None:

@@ -14,9 +14,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from xla_dialect.attributes import SpellingError, shortened
 from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.sharding.tokens import Tokens
+from xla_dialect.spelling import SpellingError, shortened
 
 MAX_DEVICES = 1 << 20
 """No mesh or sharding has more."""

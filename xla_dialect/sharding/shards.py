@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from xla_dialect.attributes import SpellingError
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.spelling import SpellingError
 
 
 @dataclass(frozen=True)

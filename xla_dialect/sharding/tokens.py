@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar
 
-from xla_dialect.attributes import SpellingError, shortened
+from xla_dialect.spelling import SpellingError, shortened
 
 _Item = TypeVar("_Item")
 

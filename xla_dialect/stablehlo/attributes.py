@@ -35,8 +35,9 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from xla_dialect.attributes import ComparisonDirection, SpellingError
+from xla_dialect.attributes import ComparisonDirection
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels
+from xla_dialect.spelling import SpellingError
 from xla_dialect.xdsl.directives import parse_i64
 
 WORD_NAMES = (

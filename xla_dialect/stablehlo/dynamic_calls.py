@@ -18,10 +18,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from xla_dialect.attributes import SpellingError
 from xla_dialect.ops.reduction import ReduceWindowOp
 from xla_dialect.ops.sorting import TopkOp
 from xla_dialect.shapes.window import Window, WindowAttr
+from xla_dialect.spelling import SpellingError
 from xla_dialect.stablehlo.approximate_top_k import convert_approximate_top_k
 from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.dynamic_shapes import sized_result, take_shape

@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr, Unregis
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
-from xla_dialect.attributes import SpellingError
 from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr
+from xla_dialect.spelling import SpellingError
 from xla_dialect.stablehlo import attributes
 from xla_dialect.stablehlo.mesh_groups import AxisRef, DeviceMesh, MeshAxes, MeshAxis
 from xla_dialect.stablehlo.source import SourceError

@@ -31,7 +31,7 @@ from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.shape_text.errors import suggestion
+from xla_dialect.spelling import suggestion
 from xla_dialect.stablehlo.attributes import Fields, Word
 
 

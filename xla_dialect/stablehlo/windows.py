@@ -16,10 +16,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 
-from xla_dialect.attributes import SpellingError
 from xla_dialect.ops.contraction import ConvolutionOp
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels, ConvolutionLabelsAttr
 from xla_dialect.shapes.window import Window, WindowAttr
+from xla_dialect.spelling import SpellingError
 from xla_dialect.stablehlo.attributes import ConvolutionNumbers, parse_i64
 from xla_dialect.stablehlo.contraction import keep_precision
 from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of

@@ -24,10 +24,10 @@ from xdsl.printer import Printer
 from xdsl.traits import RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.attributes import SpellingError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import reduction as xla
 from xla_dialect.shapes.window import Window, WindowAttr
+from xla_dialect.spelling import SpellingError
 from xla_dialect.stablehlo.inexpressible import Inexpressible
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import elementwise

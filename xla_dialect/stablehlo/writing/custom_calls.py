@@ -21,7 +21,6 @@ from xla_dialect.devices.replica_groups import ReplicaGroupsAttr
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.op import decode
 from xla_dialect.ops.custom_calls import ALLOWED_DIRECTION, GROUP_ID, CustomCallOp
-from xla_dialect.shape_text.type_parser import parse_type
 from xla_dialect.sharding.attributes import SHARDING, ShardingPerValueAttr
 from xla_dialect.stablehlo.attribute_text import (
     attribute_text,
@@ -36,6 +35,7 @@ from xla_dialect.stablehlo.custom_calls import API_VERSIONS
 from xla_dialect.stablehlo.syntax import integers_text
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
 from xla_dialect.stablehlo.writing.collectives import groups_text
+from xla_dialect.text.type_parser import parse_type
 from xla_dialect.types import Array, tuple_elements
 from xla_dialect.xdsl.operation_table import OperationTable
 

@@ -18,9 +18,8 @@ from xdsl.ir import Attribute, Block, Region
 from xla_dialect.entry.aliases import entry_aliases
 from xla_dialect.entry.names import ALIASING_OUTPUT, BUFFER_DONOR, ENTRY_SYMBOL
 from xla_dialect.layout import LayoutAttr
-from xla_dialect.shape_text.errors import HloSyntaxError
-from xla_dialect.shape_text.type_parser import parse_type
 from xla_dialect.sharding.attributes import MESHES, meshes_of
+from xla_dialect.spelling import SpellingError
 from xla_dialect.stablehlo.attribute_text import (
     dictionary_text,
     kept_texts,
@@ -32,6 +31,7 @@ from xla_dialect.stablehlo.writing.body import BodyWriter
 from xla_dialect.stablehlo.writing.literal_text import literal_text
 from xla_dialect.stablehlo.writing.operations import WRITERS
 from xla_dialect.stablehlo.writing.type_text import type_text
+from xla_dialect.text.type_parser import parse_type
 from xla_dialect.types import Array, all_compatible, flatten, is_array
 
 _MEMORIZED = 64
@@ -216,7 +216,7 @@ def _declared_types(module: ModuleOp, function: FuncOp) -> list[tuple[Attribute,
         inputs, _, output = written.data[1:-1].rpartition("->")
         try:
             declared = [flatten([parse_type(text)]) for text in (inputs, output)]
-        except HloSyntaxError:
+        except SpellingError:
             return found
         if all(map(all_compatible, declared, found)):
             return declared

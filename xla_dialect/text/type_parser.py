@@ -7,9 +7,9 @@ from typing import cast
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, TypeAttribute
 
-from xla_dialect.shape_text.errors import PartError
-from xla_dialect.shape_text.lexer import Lexer
-from xla_dialect.shape_text.shapes import parse_shape
+from xla_dialect.spelling import Part
+from xla_dialect.text.lexer import Lexer
+from xla_dialect.text.shapes import parse_shape
 from xla_dialect.types import Array, BufferType
 
 MAX_NESTING = 32
@@ -21,9 +21,9 @@ def parse_type(text: str) -> Attribute:
     """
     The type that a text spells: `f32[2,3]{1,0}`, `(s32[], pred[4])`, `token[]`.
 
-    Raises HloSyntaxError.
+    Raises SpellingError.
     """
-    parser = TypeParser(Lexer(text, "<type>"))
+    parser = TypeParser(Lexer(text))
     type_ = parser.type()
     if parser.lexer.kind != "end":
         parser.lexer.fail_expected("the end of the type")
@@ -87,10 +87,8 @@ class TypeParser:
         return self.equal_types.setdefault(type_, type_)
 
     def array(self, text: str, start: int) -> Attribute:
-        try:
+        with Part(start):
             return parse_shape(text)
-        except PartError as error:
-            self.lexer.fail(str(error), start + error.position)
 
     def new_type(self, type_: Attribute) -> Attribute:
         """The object that stands for this type from now on, under the current token."""

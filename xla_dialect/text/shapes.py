@@ -10,9 +10,9 @@ from typing import cast
 from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType, TupleType
 from xdsl.ir import Attribute
 
-from xla_dialect.layout import Layout, LayoutAttr, LayoutError
+from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.layouts.type_layouts import validate_layout_for_shape
-from xla_dialect.shape_text.errors import NoHloSpelling, PartError, quoted, suggestion
+from xla_dialect.spelling import NoHloSpelling, Part, SpellingError, quoted, suggestion
 from xla_dialect.types import (
     BY_NAME,
     BY_TYPE,
@@ -36,27 +36,25 @@ def parse_shape(text: str) -> Attribute:
     """
     The type for the text of one shape that is no tuple: `f32[2]{0}`, `token[]`.
 
-    The default layout is no encoding. Raises PartError.
+    The default layout is no encoding. Raises SpellingError.
     """
     match = _SHAPE.fullmatch(text)
     if match is None:
-        raise PartError("expected a shape such as f32[2,3]", 0)
+        raise SpellingError("expected a shape such as f32[2,3]", 0)
     name, dimensions, layout = match.groups()
     if name in _NO_ARRAYS:
         if dimensions.strip():
-            raise PartError(f"{name} has no dimensions", match.start(2))
+            raise SpellingError(f"{name} has no dimensions", match.start(2))
         return OpaqueType() if name == "opaque" else TokenType()
     element = BY_NAME.get(name)
     if element is None:
         hint = suggestion(name, BY_NAME)
-        raise PartError(f"unknown element type {quoted(name)}{hint}")
+        raise SpellingError(f"unknown element type {quoted(name)}{hint}")
     sizes, bounds = _parse_dimensions(dimensions, match.start(2))
     encoding = _parse_layout(layout or "", match.start(3), sizes, bounds)
     type_ = array(element.type, sizes, encoding)
-    try:
+    with Part(match.start(3)):
         validate_layout_for_shape(type_)
-    except LayoutError as error:
-        raise PartError(str(error), match.start(3)) from None
     return type_
 
 
@@ -69,7 +67,7 @@ def _parse_dimensions(text: str, start: int) -> tuple[list[int], list[int | None
     for part in text.split(","):
         match = _DIMENSION.fullmatch(part)
         if match is None or (match.group(1) and match.group(2) == "?"):
-            raise PartError(f"expected a dimension size, found {quoted(part.strip())}", start)
+            raise SpellingError(f"expected a dimension size, found {quoted(part.strip())}", start)
         at_most, digits = match.groups()
         if digits == "?":
             sizes.append(DYNAMIC_INDEX)
@@ -81,7 +79,7 @@ def _parse_dimensions(text: str, start: int) -> tuple[list[int], list[int | None
         start += len(part) + 1
     extents = (b if s < 0 else s for s, b in zip(sizes, bounds, strict=True))
     if element_count([n for n in extents if n]) > MAX_ELEMENTS:
-        raise PartError("array has more than 2^63 - 1 elements", 0)
+        raise SpellingError("array has more than 2^63 - 1 elements", 0)
     return sizes, bounds
 
 
@@ -90,20 +88,18 @@ def _size(digits: str, position: int) -> int:
     if len(significant) <= _DIGITS_OF_MAXIMUM and int(significant or "0") <= MAX_ELEMENTS:
         return int(significant or "0")
     spelled = digits if len(digits) <= 40 else f"{digits[:20]}... ({len(digits)} digits)"
-    raise PartError(f"dimension size {spelled} is greater than 2^63 - 1", position)
+    raise SpellingError(f"dimension size {spelled} is greater than 2^63 - 1", position)
 
 
 def _parse_layout(
     text: str, start: int, sizes: list[int], bounds: list[int | None]
 ) -> LayoutAttr | None:
     """The encoding for the braces after the dimensions; None for what the default says."""
-    try:
+    with Part(start):
         layout = Layout.parse(text) if text else Layout.default(len(sizes))
         if any(bound is not None for bound in bounds):
             layout = replace(layout, bounds=tuple(bounds))
         layout.validate(sizes)
-    except LayoutError as error:
-        raise PartError(str(error), start + (error.position or 0)) from None
     return None if layout.is_default else LayoutAttr(layout)
 
 

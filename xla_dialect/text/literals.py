@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xla_dialect.literals.arrays import check_memory, numpy_dtype
-from xla_dialect.shape_text.errors import PartError, quoted
+from xla_dialect.spelling import Part, SpellingError, quoted
 from xla_dialect.types import (
     BY_TYPE,
     Array,
@@ -43,7 +43,7 @@ def parse_literal(text: str, type_: Attribute) -> Attribute:
     The constant for a literal of this type: a dense array, or for a tuple an array attribute.
 
     Elements lie in row-major order of the dimensions, whatever the layout of the type.
-    Raises PartError.
+    Raises SpellingError.
     """
     return _parse(text, type_, 0)
 
@@ -53,14 +53,12 @@ def _parse(text: str, type_: Attribute, start: int) -> Attribute:
     if isinstance(type_, TupleType):
         return _parse_tuple(text, type_, start)
     if not isinstance(type_, TensorType):
-        raise PartError(f"no literal has the type {spell(type_)}", start)
+        raise SpellingError(f"no literal has the type {spell(type_)}", start)
     type_ = cast(Array, type_)
     if type_.get_shape() and _ELIDED.fullmatch(text):
         return elided(type_)
-    try:
+    with Part(start):
         data = _ArrayLiteral(text, type_).read()
-    except PartError as error:
-        raise PartError(str(error), start + error.position) from None
     return DenseIntOrFPElementsAttr(cast("TensorType[Any]", type_), BytesAttr(data))
 
 
@@ -68,7 +66,7 @@ def _parse_tuple(text: str, type_: TupleType, start: int) -> Attribute:
     parts = _split_tuple(text, start)
     types = type_.types.data
     if len(parts) != len(types):
-        raise PartError(
+        raise SpellingError(
             f"tuple literal has {len(parts)} elements, its type {spell(type_)} has {len(types)}",
             start,
         )
@@ -84,7 +82,7 @@ def _split_tuple(text: str, start: int) -> list[tuple[str, int]]:
     """The elements of `(a, b)` with their offsets; brackets are known to match."""
     stripped = text.strip()
     if not (stripped.startswith("(") and stripped.endswith(")")):
-        raise PartError("expected a tuple literal in parentheses", start)
+        raise SpellingError("expected a tuple literal in parentheses", start)
     opening = text.index("(")
     parts: list[tuple[str, int]] = []
     part_start = opening + 1
@@ -104,7 +102,7 @@ def _split_tuple(text: str, start: int) -> list[tuple[str, int]]:
         if depth == 0:
             break
     if text[part_start:].strip():
-        raise PartError("nothing may follow a tuple literal", start + part_start)
+        raise SpellingError("nothing may follow a tuple literal", start + part_start)
     return parts
 
 
@@ -126,7 +124,7 @@ class _ArrayLiteral:
     def read(self) -> bytes:
         """The elements as the bytes of a dense attribute."""
         if any(size < 0 for size in self.sizes):
-            raise PartError(
+            raise SpellingError(
                 f"{spell(self.type)} has a dynamic dimension: no literal says its size", 0
             )
         structure = _NO_STRUCTURE.sub("", self.text)
@@ -159,10 +157,10 @@ class _ArrayLiteral:
         return first.tobytes().ljust(element_count(self.sizes) * first.itemsize, b"\0")
 
     def _fail(self) -> NoReturn:
-        """Raises the PartError for the first thing that is wrong."""
+        """Raises the SpellingError for the first thing that is wrong."""
         left_out = self.text.find("...")
         if left_out >= 0:
-            raise PartError(
+            raise SpellingError(
                 "'...' stands for all elements of an array, in one pair of braces", left_out
             )
         elements: list[re.Match[str]] = []
@@ -171,10 +169,10 @@ class _ArrayLiteral:
         finally:
             # An illegal element before the wrong brace or comma is the first error: it is raised.
             self._check_elements(elements)
-        raise PartError(f"expected a literal of type {spell(self.type)}")
+        raise SpellingError(f"expected a literal of type {spell(self.type)}")
 
     def _check_structure(self, elements: list[re.Match[str]]) -> None:
-        """Reads braces and commas; raises PartError at the first wrong one. Collects elements."""
+        """Collects elements; raises SpellingError at the first brace or comma that is wrong."""
         counts: list[int] = []
         """How many elements were met inside each open brace."""
         expects_element = True
@@ -182,17 +180,17 @@ class _ArrayLiteral:
             token, position = match.group(), match.start()
             if token == ",":
                 if expects_element or not counts:
-                    raise PartError("unexpected ','", position)
+                    raise SpellingError("unexpected ','", position)
                 expects_element = True
             elif token == "}":
                 if not counts or (expects_element and counts[-1]):
-                    raise PartError("unexpected '}'", position)
+                    raise SpellingError("unexpected '}'", position)
                 self._check_count(counts, position)
                 counts.pop()
                 expects_element = False
             elif not expects_element:
                 expected = "','" if counts else "the end of the literal"
-                raise PartError(f"expected {expected}, found {_spelled(token)}", position)
+                raise SpellingError(f"expected {expected}, found {_spelled(token)}", position)
             else:
                 self._check_depth(token, len(counts), position)
                 if counts:
@@ -206,7 +204,7 @@ class _ArrayLiteral:
     def _check_count(self, counts: list[int], position: int) -> None:
         dimension = len(counts) - 1
         if counts[-1] != self.sizes[dimension]:
-            raise PartError(
+            raise SpellingError(
                 f"dimension {dimension} of {spell(self.type)} has {self.sizes[dimension]} "
                 f"elements, the literal has {counts[-1]}",
                 position,
@@ -217,13 +215,13 @@ class _ArrayLiteral:
         rank = len(self.sizes)
         if token == "{" and depth == rank:
             message = f"braces are nested deeper than the {rank} dimensions of {spell(self.type)}"
-            raise PartError(message, position)
+            raise SpellingError(message, position)
         if token != "{" and depth < rank:
             message = f"expected '{{' for dimension {depth} of {spell(self.type)}"
-            raise PartError(f"{message}, found {_spelled(token)}", position)
+            raise SpellingError(f"{message}, found {_spelled(token)}", position)
 
     def _check_elements(self, elements: list[re.Match[str]]) -> None:
-        """Raises PartError for the first element that is no value of the type, by bisection."""
+        """Raises SpellingError for the first element that is no value of the type, by bisection."""
         if self._reason_against(elements) is None:
             return
         while len(elements) > 1:
@@ -231,7 +229,7 @@ class _ArrayLiteral:
             elements = half if self._reason_against(half) else elements[len(half) :]
         (element,) = elements
         message = f"{_spelled(element.group())} {self._reason_against(elements)}"
-        raise PartError(f"{message} {self.element.name}", element.start())
+        raise SpellingError(f"{message} {self.element.name}", element.start())
 
     def _reason_against(self, elements: list[re.Match[str]]) -> str | None:
         """Why some of the elements are no values of the type; None if all are."""

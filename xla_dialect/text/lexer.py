@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
 
-from xla_dialect.shape_text.errors import HloSyntaxError, quoted
+from xla_dialect.spelling import SpellingError, quoted
 
 STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*"'
 """A quoted string; a backslash takes the next character with it."""
@@ -54,20 +54,18 @@ class Lexer:
     The current token of a text.
 
     `kind` is `shape`, `attribute`, `name`, `string`, `punctuation` or `end`; `token` its text (a
-    name with its `%`, an attribute with its `=`); `start` and `end` its offsets. `source` is the
-    text as it was given, `text` the same without comments.
+    name with its `%`, an attribute with its `=`); `start` and `end` its offsets. `text` is the
+    text without comments.
     """
 
-    __slots__ = ("end", "file", "kind", "source", "start", "text", "token")
+    __slots__ = ("end", "kind", "start", "text", "token")
 
-    def __init__(self, text: str, file: str):
-        self.source = text
+    def __init__(self, text: str, start: int = 0):
         self.text = without_comments(text)
-        self.file = file
         self.kind = ""
         self.token = ""
-        self.start = 0
-        self.end = 0
+        self.start = start
+        self.end = start
         self.advance()
 
     def advance(self) -> None:
@@ -86,12 +84,11 @@ class Lexer:
         self.advance()
 
     def fail(self, message: str, offset: int | None = None) -> NoReturn:
-        """Raises HloSyntaxError at an offset, by default that of the current token."""
-        place = self.start if offset is None else offset
-        raise HloSyntaxError.at_offset(message, self.file, self.source, place)
+        """Raises SpellingError at an offset, by default that of the current token."""
+        raise SpellingError(message, self.start if offset is None else offset)
 
     def fail_expected(self, expected: str) -> NoReturn:
-        """Raises HloSyntaxError: something else than the current token is expected."""
+        """Raises SpellingError: something else than the current token is expected."""
         self.fail(f"expected {expected}, found {self.describe()}")
 
     def describe(self) -> str:
