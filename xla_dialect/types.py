@@ -50,7 +50,14 @@ from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.element_types import ELEMENTS, ElementClass, ElementRow
 from xla_dialect.layout import Layout, LayoutAttr
-from xla_dialect.shapes.dynamic_size import UNKNOWN, DynamicSize, is_dynamic, is_unknown, united
+from xla_dialect.shapes.dynamic_size import (
+    UNKNOWN,
+    DynamicSize,
+    compatible_sizes,
+    is_dynamic,
+    is_unknown,
+    united,
+)
 from xla_dialect.violations import Violation
 
 Array: TypeAlias = TensorType[Attribute]
@@ -356,7 +363,7 @@ def compatible(a: Attribute, b: Attribute) -> bool:
 def same_sizes(a: Array, b: Array) -> bool:
     """Whether two arrays have the same sizes, bounds for dynamic ones; marks are ignored."""
     if takes_unknown_sizes():
-        return sizes_of(a) == sizes_of(b)
+        return compatible_sizes(sizes_of(a), sizes_of(b))
     return extents(a) == extents(b)
 
 

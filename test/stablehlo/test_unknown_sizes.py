@@ -207,6 +207,26 @@ def test_the_width_of_an_element_tells_a_size():
     assert "-> tensor<2x32xi1>" in print_mlir(read_stablehlo(text))
 
 
+@pytest.mark.parametrize(
+    "operation",
+    [
+        '"stablehlo.torch_index_select"(%x, %i) <{dim = 0 : i64, batch_dims = 0 : i64}> : (tensor<4x?xf32>, tensor<2xi32>) -> tensor<2x?xf32>',
+        '"stablehlo.unary_einsum"(%x) <{einsum_config = "ab->b"}> : (tensor<4x?xf32>) -> tensor<?xf32>',
+        '"stablehlo.unary_einsum"(%y) <{einsum_config = "aa->a"}> : (tensor<?x?xf32>) -> tensor<?xf32>',
+        '"stablehlo.all_to_all"(%y) <{split_dimension = 0 : i64, concat_dimension = 1 : i64, split_count = 2 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<?x?xf32>) -> tensor<?x?xf32>',
+    ],
+    ids=["index_select", "einsum", "diagonal", "all_to_all"],
+)
+def test_what_nothing_contradicts_is_accepted(operation: str):
+    """Also where an operation becomes several, whose sizes and limits depend on unknown ones."""
+    result = operation.rpartition(" -> ")[2]
+    text = (
+        "func.func @main(%x: tensor<4x?xf32>, %y: tensor<?x?xf32>, %i: tensor<2xi32>) "
+        f"-> {result} {{\n  %0 = {operation}\n  return %0 : {result}\n}}"
+    )
+    assert operation.partition("(")[0].strip('"') in print_mlir(read_stablehlo(text))
+
+
 def test_valid_programs_stay_as_they_are():
     text = (
         "module {\n  func.func @main(%x: tensor<?x3xf32>, %n: tensor<2xi32>) -> tensor<?x?xf32> {\n"

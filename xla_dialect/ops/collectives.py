@@ -48,6 +48,7 @@ from xla_dialect.ops.process_groups import (
 from xla_dialect.ops.reduction import require_reducer
 from xla_dialect.ops.shards import declared_sizes, resized, shard_count
 from xla_dialect.rules.constraints import require_same_elements, with_elements
+from xla_dialect.shapes.dynamic_size import compatible, compatible_sizes, divisible
 from xla_dialect.types import (
     BY_NAME,
     S32,
@@ -219,7 +220,7 @@ class ReduceScatterOp(GlobalGroupedOp):
         size = replica_groups.size
         if size is not None and not of_all_partitions:
             for whole in wholes:
-                require(whole % size == 0, "C5", "size {} for {} shards", whole, size)
+                require(divisible(whole, size), "C5", "size {} for {} shards", whole, size)
         count = shard_count(
             replica_groups, of_all_partitions, list(zip(wholes, shards, strict=False))
         )
@@ -268,7 +269,7 @@ class AllToAllOp(GlobalGroupedOp):
         if dimension is None:
             for i, other in enumerate(arrays):
                 require(
-                    sizes_of(other) == sizes_of(arrays[0])
+                    compatible_sizes(sizes_of(other), sizes_of(arrays[0]))
                     and other.element_type == arrays[0].element_type,
                     "C1",
                     "operand {} is {}, operand 0 {}",
@@ -282,7 +283,7 @@ class AllToAllOp(GlobalGroupedOp):
             require(len(arrays) == 1, "C1", "{} operands with a dimension", len(arrays))
             require_dimension(dimension, arrays, "C2")
             size = sizes_of(arrays[0])[dimension]
-            require(size % (members or 1) == 0, "C3", "size {} for {} blocks", size, members)
+            require(divisible(size, members or 1), "C3", "size {} for {} blocks", size, members)
         types = tuple(map(without_layout, arrays))
         is_tuple = len(types) == 1 == len(declared) and isinstance(declared[0], TupleType)
         return (TupleType(types),) if is_tuple else types
@@ -298,7 +299,7 @@ class AllToAllOp(GlobalGroupedOp):
             require(found == members, "C4", "{} operands for {} {}", found, members, self.ids.value)
         else:
             size = sizes_of(cast(Array, self.inputs[0].type))[self.dimension.value.data]
-            require(size % members == 0, "C3", "size {} for {} blocks", size, members)
+            require(divisible(size, members), "C3", "size {} for {} blocks", size, members)
 
     @staticmethod
     def relate(relations: RelationsBuilder, *, dimension: int | None) -> None:
@@ -482,7 +483,7 @@ class RaggedAllToAllOp(GroupedOp):
         target = with_elements(output, ElementClass.ANY, "output")
         require_same_elements(source, target, "input and output", "C1")
         require(
-            bool(sizes_of(source)) and sizes_of(source)[1:] == sizes_of(target)[1:],
+            bool(sizes_of(source)) and compatible_sizes(sizes_of(source)[1:], sizes_of(target)[1:]),
             "C1",
             "input is {}, output {}",
             spell(source),
@@ -499,7 +500,7 @@ class RaggedAllToAllOp(GroupedOp):
         require_groups(replica_groups, channel_id, "C3")
         members = sizes_of(numbers[0])[0]
         require(
-            replica_groups.size in (None, members),
+            replica_groups.size is None or compatible(replica_groups.size, members),
             "C3",
             "{} offsets for groups of {}",
             members,

@@ -23,6 +23,7 @@ from xla_dialect.rules.constraints import (
 )
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels, ConvolutionLabelsAttr
+from xla_dialect.shapes.dynamic_size import compatible, compatible_sizes, divisible
 from xla_dialect.shapes.window import Window, WindowAttr, WindowDimension
 from xla_dialect.types import Array, ElementClass, array, sizes_of, spell_all
 from xla_dialect.violations import Violation, require
@@ -174,7 +175,7 @@ class RaggedDotOp(XlaOp):
         prefix = ragged_prefix(len(sizes), lhs_batch_dims, lhs_contracting_dims, ragged)
         expected = [sizes[d] for d in prefix]
         require(
-            len(groups) == 1 or (bool(groups) and list(groups[:-1]) == expected),
+            len(groups) == 1 or (bool(groups) and compatible_sizes(groups[:-1], expected)),
             "C7",
             "group_sizes has sizes {}, expected [g] or {}",
             list(groups),
@@ -186,7 +187,11 @@ class RaggedDotOp(XlaOp):
         require_dimensions((*taken, *rhs_group_dims), len(others), "rhs_group_dims", "C6")
         for d in rhs_group_dims:
             require(
-                others[d] == groups[-1], "C6", "{} groups in rhs, not {}", others[d], groups[-1]
+                compatible(others[d], groups[-1]),
+                "C6",
+                "{} groups in rhs, not {}",
+                others[d],
+                groups[-1],
             )
         result = shapes.contracted(
             sizes,
@@ -294,7 +299,10 @@ def _require_scale(scale: Attribute, operand: Array, name: str) -> Array:
         not blocks
         or (
             len(blocks) == len(sizes)
-            and all(s % b == 0 if b else s == 0 for s, b in zip(sizes, blocks, strict=True))
+            and all(
+                divisible(s, b) if b else compatible(s, 0)
+                for s, b in zip(sizes, blocks, strict=True)
+            )
         ),
         "C6",
         "{} has sizes {}, its operand {}",
@@ -352,7 +360,7 @@ class ConvolutionOp(XlaOp):
         outputs, inputs, *kernel = shapes.permuted(sizes_of(right), dim_labels.rhs_order())
         require_window(window, len(base), ("C1", "C3"))
         require(
-            list(window.sizes) == kernel,
+            compatible_sizes(window.sizes, kernel),
             "C1",
             "the window has sizes {}, the kernel {}",
             list(window.sizes),
@@ -362,8 +370,9 @@ class ConvolutionOp(XlaOp):
         require(min(groups) >= 1, "C4", "group counts are {} and {}", *groups)
         require(min(groups) == 1, "C5", "feature and batch groups at once: {} and {}", *groups)
         require(
-            inputs * feature_group_count == features
-            and features % feature_group_count == outputs % feature_group_count == 0,
+            compatible(inputs * feature_group_count, features)
+            and divisible(features, feature_group_count)
+            and divisible(outputs, feature_group_count),
             "C6",
             "{} feature groups of {} input features in rhs, {} in lhs, {} output features",
             feature_group_count,
@@ -372,7 +381,7 @@ class ConvolutionOp(XlaOp):
             outputs,
         )
         require(
-            batch % batch_group_count == 0 and outputs % batch_group_count == 0,
+            divisible(batch, batch_group_count) and divisible(outputs, batch_group_count),
             "C7",
             "{} batch groups for a batch of {} and {} output features",
             batch_group_count,

@@ -42,6 +42,7 @@ from xla_dialect.rules.constraints import (
     with_elements,
 )
 from xla_dialect.shapes import size_arithmetic as shapes
+from xla_dialect.shapes.dynamic_size import UNKNOWN, is_unknown
 from xla_dialect.types import (
     PRED,
     S32,
@@ -348,7 +349,8 @@ class ScanOp(XlaOp):
         for scanned_array in arrays:
             rank = len(sizes_of(scanned_array))
             require(0 <= dimension < rank, "C2", "dimension {} for rank {}", dimension, rank)
-        lengths = {sizes_of(a)[dimension] for a in arrays}
+        found = [sizes_of(a)[dimension] for a in arrays]
+        lengths = {length for length in found if not is_unknown(length)} or {UNKNOWN}
         require(len(lengths) == 1, "C2", "sizes along the dimension are {}", sorted(lengths))
         slices = [
             array(a.element_type, shapes.without(sizes_of(a), (dimension,))) for a in arrays[:count]

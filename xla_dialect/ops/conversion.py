@@ -12,6 +12,7 @@ from xdsl.traits import Pure
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal, pointwise
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import declared_array, require_same_shape, with_elements
+from xla_dialect.shapes.dynamic_size import compatible
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array, array_like, sizes_of
 from xla_dialect.violations import require
 
@@ -102,7 +103,7 @@ def bitcast_type(source: Array, element_type: Attribute) -> Array:
     if old.bits == new.bits:
         return array(element_type, sizes)
     require(
-        bool(sizes) and sizes[-1] == wide // narrow,
+        bool(sizes) and compatible(sizes[-1], wide // narrow),
         "C3",
         "last dimension of {} should be {}",
         list(sizes),

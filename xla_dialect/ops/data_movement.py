@@ -42,7 +42,15 @@ from xla_dialect.rules.constraints import (
     with_elements,
 )
 from xla_dialect.shapes import size_arithmetic as shapes
-from xla_dialect.shapes.dynamic_size import is_dynamic, is_unknown, marked, united
+from xla_dialect.shapes.dynamic_size import (
+    bounded,
+    compatible,
+    compatible_sizes,
+    is_dynamic,
+    is_unknown,
+    marked,
+    united,
+)
 from xla_dialect.types import (
     Array,
     ElementClass,
@@ -86,7 +94,13 @@ class BroadcastOp(XlaOp):
         require_length(dimensions, len(before), "dimensions", "C1")
         require_dimensions(dimensions, len(sizes), "dimensions", "C3")
         mapped = [sizes[d] for d in dimensions]
-        require(list(before) == mapped, "C4", "operand sizes {} map to {}", list(before), mapped)
+        require(
+            compatible_sizes(before, mapped),
+            "C4",
+            "operand sizes {} map to {}",
+            list(before),
+            mapped,
+        )
         for size, d in zip(before, dimensions, strict=True):
             sizes[d] = size
         return (array(result.element_type, sizes),)
@@ -120,7 +134,7 @@ class ReshapeOp(XlaOp):
         require_same_elements(source, result, "operand and result", "Result")
         before, after = sizes_of(source), sizes_of(result)
         require(
-            element_count(before) == element_count(after),
+            compatible(element_count(before), element_count(after)),
             "C2",
             "{} elements of {} become {} of {}",
             element_count(before),
@@ -218,7 +232,7 @@ class SliceOp(XlaOp):
             zip(start_indices, limit_indices, sizes, strict=True)
         ):
             require(
-                0 <= start <= limit <= size,
+                bounded(0, start, limit) and bounded(start, limit, size),
                 "C2",
                 "[{}:{}] of dimension {} with size {}",
                 start,
@@ -226,7 +240,7 @@ class SliceOp(XlaOp):
                 d,
                 size,
             )
-        require(all(s >= 1 for s in strides), "C3", "strides are {}", list(strides))
+        require(all(bounded(1, s) for s in strides), "C3", "strides are {}", list(strides))
         result = shapes.sliced(start_indices, limit_indices, strides)
         return (
             array(
@@ -282,7 +296,7 @@ class ConcatenateOp(XlaOp):
             require(len(found) == rank, "C2", "operand {} has rank {}, not {}", i, len(found), rank)
             require(
                 all(
-                    a == b
+                    compatible(a, b)
                     for d, (a, b) in enumerate(zip(sizes, found, strict=True))
                     if d != dimension
                 ),
@@ -356,13 +370,13 @@ class PadOp(XlaOp):
         ):
             require_length(values, len(sizes), name, "C2")
         require(
-            all(i >= 0 for i in interior_padding),
+            all(bounded(0, i) for i in interior_padding),
             "C3",
             "interior padding is {}",
             list(interior_padding),
         )
         result = shapes.padded(sizes, edge_padding_low, edge_padding_high, interior_padding)
-        require(all(d >= 0 for d in result), "C4", "result sizes are {}", list(result))
+        require(all(bounded(0, d) for d in result), "C4", "result sizes are {}", list(result))
         return (array(source.element_type, result),)
 
     @staticmethod
@@ -445,7 +459,7 @@ class DynamicSliceOp(XlaOp):
         require_index_scalars(start_indices, len(sizes), "C1")
         require_length(dynamic_slice_sizes, len(sizes), "dynamic_slice_sizes", "C2")
         require(
-            all(0 <= s <= d for s, d in zip(dynamic_slice_sizes, sizes, strict=True)),
+            all(bounded(0, s, d) for s, d in zip(dynamic_slice_sizes, sizes, strict=True)),
             "C3",
             "slice sizes {} of an array with sizes {}",
             list(dynamic_slice_sizes),
@@ -496,7 +510,7 @@ class DynamicUpdateSliceOp(XlaOp):
         sizes, part_sizes = sizes_of(source), sizes_of(part)
         require_length(part_sizes, len(sizes), "update", "C1")
         require(
-            all(u <= d for u, d in zip(part_sizes, sizes, strict=True)),
+            all(bounded(0, u, d) for u, d in zip(part_sizes, sizes, strict=True)),
             "C2",
             "update sizes {} of an array with sizes {}",
             list(part_sizes),

@@ -10,7 +10,7 @@ from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Travers
 from xla_dialect.op import Ints
 from xla_dialect.rules.constraints import require_dimensions
 from xla_dialect.shapes import size_arithmetic as shapes
-from xla_dialect.shapes.dynamic_size import united
+from xla_dialect.shapes.dynamic_size import compatible_sizes, united
 from xla_dialect.violations import require
 
 
@@ -35,7 +35,7 @@ class DotDimensions:
             ("C3", "batch", self.lhs_batch, self.rhs_batch),
         ):
             found = [sizes[d] for d in mine], [others[d] for d in theirs]
-            require(found[0] == found[1], label, "{} sizes are {} and {}", kind, *found)
+            require(compatible_sizes(*found), label, "{} sizes are {} and {}", kind, *found)
 
     def joined(self, sizes: Ints, others: Ints) -> Ints:
         """The sizes of lhs, whose batch dimensions are dynamic where those of rhs are."""

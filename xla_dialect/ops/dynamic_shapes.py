@@ -24,7 +24,7 @@ from xdsl.traits import Pure
 from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import declared_array, require_same_elements, with_elements
-from xla_dialect.shapes.dynamic_size import DynamicSize, is_dynamic, is_unknown
+from xla_dialect.shapes.dynamic_size import DynamicSize, bounded, is_dynamic, is_unknown
 from xla_dialect.types import (
     S32,
     Array,
@@ -51,7 +51,9 @@ def _sized_operand(operand: Attribute, dimension: int, label: str) -> tuple[Arra
     sizes = sizes_of(source)
     require(0 <= dimension < len(sizes), "C2", "dimension {} of rank {}", dimension, len(sizes))
     size = sizes[dimension]
-    require(size <= MAX_SIZE, label, "size {} of dimension {} exceeds s32", size, dimension)
+    require(
+        bounded(0, size, MAX_SIZE), label, "size {} of dimension {} exceeds s32", size, dimension
+    )
     return source, sizes
 
 

@@ -30,7 +30,7 @@ from xla_dialect.rules.constraints import (
     with_elements,
 )
 from xla_dialect.shapes import size_arithmetic as shapes
-from xla_dialect.shapes.dynamic_size import is_dynamic, is_unknown
+from xla_dialect.shapes.dynamic_size import bounded, compatible_sizes, is_dynamic, is_unknown
 from xla_dialect.types import Array, ElementClass, array, sizes_of, united_type
 from xla_dialect.violations import require
 
@@ -109,14 +109,16 @@ class GatherOp(XlaOp):
             rank,
         )
         require(
-            all(0 <= s <= d for s, d in zip(slice_sizes, sizes, strict=True)),
+            all(bounded(0, s, d) for s, d in zip(slice_sizes, sizes, strict=True)),
             "C6",
             "slice sizes {} of an operand with sizes {}",
             list(slice_sizes),
             list(sizes),
         )
         for d in collapsed_slice_dims:
-            require(slice_sizes[d] <= 1, "C4", "collapsed slice size is {}", slice_sizes[d])
+            require(
+                bounded(0, slice_sizes[d], 1), "C4", "collapsed slice size is {}", slice_sizes[d]
+            )
         require_length(start_index_map, extended[index_vector_dim], "start_index_map", "C7")
         require_dimensions(start_index_map, rank, "start_index_map", "C7")
         _require_batching(
@@ -127,7 +129,7 @@ class GatherOp(XlaOp):
             "C8",
         )
         require(
-            all(slice_sizes[d] <= 1 for d in operand_batching_dims),
+            all(bounded(0, slice_sizes[d], 1) for d in operand_batching_dims),
             "C8",
             "batching slice sizes exceed 1",
         )
@@ -209,7 +211,7 @@ def _require_batching(
     _require_ascending(operand.dimensions, len(operand.sizes), operand.name, label)
     require_dimensions(indices.dimensions, len(indices.sizes), indices.name, label)
     found = [[side.sizes[d] for d in side.dimensions] for side in (operand, indices)]
-    require(found[0] == found[1], label, "batching sizes are {} and {}", *found)
+    require(compatible_sizes(*found), label, "batching sizes are {} and {}", *found)
     require(
         not set(operand.dimensions) & set(taken),
         label,
@@ -412,7 +414,7 @@ def _require_update_sizes(sizes: Ints, window_dims: Ints, bounds: Ints, batch: I
     """Updates of these sizes have windows within bounds, and else those of the batch: C12, C13."""
     window = tuple(sizes[d] for d in window_dims)
     require(
-        all(w <= b for w, b in zip(window, bounds, strict=True)),
+        all(bounded(0, w, b) for w, b in zip(window, bounds, strict=True)),
         "C12",
         "windows of sizes {} in inputs with window sizes {}",
         list(window),
@@ -420,7 +422,7 @@ def _require_update_sizes(sizes: Ints, window_dims: Ints, bounds: Ints, batch: I
     )
     found = shapes.without(sizes, window_dims)
     require(
-        found == batch,
+        compatible_sizes(found, batch),
         "C13",
         "scatter sizes of the updates are {}, of the indices {}",
         list(found),

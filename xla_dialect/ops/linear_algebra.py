@@ -22,7 +22,7 @@ from xla_dialect.attributes import FftType, FftTypeAttr, Transpose, TransposeAtt
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import require_same_elements, with_elements
-from xla_dialect.shapes.dynamic_size import united
+from xla_dialect.shapes.dynamic_size import compatible, compatible_sizes, united
 from xla_dialect.types import (
     BY_NAME,
     Array,
@@ -84,7 +84,7 @@ class FftOp(XlaOp):
         if fft_type == FftType.IRFFT:
             expected[-1] = half
         require(
-            list(sizes[-rank:]) == expected,
+            compatible_sizes(sizes[-rank:], expected),
             label,
             "the last sizes are {}, expected {}",
             list(sizes[-rank:]),
@@ -184,9 +184,9 @@ class TriangularSolveOp(XlaOp):
         require(len(sizes) == len(others), "C2", "a has rank {}, b {}", len(sizes), len(others))
         _require_square(matrix, "C2", "C3")
         solved = others[-2 if left_side else -1]
-        require(solved == sizes[-1], "C4", "a has {} rows, b has {}", sizes[-1], solved)
+        require(compatible(solved, sizes[-1]), "C4", "a has {} rows, b has {}", sizes[-1], solved)
         require(
-            sizes[:-2] == others[:-2],
+            compatible_sizes(sizes[:-2], others[:-2]),
             "C5",
             "batch sizes are {} and {}",
             list(sizes[:-2]),
@@ -217,4 +217,4 @@ class TriangularSolveOp(XlaOp):
 def _require_square(matrix: Array, rank_label: str, label: str) -> None:
     sizes = sizes_of(matrix)
     require(len(sizes) >= 2, rank_label, "a has rank {}", len(sizes))
-    require(sizes[-1] == sizes[-2], label, "matrices have {} rows, {} columns", *sizes[-2:])
+    require(compatible(*sizes[-2:]), label, "matrices have {} rows, {} columns", *sizes[-2:])

@@ -31,6 +31,7 @@ from xla_dialect.rules.constraints import (
     require_same_shape,
     with_elements,
 )
+from xla_dialect.shapes.dynamic_size import bounded
 from xla_dialect.types import (
     BY_NAME,
     BY_TYPE,
@@ -113,7 +114,7 @@ def _fault_of_state(state: Array, algorithm: RandomAlgorithm) -> str | None:
     """Why an algorithm is not computed from a state; None if it is."""
     allowed, least, most = _STATES[algorithm]
     sizes = sizes_of(state)
-    if state.element_type == U64 and len(sizes) == 1 and least <= sizes[0] <= most:
+    if state.element_type == U64 and len(sizes) == 1 and bounded(least, sizes[0], most):
         return None
     return f"the state is {spell(state)}, {algorithm} has {allowed}"
 

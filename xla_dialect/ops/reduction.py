@@ -41,7 +41,7 @@ from xla_dialect.rules.constraints import (
     with_elements,
 )
 from xla_dialect.shapes import size_arithmetic as shapes
-from xla_dialect.shapes.dynamic_size import marked, united
+from xla_dialect.shapes.dynamic_size import compatible_sizes, marked, united
 from xla_dialect.shapes.window import Window, WindowAttr
 from xla_dialect.types import (
     PRED,
@@ -293,7 +293,7 @@ class SelectAndScatterOp(XlaOp):
         )
         placements = window.placements(sizes)
         require(
-            sizes_of(values) == placements,
+            compatible_sizes(sizes_of(values), placements),
             "C5",
             "source has sizes {}, the window {} placements",
             list(sizes_of(values)),

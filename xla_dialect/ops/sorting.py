@@ -20,6 +20,7 @@ from xdsl.traits import Pure, RecursiveMemoryEffect
 from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import require_computation, require_same_shape, with_elements
+from xla_dialect.shapes.dynamic_size import bounded
 from xla_dialect.types import PRED, S32, ElementClass, array, sizes_of, united_type
 from xla_dialect.violations import require
 
@@ -99,7 +100,9 @@ class TopkOp(XlaOp):
         source = with_elements(operand, ElementClass.REAL, "operand", "C3")
         sizes = sizes_of(source)
         require(bool(sizes), "C1", "the operand is a scalar")
-        require(0 <= k <= sizes[-1], "C2", "k is {}, the last dimension has size {}", k, sizes[-1])
+        require(
+            bounded(0, k, sizes[-1]), "C2", "k is {}, the last dimension has size {}", k, sizes[-1]
+        )
         kept = (*sizes[:-1], k)
         return array(source.element_type, kept), array(S32, kept)
 

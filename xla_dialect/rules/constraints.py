@@ -8,6 +8,7 @@ from typing import cast
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Region
 
+from xla_dialect.shapes.dynamic_size import bounded, compatible
 from xla_dialect.shapes.size_arithmetic import are_dimensions
 from xla_dialect.shapes.window import Window
 from xla_dialect.types import (
@@ -75,7 +76,14 @@ def require_dimensions(numbers: Sequence[int], rank: int, name: str, label: str)
 
 def require_length(values: Sequence[int], length: int, name: str, label: str) -> None:
     """An attribute list has one entry per dimension."""
-    require(len(values) == length, label, "{} has {} entries, not {}", name, len(values), length)
+    require(
+        compatible(len(values), length),
+        label,
+        "{} has {} entries, not {}",
+        name,
+        len(values),
+        length,
+    )
 
 
 def require_window(window: Window, rank: int, labels: tuple[str, str]) -> None:
@@ -98,7 +106,7 @@ def require_window(window: Window, rank: int, labels: tuple[str, str]) -> None:
             ("base dilation", d.base_dilation),
             ("window dilation", d.window_dilation),
         ):
-            require(value >= 1, labels[1], "{} of window dimension {} is {}", name, i, value)
+            require(bounded(1, value), labels[1], "{} of window dimension {} is {}", name, i, value)
 
 
 def require_index_scalars(indices: Sequence[Attribute], rank: int, label: str) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xla_dialect.shapes.dynamic_size import is_unknown
+from xla_dialect.shapes.dynamic_size import compatible, compatible_sizes, is_unknown
 from xla_dialect.shapes.size_arithmetic import Sizes, is_ascending
 from xla_dialect.violations import require
 
@@ -75,7 +75,7 @@ def in_dim_shape(
     sizes = list(larger)
     for i, d in enumerate(found):
         require(
-            smaller[i] == larger[d] or 1 in (smaller[i], larger[d]),
+            compatible(smaller[i], larger[d]) or 1 in (smaller[i], larger[d]),
             "B5",
             "dimension {} of {} matches dimension {} of {}",
             i,
@@ -95,7 +95,7 @@ def degenerate_shape(lhs: Sequence[int], rhs: Sequence[int]) -> Sizes:
     """
     for d, (a, b) in enumerate(zip(lhs, rhs, strict=True)):
         require(
-            a == b or 1 in (a, b),
+            compatible(a, b) or 1 in (a, b),
             "B8",
             "dimension {} of {} and {} has sizes {} and {}",
             d,
@@ -118,7 +118,7 @@ def _together(a: int, b: int) -> int:
 def _is_kept(size: int, target: int) -> bool:
     """Whether a size is that of the result; 1 becomes a size that is not known."""
     if is_unknown(size) or not is_unknown(target):
-        return size == target
+        return compatible(size, target)
     return size != 1
 
 
@@ -141,6 +141,6 @@ def expansion(
     Its dimension i becomes `dimensions[i]`, stretched if its size is 1; the rest is new.
     """
     kept = [i for i, d in enumerate(dimensions) if _is_kept(operand[i], result[d])]
-    if tuple(operand) == tuple(result) and len(kept) == len(operand):
+    if compatible_sizes(operand, result) and len(kept) == len(operand):
         return None
     return BroadcastSteps(tuple(operand[i] for i in kept), tuple(dimensions[i] for i in kept))

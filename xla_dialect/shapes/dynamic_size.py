@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn, Self, cast
+from typing import Self
 
 
 class DynamicSize(int):
@@ -17,25 +17,20 @@ class DynamicSize(int):
     def __repr__(self) -> str:
         return f"<={int(self)}"
 
-    def __eq__(self, value: object, /) -> bool:
-        return isinstance(value, UnknownSize) or int.__eq__(self, cast(int, value))
-
-    __hash__ = int.__hash__
-
     def __add__(self, value: int, /) -> int:
-        return DynamicSize(int(self) + int(value))
+        return marked(int(self) + value, self)
 
     def __sub__(self, value: int, /) -> int:
-        return DynamicSize(int(self) - int(value))
+        return marked(int(self) - value, self)
 
     def __rsub__(self, value: int, /) -> int:
-        return DynamicSize(int(value) - int(self))
+        return marked(value - int(self), self)
 
     def __mul__(self, value: int, /) -> int:
-        return DynamicSize(int(self) * int(value))
+        return marked(int(self) * value, self)
 
     def __floordiv__(self, value: int, /) -> int:
-        return DynamicSize(int(self) // int(value))
+        return marked(int(self) // value, self)
 
     def __neg__(self) -> int:
         return DynamicSize(-int(self))
@@ -46,31 +41,17 @@ class DynamicSize(int):
 
 class UnknownSize(int):
     """
-    The size of a dimension of which nothing is known: it cannot be wrong yet.
+    The size of a dimension of which nothing is known: MLIR's `?`, by its number.
 
-    Constraints say what has to hold, so every comparison holds; what is computed from it is unknown
-    too, but for its product with 0. `UNKNOWN` is the only one.
+    What is computed from it is unknown too, but for its product with 0. It equals itself only:
+    whether a size may be another one says `compatible`, whether it may be in some range `bounded`.
+    `UNKNOWN` is the only one.
     """
 
     __slots__ = ()
 
     def __repr__(self) -> str:
         return "?"
-
-    def __hash__(self) -> int:
-        return hash(UnknownSize)
-
-    def __bool__(self) -> bool:
-        return True
-
-    def __eq__(self, value: object, /) -> bool:
-        return isinstance(value, int)
-
-    def __ne__(self, value: object, /) -> bool:
-        return not isinstance(value, int)
-
-    def _holds(self, value: int, /) -> bool:
-        return True
 
     def _same(self, value: int, /) -> Self:
         return self
@@ -81,21 +62,42 @@ class UnknownSize(int):
     def __neg__(self) -> Self:
         return self
 
-    def __index__(self) -> NoReturn:
-        raise TypeError("the size of a dimension is not known")
-
-    __lt__ = __le__ = __gt__ = __ge__ = _holds
     __add__ = __radd__ = __sub__ = __rsub__ = _same
     __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _same
     __rmul__ = __mul__
 
 
-UNKNOWN = UnknownSize()
+UNKNOWN = UnknownSize(-(1 << 63))
+"""It equals xDSL's `DYNAMIC_INDEX`."""
 
 
 def is_unknown(size: int) -> bool:
     """Whether nothing is known of a size."""
     return isinstance(size, UnknownSize)
+
+
+def compatible_sizes(a: Sequence[int], b: Sequence[int]) -> bool:
+    """Whether arrays of these sizes may have one shape: as many, and each pair compatible."""
+    return len(a) == len(b) and all(map(compatible, a, b))
+
+
+def compatible(a: int, b: int) -> bool:
+    """Whether two sizes may be equal: they are, or one of them is unknown."""
+    return a == b or is_unknown(a) or is_unknown(b)
+
+
+def bounded(least: int, size: int, most: int | None = None) -> bool:
+    """Whether a size may be at least, and at most, another one; what is unknown may."""
+    if is_unknown(size):
+        return True
+    return (is_unknown(least) or least <= size) and (
+        most is None or is_unknown(most) or size <= most
+    )
+
+
+def divisible(size: int, parts: int) -> bool:
+    """Whether a size may be a multiple of a positive one."""
+    return is_unknown(size) or is_unknown(parts) or size % parts == 0
 
 
 def is_dynamic(sizes: Sequence[int]) -> bool:
@@ -104,8 +106,8 @@ def is_dynamic(sizes: Sequence[int]) -> bool:
 
 
 def marked(size: int, *others: int) -> int:
-    """The size, dynamic if it or one of the others is."""
-    if isinstance(size, DynamicSize) or not any(isinstance(n, DynamicSize) for n in others):
+    """The size, dynamic if it or one of the others is; one that is unknown stays so."""
+    if is_unknown(size) or not is_dynamic((size, *others)):
         return size
     return DynamicSize(size)
 

@@ -14,7 +14,7 @@ from typing import Any
 from xdsl.irdl import irdl_attr_definition
 
 from xla_dialect.attributes import SpelledAttribute
-from xla_dialect.shapes.dynamic_size import marked
+from xla_dialect.shapes.dynamic_size import bounded, marked
 from xla_dialect.shapes.size_arithmetic import Sizes, dilated
 from xla_dialect.spelling import SpellingError, shortened
 
@@ -52,7 +52,7 @@ class WindowDimension:
         """
         padded = self.padding_low + dilated(size, self.base_dilation) + self.padding_high
         window = dilated(self.size, self.window_dilation)
-        fits = 0 < padded >= window
+        fits = bounded(1, padded) and bounded(window, padded)
         return marked((padded - window) // self.stride + 1 if fits else 0, size)
 
 

@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.ops.data_movement import SliceOp
 from xla_dialect.ops.sorting import SortOp
+from xla_dialect.shapes.dynamic_size import bounded, compatible_sizes
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.types import Array, array, is_array
@@ -42,12 +43,14 @@ def convert_approximate_top_k(op: SourceOp, conversion: Conversion) -> Sequence[
         op.fail(f"reduction_dim is {dimension}, the arrays have {len(sizes)} dimensions")
     # Without aggregation, the producer of the program chose how many candidates are kept.
     kept = top_k if is_aggregated else (*sizes_of(declared[0]), 0, *sizes)[dimension]
-    if not 0 <= kept <= sizes[dimension]:
+    if not bounded(0, kept, sizes[dimension]):
         op.fail(f"keeps {kept} of the {sizes[dimension]} elements of dimension {dimension}")
     limits = [kept if d == dimension else size for d, size in enumerate(sizes)]
     for value, type_ in zip(inputs, declared, strict=True):
         element_type = cast(Array, value.type).element_type
-        if sizes_of(value.type) != sizes or type_ != array(element_type, limits):
+        if not compatible_sizes(sizes_of(value.type), sizes) or type_ != array(
+            element_type, limits
+        ):
             op.fail(f"the result for {value.type} is {type_}, expected sizes {limits}")
     ordered = conversion.emit(
         SortOp,
@@ -85,7 +88,7 @@ def _comparator(op: SourceOp) -> str:
 def _first(value: SSAValue, type_: Attribute, conversion: Conversion) -> SSAValue:
     """The elements of an array from its start, as many as a type has."""
     sizes = sizes_of(type_)
-    if sizes_of(value.type) == sizes:
+    if compatible_sizes(sizes_of(value.type), sizes):
         return value
     properties = {
         "start_indices": dimension_list([0] * len(sizes)),

@@ -17,6 +17,7 @@ from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.ops.elementwise_binary import AndOp, CompareOp, OrOp, ShiftLeftOp
 from xla_dialect.ops.elementwise_binary import ShiftRightLogicalOp as ShiftRightOp
 from xla_dialect.ops.reduction import ReduceOp
+from xla_dialect.shapes.dynamic_size import compatible
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
 from xla_dialect.stablehlo.source import HloOperation
 from xla_dialect.types import BY_NAME, BY_TYPE, PRED, Array, ElementClass, array, fits, spell
@@ -63,7 +64,7 @@ def convert_bits(
     """Bit i of an element is element i along the last dimension of the array of i1."""
     sizes, is_narrow = sizes_of(before), before.element_type == PRED
     row = BY_TYPE[(after if is_narrow else before).element_type]
-    has_width = not is_narrow or sizes[-1:] == (row.bits,)
+    has_width = not is_narrow or (bool(sizes) and compatible(sizes[-1], row.bits))
     sizes = sizes[:-1] if is_narrow else sizes
     found = array(after.element_type, sizes if is_narrow else (*sizes, row.bits))
     if not has_width or not fits(found, after) or row.element_class is ElementClass.COMPLEX:

@@ -21,6 +21,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import collectives as xla
 from xla_dialect.ops.data_movement import ReshapeOp, TransposeOp
 from xla_dialect.shapes import size_arithmetic as shapes
+from xla_dialect.shapes.dynamic_size import divisible
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.stablehlo.attributes import Fields
 from xla_dialect.stablehlo.conversion import Conversion, Convert, Row, dimension_list, sizes_of
@@ -151,7 +152,7 @@ def convert_all_to_all(op: SourceOp, conversion: Conversion) -> Sequence[SSAValu
         sizes = sizes_of(operand.type)
         if not 0 <= split < len(sizes) or not 0 <= concat < len(sizes):
             op.fail(f"(C2) dimensions {split} and {concat} of rank {len(sizes)}")
-        if count < 1 or sizes[split] % count:
+        if count < 1 or not divisible(sizes[split], count):
             op.fail(f"(C3) size {sizes[split]} for {count} blocks")
         expected = list(sizes)
         expected[split] //= count

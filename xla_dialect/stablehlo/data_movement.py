@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 
 from xla_dialect.ops import data_movement as xla
-from xla_dialect.shapes.dynamic_size import is_unknown
+from xla_dialect.shapes.dynamic_size import compatible
 from xla_dialect.stablehlo import attributes
 from xla_dialect.stablehlo.attributes import parse_i64
 from xla_dialect.stablehlo.conversion import Conversion, Row, dimension_list, sizes_of
@@ -71,7 +71,7 @@ def broadcast_in_dim(
     stretched = [
         i
         for i, (size, d) in enumerate(zip(sizes, dimensions, strict=False))
-        if not is_unknown(size) and size == 1 and 0 <= d < len(target) and target[d] != 1
+        if size == 1 and 0 <= d < len(target) and not compatible(target[d], 1)
     ]
     if len(set(dimensions)) != len(dimensions):
         op.fail(f"broadcast_dimensions {list(dimensions)} have duplicates")

@@ -16,7 +16,7 @@ from xla_dialect.op import Types, decode
 from xla_dialect.ops.data_movement import PadOp, SliceOp
 from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels
-from xla_dialect.shapes.dynamic_size import UNKNOWN, is_unknown
+from xla_dialect.shapes.dynamic_size import UNKNOWN, compatible, compatible_sizes, is_unknown
 from xla_dialect.shapes.size_arithmetic import are_dimensions
 from xla_dialect.stablehlo.attributes import ConvolutionNumbers, integers
 from xla_dialect.stablehlo.conversion import Conversion, sizes_of
@@ -71,7 +71,7 @@ def _shape(op: SourceOp, conversion: Conversion, position: int, rank: int) -> tu
 def _result(op: SourceOp, conversion: Conversion, sizes: Sequence[int]) -> Array:
     """The declared result, which has these sizes, as far as they are known."""
     result = _array(op, conversion.result_types(op)[0], "the result")
-    if sizes_of(result) != tuple(sizes):
+    if not compatible_sizes(sizes_of(result), sizes):
         found = ", ".join(map(repr, sizes))
         op.fail(f"declared {spell(result)}, the sizes are [{found}]")
     return result
@@ -92,7 +92,7 @@ def check_reshape(op: SourceOp, conversion: Conversion) -> None:
     _result(op, conversion, shape)
     before = element_count(sizes_of(operand))
     for after in (element_count(sizes_of(result)), element_count(shape)):
-        if before != after:
+        if not compatible(before, after):
             op.fail(f"(C2) {before} elements become {after}")
 
 
@@ -104,7 +104,7 @@ def check_broadcast(op: SourceOp, conversion: Conversion) -> None:
     if len(dimensions) != len(before) or not are_dimensions(dimensions, len(after)):
         op.fail(f"broadcast_dimensions {list(dimensions)} of {spell(operand)} in {spell(result)}")
     for i, d in enumerate(dimensions):
-        if before[i] not in (1, after[d]):
+        if before[i] != 1 and not compatible(before[i], after[d]):
             op.fail(f"dimension {i} of {spell(operand)} becomes dimension {d} of {spell(result)}")
     hints = [
         *op.integers("known_expanding_dimensions", ()),

@@ -17,7 +17,7 @@ from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.creation import IotaOp
 from xla_dialect.ops.data_movement import PadOp, ReshapeOp, SliceOp
 from xla_dialect.ops.gather_scatter import GatherOp
-from xla_dialect.shapes.dynamic_size import is_dynamic
+from xla_dialect.shapes.dynamic_size import compatible, is_dynamic
 from xla_dialect.stablehlo.attributes import integers
 from xla_dialect.stablehlo.conversion import Conversion, Convert, Row, dimension_list, sizes_of
 from xla_dialect.stablehlo.correspondence import integer, named, same
@@ -136,7 +136,7 @@ def convert_dynamic_convolution(op: SourceOp, conversion: Conversion) -> Sequenc
     padding = conversion.operands(op)[2]
     sizes = sizes_of(padding.type)
     found = conversion.constant_integers(padding)
-    if len(sizes) != 2 or sizes[1] != 2:
+    if len(sizes) != 2 or not compatible(sizes[1], 2):
         op.fail(f"the padding is {spell(padding.type)}, not a list of pairs")
     if found is None:
         raise UnknownShape(op, 2)

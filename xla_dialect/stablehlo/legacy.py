@@ -20,13 +20,14 @@ from xla_dialect.ops.collectives import AllReduceOp
 from xla_dialect.ops.contraction import DotOp
 from xla_dialect.ops.data_movement import ReshapeOp, SliceOp, TransposeOp
 from xla_dialect.ops.gather_scatter import GatherOp
+from xla_dialect.shapes.dynamic_size import compatible, is_unknown
 from xla_dialect.stablehlo.collectives import take_listed_groups
 from xla_dialect.stablehlo.contraction import keep_precision
 from xla_dialect.stablehlo.conversion import Conversion, Row, dimension_list, sizes_of
 from xla_dialect.stablehlo.legalize.reduction import emit_sum, sum_of_two
-from xla_dialect.stablehlo.source import SourceOp
+from xla_dialect.stablehlo.source import SourceOp, UnknownShape
 from xla_dialect.stablehlo.syntax import Clause, form
-from xla_dialect.types import Array, array, as_array, fits
+from xla_dialect.types import Array, array, as_array, fits, spell
 
 
 def string_clause(name: str) -> Clause:
@@ -67,8 +68,10 @@ class EinsumOperand:
         second = self.labels.index(label, first + 1)
         sizes, element_type = sizes_of(self.type), self.type.element_type
         size = sizes[first]
-        if sizes[second] != size:
+        if not compatible(sizes[second], size):
             op.fail(f"einsum_config gives sizes {size} and {sizes[second]} the letter {label!r}")
+        if any(map(is_unknown, sizes)):
+            raise UnknownShape(op, message=f"the sizes of {spell(self.type)} have to be known")
         rest = [d for d in range(len(sizes)) if d not in (first, second)]
         order = [*rest, first, second]
         outer = [sizes[d] for d in rest]
@@ -218,6 +221,8 @@ def convert_torch_index_select(op: SourceOp, conversion: Conversion) -> Sequence
     dim, batch_count = op.integer("dim"), op.integer("batch_dims")
     if not 0 <= batch_count <= len(index_sizes) or not batch_count <= dim < len(sizes):
         op.fail(f"dim {dim}, batch_dims {batch_count} for {operand.type} and {index.type}")
+    if any(map(is_unknown, sizes)):
+        raise UnknownShape(op, message=f"the sizes of {spell(operand.type)} have to be known")
     batch = range(batch_count)
     (vectors,) = conversion.emit(
         ReshapeOp,

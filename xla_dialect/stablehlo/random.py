@@ -13,6 +13,7 @@ from xla_dialect.attributes import (
     RandomDistributionAttr,
 )
 from xla_dialect.ops import random as xla
+from xla_dialect.shapes.dynamic_size import compatible
 from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of
 from xla_dialect.stablehlo.correspondence import same, word
 from xla_dialect.stablehlo.dynamic_shapes import sized_result
@@ -41,7 +42,7 @@ def convert_rng(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     if shape is None or len(shape.get_shape()) != 1:
         op.fail(f"operand 2 is {spell(operands[2].type)}, not a list of sizes")
     count, rank = sizes_of(shape)[0], len(sizes_of(declared[0]))
-    if count != rank and as_array(declared[0]) is not None:
+    if not compatible(count, rank) and as_array(declared[0]) is not None:
         op.fail(f"operand 2 has {count} sizes for {spell(declared[0])}")
     sizes = conversion.constant_integers(operands[2])
     if sizes is not None:

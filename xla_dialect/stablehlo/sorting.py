@@ -11,6 +11,7 @@ from xdsl.parser import Parser
 
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.sorting import SortOp, TopkOp
+from xla_dialect.shapes.dynamic_size import compatible_sizes
 from xla_dialect.stablehlo.attributes import parse_i64
 from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of
 from xla_dialect.stablehlo.correspondence import Special, flag, integer, named, same
@@ -38,7 +39,9 @@ def convert_sort(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     if dimension < 0:
         dimension += len(sizes_of(operands[0].type))
     types = [*(operand.type for operand in operands), *conversion.result_types(op)]
-    if takes_unknown_sizes() and any(sizes_of(a) != sizes_of(b) for a, b in combinations(types, 2)):
+    if takes_unknown_sizes() and not all(
+        compatible_sizes(sizes_of(a), sizes_of(b)) for a, b in combinations(types, 2)
+    ):
         op.fail(f"{spell_all(types)} differ in shape")
     properties: Mapping[str, Attribute] = {
         "dimension": IntegerAttr(dimension, i64),

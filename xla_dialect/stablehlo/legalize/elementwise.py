@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 from xla_dialect.ops.conversion import BitcastConvertOp
 from xla_dialect.ops.data_movement import ReshapeOp
 from xla_dialect.ops.elementwise_unary import AbsOp
+from xla_dialect.shapes.dynamic_size import compatible
 from xla_dialect.stablehlo.bits import convert_bits
 from xla_dialect.stablehlo.complex_numbers import (
     convert_cbrt,
@@ -63,7 +64,7 @@ def convert_bitcast(op: stablehlo.BitcastConvertOp, conversion: Conversion) -> S
         return convert_bits(op, conversion, operand, before, after)
     sizes, rank = sizes_of(before), len(sizes_of(after))
     if BY_TYPE[before.element_type].bits == BY_TYPE[after.element_type].bits:
-        others = [(*sizes, 1), *([sizes[:-1]] if sizes[-1:] == (1,) else [])]
+        others = [(*sizes, 1), *([sizes[:-1]] if sizes and compatible(sizes[-1], 1) else [])]
         for other in others:
             if len(other) == rank and fits(array(after.element_type, other), declared):
                 reshaped = array(before.element_type, other)
