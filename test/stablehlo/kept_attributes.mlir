@@ -1,10 +1,12 @@
 // RUN: xla-opt %s | filecheck %s
 // RUN: xla-opt %s | xla-opt | filecheck %s
 
-// What is not interpreted is kept, attributes of foreign dialects as their text.
+// RUN: xla-opt %s -t stablehlo | xla-opt | filecheck %s
 
-// CHECK: builtin.module @jit_f attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32, sdy.meshes = {mesh = #sdy.mesh<["x"=2]>}} {
-module @jit_f attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32} {
+// What is not interpreted is kept, also attributes of dialects that are not known.
+
+// CHECK: builtin.module @jit_f attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32, x.kept = [#llvm.di_file<"a" in "b">, {of = #other.thing<x<3>>}, #other<b c <1>>, #sdy<sub_axis_info(1)2>, #stablehlo<precision HIGH>], sdy.meshes = {mesh = #sdy.mesh<["x"=2]>}} {
+module @jit_f attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32, x.kept = [#llvm.di_file<"a" in "b">, {of = #other.thing<x<3>>}, #other<b c <1>>, #sdy<sub_axis_info(1)2>, #stablehlo<precision HIGH>]} {
   sdy.mesh @mesh = <["x"=2]> {stablehlo.mesh = {axes = [{name = "x", size = 2 : i64}]}}
   // CHECK-NEXT: func.func public @main(%arg0: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %arg1: tensor<4xf32> {jax.buffer_donor = true, tf.aliasing_output = 0 : i32}) -> (tensor<4xf32> {jax.result_info = "result['a']"}) attributes {mhlo.layout_mode = "default"} {
   func.func public @main(%arg0: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %arg1: tensor<4xf32> {jax.buffer_donor = true, tf.aliasing_output = 0 : i32}) -> (tensor<4xf32> {jax.result_info = "result['a']"}) attributes {mhlo.layout_mode = "default"} {

@@ -298,8 +298,11 @@ def _attributes(s: Spelling) -> str:
         "sdy.sharding": s.attribute("sdy.sharding_per_value", f"<{s.shardings(['x ?|y'])}>"),
         "a.axis": s.attribute("sdy.axis_ref", s.axis("y:2*2")),
         "a.axes": s.attribute("sdy.manual_axes", s.axes(["x", "y"])),
+        "a.part": "#sdy<sub_axis_info(1)2>",
+        "a.size": '#sdy<mesh_axis"x"=2>',
+        "a.foreign": '#llvm.di_file<"f" in "d">',
     }
-    chosen = s.choose.sample(sorted(entries), s.choose.randint(1, 4))
+    chosen = s.choose.sample(sorted(entries), s.choose.randint(1, 7))
     shown = ", ".join(f"{name} = {entries[name]}" for name in chosen)
     return f"%r = stablehlo.negate %a {{{shown}}} : {TYPE}{s.place()}"
 

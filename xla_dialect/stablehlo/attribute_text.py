@@ -36,10 +36,6 @@ from xla_dialect.stablehlo.inexpressible import Inexpressible
 
 KEPT_PREFIX = "xla."
 
-_FOREIGN = re.compile(r"(?:sdy|mpmd|stablehlo|chlo)\.")
-"""The names of entries whose strings are the texts of attributes of their dialect, as readers keep
-them: `sdy.sharding = "#sdy.sharding<@mesh, [{}]>"`."""
-
 _BARE = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 _UNPRINTABLE = re.compile(rb'[^ -~]|["\\]')
 
@@ -61,18 +57,17 @@ def symbol_text(name: str) -> str:
     return f"@{name_text(name)}"
 
 
-def attribute_text(value: Attribute, is_foreign: bool = False) -> str:
-    """An attribute of a StableHLO program; `is_foreign`: strings that begin with # are bare."""
+def attribute_text(value: Attribute) -> str:
+    """An attribute of a StableHLO program."""
     match value:
         case StringAttr():
-            is_text = is_foreign and value.data.startswith("#")
-            return value.data if is_text else string_text(value.data)
+            return string_text(value.data)
         case DictionaryAttr():
-            entries = {n: attribute_text(entry, is_foreign) for n, entry in value.data.items()}
+            entries = {n: attribute_text(entry) for n, entry in value.data.items()}
             return dictionary_text(entries)
         case ArrayAttr():
             elements = value.data
-            return f"[{', '.join(_element_text(each, is_foreign) for each in elements)}]"
+            return f"[{', '.join(map(_element_text, elements))}]"
         case Fields():
             fields = ", ".join(f"{name} = {_field_text(entry)}" for name, entry in value.data)
             return f"#{value.name}<{fields}>"
@@ -84,12 +79,12 @@ def attribute_text(value: Attribute, is_foreign: bool = False) -> str:
             return str(value)
 
 
-def _element_text(value: Attribute, is_foreign: bool) -> str:
+def _element_text(value: Attribute) -> str:
     """An element of a list: i64 is understood there."""
     number = cast("IntegerAttr[Any]", value)
     if isinstance(value, IntegerAttr) and number.type == i64:
         return str(number.value.data)
-    return attribute_text(cast(Attribute, value), is_foreign)
+    return attribute_text(cast(Attribute, value))
 
 
 def _field_text(value: Attribute) -> str:
@@ -127,7 +122,7 @@ def kept_texts(attributes: Mapping[str, Attribute]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in attributes.items():
         if not name.startswith(KEPT_PREFIX):
-            found[name] = attribute_text(value, _FOREIGN.match(name) is not None)
+            found[name] = attribute_text(value)
         elif (entry := _TRANSLATED.get(name)) is not None:
             found[entry[0]] = entry[1](value)
     return found

@@ -9,7 +9,7 @@ What differs from xDSL 0.74.0, which stays as it is for everyone else:
 - A text without operations is an empty module, as for mlir-opt.
 - The error of an unknown operation is at what follows its name.
 - Aliases may be defined behind their use, as MLIR prints those of locations; locations may be
-  ranges and have metadata; attributes of dialects that xDSL lacks, or has in part, stay as text.
+  ranges and have metadata; attributes of dialects that are unknown, or known in part, stay as text.
 
 A newer xDSL may need less of this: `test/xdsl/test_dense_literals.py` has a test for each point.
 """
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, cast
 
 from xdsl.context import Context
@@ -172,16 +173,16 @@ class MlirParser(Parser):
             self._resume_from(end)
         elif self._current_token.kind is MLIRTokenKind.LESS:
             body = self._parse_dialect_symbol_body()
-        kept = UnregisteredAttr.with_name_and_type(attr_name, is_type)
-        return kept(attr_name, is_type, is_opaque, body)
+        return _kept_class(attr_name)(attr_name, is_type, is_opaque, body)
 
     def _is_foreign(self, name: str) -> bool:
-        """Whether an attribute is unknown, and of a dialect that is unknown or of xDSL's own."""
-        if self.ctx.get_optional_attr(name) is not None:
+        """Whether an attribute is unknown, and of a dialect that is unknown or not ours."""
+        found = self.ctx.get_optional_attr(name)
+        if found is not None and not issubclass(found, UnregisteredAttr):
             return False
         dialect = name.partition(".")[0]
         known = {*self.ctx.registered_dialect_names, *(d.name for d in self.ctx.loaded_dialects)}
-        return dialect in XDSL_UNIVERSE.all_dialects or dialect not in known
+        return dialect in _OF_OTHERS or dialect not in known
 
     # Locations
 
@@ -231,8 +232,16 @@ class MlirParser(Parser):
         return FileLineColLoc(file, IntAttr(line), IntAttr(column))
 
 
+@lru_cache(4096)
+def _kept_class(name: str) -> type[UnregisteredAttr]:
+    """The class of attributes that are kept as text: xDSL makes one each time, none equal."""
+    return UnregisteredAttr.with_name_and_type(name, is_type=False)
+
+
 MAX_ALIAS_LENGTH = 1 << 16
 """What an alias stands for, all aliases in it written out, is no longer in characters."""
+_OF_OTHERS = frozenset((*XDSL_UNIVERSE.all_dialects, "chlo", "sdy", "stablehlo"))
+"""Dialects that are defined elsewhere: xDSL and we may not have all of their attributes."""
 _ALIAS = re.compile(r"[#!][\w$.-]+")
 _ALIAS_DEFINITION = re.compile(r"^[ \t]*([#!][\w$.-]+)[ \t]*=(?!=)", re.MULTILINE)
 _ALIASES = (MLIRTokenKind.HASH_IDENT, MLIRTokenKind.EXCLAMATION_IDENT)
