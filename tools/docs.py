@@ -24,7 +24,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE, FAMILIES, OPERATIONS, opcode, operations_of
 from xla_dialect.self_checking import check, interpreter
 from xla_dialect.stablehlo.writing.operations import INEXPRESSIBLE
-from xla_dialect.text.type_parser import parse_type
+from xla_dialect.text.shapes import parse_type
 from xla_dialect.xdsl.traversal import operations_in
 
 from .api_pages import NOTICE, api_page

@@ -12,11 +12,12 @@ from xdsl.dialects.builtin import Builtin, NoneAttr
 from xdsl.ir import Attribute
 
 from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.hlo_text import HloSyntaxError
 from xla_dialect.layout import LayoutAttr, LayoutError
 from xla_dialect.layouts.type_layouts import validate_layout_for_shape
 from xla_dialect.mlir_text import read_mlir_type
-from xla_dialect.spelling import HloSyntaxError, SpellingError
-from xla_dialect.text.type_parser import parse_type
+from xla_dialect.spelling import SpellingError
+from xla_dialect.text.shapes import parse_type
 from xla_dialect.types import (
     MAX_ELEMENTS,
     Array,

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from itertools import islice
 from types import TracebackType
 
-from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.diagnostics import XlaError
 
 _LONGEST_QUOTE = 40
 _LONGEST_MISSPELLING = 64
@@ -60,10 +60,6 @@ class Part:
             error.position += self.start
             if self.name:
                 error.message = f"{self.name}: {error.message}"
-
-
-class HloSyntaxError(LocatedError):
-    """The text is not HLO: a token where another is expected, a bracket never closed."""
 
 
 class NoHloSpelling(ValueError):

@@ -46,7 +46,7 @@ from lowerings.runtime import default_mode
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, numpy_dtype
 from xla_dialect.runtime.observation import Observer
-from xla_dialect.text.type_parser import parse_type
+from xla_dialect.text.shapes import parse_type
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import array
 

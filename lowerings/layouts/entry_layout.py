@@ -11,7 +11,7 @@ from xdsl.ir import Attribute
 from xla_dialect.entry.names import ENTRY_SYMBOL
 from xla_dialect.layout import Layout
 from xla_dialect.layouts.type_layouts import with_layout
-from xla_dialect.text.type_parser import parse_type
+from xla_dialect.text.shapes import parse_type
 from xla_dialect.types import all_compatible, flatten, is_array, tuple_elements
 
 ENTRY_LAYOUT = "xla.entry_computation_layout"

@@ -8,9 +8,8 @@ from contextlib import suppress
 import pytest
 
 from xla_dialect.diagnostics import LocatedError
-from xla_dialect.hlo_text import HloImportError, read_hlo
+from xla_dialect.hlo_text import HloImportError, HloSyntaxError, read_hlo
 from xla_dialect.mlir_text import print_mlir
-from xla_dialect.spelling import HloSyntaxError
 from xla_dialect.verification.verify import verify
 
 MARK = "@@"

@@ -8,11 +8,10 @@ import pytest
 from same_modules import printed_by_xla
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr
 
-from xla_dialect.hlo_text.literal_printing import MAX_SPLAT_ELEMENTS, spell_literal
 from xla_dialect.literals.arrays import from_numpy, numpy_dtype, to_numpy
 from xla_dialect.ops.creation import literal_type
 from xla_dialect.spelling import NoHloSpelling
-from xla_dialect.text.literals import parse_literal
+from xla_dialect.text.literals import MAX_SPLAT_ELEMENTS, parse_literal, spell_literal
 from xla_dialect.text.shapes import spell_type
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array
 

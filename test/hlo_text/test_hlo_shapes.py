@@ -5,8 +5,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, Signedness, Tensor
 
 from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.spelling import SpellingError
-from xla_dialect.text.shapes import parse_shape
-from xla_dialect.text.type_parser import parse_type
+from xla_dialect.text.shapes import parse_shape, parse_type
 from xla_dialect.types import ELEMENT_TYPES, BufferType, OpaqueType, TokenType, spell
 
 

@@ -8,18 +8,16 @@ from peers import has_jax
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 
 from xla_dialect.diagnostics import LocatedError
-from xla_dialect.hlo_text import read_hlo
+from xla_dialect.hlo_text import HloSyntaxError, read_hlo
 from xla_dialect.hlo_text.attributes import (
     COMMON_ATTRIBUTES,
     COMPUTATION_ATTRIBUTES,
     MODULE_ATTRIBUTES,
     kept_value,
 )
-from xla_dialect.hlo_text.normal_forms import DEFAULT
 from xla_dialect.hlo_text.opcodes import OPCODES
-from xla_dialect.hlo_text.uninterpreted import UNINTERPRETED
+from xla_dialect.hlo_text.uninterpreted import DEFAULT, UNINTERPRETED
 from xla_dialect.sharding.hlo_sharding import HloShardingAttr
-from xla_dialect.spelling import HloSyntaxError
 from xla_dialect.verification.verify import verify
 
 if has_jax():

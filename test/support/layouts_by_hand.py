@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from xla_dialect.layout import Layout, LayoutAttr
-from xla_dialect.text.type_parser import parse_type
+from xla_dialect.text.shapes import parse_type
 from xla_dialect.types import BY_NAME, Array, array
 
 PADDING = -1

@@ -21,7 +21,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text.opcodes import OPCODES, Opcode, asynchronous_opcode
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE, FAMILIES
-from xla_dialect.text.type_parser import parse_type
+from xla_dialect.text.shapes import parse_type
 from xla_dialect.types import TokenType
 
 from ..layout_report import described, leaves_of

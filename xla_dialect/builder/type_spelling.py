@@ -15,7 +15,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import element_type_of
 from xla_dialect.shapes.dynamic_size import DynamicSize
 from xla_dialect.spelling import SpellingError
-from xla_dialect.text.type_parser import parse_type
+from xla_dialect.text.shapes import parse_type
 from xla_dialect.types import (
     BY_NAME,
     BY_TYPE,

@@ -27,9 +27,12 @@ from xdsl.ir import Attribute
 
 from xla_dialect.attributes import CustomCallApiVersion, CustomCallApiVersionAttr, SpelledAttribute
 from xla_dialect.entry.names import kept_name
-from xla_dialect.hlo_text.literal_printing import spell_float
-from xla_dialect.hlo_text.normal_forms import normal_form
-from xla_dialect.hlo_text.uninterpreted import check_uninterpreted, is_plain, without_older_fields
+from xla_dialect.hlo_text.uninterpreted import (
+    check_uninterpreted,
+    is_plain,
+    normal_form,
+    without_older_fields,
+)
 from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr
 from xla_dialect.spelling import (
     NoHloSpelling,
@@ -39,8 +42,8 @@ from xla_dialect.spelling import (
     suggestion,
 )
 from xla_dialect.text.lexer import without_comments
-from xla_dialect.text.shapes import count_list, spell_type
-from xla_dialect.text.type_parser import parse_type
+from xla_dialect.text.literals import spell_float
+from xla_dialect.text.shapes import count_list, parse_type, spell_type
 
 Properties: TypeAlias = dict[str, Attribute]
 

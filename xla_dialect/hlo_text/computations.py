@@ -10,7 +10,7 @@ from xla_dialect.hlo_text.late_binding import note_bound_later
 from xla_dialect.hlo_text.opcodes import Opcode, opcode_with_computations
 from xla_dialect.hlo_text.syntax import Computation, Instruction, Module
 from xla_dialect.spelling import quoted, suggestion
-from xla_dialect.text.type_parser import MAX_NESTING
+from xla_dialect.text.shapes import MAX_NESTING
 
 MAX_COPIED_INSTRUCTIONS = 1 << 18
 """How many instructions a module may have once every computation is copied to where it is used;

@@ -26,7 +26,6 @@ from xla_dialect.entry.aliases import check_aliases
 from xla_dialect.entry.names import kept_name
 from xla_dialect.hlo_text.attributes import COMMON_ATTRIBUTES, Properties, kept_value, names
 from xla_dialect.hlo_text.index_vectors import index_vector, start_scalars, with_scalars
-from xla_dialect.hlo_text.normal_forms import DEFAULT
 from xla_dialect.hlo_text.opcodes import OPCODE_OF, OPCODES, Opcode, asynchronous_opcode
 from xla_dialect.hlo_text.syntax import (
     AttributeText,
@@ -35,13 +34,14 @@ from xla_dialect.hlo_text.syntax import (
     Operand,
     Span,
 )
+from xla_dialect.hlo_text.uninterpreted import DEFAULT
 from xla_dialect.op import XlaOp, undeclared
 from xla_dialect.ops.asynchronous import AsyncStartOp, context_start
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.open_contexts import OPEN
 from xla_dialect.spelling import Part, SpellingError, quoted, suggestion
 from xla_dialect.text.literals import parse_literal
-from xla_dialect.text.type_parser import parse_type
+from xla_dialect.text.shapes import parse_type
 from xla_dialect.types import (
     PRED,
     all_compatible,

@@ -31,7 +31,7 @@ from xla_dialect.hlo_text.syntax import (
 from xla_dialect.hlo_text.uninterpreted import check_table_line
 from xla_dialect.spelling import Part, SpellingError
 from xla_dialect.text.lexer import Lexer
-from xla_dialect.text.type_parser import MAX_NESTING, TypeParser
+from xla_dialect.text.shapes import MAX_NESTING, TypeParser
 
 STACK_FRAME_TABLES = {
     "FileNames": "string",

@@ -8,22 +8,33 @@ and one that is the same in several places is printed once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import cast
+from typing import Any, cast
 
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, IntegerAttr, ModuleOp, StringAttr, i64
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
 
-from xla_dialect.entry.names import ENTRY_SYMBOL
+from xla_dialect.entry.names import (
+    ALIASING_OUTPUT,
+    BUFFER_DONOR,
+    ENTRY_LAYOUT,
+    ENTRY_SYMBOL,
+    kept_name,
+)
+from xla_dialect.hlo_text.attributes import LAYOUT_DEPENDENT, MODULE_ATTRIBUTES
 from xla_dialect.hlo_text.computation_printing import ComputationPrinter
 from xla_dialect.hlo_text.importer import TABLE_ATTRIBUTES
-from xla_dialect.hlo_text.instruction_forms import name_list
-from xla_dialect.hlo_text.module_head import head_attributes
+from xla_dialect.hlo_text.instruction_forms import frontend_attributes, name_list
 from xla_dialect.hlo_text.naming import valid_name
 from xla_dialect.hlo_text.parser import STACK_FRAME_TABLES
 from xla_dialect.hlo_text.print_options import HloPrintOptions
 from xla_dialect.hlo_text.program_printing import PrintedComputation, ProgramPrinter
-from xla_dialect.hlo_text.structure_printing import dictionaries, fail, only_block
-from xla_dialect.spelling import NoHloSpelling
+from xla_dialect.hlo_text.structure_printing import dictionaries, fail, only_block, tuple_of
+from xla_dialect.ops.process_groups import process_counts
+from xla_dialect.sharding.attributes import MeshAttr, meshes_of
+from xla_dialect.spelling import NoHloSpelling, SpellingError
+from xla_dialect.text.shapes import parse_type, spell_entry_layout
+from xla_dialect.types import compatible
 
 
 def print_module(module: ModuleOp, options: HloPrintOptions) -> str:
@@ -120,3 +131,73 @@ def _in_order(program: ProgramPrinter, order: Iterable[str]) -> list[PrintedComp
             else:
                 pending.extend(reversed(missing))
     return list(found.values())
+
+
+SILENT = {
+    "xla.is_scheduled": BoolAttr.from_bool(False),
+    "xla.alias_passthrough_params": BoolAttr.from_bool(False),
+    "xla.replica_count": IntegerAttr(1, i64),
+    "xla.num_partitions": IntegerAttr(1, i64),
+}
+"""Values of attributes that are not printed, as they are the default."""
+
+
+def head_attributes(module: ModuleOp, entry: FuncOp, program: ProgramPrinter) -> str:
+    """The attributes after the name of the module: `, is_scheduled=true, ...`."""
+    body = next(c.body for c in program.computations.values() if c.is_entry)
+    parameters = [type_ for _, type_ in body.parameters]
+    found = _of_stablehlo(module, entry) | dict(module.attributes)
+    layout = found.get(ENTRY_LAYOUT)
+    if isinstance(layout, StringAttr) and not _is_of(layout.data, parameters, body.result):
+        for name in (ENTRY_LAYOUT, *LAYOUT_DEPENDENT):
+            found.pop(name, None)
+    text = spell_entry_layout(parameters, body.result)
+    found.setdefault(ENTRY_LAYOUT, StringAttr(text))
+    texts: list[str] = []
+    for name, spelling in MODULE_ATTRIBUTES.items():
+        (key,) = spelling.properties
+        value = found.get(key)
+        if value is not None and value != SILENT.get(key):
+            texts.append(f", {name}={spelling.write(value)}")
+    return "".join(texts)
+
+
+def _is_of(layout: str, parameters: Sequence[Attribute], result: Attribute) -> bool:
+    """Whether an `entry_computation_layout` is that of such a computation."""
+    inputs, _, output = layout[1:-1].rpartition("->")
+    try:
+        return compatible(parse_type(inputs), tuple_of(parameters)) and compatible(
+            parse_type(output), result
+        )
+    except SpellingError:
+        return False
+
+
+def _of_stablehlo(module: ModuleOp, entry: FuncOp) -> dict[str, Attribute]:
+    """What attributes of StableHLO programs say of the module, as HLO has it."""
+    replicas, partitions = process_counts(module)
+    found: dict[str, Attribute] = {
+        "xla.replica_count": IntegerAttr(replicas, i64),
+        "xla.num_partitions": IntegerAttr(partitions, i64),
+    }
+    block = entry.body.block
+    returned = block.last_op
+    is_tuple = returned is None or len(returned.operands) != 1
+    aliases: list[str] = []
+    donors: list[str] = []
+    for i, facts in enumerate(dictionaries(entry.arg_attrs, len(block.args))):
+        output = facts.get(ALIASING_OUTPUT)
+        if isinstance(output, IntegerAttr):
+            number = cast("IntegerAttr[Any]", output).value.data
+            path = f"{{{number}}}" if is_tuple else "{}"
+            aliases.append(f"{path}: ({i}, {{}}, may-alias)")
+        elif facts.get(BUFFER_DONOR) == BoolAttr.from_bool(True):
+            donors.append(f"({i}, {{}})")
+    for key, entries in (("input_output_alias", aliases), ("buffer_donor", donors)):
+        if entries:
+            found[kept_name(key)] = StringAttr(f"{{ {', '.join(entries)} }}")
+    meshes = meshes_of(module)
+    if meshes:
+        text = "{" + ", ".join(f"{n} = {MeshAttr(mesh)}" for n, mesh in meshes.items()) + "}"
+        found["xla.frontend_attributes"] = StringAttr(frontend_attributes({"xla.sdy.meshes": text}))
+    return found

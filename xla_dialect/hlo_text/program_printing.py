@@ -17,10 +17,10 @@ from xla_dialect.hlo_text.instruction_forms import (
     kept_form,
     own_attributes,
 )
-from xla_dialect.hlo_text.literal_printing import spell_literal
 from xla_dialect.hlo_text.naming import KEYWORDS, FreeNames
 from xla_dialect.hlo_text.opcodes import Opcode
 from xla_dialect.hlo_text.print_options import LARGE, HloPrintOptions
+from xla_dialect.text.literals import spell_literal
 from xla_dialect.text.shapes import spell_type
 from xla_dialect.types import Array, element_count
 

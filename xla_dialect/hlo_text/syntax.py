@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from xdsl.ir import Attribute
 
-from xla_dialect.hlo_text.errors import HloImportError
-from xla_dialect.spelling import HloSyntaxError, SpellingError
+from xla_dialect.hlo_text.errors import HloImportError, HloSyntaxError
+from xla_dialect.spelling import SpellingError
 
 ONE_COMPUTATION = frozenset(
     {

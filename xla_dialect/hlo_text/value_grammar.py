@@ -14,7 +14,7 @@ from xdsl.ir import Attribute
 
 from xla_dialect.spelling import Part, SpellingError, quoted, suggestion
 from xla_dialect.text.lexer import STRING, Lexer
-from xla_dialect.text.type_parser import TypeParser
+from xla_dialect.text.shapes import TypeParser
 
 
 class Reader:

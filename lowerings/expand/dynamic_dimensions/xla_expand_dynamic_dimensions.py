@@ -32,8 +32,7 @@ from xla_dialect.ops.dynamic_shapes import (
 )
 from xla_dialect.ops.elementwise_binary import MinimumOp
 from xla_dialect.shapes.dynamic_size import is_dynamic
-from xla_dialect.text.shapes import spell_entry_layout
-from xla_dialect.text.type_parser import parse_type
+from xla_dialect.text.shapes import parse_type, spell_entry_layout
 from xla_dialect.types import (
     S32,
     Array,

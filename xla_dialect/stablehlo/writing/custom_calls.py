@@ -35,7 +35,7 @@ from xla_dialect.stablehlo.custom_calls import API_VERSIONS
 from xla_dialect.stablehlo.syntax import integers_text
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
 from xla_dialect.stablehlo.writing.collectives import groups_text
-from xla_dialect.text.type_parser import parse_type
+from xla_dialect.text.shapes import parse_type
 from xla_dialect.types import Array, tuple_elements
 from xla_dialect.xdsl.operation_table import OperationTable
 

@@ -31,7 +31,7 @@ from xla_dialect.stablehlo.writing.body import BodyWriter
 from xla_dialect.stablehlo.writing.literal_text import literal_text
 from xla_dialect.stablehlo.writing.operations import WRITERS
 from xla_dialect.stablehlo.writing.type_text import type_text
-from xla_dialect.text.type_parser import parse_type
+from xla_dialect.text.shapes import parse_type
 from xla_dialect.types import Array, all_compatible, flatten, is_array
 
 _MEMORIZED = 64
