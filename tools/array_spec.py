@@ -116,10 +116,30 @@ def random_array(type_: Array, generator: np.random.Generator) -> AnyArray:
     return generator.standard_normal(shape).astype(dtype)
 
 
+def snapshot_arrays(path: str) -> list[AnyArray]:
+    """The arguments that a file of a program has with it, as an HloSnapshot; raises XlaError."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError:
+        return []
+    if data[:1] != b"\n":
+        return []
+    # It takes a tenth of a second to load.
+    from xla_dialect.binary import is_module, read_snapshot  # noqa: PLC0415
+
+    return list(read_snapshot(data, path).arguments) if is_module(data) else []
+
+
 def load_arrays(path: str) -> list[AnyArray]:
-    """The array of a `.npy` file, or all arrays of a `.npz` file; nothing is unpickled."""
+    """
+    The array of a `.npy` file, all arrays of a `.npz` file or the arguments of an HloSnapshot.
+
+    Nothing is unpickled.
+    """
     if not Path(path).is_file():
         raise ArraySpecError(f"{path}: error: there is no such file")
+    if arrays := snapshot_arrays(path):
+        return arrays
     try:
         loaded = np.load(path, allow_pickle=False)
         if isinstance(loaded, np.ndarray):

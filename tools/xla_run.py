@@ -40,6 +40,7 @@ from xla_dialect.ops.process_groups import process_counts
 from xla_dialect.runtime.observation import Observer
 from xla_dialect.self_checking.interpreter import RunParallelOp
 
+from .array_spec import snapshot_arrays
 from .command_line import CommandLine, complete_passes
 from .dynamic_arguments import for_arguments
 from .emulation_arguments import add_emulation_arguments, emulation_for
@@ -190,6 +191,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run(args: argparse.Namespace) -> int:
     """Runs xla-run with parsed arguments; a chunk without a program passes."""
     file_name, text = read_input(args.input_file)
+    if not args.input and snapshot_arrays(file_name):
+        args.input = [f"@{file_name}"]
     if not args.split_input_file:
         run_chunk(args, Chunk(text), file_name)
         return 0

@@ -14,6 +14,7 @@ from zipfile import ZipFile
 
 import numpy as np
 from binary import test_damaged as binary
+from binary import test_hlo_module as protos
 from damaged_text import damaged, exchanged
 from differential.executors import EXECUTORS, OF_TEXT, XLA, ends_xla
 from differential.generation import OWN_TYPES, TYPES, generate
@@ -187,6 +188,18 @@ def damaged_bytecode(data: st.DataObject) -> str:
     return damaged(data, file.decode("latin-1"), binary.WORDS)
 
 
+def damaged_proto(data: st.DataObject) -> str:
+    """The bytes of a module of HLO, as a text of Latin-1."""
+    file = data.draw(st.sampled_from(_protos()))
+    return damaged(data, file.decode("latin-1"), binary.WORDS)
+
+
+@cache
+def _protos() -> Sequence[bytes]:
+    files = (path for path in protos.FILES if path.startswith("programs/"))
+    return [data for name in files for _, data in protos.modules(name) if len(data) < LONGEST]
+
+
 def check_bytecode(text: str) -> None:
     """A program, or one error that names the file."""
     binary.check(text.encode("latin-1", "replace"))
@@ -300,6 +313,7 @@ KINDS: Mapping[str, Kind] = {
     "bytecode": _of_texts(
         damaged_bytecode, check_bytecode, "damaged MLIR bytecode and portable artifacts", "jax"
     ),
+    "proto": _of_texts(damaged_proto, check_bytecode, "damaged protos of modules of HLO", "jax"),
     "commands": _of_texts(damaged_command_line, check_command_line, "damaged command lines"),
     "programs": _of_programs(
         ("llvm", "tensors", "buffers", "loops"), "random programs beside the reference"

@@ -1,7 +1,8 @@
-"""Programs in binary files: MLIR bytecode, portable artifacts, files of `jax.export`."""
+"""Programs in binary files: MLIR bytecode, files of `jax.export`, protos of HLO."""
 
 from xla_dialect.binary.cursor import BinaryError
 from xla_dialect.binary.formats import BinaryFormat, binary_format, text_of_binary
+from xla_dialect.binary.hlo_module import Snapshot, is_module, read_snapshot
 from xla_dialect.binary.jax_export import Exported, Signature, read_export
 from xla_dialect.binary.reading import read_bytecode, stablehlo_of_vhlo
 
@@ -10,9 +11,12 @@ __all__ = [
     "BinaryFormat",
     "Exported",
     "Signature",
+    "Snapshot",
     "binary_format",
+    "is_module",
     "read_bytecode",
     "read_export",
+    "read_snapshot",
     "stablehlo_of_vhlo",
     "text_of_binary",
 ]

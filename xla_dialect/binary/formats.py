@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from xla_dialect.binary.bytecode import MAGIC
+from xla_dialect.binary.hlo_module import is_module, read_snapshot
 from xla_dialect.binary.jax_export import is_export, read_export
 from xla_dialect.binary.program_text import text_of_module
 from xla_dialect.binary.reading import read_bytecode
@@ -33,12 +34,17 @@ def _text_of_export(data: bytes, file_name: str) -> str:
     return text_of_module(module, file_name, len(data))
 
 
+def _text_of_module(data: bytes, file_name: str) -> str:
+    return read_snapshot(data, file_name).text
+
+
 SIGNATURE = "jax.export"
 """The attribute of a module with what a file of `jax.export` says beside the program."""
 
 FORMATS = (
     BinaryFormat("MLIR bytecode", lambda data: data.startswith(MAGIC), _text_of_bytecode),
     BinaryFormat("jax.export", is_export, _text_of_export),
+    BinaryFormat("HloModuleProto", is_module, _text_of_module),
 )
 """In the order in which they are tried."""
 
