@@ -18,9 +18,9 @@ from xdsl.ir import Attribute
 
 from xla_dialect.binary.cursor import BinaryError, Cursor
 from xla_dialect.binary.protobuf import Message
-from xla_dialect.hlo_text.literal_printing import spell_float, spell_literal
 from xla_dialect.numpy_types import NUMPY_TYPES
 from xla_dialect.shapes.window import Window
+from xla_dialect.text.literals import spell_float, spell_literal
 from xla_dialect.types import BY_NAME, array
 from xla_dialect.xdsl.dense_literals import DenseError, elements_of_bytes
 
