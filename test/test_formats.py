@@ -1,8 +1,10 @@
-"""Which format a text without an extension is in."""
+"""Which format a text without an extension is in; resources of MLIR."""
 
 import pytest
 
+import lowerings
 from lowerings.driver.program import detect_format, parse_program
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.verification.verify import verify
 
 HLO = [
@@ -79,3 +81,37 @@ def test_operations_are_found_after_a_long_signature():
 def test_operations_are_found_in_one_long_line():
     lines = with_parameters("%0 = stablehlo.abs %a0 : tensor<768x3072xf32>").splitlines()
     assert detect_format(" ".join(lines)) == "stablehlo"
+
+
+WITH_A_RESOURCE = """
+func.func @main() -> tensor<2xf32> {
+  %0 = arith.constant dense_resource<b> : tensor<2xf32>
+  func.return %0 : tensor<2xf32>
+}
+{-#
+  dialect_resources: {
+    builtin: {
+      b: "0x040000000000803F00000040"
+    }
+  }
+#-}
+"""
+"""MLIR of any level, without an operation of StableHLO."""
+
+
+@pytest.mark.parametrize("backend", ["llvm", "interpreter"])
+def test_resources_of_mlir(backend: str) -> None:
+    (found,) = lowerings.compile(WITH_A_RESOURCE, backend=backend)()
+    assert found.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("backend", ["llvm", "interpreter"])
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("c", "there is no resource 'c' in this text"), ("__elided__", "were left out")],
+)
+def test_resources_that_are_not_there(name: str, message: str, backend: str) -> None:
+    text = WITH_A_RESOURCE.replace("dense_resource<b>", f"dense_resource<{name}>")
+    with pytest.raises(XlaError, match=r"<input>:3:3") as caught:
+        lowerings.compile(text, backend=backend)()
+    assert message in str(caught.value)

@@ -7,10 +7,12 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from io import StringIO
 from itertools import accumulate
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from xdsl.context import Context
+from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import (
+    DenseResourceAttr,
     FileLineColLoc,
     IntAttr,
     LocationAttr,
@@ -23,9 +25,12 @@ from xdsl.parser import UnresolvedOperand
 from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, VerifyException
 
 from xla_dialect.diagnostics import LocatedError
+from xla_dialect.xdsl.elided import is_elided
 from xla_dialect.xdsl.recovery import RecoveringParser
 from xla_dialect.xdsl.recursion import deep_recursion
+from xla_dialect.xdsl.resources import literal_of_blob
 from xla_dialect.xdsl.text import MlirParser, MlirPrinter
+from xla_dialect.xdsl.traversal import operations_in
 
 
 class MlirSyntaxError(LocatedError):
@@ -43,6 +48,16 @@ class LocatingParser(MlirParser):
         """Where values are first used that were not defined before."""
         self.places: dict[Operation, LocationAttr] = {}
         """Where operations stand whose own location says something else."""
+        self.resources = OpAsmDialectInterface()
+        """What the text has itself: those of a dialect are shared by all texts."""
+
+    def _parse_dialect_resource_handle(
+        self, dialect_name: str, interface: OpAsmDialectInterface
+    ) -> str:
+        return super()._parse_dialect_resource_handle(dialect_name, self.resources)
+
+    def _parse_resource(self, dialect_name: str, interface: OpAsmDialectInterface) -> None:
+        super()._parse_resource(dialect_name, self.resources)
 
     def resolve_operand(
         self, operand: UnresolvedOperand, type: AttributeInvT
@@ -58,6 +73,13 @@ class LocatingParser(MlirParser):
             if name in self.first_uses:
                 return name, self.first_uses[name]
         return None
+
+    def start_of(self, op: Operation) -> int:
+        """Where in the text an operation stands."""
+        place = self.places.get(op, op.location)
+        if not isinstance(place, FileLineColLoc):
+            return 0
+        return self.line_starts[place.line.data - 1] + place.column.data - 1
 
     def parse_operation(self) -> Operation:
         """Parses an operation; one without a location gets that of its first character."""
@@ -102,7 +124,24 @@ def read_mlir(
         module = parser.parse_module()
         if places is not None:
             places.update(parser.places)
+        if "dense_resource<" in text:
+            _resolve_resources(module, parser)
         return module
+
+
+def _resolve_resources(module: ModuleOp, parser: LocatingParser) -> None:
+    """Puts literals in the place of the resources that a text has."""
+    for op in operations_in(module):
+        for entries in (op.properties, op.attributes):
+            for name, value in entries.items():
+                if isinstance(value, DenseResourceAttr) and not is_elided(value):
+                    key, type_ = value.resource_handle.data, cast(Attribute, value.type)
+                    try:
+                        found = literal_of_blob(key, parser.resources.lookup(key), type_)
+                    except ValueError as error:
+                        start = parser.start_of(op)
+                        parser.raise_error(f"{op.name}: {error}", start, start)
+                    entries[name] = found
 
 
 def read_mlir_type(text: str, ctx: Context, file_name: str = "<type>") -> Attribute:

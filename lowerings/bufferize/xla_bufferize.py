@@ -33,6 +33,7 @@ from lowerings.rewriting.conversion import (
 from lowerings.rewriting.levels import ON_TENSORS
 from lowerings.rewriting.options import require_at_least
 from xla_dialect.xdsl.attribute_identity import AttributeMemo
+from xla_dialect.xdsl.elided import LEFT_OUT, is_elided
 from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import operands_of, operations_in
 
@@ -182,6 +183,8 @@ def _dim_objection(op: tensor.DimOp) -> str | None:
 
 
 def _constant_objection(op: arith.ConstantOp) -> str | None:
+    if is_elided(op.value):
+        return LEFT_OUT
     is_dense = isinstance(op.value, DenseIntOrFPElementsAttr)
     return None if is_dense else "only dense constants are supported"
 

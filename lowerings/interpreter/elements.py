@@ -32,6 +32,7 @@ from xdsl.utils.type import get_element_type_or_self
 from lowerings.interpreter.errors import UndefinedBehavior
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, DType, numpy_dtype
+from xla_dialect.xdsl.elided import LEFT_OUT, is_elided
 
 Number: TypeAlias = Any
 """A numpy scalar, or an array."""
@@ -179,6 +180,8 @@ def _signed_word(value: int) -> int:
 
 
 def _float(literal: Attribute) -> Number:
+    if is_elided(literal):
+        raise XlaError(LEFT_OUT)
     if not isinstance(literal, FloatAttr):
         raise XlaError(f"a constant of this form is not interpreted: {literal}")
     number = cast("FloatAttr[Any]", literal)

@@ -241,7 +241,6 @@ def test_wrong_operation(operation: str):
 WRONG_MODULES = {
     "§)": "Could not parse entire input!",
     "%0 = §stablehlo.constant dense<1> : tensor<i32>": "a module contains functions only",
-    "module {\n  §module {\n  }\n}\n": "a module contains functions only",
     "func.func @f() {\n  return\n}\n§func.func @f() {\n  return\n}\n": (
         "there is a function @f already"
     ),

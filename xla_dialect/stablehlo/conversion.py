@@ -55,6 +55,7 @@ from xla_dialect.stablehlo.dynamic_types import (
     takes_dynamic,
 )
 from xla_dialect.stablehlo.kept_attributes import attributes_of_values, kept_entries
+from xla_dialect.stablehlo.nested_modules import flatten_modules
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.resources import Lookup, literal_of_resource
 from xla_dialect.stablehlo.shape_values import ShapeValues
@@ -331,6 +332,7 @@ class Conversion:
         `argument_types` are those of public functions whose parameters have unbounded dimensions;
         private functions of that kind are put in the place of their calls.
         """
+        flatten_modules(module)
         kept = kept_entries(module.attributes, module)
         functions = self._converted
         for op in module.ops:

@@ -56,6 +56,7 @@ from xla_dialect.stablehlo.conversion import LEGALIZATIONS, Row
 from xla_dialect.stablehlo.dynamic_types import takes_dynamic
 from xla_dialect.stablehlo.legalize.to_xla import ToXla
 from xla_dialect.stablehlo.mesh_groups import ATTRIBUTES as MESH_ATTRIBUTES
+from xla_dialect.stablehlo.nested_modules import flatten_modules
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import OPERATIONS
 from xla_dialect.stablehlo.parser import StableHloParser
@@ -141,6 +142,7 @@ def read_stablehlo(
     resources = OpAsmDialectInterface()
     module, positions = _parse(text, file_name, make_reading_context(resources))
     try:
+        flatten_modules(module)
         quantized = "!quant." in text and has_quantized_arrays(module)
         make = QuantizedConversion if quantized else ToXla
         conversion = make(SourceLocations(text, file_name, positions), lookup_in(resources, given))
@@ -152,6 +154,7 @@ def read_stablehlo(
         except UnknownShape:
             resources = OpAsmDialectInterface()
             module, positions = _parse(text, file_name, make_reading_context(resources))
+            flatten_modules(module)
             conversion = ToXla(
                 SourceLocations(text, file_name, positions), lookup_in(resources, given)
             )
