@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from itertools import islice
 from types import TracebackType
 
 from xla_dialect.diagnostics import XlaError
@@ -13,6 +12,7 @@ _LONGEST_QUOTE = 40
 _LONGEST_MISSPELLING = 64
 _MISSPELLED = 3
 """How many characters a word may lack, or have too many."""
+_SHORTEST_ABBREVIATION = 2
 _MOST_CANDIDATES = 1000
 """Among how many words one is looked for; a computation may have a hundred thousand names."""
 
@@ -77,10 +77,16 @@ def quoted(text: str) -> str:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """`; did you mean 'add'?` for a misspelled word, or nothing."""
+    """`; did you mean 'add'?` for a misspelled or abbreviated word, or nothing."""
     if len(word) > _LONGEST_MISSPELLING:
         return ""
-    near = (name for name in known if abs(len(name) - len(word)) <= _MISSPELLED)
-    by_lower_case = {name.lower(): name for name in islice(near, _MOST_CANDIDATES)}
-    close = get_close_matches(word.lower(), by_lower_case, 1)
-    return f"; did you mean '{by_lower_case[close[0]]}'?" if close else ""
+    near: dict[str, str] = {}
+    longer: list[str] = []
+    for name in known:
+        if abs(len(name) - len(word)) <= _MISSPELLED and len(near) < _MOST_CANDIDATES:
+            near[name.lower()] = name
+        elif len(word) >= _SHORTEST_ABBREVIATION and name.startswith(word):
+            longer.append(name)
+    close = get_close_matches(word.lower(), near, 1)
+    found = near[close[0]] if close else min(longer, key=len, default=None)
+    return "" if found is None else f"; did you mean '{found}'?"

@@ -33,6 +33,8 @@ _HLO = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 """How HLO text begins; an operation of MLIR has a dot in its name, or quotes around it."""
+_MLIR = re.compile(r'(?:builtin\.)?module\b|(?:func\.)?func\b|[#!]\w|"\w+\.|(?:%\w+ = )?"?\w+\.\w')
+"""How MLIR begins."""
 _COMMENTS = re.compile(r"\s*+(?:(?://[^\n]*+|/\*.*?\*/)\s*+)*", re.DOTALL)
 """What may stand before a program; of any length."""
 _STABLEHLO = re.compile(
@@ -67,6 +69,18 @@ def detect_format(text: str, file_name: str = "") -> InputFormat:
     if not file_name.endswith(".mlir") and _HLO.match(text, start, start + _SNIFFED_CHARACTERS):
         return "hlo"
     return "stablehlo" if _has_stablehlo(text) else "mlir"
+
+
+_NAMES: dict[InputFormat, str] = {"hlo": "HLO text", "stablehlo": "StableHLO", "mlir": "MLIR"}
+
+
+def _by_content(text: str) -> InputFormat | None:
+    """The format that a text looks like; None if it looks like none."""
+    found = detect_format(text)
+    comments = _COMMENTS.match(text)
+    if found == "mlir" and not _MLIR.match(text, comments.end() if comments else 0):
+        return None
+    return found
 
 
 def _has_stablehlo(text: str) -> bool:
@@ -105,9 +119,31 @@ def parse_program(
     where in the text operations stand whose own location, from the text, says something else.
     `given` has the elements of resources that StableHLO only names.
     """
+    chosen = input_format or detect_format(text, file_name)
+    try:
+        return _parse(text, file_name, chosen, ctx, verified, places, given)
+    except XlaError as error:
+        found = _by_content(text)
+        if found is not None and found != chosen and "hlo" in (found, chosen):
+            error.add_note(
+                f"note: this was read as {_NAMES[chosen]} and looks like {_NAMES[found]}, "
+                f"which `-f {found}` reads (input_format={found!r} in Python)"
+            )
+        raise
+
+
+def _parse(
+    text: str,
+    file_name: str,
+    chosen: InputFormat,
+    ctx: Context | None,
+    verified: bool,
+    places: dict[Operation, LocationAttr] | None,
+    given: Resources | None,
+) -> ModuleOp:
     # A reader is loaded when a text asks for it: both take a third of the time to start.
     with collector_paused():
-        match input_format or detect_format(text, file_name):
+        match chosen:
             case "stablehlo":
                 from xla_dialect.stablehlo import read_stablehlo  # noqa: PLC0415
 

@@ -39,10 +39,22 @@ def text_of(data: bytes, file_name: str) -> str:
         text = text_of_binary(data, file_name)
         if text is not None:
             return text
+        _require_text(data, file_name)
     try:
         return data.decode().replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
+        _require_text(data, file_name)
         raise UnreadableFile(f"{file_name}: error: not UTF-8 text (byte {error.start})") from None
+
+
+def _require_text(data: bytes, file_name: str) -> None:
+    from xla_dialect.binary.unread import unread_format  # noqa: PLC0415
+
+    found = unread_format(data)
+    if found is not None:
+        raise UnreadableFile(
+            f"{file_name}: error: this is {found.name}, no program: {found.advice}"
+        )
 
 
 _CONTROL = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")

@@ -9,6 +9,7 @@ build for, as it does for other packages: `linux-aarch64`.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -57,9 +58,13 @@ def build(root: Path, target: str, library: Path) -> None:
     """Compiles a library for a target of zig. Processes go on with the one that it replaces."""
     sources = sorted(str(path) for path in (root / FOLDER).glob("*.c"))
     library.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=library.parent) as folder:
+    # Elsewhere: an interrupted build would leave the folder in the package.
+    with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / library.name
         command = [sys.executable, "-m", "ziglang", "cc", "-target", target, *OPTIONS]
         environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder}
         subprocess.run([*command, "-o", str(made), *sources], check=True, env=environment)
-        made.replace(library)
+        # At once, so that others find the one before or this one, and whole.
+        beside = library.with_name(f".{library.name}")
+        shutil.copy(made, beside)
+        beside.replace(library)

@@ -10,6 +10,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import TOKEN, Value, as_argument, copied
 from xla_dialect.ops import custom_calls as ops
 from xla_dialect.runtime.self_checking import CHECK_CALLS, call_check
+from xla_dialect.spelling import suggestion
 from xla_dialect.types import TokenType
 
 CustomCallFunction: TypeAlias = Callable[..., object]
@@ -60,8 +61,15 @@ def function_for(
     """
     function = registry.get(target) or library.get(target) or built_in_function(target)
     if function is None:
-        known = ", ".join(sorted(registry)) or "none"
-        raise XlaError(f"no function is registered for the target '{target}' (there are: {known})")
+        known = ", ".join(sorted(registry))
+        raise XlaError(
+            f"no function is registered for the target '{target}'"
+            + (f" (there are: {known})" if known else "")
+            + suggestion(target, registry)
+            + ". XLA calls what its process has registered under that name, and fails without it. "
+            f"Here `lowerings.compile(program, custom_calls={{'{target}': function}})` registers a "
+            "function of Python, and for programs of JAX `jax.ffi.register_ffi_target` one in C"
+        )
     return function
 
 

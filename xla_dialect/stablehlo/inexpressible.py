@@ -17,6 +17,9 @@ class StableHloPrintError(LocatedError):
 class Inexpressible(ValueError):
     """StableHLO has no form for a type or a value; the caller adds the operation."""
 
+    def __init__(self, message: str):
+        super().__init__(message)
+
 
 def fail(op: Operation, message: str) -> NoReturn:
     """Raises StableHloPrintError at the place of an operation."""

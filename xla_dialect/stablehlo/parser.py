@@ -91,7 +91,8 @@ class StableHloParser(MlirParser):
         self._names.append(start)
         found = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
         if found is None or issubclass(found, UnregisteredOp):
-            self.raise_error(f"{name}: this operation is not supported", start, start + len(name))
+            message = f"{name}: this operation is not supported{self.hint_at_operation(name)}"
+            self.raise_error(message, start, start + len(name))
         return found
 
     def resolve_operand(

@@ -49,6 +49,7 @@ from xdsl.universe import XDSL_UNIVERSE
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
+from xla_dialect.spelling import suggestion
 from xla_dialect.xdsl.dense_literals import parse_dense_elements
 from xla_dialect.xdsl.dense_printing import print_dense
 from xla_dialect.xdsl.elided import ELIDED, elided
@@ -92,8 +93,23 @@ class MlirParser(Parser):
         if found is None:
             next_ = self._current_token.span
             start = next_.input.content.rfind(name, 0, next_.start)
-            self.raise_error(f"Operation {name} is not registered", start, start + len(name))
+            message = f"Operation {name} is not registered{self.hint_at_operation(name)}"
+            self.raise_error(message, start, start + len(name))
         return found
+
+    def hint_at_operation(self, name: str) -> str:
+        """What may have been meant by an operation that is not known, or how it becomes known."""
+        dialect, dot, word = name.partition(".")
+        own = next((d for d in self.ctx.loaded_dialects if d.name == dialect), None)
+        if own is not None:
+            return suggestion(word, (op.name.partition(".")[2] for op in own.operations))
+        known = {*self.ctx.registered_dialect_names, *(d.name for d in self.ctx.loaded_dialects)}
+        if not dot or dialect in known:
+            return ""
+        return f": there is no dialect '{dialect}'" + (
+            suggestion(dialect, sorted(known))
+            or "; a package brings dialects by its entry points in the group `xdsl.universe`"
+        )
 
     def _parse_builtin_dense_resource_attr(self) -> DenseResourceAttr:
         """Parses what follows `dense_resource`; `<__elided__>` is a resource that is nowhere."""

@@ -147,7 +147,7 @@ def _results_of_start(op: Operation) -> list[Attribute]:
 def write_all_to_all(op: xla.AllToAllOp, body: BodyWriter) -> None:
     """`stablehlo.all_to_all`, which cuts along a dimension."""
     if op.use_global_device_ids.value.data:
-        raise Inexpressible(op, "StableHLO exchanges between replicas or between partitions")
+        raise Inexpressible("StableHLO exchanges between replicas or between partitions")
     groups = op.replica_groups.data
     dimension = _integer(op.properties.get("dimension"))
     operands, types = body.leaves(op.operands), body.types(v.type for v in op.operands)

@@ -1,0 +1,115 @@
+"""What files are that hold no program we read, by how they begin, and what to do with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+
+_UNPACK = "unpack it first"
+_AS_TEXT = (
+    "XLA writes text with XLA_FLAGS=--xla_dump_hlo_as_text, and "
+    "`jax.jit(f).lower(*args).as_text()` gives it"
+)
+
+
+@dataclass(frozen=True)
+class UnreadFormat:
+    """A format that no program is read from."""
+
+    name: str
+    begins: bytes | Callable[[bytes], bool]
+    """How data of it begin, or whether they are of it."""
+    advice: str
+    """What can be done with them."""
+
+    def has(self, data: bytes) -> bool:
+        """Whether data are of this format."""
+        if isinstance(self.begins, bytes):
+            return data.startswith(self.begins)
+        return self.begins(data)
+
+
+def _is_flat_buffer(data: bytes) -> bool:
+    return data[4:8] == b"TFL3"
+
+
+_MOST_FIELDS = 64
+
+
+class Wire(IntEnum):
+    """How a field of a message is written."""
+
+    VARINT = 0
+    FIXED_64 = 1
+    BYTES = 2
+    FIXED_32 = 5
+
+
+def _is_protocol_buffer(data: bytes) -> bool:
+    """Whether data are fields of a message up to their end, or many of them."""
+    place = 0
+    for _ in range(_MOST_FIELDS):
+        if place == len(data):
+            return place > 0
+        tag, place = _varint(data, place)
+        if tag >> 3 == 0:
+            return False
+        match tag & 7:
+            case Wire.VARINT:
+                _, place = _varint(data, place)
+                size = 0
+            case Wire.FIXED_64:
+                size = 8
+            case Wire.BYTES:
+                size, place = _varint(data, place)
+            case Wire.FIXED_32:
+                size = 4
+            case _:
+                return False
+        place += size
+        if size < 0 or place > len(data):
+            return False
+    return True
+
+
+def _varint(data: bytes, place: int) -> tuple[int, int]:
+    """A number of variable length and the place after it; one that has no end is negative."""
+    number = 0
+    for shift in range(0, 64, 7):
+        if place == len(data):
+            break
+        byte = data[place]
+        place += 1
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return number, place
+    return -1, len(data) + 1
+
+
+UNREAD = (
+    UnreadFormat("a zip archive", b"PK\x03\x04", _UNPACK),
+    UnreadFormat("compressed by gzip", b"\x1f\x8b", _UNPACK),
+    UnreadFormat("compressed by zstd", b"\x28\xb5\x2f\xfd", _UNPACK),
+    UnreadFormat("compressed by xz", b"\xfd7zXZ\0", _UNPACK),
+    UnreadFormat("compressed by bzip2", b"BZh", _UNPACK),
+    UnreadFormat(
+        "an array of numpy", b"\x93NUMPY", "it is an input: xla-run PROGRAM --input @FILE"
+    ),
+    UnreadFormat("LLVM bitcode", b"BC\xc0\xde", "it has no HLO"),
+    UnreadFormat("machine code (ELF)", b"\x7fELF", "it has no HLO"),
+    UnreadFormat("an HDF5 file", b"\x89HDF", "it has weights, not a program"),
+    UnreadFormat("a picture", b"\x89PNG", "it has no HLO"),
+    UnreadFormat("a pickle of Python", b"\x80\x04", "it is not read, as it could run anything"),
+    UnreadFormat("a pickle of Python", b"\x80\x05", "it is not read, as it could run anything"),
+    UnreadFormat("UTF-16 text", b"\xff\xfe", "save it as UTF-8"),
+    UnreadFormat("UTF-16 text", b"\xfe\xff", "save it as UTF-8"),
+    UnreadFormat("a model of TensorFlow Lite", _is_flat_buffer, _AS_TEXT),
+    UnreadFormat("a protocol buffer", _is_protocol_buffer, _AS_TEXT),
+)
+"""In the order in which they are tried."""
+
+
+def unread_format(data: bytes) -> UnreadFormat | None:
+    """What data are that are neither text nor read; None if that is not known."""
+    return next((each for each in UNREAD if each.has(data)), None)
