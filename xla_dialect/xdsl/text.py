@@ -205,8 +205,8 @@ class MlirParser(Parser):
     def _parse_location(self) -> LocationAttr:
         """Parses what stands inside `loc(...)`."""
         if self._current_token.kind is MLIRTokenKind.HASH_IDENT:
-            use = self._current_token
-            found = self.parse_attribute()
+            use = self._consume_token(MLIRTokenKind.HASH_IDENT)
+            found = self.alias(use.text)
             if not isinstance(found, LocationAttr):
                 self.raise_error(f"{use.text} is not a location", use.span)
             return found
