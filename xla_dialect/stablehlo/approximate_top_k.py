@@ -22,10 +22,10 @@ from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.ops.data_movement import SliceOp
 from xla_dialect.ops.sorting import SortOp
-from xla_dialect.shapes.dynamic_size import bounded, compatible_sizes
+from xla_dialect.shapes.dynamic_size import bounded, compatible_sizes, is_unknown
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
-from xla_dialect.stablehlo.source import SourceOp
-from xla_dialect.types import Array, array, is_array
+from xla_dialect.stablehlo.source import SourceOp, UnknownShape
+from xla_dialect.types import Array, array, is_array, spell
 
 
 def convert_approximate_top_k(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
@@ -48,10 +48,11 @@ def convert_approximate_top_k(op: SourceOp, conversion: Conversion) -> Sequence[
     limits = [kept if d == dimension else size for d, size in enumerate(sizes)]
     for value, type_ in zip(inputs, declared, strict=True):
         element_type = cast(Array, value.type).element_type
-        if not compatible_sizes(sizes_of(value.type), sizes) or type_ != array(
-            element_type, limits
-        ):
+        is_like_first = compatible_sizes(sizes_of(value.type), sizes)
+        if not is_like_first or type_ != array(element_type, limits):
             op.fail(f"the result for {value.type} is {type_}, expected sizes {limits}")
+    if any(map(is_unknown, limits)):
+        raise UnknownShape(op, message=f"the sizes of {spell(declared[0])} have to be known")
     ordered = conversion.emit(
         SortOp,
         inputs,
