@@ -5,7 +5,9 @@ Where it serializes a program it expands some functions into dozens of operation
 arc tangents of complex numbers lose the sign of zeros on their cuts, and the logarithm of the gamma
 function its digits around its zeros. It leaves composites as they are, which are read as the
 functions that they are named for. JAX itself writes sines and cosines of complex numbers as
-formulas whose exponentials overflow before they do: those are found by their operations.
+formulas whose exponentials overflow before they do: those are found by their operations. For floats
+of 4 and 8 bits jaxlib has no formulas: functions of CHLO on them compute in f32 and round, as all
+of our operations do.
 """
 
 from __future__ import annotations
@@ -23,18 +25,26 @@ _OF_ALL = frozenset(("chlo.lgamma",))
 
 @contextmanager
 def preserved_functions(module: Any) -> Generator[None]:
-    """Inside, a module of jaxlib has composites, and functions, in the place of formulas."""
+    """
+    Inside, a module of jaxlib has composites, and functions, in the place of formulas; functions of
+    small floats are gone for good.
+    """
     found: list[Any] = []
+    small: list[Any] = []
     formulas: list[tuple[Any, str, Any]] = []
 
     def note(op: Any) -> Any:
-        if op.name in _OF_ALL or (op.name in _OF_COMPLEX and _is_complex(op.results[0].type)):
+        if op.name.startswith("chlo.") and _has_small_floats(op):
+            small.append(op)
+        elif op.name in _OF_ALL or (op.name in _OF_COMPLEX and _is_complex(op.results[0].type)):
             found.append(op)
         elif op.name == "stablehlo.select" and _is_complex(op.results[0].type):
             formulas.extend((op, name, z) for name, z in _written_out(op))
         return IR.WalkResult.ADVANCE
 
     module.operation.walk(note)
+    wide = [_computed_in_f32(op) for op in small]
+    found += [op for op in wide if op.name in _OF_ALL]
     if not found and not formulas:
         yield
         return
@@ -46,6 +56,27 @@ def preserved_functions(module: Any) -> Generator[None]:
         finally:
             for each in undo:
                 each()
+
+
+def _has_small_floats(op: Any) -> bool:
+    elements = [IR.ShapedType(each.type).element_type for each in (*op.operands, *op.results)]
+    return all(isinstance(each, IR.FloatType) and each.width < 16 for each in elements)
+
+
+def _computed_in_f32(op: Any) -> Any:
+    """Puts the same function of f32 in the place of one of small floats."""
+
+    def converted(value: Any, type_: Any) -> Any:
+        return IR.Operation.create("stablehlo.convert", [type_], [value]).result
+
+    with op.context, op.location, IR.InsertionPoint(op):
+        narrow = op.results[0].type
+        wide = IR.RankedTensorType.get(IR.RankedTensorType(narrow).shape, IR.F32Type.get())
+        operands = [converted(each, wide) for each in op.operands]
+        found = IR.Operation.create(op.name, [wide], operands)
+        op.results[0].replace_all_uses_with(converted(found.result, narrow))
+    op.erase()
+    return found
 
 
 def _is_complex(type_: Any) -> bool:

@@ -21,7 +21,6 @@ from lowerings.pjrt.interfaces import (
     attributes_of,
     main_function,
     make_context,
-    operations,
 )
 from xla_dialect.entry.names import ALIASING_OUTPUT, BUFFER_DONOR
 
@@ -55,35 +54,6 @@ def with_host_callbacks(module: Any, functions: Sequence[Callable[..., Any]]) ->
     finally:
         del attributes[CALLBACKS]
         del _lists[number]
-
-
-def widen_small_floats(module: Any) -> None:
-    """
-    Functions of CHLO on floats of 4 and 8 bits compute in f32 and round, as all of our operations
-    do: jaxlib has formulas for larger ones only.
-    """
-    for op in operations(module, lambda each: each.name.startswith("chlo.")):
-        values = [*op.operands, *op.results]
-        if all(map(_has_small_floats, values)):
-            _compute_in_f32(op)
-
-
-def _has_small_floats(value: Any) -> bool:
-    element = IR.RankedTensorType(value.type).element_type
-    return isinstance(element, IR.FloatType) and element.width < 16
-
-
-def _compute_in_f32(op: Any) -> None:
-    def converted(value: Any, type_: Any) -> Any:
-        return IR.Operation.create("stablehlo.convert", [type_], [value]).result
-
-    with op.context, op.location, IR.InsertionPoint(op):
-        narrow = op.results[0].type
-        wide = IR.RankedTensorType.get(IR.RankedTensorType(narrow).shape, IR.F32Type.get())
-        operands = [converted(each, wide) for each in op.operands]
-        found = IR.Operation.create(op.name, [wide], operands)
-        op.results[0].replace_all_uses_with(converted(found.result, narrow))
-    op.erase()
 
 
 Order: TypeAlias = tuple[int, ...] | None

@@ -92,12 +92,8 @@ def _hand_over_programs() -> None:
         if VERSION not in client.platform_version:
             return original(client, module, executable_devices, options, host_callbacks)
         from lowerings.pjrt.preserved_functions import preserved_functions  # noqa: PLC0415
-        from lowerings.pjrt.program_text import (  # noqa: PLC0415
-            widen_small_floats,
-            with_host_callbacks,
-        )
+        from lowerings.pjrt.program_text import with_host_callbacks  # noqa: PLC0415
 
-        widen_small_floats(module)
         with preserved_functions(module), with_host_callbacks(module, host_callbacks):
             return original(client, module, executable_devices, options, [])
 
