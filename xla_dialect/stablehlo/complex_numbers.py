@@ -18,13 +18,17 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops import elementwise_ternary as ternary
 from xla_dialect.ops import elementwise_unary as unary
+from xla_dialect.ops.conversion import BitcastConvertOp
 from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.stablehlo.conversion import NO_DIMENSIONS, Conversion
 from xla_dialect.stablehlo.source import HloOperation
 from xla_dialect.stablehlo.terms import Term, Terms
 from xla_dialect.types import (
+    BY_NAME,
+    BY_TYPE,
     Array,
     ElementClass,
+    array_like,
     as_array,
     compatible,
     element_class,
@@ -97,9 +101,14 @@ def emit_comparison(
     operands: Sequence[SSAValue],
     properties: Mapping[str, Attribute],
 ) -> Sequence[SSAValue]:
-    """A comparison; XLA has no order of complex numbers, that of StableHLO is computed."""
+    """
+    A comparison; XLA has no order of complex numbers, that of StableHLO is computed. SIGNED and
+    UNSIGNED compare the bits of integers as such, whatever type these have.
+    """
     direction, type_ = properties["direction"], properties.get("comparison_type")
     assert isinstance(direction, ComparisonDirectionAttr)
+    if isinstance(type_, ComparisonTypeAttr) and type_.data in _INTEGER_ORDERS:
+        operands = [_of_sign(value, _INTEGER_ORDERS[type_.data], conversion) for value in operands]
     is_float = type_ in (None, ComparisonTypeAttr(ComparisonType.FLOAT))
     if direction.data not in _STRICT or not is_complex(operands[0]) or not is_float:
         return conversion.emit(
@@ -107,6 +116,23 @@ def emit_comparison(
         )
     x, y = _terms(op, conversion, operands)
     return [_returned(op, conversion, _in_order(x, y, direction.data))]
+
+
+_INTEGER_ORDERS = {ComparisonType.SIGNED: "s", ComparisonType.UNSIGNED: "u"}
+"""How the names of the element types begin that a comparison is of."""
+_INTEGERS = ElementClass.SIGNED | ElementClass.UNSIGNED
+
+
+def _of_sign(value: SSAValue, letter: str, conversion: Conversion) -> SSAValue:
+    """An array of integers, signed or not as the first letter of its element type's name says."""
+    type_ = as_array(value.type)
+    row = None if type_ is None else BY_TYPE.get(type_.element_type)
+    if type_ is None or row is None or not row.element_class & _INTEGERS:
+        return value
+    if row.name.startswith(letter):
+        return value
+    other = array_like(type_, BY_NAME[letter + row.name[1:]].type)
+    return conversion.emit(BitcastConvertOp, [value], [other])[0]
 
 
 def convert_cbrt(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:

@@ -424,9 +424,14 @@ class Conversion:
             Rewriter.replace_op(last, end)
         body = self._convert_block(block, op, "func.return", inputs)
         returned = [value.type for value in cast(Operation, body.last_op).operands]
-        if len(returned) != len(outputs) or not all(map(returns, returned, outputs)):
+        end = cast(Operation, block.last_op)
+        # The operations of some results know their sizes better than the text.
+        declared = [self.type(value.type, end) for value in end.operands]
+        if declared != outputs and not (
+            len(returned) == len(outputs) and all(map(returns, returned, outputs))
+        ):
             raise SourceError(
-                cast(Operation, block.last_op),
+                end,
                 f"returns {_list_of(returned)}, the function type of "
                 f"@{op.sym_name.data} says {_list_of(outputs)}",
             )
