@@ -17,6 +17,7 @@ PACKAGES = ("xla_dialect", "lowerings", "tools")
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("xla_dialect", "xla_dialect.diagnostics"),
     ("xla_dialect.spelling",),
+    ("xla_dialect.scanner",),
     (
         "xla_dialect.attributes",
         "xla_dialect.element_types",

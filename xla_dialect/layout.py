@@ -10,15 +10,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 
 from xdsl.ir import Data
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from xla_dialect.scanner import Scanner
 from xla_dialect.spelling import SpellingError
 
 COMBINE = None
@@ -93,9 +94,9 @@ class Layout:
 
         Raises LayoutError (with the position in the text) for any other spelling.
         """
-        scanner = _Scanner(text)
+        scanner = _LayoutScanner(text)
         layout = scanner.layout()
-        if scanner.position != len(text):
+        if scanner.position != len(text) or text != text.rstrip():
             scanner.fail("nothing more after '}'")
         return layout
 
@@ -291,70 +292,31 @@ _SPELLINGS: tuple[tuple[str, Callable[..., str]], ...] = (
 
 _DEFAULTS = {f.name: f.default for f in fields(Layout)}
 
-_BLANK = re.compile(r"\s*")
 _INTEGER = re.compile(r"-?\d{1,19}(?!\d)")
 _KEY = re.compile(r"[A-Z]+|[#*]")
 _LEVEL = re.compile(r"[DCSH]\+?~?(?!\w)")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
-@dataclass
-class _Scanner:
+class _LayoutScanner(Scanner):
     """Reads one layout from a text, left to right."""
 
-    text: str
-    position: int = 0
-    found: dict[str, object] = field(default_factory=dict[str, object])
+    def __init__(self, text: str):
+        super().__init__(text)
+        self.found: dict[str, object] = {}
 
-    def fail(self, expected: str) -> None:
+    def fail(self, expected: str) -> NoReturn:
         found = self.text[self.position : self.position + 1] or "the end"
         raise LayoutError(f"expected {expected} in a layout, found '{found}'", self.position)
 
-    def skip(self) -> None:
-        match = _BLANK.match(self.text, self.position)
-        assert match
-        self.position = match.end()
-
-    def accept(self, literal: str) -> bool:
-        self.skip()
-        if self.text.startswith(literal, self.position):
-            self.position += len(literal)
-            return True
-        return False
-
-    def expect(self, literal: str) -> None:
-        if not self.accept(literal):
-            self.fail(f"'{literal}'")
-
     def integer(self) -> int:
-        self.skip()
-        match = _INTEGER.match(self.text, self.position)
-        if match is None:
-            self.fail("an integer")
-        assert match
-        self.position = match.end()
-        return int(match.group())
+        return int(self.match(_INTEGER, "an integer").group())
 
     def entry(self) -> int | None:
         return COMBINE if self.accept("*") else self.integer()
 
     def word(self) -> str:
-        self.skip()
-        match = _WORD.match(self.text, self.position)
-        if match is None:
-            self.fail("a name")
-        assert match
-        self.position = match.end()
-        return match.group()
-
-    def comma_list(self, close: str, item: Callable[[], int | None]) -> tuple[int | None, ...]:
-        if self.accept(close):
-            return ()
-        items = [item()]
-        while not self.accept(close):
-            self.expect(",")
-            items.append(item())
-        return tuple(items)
+        return self.match(_WORD, "a name").group()
 
     def one(self, item: Callable[[], int | str]) -> int | str:
         self.expect("(")
@@ -372,25 +334,20 @@ class _Scanner:
     def split(self) -> tuple[int, tuple[int | None, ...]]:
         dimension = self.integer()
         self.expect(":")
-        return dimension, self.comma_list(")", self.integer)
+        return dimension, tuple(self.items(")", self.integer))
 
     def levels(self, count: int) -> None:
         """The level types of the old sparse form: read and dropped, as XLA does."""
         self.expect("(")
         start = self.position
-        found = len(self.comma_list(")", self.level))
+        found = len(self.items(")", self.level))
         if found != count:
             self.position = start
             self.fail(f"{count} level types")
 
     def level(self) -> None:
         """Dense, compressed (H: loosely) or singleton; `+`: not unique, `~`: not ordered."""
-        self.skip()
-        match = _LEVEL.match(self.text, self.position)
-        if match is None:
-            self.fail("a level type D, C, S or H")
-        assert match
-        self.position = match.end()
+        self.match(_LEVEL, "a level type D, C, S or H")
 
     def layout(self) -> Layout:
         self.expect("{")
@@ -405,7 +362,6 @@ class _Scanner:
 
     def key(self) -> str:
         """The key of the next field; the position stays in front of it."""
-        self.skip()
         match = _KEY.match(self.text, self.position)
         return match.group() if match else ""
 
@@ -420,8 +376,8 @@ class _Scanner:
         self.expect("}")
 
 
-_READERS: tuple[tuple[str, str, Callable[[_Scanner], object]], ...] = (
-    ("T", "tiles", lambda s: s.groups(lambda: s.comma_list(")", s.entry))),
+_READERS: tuple[tuple[str, str, Callable[[_LayoutScanner], object]], ...] = (
+    ("T", "tiles", lambda s: s.groups(lambda: tuple(s.items(")", s.entry)))),
     ("L", "tail_padding_alignment_in_elements", lambda s: s.one(s.integer)),
     ("#", "index_type", lambda s: s.one(s.word)),
     ("*", "pointer_type", lambda s: s.one(s.word)),

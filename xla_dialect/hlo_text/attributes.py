@@ -33,6 +33,7 @@ from xla_dialect.hlo_text.uninterpreted import (
     normal_form,
     without_older_fields,
 )
+from xla_dialect.scanner import Scanner
 from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr
 from xla_dialect.spelling import (
     NoHloSpelling,
@@ -414,7 +415,6 @@ _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _RANGE = re.compile(r"\[\s*+([0-9]++)\s*+:\s*+([0-9]++)\s*+(?::\s*+([0-9]++)\s*+)?\]")
 _PADDING = re.compile(r"(-?[0-9]++)_(-?[0-9]++)(?:_(-?[0-9]++))?")
 _NAME = re.compile(r"%?([A-Za-z0-9_.][\w.\-]*+)", re.ASCII)
-_BLANKS = re.compile(r"\s*+")
 
 
 def _checked(digits: str, position: int) -> int:
@@ -432,31 +432,11 @@ def _whole(text: str, pattern: re.Pattern[str], expected: str) -> int:
 
 def _items(text: str, pattern: re.Pattern[str], expected: str) -> list[re.Match[str]]:
     """The items of `{item, item}`."""
-    if not text.startswith("{"):
-        raise SpellingError(f"expected '{{', found {quoted(text)}")
-    found: list[re.Match[str]] = []
-    position = _skip_blanks(text, 1)
-    if text[position : position + 1] != "}":
-        while True:
-            match = pattern.match(text, position)
-            if match is None:
-                raise SpellingError(
-                    f"expected {expected}, found {quoted(text[position:])}", position
-                )
-            found.append(match)
-            position = _skip_blanks(text, match.end())
-            if text[position : position + 1] != ",":
-                break
-            position = _skip_blanks(text, position + 1)
-    if text[position:] != "}":
-        raise SpellingError(f"expected '}}', found {quoted(text[position:])}", position)
+    scanner = Scanner(text)
+    scanner.expect("{")
+    found = scanner.items("}", lambda: scanner.match(pattern, expected))
+    scanner.finish("the end of the value")
     return found
-
-
-def _skip_blanks(text: str, position: int) -> int:
-    match = _BLANKS.match(text, position)
-    assert match is not None
-    return match.end()
 
 
 def _list(text: str) -> list[int]:

@@ -15,7 +15,6 @@ from xla_dialect.hlo_text.value_grammar import (
     FIELD,
     WORD,
     Grammar,
-    Reader,
     boolean,
     braces,
     by_first,
@@ -36,6 +35,7 @@ from xla_dialect.hlo_text.value_grammar import (
     token,
     word,
 )
+from xla_dialect.scanner import Scanner
 from xla_dialect.shapes.convolution_labels import ConvolutionLabelsAttr
 from xla_dialect.shapes.window import WindowAttr
 from xla_dialect.sharding.hlo_sharding import REDUCTIONS
@@ -111,7 +111,7 @@ _PERMUTATION = optional("T", listed(integer, "(", ")"))
 _IOTA = sequence(listed(integer, "[", "]", may_be_empty=False), _PERMUTATION)
 
 
-def _one_or_more_metadata(reader: Reader) -> None:
+def _one_or_more_metadata(reader: Scanner) -> None:
     """`{op_name="a"}` or `{{op_name="a"}, {op_name="b"}}`"""
     (listed(metadata) if _TWO_BRACES.match(reader.text, reader.position) else metadata)(reader)
 
@@ -124,7 +124,7 @@ _NAMED_SHARDING_FIELDS: Mapping[str, Grammar] = {
 }
 
 
-def _devices(reader: Reader) -> None:
+def _devices(reader: Scanner) -> None:
     """`[2,2]<=[2,2]T(1,0)` or `[2,2]0,1,2,3`"""
     listed(integer, "[", "]", may_be_empty=False)(reader)
     if reader.accept("<="):
@@ -147,7 +147,7 @@ SHARDING_KEYWORDS = (*_SHARDING_WORDS, *_SHARD_GROUPS)
 _EXPECTED_SHARDING = ", ".join((*_SHARDING_WORDS, *_SHARD_GROUPS, *_SHARDING_FIELDS, "mesh"))
 
 
-def _named_sharding(reader: Reader) -> None:
+def _named_sharding(reader: Scanner) -> None:
     """
     What follows `mesh` in `mesh['a'=2,'b'=4], [{'a'}, {?}], replicated={'b'}`
 
@@ -171,7 +171,7 @@ def _named_sharding(reader: Reader) -> None:
         field(reader, _NAMED_SHARDING_FIELDS, seen)
 
 
-def _one_sharding(reader: Reader) -> None:
+def _one_sharding(reader: Scanner) -> None:
     """What stands between the braces of a sharding that is no tuple"""
     if reader.accept("mesh"):
         _named_sharding(reader)
@@ -188,7 +188,7 @@ def _one_sharding(reader: Reader) -> None:
             field(reader, _SHARDING_FIELDS, seen)
             continue
         place = reader.position
-        found = reader.match(WORD, f"one of {_EXPECTED_SHARDING}")
+        found = reader.match(WORD, f"one of {_EXPECTED_SHARDING}").group()
         if found in _SHARD_GROUPS:
             integer(reader)
         elif found not in _SHARDING_WORDS:
@@ -215,7 +215,7 @@ def _check_sharding(seen: set[str], start: int) -> None:
         raise SpellingError(f"expected one of {_EXPECTED_SHARDING}", start)
 
 
-def sharding(reader: Reader) -> None:
+def sharding(reader: Scanner) -> None:
     """`{replicated}`, or for a tuple `{{replicated}, {maximal device=0}}`"""
     reader.expect("{")
     if reader.accept("}"):
@@ -234,7 +234,7 @@ def sharding(reader: Reader) -> None:
 shape_index = listed(integer)
 
 
-def _nothing(reader: Reader) -> None:
+def _nothing(reader: Scanner) -> None:
     """No characters"""
 
 
@@ -245,7 +245,7 @@ _ORIGINAL_ARRAY = sequence(
 )
 
 
-def origin(reader: Reader) -> None:
+def origin(reader: Scanner) -> None:
     """`{[synthetic_call]}`, or a tree of arrays, `{({"a"}, {"b" {1}}), ["calls"]}`"""
     reader.expect("{")
     if reader.accept("["):
@@ -272,7 +272,7 @@ def origin(reader: Reader) -> None:
     reader.expect("}")
 
 
-def literal(reader: Reader, depth: int = 0) -> None:
+def literal(reader: Scanner, depth: int = 0) -> None:
     """`f32[2] {1, 2}`, or a tuple of such"""
     if reader.at("("):
         if depth == MAX_NESTING:
@@ -284,12 +284,12 @@ def literal(reader: Reader, depth: int = 0) -> None:
     if reader.at("{") or reader.at("("):
         text = _group(reader)
     else:
-        text = reader.match(_NUMBER, "a literal")
+        text = reader.match(_NUMBER, "a literal").group()
     with Part(start):
         parse_literal(text, type_)
 
 
-def _group(reader: Reader) -> str:
+def _group(reader: Scanner) -> str:
     """Steps over the elements of an array in braces, or of a complex number in parentheses."""
     start = reader.position
     depth = 0
@@ -306,7 +306,7 @@ _BRACKET = re.compile(r"[{}()]")
 _NUMBER = re.compile(r"[^\s,(){}]++(?:\(\w++\))?")
 
 
-def _recovery_table(reader: Reader) -> None:
+def _recovery_table(reader: Scanner) -> None:
     """`{{"a"} : {"b"}, "HloModule ..."}`"""
     reader.expect("{")
     while not reader.accept("}"):

@@ -8,73 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import NoReturn, TypeAlias
+from typing import TypeAlias
 
 from xdsl.ir import Attribute
 
+from xla_dialect.scanner import Scanner
 from xla_dialect.spelling import Part, SpellingError, quoted, suggestion
 from xla_dialect.text.lexer import STRING, Lexer
 from xla_dialect.text.shapes import TypeParser
 
-
-class Reader:
-    """A position in the text of a value."""
-
-    __slots__ = ("position", "text")
-
-    def __init__(self, text: str):
-        self.text = text
-        self.position = 0
-        self.skip_blanks()
-
-    def skip_blanks(self) -> None:
-        match = _BLANKS.match(self.text, self.position)
-        assert match is not None
-        self.position = match.end()
-
-    def at(self, word: str) -> bool:
-        """Whether these characters come next."""
-        return self.text.startswith(word, self.position)
-
-    def accept(self, word: str) -> bool:
-        """Steps over these characters if they come next."""
-        if not self.at(word):
-            return False
-        self.position += len(word)
-        self.skip_blanks()
-        return True
-
-    def expect(self, word: str) -> None:
-        if not self.accept(word):
-            self.fail(f"'{word}'")
-
-    def match(self, pattern: re.Pattern[str], expected: str) -> str:
-        """Steps over what the pattern matches and returns it."""
-        match = pattern.match(self.text, self.position)
-        if match is None:
-            self.fail(expected)
-        self.position = match.end()
-        self.skip_blanks()
-        return match.group()
-
-    def fail(self, expected: str) -> NoReturn:
-        raise SpellingError(f"expected {expected}, found {self.found()}", self.position)
-
-    def found(self) -> str:
-        """What comes next, as messages show it."""
-        rest = self.text[self.position :]
-        return quoted(rest) if rest else "the end"
-
-
-Grammar: TypeAlias = Callable[[Reader], object]
+Grammar: TypeAlias = Callable[[Scanner], object]
 """Steps over a value; raises SpellingError."""
 
 
 def check(grammar: Grammar, text: str) -> None:
-    reader = Reader(text)
+    reader = Scanner(text)
     grammar(reader)
-    if reader.position != len(reader.text):
-        reader.fail("the end of the value")
+    reader.finish("the end of the value")
 
 
 # ---- Values of one token
@@ -82,10 +32,9 @@ def check(grammar: Grammar, text: str) -> None:
 
 def token(pattern: str, expected: str) -> Grammar:
     compiled = re.compile(pattern, re.DOTALL | re.ASCII)
-    return lambda reader: reader.match(compiled, expected)
+    return lambda reader: reader.match(compiled, expected).group()
 
 
-_BLANKS = re.compile(r"\s*+")
 WORD = re.compile(r"[A-Za-z_][\w.\-]*+", re.ASCII)
 FIELD = re.compile(r"[A-Za-z_][\w.\-]*+=", re.ASCII)
 _JSON_TEXT = re.compile(rf'[^{{}}"]++|{STRING}', re.DOTALL)
@@ -99,7 +48,7 @@ _UNKNOWN_ESCAPE = re.compile(
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
 
 
-def string(reader: Reader) -> None:
+def string(reader: Scanner) -> None:
     """`"text"`, with the escapes of C"""
     start = reader.position
     text = str(_ANY_STRING(reader))
@@ -110,7 +59,7 @@ def string(reader: Reader) -> None:
                 raise SpellingError(message, start + escape.start())
 
 
-def int32(reader: Reader) -> None:
+def int32(reader: Scanner) -> None:
     """A number of 32 bits"""
     start = reader.position
     number = int(str(integer(reader)))
@@ -122,9 +71,9 @@ def word(*words: str, in_any_case: bool = False) -> Grammar:
     """One of some words"""
     cases = {variant for w in words for variant in (w.lower(), w)}
 
-    def read(reader: Reader) -> None:
+    def read(reader: Scanner) -> None:
         start = reader.position
-        found = reader.match(WORD, f"one of {', '.join(words)}")
+        found = reader.match(WORD, f"one of {', '.join(words)}").group()
         if (found.lower() not in cases) if in_any_case else (found not in words):
             hint = suggestion(found, words)
             message = f"expected one of {', '.join(words)}; found {quoted(found)}{hint}"
@@ -136,7 +85,7 @@ def word(*words: str, in_any_case: bool = False) -> Grammar:
 boolean = word("true", "false")
 
 
-def braces(reader: Reader) -> None:
+def braces(reader: Scanner) -> None:
     """`{...}`, where only braces and strings count: JSON, or what looks like it"""
     start = reader.position
     reader.expect("{")
@@ -155,7 +104,7 @@ def braces(reader: Reader) -> None:
     reader.skip_blanks()
 
 
-def shape(reader: Reader) -> Attribute:
+def shape(reader: Scanner) -> Attribute:
     """`f32[2]{0}` or `(f32[2], s32[])`; the type"""
     lexer = Lexer(reader.text, reader.position)
     parser = TypeParser(lexer)
@@ -174,7 +123,7 @@ def shape(reader: Reader) -> Attribute:
 def rest(read: Callable[[str], object], opening: str = "", closing: str = "") -> Grammar:
     """All that is left, between two characters, as somebody else reads it."""
 
-    def grammar(reader: Reader) -> None:
+    def grammar(reader: Scanner) -> None:
         start = reader.position
         text = reader.text[start:]
         if not (text.startswith(opening) and text.endswith(closing)):
@@ -199,7 +148,7 @@ def listed(
 ) -> Grammar:
     """`{item, item}`"""
 
-    def read(reader: Reader) -> None:
+    def read(reader: Scanner) -> None:
         reader.expect(opening)
         if may_be_empty and reader.accept(closing):
             return
@@ -214,7 +163,7 @@ def listed(
 def sequence(*parts: Grammar | str) -> Grammar:
     """One after the other; strings stand for themselves."""
 
-    def read(reader: Reader) -> None:
+    def read(reader: Scanner) -> None:
         for part in parts:
             if isinstance(part, str):
                 reader.expect(part)
@@ -227,7 +176,7 @@ def sequence(*parts: Grammar | str) -> Grammar:
 def optional(opening: str, rest: Grammar) -> Grammar:
     """Nothing, or these characters and what follows them."""
 
-    def read(reader: Reader) -> None:
+    def read(reader: Scanner) -> None:
         if reader.accept(opening):
             rest(reader)
 
@@ -237,16 +186,16 @@ def optional(opening: str, rest: Grammar) -> Grammar:
 def by_first(cases: Mapping[str, Grammar], otherwise: Grammar) -> Grammar:
     """The grammar of the first character of the value."""
 
-    def read(reader: Reader) -> None:
+    def read(reader: Scanner) -> None:
         cases.get(reader.text[reader.position : reader.position + 1], otherwise)(reader)
 
     return read
 
 
-def field(reader: Reader, fields: Mapping[str, Grammar], seen: set[str]) -> None:
+def field(reader: Scanner, fields: Mapping[str, Grammar], seen: set[str]) -> None:
     """Steps over `name=value`, with a name that is known and not yet seen."""
     start = reader.position
-    name = reader.match(FIELD, f"one of {', '.join(fields)} with '='")[:-1]
+    name = reader.match(FIELD, f"one of {', '.join(fields)} with '='").group()[:-1]
     grammar = fields.get(name)
     if grammar is None:
         hint = suggestion(name, fields)
@@ -264,7 +213,7 @@ def record(
 ) -> Grammar:
     """`{name=value name=value}`, with or without commas between if there may be some"""
 
-    def read(reader: Reader) -> None:
+    def read(reader: Scanner) -> None:
         start = reader.position
         reader.expect("{")
         seen = set[str]()
