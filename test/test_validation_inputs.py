@@ -21,7 +21,7 @@ from lowerings.validation.inputs import (
 )
 from lowerings.validation.outcomes import outcomes
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.runtime.deadline import TimeLimitReached
+from xla_dialect.runtime.limits import TimeLimitReached
 
 CHOICE = InputChoice()
 

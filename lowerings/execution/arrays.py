@@ -12,7 +12,7 @@ from lowerings.execution.signature import ArraySpec, Signature
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.element_types import BY_NAME, ElementClass
 from xla_dialect.numpy_types import Array, spell_array
-from xla_dialect.runtime.physical_memory import physical_memory
+from xla_dialect.runtime.limits import physical_memory
 
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector."""

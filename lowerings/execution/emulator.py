@@ -39,7 +39,7 @@ from lowerings.targets.llvm.machine import CodeGenerationError, Machine, riscv64
 from lowerings.targets.llvm.machines import MachineDescription
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
-from xla_dialect.runtime.physical_memory import physical_memory
+from xla_dialect.runtime.limits import physical_memory
 
 EMULATOR = "qemu-riscv64"
 """The command that runs the programs: Linux processes of a RISC-V processor."""

@@ -12,7 +12,7 @@ from typing import cast
 
 from lowerings.targets.llvm.interface import STOP_REQUESTED, ModuleGuards, RunState
 from xla_dialect.diagnostics import LocatedError, XlaError
-from xla_dialect.runtime.deadline import TimeLimitReached
+from xla_dialect.runtime.limits import TimeLimitReached
 
 
 class BoundsViolation(XlaError):

@@ -10,7 +10,7 @@ from lowerings.execution.limited import Death, in_child
 from lowerings.validation.execution import TIME_LIMIT, Execution, Results
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
-from xla_dialect.runtime.deadline import TimeLimitReached
+from xla_dialect.runtime.limits import TimeLimitReached
 
 Outcome: TypeAlias = "Results | XlaError"
 

@@ -45,7 +45,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, check_memory
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp
 from xla_dialect.quantized_types import Quantization
-from xla_dialect.runtime.deadline import TimeLimitReached
+from xla_dialect.runtime.limits import TimeLimitReached
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import sizes_of
 from xla_dialect.xdsl.traversal import operations_in

@@ -42,7 +42,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary, elementwise_unary
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.elementwise_binary import CompareOp
-from xla_dialect.runtime.physical_memory import physical_memory
+from xla_dialect.runtime.limits import physical_memory
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array
 
 SCALAR, VECTOR, WIDE = "", "+v", "+v,+zvl256b"

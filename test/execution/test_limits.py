@@ -13,9 +13,7 @@ import lowerings
 from lowerings.execution.arrays import OutOfMemory
 from tools import xla_run
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.runtime.deadline import TimeLimitReached
-from xla_dialect.runtime.memory import MemoryMeter
-from xla_dialect.runtime.physical_memory import physical_memory
+from xla_dialect.runtime.limits import MemoryMeter, TimeLimitReached, physical_memory
 
 WHILE = """HloModule m
 body {

@@ -20,7 +20,7 @@ from lowerings.targets.llvm.machine import CodeGenerationError, Machine, host, r
 from lowerings.targets.llvm.machines import parse_machine
 from tools import xla_opt, xla_run
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.runtime.deadline import TimeLimitReached
+from xla_dialect.runtime.limits import TimeLimitReached
 
 LAYER = """
 HloModule layer

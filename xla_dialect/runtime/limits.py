@@ -1,7 +1,9 @@
-"""How much memory the arrays of a running program take."""
+"""How long a program may run, and how much memory its arrays may take."""
 
 from __future__ import annotations
 
+import os
+import time
 import weakref
 from dataclasses import dataclass, field
 from functools import partial
@@ -9,11 +11,40 @@ from typing import Any
 
 import numpy as np
 
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, MemoryLimitError, Value
-from xla_dialect.runtime.physical_memory import physical_memory
 
 COUNTED_BYTES = 1 << 16
 """Smaller arrays are not counted, as their sum is negligible."""
+
+
+class TimeLimitReached(XlaError):
+    """A program that has not ended within the time that its caller gives it."""
+
+    def __init__(self, name: str, seconds: float):
+        super().__init__(f"{name}: did not end within {seconds:g} s")
+
+
+@dataclass
+class Deadline:
+    """The end of the time of one run, which begins now."""
+
+    name: str
+    seconds: float
+    _end: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._end = time.monotonic() + self.seconds
+
+    def check(self) -> None:
+        """Raises TimeLimitReached when the time is over."""
+        if time.monotonic() > self._end:
+            raise TimeLimitReached(self.name, self.seconds)
+
+
+def physical_memory() -> int:
+    """Bytes of memory that this machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 @dataclass
