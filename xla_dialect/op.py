@@ -198,23 +198,26 @@ class Contract:
             Keywords.of(() if relate is None else inspect.signature(relate).parameters, definition),
         )
 
-    def operand_types(self, found: Sequence[Attribute]) -> list[Any]:
-        """A type for each operand, a tuple of types for a variadic one; raises Violation."""
+    def grouped(self, names: Iterable[str], found: Sequence[Any]) -> list[Any]:
+        """
+        What operand definitions have of something that each operand has: a tuple for a list.
+
+        Raises Violation for a wrong number of operands.
+        """
         places = self.structure.operands.segments(len(found))
-        arguments: list[Any] = []
-        for name in self.operands:
+        groups: list[Any] = []
+        for name in names:
             place = places[name]
             if isinstance(place, int):
-                arguments.append(found[place])
+                groups.append(found[place])
             else:
-                arguments.append(None if place is None else tuple(found[place]))
-        return arguments
+                groups.append(None if place is None else tuple(found[place]))
+        return groups
 
     def values(
         self, wanted: Keywords, properties: Mapping[str, Attribute], regions: Sequence[Region]
     ) -> dict[str, Any]:
-        """Properties and regions by their names; raises Violation."""
-        self.structure.check_properties(properties)
+        """Decoded properties, and regions, by their names; raises Violation."""
         found: dict[str, Any] = {name: decode(properties.get(name)) for name in wanted.properties}
         places = self.structure.regions.segments(len(regions))
         for name in wanted.regions:
@@ -394,7 +397,8 @@ class XlaOp(IRDLOperation):
     ) -> Types:
         """The result types for operands of these types, by `infer`; raises Violation."""
         contract = cls.contract()
-        arguments = contract.operand_types(operands)
+        arguments = contract.grouped(contract.operands, operands)
+        contract.structure.check_properties(properties)
         keywords = contract.values(contract.keywords, properties, regions)
         if contract.takes_declared:
             keywords["declared"] = tuple(declared)
@@ -481,17 +485,13 @@ class XlaOp(IRDLOperation):
         contract = self.contract()
         wanted = contract.relate_keywords
         assert contract.relate is not None
-        values = [properties.get(name) for name in wanted.properties]
         if not wanted.regions:
+            values = [properties.get(name) for name in wanted.properties]
             return _relations(
                 contract.relate, tuple(operands), tuple(results), wanted.properties, *values
             )
         builder = RelationsBuilder(operands, results)
-        keywords = dict(zip(wanted.properties, map(decode, values), strict=True))
-        places = contract.structure.regions.segments(len(self.regions))
-        for name in wanted.regions:
-            place = places[name]
-            keywords[name] = None if place is None else self.regions[place]
+        keywords = contract.values(wanted, properties, self.regions)
         contract.relate(builder, **keywords)
         return builder.build()
 

@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
-from xdsl.ir import Attribute, Operation
+from xdsl.interpreter import Interpreter, PythonValues, register_impls
+from xdsl.ir import Attribute, Operation, Region
 
 from xla_dialect import types
 from xla_dialect.devices.process_grid import Pending
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.arrays import TOKEN, Value, numpy_dtype
+from xla_dialect.literals.arrays import TOKEN, Array, Value, numpy_dtype
 from xla_dialect.ops import asynchronous as ops
 from xla_dialect.places import described
 from xla_dialect.reference.collectives import CollectiveFunctions, Write, as_arrays, new_arrays
 from xla_dialect.reference.computations import on_arrays
-from xla_dialect.reference.tuples import as_results
+from xla_dialect.reference.registration import ArrayFunctions, computes, method_of
 
 
 def leaves_of(values: Sequence[object]) -> list[object]:
@@ -76,19 +76,37 @@ def context_of(
     return context if whole is None else (context,)
 
 
+def written(write: Write, declared: Sequence[Attribute]) -> Pending[PythonValues]:
+    """What is to be written into new arrays of these types."""
+
+    def result() -> PythonValues:
+        results = new_arrays(declared)
+        write(results)
+        return tuple(results)
+
+    return Pending(result)
+
+
+def finished(context: PythonValues, *, op: Operation) -> PythonValues:
+    """Waits for the results that a context is for, as the results of a done."""
+    values = pending_in(context).result()
+    leaves = leaves_of(values)
+    return tuple(leaves) if len(leaves) == len(op.results) > 1 else values
+
+
 @register_impls
 @dataclass
-class AsynchronousFunctions(InterpreterFunctions):
+class AsynchronousFunctions(ArrayFunctions):
     """Starts and dones."""
 
     collectives: CollectiveFunctions
 
-    @impl(ops.AsyncStartOp)
-    def run_async_start(
-        self, interpreter: Interpreter, op: ops.AsyncStartOp, args: PythonValues
+    @computes(ops.AsyncStartOp)
+    def async_start(
+        self, inputs: PythonValues, *, op: ops.AsyncStartOp, interpreter: Interpreter
     ) -> PythonValues:
         """The computation runs in a thread, with the values that it sees now, if it has all."""
-        return context_of(op, args, self.begun(interpreter, op, args))
+        return context_of(op, inputs, self.begun(interpreter, op, inputs))
 
     def begun(
         self, interpreter: Interpreter, op: ops.AsyncStartOp, args: PythonValues
@@ -115,97 +133,62 @@ class AsynchronousFunctions(InterpreterFunctions):
             pending = self.begun(interpreter, start, operands)
         return ((operands, pending, *rest),)
 
-    @impl(ops.AsyncUpdateOp)
-    def run_async_update(
-        self, interpreter: Interpreter, op: ops.AsyncUpdateOp, args: PythonValues
+    @computes(ops.AsyncUpdateOp)
+    def async_update(
+        self, context: PythonValues, *, op: ops.AsyncUpdateOp, interpreter: Interpreter
     ) -> PythonValues:
         """The context."""
-        return self.bound(interpreter, op, args)
+        return self.bound(interpreter, op, context)
 
-    @impl(ops.AsyncDoneOp)
-    def run_async_done(
-        self, interpreter: Interpreter, op: ops.AsyncDoneOp, args: PythonValues
+    @computes(ops.AsyncDoneOp)
+    def async_done(
+        self, context: PythonValues, *, op: ops.AsyncDoneOp, interpreter: Interpreter
     ) -> PythonValues:
         """The result of the computation."""
-        return finished(op, self.bound(interpreter, op, args))
+        return finished(self.bound(interpreter, op, context), op=op)
 
-    @impl(ops.CopyStartOp)
-    def run_copy_start(
-        self, interpreter: Interpreter, op: ops.CopyStartOp, args: PythonValues
-    ) -> PythonValues:
+    @computes(ops.CopyStartOp)
+    def copy_start(self, operand: Array) -> PythonValues:
         """The operand twice."""
-        return as_results(op, (args[0], args[0], np.uint32(0)))
+        return (operand, operand, np.uint32(0))
 
-    @impl(ops.CopyDoneOp)
-    def run_copy_done(
-        self, interpreter: Interpreter, op: ops.CopyDoneOp, args: PythonValues
-    ) -> PythonValues:
+    @computes(ops.CopyDoneOp)
+    def copy_done(self, context: PythonValues) -> PythonValues:
         """The destination."""
-        return (leaves_of(args)[0],)
+        return (leaves_of(context)[0],)
 
-    @impl(ops.AllGatherStartOp)
-    def run_all_gather_start(
-        self, interpreter: Interpreter, op: ops.AllGatherStartOp, args: PythonValues
-    ) -> PythonValues:
+    @computes(ops.AllGatherStartOp)
+    def all_gather_start(self, inputs: PythonValues, *, op: ops.AllGatherStartOp) -> PythonValues:
         """As `all_gather`."""
-        leaves = types.flatten(op.result_types)[len(args) : 2 * len(args)]
-        return context_of(op, args, written(self.collectives.begin(op, as_arrays(args)), leaves))
+        leaves = types.flatten(op.result_types)[len(inputs) : 2 * len(inputs)]
+        begun = self.collectives.begin(op, as_arrays(inputs))
+        return context_of(op, inputs, written(begun, leaves))
 
-    @impl(ops.AllGatherDoneOp)
-    def run_all_gather_done(
-        self, interpreter: Interpreter, op: ops.AllGatherDoneOp, args: PythonValues
-    ) -> PythonValues:
-        """The concatenations."""
-        return finished(op, args)
-
-    @impl(ops.AllReduceStartOp)
-    def run_all_reduce_start(
-        self, interpreter: Interpreter, op: ops.AllReduceStartOp, args: PythonValues
+    @computes(ops.AllReduceStartOp)
+    def all_reduce_start(
+        self,
+        inputs: PythonValues,
+        *,
+        to_apply: Region,
+        op: ops.AllReduceStartOp,
+        interpreter: Interpreter,
     ) -> PythonValues:
         """As `all_reduce`; the context has the form of the results."""
-        function = on_arrays(interpreter, op.to_apply, "to_apply")
-        found = self.collectives.reduced(op, function, as_arrays(args))
-        return as_results(op, (written(found, op.operand_types),) * len(args))
+        function = on_arrays(interpreter, to_apply, "to_apply")
+        found = self.collectives.reduced(op, function, as_arrays(inputs))
+        return (written(found, op.operand_types),) * len(inputs)
 
-    @impl(ops.AllReduceDoneOp)
-    def run_all_reduce_done(
-        self, interpreter: Interpreter, op: ops.AllReduceDoneOp, args: PythonValues
-    ) -> PythonValues:
-        """The folds."""
-        return finished(op, args)
-
-    @impl(ops.CollectivePermuteStartOp)
-    def run_collective_permute_start(
-        self, interpreter: Interpreter, op: ops.CollectivePermuteStartOp, args: PythonValues
+    @computes(ops.CollectivePermuteStartOp)
+    def collective_permute_start(
+        self, inputs: PythonValues, *, op: ops.CollectivePermuteStartOp
     ) -> PythonValues:
         """As `collective_permute`."""
-        held = args[: op.held]
-        leaves = as_arrays(tuple(leaves_of(args)))
+        held = inputs[: op.held]
+        leaves = as_arrays(tuple(leaves_of(inputs)))
         count = len(leaves_of(held))
         results = types.flatten(op.result_types)[count : 2 * count]
         return context_of(op, held, written(self.collectives.begin(op, leaves), results))
 
-    @impl(ops.CollectivePermuteDoneOp)
-    def run_collective_permute_done(
-        self, interpreter: Interpreter, op: ops.CollectivePermuteDoneOp, args: PythonValues
-    ) -> PythonValues:
-        """What the source brings."""
-        return finished(op, args)
-
-
-def written(write: Write, declared: Sequence[Attribute]) -> Pending[PythonValues]:
-    """What is to be written into new arrays of these types."""
-
-    def result() -> PythonValues:
-        results = new_arrays(declared)
-        write(results)
-        return tuple(results)
-
-    return Pending(result)
-
-
-def finished(op: Operation, args: PythonValues) -> PythonValues:
-    """Waits for the results that a context is for, as the results of a done."""
-    values = pending_in(args).result()
-    leaves = leaves_of(values)
-    return tuple(leaves) if len(leaves) == len(op.results) > 1 else as_results(op, values)
+    all_gather_done = computes(ops.AllGatherDoneOp)(method_of(finished))
+    all_reduce_done = computes(ops.AllReduceDoneOp)(method_of(finished))
+    collective_permute_done = computes(ops.CollectivePermuteDoneOp)(method_of(finished))

@@ -8,14 +8,14 @@ from functools import partial
 from typing import TypeAlias, cast
 
 import numpy as np
-from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
-from xdsl.ir import Attribute
+from xdsl.interpreter import Interpreter, PythonValues, register_impls
+from xdsl.ir import Attribute, Region
 
 from xla_dialect import types
 from xla_dialect.devices.exchange import NOTHING, Arrays, LogicalId, piece_length, pieces
 from xla_dialect.devices.process_grid import Exchange, Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.arrays import Array, numpy_dtype
+from xla_dialect.literals.arrays import Array, Value, numpy_dtype
 from xla_dialect.numpy_types import spell_array
 from xla_dialect.ops import asynchronous
 from xla_dialect.ops import collectives as ops
@@ -23,7 +23,7 @@ from xla_dialect.ops.process_groups import CollectiveOp, GroupedOp, Ids
 from xla_dialect.places import described
 from xla_dialect.reference.computations import on_arrays
 from xla_dialect.reference.permuted_slices import SliceExchange
-from xla_dialect.reference.tuples import as_results
+from xla_dialect.reference.registration import ArrayFunctions, computes
 
 Write: TypeAlias = Callable[[Arrays], None]
 """Waits for the results of a collective, and writes them into arrays that are to be theirs."""
@@ -108,7 +108,7 @@ def fill_zeros(results: Arrays) -> None:
 
 @register_impls
 @dataclass
-class CollectiveFunctions(InterpreterFunctions):
+class CollectiveFunctions(ArrayFunctions):
     """The functions of collectives, executed by `process`."""
 
     process: Process = field(default_factory=Process)
@@ -321,46 +321,49 @@ class CollectiveFunctions(InterpreterFunctions):
 
         return write
 
-    def run_at_once(self, _: Interpreter, op: CollectiveOp, args: PythonValues) -> PythonValues:
+    def at_once(self, *operands: Value, op: CollectiveOp) -> PythonValues:
         """A collective without a computation."""
         results = new_arrays(op.result_types)
-        self.begin(op, as_arrays(args))(results)
-        return as_results(op, tuple(results))
+        self.begin(op, as_arrays(operands))(results)
+        return tuple(results)
 
-    run_all_gather = impl(ops.AllGatherOp)(run_at_once)
-    run_all_to_all = impl(ops.AllToAllOp)(run_at_once)
-    run_ragged_all_to_all = impl(ops.RaggedAllToAllOp)(run_at_once)
-    run_collective_permute = impl(ops.CollectivePermuteOp)(run_at_once)
-    run_collective_broadcast = impl(ops.CollectiveBroadcastOp)(run_at_once)
+    all_gather = computes(ops.AllGatherOp)(at_once)
+    all_to_all = computes(ops.AllToAllOp)(at_once)
+    collective_permute = computes(ops.CollectivePermuteOp)(at_once)
+    collective_broadcast = computes(ops.CollectiveBroadcastOp)(at_once)
 
-    def run_reduction(
+    @computes(ops.RaggedAllToAllOp)
+    def ragged_all_to_all(self, *operands: Array, op: ops.RaggedAllToAllOp) -> Array:
+        """The output with rows of all members."""
+        (result,) = self.at_once(*operands, op=op)
+        return result
+
+    def folded_at_once(
         self,
-        interpreter: Interpreter,
+        inputs: PythonValues,
+        *,
+        to_apply: Region,
         op: ops.AllReduceOp | ops.ReduceScatterOp,
-        args: PythonValues,
+        interpreter: Interpreter,
     ) -> PythonValues:
         """The left fold in group order."""
-        function = on_arrays(interpreter, op.to_apply, "to_apply")
         results = new_arrays(op.result_types)
-        self.reduced(op, function, as_arrays(args))(results)
-        return as_results(op, tuple(results))
+        function = on_arrays(interpreter, to_apply, "to_apply")
+        self.reduced(op, function, as_arrays(inputs))(results)
+        return tuple(results)
 
-    run_all_reduce = impl(ops.AllReduceOp)(run_reduction)
-    run_reduce_scatter = impl(ops.ReduceScatterOp)(run_reduction)
+    all_reduce = computes(ops.AllReduceOp)(folded_at_once)
+    reduce_scatter = computes(ops.ReduceScatterOp)(folded_at_once)
 
-    @impl(ops.ReplicaIdOp)
-    def run_replica_id(
-        self, interpreter: Interpreter, op: ops.ReplicaIdOp, args: PythonValues
-    ) -> PythonValues:
+    @computes(ops.ReplicaIdOp)
+    def replica_id(self) -> np.uint32:
         """The replica of this process."""
-        return (np.uint32(self.process.place[0]),)
+        return np.uint32(self.process.place[0])
 
-    @impl(ops.PartitionIdOp)
-    def run_partition_id(
-        self, interpreter: Interpreter, op: ops.PartitionIdOp, args: PythonValues
-    ) -> PythonValues:
+    @computes(ops.PartitionIdOp)
+    def partition_id(self) -> np.uint32:
         """The partition of this process."""
-        return (np.uint32(self.process.place[1]),)
+        return np.uint32(self.process.place[1])
 
 
 def as_arrays(values: PythonValues) -> list[Array]:

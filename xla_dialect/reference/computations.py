@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias, cast
 
 import numpy as np
-from xdsl.interpreter import Interpreter
+from xdsl.interpreter import Interpreter, PythonValues
 from xdsl.ir import Operation, Region, SSAValue
 
 from xla_dialect import types
@@ -16,7 +16,6 @@ from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.reference.elementwise_binary import BINARY
 from xla_dialect.reference.elementwise_ternary import TERNARY
 from xla_dialect.reference.elementwise_unary import UNARY
-from xla_dialect.reference.tuples import elements
 from xla_dialect.rules.constraints import flat_results
 from xla_dialect.types import flatten, is_scalar
 
@@ -92,3 +91,8 @@ def on_arrays(interpreter: Interpreter, computation: Region, name: str) -> Array
         return tuple(results)
 
     return at_once if is_elementwise(computation) else one_by_one
+
+
+def elements(values: PythonValues, count: int) -> PythonValues:
+    """The `count` values that a computation returned, one by one or as one tuple."""
+    return values if len(values) == count else values[0]

@@ -8,18 +8,20 @@ from functools import cache
 from typing import TypeAlias
 
 import numpy as np
-from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
 from xla_dialect.literals.arrays import Array, DType
 from xla_dialect.literals.compute_types import accumulator_dtype
+from xla_dialect.op import Ints, XlaOp
 from xla_dialect.ops import contraction as ops
 from xla_dialect.reference.blocked_sums import BLOCK, BlockedSum, blocked_sum
 from xla_dialect.reference.conversion import convert, result_dtype
-from xla_dialect.reference.data_movement import broadcast, integers
+from xla_dialect.reference.data_movement import broadcast
 from xla_dialect.reference.gather_scatter import as_signed
+from xla_dialect.reference.registration import registration
 from xla_dialect.reference.rounding import as_complex
 from xla_dialect.reference.windows import boxes
 from xla_dialect.shapes import size_arithmetic as shapes
+from xla_dialect.shapes.convolution_labels import ConvolutionLabels
 from xla_dialect.shapes.window import Window
 
 Pair: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
@@ -249,85 +251,114 @@ def in_accumulator_type(lhs: Array, rhs: Array, result: DType) -> tuple[Array, A
     return convert(lhs, accumulator), convert(rhs, accumulator)
 
 
-def _dimensions(op: ops.DotOp | ops.RaggedDotOp | ops.ScaledDotOp) -> tuple[Pair, Pair]:
+def _dimensions(
+    *,
+    lhs_batch_dims: Ints,
+    lhs_contracting_dims: Ints,
+    rhs_batch_dims: Ints,
+    rhs_contracting_dims: Ints,
+) -> tuple[Pair, Pair]:
     """Batch and contracting dimensions, each of lhs and of rhs."""
-    return (
-        (integers(op.lhs_batch_dims), integers(op.rhs_batch_dims)),
-        (integers(op.lhs_contracting_dims), integers(op.rhs_contracting_dims)),
+    return (lhs_batch_dims, rhs_batch_dims), (lhs_contracting_dims, rhs_contracting_dims)
+
+
+def dot_general(lhs: Array, rhs: Array, *, op: XlaOp, **dimensions: Ints) -> Array:
+    """`result[b.., m.., n..] = Σ_k lhs[b.., m.., k..] * rhs[b.., n.., k..]`."""
+    dtype = result_dtype(op)
+    lhs, rhs = in_accumulator_type(lhs, rhs, dtype)
+    return convert(dot_of_parts(lhs, rhs, *_dimensions(**dimensions)), dtype)
+
+
+def ragged_dot(
+    lhs: Array,
+    rhs: Array,
+    group_sizes: Array,
+    *,
+    lhs_ragged_dims: Ints,
+    rhs_group_dims: Ints,
+    op: ops.RaggedDotOp,
+    **dimensions: Ints,
+) -> Array:
+    """One dot per group."""
+    dtype = result_dtype(op)
+    lhs, rhs = in_accumulator_type(lhs, rhs, dtype)
+    batch, contracting = _dimensions(**dimensions)
+    (ragged,) = lhs_ragged_dims
+    if ragged in batch[0]:
+        return convert(dot_of_parts(lhs, rhs, batch, contracting), dtype)
+    prefix = ops.ragged_prefix(lhs.ndim, batch[0], contracting[0], ragged)
+    masks = group_masks(group_sizes, [lhs.shape[d] for d in prefix], lhs.shape[ragged])
+    if ragged not in contracting[0]:
+        (groups,) = rhs_group_dims
+        return convert(ragged_free_dot(lhs, rhs, masks, groups, batch, contracting), dtype)
+    dims = (*prefix, ragged)
+    opposite = dict(zip(batch[0] + contracting[0], batch[1] + contracting[1], strict=True))
+    rhs_dims = [opposite[d] for d in dims]
+    sizes = shapes.contracted(
+        lhs.shape, rhs.shape, batch[0], contracting[0], batch[1], contracting[1]
     )
+    result = np.zeros((group_sizes.shape[-1], *sizes), dtype)
+    for group, mask in enumerate(masks):
+        parts = only_in(mask, lhs, dims), only_in(mask, rhs, rhs_dims)
+        result[group] = convert(dot_of_parts(*parts, batch, contracting), dtype)
+    return result
 
 
-@register_impls
-class ContractionFunctions(InterpreterFunctions):
-    """Sums of products."""
-
-    @impl(ops.DotOp)
-    def run_dot(self, interpreter: Interpreter, op: ops.DotOp, args: PythonValues) -> PythonValues:
-        """`result[b.., m.., n..] = Σ_k lhs[b.., m.., k..] * rhs[b.., n.., k..]`."""
-        dtype = result_dtype(op)
-        lhs, rhs = in_accumulator_type(args[0], args[1], dtype)
-        return (convert(dot_of_parts(lhs, rhs, *_dimensions(op)), dtype),)
-
-    @impl(ops.RaggedDotOp)
-    def run_ragged_dot(
-        self, interpreter: Interpreter, op: ops.RaggedDotOp, args: PythonValues
-    ) -> PythonValues:
-        """One dot per group."""
-        dtype = result_dtype(op)
-        lhs, rhs = in_accumulator_type(args[0], args[1], dtype)
-        batch, contracting = _dimensions(op)
-        (ragged,) = integers(op.lhs_ragged_dims)
-        if ragged in batch[0]:
-            return (convert(dot_of_parts(lhs, rhs, batch, contracting), dtype),)
-        prefix = ops.ragged_prefix(lhs.ndim, batch[0], contracting[0], ragged)
-        masks = group_masks(args[2], [lhs.shape[d] for d in prefix], lhs.shape[ragged])
-        if ragged not in contracting[0]:
-            (groups,) = integers(op.rhs_group_dims)
-            sums = ragged_free_dot(lhs, rhs, masks, groups, batch, contracting)
-            return (convert(sums, dtype),)
-        dims = (*prefix, ragged)
-        opposite = dict(zip(batch[0] + contracting[0], batch[1] + contracting[1], strict=True))
-        rhs_dims = [opposite[d] for d in dims]
-        sizes = shapes.contracted(
-            lhs.shape, rhs.shape, batch[0], contracting[0], batch[1], contracting[1]
+def scaled_dot(
+    lhs: Array,
+    rhs: Array,
+    lhs_scale: Array,
+    rhs_scale: Array,
+    *,
+    op: ops.ScaledDotOp,
+    **dimensions: Ints,
+) -> Array:
+    """The dot of the operands times their scales."""
+    dtype = result_dtype(op)
+    lhs, rhs = (
+        factor * repeated(convert(scale, factor.dtype), factor.shape) if scale.ndim else factor
+        for factor, scale in zip(
+            in_accumulator_type(lhs, rhs, dtype), (lhs_scale, rhs_scale), strict=True
         )
-        result = np.zeros((args[2].shape[-1], *sizes), dtype)
-        for group, mask in enumerate(masks):
-            parts = only_in(mask, lhs, dims), only_in(mask, rhs, rhs_dims)
-            result[group] = convert(dot_of_parts(*parts, batch, contracting), dtype)
-        return (result,)
+    )
+    return convert(dot_of_parts(lhs, rhs, *_dimensions(**dimensions)), dtype)
 
-    @impl(ops.ScaledDotOp)
-    def run_scaled_dot(
-        self, interpreter: Interpreter, op: ops.ScaledDotOp, args: PythonValues
-    ) -> PythonValues:
-        """The dot of the operands times their scales."""
-        dtype = result_dtype(op)
-        factors = in_accumulator_type(args[0], args[1], dtype)
-        lhs, rhs = (
-            factor * repeated(convert(scale, factor.dtype), factor.shape) if scale.ndim else factor
-            for factor, scale in zip(factors, args[2:], strict=True)
-        )
-        return (convert(dot_of_parts(lhs, rhs, *_dimensions(op)), dtype),)
 
-    @impl(ops.ConvolutionOp)
-    def run_convolution(
-        self, interpreter: Interpreter, op: ops.ConvolutionOp, args: PythonValues
-    ) -> PythonValues:
-        """Per group, sums over the window and the input features."""
-        dtype, labels = result_dtype(op), op.dim_labels.data
-        left, right = in_accumulator_type(args[0], args[1], dtype)
-        lhs, rhs = grouped(
-            left.transpose(labels.lhs_order()),
-            right.transpose(labels.rhs_order()),
-            op.feature_group_count.value.data,
-            op.batch_group_count.value.data,
-        )
-        window = op.window.data
-        found = of_parts(lambda base, kernel: convolve(base, kernel, window), lhs, rhs)
-        sums = convert(found, dtype)
-        _, batch, _, *placements = sums.shape
-        sums = np.moveaxis(sums, 0, 1).reshape(
-            (batch, args[1].shape[labels.rhs.index("o")], *placements)
-        )
-        return (sums.transpose(np.argsort(labels.result_order())),)
+def convolution(
+    lhs: Array,
+    rhs: Array,
+    *,
+    window: Window,
+    dim_labels: ConvolutionLabels,
+    feature_group_count: int,
+    batch_group_count: int,
+    op: ops.ConvolutionOp,
+) -> Array:
+    """Per group, sums over the window and the input features."""
+    dtype = result_dtype(op)
+    left, right = in_accumulator_type(lhs, rhs, dtype)
+    groups = grouped(
+        left.transpose(dim_labels.lhs_order()),
+        right.transpose(dim_labels.rhs_order()),
+        feature_group_count,
+        batch_group_count,
+    )
+    found = of_parts(lambda base, kernel: convolve(base, kernel, window), *groups)
+    sums = convert(found, dtype)
+    _, batch, _, *placements = sums.shape
+    sums = np.moveaxis(sums, 0, 1).reshape(
+        (batch, rhs.shape[dim_labels.rhs.index("o")], *placements)
+    )
+    return sums.transpose(np.argsort(dim_labels.result_order()))
+
+
+ContractionFunctions = registration(
+    "ContractionFunctions",
+    {
+        ops.DotOp: dot_general,
+        ops.RaggedDotOp: ragged_dot,
+        ops.ScaledDotOp: scaled_dot,
+        ops.ConvolutionOp: convolution,
+    },
+)
+"""Sums of products."""

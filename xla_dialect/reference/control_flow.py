@@ -8,29 +8,30 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.interpreter import (
     Interpreter,
-    InterpreterFunctions,
     PythonValues,
     ReturnedValues,
     TerminatorValue,
-    impl,
     impl_terminator,
     register_impls,
 )
+from xdsl.ir import Region
 
 from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.ops import control_flow as ops
-from xla_dialect.reference.tuples import as_results, elements
+from xla_dialect.reference.computations import elements
+from xla_dialect.reference.registration import ArrayFunctions, computes, method_of, unchanged
 from xla_dialect.rules.constraints import flat_results
-from xla_dialect.types import PRED, Array, is_scalar, sizes_of
+from xla_dialect.types import Array, sizes_of
 
 
 @register_impls
 @dataclass
-class ControlFlowFunctions(InterpreterFunctions):
+class ControlFlowFunctions(ArrayFunctions):
     """Running computations."""
 
     iteration_limit: int | None = None
@@ -45,88 +46,89 @@ class ControlFlowFunctions(InterpreterFunctions):
         """The operands are the results of the computation."""
         return ReturnedValues(args), ()
 
-    @impl(ops.CallOp)
-    def run_call(
-        self, interpreter: Interpreter, op: ops.CallOp, args: PythonValues
+    @computes(ops.CallOp)
+    def call(
+        self, arguments: PythonValues, *, to_apply: SymbolRefAttr, interpreter: Interpreter
     ) -> PythonValues:
         """The results of the function."""
-        return as_results(op, interpreter.call_op(op.to_apply, args))
+        return interpreter.call_op(to_apply, arguments)
 
-    @impl(ops.FusionOp)
-    def run_fusion(
-        self, interpreter: Interpreter, op: ops.FusionOp, args: PythonValues
+    @computes(ops.FusionOp)
+    def fusion(
+        self, arguments: PythonValues, *, calls: Region, interpreter: Interpreter
     ) -> PythonValues:
         """The results of the fused computation."""
-        return as_results(op, interpreter.run_ssacfg_region(op.calls, args, "calls"))
+        return interpreter.run_ssacfg_region(calls, arguments, "calls")
 
-    @impl(ops.WhileOp)
-    def run_while(
-        self, interpreter: Interpreter, op: ops.WhileOp, args: PythonValues
+    @computes(ops.WhileOp)
+    def while_loop(
+        self, init: PythonValues, *, condition: Region, body: Region, interpreter: Interpreter
     ) -> PythonValues:
         """`x = init; while condition(x): x = body(x)`."""
         iterations = 0
-        while interpreter.run_ssacfg_region(op.condition, args, "condition")[0]:
+        while interpreter.run_ssacfg_region(condition, init, "condition")[0]:
             if iterations == self.iteration_limit:
                 raise XlaError(f"the loop has not ended after {iterations} iterations, the limit")
             self.process.grid.check()
-            args = interpreter.run_ssacfg_region(op.body, args, "body")
+            init = interpreter.run_ssacfg_region(body, init, "body")
             iterations += 1
-        return as_results(op, args)
+        return init
 
-    @impl(ops.ConditionalOp)
-    def run_conditional(
-        self, interpreter: Interpreter, op: ops.ConditionalOp, args: PythonValues
+    @computes(ops.ConditionalOp)
+    def conditional(
+        self,
+        branch_index: NDArray[Any],
+        branch_operands: PythonValues,
+        *,
+        branch: Sequence[Region],
+        interpreter: Interpreter,
     ) -> PythonValues:
         """One branch on its operands: the last one for an index out of range."""
-        index = int(args[0])
-        last = len(op.branch) - 1
-        if is_scalar(op.branch_index.type, PRED):
+        index, last = int(branch_index), len(branch) - 1
+        if branch_index.dtype == np.bool_:
             taken = 0 if index else 1
         else:
             taken = index if 0 <= index <= last else last
-        counts = [len(region.block.args) for region in op.branch]
-        first = 1 + sum(counts[:taken])
-        operands = args[first : first + counts[taken]]
-        returned = interpreter.run_ssacfg_region(op.branch[taken], operands, f"branch {taken}")
-        return as_results(op, returned)
+        counts = [len(region.block.args) for region in branch]
+        first = sum(counts[:taken])
+        operands = branch_operands[first : first + counts[taken]]
+        return interpreter.run_ssacfg_region(branch[taken], operands, f"branch {taken}")
 
-    @impl(ops.ScanOp)
-    def run_scan(
-        self, interpreter: Interpreter, op: ops.ScanOp, args: PythonValues
+    @computes(ops.ScanOp)
+    def scan(
+        self,
+        arguments: PythonValues,
+        *,
+        dimension: int,
+        num_carries: int,
+        is_reverse: bool,
+        to_apply: Region,
+        op: ops.ScanOp,
+        interpreter: Interpreter,
     ) -> PythonValues:
         """`outputs[i], carries = f(inputs[i], carries)`, the outputs stacked."""
-        axis, count = op.dimension.value.data, len(args) - op.num_carries.value.data
-        inputs, carries = [np.moveaxis(x, axis, 0) for x in args[:count]], args[count:]
-        outputs = cast("Sequence[Array]", flat_results([result.type for result in op.results]))
+        count = len(arguments) - num_carries
+        inputs = [np.moveaxis(x, dimension, 0) for x in arguments[:count]]
+        carries = arguments[count:]
+        outputs = cast("Sequence[Array]", flat_results(op.result_types))
         outputs = outputs[: -len(carries) or None]
-        length = len(inputs[0]) if inputs else int(sizes_of(outputs[0])[axis])
+        length = len(inputs[0]) if inputs else int(sizes_of(outputs[0])[dimension])
         produced: list[PythonValues] = []
-        for step in range(length - 1, -1, -1) if op.is_reverse.value.data else range(length):
+        for step in range(length - 1, -1, -1) if is_reverse else range(length):
             slices = (x[step] for x in inputs)
-            returned = interpreter.run_ssacfg_region(op.to_apply, (*slices, *carries), "to_apply")
+            returned = interpreter.run_ssacfg_region(to_apply, (*slices, *carries), "to_apply")
             results = elements(returned, len(outputs) + len(carries))
             produced.append(results[: len(outputs)])
             carries = results[len(outputs) :]
-        if op.is_reverse.value.data:
+        if is_reverse:
             produced.reverse()
         if not produced:
-            return as_results(op, (*map(_empty, outputs), *carries))
-        stacked = (np.stack(column, axis) for column in zip(*produced, strict=True))
-        return as_results(op, (*stacked, *carries))
+            return (*map(_empty, outputs), *carries)
+        stacked = (np.stack(column, dimension) for column in zip(*produced, strict=True))
+        return (*stacked, *carries)
 
-    @impl(ops.DomainOp)
-    def run_domain(
-        self, interpreter: Interpreter, op: ops.DomainOp, args: PythonValues
-    ) -> PythonValues:
-        """The operand."""
-        return args
-
-    @impl(ops.OptBarrierOp)
-    def run_opt_barrier(
-        self, interpreter: Interpreter, op: ops.OptBarrierOp, args: PythonValues
-    ) -> PythonValues:
-        """The operand."""
-        return args
+    domain = computes(ops.DomainOp)(method_of(unchanged))
+    optimization_barrier = computes(ops.OptBarrierOp)(method_of(unchanged))
 
 
 def _empty(type_: Array) -> NDArray[Any]:

@@ -6,7 +6,6 @@ from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
-from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
 from xla_dialect import types
 from xla_dialect.literals.arrays import (
@@ -20,6 +19,7 @@ from xla_dialect.literals.arrays import (
 from xla_dialect.literals.compute_types import COMPUTE_DTYPES
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import conversion as ops
+from xla_dialect.reference.registration import registration
 from xla_dialect.reference.rounding import as_complex, rounded, widened
 from xla_dialect.types import ElementClass
 
@@ -109,7 +109,7 @@ def _merged(units: Array, width: int, wide: int) -> Array:
     return np.bitwise_or.reduce(parts << shifts, axis=-1)
 
 
-def reduce_precision(x: Array, exponent_bits: int, mantissa_bits: int) -> Array:
+def reduce_precision(x: Array, *, exponent_bits: int, mantissa_bits: int) -> Array:
     """Floats rounded to a format with these bits and back; see the operation."""
     info = cast("Any", ml_dtypes.finfo(x.dtype))
     stored, own_bits = int(info.nmant), int(info.nexp)
@@ -145,28 +145,21 @@ def result_dtype(op: XlaOp) -> DType:
     return numpy_dtype(cast("types.Array", op.results[0].type).element_type)
 
 
-@register_impls
-class ConversionFunctions(InterpreterFunctions):
-    """The operations whose result element type is the declared one."""
+def convert_element_type(operand: Array, *, op: ops.ConvertOp) -> Array:
+    """Every element converted."""
+    return convert(operand, result_dtype(op))
 
-    @impl(ops.ConvertOp)
-    def run_convert(
-        self, interpreter: Interpreter, op: ops.ConvertOp, args: PythonValues
-    ) -> PythonValues:
-        """Every element converted."""
-        return (convert(args[0], result_dtype(op)),)
 
-    @impl(ops.BitcastConvertOp)
-    def run_bitcast_convert(
-        self, interpreter: Interpreter, op: ops.BitcastConvertOp, args: PythonValues
-    ) -> PythonValues:
-        """The bits of the elements read as another type."""
-        return (bitcast_convert(args[0], result_dtype(op)),)
+def bitcast_convert_type(operand: Array, *, op: ops.BitcastConvertOp) -> Array:
+    """The bits of the elements read as another type."""
+    return bitcast_convert(operand, result_dtype(op))
 
-    @impl(ops.ReducePrecisionOp)
-    def run_reduce_precision(
-        self, interpreter: Interpreter, op: ops.ReducePrecisionOp, args: PythonValues
-    ) -> PythonValues:
-        """Every element rounded to fewer bits."""
-        bits = op.exponent_bits.value.data, op.mantissa_bits.value.data
-        return (reduce_precision(args[0], *bits),)
+
+ConversionFunctions = registration(
+    "ConversionFunctions",
+    {
+        ops.ConvertOp: convert_element_type,
+        ops.BitcastConvertOp: bitcast_convert_type,
+        ops.ReducePrecisionOp: reduce_precision,
+    },
+)

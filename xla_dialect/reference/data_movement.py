@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType
-from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import SSAValue
 
 from xla_dialect import types
@@ -21,15 +19,12 @@ from xla_dialect.literals.arrays import (
     MemoryLimitError,
     numpy_dtype,
 )
+from xla_dialect.op import Ints
 from xla_dialect.ops import data_movement as ops
 from xla_dialect.reference.dynamic_shapes import bounds, filled
+from xla_dialect.reference.registration import registration, unchanged
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.dynamic_reshapes import reshaped_sizes
-
-
-def integers(attribute: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
-    """The numbers of a list property."""
-    return tuple(attribute.get_values())
 
 
 def array_type(value: SSAValue) -> types.Array:
@@ -81,18 +76,54 @@ def broadcast(operand: Array, dimensions: Sequence[int], sizes: Sequence[int]) -
     return np.broadcast_to(operand.transpose(order).reshape(spread), sizes)
 
 
+def broadcast_in_dim(operand: Array, *, dimensions: Ints, op: ops.BroadcastOp) -> Array:
+    """Operand dimension k becomes `dimensions[k]`."""
+    sizes = list(bounds(op.result))
+    for size, dimension in zip(operand.shape, dimensions, strict=True):
+        sizes[dimension] = size
+    return broadcast(operand, dimensions, sizes)
+
+
+def reshape(operand: Array, *, op: ops.ReshapeOp) -> Array:
+    """Row-major order, refilled."""
+    return operand.reshape(reshaped_sizes(operand.shape, bounds(op.operand), bounds(op.result)))
+
+
+def transpose(operand: Array, *, dimensions: Ints) -> Array:
+    """`result[o] = operand[x]` with `x[dimensions[i]] = o[i]`."""
+    return operand.transpose(dimensions)
+
+
+def strided_slice(
+    operand: Array, *, start_indices: Ints, limit_indices: Ints, strides: Ints, op: ops.SliceOp
+) -> Array:
+    """`result[i] = operand[start + i * stride]`."""
+    taken = operand[tuple(map(slice, start_indices, limit_indices, strides))]
+    return filled(taken, bounds(op.result))
+
+
+def concatenate(inputs: Sequence[Array], *, dimension: int) -> Array:
+    """One after the other."""
+    return np.concatenate(inputs, axis=dimension)
+
+
 def pad(
     operand: Array,
     value: Array,
-    low: Sequence[int],
-    interior: Sequence[int],
-    sizes: Sequence[int],
+    *,
+    edge_padding_low: Ints,
+    edge_padding_high: Ints,
+    interior_padding: Ints,
 ) -> Array:
     """`result[low + i * (interior + 1)] = operand[i]` where that is inside, all else `value`."""
+    padded = shapes.padded(operand.shape, edge_padding_low, edge_padding_high, interior_padding)
+    sizes = [max(size, 0) for size in padded]
     result = np.full(sizes, value, operand.dtype)
     into: list[slice] = []
     taken: list[slice] = []
-    for count, size, first, gap in zip(operand.shape, sizes, low, interior, strict=True):
+    for count, size, first, gap in zip(
+        operand.shape, sizes, edge_padding_low, interior_padding, strict=True
+    ):
         step = gap + 1
         begin = max(0, -(first // step))
         end = max(begin, min(count, -((first - size) // step)))
@@ -104,102 +135,58 @@ def pad(
     return result
 
 
-@register_impls
-class DataMovementFunctions(InterpreterFunctions):
-    """The operations that move elements; most results are views."""
+def reverse(operand: Array, *, dimensions: Ints) -> Array:
+    """The named dimensions backwards."""
+    return np.flip(operand, dimensions)
 
-    @impl(ops.BroadcastOp)
-    def run_broadcast(
-        self, interpreter: Interpreter, op: ops.BroadcastOp, args: PythonValues
-    ) -> PythonValues:
-        """Operand dimension k becomes `dimensions[k]`."""
-        sizes, dimensions = list(bounds(op.result)), integers(op.dimensions)
-        for size, dimension in zip(args[0].shape, dimensions, strict=True):
-            sizes[dimension] = size
-        return (broadcast(args[0], dimensions, sizes),)
 
-    @impl(ops.ReshapeOp)
-    def run_reshape(
-        self, interpreter: Interpreter, op: ops.ReshapeOp, args: PythonValues
-    ) -> PythonValues:
-        """Row-major order, refilled."""
-        sizes = reshaped_sizes(args[0].shape, bounds(op.operand), bounds(op.result))
-        return (args[0].reshape(sizes),)
+def dynamic_slice(
+    operand: Array,
+    start_indices: Sequence[Array],
+    *,
+    dynamic_slice_sizes: Ints,
+    op: ops.DynamicSliceOp,
+) -> Array:
+    """`result[k] = operand[start + k]`."""
+    first = clamped_starts(start_indices, bounds(op.operand), dynamic_slice_sizes)
+    return filled(operand[box(first, dynamic_slice_sizes)], bounds(op.result))
 
-    @impl(ops.TransposeOp)
-    def run_transpose(
-        self, interpreter: Interpreter, op: ops.TransposeOp, args: PythonValues
-    ) -> PythonValues:
-        """`result[o] = operand[x]` with `x[dimensions[i]] = o[i]`."""
-        return (args[0].transpose(integers(op.dimensions)),)
 
-    @impl(ops.SliceOp)
-    def run_slice(
-        self, interpreter: Interpreter, op: ops.SliceOp, args: PythonValues
-    ) -> PythonValues:
-        """`result[i] = operand[start + i * stride]`."""
-        ranges = zip(
-            integers(op.start_indices),
-            integers(op.limit_indices),
-            integers(op.strides),
-            strict=True,
-        )
-        return (filled(args[0][tuple(slice(*part) for part in ranges)], bounds(op.result)),)
+def dynamic_update_slice(
+    operand: Array,
+    update: Array,
+    start_indices: Sequence[Array],
+    *,
+    op: ops.DynamicUpdateSliceOp,
+) -> Array:
+    """The operand with a box overwritten."""
+    result = np.array(operand)
+    starts = clamped_starts(start_indices, bounds(op.operand), bounds(op.update))
+    place = box(starts, update.shape)
+    room = result[place].shape
+    result[place] = update[tuple(slice(size) for size in room)]
+    return result
 
-    @impl(ops.ConcatenateOp)
-    def run_concatenate(
-        self, interpreter: Interpreter, op: ops.ConcatenateOp, args: PythonValues
-    ) -> PythonValues:
-        """One after the other."""
-        return (np.concatenate(args, axis=op.dimension.value.data),)
 
-    @impl(ops.PadOp)
-    def run_pad(self, interpreter: Interpreter, op: ops.PadOp, args: PythonValues) -> PythonValues:
-        """Interior padding first, then the edges."""
-        operand, value = args
-        low, interior = integers(op.edge_padding_low), integers(op.interior_padding)
-        sizes = shapes.padded(operand.shape, low, integers(op.edge_padding_high), interior)
-        return (pad(operand, value, low, interior, [max(size, 0) for size in sizes]),)
+def bitcast(operand: Array, *, op: ops.BitcastOp) -> Array:
+    """The bytes in memory, read by another type and layout."""
+    return reinterpreted(operand, array_type(op.operand), array_type(op.result))
 
-    @impl(ops.ReverseOp)
-    def run_reverse(
-        self, interpreter: Interpreter, op: ops.ReverseOp, args: PythonValues
-    ) -> PythonValues:
-        """The named dimensions backwards."""
-        return (np.flip(args[0], integers(op.dimensions)),)
 
-    @impl(ops.DynamicSliceOp)
-    def run_dynamic_slice(
-        self, interpreter: Interpreter, op: ops.DynamicSliceOp, args: PythonValues
-    ) -> PythonValues:
-        """`result[k] = operand[start + k]`."""
-        operand, *starts = args
-        sizes = integers(op.dynamic_slice_sizes)
-        first = clamped_starts(starts, bounds(op.operand), sizes)
-        return (filled(operand[box(first, sizes)], bounds(op.result)),)
-
-    @impl(ops.DynamicUpdateSliceOp)
-    def run_dynamic_update_slice(
-        self, interpreter: Interpreter, op: ops.DynamicUpdateSliceOp, args: PythonValues
-    ) -> PythonValues:
-        """The operand with a box overwritten."""
-        operand, update, *starts = args
-        result = np.array(operand)
-        place = box(clamped_starts(starts, bounds(op.operand), bounds(op.update)), update.shape)
-        room = result[place].shape
-        result[place] = update[tuple(slice(size) for size in room)]
-        return (result,)
-
-    @impl(ops.CopyOp)
-    def run_copy(
-        self, interpreter: Interpreter, op: ops.CopyOp, args: PythonValues
-    ) -> PythonValues:
-        """The same values."""
-        return args
-
-    @impl(ops.BitcastOp)
-    def run_bitcast(
-        self, interpreter: Interpreter, op: ops.BitcastOp, args: PythonValues
-    ) -> PythonValues:
-        """The bytes in memory, read by another type and layout."""
-        return (reinterpreted(args[0], array_type(op.operand), array_type(op.result)),)
+DataMovementFunctions = registration(
+    "DataMovementFunctions",
+    {
+        ops.BroadcastOp: broadcast_in_dim,
+        ops.ReshapeOp: reshape,
+        ops.TransposeOp: transpose,
+        ops.SliceOp: strided_slice,
+        ops.ConcatenateOp: concatenate,
+        ops.PadOp: pad,
+        ops.ReverseOp: reverse,
+        ops.DynamicSliceOp: dynamic_slice,
+        ops.DynamicUpdateSliceOp: dynamic_update_slice,
+        ops.CopyOp: unchanged,
+        ops.BitcastOp: bitcast,
+    },
+)
+"""The operations that move elements; most results are views."""

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TypeAlias, cast
 
 import numpy as np
-from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
+from xdsl.interpreter import PythonValues
 from xdsl.ir import Operation, SSAValue
 
 from xla_dialect import types
@@ -21,6 +21,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.dynamic_dimensions import Dimensions, shared_dimensions, undefined
 from xla_dialect.literals.arrays import Array
 from xla_dialect.ops import dynamic_shapes as ops
+from xla_dialect.reference.registration import registration
 from xla_dialect.shapes.dynamic_size import DynamicSize, is_dynamic
 
 
@@ -76,48 +77,46 @@ def _cut(groups: Sequence[Dimensions], values: PythonValues) -> PythonValues:
     return tuple(found)
 
 
-@register_impls
-class DynamicShapeFunctions(InterpreterFunctions):
-    """Reading and setting the sizes of dimensions."""
+def get_dimension_size(operand: Array, *, dimension: int) -> np.int32:
+    """The size of the array."""
+    return np.int32(operand.shape[dimension])
 
-    @impl(ops.GetDimensionSizeOp)
-    def run_get_dimension_size(
-        self, interpreter: Interpreter, op: ops.GetDimensionSizeOp, args: PythonValues
-    ) -> PythonValues:
-        """The size of the array."""
-        return (np.int32(args[0].shape[op.dimension.value.data]),)
 
-    @impl(ops.SetDimensionSizeOp)
-    def run_set_dimension_size(
-        self, interpreter: Interpreter, op: ops.SetDimensionSizeOp, args: PythonValues
-    ) -> PythonValues:
-        """The first `size` elements along the dimension."""
-        operand, size = args[0], int(args[1])
-        dimension = op.dimension.value.data
-        bound = bounds(op.operand)[dimension]
-        if not 0 <= size <= bound:
-            raise XlaError(
-                f"(C4) size {size} of dimension {dimension}, whose bound is {int(bound)}"
-            )
-        if op.is_whole and size != bound:
-            raise XlaError(
-                f"(C5) size {size} of dimension {dimension}, which has {int(bound)} in the result"
-            )
-        wanted = list(operand.shape)
-        wanted[dimension] = size
-        return (filled(operand[tuple(slice(n) for n in wanted)], wanted),)
+def set_dimension_size(
+    operand: Array, size: Array, *, dimension: int, op: ops.SetDimensionSizeOp
+) -> Array:
+    """The first `size` elements along the dimension."""
+    count, bound = int(size), bounds(op.operand)[dimension]
+    if not 0 <= count <= bound:
+        raise XlaError(f"(C4) size {count} of dimension {dimension}, whose bound is {int(bound)}")
+    if op.is_whole and count != bound:
+        raise XlaError(
+            f"(C5) size {count} of dimension {dimension}, which has {int(bound)} in the result"
+        )
+    wanted = list(operand.shape)
+    wanted[dimension] = count
+    return filled(operand[tuple(slice(n) for n in wanted)], wanted)
 
-    @impl(ops.DynamicReshapeOp)
-    def run_dynamic_reshape(
-        self, interpreter: Interpreter, op: ops.DynamicReshapeOp, args: PythonValues
-    ) -> PythonValues:
-        """Row-major order, refilled."""
-        operand, *sizes = args
-        wanted = [int(size) for size in sizes]
-        for number, (size, bound) in enumerate(zip(wanted, bounds(op.result), strict=True)):
-            fits = 0 <= size <= bound if isinstance(bound, DynamicSize) else size == bound
-            if not fits:
-                raise XlaError(f"(C4) size {size} of dimension {number}, declared as {bound!r}")
-        if math.prod(wanted) != operand.size:
-            raise XlaError(f"(C4) {operand.size} elements for the sizes {wanted}")
-        return (operand.reshape(wanted),)
+
+def dynamic_reshape(
+    operand: Array, dim_sizes: Sequence[Array], *, op: ops.DynamicReshapeOp
+) -> Array:
+    """Row-major order, refilled."""
+    wanted = [int(size) for size in dim_sizes]
+    for number, (size, bound) in enumerate(zip(wanted, bounds(op.result), strict=True)):
+        fits = 0 <= size <= bound if isinstance(bound, DynamicSize) else size == bound
+        if not fits:
+            raise XlaError(f"(C4) size {size} of dimension {number}, declared as {bound!r}")
+    if math.prod(wanted) != operand.size:
+        raise XlaError(f"(C4) {operand.size} elements for the sizes {wanted}")
+    return operand.reshape(wanted)
+
+
+DynamicShapeFunctions = registration(
+    "DynamicShapeFunctions",
+    {
+        ops.GetDimensionSizeOp: get_dimension_size,
+        ops.SetDimensionSizeOp: set_dimension_size,
+        ops.DynamicReshapeOp: dynamic_reshape,
+    },
+)

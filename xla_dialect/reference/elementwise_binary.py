@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
 from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE, Array, bit_width, bits_of
@@ -156,17 +155,12 @@ def total_order_key(x: Array) -> Array:
     return key
 
 
-@register_impls
-class CompareFunctions(InterpreterFunctions):
-    """`compare`: the direction picks the relation, the comparison type the order."""
-
-    @impl(ops.CompareOp)
-    def run_compare(
-        self, interpreter: Interpreter, op: ops.CompareOp, args: PythonValues
-    ) -> PythonValues:
-        """`lhs direction rhs`."""
-        key = total_order_key if op.order == ComparisonType.TOTALORDER else widened
-        return (_RELATIONS[op.direction.data](key(args[0]), key(args[1])),)
+def compare(lhs: Array, rhs: Array, *, direction: ComparisonDirection, op: ops.CompareOp) -> Array:
+    """`lhs direction rhs`: the direction picks the relation, the comparison type the order."""
+    key = total_order_key if op.order == ComparisonType.TOTALORDER else widened
+    return _RELATIONS[direction](key(lhs), key(rhs))
 
 
-ElementwiseBinaryFunctions = registration("ElementwiseBinaryFunctions", BINARY)
+ElementwiseBinaryFunctions = registration(
+    "ElementwiseBinaryFunctions", {**BINARY, ops.CompareOp: compare}
+)

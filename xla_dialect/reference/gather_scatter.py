@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
+from xdsl.interpreter import Interpreter, register_impls
+from xdsl.ir import Region
 from xdsl.utils.str_enum import StrEnum
 
 from xla_dialect.dynamic_dimensions import whole_windows
 from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE, Array
+from xla_dialect.op import Ints
 from xla_dialect.ops import gather_scatter as ops
-from xla_dialect.reference.data_movement import integers
 from xla_dialect.reference.dynamic_shapes import bounds, filled
 from xla_dialect.reference.indexed_updates import update_at
-from xla_dialect.reference.tuples import as_results
+from xla_dialect.reference.registration import ArrayFunctions, computes
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.dynamic_size import DynamicSize
 from xla_dialect.types import ElementClass
@@ -82,27 +84,33 @@ def added_offsets(
 
 
 def scatter_places(
-    op: ops.ScatterOp,
     shape: Sequence[int],
     indices: Array,
     updates: Sequence[int],
     rule: OutOfBounds,
+    *,
+    index_vector_dim: int,
+    scatter_dims_to_operand_dims: Ints,
+    update_window_dims: Ints,
+    inserted_window_dims: Ints,
+    input_batching_dims: Ints,
+    scatter_indices_batching_dims: Ints,
+    **_promises: bool,
 ) -> tuple[Array, Array]:
     """
     The flat index in an array of this shape that each update goes to, and which are not skipped.
 
     Both have the sizes of the updates.
     """
-    batching = integers(op.input_batching_dims)
     starts = window_starts(
         indices,
-        op.index_vector_dim.value.data,
-        integers(op.scatter_dims_to_operand_dims),
+        index_vector_dim,
+        scatter_dims_to_operand_dims,
         len(shape),
-        list(zip(batching, integers(op.scatter_indices_batching_dims), strict=True)),
+        list(zip(input_batching_dims, scatter_indices_batching_dims, strict=True)),
     )
-    positions = integers(op.update_window_dims)
-    dropped = (*integers(op.inserted_window_dims), *batching)
+    positions = update_window_dims
+    dropped = (*inserted_window_dims, *input_batching_dims)
     window = shapes.without(range(len(shape)), dropped)
     sizes = [updates[position] for position in positions]
     extents = dict(zip(window, sizes, strict=True))
@@ -139,18 +147,17 @@ def _fitting(op: ops.ScatterOp, update: Array, shape: Sequence[int]) -> Array:
 
 
 def _whole_slices(
-    op: ops.GatherOp, operand: Array, dropped: Sequence[int]
+    operand: Array, sizes: Sequence[int], dropped: Sequence[int], declared: Sequence[int]
 ) -> tuple[Array, tuple[int, ...]]:
     """
-    The operand of a gather and the slice sizes, as they are at run time.
+    The operand of a gather, which is declared with such sizes, and the slices as they come out.
 
     Slices of all of a dynamic dimension have its elements; slices of a part have zeros where there
     are none.
     """
-    sizes = integers(op.slice_sizes)
     whole = [
         bound if d not in dropped and size == bound else int(bound)
-        for d, (size, bound) in enumerate(zip(sizes, bounds(op.operand), strict=True))
+        for d, (size, bound) in enumerate(zip(sizes, declared, strict=True))
     ]
     operand = filled(operand, whole)
     return operand, tuple(
@@ -161,36 +168,44 @@ def _whole_slices(
 
 @register_impls
 @dataclass
-class GatherScatterFunctions(InterpreterFunctions):
+class GatherScatterFunctions(ArrayFunctions):
     """Reads and writes at computed places."""
 
     out_of_bounds: OutOfBounds = OutOfBounds.WINDOW
     """What a scatter skips."""
 
-    @impl(ops.GatherOp)
-    def run_gather(
-        self, interpreter: Interpreter, op: ops.GatherOp, args: PythonValues
-    ) -> PythonValues:
+    @computes(ops.GatherOp)
+    def gather(
+        self,
+        operand: Array,
+        start_indices: Array,
+        *,
+        offset_dims: Ints,
+        collapsed_slice_dims: Ints,
+        operand_batching_dims: Ints,
+        start_indices_batching_dims: Ints,
+        start_index_map: Ints,
+        index_vector_dim: int,
+        slice_sizes: Ints,
+        op: ops.GatherOp,
+    ) -> Array:
         """`result[Out] = operand[Oin + Sin]`, see the operation."""
-        operand, indices = args
-        offset_dims, batching = integers(op.offset_dims), integers(op.operand_batching_dims)
-        dropped = (*integers(op.collapsed_slice_dims), *batching)
-        operand, slice_sizes = _whole_slices(op, operand, dropped)
-        vector_dim = op.index_vector_dim.value.data
-        extended = shapes.with_index_vector(indices.shape, vector_dim)
-        sizes = shapes.gathered(extended, vector_dim, slice_sizes, dropped, offset_dims)
+        dropped = (*collapsed_slice_dims, *operand_batching_dims)
+        operand, lengths = _whole_slices(operand, slice_sizes, dropped, bounds(op.operand))
+        extended = shapes.with_index_vector(start_indices.shape, index_vector_dim)
+        sizes = shapes.gathered(extended, index_vector_dim, lengths, dropped, offset_dims)
         if operand.size == 0 or 0 in sizes:
             # From an empty operand only dropped dimensions of slice size 0 give elements: zeros.
-            return (np.zeros(sizes, operand.dtype),)
+            return np.zeros(sizes, operand.dtype)
         starts = window_starts(
-            indices,
-            vector_dim,
-            integers(op.start_index_map),
+            start_indices,
+            index_vector_dim,
+            start_index_map,
             operand.ndim,
-            list(zip(batching, integers(op.start_indices_batching_dims), strict=True)),
+            list(zip(operand_batching_dims, start_indices_batching_dims, strict=True)),
         )
         # A dropped dimension of slice size 0 is read like one of slice size 1.
-        rooms = [d - max(s, 1) for d, s in zip(operand.shape, slice_sizes, strict=True)]
+        rooms = [d - max(s, 1) for d, s in zip(operand.shape, lengths, strict=True)]
         window = shapes.without(range(operand.ndim), dropped)
         places = dict(zip(window, offset_dims, strict=True))
         # Dimensions that are read from end to end need no index.
@@ -201,34 +216,41 @@ class GatherScatterFunctions(InterpreterFunctions):
         index = added_offsets(
             [np.clip(starts[d], 0, rooms[d]) for d in indexed],
             [indexed.index(d) for d in windowed],
-            [slice_sizes[d] for d in windowed],
+            [lengths[d] for d in windowed],
             [kept.index(places[d]) for d in windowed],
         )
         found = operand.transpose((*indexed, *whole))[tuple(index)]
         order = [*kept, *(places[d] for d in whole)]
         if not indexed:
             found = np.broadcast_to(found, [sizes[d] for d in order])
-        return (found if order == sorted(order) else found.transpose(np.argsort(order)),)
+        return found if order == sorted(order) else found.transpose(np.argsort(order))
 
-    @impl(ops.ScatterOp)
-    def run_scatter(
-        self, interpreter: Interpreter, op: ops.ScatterOp, args: PythonValues
-    ) -> PythonValues:
+    @computes(ops.ScatterOp)
+    def scatter(
+        self,
+        inputs: Sequence[Array],
+        scatter_indices: Array,
+        updates: Sequence[Array],
+        *,
+        to_apply: Region,
+        op: ops.ScatterOp,
+        interpreter: Interpreter,
+        **numbers: Any,
+    ) -> tuple[Array, ...]:
         """`result[I] = f(result[I], updates[U])` in row-major order of U, see the operation."""
-        count = len(args) // 2
-        inputs, indices = args[:count], args[count]
-        updates = [_fitting(op, update, inputs[0].shape) for update in args[count + 1 :]]
+        shape, rule = inputs[0].shape, self.out_of_bounds
+        updates = [_fitting(op, update, shape) for update in updates]
         totals: list[Array] = [np.array(array, order="C").reshape(-1) for array in inputs]
         if updates[0].size:
-            shape = inputs[0].shape
-            rule = self.out_of_bounds
-            places, inside = scatter_places(op, shape, indices, updates[0].shape, rule)
+            places, inside = scatter_places(
+                shape, scatter_indices, updates[0].shape, rule, **numbers
+            )
             update_at(
                 interpreter,
-                op.to_apply,
+                to_apply,
                 "to_apply",
                 totals,
                 places[inside],
                 [update[inside] for update in updates],
             )
-        return as_results(op, tuple(total.reshape(inputs[0].shape) for total in totals))
+        return tuple(total.reshape(shape) for total in totals)

@@ -37,7 +37,7 @@ from xla_dialect.reference.dynamic_shapes import (
     Preparation,
     preparation,
 )
-from xla_dialect.reference.elementwise_binary import CompareFunctions, ElementwiseBinaryFunctions
+from xla_dialect.reference.elementwise_binary import ElementwiseBinaryFunctions
 from xla_dialect.reference.elementwise_ternary import ElementwiseTernaryFunctions
 from xla_dialect.reference.elementwise_unary import ElementwiseUnaryFunctions
 from xla_dialect.reference.functions import FuncFunctions
@@ -139,7 +139,6 @@ def register_reference(
         CreationFunctions(options.get("memory_limit", MEMORY_LIMIT)),
         ElementwiseUnaryFunctions(),
         ElementwiseBinaryFunctions(),
-        CompareFunctions(),
         ElementwiseTernaryFunctions(),
         ConversionFunctions(),
         DynamicShapeFunctions(),

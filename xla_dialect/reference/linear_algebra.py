@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
 from xla_dialect.attributes import FftType, Transpose
 from xla_dialect.literals.arrays import Array, DType
+from xla_dialect.op import Ints
 from xla_dialect.ops import linear_algebra as ops
 from xla_dialect.reference.conversion import result_dtype
-from xla_dialect.reference.data_movement import array_type, integers
+from xla_dialect.reference.data_movement import array_type
+from xla_dialect.reference.registration import registration
 from xla_dialect.reference.rounding import DOUBLE_DTYPES, rounded
 
 
@@ -76,52 +77,48 @@ def in_precision(x: Array, dtype: DType) -> Array:
     return x.astype(dtype) if dtype.kind == "c" else rounded(x, dtype)
 
 
-@register_impls
-class LinearAlgebraFunctions(InterpreterFunctions):
-    """Transforms and factorizations."""
+def fft(operand: Array, *, fft_type: FftType, fft_length: Ints, op: ops.FftOp) -> Array:
+    """The transform over the last dimensions; nothing where there are no elements."""
+    dtype = result_dtype(op)
+    if operand.size == 0:
+        last = array_type(op.result).get_shape()[-1]
+        return np.zeros((*operand.shape[:-1], last), dtype)
+    wide = operand.astype(DOUBLE_DTYPES[operand.dtype])
+    return in_precision(transform(wide, fft_type, fft_length), dtype)
 
-    @impl(ops.FftOp)
-    def run_fft(self, interpreter: Interpreter, op: ops.FftOp, args: PythonValues) -> PythonValues:
-        """The transform over the last dimensions; nothing where there are no elements."""
-        operand: Array = args[0]
-        dtype = result_dtype(op)
-        if operand.size == 0:
-            last = array_type(op.result).get_shape()[-1]
-            return (np.zeros((*operand.shape[:-1], last), dtype),)
-        wide = operand.astype(DOUBLE_DTYPES[operand.dtype])
-        found = transform(wide, op.fft_type.data, integers(op.fft_length))
-        return (in_precision(found, dtype),)
 
-    @impl(ops.CholeskyOp)
-    def run_cholesky(
-        self, interpreter: Interpreter, op: ops.CholeskyOp, args: PythonValues
-    ) -> PythonValues:
-        """l, or u = l^H of the conjugate transpose."""
-        operand: Array = args[0]
-        wide = operand.astype(DOUBLE_DTYPES[operand.dtype])
-        if op.lower.value.data:
-            factor = lower_factor(wide)
-        else:
-            factor = adjoint(lower_factor(adjoint(wide)))
-        return (in_precision(factor, operand.dtype),)
+def cholesky(a: Array, *, lower: bool) -> Array:
+    """l, or u = l^H of the conjugate transpose."""
+    wide = a.astype(DOUBLE_DTYPES[a.dtype])
+    factor = lower_factor(wide) if lower else adjoint(lower_factor(adjoint(wide)))
+    return in_precision(factor, a.dtype)
 
-    @impl(ops.TriangularSolveOp)
-    def run_triangular_solve(
-        self, interpreter: Interpreter, op: ops.TriangularSolveOp, args: PythonValues
-    ) -> PythonValues:
-        """Substitution; `x * a = b` is `a^T * x^T = b^T`."""
-        dtype = args[0].dtype
-        a, b = (x.astype(DOUBLE_DTYPES[dtype]) for x in args)
-        lower, unit_diagonal = bool(op.lower.value.data), bool(op.unit_diagonal.value.data)
-        if op.transpose_a.data == Transpose.ADJOINT:
-            a = np.conj(a)
-        is_left = bool(op.left_side.value.data)
-        if (op.transpose_a.data == Transpose.NO_TRANSPOSE) != is_left:
-            a, lower = np.swapaxes(a, -1, -2), not lower
-        if is_left:
-            x = solve_triangular(a, b, lower, unit_diagonal)
-        else:
-            x = np.swapaxes(
-                solve_triangular(a, np.swapaxes(b, -1, -2), lower, unit_diagonal), -1, -2
-            )
-        return (in_precision(x, dtype),)
+
+def triangular_solve(
+    a: Array,
+    b: Array,
+    *,
+    left_side: bool,
+    lower: bool,
+    unit_diagonal: bool,
+    transpose_a: Transpose,
+) -> Array:
+    """Substitution; `x * a = b` is `a^T * x^T = b^T`."""
+    dtype = a.dtype
+    a, b = (x.astype(DOUBLE_DTYPES[dtype]) for x in (a, b))
+    if transpose_a == Transpose.ADJOINT:
+        a = np.conj(a)
+    if (transpose_a == Transpose.NO_TRANSPOSE) != left_side:
+        a, lower = np.swapaxes(a, -1, -2), not lower
+    if left_side:
+        x = solve_triangular(a, b, lower, unit_diagonal)
+    else:
+        transposed = solve_triangular(a, np.swapaxes(b, -1, -2), lower, unit_diagonal)
+        x = np.swapaxes(transposed, -1, -2)
+    return in_precision(x, dtype)
+
+
+LinearAlgebraFunctions = registration(
+    "LinearAlgebraFunctions",
+    {ops.FftOp: fft, ops.CholeskyOp: cholesky, ops.TriangularSolveOp: triangular_solve},
+)

@@ -6,12 +6,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
 from xla_dialect.literals.arrays import Array
 from xla_dialect.ops import normalization as ops
+from xla_dialect.reference.registration import registration
 from xla_dialect.reference.rounding import rounded
-from xla_dialect.reference.tuples import as_results
 
 
 def by_feature(x: Array, feature_index: int) -> Array:
@@ -48,56 +47,59 @@ def normalized(
     return scale * (x - mean) / np.sqrt(variance + epsilon) + offset
 
 
-@register_impls
-class NormalizationFunctions(InterpreterFunctions):
-    """Batch normalization and its gradient."""
+def batch_norm_training(
+    operand: Array, scale: Array, offset: Array, *, epsilon: float, feature_index: int
+) -> tuple[Array, ...]:
+    """Normalized by the moments of the operand itself, which are results too."""
+    x = by_feature(operand, feature_index)
+    scale, offset = columns([scale, offset])
+    mean = mean_of(x)
+    variance = mean_of((x - mean) ** 2)
+    found = normalized(x, scale, offset, mean, variance, epsilon)
+    moments = (rounded(moment[:, 0], operand.dtype) for moment in (mean, variance))
+    return (like_operand(found, operand, feature_index), *moments)
 
-    @impl(ops.BatchNormTrainingOp)
-    def run_batch_norm_training(
-        self, interpreter: Interpreter, op: ops.BatchNormTrainingOp, args: PythonValues
-    ) -> PythonValues:
-        """Normalized by the moments of the operand itself, which are results too."""
-        operand: Array = args[0]
-        feature = op.feature_index.value.data
-        x = by_feature(operand, feature)
-        scale, offset = columns(args[1:])
-        mean = mean_of(x)
-        variance = mean_of((x - mean) ** 2)
-        found = normalized(x, scale, offset, mean, variance, op.epsilon.value.data)
-        moments = (rounded(moment[:, 0], operand.dtype) for moment in (mean, variance))
-        return as_results(op, (like_operand(found, operand, feature), *moments))
 
-    @impl(ops.BatchNormInferenceOp)
-    def run_batch_norm_inference(
-        self, interpreter: Interpreter, op: ops.BatchNormInferenceOp, args: PythonValues
-    ) -> PythonValues:
-        """Normalized by the given moments."""
-        operand: Array = args[0]
-        feature = op.feature_index.value.data
-        x = by_feature(operand, feature)
-        scale, offset, mean, variance = columns(args[1:])
-        found = normalized(x, scale, offset, mean, variance, op.epsilon.value.data)
-        return (like_operand(found, operand, feature),)
+def batch_norm_inference(
+    operand: Array, *vectors: Array, epsilon: float, feature_index: int
+) -> Array:
+    """Normalized by the given moments: `vectors` are scale, offset, mean and variance."""
+    x = by_feature(operand, feature_index)
+    scale, offset, mean, variance = columns(vectors)
+    found = normalized(x, scale, offset, mean, variance, epsilon)
+    return like_operand(found, operand, feature_index)
 
-    @impl(ops.BatchNormGradOp)
-    def run_batch_norm_grad(
-        self, interpreter: Interpreter, op: ops.BatchNormGradOp, args: PythonValues
-    ) -> PythonValues:
-        """The formulas of the operation."""
-        operand: Array = args[0]
-        feature = op.feature_index.value.data
-        x, gradient = by_feature(operand, feature), by_feature(args[4], feature)
-        scale, mean, variance = columns(args[1:4])
-        spread = variance + op.epsilon.value.data
-        centered = x - mean
-        c = mean_of(gradient * centered / spread)
-        d = mean_of(gradient)
-        grad_operand = scale / np.sqrt(spread) * (gradient - d - c * centered)
-        sums = total(gradient * centered / np.sqrt(spread)), total(gradient)
-        return as_results(
-            op,
-            (
-                like_operand(grad_operand, operand, feature),
-                *(rounded(column[:, 0], operand.dtype) for column in sums),
-            ),
-        )
+
+def batch_norm_grad(
+    operand: Array,
+    scale: Array,
+    mean: Array,
+    variance: Array,
+    grad_output: Array,
+    *,
+    epsilon: float,
+    feature_index: int,
+) -> tuple[Array, ...]:
+    """The formulas of the operation."""
+    x, gradient = by_feature(operand, feature_index), by_feature(grad_output, feature_index)
+    scale, mean, variance = columns([scale, mean, variance])
+    spread = variance + epsilon
+    centered = x - mean
+    c = mean_of(gradient * centered / spread)
+    d = mean_of(gradient)
+    grad_operand = scale / np.sqrt(spread) * (gradient - d - c * centered)
+    sums = total(gradient * centered / np.sqrt(spread)), total(gradient)
+    return (
+        like_operand(grad_operand, operand, feature_index),
+        *(rounded(column[:, 0], operand.dtype) for column in sums),
+    )
+
+
+NormalizationFunctions = registration(
+    "NormalizationFunctions",
+    {
+        ops.BatchNormTrainingOp: batch_norm_training,
+        ops.BatchNormInferenceOp: batch_norm_inference,
+        ops.BatchNormGradOp: batch_norm_grad,
+    },
+)

@@ -14,10 +14,10 @@ from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
-from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
+from xdsl.interpreter import register_impls
 
 from xla_dialect import types
-from xla_dialect.attributes import RandomDistribution
+from xla_dialect.attributes import RandomAlgorithm, RandomDistribution
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, DType, numpy_dtype
 from xla_dialect.literals.random_bits import (
@@ -32,8 +32,8 @@ from xla_dialect.literals.random_bits import (
 )
 from xla_dialect.ops import random as ops
 from xla_dialect.reference.conversion import convert
+from xla_dialect.reference.registration import ArrayFunctions, computes
 from xla_dialect.reference.rounding import rounded
-from xla_dialect.reference.tuples import as_results
 
 
 def require_deviation(deviation: float) -> None:
@@ -48,7 +48,7 @@ FIRST_STATE = 0x7012395
 
 @register_impls
 @dataclass
-class RandomFunctions(InterpreterFunctions):
+class RandomFunctions(ArrayFunctions):
     """
     Random numbers: a function of their state, or of what was drawn before.
 
@@ -92,18 +92,25 @@ class RandomFunctions(InterpreterFunctions):
         radius = np.sqrt(-2.0 * np.log1p(-self.uniform(sizes)))
         return radius * np.cos(2 * np.pi * self.uniform(sizes))
 
-    @impl(ops.RngOp)
-    def run_rng(self, interpreter: Interpreter, op: ops.RngOp, args: PythonValues) -> PythonValues:
+    @computes(ops.RngOp)
+    def rng(
+        self,
+        a: Array,
+        b: Array,
+        _more: Sequence[Array],
+        *,
+        distribution: RandomDistribution,
+        op: ops.RngOp,
+    ) -> Array:
         """Numbers of the distribution."""
         type_ = cast("types.Array", op.result.type)
         sizes, dtype = types.sizes_of(type_), numpy_dtype(type_.element_type)
-        if op.distribution.data == RandomDistribution.NORMAL:
-            mean, deviation = (float(arg) for arg in args[:2])
-            require_deviation(deviation)
-            return (rounded(mean + deviation * self.normal(sizes), dtype),)
+        if distribution == RandomDistribution.NORMAL:
+            require_deviation(float(b))
+            return rounded(float(a) + float(b) * self.normal(sizes), dtype)
         if types.element_class(type_.element_type) == types.ElementClass.FLOAT:
-            return (self._uniform_floats(float(args[0]), float(args[1]), sizes, dtype),)
-        return (self._uniform_integers(int(args[0]), int(args[1]), sizes, dtype),)
+            return self._uniform_floats(float(a), float(b), sizes, dtype)
+        return self._uniform_integers(int(a), int(b), sizes, dtype)
 
     def _uniform_floats(self, a: float, b: float, sizes: Sequence[int], dtype: DType) -> Array:
         """Floats of [a, b): what rounds up to b is a."""
@@ -118,24 +125,22 @@ class RandomFunctions(InterpreterFunctions):
             return convert(np.full(sizes, a, np.int64 if a < 0 else np.uint64), dtype)
         return convert(_high_product(self.bits(sizes), b - a) + np.uint64(a & BITS_64), dtype)
 
-    @impl(ops.RngBitGeneratorOp)
-    def run_rng_bit_generator(
-        self, interpreter: Interpreter, op: ops.RngBitGeneratorOp, args: PythonValues
-    ) -> PythonValues:
+    @computes(ops.RngBitGeneratorOp)
+    def rng_bit_generator(
+        self, initial_state: Array, *, algorithm: RandomAlgorithm, op: ops.RngBitGeneratorOp
+    ) -> tuple[Array, ...]:
         """The next state and the bits."""
         if fault := op.fault():
             raise XlaError(fault)
         bits = cast("types.Array", types.flatten(op.result_types)[1])
-        state = [int(number) for number in args[0]]
+        state = [int(number) for number in initial_state]
         sizes, dtype = types.sizes_of(bits), numpy_dtype(bits.element_type)
-        return as_results(op, random_bits(op.algorithm.data, state, sizes, dtype))
+        return random_bits(algorithm, state, sizes, dtype)
 
-    @impl(ops.RngGetAndUpdateStateOp)
-    def run_rng_get_and_update_state(
-        self, interpreter: Interpreter, op: ops.RngGetAndUpdateStateOp, args: PythonValues
-    ) -> PythonValues:
+    @computes(ops.RngGetAndUpdateStateOp)
+    def rng_get_and_update_state(self, *, delta: int) -> Array:
         """The state before it moves on."""
-        return (self.move_on(op.delta.value.data),)
+        return self.move_on(delta)
 
     def move_on(self, delta: int) -> Array:
         """The state of the global generator before it moves on by `delta`."""
@@ -143,13 +148,13 @@ class RandomFunctions(InterpreterFunctions):
         self.global_state = (state + delta) & BITS_128
         return np.array([state & BITS_64, state >> 64], np.uint64)
 
-    @impl(ops.StochasticConvertOp)
-    def run_stochastic_convert(
-        self, interpreter: Interpreter, op: ops.StochasticConvertOp, args: PythonValues
-    ) -> PythonValues:
+    @computes(ops.StochasticConvertOp)
+    def stochastic_convert(
+        self, operand: Array, random: Array, *, op: ops.StochasticConvertOp
+    ) -> Array:
         """The operand, rounded by chance."""
         element_type = cast("types.Array", op.result.type).element_type
-        return (_converted_by_chance(args[0], args[1], types.BY_TYPE[element_type]),)
+        return _converted_by_chance(operand, random, types.BY_TYPE[element_type])
 
 
 def _converted_by_chance(x: Array, random: Array, element: types.ElementType) -> Array:

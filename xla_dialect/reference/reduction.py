@@ -8,24 +8,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import cast
 
 import numpy as np
-from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
+from xdsl.interpreter import Interpreter, PythonValues
 from xdsl.ir import Region
 
 from xla_dialect.analysis.computations import accumulates, only_operation
 from xla_dialect.literals.arrays import Array
-from xla_dialect.op import XlaOp
+from xla_dialect.op import Ints, XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops import reduction as ops
 from xla_dialect.reference.blocked_sums import BlockedSum, blocked_sum
 from xla_dialect.reference.computations import ArrayFunction, on_arrays
-from xla_dialect.reference.data_movement import integers
 from xla_dialect.reference.elementwise_binary import BINARY
 from xla_dialect.reference.indexed_updates import EXTREMES, UFUNCS, update_at
+from xla_dialect.reference.registration import registration
 from xla_dialect.reference.rounding import Function, rounded, widened
-from xla_dialect.reference.tuples import as_results
 from xla_dialect.reference.windows import boxes
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.window import Window
@@ -140,75 +138,92 @@ def selected_places(
     return chosen
 
 
-@register_impls
-class ReductionFunctions(InterpreterFunctions):
-    """Folds over dimensions."""
+def reduce(
+    inputs: Sequence[Array],
+    init_values: Sequence[Array],
+    *,
+    dimensions: Ints,
+    to_apply: Region,
+    interpreter: Interpreter,
+) -> PythonValues:
+    """Per kept position: `acc = init; for value in row-major order: acc = f(acc, value)`."""
+    reduced = sorted(dimensions)
+    values = [by_position(array, reduced) for array in inputs]
+    kept = values[0].shape[1:]
+    if values[0].size == 0:
+        return tuple(np.broadcast_to(init, kept) for init in init_values)
+    if len(inputs) == 1:
+        start, x = in_accumulator(to_apply, (init_values[0], values[0]))
+        known = known_fold(only_operation(to_apply.block), start, x)
+        if known is not None:
+            return (rounded(known, values[0].dtype),)
+    return folded(on_arrays(interpreter, to_apply, "to_apply"), tuple(init_values), values)
 
-    @impl(ops.ReduceOp)
-    def run_reduce(
-        self, interpreter: Interpreter, op: ops.ReduceOp, args: PythonValues
-    ) -> PythonValues:
-        """Per kept position: `acc = init; for value in row-major order: acc = f(acc, value)`."""
-        count = len(args) // 2
-        inits = args[count:]
-        reduced = sorted(integers(op.dimensions))
-        values = [by_position(array, reduced) for array in args[:count]]
-        kept = values[0].shape[1:]
-        if values[0].size == 0:
-            return as_results(op, tuple(np.broadcast_to(init, kept) for init in inits))
-        if count == 1:
-            start, x = in_accumulator(op.to_apply, (inits[0], values[0]))
-            known = known_fold(only_operation(op.to_apply.block), start, x)
-            if known is not None:
-                return (rounded(known, values[0].dtype),)
-        function = on_arrays(interpreter, op.to_apply, "to_apply")
-        return as_results(op, folded(function, inits, values))
 
-    @impl(ops.ReduceWindowOp)
-    def run_reduce_window(
-        self, interpreter: Interpreter, op: ops.ReduceWindowOp, args: PythonValues
-    ) -> PythonValues:
-        """Per placement: `acc = init; for value in the window: acc = f(acc, value)`."""
-        count = len(args) // 2
-        dtypes = [array.dtype for array in args[:count]]
-        arrays = in_accumulator(op.to_apply, args)
-        arrays, inits = arrays[:count], arrays[count:]
-        window = op.window.data
-        sizes = window.placements(arrays[0].shape)
-        totals: list[Array] = [np.full(sizes, init, init.dtype) for init in inits]
-        if only_operation(op.to_apply.block) is binary.AddOp and arrays[0].dtype.kind in "fc":
-            totals[0] += _window_sums(arrays[0], window, sizes)
-            return (rounded(totals[0], dtypes[0]),)
-        function = on_arrays(interpreter, op.to_apply, "to_apply")
-        for _, into, taken in boxes(window, arrays[0].shape):
-            found = function(
-                *(np.array(total[into]) for total in totals), *(array[taken] for array in arrays)
-            )
-            for total, value in zip(totals, found, strict=True):
-                total[into] = value
-        return as_results(op, tuple(map(rounded, totals, dtypes)))
-
-    @impl(ops.SelectAndScatterOp)
-    def run_select_and_scatter(
-        self, interpreter: Interpreter, op: ops.SelectAndScatterOp, args: PythonValues
-    ) -> PythonValues:
-        """What `select` picks in each placement gets the element of the source, by `scatter`."""
-        operand, source, init = cast("tuple[Array, ...]", args)
-        select = on_arrays(interpreter, op.select, "select")
-        chosen = selected_places(select, op.window.data, operand, source.shape).reshape(-1)
-        result: Array = np.full(int(operand.size), init, init.dtype)
-        picked = chosen >= 0
-        update_at(
-            interpreter,
-            op.scatter,
-            "scatter",
-            [result],
-            chosen[picked],
-            [source.reshape(-1)[picked]],
+def reduce_window(
+    inputs: Sequence[Array],
+    init_values: Sequence[Array],
+    *,
+    window: Window,
+    to_apply: Region,
+    interpreter: Interpreter,
+) -> PythonValues:
+    """Per placement: `acc = init; for value in the window: acc = f(acc, value)`."""
+    dtypes = [array.dtype for array in inputs]
+    arrays = in_accumulator(to_apply, inputs)
+    sizes = window.placements(arrays[0].shape)
+    totals: list[Array] = [
+        np.full(sizes, init, init.dtype) for init in in_accumulator(to_apply, init_values)
+    ]
+    if only_operation(to_apply.block) is binary.AddOp and arrays[0].dtype.kind in "fc":
+        totals[0] += _window_sums(arrays[0], window, sizes)
+        return (rounded(totals[0], dtypes[0]),)
+    function = on_arrays(interpreter, to_apply, "to_apply")
+    for _, into, taken in boxes(window, arrays[0].shape):
+        found = function(
+            *(np.array(total[into]) for total in totals), *(array[taken] for array in arrays)
         )
-        return (result.reshape(operand.shape),)
+        for total, value in zip(totals, found, strict=True):
+            total[into] = value
+    return tuple(map(rounded, totals, dtypes))
 
-    @impl(ops.MapOp)
-    def run_map(self, interpreter: Interpreter, op: ops.MapOp, args: PythonValues) -> PythonValues:
-        """The computation at every index."""
-        return on_arrays(interpreter, op.to_apply, "to_apply")(*args)
+
+def select_and_scatter(
+    operand: Array,
+    source: Array,
+    init_value: Array,
+    *,
+    window: Window,
+    select: Region,
+    scatter: Region,
+    interpreter: Interpreter,
+) -> Array:
+    """What `select` picks in each placement gets the element of the source, by `scatter`."""
+    function = on_arrays(interpreter, select, "select")
+    chosen = selected_places(function, window, operand, source.shape).reshape(-1)
+    result: Array = np.full(int(operand.size), init_value, init_value.dtype)
+    picked = chosen >= 0
+    update_at(
+        interpreter, scatter, "scatter", [result], chosen[picked], [source.reshape(-1)[picked]]
+    )
+    return result.reshape(operand.shape)
+
+
+def elementwise_map(
+    inputs: Sequence[Array], *, to_apply: Region, interpreter: Interpreter
+) -> Array:
+    """The computation at every index."""
+    (found,) = on_arrays(interpreter, to_apply, "to_apply")(*inputs)
+    return found
+
+
+ReductionFunctions = registration(
+    "ReductionFunctions",
+    {
+        ops.ReduceOp: reduce,
+        ops.ReduceWindowOp: reduce_window,
+        ops.SelectAndScatterOp: select_and_scatter,
+        ops.MapOp: elementwise_map,
+    },
+)
+"""Folds over dimensions."""

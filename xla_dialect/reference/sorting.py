@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import cast
 
 import numpy as np
-from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
-from xdsl.ir import Block, SSAValue
+from xdsl.interpreter import Interpreter
+from xdsl.ir import Block, Region, SSAValue
 
 from xla_dialect.analysis.comparators import SortKey, needed_operations, sort_keys
 from xla_dialect.attributes import ComparisonType
@@ -24,8 +24,8 @@ from xla_dialect.reference.computations import (
     on_arrays,
 )
 from xla_dialect.reference.elementwise_binary import total_order_key
+from xla_dialect.reference.registration import registration
 from xla_dialect.reference.rounding import widened
-from xla_dialect.reference.tuples import as_results
 
 
 def evaluated(
@@ -107,41 +107,31 @@ def _merged_runs(function: ArrayFunction, values: Sequence[Array], width: int) -
     return source
 
 
-@register_impls
-class SortingFunctions(InterpreterFunctions):
-    """Orders along one dimension."""
+def sort(
+    inputs: tuple[Array, ...], *, dimension: int, to_apply: Region, interpreter: Interpreter
+) -> tuple[Array, ...]:
+    """Every line in the order of the comparator."""
+    keys = sort_keys(to_apply) if is_elementwise(to_apply) else None
+    if inputs[0].size == 0:
+        return inputs
+    if keys is None:
+        function = on_arrays(interpreter, to_apply, "to_apply")
+        moved = [np.moveaxis(x, dimension, -1) for x in inputs]
+        flat = [x.reshape((-1, x.shape[-1])) for x in moved]
+        order = merge_sorted_order(function, flat).reshape(moved[0].shape)
+        order = np.moveaxis(order, -1, dimension)
+    else:
+        order = key_order(_key_arrays(interpreter, to_apply.block, keys, inputs), dimension)
+    return tuple(np.take_along_axis(x, order, dimension) for x in inputs)
 
-    @impl(ops.SortOp)
-    def run_sort(
-        self, interpreter: Interpreter, op: ops.SortOp, args: PythonValues
-    ) -> PythonValues:
-        """Every line in the order of the comparator."""
-        axis = op.dimension.value.data
-        keys = sort_keys(op.to_apply) if is_elementwise(op.to_apply) else None
-        if args[0].size == 0:
-            return as_results(op, args)
-        if keys is None:
-            function = on_arrays(interpreter, op.to_apply, "to_apply")
-            moved = [np.moveaxis(x, axis, -1) for x in args]
-            flat = [x.reshape((-1, x.shape[-1])) for x in moved]
-            order = merge_sorted_order(function, flat).reshape(moved[0].shape)
-            order = np.moveaxis(order, -1, axis)
-        else:
-            order = key_order(_key_arrays(interpreter, op.to_apply.block, keys, args), axis)
-        return as_results(op, tuple(np.take_along_axis(x, order, axis) for x in args))
 
-    @impl(ops.TopkOp)
-    def run_topk(
-        self, interpreter: Interpreter, op: ops.TopkOp, args: PythonValues
-    ) -> PythonValues:
-        """The first k entries in ascending or descending order."""
-        operand: Array = args[0]
-        is_float = widened(operand[..., :0]).dtype.kind == "f"
-        kind = ComparisonType.TOTALORDER if is_float else ComparisonType.SIGNED
-        keys = ordered_integers(operand, kind, bool(op.largest.value.data))
-        order = np.argsort(keys, axis=-1, kind="stable")[..., : op.k.value.data]
-        values = np.take_along_axis(operand, order, axis=-1)
-        return as_results(op, (values, order.astype(np.int32)))
+def topk(operand: Array, *, k: int, largest: bool) -> tuple[Array, Array]:
+    """The first k entries in ascending or descending order."""
+    is_float = widened(operand[..., :0]).dtype.kind == "f"
+    kind = ComparisonType.TOTALORDER if is_float else ComparisonType.SIGNED
+    keys = ordered_integers(operand, kind, largest)
+    order = np.argsort(keys, axis=-1, kind="stable")[..., :k]
+    return np.take_along_axis(operand, order, axis=-1), order.astype(np.int32)
 
 
 def _key_arrays(
@@ -163,3 +153,7 @@ def key_order(keys: Sequence[Array], axis: int) -> Array:
     if len(keys) == 1:
         return np.argsort(keys[0], axis=axis, kind="stable")
     return cast("Array", np.lexsort(tuple(reversed(keys)), axis=axis))
+
+
+SortingFunctions = registration("SortingFunctions", {ops.SortOp: sort, ops.TopkOp: topk})
+"""Orders along one dimension."""

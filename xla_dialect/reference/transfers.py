@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
+from xdsl.interpreter import PythonValues, register_impls
 from xdsl.ir import Attribute
 
 from xla_dialect import types
@@ -21,7 +21,7 @@ from xla_dialect.ops.process_groups import Ids
 from xla_dialect.places import described
 from xla_dialect.reference.asynchronous import blank, pending_in
 from xla_dialect.reference.collectives import expanded
-from xla_dialect.reference.tuples import as_results
+from xla_dialect.reference.registration import ArrayFunctions, computes
 from xla_dialect.rules.constraints import flat_results
 from xla_dialect.spelling import SpellingError
 
@@ -67,7 +67,7 @@ def ids_of(op: ops.TransferOp) -> Ids:
 
 @register_impls
 @dataclass
-class TransferFunctions(InterpreterFunctions):
+class TransferFunctions(ArrayFunctions):
     """Tokens, infeed and outfeed, channels; `process` is the one that runs here."""
 
     process: Process = field(default_factory=Process)
@@ -133,76 +133,55 @@ class TransferFunctions(InterpreterFunctions):
         items = self.process.host.sent.setdefault(op.channel, deque())
         return Pending(lambda: next_item(items, f"the host's channel {op.channel}"))
 
-    @impl(ops.AfterAllOp)
-    def run_after_all(
-        self, interpreter: Interpreter, op: ops.AfterAllOp, args: PythonValues
-    ) -> PythonValues:
+    @computes(ops.AfterAllOp)
+    def after_all(self, _tokens: PythonValues) -> Value:
         """A token."""
-        return (TOKEN,)
+        return TOKEN
 
-    @impl(ops.AddDependencyOp)
-    def run_add_dependency(
-        self, interpreter: Interpreter, op: ops.AddDependencyOp, args: PythonValues
-    ) -> PythonValues:
+    @computes(ops.AddDependencyOp)
+    def add_dependency(self, operand: Value, _token: Value) -> Value:
         """The operand."""
-        return args[:1]
+        return operand
 
-    @impl(ops.InfeedOp)
-    def run_infeed(
-        self, interpreter: Interpreter, op: ops.InfeedOp, args: PythonValues
-    ) -> PythonValues:
+    @computes(ops.InfeedOp)
+    def infeed(self, _token: Value, *, op: ops.InfeedOp) -> PythonValues:
         """The next item; nothing is read for an empty one."""
         *parts, _ = flat_results(op.result_types)
         item_type = as_one(parts)
         if not types.flatten([item_type]):
-            return as_results(op, (*(() for _ in parts), TOKEN))
-        item = copied(self.take(item_type))
-        return as_results(op, (*of_item(item, len(parts)), TOKEN))
+            return (*(() for _ in parts), TOKEN)
+        return (*of_item(copied(self.take(item_type)), len(parts)), TOKEN)
 
-    @impl(ops.OutfeedOp)
-    def run_outfeed(
-        self, interpreter: Interpreter, op: ops.OutfeedOp, args: PythonValues
-    ) -> PythonValues:
+    @computes(ops.OutfeedOp)
+    def outfeed(self, item: PythonValues, _token: Value) -> Value:
         """Keeps the item for the host."""
-        *item, _ = args
         self.give(tuple(map(copied, item)))
-        return (TOKEN,)
+        return TOKEN
 
-    @impl(ops.SendOp)
-    def run_send(
-        self, interpreter: Interpreter, op: ops.SendOp, args: PythonValues
-    ) -> PythonValues:
+    @computes(ops.SendOp)
+    def begin_send(self, operand: PythonValues, _token: Value, *, op: ops.SendOp) -> PythonValues:
         """Hands the operand over."""
-        *data, _ = args
-        item = as_item(tuple(data))
+        item = as_item(operand)
         self.send(op, copied(item) if op.with_host else item)
-        return as_results(
-            op, (*of_item(item, len(flat_results(op.result_types)) - 2), _REQUEST, TOKEN)
-        )
+        return (*of_item(item, len(flat_results(op.result_types)) - 2), _REQUEST, TOKEN)
 
-    @impl(ops.SendDoneOp)
-    def run_send_done(
-        self, interpreter: Interpreter, op: ops.SendDoneOp, args: PythonValues
-    ) -> PythonValues:
+    @computes(ops.SendDoneOp)
+    def send_done(self, _context: PythonValues) -> Value:
         """A token: what is sent has been handed over already."""
-        return (TOKEN,)
+        return TOKEN
 
-    @impl(ops.RecvOp)
-    def run_recv(
-        self, interpreter: Interpreter, op: ops.RecvOp, args: PythonValues
-    ) -> PythonValues:
+    @computes(ops.RecvOp)
+    def begin_recv(self, _token: Value, *, op: ops.RecvOp) -> PythonValues:
         """Gets ready; of an item without elements, the id of the request waits."""
         *data, _, _ = flat_results(op.result_types)
         found = self.receive(op)
         # Copied, for a host that sent the item may overwrite its array afterwards.
         pending = Pending(lambda: copied(received(op, found.result(), as_one(data))))
         request = _REQUEST if data else pending
-        return as_results(op, (*[pending] * len(data), request, TOKEN))
+        return (*[pending] * len(data), request, TOKEN)
 
-    @impl(ops.RecvDoneOp)
-    def run_recv_done(
-        self, interpreter: Interpreter, op: ops.RecvDoneOp, args: PythonValues
-    ) -> PythonValues:
+    @computes(ops.RecvDoneOp)
+    def recv_done(self, context: PythonValues, *, op: ops.RecvDoneOp) -> PythonValues:
         """What has come."""
         *data, _ = flat_results(op.result_types)
-        return as_results(op, (*of_item(pending_in(args).result(), len(data)), TOKEN))
+        return (*of_item(pending_in(context).result(), len(data)), TOKEN)
