@@ -38,7 +38,15 @@ from xdsl.ir import (
     SSAValue,
     SSAValues,
 )
-from xdsl.irdl import BaseAttr, IRDLOperation, OpDef, OptionalDef, VariadicDef
+from xdsl.irdl import (
+    BaseAttr,
+    IRDLOperation,
+    OpDef,
+    OptionalDef,
+    RangeLengthConstraint,
+    RangeOf,
+    VariadicDef,
+)
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, NoTerminator
@@ -50,13 +58,14 @@ from xla_dialect.data_flow import DataFlowEdge
 from xla_dialect.dimensions import DimensionRelations, Numbering, RelationsBuilder, pointwise
 from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.type_layouts import validate_layout_for_shape
-from xla_dialect.rules.constraints import results_follow
+from xla_dialect.rules.constraints import ArrayOf, results_follow, with_elements
 from xla_dialect.rules.structure import Structure
 from xla_dialect.shapes.size_arithmetic import Sizes
 from xla_dialect.types import (
     MAX_ELEMENTS,
     Array,
     BufferType,
+    ElementClass,
     OpaqueType,
     TokenType,
     element_class,
@@ -169,6 +178,8 @@ class Contract:
     structure: Structure
     operands: tuple[str, ...]
     """Operand definitions that `infer` takes, in order."""
+    arrays: Sequence[tuple[int, str, ArrayOf]]
+    """Which of these are arrays of some elements: their positions, names and constraints."""
     keywords: Keywords
     takes_declared: bool
     """Whether `infer` takes the declared result types (where they do not follow)."""
@@ -186,10 +197,12 @@ class Contract:
         infer = cast("Callable[..., Types]", getattr(op_class, "infer"))  # noqa: B009
         relate = cast("Callable[..., None] | None", getattr(op_class, "relate", None))
         wanted = tuple(inspect.signature(infer).parameters)
+        operands = _named(wanted, definition.operands)
         return Contract(
             infer,
             Structure.of(definition),
-            _named(wanted, definition.operands),
+            operands,
+            _arrays(definition, operands),
             Keywords.of(wanted, definition),
             "declared" in wanted,
             properties_of_class(definition, EnumAttribute),
@@ -197,6 +210,17 @@ class Contract:
             relate,
             Keywords.of(() if relate is None else inspect.signature(relate).parameters, definition),
         )
+
+    @property
+    def elements(self) -> ElementClass:
+        """The classes of elements that the first array may have."""
+        return self.arrays[0][2].elements if self.arrays else ElementClass(0)
+
+    def types_inferred(self, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Types:
+        """What `infer` gives, if operands are the arrays that they should be; raises Violation."""
+        for position, name, constraint in self.arrays:
+            with_elements(arguments[position], constraint.elements, name, constraint.label)
+        return self.infer(*arguments, **keywords)
 
     def grouped(self, names: Iterable[str], found: Sequence[Any]) -> list[Any]:
         """
@@ -224,6 +248,19 @@ class Contract:
             place = places[name]
             found[name] = None if place is None else regions[place]
         return found
+
+
+def _arrays(definition: OpDef, names: Sequence[str]) -> list[tuple[int, str, ArrayOf]]:
+    """The constraints of operands that are arrays, with their places among these names."""
+    found: list[tuple[int, str, ArrayOf]] = []
+    for name, operand in definition.operands:
+        constraint = operand.constr
+        while isinstance(constraint, RangeLengthConstraint):
+            constraint = constraint.constraint
+        each = cast("RangeOf[Attribute]", constraint).constr
+        if isinstance(each, ArrayOf):
+            found.append((names.index(name), name, each))
+    return found
 
 
 def _named(wanted: Iterable[str], definitions: Sequence[tuple[str, Any]]) -> tuple[str, ...]:
@@ -402,7 +439,7 @@ class XlaOp(IRDLOperation):
         keywords = contract.values(contract.keywords, properties, regions)
         if contract.takes_declared:
             keywords["declared"] = tuple(declared)
-        return contract.infer(*arguments, **keywords)
+        return contract.types_inferred(arguments, keywords)
 
     @classmethod
     def may_mix_precisions(cls) -> bool:

@@ -14,6 +14,7 @@ from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops import elementwise_unary as unary
+from xla_dialect.ops import operations_of
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, ElementType
 
@@ -77,9 +78,9 @@ def lax_function(op: type[XlaOp]) -> Callable[..., Any]:
 
 def operations(family: Any) -> list[Any]:
     return [
-        member
-        for member in vars(family).values()
-        if isinstance(member, type) and "ELEMENTS" in vars(member) and "name" in vars(member)
+        operation
+        for operation in operations_of(family)
+        if issubclass(operation, unary.ElementwiseUnaryOp | binary.ElementwiseBinaryOp)
     ]
 
 
@@ -101,7 +102,7 @@ def random_values(row: ElementType, seed: int) -> np.ndarray:
 
 def is_comparable(op: Any, row: ElementType, operands: list[np.ndarray]) -> bool:
     """Whether the operation has the element type, here and in JAX."""
-    if not op.ELEMENTS & row.element_class or (op.name, row.name) in DIFFERENT:
+    if not op.contract().elements & row.element_class or (op.name, row.name) in DIFFERENT:
         return False
     if op is binary.ComplexOp and row.name not in ("f32", "f64"):
         return False

@@ -20,7 +20,7 @@ def elementwise(elements: ElementClass) -> tuple[list[Any], list[Any]]:
         [
             operation
             for operation in operations_of(family)
-            if issubclass(operation, base) and operation.ELEMENTS & elements
+            if issubclass(operation, base) and operation.contract().elements & elements
         ]
         for family, base in families
     )

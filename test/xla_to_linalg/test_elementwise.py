@@ -78,7 +78,7 @@ def ulps_of(operation: type[XlaOp]) -> float:
 
 def taken(operation: Any) -> list[str]:
     """The element types that an operation takes."""
-    return [e.name for e in ELEMENT_TYPES if e.element_class & operation.ELEMENTS]
+    return [e.name for e in ELEMENT_TYPES if e.element_class & operation.contract().elements]
 
 
 UNARY = [
@@ -205,7 +205,7 @@ TRANSCENDENTAL = [
     operation
     for operation in operations_of(elementwise_unary)
     if issubclass(operation, ElementwiseUnaryOp)
-    and operation.ELEMENTS & ElementClass.COMPLEX
+    and operation.contract().elements & ElementClass.COMPLEX
     and operation in {*INEXACT, elementwise_unary.SqrtOp}
 ]
 

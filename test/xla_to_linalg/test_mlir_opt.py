@@ -50,7 +50,7 @@ def elementwise(name: str) -> Iterator[FuncOp]:
     row = BY_NAME[name]
     for family in (elementwise_unary, elementwise_binary):
         for operation in operations_of(family):
-            if not row.element_class & getattr(operation, "ELEMENTS", ElementClass(0)):
+            if not row.element_class & operation.contract().elements:
                 continue
             if operation is elementwise_binary.ComplexOp and name not in ("f32", "f64"):
                 continue

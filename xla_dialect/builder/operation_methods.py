@@ -287,7 +287,7 @@ _OPERANDS: Sequence[tuple[ElementClass, tuple[str, str]]] = (
 
 def _of_elements(name: str, operation: Any, call: Method) -> Method:
     """A method for a function of elements."""
-    allowed: ElementClass = operation.ELEMENTS
+    allowed = operation.contract().elements
     values = next(values for elements, values in _OPERANDS if allowed & elements)
     count = len(operation.get_irdl_definition().operands)
     text = (

@@ -47,7 +47,7 @@ from xla_dialect.ops.process_groups import (
 )
 from xla_dialect.ops.reduction import require_reducer
 from xla_dialect.ops.shards import declared_sizes, resized, shard_count
-from xla_dialect.rules.constraints import require_same_elements, with_elements
+from xla_dialect.rules.constraints import ArrayOf, require_same_elements, with_elements
 from xla_dialect.shapes.dynamic_size import compatible, compatible_sizes, divisible
 from xla_dialect.types import (
     BY_NAME,
@@ -458,8 +458,8 @@ class RaggedAllToAllOp(GroupedOp):
     """
 
     name = "xla.ragged_all_to_all"
-    input = operand_def()
-    output = operand_def()
+    input = operand_def(ArrayOf())
+    output = operand_def(ArrayOf())
     input_offsets = operand_def()
     send_sizes = operand_def()
     output_offsets = operand_def()
@@ -468,8 +468,8 @@ class RaggedAllToAllOp(GroupedOp):
 
     @staticmethod
     def infer(
-        input: Attribute,
-        output: Attribute,
+        input: Array,
+        output: Array,
         input_offsets: Attribute,
         send_sizes: Attribute,
         output_offsets: Attribute,
@@ -479,15 +479,13 @@ class RaggedAllToAllOp(GroupedOp):
         channel_id: int | None,
     ) -> Types:
         """The type of `output`."""
-        source = with_elements(input, ElementClass.ANY, "input")
-        target = with_elements(output, ElementClass.ANY, "output")
-        require_same_elements(source, target, "input and output", "C1")
+        require_same_elements(input, output, "input and output", "C1")
         require(
-            bool(sizes_of(source)) and compatible_sizes(sizes_of(source)[1:], sizes_of(target)[1:]),
+            bool(sizes_of(input)) and compatible_sizes(sizes_of(input)[1:], sizes_of(output)[1:]),
             "C1",
             "input is {}, output {}",
-            spell(source),
-            spell(target),
+            spell(input),
+            spell(output),
         )
         plan = (input_offsets, send_sizes, output_offsets, recv_sizes)
         numbers = [with_elements(t, ElementClass.INTEGER, "a list of sizes", "C2") for t in plan]
@@ -506,7 +504,7 @@ class RaggedAllToAllOp(GroupedOp):
             members,
             replica_groups.size,
         )
-        return (without_layout(target),)
+        return (without_layout(output),)
 
     @staticmethod
     def relate(relations: RelationsBuilder) -> None:

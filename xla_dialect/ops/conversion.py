@@ -11,7 +11,7 @@ from xdsl.traits import Pure
 
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal, pointwise
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.rules.constraints import declared_array, require_same_shape, with_elements
+from xla_dialect.rules.constraints import ArrayOf, declared_array, require_same_shape, with_elements
 from xla_dialect.shapes.dynamic_size import compatible
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array, array_like, sizes_of
 from xla_dialect.violations import require
@@ -29,17 +29,16 @@ class ConvertOp(XlaOp):
     """
 
     name = "xla.convert"
-    operand = operand_def()
+    operand = operand_def(ArrayOf())
     result = result_def()
     traits = traits_def(Pure())
 
     @staticmethod
-    def infer(operand: Attribute, *, declared: Types) -> Types:
+    def infer(operand: Array, *, declared: Types) -> Types:
         """The dimensions of the operand with the declared element type."""
-        source = with_elements(operand, ElementClass.ANY, "operand")
         result = with_elements(declared_array(declared), ElementClass.ANY, "the result")
-        require_same_shape(source, result, "operand and result", "C2")
-        return (array_like(source, result.element_type),)
+        require_same_shape(operand, result, "operand and result", "C2")
+        return (array_like(operand, result.element_type),)
 
     relate = staticmethod(pointwise)
 
@@ -59,16 +58,15 @@ class BitcastConvertOp(XlaOp):
 
     name = "xla.bitcast_convert"
     HANDS_ON: ClassVar = True
-    operand = operand_def()
+    operand = operand_def(ArrayOf())
     result = result_def()
     traits = traits_def(Pure())
 
     @staticmethod
-    def infer(operand: Attribute, *, declared: Types) -> Types:
+    def infer(operand: Array, *, declared: Types) -> Types:
         """The type that follows from the operand and the declared element type."""
-        source = with_elements(operand, ElementClass.ANY, "operand")
         target = with_elements(declared_array(declared), ElementClass.ANY, "the result")
-        return (bitcast_type(source, target.element_type),)
+        return (bitcast_type(operand, target.element_type),)
 
     @staticmethod
     def relate(relations: RelationsBuilder) -> None:
@@ -125,18 +123,17 @@ class ReducePrecisionOp(XlaOp):
     """
 
     name = "xla.reduce_precision"
-    operand = operand_def()
+    operand = operand_def(ArrayOf(ElementClass.FLOAT))
     exponent_bits = prop_def(IntegerAttr.constr(type=i64))
     mantissa_bits = prop_def(IntegerAttr.constr(type=i64))
     result = result_def()
     traits = traits_def(Pure())
 
     @staticmethod
-    def infer(operand: Attribute, *, exponent_bits: int, mantissa_bits: int) -> Types:
+    def infer(operand: Array, *, exponent_bits: int, mantissa_bits: int) -> Types:
         """The type of the operand."""
-        source = with_elements(operand, ElementClass.FLOAT, "operand")
         require(exponent_bits >= 1, "C2", "exponent_bits is {}", exponent_bits)
         require(mantissa_bits >= 0, "C3", "mantissa_bits is {}", mantissa_bits)
-        return (array_like(source),)
+        return (array_like(operand),)
 
     relate = staticmethod(pointwise)

@@ -33,7 +33,7 @@ from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.type_layouts import byte_size_of, validate_layout_for_shape
 from xla_dialect.op import Ints, Types, XlaOp
 from xla_dialect.rules.constraints import (
-    as_array,
+    ArrayOf,
     declared_array,
     require_dimensions,
     require_index_scalars,
@@ -79,18 +79,17 @@ class BroadcastOp(XlaOp):
 
     name = "xla.broadcast"
     NUMBERING: ClassVar = {"dimensions": Numbering(listed=0, numbers=RESULT)}
-    operand = operand_def()
+    operand = operand_def(ArrayOf())
     dimensions = prop_def(INTEGERS, default_value=EMPTY)
     result = result_def()
     traits = traits_def(Pure())
 
     @staticmethod
-    def infer(operand: Attribute, *, dimensions: Ints, declared: Types) -> Types:
+    def infer(operand: Array, *, dimensions: Ints, declared: Types) -> Types:
         """The declared type."""
-        source = with_elements(operand, ElementClass.ANY, "operand")
         result = declared_array(declared)
-        require_same_elements(source, result, "operand and result", "Result")
-        before, sizes = sizes_of(source), list(sizes_of(result))
+        require_same_elements(operand, result, "operand and result", "Result")
+        before, sizes = sizes_of(operand), list(sizes_of(result))
         require_length(dimensions, len(before), "dimensions", "C1")
         require_dimensions(dimensions, len(sizes), "dimensions", "C3")
         mapped = [sizes[d] for d in dimensions]
@@ -122,17 +121,16 @@ class ReshapeOp(XlaOp):
     """
 
     name = "xla.reshape"
-    operand = operand_def()
+    operand = operand_def(ArrayOf())
     result = result_def()
     traits = traits_def(Pure())
 
     @staticmethod
-    def infer(operand: Attribute, *, declared: Types) -> Types:
+    def infer(operand: Array, *, declared: Types) -> Types:
         """The declared type."""
-        source = with_elements(operand, ElementClass.ANY, "operand")
         result = declared_array(declared)
-        require_same_elements(source, result, "operand and result", "Result")
-        before, after = sizes_of(source), sizes_of(result)
+        require_same_elements(operand, result, "operand and result", "Result")
+        before, after = sizes_of(operand), sizes_of(result)
         require(
             compatible(element_count(before), element_count(after)),
             "C2",
@@ -167,16 +165,15 @@ class TransposeOp(XlaOp):
 
     name = "xla.transpose"
     NUMBERING: ClassVar = {"dimensions": Numbering(listed=RESULT, numbers=0)}
-    operand = operand_def()
+    operand = operand_def(ArrayOf())
     dimensions = prop_def(INTEGERS)
     result = result_def()
     traits = traits_def(Pure())
 
     @staticmethod
-    def infer(operand: Attribute, *, dimensions: Ints) -> Types:
+    def infer(operand: Array, *, dimensions: Ints) -> Types:
         """`result size i = operand size dimensions[i]`."""
-        source = with_elements(operand, ElementClass.ANY, "operand")
-        sizes = sizes_of(source)
+        sizes = sizes_of(operand)
         require(
             sorted(dimensions) == list(range(len(sizes))),
             "C1",
@@ -184,7 +181,7 @@ class TransposeOp(XlaOp):
             list(dimensions),
             len(sizes),
         )
-        return (array(source.element_type, shapes.permuted(sizes, dimensions)),)
+        return (array(operand.element_type, shapes.permuted(sizes, dimensions)),)
 
     @staticmethod
     def relate(relations: RelationsBuilder, *, dimensions: Ints) -> None:
@@ -208,7 +205,7 @@ class SliceOp(XlaOp):
     NUMBERING: ClassVar = dict.fromkeys(
         ("start_indices", "limit_indices", "strides"), Numbering(listed=0)
     )
-    operand = operand_def()
+    operand = operand_def(ArrayOf())
     start_indices = prop_def(INTEGERS)
     limit_indices = prop_def(INTEGERS)
     strides = prop_def(INTEGERS)
@@ -216,12 +213,9 @@ class SliceOp(XlaOp):
     traits = traits_def(Pure())
 
     @staticmethod
-    def infer(
-        operand: Attribute, *, start_indices: Ints, limit_indices: Ints, strides: Ints
-    ) -> Types:
+    def infer(operand: Array, *, start_indices: Ints, limit_indices: Ints, strides: Ints) -> Types:
         """`⌈(limit - start) / stride⌉` per dimension."""
-        source = with_elements(operand, ElementClass.ANY, "operand")
-        sizes = sizes_of(source)
+        sizes = sizes_of(operand)
         for name, values in (
             ("start_indices", start_indices),
             ("limit_indices", limit_indices),
@@ -244,7 +238,7 @@ class SliceOp(XlaOp):
         result = shapes.sliced(start_indices, limit_indices, strides)
         return (
             array(
-                source.element_type,
+                operand.element_type,
                 [n if n == 1 else marked(n, d) for n, d in zip(result, sizes, strict=True)],
             ),
         )
@@ -336,7 +330,7 @@ class PadOp(XlaOp):
     NUMBERING: ClassVar = dict.fromkeys(
         ("edge_padding_low", "edge_padding_high", "interior_padding"), Numbering(listed=0)
     )
-    operand = operand_def()
+    operand = operand_def(ArrayOf())
     padding_value = operand_def()
     edge_padding_low = prop_def(INTEGERS)
     edge_padding_high = prop_def(INTEGERS)
@@ -346,7 +340,7 @@ class PadOp(XlaOp):
 
     @staticmethod
     def infer(
-        operand: Attribute,
+        operand: Array,
         padding_value: Attribute,
         *,
         edge_padding_low: Ints,
@@ -354,15 +348,14 @@ class PadOp(XlaOp):
         interior_padding: Ints,
     ) -> Types:
         """`low + d + max(d - 1, 0) * interior + high` per dimension."""
-        source = with_elements(operand, ElementClass.ANY, "operand")
         require(
-            is_scalar(padding_value, source.element_type),
+            is_scalar(padding_value, operand.element_type),
             "C1",
             "padding value is {}, not a scalar of {}",
             padding_value,
-            source.element_type,
+            operand.element_type,
         )
-        sizes = sizes_of(source)
+        sizes = sizes_of(operand)
         for name, values in (
             ("edge_padding_low", edge_padding_low),
             ("edge_padding_high", edge_padding_high),
@@ -377,7 +370,7 @@ class PadOp(XlaOp):
         )
         result = shapes.padded(sizes, edge_padding_low, edge_padding_high, interior_padding)
         require(all(bounded(0, d) for d in result), "C4", "result sizes are {}", list(result))
-        return (array(source.element_type, result),)
+        return (array(operand.element_type, result),)
 
     @staticmethod
     def relate(
@@ -409,17 +402,16 @@ class ReverseOp(XlaOp):
 
     name = "xla.reverse"
     NUMBERING: ClassVar = {"dimensions": Numbering(numbers=0)}
-    operand = operand_def()
+    operand = operand_def(ArrayOf())
     dimensions = prop_def(INTEGERS)
     result = result_def()
     traits = traits_def(Pure())
 
     @staticmethod
-    def infer(operand: Attribute, *, dimensions: Ints) -> Types:
+    def infer(operand: Array, *, dimensions: Ints) -> Types:
         """The type of the operand."""
-        source = with_elements(operand, ElementClass.ANY, "operand")
-        require_dimensions(dimensions, len(source.shape.data), "dimensions", "C1")
-        return (without_layout(source),)
+        require_dimensions(dimensions, len(operand.shape.data), "dimensions", "C1")
+        return (without_layout(operand),)
 
     @staticmethod
     def relate(relations: RelationsBuilder, *, dimensions: Ints) -> None:
@@ -443,7 +435,7 @@ class DynamicSliceOp(XlaOp):
     NUMBERING: ClassVar = dict.fromkeys(
         ("start_indices", "dynamic_slice_sizes"), Numbering(listed=0)
     )
-    operand = operand_def()
+    operand = operand_def(ArrayOf())
     start_indices = var_operand_def()
     dynamic_slice_sizes = prop_def(INTEGERS)
     result = result_def()
@@ -451,11 +443,10 @@ class DynamicSliceOp(XlaOp):
 
     @staticmethod
     def infer(
-        operand: Attribute, start_indices: tuple[Attribute, ...], *, dynamic_slice_sizes: Ints
+        operand: Array, start_indices: tuple[Attribute, ...], *, dynamic_slice_sizes: Ints
     ) -> Types:
         """The slice sizes; a dynamic dimension that is taken whole remains dynamic."""
-        source = with_elements(operand, ElementClass.ANY, "operand")
-        sizes = sizes_of(source)
+        sizes = sizes_of(operand)
         require_index_scalars(start_indices, len(sizes), "C1")
         require_length(dynamic_slice_sizes, len(sizes), "dynamic_slice_sizes", "C2")
         require(
@@ -469,7 +460,7 @@ class DynamicSliceOp(XlaOp):
             d if s == d and not is_unknown(d) else s
             for s, d in zip(dynamic_slice_sizes, sizes, strict=True)
         ]
-        return (array(source.element_type, result),)
+        return (array(operand.element_type, result),)
 
     @staticmethod
     def relate(relations: RelationsBuilder) -> None:
@@ -495,19 +486,17 @@ class DynamicUpdateSliceOp(XlaOp):
 
     name = "xla.dynamic_update_slice"
     NUMBERING: ClassVar = {"start_indices": Numbering(listed=0)}
-    operand = operand_def()
-    update = operand_def()
+    operand = operand_def(ArrayOf())
+    update = operand_def(ArrayOf())
     start_indices = var_operand_def()
     result = result_def()
     traits = traits_def(Pure())
 
     @staticmethod
-    def infer(operand: Attribute, update: Attribute, start_indices: tuple[Attribute, ...]) -> Types:
+    def infer(operand: Array, update: Array, start_indices: tuple[Attribute, ...]) -> Types:
         """The type of the operand."""
-        source = with_elements(operand, ElementClass.ANY, "operand")
-        part = as_array(update, "update")
-        require_same_elements(source, part, "operand and update", "C1")
-        sizes, part_sizes = sizes_of(source), sizes_of(part)
+        require_same_elements(operand, update, "operand and update", "C1")
+        sizes, part_sizes = sizes_of(operand), sizes_of(update)
         require_length(part_sizes, len(sizes), "update", "C1")
         require(
             all(bounded(0, u, d) for u, d in zip(part_sizes, sizes, strict=True)),
@@ -517,7 +506,7 @@ class DynamicUpdateSliceOp(XlaOp):
             list(sizes),
         )
         require_index_scalars(start_indices, len(sizes), "C3")
-        return (without_layout(source),)
+        return (without_layout(operand),)
 
     @staticmethod
     def relate(relations: RelationsBuilder) -> None:
@@ -578,16 +567,15 @@ class BitcastOp(XlaOp):
 
     name = "xla.bitcast"
     HANDS_ON: ClassVar = True
-    operand = operand_def()
+    operand = operand_def(ArrayOf())
     result = result_def()
     traits = traits_def(Pure())
 
     @staticmethod
-    def infer(operand: Attribute, *, declared: Types) -> Types:
+    def infer(operand: Array, *, declared: Types) -> Types:
         """The declared type."""
-        source = with_elements(operand, ElementClass.ANY, "operand")
         result = with_elements(declared_array(declared), ElementClass.ANY, "result")
-        before, after = buffer_bytes(source), buffer_bytes(result)
+        before, after = buffer_bytes(operand), buffer_bytes(result)
         require(before == after, "C2", "{} bytes become {}", before, after)
         return (result,)
 

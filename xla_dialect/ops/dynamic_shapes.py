@@ -23,7 +23,12 @@ from xdsl.traits import Pure
 
 from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.rules.constraints import declared_array, require_same_elements, with_elements
+from xla_dialect.rules.constraints import (
+    ArrayOf,
+    declared_array,
+    require_same_elements,
+    with_elements,
+)
 from xla_dialect.shapes.dynamic_size import DynamicSize, bounded, is_dynamic, is_unknown
 from xla_dialect.types import (
     S32,
@@ -154,18 +159,17 @@ class DynamicReshapeOp(XlaOp):
     """
 
     name = "xla.dynamic_reshape"
-    operand = operand_def()
+    operand = operand_def(ArrayOf())
     dim_sizes = var_operand_def()
     result = result_def()
     traits = traits_def(Pure())
 
     @staticmethod
-    def infer(operand: Attribute, dim_sizes: tuple[Attribute, ...], *, declared: Types) -> Types:
+    def infer(operand: Array, dim_sizes: tuple[Attribute, ...], *, declared: Types) -> Types:
         """The declared type."""
-        source = with_elements(operand, ElementClass.ANY, "operand")
         result = declared_array(declared)
-        require_same_elements(source, result, "operand and result", "C1")
-        before, after = sizes_of(source), sizes_of(result)
+        require_same_elements(operand, result, "operand and result", "C1")
+        before, after = sizes_of(operand), sizes_of(result)
         require(
             len(dim_sizes) == len(after), "C2", "{} sizes for rank {}", len(dim_sizes), len(after)
         )

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import ComplexType, Float32Type, Float64Type
 from xdsl.ir import Attribute
@@ -29,7 +29,7 @@ from xla_dialect.attributes import (
 )
 from xla_dialect.dimensions import pointwise
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.rules.constraints import require_same_elements, require_same_shape, with_elements
+from xla_dialect.rules.constraints import ArrayOf, require_same_elements, require_same_shape
 from xla_dialect.types import (
     BY_TYPE,
     PRED,
@@ -49,15 +49,13 @@ NUMBER = ElementClass.NUMBER
 PREDICATE = ElementClass.PRED
 
 
-def operand_array(lhs: Attribute, rhs: Attribute, allowed: ElementClass) -> Array:
+def operand_array(lhs: Array, rhs: Array) -> Array:
     """The common type of both operands, by (C1) and (C2); the default layout."""
-    left = with_elements(lhs, allowed, "lhs")
-    if left is rhs:
-        return without_layout(left)
-    right = with_elements(rhs, allowed, "rhs")
-    require_same_elements(left, right, "lhs and rhs", "C1")
-    require_same_shape(left, right, "lhs and rhs", "C2")
-    return united_type(left, right)
+    if lhs is rhs:
+        return without_layout(lhs)
+    require_same_elements(lhs, rhs, "lhs and rhs", "C1")
+    require_same_shape(lhs, rhs, "lhs and rhs", "C2")
+    return united_type(lhs, rhs)
 
 
 def _nothing(element_type: Attribute) -> float | int:
@@ -102,7 +100,6 @@ def _ones(element_type: Attribute) -> int:
 class ElementwiseBinaryOp(XlaOp):
     """`result[i] = f(lhs[i], rhs[i])`; subclasses state f and the element types it takes."""
 
-    ELEMENTS: ClassVar[ElementClass]
     NEUTRAL: ClassVar[Callable[[Attribute], float | int] | None] = None
     """
     The neutral element for an element type, of operations that are commutative and, up to rounding,
@@ -115,9 +112,9 @@ class ElementwiseBinaryOp(XlaOp):
     traits = traits_def(Pure())
 
     @classmethod
-    def infer(cls, lhs: Attribute, rhs: Attribute) -> Types:
+    def infer(cls, lhs: Array, rhs: Array) -> Types:
         """The common type of the operands."""
-        return (operand_array(lhs, rhs, cls.ELEMENTS),)
+        return (operand_array(lhs, rhs),)
 
     relate = staticmethod(pointwise)
 
@@ -127,7 +124,7 @@ class AddOp(ElementwiseBinaryOp):
     """`lhs + rhs`; integers wrap, pred: logical or."""
 
     name = "xla.add"
-    ELEMENTS: ClassVar = NUMBER | PREDICATE
+    lhs = rhs = operand_def(ArrayOf(NUMBER | PREDICATE))
     NEUTRAL: ClassVar = staticmethod(_nothing)
     traits = traits_def(Pure(), Commutative())
 
@@ -137,7 +134,7 @@ class SubtractOp(ElementwiseBinaryOp):
     """`lhs - rhs`; integers wrap."""
 
     name = "xla.subtract"
-    ELEMENTS: ClassVar = NUMBER
+    lhs = rhs = operand_def(ArrayOf(NUMBER))
 
 
 @irdl_op_definition
@@ -145,7 +142,7 @@ class MultiplyOp(ElementwiseBinaryOp):
     """`lhs * rhs`; integers wrap, pred: logical and."""
 
     name = "xla.multiply"
-    ELEMENTS: ClassVar = NUMBER | PREDICATE
+    lhs = rhs = operand_def(ArrayOf(NUMBER | PREDICATE))
     NEUTRAL: ClassVar = staticmethod(_one)
     traits = traits_def(Pure(), Commutative())
 
@@ -158,7 +155,7 @@ class DivideOp(ElementwiseBinaryOp):
     """
 
     name = "xla.divide"
-    ELEMENTS: ClassVar = NUMBER
+    lhs = rhs = operand_def(ArrayOf(NUMBER))
 
 
 @irdl_op_definition
@@ -170,7 +167,7 @@ class PowerOp(ElementwiseBinaryOp):
     """
 
     name = "xla.power"
-    ELEMENTS: ClassVar = NUMBER
+    lhs = rhs = operand_def(ArrayOf(NUMBER))
 
 
 @irdl_op_definition
@@ -181,7 +178,7 @@ class RemainderOp(ElementwiseBinaryOp):
     """
 
     name = "xla.remainder"
-    ELEMENTS: ClassVar = INTEGER | FLOAT
+    lhs = rhs = operand_def(ArrayOf(INTEGER | FLOAT))
 
 
 @irdl_op_definition
@@ -189,7 +186,7 @@ class MaximumOp(ElementwiseBinaryOp):
     """The larger operand; NaN if either is NaN; `max(-0, +0) = +0`."""
 
     name = "xla.maximum"
-    ELEMENTS: ClassVar = INTEGER | FLOAT | PREDICATE
+    lhs = rhs = operand_def(ArrayOf(INTEGER | FLOAT | PREDICATE))
     NEUTRAL: ClassVar = staticmethod(_least)
     traits = traits_def(Pure(), Commutative())
 
@@ -199,7 +196,7 @@ class MinimumOp(ElementwiseBinaryOp):
     """The smaller operand; NaN if either is NaN; `min(-0, +0) = -0`."""
 
     name = "xla.minimum"
-    ELEMENTS: ClassVar = INTEGER | FLOAT | PREDICATE
+    lhs = rhs = operand_def(ArrayOf(INTEGER | FLOAT | PREDICATE))
     NEUTRAL: ClassVar = staticmethod(_greatest)
     traits = traits_def(Pure(), Commutative())
 
@@ -209,7 +206,7 @@ class AndOp(ElementwiseBinaryOp):
     """Bitwise and; logical and of pred."""
 
     name = "xla.and"
-    ELEMENTS: ClassVar = INTEGER | PREDICATE
+    lhs = rhs = operand_def(ArrayOf(INTEGER | PREDICATE))
     NEUTRAL: ClassVar = staticmethod(_ones)
     traits = traits_def(Pure(), Commutative())
 
@@ -219,7 +216,7 @@ class OrOp(ElementwiseBinaryOp):
     """Bitwise or; logical or of pred."""
 
     name = "xla.or"
-    ELEMENTS: ClassVar = INTEGER | PREDICATE
+    lhs = rhs = operand_def(ArrayOf(INTEGER | PREDICATE))
     NEUTRAL: ClassVar = staticmethod(_zero)
     traits = traits_def(Pure(), Commutative())
 
@@ -229,7 +226,7 @@ class XorOp(ElementwiseBinaryOp):
     """Bitwise exclusive or; logical exclusive or of pred."""
 
     name = "xla.xor"
-    ELEMENTS: ClassVar = INTEGER | PREDICATE
+    lhs = rhs = operand_def(ArrayOf(INTEGER | PREDICATE))
     NEUTRAL: ClassVar = staticmethod(_zero)
     traits = traits_def(Pure(), Commutative())
 
@@ -239,7 +236,7 @@ class MulhiOp(ElementwiseBinaryOp):
     """The high half of the product of double width."""
 
     name = "xla.mulhi"
-    ELEMENTS: ClassVar = INTEGER
+    lhs = rhs = operand_def(ArrayOf(INTEGER))
     traits = traits_def(Pure(), Commutative())
 
 
@@ -248,7 +245,7 @@ class ShiftLeftOp(ElementwiseBinaryOp):
     """`lhs << rhs`; the amount is unsigned, 0 from the bit width on."""
 
     name = "xla.shift_left"
-    ELEMENTS: ClassVar = INTEGER
+    lhs = rhs = operand_def(ArrayOf(INTEGER))
 
 
 @irdl_op_definition
@@ -259,7 +256,7 @@ class ShiftRightArithmeticOp(ElementwiseBinaryOp):
     """
 
     name = "xla.shift_right_arithmetic"
-    ELEMENTS: ClassVar = INTEGER
+    lhs = rhs = operand_def(ArrayOf(INTEGER))
 
 
 @irdl_op_definition
@@ -267,7 +264,7 @@ class ShiftRightLogicalOp(ElementwiseBinaryOp):
     """The right shift that fills with zeros; 0 from the bit width on."""
 
     name = "xla.shift_right_logical"
-    ELEMENTS: ClassVar = INTEGER
+    lhs = rhs = operand_def(ArrayOf(INTEGER))
 
 
 @irdl_op_definition
@@ -275,7 +272,7 @@ class Atan2Op(ElementwiseBinaryOp):
     """The angle of the point (x = rhs, y = lhs), in [-π, π]."""
 
     name = "xla.atan2"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
+    lhs = rhs = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -283,12 +280,12 @@ class ComplexOp(ElementwiseBinaryOp):
     """`lhs + i rhs`; f32 gives c64, f64 gives c128. (C1) the element type is f32 or f64."""
 
     name = "xla.complex"
-    ELEMENTS: ClassVar = FLOAT
+    lhs = rhs = operand_def(ArrayOf(FLOAT))
 
     @classmethod
-    def infer(cls, lhs: Attribute, rhs: Attribute) -> Types:
+    def infer(cls, lhs: Array, rhs: Array) -> Types:
         """The complex type whose components are the operands."""
-        parts = operand_array(lhs, rhs, cls.ELEMENTS)
+        parts = operand_array(lhs, rhs)
         element = parts.element_type
         require(isinstance(element, Float32Type | Float64Type), "C1", "components are {}", element)
         return (array_like(parts, ComplexType(element)),)  # pyright: ignore[reportArgumentType]
@@ -317,8 +314,7 @@ class CompareOp(XlaOp):
     """
 
     name = "xla.compare"
-    lhs = operand_def()
-    rhs = operand_def()
+    lhs = rhs = operand_def(ArrayOf(NUMBER | PREDICATE))
     direction = prop_def(ComparisonDirectionAttr)
     comparison_type = opt_prop_def(ComparisonTypeAttr)
     result = result_def()
@@ -326,14 +322,14 @@ class CompareOp(XlaOp):
 
     @staticmethod
     def infer(
-        lhs: Attribute,
-        rhs: Attribute,
+        lhs: Array,
+        rhs: Array,
         *,
         direction: ComparisonDirection,
         comparison_type: ComparisonType | None,
     ) -> Types:
         """The dimensions of the operands with element type pred."""
-        operands = operand_array(lhs, rhs, NUMBER | PREDICATE)
+        operands = operand_array(lhs, rhs)
         elements = element_class(operands.element_type)
         equality = direction in (ComparisonDirection.EQ, ComparisonDirection.NE)
         require(elements != COMPLEX or equality, "C5", "{} of complex values", direction)
@@ -354,7 +350,6 @@ class CompareOp(XlaOp):
         """The comparison type, the default one resolved."""
         if self.comparison_type is not None:
             return self.comparison_type.data
-        lhs = with_elements(self.lhs.type, ElementClass.ANY, "lhs")
-        return _DEFAULT_ORDER[element_class(lhs.element_type)]
+        return _DEFAULT_ORDER[element_class(cast(Array, self.lhs.type).element_type)]
 
     relate = staticmethod(pointwise)

@@ -9,12 +9,12 @@ from xdsl.traits import Pure
 from xla_dialect.dimensions import pointwise
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import (
+    ArrayOf,
     as_array,
     require_same_elements,
     require_same_shape,
-    with_elements,
 )
-from xla_dialect.types import ElementClass, united_type
+from xla_dialect.types import Array, ElementClass, united_type
 
 
 @irdl_op_definition
@@ -28,21 +28,20 @@ class ClampOp(XlaOp):
 
     name = "xla.clamp"
     min = operand_def()
-    operand = operand_def()
+    operand = operand_def(ArrayOf(ElementClass.REAL | ElementClass.PRED))
     max = operand_def()
     result = result_def()
     traits = traits_def(Pure())
 
     @staticmethod
-    def infer(min: Attribute, operand: Attribute, max: Attribute) -> Types:
+    def infer(min: Attribute, operand: Array, max: Attribute) -> Types:
         """The type of the operand."""
-        source = with_elements(operand, ElementClass.REAL | ElementClass.PRED, "operand")
-        parts = [source]
+        parts = [operand]
         for name, bound in (("min", min), ("max", max)):
             limit = as_array(bound, name)
-            require_same_elements(limit, source, f"{name} and operand", "C1")
+            require_same_elements(limit, operand, f"{name} and operand", "C1")
             if limit.shape.data:
-                require_same_shape(limit, source, f"{name} and operand", "C2")
+                require_same_shape(limit, operand, f"{name} and operand", "C2")
                 parts.append(limit)
         return (united_type(*parts),)
 
@@ -59,23 +58,20 @@ class SelectOp(XlaOp):
     """
 
     name = "xla.select"
-    pred = operand_def()
-    on_true = operand_def()
-    on_false = operand_def()
+    pred = operand_def(ArrayOf(ElementClass.PRED))
+    on_true = operand_def(ArrayOf(ElementClass.ANY, "C2"))
+    on_false = operand_def(ArrayOf(ElementClass.ANY, "C2"))
     result = result_def()
     traits = traits_def(Pure())
 
     @staticmethod
-    def infer(pred: Attribute, on_true: Attribute, on_false: Attribute) -> Types:
+    def infer(pred: Array, on_true: Array, on_false: Array) -> Types:
         """The type of `on_true`."""
-        choice = with_elements(pred, ElementClass.PRED, "pred")
-        left = with_elements(on_true, ElementClass.ANY, "on_true", "C2")
-        right = with_elements(on_false, ElementClass.ANY, "on_false", "C2")
-        require_same_elements(left, right, "on_true and on_false", "C2")
-        require_same_shape(left, right, "on_true and on_false", "C2")
-        if not choice.shape.data:
-            return (united_type(left, right),)
-        require_same_shape(choice, left, "pred and on_true", "C3")
-        return (united_type(left, right, choice),)
+        require_same_elements(on_true, on_false, "on_true and on_false", "C2")
+        require_same_shape(on_true, on_false, "on_true and on_false", "C2")
+        if not pred.shape.data:
+            return (united_type(on_true, on_false),)
+        require_same_shape(pred, on_true, "pred and on_true", "C3")
+        return (united_type(on_true, on_false, pred),)
 
     relate = staticmethod(pointwise)

@@ -6,16 +6,13 @@ its element type unless stated.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from xla_dialect.dimensions import pointwise
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.rules.constraints import with_elements
-from xla_dialect.types import PRED, ElementClass, array_like, component_type, without_layout
+from xla_dialect.rules.constraints import ArrayOf
+from xla_dialect.types import PRED, Array, ElementClass, array_like, component_type, without_layout
 
 FLOAT = ElementClass.FLOAT
 COMPLEX = ElementClass.COMPLEX
@@ -27,16 +24,14 @@ PREDICATE = ElementClass.PRED
 class ElementwiseUnaryOp(XlaOp):
     """`result[i] = f(operand[i])`; subclasses state f and the element types it takes."""
 
-    ELEMENTS: ClassVar[ElementClass]
-
     operand = operand_def()
     result = result_def()
     traits = traits_def(Pure())
 
     @classmethod
-    def infer(cls, operand: Attribute) -> Types:
+    def infer(cls, operand: Array) -> Types:
         """The type of the operand."""
-        return (without_layout(with_elements(operand, cls.ELEMENTS, "operand")),)
+        return (without_layout(operand),)
 
     relate = staticmethod(pointwise)
 
@@ -45,10 +40,9 @@ class ComponentOp(ElementwiseUnaryOp):
     """An operation that gives the component type of a complex operand."""
 
     @classmethod
-    def infer(cls, operand: Attribute) -> Types:
+    def infer(cls, operand: Array) -> Types:
         """The type of the operand with c64 replaced by f32 and c128 by f64."""
-        source = with_elements(operand, cls.ELEMENTS, "operand")
-        return (array_like(source, component_type(source.element_type)),)
+        return (array_like(operand, component_type(operand.element_type)),)
 
 
 @irdl_op_definition
@@ -60,7 +54,7 @@ class AbsOp(ComponentOp):
     """
 
     name = "xla.abs"
-    ELEMENTS: ClassVar = INTEGER | FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(INTEGER | FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -68,7 +62,7 @@ class AcosOp(ElementwiseUnaryOp):
     """`arccos x`, in [0, π]; NaN outside [-1, 1]."""
 
     name = "xla.acos"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -76,7 +70,7 @@ class AcoshOp(ElementwiseUnaryOp):
     """`arcosh x`; NaN below 1."""
 
     name = "xla.acosh"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -84,7 +78,7 @@ class AsinOp(ElementwiseUnaryOp):
     """`arcsin x`, in [-π/2, π/2]; NaN outside [-1, 1]."""
 
     name = "xla.asin"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -92,7 +86,7 @@ class AsinhOp(ElementwiseUnaryOp):
     """`arsinh x`."""
 
     name = "xla.asinh"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -100,7 +94,7 @@ class AtanhOp(ElementwiseUnaryOp):
     """`artanh x`; ±infinity at ±1, NaN beyond."""
 
     name = "xla.atanh"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -108,7 +102,7 @@ class CbrtOp(ElementwiseUnaryOp):
     """The cube root, real for negative x."""
 
     name = "xla.cbrt"
-    ELEMENTS: ClassVar = FLOAT
+    operand = operand_def(ArrayOf(FLOAT))
 
 
 @irdl_op_definition
@@ -116,7 +110,7 @@ class CeilOp(ElementwiseUnaryOp):
     """The smallest integer not below x; keeps the sign of zero."""
 
     name = "xla.ceil"
-    ELEMENTS: ClassVar = FLOAT
+    operand = operand_def(ArrayOf(FLOAT))
 
 
 @irdl_op_definition
@@ -124,7 +118,7 @@ class CountLeadingZerosOp(ElementwiseUnaryOp):
     """The number of leading zero bits; the bit width for 0."""
 
     name = "xla.count_leading_zeros"
-    ELEMENTS: ClassVar = INTEGER
+    operand = operand_def(ArrayOf(INTEGER))
 
 
 @irdl_op_definition
@@ -132,7 +126,7 @@ class CosineOp(ElementwiseUnaryOp):
     """`cos x`."""
 
     name = "xla.cosine"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -140,7 +134,7 @@ class CoshOp(ElementwiseUnaryOp):
     """`cosh x`."""
 
     name = "xla.cosh"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -148,7 +142,7 @@ class ErfOp(ElementwiseUnaryOp):
     """`erf(x) = (2/√π) ∫_0^x e^(-t²) dt`."""
 
     name = "xla.erf"
-    ELEMENTS: ClassVar = FLOAT
+    operand = operand_def(ArrayOf(FLOAT))
 
 
 @irdl_op_definition
@@ -156,7 +150,7 @@ class ExponentialOp(ElementwiseUnaryOp):
     """`e^x`."""
 
     name = "xla.exponential"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -164,7 +158,7 @@ class ExponentialMinusOneOp(ElementwiseUnaryOp):
     """`e^x - 1`, accurate near 0."""
 
     name = "xla.exponential_minus_one"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -172,7 +166,7 @@ class FloorOp(ElementwiseUnaryOp):
     """The largest integer not above x; keeps the sign of zero."""
 
     name = "xla.floor"
-    ELEMENTS: ClassVar = FLOAT
+    operand = operand_def(ArrayOf(FLOAT))
 
 
 @irdl_op_definition
@@ -180,7 +174,7 @@ class ImagOp(ComponentOp):
     """The imaginary part, of the component type; 0 for a float operand."""
 
     name = "xla.imag"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -188,12 +182,12 @@ class IsFiniteOp(ElementwiseUnaryOp):
     """True where x is neither infinite nor NaN; the result has element type pred."""
 
     name = "xla.is_finite"
-    ELEMENTS: ClassVar = FLOAT
+    operand = operand_def(ArrayOf(FLOAT))
 
     @classmethod
-    def infer(cls, operand: Attribute) -> Types:
+    def infer(cls, operand: Array) -> Types:
         """The dimensions of the operand with element type pred."""
-        return (array_like(with_elements(operand, cls.ELEMENTS, "operand"), PRED),)
+        return (array_like(operand, PRED),)
 
 
 @irdl_op_definition
@@ -201,7 +195,7 @@ class LogOp(ElementwiseUnaryOp):
     """`ln x`; -infinity at ±0, NaN below."""
 
     name = "xla.log"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -209,7 +203,7 @@ class LogPlusOneOp(ElementwiseUnaryOp):
     """`ln(1 + x)`, accurate near 0."""
 
     name = "xla.log_plus_one"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -217,7 +211,7 @@ class LogisticOp(ElementwiseUnaryOp):
     """`1 / (1 + e^(-x))`."""
 
     name = "xla.logistic"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -225,7 +219,7 @@ class NegateOp(ElementwiseUnaryOp):
     """`-x`; integers wrap, unsigned ones too."""
 
     name = "xla.negate"
-    ELEMENTS: ClassVar = INTEGER | FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(INTEGER | FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -233,7 +227,7 @@ class NotOp(ElementwiseUnaryOp):
     """Logical negation of pred, bitwise complement of integers."""
 
     name = "xla.not"
-    ELEMENTS: ClassVar = INTEGER | PREDICATE
+    operand = operand_def(ArrayOf(INTEGER | PREDICATE))
 
 
 @irdl_op_definition
@@ -241,7 +235,7 @@ class PopcntOp(ElementwiseUnaryOp):
     """The number of set bits."""
 
     name = "xla.popcnt"
-    ELEMENTS: ClassVar = INTEGER
+    operand = operand_def(ArrayOf(INTEGER))
 
 
 @irdl_op_definition
@@ -249,7 +243,7 @@ class RealOp(ComponentOp):
     """The real part, of the component type; a float operand unchanged."""
 
     name = "xla.real"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -257,7 +251,7 @@ class RoundNearestAfzOp(ElementwiseUnaryOp):
     """The nearest integer, ties away from zero; keeps the sign of zero."""
 
     name = "xla.round_nearest_afz"
-    ELEMENTS: ClassVar = FLOAT
+    operand = operand_def(ArrayOf(FLOAT))
 
 
 @irdl_op_definition
@@ -265,7 +259,7 @@ class RoundNearestEvenOp(ElementwiseUnaryOp):
     """The nearest integer, ties to even; keeps the sign of zero."""
 
     name = "xla.round_nearest_even"
-    ELEMENTS: ClassVar = FLOAT
+    operand = operand_def(ArrayOf(FLOAT))
 
 
 @irdl_op_definition
@@ -273,7 +267,7 @@ class RsqrtOp(ElementwiseUnaryOp):
     """`1 / √x`; ±infinity at ±0."""
 
     name = "xla.rsqrt"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -281,7 +275,7 @@ class SignOp(ElementwiseUnaryOp):
     """-1, 0 or 1; keeps -0 and NaN. Complex: `x / |x|`, 0 for 0."""
 
     name = "xla.sign"
-    ELEMENTS: ClassVar = SIGNED | COMPLEX
+    operand = operand_def(ArrayOf(SIGNED | COMPLEX))
 
 
 @irdl_op_definition
@@ -289,7 +283,7 @@ class SineOp(ElementwiseUnaryOp):
     """`sin x`."""
 
     name = "xla.sine"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -297,7 +291,7 @@ class SinhOp(ElementwiseUnaryOp):
     """`sinh x`."""
 
     name = "xla.sinh"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -305,7 +299,7 @@ class SqrtOp(ElementwiseUnaryOp):
     """`√x`; NaN below zero, `√-0 = -0`."""
 
     name = "xla.sqrt"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -313,7 +307,7 @@ class TanOp(ElementwiseUnaryOp):
     """`tan x`."""
 
     name = "xla.tan"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -321,4 +315,4 @@ class TanhOp(ElementwiseUnaryOp):
     """`tanh x`."""
 
     name = "xla.tanh"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))

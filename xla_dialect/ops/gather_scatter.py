@@ -23,6 +23,7 @@ from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Slicing
 from xla_dialect.op import Ints, Types, XlaOp
 from xla_dialect.ops.reduction import may_reassociate, require_reducer
 from xla_dialect.rules.constraints import (
+    ArrayOf,
     require_dimensions,
     require_length,
     require_same_elements,
@@ -59,8 +60,8 @@ class GatherOp(XlaOp):
     """
 
     name = "xla.gather"
-    operand = operand_def()
-    start_indices = operand_def()
+    operand = operand_def(ArrayOf())
+    start_indices = operand_def(ArrayOf(ElementClass.INTEGER))
     offset_dims = prop_def(INTEGERS)
     collapsed_slice_dims = prop_def(INTEGERS, default_value=EMPTY)
     operand_batching_dims = prop_def(INTEGERS, default_value=EMPTY)
@@ -74,8 +75,8 @@ class GatherOp(XlaOp):
 
     @staticmethod
     def infer(
-        operand: Attribute,
-        start_indices: Attribute,
+        operand: Array,
+        start_indices: Array,
         *,
         offset_dims: Ints,
         collapsed_slice_dims: Ints,
@@ -90,9 +91,7 @@ class GatherOp(XlaOp):
 
         A dynamic dimension of the operand that slices take whole remains dynamic.
         """
-        source = with_elements(operand, ElementClass.ANY, "operand")
-        indices = with_elements(start_indices, ElementClass.INTEGER, "start_indices")
-        sizes, index_sizes = sizes_of(source), sizes_of(indices)
+        sizes, index_sizes = sizes_of(operand), sizes_of(start_indices)
         rank = len(sizes)
         extended = _with_index_vector(index_sizes, index_vector_dim, "C2")
         _require_ascending(offset_dims, len(extended) - 1 + len(offset_dims), "offset_dims", "C3")
@@ -138,7 +137,7 @@ class GatherOp(XlaOp):
             for s, d in zip(slice_sizes, sizes, strict=True)
         ]
         result = shapes.gathered(extended, index_vector_dim, window, dropped, offset_dims)
-        return (array(source.element_type, result),)
+        return (array(operand.element_type, result),)
 
     @staticmethod
     def relate(
@@ -267,7 +266,7 @@ class ScatterOp(XlaOp):
 
     name = "xla.scatter"
     inputs = var_operand_def()
-    scatter_indices = operand_def()
+    scatter_indices = operand_def(ArrayOf(ElementClass.INTEGER, "C5"))
     updates = var_operand_def()
     update_window_dims = prop_def(INTEGERS)
     inserted_window_dims = prop_def(INTEGERS, default_value=EMPTY)
@@ -285,7 +284,7 @@ class ScatterOp(XlaOp):
     @staticmethod
     def infer(
         inputs: tuple[Attribute, ...],
-        scatter_indices: Attribute,
+        scatter_indices: Array,
         updates: tuple[Attribute, ...],
         *,
         update_window_dims: Ints,
@@ -299,9 +298,8 @@ class ScatterOp(XlaOp):
         """The types of the inputs."""
         arrays, update = _require_pairs(inputs, updates)
         require_reducer(to_apply, "to_apply", arrays)
-        indices = with_elements(scatter_indices, ElementClass.INTEGER, "scatter_indices", "C5")
         sizes, update_sizes = sizes_of(arrays[0]), sizes_of(update)
-        extended = _with_index_vector(sizes_of(indices), index_vector_dim, "C6")
+        extended = _with_index_vector(sizes_of(scatter_indices), index_vector_dim, "C6")
         require(
             len(update_sizes) == len(update_window_dims) + len(extended) - 1,
             "C7",

@@ -21,7 +21,7 @@ from xdsl.traits import Pure
 from xla_dialect.attributes import FftType, FftTypeAttr, Transpose, TransposeAttr
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.rules.constraints import require_same_elements, with_elements
+from xla_dialect.rules.constraints import ArrayOf, require_same_elements, with_elements
 from xla_dialect.shapes.dynamic_size import compatible, compatible_sizes, united
 from xla_dialect.types import (
     BY_NAME,
@@ -128,19 +128,18 @@ class CholeskyOp(XlaOp):
     """
 
     name = "xla.cholesky"
-    a = operand_def()
+    a = operand_def(ArrayOf(FIELD))
     lower = prop_def(FLAG, default_value=FALSE)
     result = result_def()
     traits = traits_def(Pure())
 
     @staticmethod
-    def infer(a: Attribute) -> Types:
+    def infer(a: Array) -> Types:
         """The type of the operand."""
-        matrix = with_elements(a, FIELD, "a")
-        _require_square(matrix, "C2", "C3")
-        *batch, rows, columns = sizes_of(matrix)
+        _require_square(a, "C2", "C3")
+        *batch, rows, columns = sizes_of(a)
         sizes = (*batch, *united((rows, columns), (columns, rows)))
-        return (array(matrix.element_type, sizes),)
+        return (array(a.element_type, sizes),)
 
     @staticmethod
     def relate(relations: RelationsBuilder) -> None:
@@ -166,8 +165,7 @@ class TriangularSolveOp(XlaOp):
     """
 
     name = "xla.triangular_solve"
-    a = operand_def()
-    b = operand_def()
+    a = b = operand_def(ArrayOf(FIELD))
     left_side = prop_def(FLAG, default_value=FALSE)
     lower = prop_def(FLAG, default_value=FALSE)
     unit_diagonal = prop_def(FLAG, default_value=FALSE)
@@ -176,13 +174,12 @@ class TriangularSolveOp(XlaOp):
     traits = traits_def(Pure())
 
     @staticmethod
-    def infer(a: Attribute, b: Attribute, *, left_side: bool) -> Types:
+    def infer(a: Array, b: Array, *, left_side: bool) -> Types:
         """The type of b."""
-        matrix, right = with_elements(a, FIELD, "a"), with_elements(b, FIELD, "b")
-        require_same_elements(matrix, right, "a and b", "C1")
-        sizes, others = sizes_of(matrix), sizes_of(right)
+        require_same_elements(a, b, "a and b", "C1")
+        sizes, others = sizes_of(a), sizes_of(b)
         require(len(sizes) == len(others), "C2", "a has rank {}, b {}", len(sizes), len(others))
-        _require_square(matrix, "C2", "C3")
+        _require_square(a, "C2", "C3")
         solved = others[-2 if left_side else -1]
         require(compatible(solved, sizes[-1]), "C4", "a has {} rows, b has {}", sizes[-1], solved)
         require(
@@ -195,7 +192,7 @@ class TriangularSolveOp(XlaOp):
         rest = list(others[-2:])
         solution = 0 if left_side else 1
         (rest[solution],) = united([rest[solution]], sizes[-2:-1], sizes[-1:])
-        return (array(right.element_type, (*united(others[:-2], sizes[:-2]), *rest)),)
+        return (array(b.element_type, (*united(others[:-2], sizes[:-2]), *rest)),)
 
     @staticmethod
     def relate(relations: RelationsBuilder, *, left_side: bool, transpose_a: Transpose) -> None:

@@ -26,6 +26,7 @@ from xla_dialect.attributes import (
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal, pointwise
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import (
+    ArrayOf,
     declared_array,
     flat_results,
     require_same_shape,
@@ -200,21 +201,19 @@ class StochasticConvertOp(XlaOp):
     """
 
     name = "xla.stochastic_convert"
-    operand = operand_def()
-    random = operand_def()
+    operand = operand_def(ArrayOf(ElementClass.FLOAT))
+    random = operand_def(ArrayOf(ElementClass.UNSIGNED, "C2"))
     result = result_def()
     traits = traits_def(Pure())
 
     @staticmethod
-    def infer(operand: Attribute, random: Attribute, *, declared: Types) -> Types:
+    def infer(operand: Array, random: Array, *, declared: Types) -> Types:
         """The dimensions of the operand with the declared element type."""
-        source = with_elements(operand, ElementClass.FLOAT, "operand")
-        chance = with_elements(random, ElementClass.UNSIGNED, "random", "C2")
-        require_same_shape(source, chance, "operand and random", "C2")
-        widths = [BY_TYPE[t.element_type].bits for t in (source, chance)]
+        require_same_shape(operand, random, "operand and random", "C2")
+        widths = [BY_TYPE[t.element_type].bits for t in (operand, random)]
         require(widths[0] == widths[1], "C2", "operand has {} bits, random {}", *widths)
         allowed = ElementClass.INTEGER | ElementClass.FLOAT
         result = with_elements(declared_array(declared), allowed, "the result", "C3")
-        return (array_like(source, result.element_type),)
+        return (array_like(operand, result.element_type),)
 
     relate = staticmethod(pointwise)

@@ -32,6 +32,7 @@ from xla_dialect.dimensions import (
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.elementwise_binary import ElementwiseBinaryOp
 from xla_dialect.rules.constraints import (
+    ArrayOf,
     require_computation,
     require_dimensions,
     require_same_elements,
@@ -249,8 +250,8 @@ class SelectAndScatterOp(XlaOp):
 
     name = "xla.select_and_scatter"
     NUMBERING: ClassVar = {"window": Numbering(listed=0)}
-    operand = operand_def()
-    source = operand_def()
+    operand = operand_def(ArrayOf())
+    source = operand_def(ArrayOf())
     init_value = operand_def()
     window = prop_def(WindowAttr, default_value=WindowAttr(Window()))
     result = result_def()
@@ -260,8 +261,8 @@ class SelectAndScatterOp(XlaOp):
 
     @staticmethod
     def infer(
-        operand: Attribute,
-        source: Attribute,
+        operand: Array,
+        source: Array,
         init_value: Attribute,
         *,
         window: Window,
@@ -269,20 +270,18 @@ class SelectAndScatterOp(XlaOp):
         scatter: Region,
     ) -> Types:
         """The type of the operand."""
-        base = with_elements(operand, ElementClass.ANY, "operand")
-        values = with_elements(source, ElementClass.ANY, "source")
-        require_same_elements(base, values, "operand and source", "C1")
+        require_same_elements(operand, source, "operand and source", "C1")
         require(
-            is_scalar(init_value, base.element_type),
+            is_scalar(init_value, operand.element_type),
             "C1",
             "init value is {}, the operand {}",
             spell(init_value),
-            spell(base),
+            spell(operand),
         )
-        scalar = array(base.element_type, ())
+        scalar = array(operand.element_type, ())
         require_computation(select, "select", (scalar, scalar), (array(PRED, ()),), ("C2", "C2"))
-        require_reducer(scatter, "scatter", [base])
-        sizes = sizes_of(base)
+        require_reducer(scatter, "scatter", [operand])
+        sizes = sizes_of(operand)
         require_window(window, len(sizes), ("C4", "C4"))
         _require_unreversed(window, "C4")
         require(
@@ -293,14 +292,14 @@ class SelectAndScatterOp(XlaOp):
         )
         placements = window.placements(sizes)
         require(
-            compatible_sizes(sizes_of(values), placements),
+            compatible_sizes(sizes_of(source), placements),
             "C5",
             "source has sizes {}, the window {} placements",
-            list(sizes_of(values)),
+            list(sizes_of(source)),
             list(placements),
         )
-        dynamic = [marked(n, m) for n, m in zip(sizes, sizes_of(values), strict=True)]
-        return (array(base.element_type, dynamic),)
+        dynamic = [marked(n, m) for n, m in zip(sizes, sizes_of(source), strict=True)]
+        return (array(operand.element_type, dynamic),)
 
     @staticmethod
     def relate(relations: RelationsBuilder, *, window: Window) -> None:

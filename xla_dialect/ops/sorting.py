@@ -19,9 +19,14 @@ from xdsl.traits import Pure, RecursiveMemoryEffect
 
 from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.rules.constraints import require_computation, require_same_shape, with_elements
+from xla_dialect.rules.constraints import (
+    ArrayOf,
+    require_computation,
+    require_same_shape,
+    with_elements,
+)
 from xla_dialect.shapes.dynamic_size import bounded
-from xla_dialect.types import PRED, S32, ElementClass, array, sizes_of, united_type
+from xla_dialect.types import PRED, S32, Array, ElementClass, array, sizes_of, united_type
 from xla_dialect.violations import require
 
 
@@ -88,23 +93,22 @@ class TopkOp(XlaOp):
     """
 
     name = "xla.topk"
-    operand = operand_def()
+    operand = operand_def(ArrayOf(ElementClass.REAL, "C3"))
     k = prop_def(IntegerAttr.constr(type=i64))
     largest = prop_def(IntegerAttr.constr(type=i1), default_value=BoolAttr.from_bool(True))
     outputs = var_result_def()
     traits = traits_def(Pure())
 
     @staticmethod
-    def infer(operand: Attribute, *, k: int) -> Types:
+    def infer(operand: Array, *, k: int) -> Types:
         """The operand's type with k as the last size, and the same with elements s32."""
-        source = with_elements(operand, ElementClass.REAL, "operand", "C3")
-        sizes = sizes_of(source)
+        sizes = sizes_of(operand)
         require(bool(sizes), "C1", "the operand is a scalar")
         require(
             bounded(0, k, sizes[-1]), "C2", "k is {}, the last dimension has size {}", k, sizes[-1]
         )
         kept = (*sizes[:-1], k)
-        return array(source.element_type, kept), array(S32, kept)
+        return array(operand.element_type, kept), array(S32, kept)
 
     @staticmethod
     def relate(relations: RelationsBuilder) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Region
+from xdsl.irdl import AttrConstraint, VerificationContext
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.shapes.dynamic_size import bounded, compatible
 from xla_dialect.shapes.size_arithmetic import are_dimensions
@@ -44,6 +47,29 @@ def with_elements(type_: Attribute, allowed: ElementClass, name: str, label: str
             f"allowed: {allowed.describe()}",
         )
     return array_type
+
+
+@dataclass(frozen=True)
+class ArrayOf(AttrConstraint[Array]):
+    """An operand is an array whose elements are of one of the allowed classes, by a rule."""
+
+    elements: ElementClass = ElementClass.ANY
+    label: str = "C1"
+
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        """Raises VerifyException."""
+        try:
+            with_elements(attr, self.elements, "it", self.label)
+        except Violation as violation:
+            raise VerifyException(str(violation)) from None
+
+    def get_bases(self) -> set[type[Attribute]]:
+        """Arrays are tensors."""
+        return {TensorType}
+
+    def mapping_type_vars(self, type_var_mapping: object) -> ArrayOf:
+        """There are none."""
+        return self
 
 
 def require_same_shape(a: Array, b: Array, names: str, label: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, i64
 from xdsl.ir import Attribute, SSAValue
 
-from xla_dialect.op import Types, decode
+from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops.data_movement import PadOp, SliceOp
 from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels
@@ -140,7 +140,7 @@ def check_pad(op: SourceOp, conversion: Conversion) -> None:
     low, high, interior = (_shape(op, conversion, 2 + i, rank) for i in range(3))
     _one_type(op, conversion.operands(op)[2:])
     padding = {"edge_padding_low": low, "edge_padding_high": high, "interior_padding": interior}
-    _inferred(op, conversion, lambda: PadOp.infer(operand, value, **padding))
+    _inferred(op, conversion, PadOp, (operand, value), padding)
 
 
 def check_slice(op: SourceOp, conversion: Conversion) -> None:
@@ -150,7 +150,7 @@ def check_slice(op: SourceOp, conversion: Conversion) -> None:
     start, limit, strides = (_shape(op, conversion, 1 + i, rank) for i in range(3))
     _one_type(op, conversion.operands(op)[1:])
     ranges = {"start_indices": start, "limit_indices": limit, "strides": strides}
-    _inferred(op, conversion, lambda: SliceOp.infer(operand, **ranges))
+    _inferred(op, conversion, SliceOp, (operand,), ranges)
 
 
 def check_gather(op: SourceOp, conversion: Conversion) -> None:
@@ -163,13 +163,19 @@ def check_gather(op: SourceOp, conversion: Conversion) -> None:
     taken["slice_sizes"] = known
     names = ("collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims")
     numbers: dict[str, Any] = {**dict.fromkeys(names, ()), **taken}
-    _inferred(op, conversion, lambda: GatherOp.infer(operand, indices, **numbers))
+    _inferred(op, conversion, GatherOp, (operand, indices), numbers)
 
 
-def _inferred(op: SourceOp, conversion: Conversion, infer: Callable[[], Types]) -> None:
+def _inferred(
+    op: SourceOp,
+    conversion: Conversion,
+    operation: type[XlaOp],
+    operands: Sequence[Attribute],
+    properties: Mapping[str, Any],
+) -> None:
     """The declared result is what an operation infers."""
     try:
-        types = infer()
+        types = operation.contract().types_inferred(operands, properties)
     except Violation as violation:
         op.fail(str(violation))
     declared = conversion.result_types(op)
