@@ -88,14 +88,15 @@ class RecordedCode:
         pointer = ctypes.c_void_p.from_address(code.symbols[code.profile.events_symbol])
         pointer.value = self._words.ctypes.data
 
-    def __call__(self, table: int) -> None:
+    def __call__(self, table: int) -> int:
         self._words[0] = 0
-        self._call(table)
+        was_interrupted = self._call(table)
         count = int(self._words[0])
         kept = min(count, MOST_EVENTS)
         found = self._words[WORDS_BEFORE_EVENTS:][: kept * WORDS_OF_AN_EVENT]
         events = found.reshape(kept, WORDS_OF_AN_EVENT).copy()
         self._sink(RunEvents(self._profile, events, count - kept))
+        return was_interrupted
 
 
 class Roofline(Protocol):
