@@ -19,7 +19,6 @@ from lowerings.rewriting.conversion import ConversionBuilder
 from xla_dialect.analysis.computations import (
     Reducing,
     accumulates_in_f32,
-    only_operation,
     reducer_of,
     scatters_long_sums,
 )
@@ -30,7 +29,7 @@ from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.elementwise_binary import AddOp, ComplexOp, SubtractOp
 from xla_dialect.ops.elementwise_unary import ImagOp, RealOp
 from xla_dialect.ops.gather_scatter import ScatterOp
-from xla_dialect.ops.reduction import SelectAndScatterOp
+from xla_dialect.ops.reduction import SelectAndScatterOp, only_operation
 from xla_dialect.types import Array, array, array_like, component_type
 
 Taken: TypeAlias = Callable[[SSAValue], Operation]

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 from xdsl.ir import Attribute, Block, Region
 
-from xla_dialect.analysis.computations import neutral_element, only_operation
+from xla_dialect.analysis.computations import neutral_element
 from xla_dialect.literals import arrays
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp
@@ -18,7 +18,7 @@ from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.data_movement import DynamicSliceOp
 from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
-from xla_dialect.ops.reduction import ReduceOp
+from xla_dialect.ops.reduction import ReduceOp, only_operation
 from xla_dialect.types import PRED, Array, ElementClass, array, element_class, is_array
 from xla_dialect.xdsl.creation import create
 

@@ -37,6 +37,7 @@ from xla_dialect.sharding.attributes import SHARDING_RULE, ShardingRuleAttr
 from xla_dialect.sharding.sharding_rule import ShardingRule
 from xla_dialect.spelling import SpellingError
 from xla_dialect.types import Array, extents
+from xla_dialect.verification.shardings import fault_of_rule
 from xla_dialect.xdsl.traversal import operands_of
 
 ELEMENTWISE: tuple[type[Operation], ...] = (
@@ -97,11 +98,12 @@ def rule_of(op: Operation) -> ShardingRule | None:
     """
     The rule of an operation: given with it, by an entry point, or by its declaration of dimensions.
 
-    Raises XlaError for a rule that does not fit the operation.
+    Raises XlaError for a rule of an entry point that does not fit the operation; the verifier has
+    looked at the others.
     """
     given = op.attributes.get(SHARDING_RULE)
     if isinstance(given, ShardingRuleAttr):
-        return _checked(op, given.data)
+        return given.data
     if isinstance(op, CustomCallOp):
         return _of_custom_call(op)
     relations = op.dimension_relations() if isinstance(op, XlaOp) else None
@@ -128,8 +130,12 @@ def _of_custom_call(op: CustomCallOp) -> ShardingRule | None:
             rule = ShardingRuleAttr.read(f"<{rule}>") if isinstance(rule, str) else rule
         except SpellingError as error:
             raise XlaError(f"{described(op)}: its sharding rule: {error}") from None
-        if rule is not None:
-            return _checked(op, rule)
+        if rule is None:
+            continue
+        fault = fault_of_rule(ShardingRuleAttr(rule), op)
+        if fault is not None:
+            raise XlaError(f"{described(op)}: {fault}")
+        return rule
     if target in ANNOTATIONS and op.operand_types == op.result_types:
         return identity_rule(tuple(_sizes(op.operand_types[0])), 1)
     return None
@@ -140,14 +146,6 @@ def identity_rule(sizes: tuple[int, ...], operands: int) -> ShardingRule:
     """The rule of operands that are all like the result."""
     dimensions = tuple((factor,) for factor in range(len(sizes)))
     return ShardingRule(sizes, (dimensions,) * operands, (dimensions,))
-
-
-def _checked(op: Operation, rule: ShardingRule) -> ShardingRule:
-    operands = [_sizes(value.type) for value in operands_of(op)]
-    fault = rule.fault(operands, [_sizes(type_) for type_ in op.result_types])
-    if fault is not None:
-        raise XlaError(f"{described(op)}: its sharding rule {fault}")
-    return rule
 
 
 def _sizes(type_: Attribute) -> tuple[int, ...]:

@@ -7,10 +7,10 @@ from typing import TypeAlias, cast
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type
 from xdsl.ir import Attribute, Block
 
-from xla_dialect.op import XlaOp, decode
+from xla_dialect.op import decode
 from xla_dialect.ops.elementwise_binary import AddOp, ElementwiseBinaryOp, MultiplyOp
 from xla_dialect.ops.gather_scatter import ScatterOp
-from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp, SelectAndScatterOp
+from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp, SelectAndScatterOp, only_operation
 from xla_dialect.shapes.size_arithmetic import without
 from xla_dialect.types import (
     BY_TYPE,
@@ -25,21 +25,6 @@ UPDATES_IN_ORDER = 16
 """So many terms, for each sum, are added one after the other."""
 
 Reducing: TypeAlias = ReduceOp | ReduceWindowOp | ScatterOp | SelectAndScatterOp
-
-
-def only_operation(computation: Block) -> type[XlaOp] | None:
-    """The operation of both parameters that a computation of two parameters consists of."""
-    op, last = computation.first_op, computation.last_op
-    if (
-        not isinstance(op, XlaOp)
-        or last is None
-        or len(computation.args) != 2
-        or set(op.operands) != set(computation.args)
-        or op.next_op is not last
-        or tuple(last.operands) != tuple(op.results)
-    ):
-        return None
-    return type(op)
 
 
 def accumulates(computation: Block) -> bool:

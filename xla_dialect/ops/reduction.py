@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, i64
-from xdsl.ir import Attribute, Region
+from xdsl.ir import Attribute, Block, Region
 from xdsl.irdl import (
     SameVariadicOperandSize,
     irdl_op_definition,
@@ -102,19 +102,28 @@ def require_reducer(computation: Region, name: str, arrays: Sequence[Array]) -> 
     require_computation(computation, name, scalars * 2, scalars, ("RC1", "RC2"))
 
 
+def only_operation(computation: Block) -> type[XlaOp] | None:
+    """The operation of both parameters that a computation of two parameters consists of."""
+    op, last = computation.first_op, computation.last_op
+    if (
+        not isinstance(op, XlaOp)
+        or last is None
+        or len(computation.args) != 2
+        or set(op.operands) != set(computation.args)
+        or op.next_op is not last
+        or tuple(last.operands) != tuple(op.results)
+    ):
+        return None
+    return type(op)
+
+
 def may_reassociate(computation: Region) -> bool:
     """Whether a fold may be reassociated: the computation is one operation on both parameters."""
-    block = computation.block
-    first, last = block.first_op, block.last_op
+    operation = only_operation(computation.block)
     return (
-        first is not None
-        and last is first.next_op
-        and last is not None
-        and isinstance(first, ElementwiseBinaryOp)
-        and first.NEUTRAL is not None
-        and len(block.args) == 2
-        and set(first.operands) == set(block.args)
-        and tuple(last.operands) == tuple(first.results)
+        operation is not None
+        and issubclass(operation, ElementwiseBinaryOp)
+        and operation.NEUTRAL is not None
     )
 
 

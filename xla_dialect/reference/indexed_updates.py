@@ -8,10 +8,11 @@ import numpy as np
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Region
 
-from xla_dialect.analysis.computations import adds_long_sums, only_operation
+from xla_dialect.analysis.computations import adds_long_sums
 from xla_dialect.literals.arrays import Array, DType
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
+from xla_dialect.ops.reduction import only_operation
 from xla_dialect.reference.computations import on_arrays, returned_values
 from xla_dialect.reference.elementwise_binary import total_order_key
 from xla_dialect.reference.rounding import DOUBLE_DTYPES, rounded, widened

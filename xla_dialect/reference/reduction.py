@@ -13,11 +13,12 @@ import numpy as np
 from xdsl.interpreter import Interpreter, PythonValues
 from xdsl.ir import Region
 
-from xla_dialect.analysis.computations import accumulates, only_operation
+from xla_dialect.analysis.computations import accumulates
 from xla_dialect.literals.arrays import Array
 from xla_dialect.op import Ints, XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops import reduction as ops
+from xla_dialect.ops.reduction import only_operation
 from xla_dialect.reference.blocked_sums import BlockedSum, blocked_sum
 from xla_dialect.reference.computations import ArrayFunction, on_arrays
 from xla_dialect.reference.elementwise_binary import BINARY

@@ -9,17 +9,13 @@ import numpy as np
 
 from lowerings.expand.dynamic_dimensions.regular import with_sizes
 from lowerings.expand.dynamic_dimensions.sized import Rule, Rules, Sized
-from xla_dialect.analysis.computations import (
-    accumulates_in_f32,
-    neutral_element,
-    only_operation,
-)
+from xla_dialect.analysis.computations import accumulates_in_f32, neutral_element
 from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.dimensions import FactorType
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import decode
 from xla_dialect.ops.elementwise_binary import AddOp
-from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp
+from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp, only_operation
 from xla_dialect.ops.sorting import SortOp
 from xla_dialect.xdsl.operation_table import OperationTable
 
