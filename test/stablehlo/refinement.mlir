@@ -25,7 +25,7 @@ func.func public @main(%x: tensor<?x3xf32>, %y: tensor<?xf32>) -> tensor<?xf32> 
   %three = stablehlo.constant dense<3> : tensor<i32>
   %count = stablehlo.multiply %size, %three : tensor<i32>
   %shape = stablehlo.reshape %count : (tensor<i32>) -> tensor<1xi32>
-  // CANONICAL: %flat = "stablehlo.dynamic_reshape"
+  // CANONICAL: %flat = stablehlo.dynamic_reshape
   // CHECK: %flat = xla.reshape %x : (tensor<2x3xf32>) -> tensor<6xf32>
   // WRITTEN: %flat = stablehlo.reshape %x : (tensor<2x3xf32>) -> tensor<6xf32>
   %flat = stablehlo.dynamic_reshape %x, %shape : (tensor<?x3xf32>, tensor<1xi32>) -> tensor<?xf32>
@@ -35,7 +35,7 @@ func.func public @main(%x: tensor<?x3xf32>, %y: tensor<?xf32>) -> tensor<?xf32> 
   %places = stablehlo.dynamic_iota %c, dim = 1 : (tensor<2xi32>) -> tensor<2x3xi32>
   %zero = stablehlo.constant dense<0> : tensor<1xi32>
   %one = stablehlo.constant dense<1> : tensor<1xi32>
-  // CANONICAL: %part = "stablehlo.slice"(%y) <{start_indices = array<i64: 0>, limit_indices = array<i64: 1>, strides = array<i64: 1>}> : (tensor<?xf32>) -> tensor<1xf32>
+  // CANONICAL: %part = stablehlo.slice %y [0:1] : (tensor<?xf32>) -> tensor<1xf32>
   %part = stablehlo.real_dynamic_slice %y, %zero, %one, %one : (tensor<?xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<1xf32>
   return %flat : tensor<?xf32>
 }

@@ -44,7 +44,7 @@ WRONG_OPERATIONS = {
     "%0 = §add %a, %a : tensor<2x3xf32>": "add: this operation is not supported",
     "%0 = §xla.negate %a : tensor<2x3xf32>": "xla.negate: this operation is not supported here",
     "%0 = stablehlo.transpose %a, §dimensions = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>": (
-        "stablehlo.transpose has no 'dimensions' here"
+        "Expected 'dims'"
     ),
     '%0 = "§stablehlo.negate"(%a) <{speed = 1 : i32}> : (tensor<2x3xf32>) -> tensor<2x3xf32>': (
         "(Properties) there is no speed (there are: none)"
@@ -98,7 +98,7 @@ WRONG_OPERATIONS = {
         "xla.concatenate: (C"
     ),
     '%0 = "§stablehlo.dynamic_slice"() <{slice_sizes = array<i64>}> : () -> tensor<f32>': (
-        "has 0 operands, expected 1 or more"
+        "(Operands) found 0, taken are (operand, start_indices...)"
     ),
     '%0 = "§stablehlo.transpose"(%a) : (tensor<2x3xf32>) -> tensor<3x2xf32>': "permutation is missing",
     '%0 = "§stablehlo.transpose"(%a) <{permutation = "x"}> : (tensor<2x3xf32>) -> tensor<3x2xf32>': (

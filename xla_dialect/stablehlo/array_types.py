@@ -21,7 +21,7 @@ from xla_dialect import types as xla
 from xla_dialect.layout import Layout, LayoutAttr, LayoutError
 from xla_dialect.quantized_types import quantization_of, with_element_type
 from xla_dialect.stablehlo.attributes import Bounds, TokenType
-from xla_dialect.stablehlo.source import SourceError, SourceOp
+from xla_dialect.stablehlo.source import HloOperation, SourceError, SourceOp
 from xla_dialect.types import MAX_ELEMENTS, Array, element_class, element_count, extents
 
 NO_ELEMENT_TYPE = "index is not an element type of XLA; operands that say a shape may have it"
@@ -61,7 +61,9 @@ def check_index_operands(op: Operation) -> None:
     """Raises SourceError for an operand of type `index` that is not the shape of a result."""
     if op.name in _PASS_ON:
         return
-    first = op.row.index_operands if isinstance(op, SourceOp) else None
+    first = op.INDEX_OPERANDS if isinstance(op, HloOperation) else None
+    if isinstance(op, SourceOp):
+        first = op.row.index_operands
     for position, operand in enumerate(op.operands):
         if is_index(operand.type) and (first is None or position < first):
             raise SourceError(op, f"operand {position} is {operand.type}: {NO_ELEMENT_TYPE}")

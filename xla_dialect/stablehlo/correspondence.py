@@ -140,15 +140,11 @@ class Same:
     properties: Mapping[str, Property]
     """Properties by their names in the `xla` dialect."""
     fields: FieldProperties | None = None
-    at_least: int = 0
-    """The least number of operands, where a list of them follows the first ones."""
     before: Callable[[SourceOp], None] | None = None
     """Takes from a parsed operation what is kept as an attribute."""
 
     def __call__(self, op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
         """Emits the operation."""
-        if len(op.operands) < self.at_least:
-            op.fail(f"has {len(op.operands)} operands, expected {self.at_least} or more")
         if self.before is not None:
             self.before(op)
         properties = self.taken(op)
@@ -173,16 +169,15 @@ def same(
     properties: Mapping[str, Property] | None = None,
     *,
     fields: FieldProperties | None = None,
-    at_least: int = 0,
     before: Callable[[SourceOp], None] | None = None,
 ) -> Same:
     """The correspondence of an operation, see `Same`."""
-    return Same(op_class, properties or {}, fields, at_least, before)
+    return Same(op_class, properties or {}, fields, before)
 
 
-def one_to_one(op_class: type[XlaOp], at_least: int = 0) -> Same:
+def one_to_one(op_class: type[XlaOp]) -> Same:
     """The correspondence of an operation without properties."""
-    return same(op_class, at_least=at_least)
+    return same(op_class)
 
 
 def named(*properties: Property) -> dict[str, Property]:

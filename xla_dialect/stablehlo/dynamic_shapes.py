@@ -21,9 +21,9 @@ from xla_dialect.shapes.dynamic_size import compatible, is_dynamic
 from xla_dialect.stablehlo.attributes import integers
 from xla_dialect.stablehlo.conversion import Conversion, Convert, Row, dimension_list, sizes_of
 from xla_dialect.stablehlo.correspondence import integer, named, same
-from xla_dialect.stablehlo.data_movement import broadcast_in_dim
 from xla_dialect.stablehlo.gather_scatter import GATHER
-from xla_dialect.stablehlo.source import SourceOp, UnknownShape
+from xla_dialect.stablehlo.legalize.data_movement import broadcast_in_dim
+from xla_dialect.stablehlo.source import HloOperation, SourceOp, UnknownShape
 from xla_dialect.stablehlo.syntax import form, integer_clause, integers_clause
 from xla_dialect.stablehlo.windows import convert_convolution
 from xla_dialect.types import (
@@ -39,7 +39,7 @@ from xla_dialect.types import (
 )
 
 
-def take_shape(op: SourceOp, conversion: Conversion, position: int) -> tuple[int, ...]:
+def take_shape(op: HloOperation, conversion: Conversion, position: int) -> tuple[int, ...]:
     """The integers of an operand that says a shape; an error where they are not constant."""
     value = conversion.operands(op)[position]
     type_ = as_array(value.type)
@@ -56,7 +56,7 @@ def take_shape(op: SourceOp, conversion: Conversion, position: int) -> tuple[int
 
 
 def sized_result(
-    op: SourceOp, conversion: Conversion, sizes: Sequence[int], number: int = 0
+    op: HloOperation, conversion: Conversion, sizes: Sequence[int], number: int = 0
 ) -> Array:
     """The type of a result with the sizes that an operand says."""
     declared = conversion.result_types(op)[number]
@@ -69,7 +69,7 @@ def sized_result(
     return result
 
 
-def convert_dynamic_reshape(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_dynamic_reshape(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.dynamic_reshape`: static if the sizes are known, else to a bounded result."""
     operand, sizes = conversion.operands(op)
     type_ = as_array(sizes.type)
@@ -100,7 +100,7 @@ def convert_dynamic_broadcast_in_dim(op: SourceOp, conversion: Conversion) -> Se
     for hint in ("known_expanding_dimensions", "known_nonexpanding_dimensions"):
         op.integers(hint, ())
     result = sized_result(op, conversion, take_shape(op, conversion, 1))
-    return broadcast_in_dim(op, conversion, result)
+    return broadcast_in_dim(op, conversion, op.integers("broadcast_dimensions"), result)
 
 
 def convert_dynamic_iota(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
@@ -156,7 +156,6 @@ ROWS: Mapping[str, Row] = {
         same(xla.SetDimensionSizeOp, named(integer("dimension"))),
         operands=2,
     ),
-    "stablehlo.dynamic_reshape": Row(form(), convert_dynamic_reshape, operands=2, index_operands=1),
     "stablehlo.dynamic_broadcast_in_dim": Row(
         form(dims=integers_clause("broadcast_dimensions")),
         convert_dynamic_broadcast_in_dim,

@@ -36,7 +36,6 @@ from xla_dialect.stablehlo import (
     control_flow,
     creation,
     custom_calls,
-    data_movement,
     dynamic_shapes,
     gather_scatter,
     legacy,
@@ -74,7 +73,6 @@ from xla_dialect.xdsl.traversal import operations_in
 
 ROWS: Mapping[str, Row] = {
     **creation.ROWS,
-    **data_movement.ROWS,
     **windows.ROWS,
     **sorting.ROWS,
     **gather_scatter.ROWS,

@@ -82,6 +82,9 @@ MAX_LIST = 1 << 16
 class HloOperation(Operation):
     """An operation of StableHLO or CHLO, whether a row or a class of its own defines it."""
 
+    INDEX_OPERANDS: ClassVar[int | None] = None
+    """The first of the operands that may have elements of type `index`, if there are any."""
+
     def fail(self, message: str) -> NoReturn:
         """Raises an error at this operation."""
         raise SourceError(self, message)

@@ -12,15 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
-from xdsl.dialects.builtin import ArrayAttr, BoolAttr, IntegerAttr, TensorType, TupleType, i64
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, IntegerAttr, TupleType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 
 from xla_dialect.stablehlo.attributes import FIELDS, WORDS
 from xla_dialect.stablehlo.source import SourceOp
-from xla_dialect.types import Array, array_like, component_type
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.directives import parse_i64, parse_integers
 
@@ -175,38 +174,11 @@ arrow_types = TypeRule(_one_for_all, lambda operands, results: None, in_parenthe
 """As CHLO has it: always with an arrow, `a, b -> c`; one type is understood as above."""
 
 
-def _of_select(types: Sequence[Attribute], operands: int) -> Types | None:
-    return ([types[0], types[1], types[1]], [types[1]]) if len(types) == 2 else None
-
-
-select_types = TypeRule(
-    _of_select,
-    lambda operands, results: (
-        operands[:2] if operands[1] == operands[2] and [operands[1]] == results else None
-    ),
-)
-"""The type of the predicate, and the type of everything else."""
-
-
-def _of_complex(types: Sequence[Attribute], operands: int) -> Types | None:
-    if len(types) != 1 or not isinstance(types[0], TensorType):
-        return None
-    result = cast(Array, types[0])
-    part = component_type(result.element_type)
-    return ([array_like(result, part)] * operands, types) if part != result.element_type else None
-
-
-complex_type = TypeRule(_of_complex, lambda operands, results: results)
-"""The type of the result; the operands have its real component type."""
-
 each_type = TypeRule(
     lambda types, operands: (types, types),
     lambda operands, results: operands if operands == results else None,
 )
 """One type per operand; the results have the same."""
-
-operand_types = TypeRule(lambda types, operands: (types, ()), lambda operands, results: operands)
-"""One type per operand; there are no results."""
 
 
 def _of_tuple(types: Sequence[Attribute], operands: int) -> Types | None:
@@ -268,28 +240,17 @@ class CustomForm:
     """The form of an operation; as a function it parses it."""
 
     types: TypeRule
-    words: Sequence[tuple[str, str]]
-    """Property and enumeration of each bare word, in order."""
     clauses: Mapping[str, Clause]
     """By keyword."""
-    words_before: int = 0
-    """How many of the bare words stand before the operands; the others follow them."""
     gathered: Gathered | None = None
-    first: int = 0
-    """How many operands there are before those that a comma is written for even if they are none;
-    0 where there are no such."""
 
     def __call__(self, parser: Parser, op_class: type[SourceOp]) -> SourceOp:
         """Parses what follows the name of an operation."""
         operands: list[UnresolvedOperand] = []
         properties: dict[str, Attribute] = {}
-        remaining = iter(self.words)
 
         def parse_item() -> None:
-            lacks_operands = self.first and len(operands) == self.first and not properties
-            if lacks_operands and parser.parse_optional_punctuation(","):
-                parse_item()
-            elif parse_optional_item() is None:
+            if parse_optional_item() is None:
                 parser.raise_error("expected an operand or a keyword")
 
         def parse_optional_item() -> bool | None:
@@ -299,14 +260,10 @@ class CustomForm:
             position = parser.pos
             if (keyword := parser.parse_optional_identifier()) is None:
                 return None
-            if keyword in self.clauses:
-                parser.parse_punctuation("=")
-                properties.update(self.clauses[keyword].parse(parser))
-                return True
-            word = next(remaining, None)
-            if word is None:
+            if keyword not in self.clauses:
                 parser.raise_error(f"{op_class.name} has no {keyword!r} here", position)
-            properties[word[0]] = WORDS[word[1]](keyword)
+            parser.parse_punctuation("=")
+            properties.update(self.clauses[keyword].parse(parser))
             return True
 
         parser.parse_optional_undelimited_comma_separated_list(parse_optional_item, parse_item)
@@ -323,9 +280,7 @@ class CustomForm:
 
     def items(self, operands: Texts, values: Mapping[str, Any]) -> str:
         """What stands before attributes and types, for the values in Python of the properties."""
-        words = [values[name] for name, _ in self.words if name in values]
-        lacking = [""] if self.first and len(operands) == self.first else []
-        found = [*words[: self.words_before], *operands, *lacking, *words[self.words_before :]]
+        found = list(operands)
         for keyword, clause in self.clauses.items():
             given = [values[name] for name in clause.names if name in values]
             text = clause.text(*given) if len(given) == len(clause.names) else ""
@@ -333,19 +288,11 @@ class CustomForm:
                 found.append(f"{keyword} = {text}")
         return ", ".join(found)
 
-    def written(self) -> set[str]:
-        """The properties that `items` writes."""
-        names = {name for name, _ in self.words}
-        return names.union(*(clause.names for clause in self.clauses.values()))
-
 
 def form(
     types: TypeRule = function_types,
-    words: Sequence[tuple[str, str]] = (),
-    words_before: int = 0,
     gathered: Gathered | None = None,
-    first: int = 0,
     **clauses: Clause,
 ) -> CustomForm:
     """The form of an operation, see `CustomForm`."""
-    return CustomForm(types, words, clauses, words_before, gathered, first)
+    return CustomForm(types, clauses, gathered)

@@ -125,10 +125,8 @@ class OperandsThenComma(CustomDirective):
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         """Prints what `parse` parses."""
-        operands = self.operands.get(op)
-        if operands:
-            state.print_whitespace(printer)
-            printer.print_list(operands, printer.print_ssa_value)
+        state.print_whitespace(printer)
+        printer.print_list(self.operands.get(op), printer.print_ssa_value)
         printer.print_string(",")
         state.last_was_punctuation = False
         state.should_emit_space = True

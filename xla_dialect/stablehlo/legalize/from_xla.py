@@ -13,12 +13,10 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TupleType, UnrealizedCo
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xla_dialect.op import XlaOp
-from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 from xla_dialect.stablehlo.array_types import stablehlo_type
 from xla_dialect.stablehlo.attribute_text import METADATA, discardable, location_of
 from xla_dialect.stablehlo.inexpressible import Inexpressible, fail
-from xla_dialect.stablehlo.legalize.dynamic_sizes import feeds_sizes
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import OPERATIONS
 from xla_dialect.stablehlo.ops.control_flow import ReturnOp
@@ -72,6 +70,15 @@ class FromXla:
         leaves = (leaf for value in op.operands for leaf in self._leaves(self._values[value]))
         return [self._cast(leaf, stablehlo_type(leaf.type)) for leaf in leaves]
 
+    def value(self, value: SSAValue) -> SSAValue:
+        """What a value has become, of a type of StableHLO."""
+        found = self._values[value]
+        return self._cast(found, stablehlo_type(found.type))
+
+    def result_types(self, op: Operation) -> Sequence[Attribute]:
+        """The types of the results in StableHLO, tuples taken apart."""
+        return list(map(stablehlo_type, flatten(op.result_types)))
+
     def emit(
         self,
         op_class: type[Operation],
@@ -93,9 +100,9 @@ class FromXla:
 
     def same(self, op: XlaOp, op_class: type[StableHloOp]) -> Sequence[SSAValue]:
         """Adds the operation that is just as one of `xla`; returns its results."""
-        operands, types = self.operands(op), [*map(stablehlo_type, flatten(op.result_types))]
         regions = [self.region(region, is_plain=True) for region in op.regions]
-        return self.emit(op_class, operands, types, op_class.properties_of(op), regions).results
+        properties, types = op_class.properties_of(op), self.result_types(op)
+        return self.emit(op_class, self.operands(op), types, properties, regions).results
 
     def _operation(self, op: Operation) -> None:
         """Adds what an operation becomes at the current place."""
@@ -104,8 +111,8 @@ class FromXla:
         try:
             if pattern is not None:
                 leaves = pattern(op, self)
-            elif same is None or not isinstance(op, XlaOp) or _feeds_sizes(op):
-                self._kept(op)
+            elif same is None or not isinstance(op, XlaOp):
+                self.kept(op)
                 return
             else:
                 leaves = self.same(op, same)
@@ -120,14 +127,15 @@ class FromXla:
             value.name_hint = hints[position if len(hints) == len(leaves) else 0]
         self._define(op.results, self._packed(op.result_types, iter(leaves)))
 
-    def _kept(self, op: Operation) -> None:
-        """Adds an operation that the text writer still writes."""
+    def kept(self, op: Operation) -> Sequence[SSAValue]:
+        """Adds an operation that the text writer still writes; returns its results."""
         operands = [self._values[value] for value in op.operands]
         regions = list(map(self.region, op.regions))
         made = self.emit(type(op), operands, op.result_types, op.properties, regions)
         made.attributes.update(op.attributes)
         made.location = op.location
         self._define(op.results, made.results)
+        return made.results
 
     def _define(self, old: Sequence[SSAValue], new: Iterable[SSAValue]) -> None:
         """Says what values become, which get their names."""
@@ -170,11 +178,6 @@ class FromXla:
             else self._cast(next(leaves), type_)
             for type_ in types
         ]
-
-
-def _feeds_sizes(op: XlaOp) -> bool:
-    """Whether an operation is part of what the writer of a dynamic reshape writes."""
-    return isinstance(op, ConvertOp) and feeds_sizes(op)
 
 
 LegalizeFromXla: TypeAlias = Callable[[Operation, FromXla], Sequence[SSAValue]]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from xla_dialect.stablehlo.conversion import Legalize
-from xla_dialect.stablehlo.legalize import elementwise, reduction
+from xla_dialect.stablehlo.dynamic_shapes import convert_dynamic_reshape
+from xla_dialect.stablehlo.legalize import data_movement, elementwise, reduction
 from xla_dialect.stablehlo.legalize.from_xla import LegalizeFromXla
+from xla_dialect.stablehlo.ops.data_movement import DynamicReshapeOp
 from xla_dialect.xdsl.operation_table import OperationTable
 
-TO_XLA = OperationTable[Legalize]({**elementwise.TO_XLA, **reduction.TO_XLA})
+TO_XLA = OperationTable[Legalize](
+    {**elementwise.TO_XLA, **data_movement.TO_XLA, **reduction.TO_XLA}
+).add(DynamicReshapeOp, convert_dynamic_reshape)
 
-FROM_XLA = OperationTable[LegalizeFromXla]({**elementwise.FROM_XLA})
+FROM_XLA = OperationTable[LegalizeFromXla]({**elementwise.FROM_XLA, **data_movement.FROM_XLA})

@@ -6,9 +6,9 @@ from inspect import isclass
 from types import ModuleType
 
 from xla_dialect.stablehlo.op import StableHloOp
-from xla_dialect.stablehlo.ops import control_flow, elementwise, reduction
+from xla_dialect.stablehlo.ops import control_flow, data_movement, elementwise, reduction
 
-FAMILIES = (elementwise, reduction, control_flow)
+FAMILIES = (elementwise, data_movement, reduction, control_flow)
 
 
 def operations_of(family: ModuleType) -> tuple[type[StableHloOp], ...]:

@@ -11,8 +11,9 @@ from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.ops.random import RngOp
 from xla_dialect.stablehlo.conversion import sizes_of
+from xla_dialect.stablehlo.legalize.made_by_reading import only_broadcast
 from xla_dialect.stablehlo.writing.body import BodyWriter, Tree, Write
-from xla_dialect.types import Array, ElementClass, element_class, is_scalar
+from xla_dialect.types import Array, ElementClass, element_class
 from xla_dialect.xdsl.operation_table import OperationTable
 
 
@@ -23,7 +24,7 @@ def write_constant(op: ConstantOp, body: BodyWriter) -> None:
         body.trees[op.results[0]] = _tree(cast(Attribute, value), body)
         return
     written: Operation = op
-    broadcast = _only_broadcast(op)
+    broadcast = only_broadcast(op)
     if broadcast is not None and not op.attributes:
         body.absorbed.add(broadcast)
         written = broadcast
@@ -32,22 +33,6 @@ def write_constant(op: ConstantOp, body: BodyWriter) -> None:
         return
     text = _constant(value, result.type, body, body.attributes(written))
     body.trees[result] = body.emit(text, result.name_hint or _name(result.type))
-
-
-def _only_broadcast(op: Operation) -> BroadcastOp | None:
-    """
-    The broadcast that makes an array of this scalar, where the scalar is there for that only.
-
-    The reader makes these two of a literal with one value for all elements.
-    """
-    user = op.next_op
-    result = op.results[0]
-    if not isinstance(user, BroadcastOp) or result.name_hint is not None:
-        return None
-    if not is_scalar(result.type):
-        return None
-    use = result.first_use
-    return user if use is not None and use.operation is user and result.has_one_use() else None
 
 
 def _is_of_rng(op: Operation, value: Attribute) -> bool:

@@ -2,145 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import NoneAttr, StringAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation
 
 from xla_dialect.layout import LayoutAttr
-from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.data_movement import (
     BitcastOp,
-    BroadcastOp,
     CopyOp,
-    ReshapeOp,
-    SliceOp,
 )
-from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp
 from xla_dialect.sharding.attributes import RESHARD, SHARDING, ShardingPerValueAttr
 from xla_dialect.shardy import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from xla_dialect.stablehlo.attribute_text import dictionary_text, kept_texts
 from xla_dialect.stablehlo.conversion import sizes_of
 from xla_dialect.stablehlo.inexpressible import Inexpressible
-from xla_dialect.stablehlo.legalize.dynamic_sizes import feeds_sizes, integers, sizes_array
-from xla_dialect.stablehlo.syntax import integers_text
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
-from xla_dialect.stablehlo.writing.regular import REGULAR
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array, spell
 from xla_dialect.xdsl.operation_table import OperationTable
-
-
-def write_broadcast(op: Operation, body: BodyWriter) -> None:
-    """`stablehlo.broadcast_in_dim`."""
-    _write_broadcast(op, op.operands[0], integers(op, "dimensions"), body)
-
-
-def _write_broadcast(
-    op: Operation, operand: SSAValue, dimensions: Sequence[int], body: BodyWriter
-) -> None:
-    """Writes a broadcast of another operand, to other dimensions."""
-    types = [body.type_text(value.type) for value in (operand, op.results[0])]
-    body.define(
-        op,
-        f"stablehlo.broadcast_in_dim {body.operand(operand)}, dims = {integers_text(dimensions)}"
-        f"{body.attributes(op)} : ({types[0]}) -> {types[1]}",
-        types[1:],
-    )
-
-
-def write_reshape(op: Operation, body: BodyWriter) -> None:
-    """`stablehlo.reshape`, or nothing where it drops sizes of 1 that are stretched next."""
-    user = op.next_op
-    result = op.results[0]
-    if feeds_sizes(op):
-        return
-    if (
-        isinstance(user, BroadcastOp)
-        and result.name_hint is None
-        and not op.attributes
-        and user.operands[0] is result
-        and result.has_one_use()
-        and _is_stretching(op.operands[0].type, user)
-    ):
-        body.absorbed.add(user)
-        rank = len(sizes_of(user.result.type))
-        _write_broadcast(user, op.operands[0], range(rank), body)
-        return
-    body.regular(op, REGULAR[ReshapeOp])
-
-
-def _is_stretching(before: Attribute, user: BroadcastOp) -> bool:
-    """
-    Whether a broadcast of what was reshaped before stretches sizes of 1, and does nothing else.
-
-    The reader makes a reshape and a broadcast of one in StableHLO.
-    """
-    sizes, target = sizes_of(before), sizes_of(user.result.type)
-    same = tuple(
-        d for d, pair in enumerate(zip(sizes, target, strict=False)) if len(set(pair)) == 1
-    )
-    return (
-        len(sizes) == len(target)
-        and same == integers(user, "dimensions")
-        and all(size == 1 for d, size in enumerate(sizes) if d not in same)
-    )
-
-
-def write_slice(op: Operation, body: BodyWriter) -> None:
-    """`stablehlo.slice %0 [0:4:2, 1:3]`."""
-    if feeds_sizes(op):
-        return
-    ranges = zip(
-        *(integers(op, name) for name in ("start_indices", "limit_indices", "strides")), strict=True
-    )
-    listed = ", ".join(
-        f"{start}:{limit}" if stride == 1 else f"{start}:{limit}:{stride}"
-        for start, limit, stride in ranges
-    )
-    types = [body.type_text(value.type) for value in (op.operands[0], op.results[0])]
-    body.define(
-        op,
-        f"stablehlo.slice {body.operand(op.operands[0])} [{listed}]{body.attributes(op)} : "
-        f"({types[0]}) -> {types[1]}",
-        types[1:],
-    )
-
-
-# Dynamic reshapes
-
-
-def write_convert(op: Operation, body: BodyWriter) -> None:
-    """Nothing: it feeds sizes."""
-
-
-def write_dynamic_reshape(op: DynamicReshapeOp, body: BodyWriter) -> None:
-    """`stablehlo.dynamic_reshape`, whose sizes are one array."""
-    sizes = sizes_array(op)
-    types = [body.type_text(op.operand.type), body.type_text(op.result.type)]
-    rank = len(op.dim_sizes)
-    if sizes is not None:
-        name, type_ = body.operand(sizes), body.type_text(sizes.type)
-    else:
-        parts = [
-            body.emit(f"stablehlo.reshape {body.operand(s)} : (tensor<i32>) -> tensor<1xi32>")
-            for s in op.dim_sizes
-        ]
-        type_ = f"tensor<{rank}xi32>"
-        if parts:
-            listed = ", ".join(["tensor<1xi32>"] * rank)
-            name = body.emit(
-                f"stablehlo.concatenate {', '.join(parts)}, dim = 0 : ({listed}) -> {type_}"
-            )
-        else:
-            name = body.emit(f"stablehlo.constant dense<> : {type_}", "c")
-    body.define(
-        op,
-        f"stablehlo.dynamic_reshape {body.operand(op.operand)}, {name}{body.attributes(op)}"
-        f" : ({types[0]}, {type_}) -> {types[1]}",
-        types[1:],
-    )
-
 
 # Copies and bit casts
 
@@ -236,13 +115,4 @@ def _is_row_major(type_: Array) -> bool:
     )
 
 
-WRITERS = (
-    OperationTable[Write]()
-    .add(BroadcastOp, write_broadcast)
-    .add(ReshapeOp, write_reshape)
-    .add(SliceOp, write_slice)
-    .add(ConvertOp, write_convert)
-    .add(DynamicReshapeOp, write_dynamic_reshape)
-    .add(CopyOp, write_copy)
-    .add(BitcastOp, write_bitcast)
-)
+WRITERS = OperationTable[Write]().add(CopyOp, write_copy).add(BitcastOp, write_bitcast)

@@ -17,6 +17,7 @@ from xla_dialect.stablehlo.attribute_text import attribute_text
 from xla_dialect.stablehlo.conversion import sizes_of
 from xla_dialect.stablehlo.inexpressible import Inexpressible
 from xla_dialect.stablehlo.legalize.from_xla import SAME
+from xla_dialect.stablehlo.legalize.patterns import FROM_XLA
 from xla_dialect.stablehlo.random import DISTRIBUTIONS
 from xla_dialect.stablehlo.syntax import integers_text
 from xla_dialect.stablehlo.writing import (
@@ -99,5 +100,5 @@ WRITERS = (
 
 def has_stablehlo(operation: type[XlaOp]) -> bool:
     """Whether StableHLO text has an operation, or what is exactly the same."""
-    has_form = operation in SAME or operation in WRITERS or operation in REGULAR
+    has_form = any(operation in table for table in (SAME, FROM_XLA, WRITERS, REGULAR))
     return operation is ReturnOp or (operation not in INEXPRESSIBLE and has_form)

@@ -1,4 +1,4 @@
-"""Sizes that a dynamic reshape of `xla` takes one by one: in StableHLO they are one array."""
+"""What reading makes several operations of: it is one again in StableHLO."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from xdsl.ir import Operation, SSAValue
 
 from xla_dialect.op import decode
 from xla_dialect.ops.conversion import ConvertOp
-from xla_dialect.ops.data_movement import ReshapeOp, SliceOp
+from xla_dialect.ops.data_movement import BroadcastOp, ReshapeOp, SliceOp
 from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp
 from xla_dialect.stablehlo.conversion import sizes_of
+from xla_dialect.types import is_scalar
 
 
 def integers(op: Operation, name: str) -> tuple[int, ...]:
@@ -48,3 +49,19 @@ def feeds_sizes(op: Operation) -> bool:
         if not isinstance(user, ReshapeOp | ConvertOp):
             return False
         op = user
+
+
+def only_broadcast(op: Operation) -> BroadcastOp | None:
+    """
+    The broadcast that makes an array of this scalar, where the scalar is there for that only.
+
+    The reader makes these two of a literal with one value for all elements.
+    """
+    user = op.next_op
+    result = op.results[0]
+    if not isinstance(user, BroadcastOp) or result.name_hint is not None:
+        return None
+    if not is_scalar(result.type):
+        return None
+    use = result.first_use
+    return user if use is not None and use.operation is user and result.has_one_use() else None

@@ -1,0 +1,172 @@
+"""Operations that move elements: sizes of 1 that are stretched, and sizes that operands say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, i32, i64
+from xdsl.ir import Attribute, SSAValue
+
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import data_movement as xla
+from xla_dialect.ops.conversion import ConvertOp
+from xla_dialect.ops.creation import ConstantOp
+from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp
+from xla_dialect.shapes.dynamic_size import compatible
+from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
+from xla_dialect.stablehlo.legalize.from_xla import SAME, FromXla, LegalizeFromXla
+from xla_dialect.stablehlo.legalize.made_by_reading import (
+    feeds_sizes,
+    integers,
+    only_broadcast,
+    sizes_array,
+)
+from xla_dialect.stablehlo.ops import data_movement as stablehlo
+from xla_dialect.stablehlo.source import HloOperation, integers_of
+from xla_dialect.types import Array, array, as_array, fits, is_unbounded, spell
+from xla_dialect.xdsl.operation_table import OperationTable
+
+# Broadcasts
+
+
+def convert_broadcast_in_dim(
+    op: stablehlo.BroadcastInDimOp, conversion: Conversion
+) -> Sequence[SSAValue]:
+    """`stablehlo.broadcast_in_dim`."""
+    dimensions = integers_of(op.broadcast_dimensions) or ()
+    return broadcast_in_dim(op, conversion, dimensions, conversion.result_types(op)[0])
+
+
+def broadcast_in_dim(
+    op: HloOperation, conversion: Conversion, dimensions: Sequence[int], declared: Attribute
+) -> Sequence[SSAValue]:
+    """
+    Emits the broadcast of the first operand to a type.
+
+    Sizes of 1 that are stretched are first dropped by a reshape: `xla.broadcast` has none.
+    """
+    operand = conversion.operands(op)[0]
+    sizes, target = sizes_of(operand.type), sizes_of(declared)
+    stretched = [
+        i
+        for i, (size, d) in enumerate(zip(sizes, dimensions, strict=False))
+        if size == 1 and 0 <= d < len(target) and not compatible(target[d], 1)
+    ]
+    if len(set(dimensions)) != len(dimensions):
+        op.fail(f"broadcast_dimensions {list(dimensions)} have duplicates")
+    if stretched and len(dimensions) == len(sizes):
+        kept = [i for i in range(len(sizes)) if i not in stretched]
+        element_type = cast(Array, operand.type).element_type
+        reshaped = array(element_type, [sizes[i] for i in kept])
+        operand = conversion.emit(xla.ReshapeOp, [operand], [reshaped])[0]
+        dimensions = [dimensions[i] for i in kept]
+    return conversion.emit(
+        xla.BroadcastOp, [operand], [declared], {"dimensions": dimension_list(dimensions)}
+    )
+
+
+def convert_broadcast(op: stablehlo.BroadcastOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.broadcast` puts new dimensions in front."""
+    added = integers_of(op.broadcast_sizes) or ()
+    operand, declared = conversion.operands(op)[0], conversion.result_types(op)
+    source, sizes = as_array(operand.type), (*added, *sizes_of(operand.type))
+    found = None
+    if source is not None and min(added, default=0) >= 0:
+        found = array(source.element_type, sizes)
+    if found is None or not fits(found, declared[0]):
+        op.fail(f"sizes {list(added)} before {spell(operand.type)} for {spell(declared[0])}")
+    if is_unbounded(declared[0]):
+        declared = [found]
+    dimensions = dimension_list(range(len(added), len(sizes)))
+    return conversion.emit(xla.BroadcastOp, [operand], declared, {"dimensions": dimensions})
+
+
+def broadcast_of_xla(op: xla.BroadcastOp, legalization: FromXla) -> Sequence[SSAValue]:
+    """`stablehlo.broadcast_in_dim`, of what was reshaped before where that only drops sizes."""
+    reshape = op.operand.owner
+    if isinstance(reshape, ConstantOp) and only_broadcast(reshape) and not reshape.attributes:
+        return legalization.kept(op)
+    operands, dimensions = legalization.operands(op), op.properties.get("dimensions")
+    if isinstance(reshape, xla.ReshapeOp) and _is_stretched(reshape):
+        operands = legalization.operands(reshape)
+        dimensions = dimension_list(range(len(sizes_of(op.result.type))))
+    properties = {"broadcast_dimensions": dimensions or dimension_list(())}
+    types = legalization.result_types(op)
+    return legalization.emit(stablehlo.BroadcastInDimOp, operands, types, properties).results
+
+
+def reshape_of_xla(op: xla.ReshapeOp, legalization: FromXla) -> Sequence[SSAValue]:
+    """`stablehlo.reshape`, or nothing where an operation that follows says the same."""
+    return legalization.operands(op) if _is_stretched(op) else movement_of_xla(op, legalization)
+
+
+def _is_stretched(op: xla.ReshapeOp) -> bool:
+    """
+    Whether a reshape only drops sizes of 1 that the broadcast after it stretches.
+
+    A `broadcast_in_dim` becomes such a pair.
+    """
+    user = op.next_op
+    if (
+        not isinstance(user, xla.BroadcastOp)
+        or user.operand is not op.result
+        or not op.result.has_one_use()
+        or op.result.name_hint is not None
+        or op.attributes
+    ):
+        return False
+    sizes, target = sizes_of(op.operand.type), sizes_of(user.result.type)
+    same = tuple(
+        d for d, pair in enumerate(zip(sizes, target, strict=False)) if len(set(pair)) == 1
+    )
+    return (
+        len(sizes) == len(target)
+        and same == integers(user, "dimensions")
+        and all(size == 1 for d, size in enumerate(sizes) if d not in same)
+    )
+
+
+# Sizes that a dynamic reshape of `xla` takes one by one: in StableHLO they are one array
+
+
+def dynamic_reshape_of_xla(op: DynamicReshapeOp, legalization: FromXla) -> Sequence[SSAValue]:
+    """`stablehlo.dynamic_reshape`, whose sizes are one array."""
+    whole = sizes_array(op)
+    operand, *sizes = legalization.operands(op)
+    if whole is not None:
+        whole = legalization.value(whole)
+    elif sizes:
+        one, all_sizes = array(i32, (1,)), array(i32, (len(sizes),))
+        parts = [legalization.emit(stablehlo.ReshapeOp, [size], [one]).results[0] for size in sizes]
+        properties = {"dimension": IntegerAttr(0, i64)}
+        (whole,) = legalization.emit(
+            stablehlo.ConcatenateOp, parts, [all_sizes], properties
+        ).results
+    else:
+        none = array(i32, (0,))
+        literal = {"value": DenseIntOrFPElementsAttr.from_list(cast(Any, none), [])}
+        (whole,) = legalization.emit(ConstantOp, (), [none], literal).results
+    types = legalization.result_types(op)
+    return legalization.emit(stablehlo.DynamicReshapeOp, [operand, whole], types).results
+
+
+def movement_of_xla(op: XlaOp, legalization: FromXla) -> Sequence[SSAValue]:
+    """The same operation, or nothing where a dynamic reshape says the same."""
+    is_said = feeds_sizes(op)
+    return legalization.operands(op) if is_said else legalization.same(op, SAME[type(op)])
+
+
+TO_XLA = (
+    OperationTable[Legalize]()
+    .add(stablehlo.BroadcastOp, convert_broadcast)
+    .add(stablehlo.BroadcastInDimOp, convert_broadcast_in_dim)
+)
+
+FROM_XLA = (
+    OperationTable[LegalizeFromXla]()
+    .add(xla.BroadcastOp, broadcast_of_xla)
+    .add(xla.ReshapeOp, reshape_of_xla)
+    .add((xla.SliceOp, ConvertOp), movement_of_xla)
+    .add(DynamicReshapeOp, dynamic_reshape_of_xla)
+)

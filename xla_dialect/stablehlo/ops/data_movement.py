@@ -1,0 +1,227 @@
+"""Operations that move elements."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, cast
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+
+from xla_dialect.ops import data_movement as xla
+from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.xdsl.directives import Integers, OperandsThenComma, SameType, parse_i64
+
+_INTEGERS = DenseArrayBase.constr(i64)
+
+
+@irdl_custom_directive
+class Ranges(CustomDirective):
+    """Ranges of indices, `[0:4:2, 1:3]`: start, limit, and a stride that is not 1."""
+
+    starts: AttributeVariable
+    limits: AttributeVariable
+    strides: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        """Parses the ranges."""
+
+        def parse_range() -> tuple[int, int, int]:
+            start = parse_i64(parser)
+            parser.parse_punctuation(":")
+            limit = parse_i64(parser)
+            has_stride = parser.parse_optional_punctuation(":") is not None
+            return start, limit, parse_i64(parser) if has_stride else 1
+
+        ranges = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_range)
+        for place, variable in enumerate((self.starts, self.limits, self.strides)):
+            numbers = [range_[place] for range_ in ranges]
+            variable.set(state, DenseArrayBase.from_list(i64, numbers))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        """Prints the ranges."""
+        state.print_whitespace(printer)
+        variables = (self.starts.get(op), self.limits.get(op), self.strides.get(op))
+        lists = (cast("DenseArrayBase[Any]", value).get_values() for value in variables)
+        texts = (
+            f"{start}:{limit}" if stride == 1 else f"{start}:{limit}:{stride}"
+            for start, limit, stride in zip(*lists, strict=True)
+        )
+        printer.print_string(f"[{', '.join(texts)}]")
+
+
+class MovementOp(StableHloOp):
+    """An operation with one result whose elements are those of its operands."""
+
+    result = result_def()
+    traits = traits_def(Pure())
+    custom_directives = (Integers, OperandsThenComma, Ranges, SameType)
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+
+@irdl_op_definition
+class ReshapeOp(MovementOp):
+    """The elements in row-major order, refilled into other sizes."""
+
+    name = "stablehlo.reshape"
+    SAME: ClassVar = xla.ReshapeOp
+    operand = operand_def()
+
+
+@irdl_op_definition
+class DynamicReshapeOp(MovementOp):
+    """As `reshape`, to the sizes that an operand says."""
+
+    name = "stablehlo.dynamic_reshape"
+    INDEX_OPERANDS: ClassVar = 1
+    operand = operand_def()
+    output_shape = operand_def()
+
+
+@irdl_op_definition
+class BroadcastOp(MovementOp):
+    """Repeats the operand along new dimensions in front."""
+
+    name = "stablehlo.broadcast"
+    operand = operand_def()
+    broadcast_sizes = prop_def(_INTEGERS)
+    assembly_format = (
+        "$operand `,` `sizes` `=` custom<Integers>($broadcast_sizes) attr-dict `:` "
+        "functional-type(operands, results)"
+    )
+
+
+@irdl_op_definition
+class BroadcastInDimOp(MovementOp):
+    """Dimension i of the operand is `broadcast_dimensions[i]` of the result; size 1 is repeated."""
+
+    name = "stablehlo.broadcast_in_dim"
+    operand = operand_def()
+    broadcast_dimensions = prop_def(_INTEGERS)
+    assembly_format = (
+        "$operand `,` `dims` `=` custom<Integers>($broadcast_dimensions) attr-dict `:` "
+        "functional-type(operands, results)"
+    )
+
+
+@irdl_op_definition
+class TransposeOp(MovementOp):
+    """Dimension i of the result is dimension `permutation[i]` of the operand."""
+
+    name = "stablehlo.transpose"
+    SAME: ClassVar = xla.TransposeOp
+    NAMES: ClassVar = {"permutation": "dimensions"}
+    operand = operand_def()
+    permutation = prop_def(_INTEGERS)
+    assembly_format = (
+        "$operand `,` `dims` `=` custom<Integers>($permutation) attr-dict `:` "
+        "functional-type(operands, results)"
+    )
+
+
+@irdl_op_definition
+class ReverseOp(MovementOp):
+    """The elements in reverse order along `dimensions`."""
+
+    name = "stablehlo.reverse"
+    SAME: ClassVar = xla.ReverseOp
+    operand = operand_def()
+    dimensions = prop_def(_INTEGERS)
+    assembly_format = (
+        "$operand `,` `dims` `=` custom<Integers>($dimensions) attr-dict `:` "
+        "custom<SameType>(type(operands), type(results))"
+    )
+
+
+@irdl_op_definition
+class SliceOp(MovementOp):
+    """The elements whose indices are in ranges."""
+
+    name = "stablehlo.slice"
+    SAME: ClassVar = xla.SliceOp
+    operand = operand_def()
+    start_indices = prop_def(_INTEGERS)
+    limit_indices = prop_def(_INTEGERS)
+    strides = prop_def(_INTEGERS)
+    assembly_format = (
+        "$operand custom<Ranges>($start_indices, $limit_indices, $strides) attr-dict `:` "
+        "functional-type(operands, results)"
+    )
+
+
+@irdl_op_definition
+class PadOp(MovementOp):
+    """Padding around the elements, and between them; negative padding removes."""
+
+    name = "stablehlo.pad"
+    SAME: ClassVar = xla.PadOp
+    operand = operand_def()
+    padding_value = operand_def()
+    edge_padding_low = prop_def(_INTEGERS)
+    edge_padding_high = prop_def(_INTEGERS)
+    interior_padding = prop_def(_INTEGERS)
+    assembly_format = (
+        "$operand `,` $padding_value `,` `low` `=` custom<Integers>($edge_padding_low) `,` "
+        "`high` `=` custom<Integers>($edge_padding_high) `,` "
+        "`interior` `=` custom<Integers>($interior_padding) attr-dict `:` "
+        "functional-type(operands, results)"
+    )
+
+
+@irdl_op_definition
+class ConcatenateOp(MovementOp):
+    """The operands one after the other along a dimension."""
+
+    name = "stablehlo.concatenate"
+    SAME: ClassVar = xla.ConcatenateOp
+    inputs = var_operand_def()
+    dimension = prop_def(IntegerAttr.constr(i64))
+    assembly_format = (
+        "custom<OperandsThenComma>($inputs) `dim` `=` $dimension attr-dict `:` "
+        "functional-type(operands, results)"
+    )
+
+
+@irdl_op_definition
+class DynamicSliceOp(MovementOp):
+    """As many elements as `slice_sizes` says, from indices that operands say."""
+
+    name = "stablehlo.dynamic_slice"
+    SAME: ClassVar = xla.DynamicSliceOp
+    NAMES: ClassVar = {"slice_sizes": "dynamic_slice_sizes"}
+    operand = operand_def()
+    start_indices = var_operand_def()
+    slice_sizes = prop_def(_INTEGERS)
+    assembly_format = (
+        "$operand `,` custom<OperandsThenComma>($start_indices) "
+        "`sizes` `=` custom<Integers>($slice_sizes) attr-dict `:` "
+        "functional-type(operands, results)"
+    )
+
+
+@irdl_op_definition
+class DynamicUpdateSliceOp(MovementOp):
+    """The operand with an update in it, at indices that operands say."""
+
+    name = "stablehlo.dynamic_update_slice"
+    SAME: ClassVar = xla.DynamicUpdateSliceOp
+    operand = operand_def()
+    update = operand_def()
+    start_indices = var_operand_def()
