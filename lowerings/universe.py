@@ -96,6 +96,7 @@ _PASSES = (
 _TARGETS = {
     "hlo": "lowerings.targets.hlo:HloTarget",
     "stablehlo": "lowerings.targets.stablehlo:StableHloTarget",
+    "stablehlo-bytecode": "lowerings.targets.stablehlo:StableHloBytecodeTarget",
     "xla-llvm": "lowerings.targets.llvm.target:XlaLLVMTarget",
     "xla-x86-asm": "lowerings.targets.llvm.target:XlaX86AssemblyTarget",
     "xla-riscv-asm": "lowerings.targets.llvm.target:XlaRiscvAssemblyTarget",

@@ -4,7 +4,11 @@ from xla_dialect.binary.cursor import BinaryError
 from xla_dialect.binary.formats import BinaryFormat, binary_format, text_of_binary
 from xla_dialect.binary.hlo_module import Snapshot, is_module, read_snapshot
 from xla_dialect.binary.jax_export import Exported, Signature, read_export
-from xla_dialect.binary.reading import read_bytecode, stablehlo_of_vhlo
+from xla_dialect.binary.reading import (
+    artifact_of_stablehlo,
+    read_bytecode,
+    stablehlo_of_vhlo,
+)
 
 __all__ = [
     "BinaryError",
@@ -12,6 +16,7 @@ __all__ = [
     "Exported",
     "Signature",
     "Snapshot",
+    "artifact_of_stablehlo",
     "binary_format",
     "is_module",
     "read_bytecode",

@@ -188,9 +188,9 @@ BOUNDS = Encoding(by_text(bounds_text, SIGNEDS).read, _write_bounds)
 
 def _write_accuracy(writer: EntryWriter, value: Attribute) -> None:
     fields = spelled.fields_of(value)
-    writer.double(float(str(fields["atol"])))
-    writer.double(float(str(fields["rtol"])))
-    writer.signed(int(str(fields["ulps"])))
+    writer.double(float(str(fields.get("atol", 0))))
+    writer.double(float(str(fields.get("rtol", 0))))
+    writer.signed(int(str(fields.get("ulps", 0))))
     writer.attribute(writer.spelled(str(fields["mode"])))
 
 
@@ -254,8 +254,11 @@ def future_text(types: Iterable[Attribute]) -> str:
 
 
 TYPES_BY_CODE: Mapping[int, Encoding] = {
-    0: by_text(lambda: "!stablehlo.token"),
-    1: by_text(future_text, TYPES),
+    0: Encoding(by_text(lambda: "!stablehlo.token").read, lambda writer, value: None),
+    1: Encoding(
+        by_text(future_text, TYPES).read,
+        lambda writer, value: TYPES.write(writer, value.types.data),
+    ),
 }
 """Those of `stablehlo`."""
 

@@ -1,5 +1,5 @@
-"""StableHLO text as an output format."""
+"""StableHLO as an output format: text, and portable artifacts."""
 
-from lowerings.targets.stablehlo.target import StableHloTarget
+from lowerings.targets.stablehlo.target import StableHloBytecodeTarget, StableHloTarget
 
-__all__ = ["StableHloTarget"]
+__all__ = ["StableHloBytecodeTarget", "StableHloTarget"]

@@ -1,7 +1,8 @@
-"""The output format `stablehlo`; `xla_dialect.stablehlo.writing` prints it."""
+"""The output formats `stablehlo` and `stablehlo-bytecode`."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import IO
 
@@ -11,6 +12,7 @@ from xdsl.utils.target import Target
 
 from lowerings.expand.xla_expand_bitcast import XlaExpandBitcastPass
 from xla_dialect.analysis.mixed_precision import in_one_precision
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.data_movement import BitcastOp
 from xla_dialect.stablehlo.writing import print_stablehlo
 from xla_dialect.xdsl.traversal import operations_in
@@ -33,8 +35,48 @@ class StableHloTarget(Target):
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         """Prints the module; raises StableHloPrintError for what StableHLO cannot express."""
-        module = in_one_precision(module)
-        if any(isinstance(op, BitcastOp) for op in operations_in(module)):
-            module = module.clone()
-            XlaExpandBitcastPass().apply(ctx, module)
-        output.write(print_stablehlo(module, debug_info=self.debug_info))
+        output.write(_text(ctx, module, self.debug_info))
+
+
+@dataclass(frozen=True)
+class StableHloBytecodeTarget(Target):
+    """
+    A portable artifact of StableHLO for a module of the xla level: MLIR bytecode.
+
+    Readers of StableHLO from `version` on take it.
+    """
+
+    name = "stablehlo-bytecode"
+    is_binary = True
+    """What it writes is no text: it goes to the buffer below the output."""
+
+    version: str = "1.7.0"
+    """The version of StableHLO that it is for, from 1.0.0 on."""
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        """Writes the module; raises XlaError for what the version of StableHLO does not have."""
+        match = _VERSION.fullmatch(self.version)
+        if match is None:
+            raise XlaError(f"target '{self.name}': {self.version!r} is no version like 1.7.0")
+        # It takes a tenth of a second to load.
+        from xla_dialect.binary import artifact_of_stablehlo  # noqa: PLC0415
+
+        major, minor, patch = map(int, match.groups())
+        text = _text(ctx, module, debug_info=True)
+        artifact = artifact_of_stablehlo(text, (major, minor, patch))
+        buffer: IO[bytes] | None = getattr(output, "buffer", None)
+        if buffer is None:
+            raise XlaError(f"target '{self.name}': bytecode is no text; write it to a file")
+        output.flush()
+        buffer.write(artifact)
+
+
+_VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})\.([0-9]{1,4})")
+
+
+def _text(ctx: Context, module: ModuleOp, debug_info: bool) -> str:
+    module = in_one_precision(module)
+    if any(isinstance(op, BitcastOp) for op in operations_in(module)):
+        module = module.clone()
+        XlaExpandBitcastPass().apply(ctx, module)
+    return print_stablehlo(module, debug_info=debug_info)

@@ -1,0 +1,72 @@
+"""Portable artifacts that we write: jaxlib reads them as the program, and so do we."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from binary.test_bytecode import FILES, QUICK, meaning, programs, read
+from stablehlo_oracle import artifact_of, text_of_artifact
+from sweeps import each_or_full
+
+import lowerings
+from tools import xla_opt
+from xla_dialect.binary import artifact_of_stablehlo
+from xla_dialect.diagnostics import XlaError
+
+VERSIONS = {"1.0.0": (1, 0, 0), "1.7.0": (1, 7, 0), "1.17.0": (1, 17, 0)}
+PROGRAM = (
+    "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{\n%0 = {}\nreturn %0 : tensor<4xf32>\n}}"
+)
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("name", each_or_full(FILES, QUICK))
+def test_jaxlib_reads_what_is_written(name: str, version: str) -> None:
+    written = 0
+    for program in programs(name):
+        text = "\n".join(line for line in program.split("\n") if "check.expect" not in line)
+        expected = artifact_of(text, version)
+        try:
+            artifact = artifact_of_stablehlo(text, VERSIONS[version])
+        except XlaError:
+            continue  # CHLO, Shardy and operations of our own are not written, nor what is newer.
+        written += 1
+        if expected is not None:
+            assert text_of_artifact(artifact) == text_of_artifact(expected)
+        assert meaning(read(artifact)) == meaning(text)
+    assert written or name not in WRITTEN or version == "1.0.0"
+
+
+WRITTEN = ("stablehlo/collectives.mlir", "run/gather.mlir", "run/reduce_window.mlir")
+
+
+def test_a_program_runs_from_what_xla_opt_writes(tmp_path: Path) -> None:
+    source, path = tmp_path / "program.mlir", tmp_path / "program.mlirbc"
+    source.write_text(PROGRAM.format("stablehlo.tanh %x : tensor<4xf32>"))
+    assert not xla_opt.main([str(source), "-t", "stablehlo-bytecode", "-o", str(path)])
+    assert path.read_bytes()[5:].startswith(b"StableHLO_v1.7.0\0")
+    x = np.linspace(-2, 2, 4, dtype=np.float32)
+    (found,) = lowerings.compile(path)(x)
+    np.testing.assert_allclose(found, np.tanh(x), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("operation", "version", "message"),
+    [
+        ("stablehlo.tan %x : tensor<4xf32>", (1, 0, 0), "stablehlo.tan is not in StableHLO 1.0.0"),
+        (
+            "stablehlo.tanh %x {result_accuracy = #stablehlo.result_accuracy<ulps = 1, "
+            "mode = #stablehlo.result_accuracy_mode<TOLERANCE>>} : tensor<4xf32>",
+            (1, 7, 0),
+            "which is in StableHLO from 1.10.0 on, not in 1.7.0",
+        ),
+        ("stablehlo.tanh %x : tensor<4xf32>", (0, 9, 0), "StableHLO 0.9.0 is not written"),
+        ("chlo.erf %x : tensor<4xf32> -> tensor<4xf32>", (1, 7, 0), "chlo.erf is no operation"),
+    ],
+)
+def test_what_a_version_does_not_have(
+    operation: str, version: tuple[int, int, int], message: str
+) -> None:
+    with pytest.raises(XlaError, match=message):
+        artifact_of_stablehlo(PROGRAM.format(operation), version)

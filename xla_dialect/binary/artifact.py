@@ -1,0 +1,484 @@
+"""
+A module of StableHLO to a portable artifact: bytecode of VHLO, for a version of StableHLO.
+
+Attributes and types get their numbers as they are met; those of other dialects stand as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from typing import Any, cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BytesAttr,
+    ComplexType,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    FloatAttr,
+    FunctionType,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    NoneAttr,
+    StringAttr,
+    TensorType,
+    TupleType,
+    UnrankedTensorType,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
+
+from xla_dialect.binary import builtin_encodings, vhlo_encodings
+from xla_dialect.binary.bytecode import MAGIC
+from xla_dialect.binary.cursor import Cursor, Writer
+from xla_dialect.binary.encodings import Encoding, EntryWriter, UnwritableAttribute
+from xla_dialect.binary.operations import (
+    FUNCTION,
+    NEWEST,
+    ROWS,
+    IllegalOperation,
+    Row,
+    Version,
+    integers_in,
+    properties_of,
+    version_text,
+)
+from xla_dialect.binary.vhlo import Operations
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.stablehlo.attributes import FutureType, TokenType
+from xla_dialect.xdsl.recursion import deep_recursion
+
+FIRST_WRITTEN: Version = (1, 0, 0)
+"""The oldest version that is written: older ones have other forms of files."""
+
+_FORM = 6
+"""The version of bytecode that these have."""
+
+
+class UnwritableProgram(XlaError):
+    """A program that a version of StableHLO does not have."""
+
+
+@deep_recursion()
+def write_artifact(module: ModuleOp, context: Context, version: Version) -> bytes:
+    """The portable artifact of a module of StableHLO; raises XlaError."""
+    if not FIRST_WRITTEN <= version <= NEWEST:
+        raise UnwritableProgram(
+            f"StableHLO {version_text(version)} is not written, only {version_text(FIRST_WRITTEN)} "
+            f"to {version_text(NEWEST)}"
+        )
+    return _File(context, version).write(module)
+
+
+class _File:
+    """The tables of a file."""
+
+    def __init__(self, context: Context, version: Version):
+        self.version = version
+        self.operations = Operations(context)
+        self.strings: dict[bytes, int] = {}
+        self.dialects: dict[str, int] = {}
+        self.names: dict[str, int] = {}
+        self.attributes: dict[object, int] = {}
+        self.types: dict[object, int] = {}
+        self.entries: dict[bool, list[tuple[str, bool, bytes]]] = {False: [], True: []}
+        """Attributes, and types: dialect, whether it is encoded by it, and bytes."""
+        self.properties: dict[bytes, int] = {}
+
+    def write(self, module: ModuleOp) -> bytes:
+        """The bytes of a module."""
+        code = _Code(self)
+        code.block_of([module])
+        file = Writer()
+        file.data += MAGIC
+        file.varint(_FORM)
+        file.data += f"StableHLO_v{version_text(self.version)}\0".encode()
+        sections = {1: self.dialect_section(), 3: self.offset_section()}
+        entries = b"".join(data for kind in (False, True) for _, _, data in self.entries[kind])
+        for number, payload in (*sections.items(), (2, entries), (4, bytes(code.data))):
+            file.section(number, payload)
+        file.section(0, self.string_section())
+        file.section(8, self.property_section())
+        return bytes(file.data)
+
+    def string(self, text: bytes) -> int:
+        return self.strings.setdefault(text, len(self.strings))
+
+    def dialect(self, name: str) -> int:
+        return self.dialects.setdefault(name, len(self.dialects))
+
+    def name(self, name: str) -> int:
+        return self.names.setdefault(name, len(self.names))
+
+    def number(
+        self, key: object, is_type: bool, dialect: str, write: Callable[[_Entry], None], mode: str
+    ) -> int:
+        """The number of an attribute or type, which is written when it is met first."""
+        table, entries = (self.types if is_type else self.attributes), self.entries[is_type]
+        if key not in table:
+            table[key] = number = len(entries)
+            entries.append((dialect, True, b""))
+            entry = _Entry(self, mode)
+            write(entry)
+            entries[number] = (dialect, True, bytes(entry.data))
+        return table[key]
+
+    def text(self, value: Attribute, is_type: bool) -> int:
+        """The number of what stands as text."""
+        number = self.number((value, "text"), is_type, value.name.split(".")[0], _nothing, "")
+        dialect, *_ = self.entries[is_type][number]
+        self.entries[is_type][number] = (dialect, False, str(value).encode() + b"\0")
+        return number
+
+    def dialect_section(self) -> bytes:
+        by_dialect = [(self.dialect(name.split(".")[0]), name) for name in self.names]
+        for kind in (False, True):
+            for dialect, *_ in self.entries[kind]:
+                self.dialect(dialect)
+        writer = Writer()
+        writer.varint(len(self.dialects))
+        for name in self.dialects:
+            writer.varint(self.string(name.encode()) << 1)
+        writer.varint(len(by_dialect))
+        for dialect, group in groupby(by_dialect, lambda each: each[0]):
+            listed = [name for _, name in group]
+            writer.varint(dialect)
+            writer.varint(len(listed))
+            for name in listed:
+                writer.varint(self.string(name.split(".", 1)[1].encode()) << 1 | 1)
+        return bytes(writer.data)
+
+    def offset_section(self) -> bytes:
+        writer = Writer()
+        for kind in (False, True):
+            writer.varint(len(self.entries[kind]))
+        for kind in (False, True):
+            for dialect, group in groupby(self.entries[kind], lambda each: each[0]):
+                listed = list(group)
+                writer.varint(self.dialect(dialect))
+                writer.varint(len(listed))
+                for _, is_encoded, data in listed:
+                    writer.varint(len(data) << 1 | is_encoded)
+        return bytes(writer.data)
+
+    def string_section(self) -> bytes:
+        writer = Writer()
+        writer.varint(len(self.strings))
+        for text in reversed(self.strings):
+            writer.varint(len(text) + 1)
+        writer.data += b"".join(text + b"\0" for text in self.strings)
+        return bytes(writer.data)
+
+    def property_section(self) -> bytes:
+        writer = Writer()
+        writer.varint(len(self.properties))
+        for data in self.properties:
+            writer.blob(data)
+        return bytes(writer.data)
+
+
+def _nothing(_: EntryWriter) -> None:
+    pass
+
+
+class _Entry(EntryWriter):
+    """Writes an attribute, a type or an operation; what it refers to is VHLO's, or builtin."""
+
+    def __init__(self, file: _File, mode: str):
+        super().__init__()
+        self.file = file
+        self.mode = mode
+
+    def attribute(self, value: Attribute) -> None:
+        self.varint(self.number(value))
+
+    def number(self, value: Attribute) -> int:
+        """The number of an attribute."""
+        is_vhlo = self.mode == "vhlo"
+        code = _vhlo_code(value) if is_vhlo else builtin_encodings.code_of(value)
+        if code is None and "." in value.name:
+            return self.file.text(value, is_type=False)
+        return self.encoded(value, False, code, _ENCODINGS[self.mode][0])
+
+    def type(self, value: Attribute) -> None:
+        codes = _VHLO_TYPES if self.mode == "vhlo" else _BUILTIN_TYPES
+        code = codes.get(value, codes.get(type(value)))
+        bounds = value.encoding if type(value) is TensorType else None
+        if bounds is not None and not isinstance(bounds, NoneAttr):
+            code = 21 if self.mode == "vhlo" else 14
+        self.varint(self.encoded(value, True, code, _ENCODINGS[self.mode][1]))
+
+    def encoded(
+        self, value: Attribute, is_type: bool, code: int | None, table: Mapping[int, Encoding]
+    ) -> int:
+        """The number of what is written by its dialect."""
+        if code is None:
+            raise UnwritableAttribute(f"{value} cannot be written as bytecode")
+
+        def write(entry: _Entry) -> None:
+            entry.varint(code)
+            table[code].write(entry, value)
+
+        return self.file.number((self.mode, value), is_type, self.mode, write, self.mode)
+
+    def raw_string(self, value: bytes) -> None:
+        self.varint(self.file.string(value))
+
+    def spelled(self, text: str) -> Attribute:
+        return self.file.operations.attribute(text)
+
+
+_ENCODINGS = {
+    "builtin": (builtin_encodings.ATTRIBUTES_BY_CODE, builtin_encodings.TYPES_BY_CODE),
+    "vhlo": (vhlo_encodings.ATTRIBUTES_BY_CODE, vhlo_encodings.TYPES_BY_CODE),
+}
+
+_BUILTIN_TYPES: Mapping[object, int] = {
+    IntegerType: 0,
+    FunctionType: 2,
+    bf16: 3,
+    f16: 4,
+    f32: 5,
+    f64: 6,
+    ComplexType: 9,
+    IndexType: 1,
+    TensorType: 13,
+    TupleType: 15,
+}
+_VHLO_TYPES: Mapping[object, int] = {
+    **{type_: code for code, type_ in vhlo_encodings.CONSTANT_TYPES.items()},
+    ComplexType: 1,
+    FunctionType: 8,
+    TensorType: 20,
+    TokenType: 22,
+    TupleType: 23,
+    UnrankedTensorType: 25,
+    FutureType: 42,
+}
+_VHLO_ATTRIBUTES: Mapping[type[Attribute], int] = {
+    ArrayAttr: 1,
+    vhlo_encodings.ApiVersion: 5,
+    DictionaryAttr: 6,
+    FloatAttr: 8,
+    StringAttr: 14,
+    BytesAttr: 14,
+    DenseIntOrFPElementsAttr: 15,
+}
+_VHLO_NAMES: Mapping[str, int] = {
+    "comparison_direction": 3,
+    "comparison_type": 4,
+    "fft_type": 7,
+    "precision": 11,
+    "output_operand_alias": 10,
+    "rng_algorithm": 12,
+    "rng_distribution": 13,
+    "transpose": 16,
+    "bounds": 18,
+    "result_accuracy_mode": 19,
+    "result_accuracy": 20,
+}
+"""Attributes of StableHLO."""
+
+
+def _vhlo_code(value: Attribute) -> int | None:
+    """The code that VHLO has for an attribute of StableHLO; None for one of another dialect."""
+    if isinstance(value, TypeAttribute):
+        return 17
+    if isinstance(value, IntegerAttr):
+        return 2 if cast("IntegerAttr[Any]", value).type == i1 else 9
+    return _VHLO_ATTRIBUTES.get(type(value), _VHLO_NAMES.get(value.name.removeprefix("stablehlo.")))
+
+
+class _Code(_Entry):
+    """The operations of a block or region that is isolated, or of the whole file."""
+
+    def __init__(self, file: _File):
+        super().__init__(file, "vhlo")
+        self.values: dict[SSAValue, int] = {}
+
+    def block_of(self, ops: Sequence[Operation]) -> None:
+        """Writes a block without arguments."""
+        self.varint(len(ops) << 1)
+        for op in ops:
+            self.operation(op, 0)
+
+    def block(self, block: Block, free: int) -> None:
+        """Writes a block; values of regions inside have numbers from `free` on."""
+        ops = list(block.ops)
+        self.varint(len(ops) << 1 | bool(block.args))
+        if block.args:
+            self.varint(len(block.args))
+            for argument in block.args:
+                self.varint(self.type_number(argument.type) << 1 | 1)
+                self.location(argument.location)
+            self.data.append(0)
+        for op in ops:
+            self.operation(op, free)
+
+    def type_number(self, type_: Attribute) -> int:
+        """The number of a type of VHLO."""
+        entry = _Entry(self.file, "vhlo")
+        entry.type(type_)
+        return Cursor(bytes(entry.data), "").varint()
+
+    def location(self, location: Attribute) -> None:
+        """Writes the number of a location."""
+        _Entry.varint(self, _Entry(self.file, "builtin").number(location))
+
+    def operation(self, op: Operation, free: int) -> None:
+        """Writes an operation."""
+        name, values, rest = self.lowered(op)
+        mode = "vhlo" if name.startswith("vhlo.") else "builtin"
+        is_isolated = name in _ISOLATED
+        mask = (
+            bool(rest)
+            | 64 * bool(values is not None)
+            | 2 * bool(op.results)
+            | 4 * bool(op.operands)
+            | 16 * bool(op.regions)
+        )
+        self.varint(self.file.name(name))
+        self.data.append(mask)
+        self.location(op.location)
+        if rest:
+            self.varint(self.dictionary(rest, mode))
+        if values is not None:
+            self.varint(self.file.properties.setdefault(values, len(self.file.properties)))
+        if op.results:
+            self.varint(len(op.results))
+            for result in op.results:
+                self.type(result.type)
+        if op.operands:
+            self.varint(len(op.operands))
+            for operand in op.operands:
+                self.varint(self.values[operand])
+        if op.regions:
+            self.varint(len(op.regions) << 1 | is_isolated)
+            inner = _Code(self.file) if is_isolated else self
+            for region in op.regions:
+                inner.region(region, 0 if is_isolated else free)
+            if is_isolated:
+                self.section(4, bytes(inner.data))
+
+    def region(self, region: Region, first: int) -> None:
+        """Writes a region, whose values have numbers from `first` on."""
+        self.varint(len(region.blocks))
+        if not region.blocks:
+            return
+        values = [
+            value
+            for block in region.blocks
+            for value in (*block.args, *(result for op in block.ops for result in op.results))
+        ]
+        self.values |= {value: first + i for i, value in enumerate(values)}
+        self.varint(len(values))
+        for block in region.blocks:
+            self.block(block, first + len(values))
+
+    def dictionary(self, entries: Mapping[str, Attribute], mode: str) -> int:
+        """The number of a dictionary: names are builtin, values of a mode."""
+
+        def write(entry: _Entry) -> None:
+            entry.varint(1)
+            entry.varint(len(entries))
+            for name, value in sorted(entries.items()):
+                entry.varint(_Entry(self.file, "builtin").number(StringAttr(name)))
+                entry.varint(_Entry(self.file, mode).number(value))
+
+        key = (mode, "dictionary", DictionaryAttr(dict(entries)))
+        return self.file.number(key, False, "builtin", write, "builtin")
+
+    def lowered(self, op: Operation) -> tuple[str, bytes | None, Mapping[str, Attribute]]:
+        """The name of an operation in VHLO, its properties in bytes, and its other attributes."""
+        given = {**op.attributes, **op.properties}
+        if op.name == "builtin.module":
+            entry = _Entry(self.file, "builtin")
+            for name in ("sym_name", "sym_visibility"):
+                value = given.pop(name, None)
+                entry.varint(0 if value is None else entry.number(value) << 1 | 1)
+            return op.name, bytes(entry.data), given
+        if op.name.startswith("sdy."):
+            if op.operands or op.results or op.regions:
+                raise UnwritableProgram(
+                    f"{op.name} is not written; of Shardy, portable artifacts have only meshes and "
+                    "the shardings of StableHLO's operations"
+                )
+            (listed,) = properties_of(op.name)
+            found = {name: given.pop(name) for name, _ in listed if name in given}
+            return op.name, self.blob_of(op.name, found, "builtin"), given
+        name = _NAMES.get(op.name, op.name.removeprefix("stablehlo."))
+        if name == op.name:
+            raise UnwritableProgram(f"{op.name} is no operation of StableHLO, and is not written")
+        if name == "func":
+            found = {**_FUNCTION_DEFAULTS, **{n: given.pop(n) for n in FUNCTION if n in given}}
+            return "vhlo.func_v1", self.blob_of(op.name, found, "vhlo"), given
+        row = ROWS.get(name, Row())
+        revision = row.revision if self.file.version >= row.revised else row.revision - 1
+        if self.file.version < row.first or not revision:
+            raise UnwritableProgram(
+                f"{op.name} is not in StableHLO {version_text(self.file.version)}, but from "
+                f"{version_text(row.first)} on"
+            )
+        found = self.attributes_of(op, row, revision, given)
+        properties = self.blob_of(op.name, found, "vhlo") if found else None
+        return f"vhlo.{name}_v{revision}", properties, given
+
+    def attributes_of(
+        self, op: Operation, row: Row, revision: int, given: dict[str, Attribute]
+    ) -> dict[str, Attribute]:
+        """What VHLO has for the properties of an operation, taken from what it is given."""
+        window = given.get("window_dimensions")
+        rank = len(integers_in(window)) if window is not None else _rank(op) - 2
+        found: dict[str, Attribute] = {}
+        for part in row.parts:
+            try:
+                values = part.write(given.pop(part.native, None), max(rank, 0))
+            except IllegalOperation as error:
+                raise UnwritableProgram(f"{op.name}: {error}") from None
+            for name, value in zip(part.names, values, strict=True):
+                attribute = self.spelled(value) if isinstance(value, str) else value
+                if name not in part.newer or revision == row.revision:
+                    found[name] = attribute
+                elif str(attribute) != str(self.default(part.newer[name])):
+                    raise UnwritableProgram(
+                        f"{op.name}: {name} is {attribute}, which is in StableHLO from "
+                        f"{version_text(row.revised)} on, not in {version_text(self.file.version)}"
+                    )
+        return found
+
+    def default(self, value: Attribute | str) -> Attribute:
+        """An attribute, or that with a text."""
+        return self.spelled(value) if isinstance(value, str) else value
+
+    def blob_of(self, name: str, values: Mapping[str, Attribute], mode: str) -> bytes:
+        """Properties, by their names, as bytes."""
+        entry = _Entry(self.file, mode)
+        for _, value in sorted(values.items()):
+            entry.attribute(value)
+        return bytes(entry.data)
+
+
+def _rank(op: Operation) -> int:
+    type_ = op.operands[-1].type if op.operands else None
+    return len(type_.get_shape()) if isinstance(type_, TensorType) else 0
+
+
+_ISOLATED = ("builtin.module", "vhlo.func_v1")
+_NAMES = {
+    "func.func": "func",
+    "func.call": "call",
+    "func.return": "return",
+}
+_FUNCTION_DEFAULTS: Mapping[str, Attribute] = {
+    "arg_attrs": ArrayAttr(()),
+    "res_attrs": ArrayAttr(()),
+    "sym_visibility": StringAttr(""),
+}
