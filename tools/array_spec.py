@@ -124,7 +124,7 @@ def snapshot_arrays(path: str) -> list[AnyArray]:
         return []
     if data[:1] != b"\n":
         return []
-    # It takes a tenth of a second to load.
+    # It loads the readers of both formats, which other files do not need.
     from xla_dialect.binary import is_module, read_snapshot  # noqa: PLC0415
 
     return list(read_snapshot(data, path).arguments) if is_module(data) else []

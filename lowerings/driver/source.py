@@ -33,7 +33,7 @@ def read_file(path: str | Path) -> str:
 def text_of(data: bytes, file_name: str) -> str:
     """The text that data are, or that of their program where it is binary; raises XlaError."""
     if _CONTROL.search(data, 0, _BEGINNING):
-        # It takes a tenth of a second to load, and texts do not need it.
+        # It loads the reader of StableHLO (0.5 s), and texts do not need it.
         from xla_dialect.binary import text_of_binary  # noqa: PLC0415
 
         text = text_of_binary(data, file_name)

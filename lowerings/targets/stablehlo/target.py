@@ -58,7 +58,7 @@ class StableHloBytecodeTarget(Target):
         match = _VERSION.fullmatch(self.version)
         if match is None:
             raise XlaError(f"target '{self.name}': {self.version!r} is no version like 1.7.0")
-        # It takes a tenth of a second to load.
+        # It loads the reader of StableHLO, which printing text does not need.
         from xla_dialect.binary import artifact_of_stablehlo  # noqa: PLC0415
 
         major, minor, patch = map(int, match.groups())
