@@ -58,6 +58,7 @@ from xla_dialect.data_flow import DataFlowEdge
 from xla_dialect.dimensions import DimensionRelations, Numbering, RelationsBuilder, pointwise
 from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.type_layouts import validate_layout_for_shape
+from xla_dialect.literals.precision import higher_precision
 from xla_dialect.rules.constraints import ArrayOf, results_follow, with_elements
 from xla_dialect.rules.structure import Structure
 from xla_dialect.shapes.size_arithmetic import Sizes
@@ -464,13 +465,18 @@ class XlaOp(IRDLOperation):
         one precision: the highest for which its constraints hold, of those that it has.
 
         Where it is none of its own, operands are converted to that, results from it. None where
-        there is no such precision.
+        there is no such precision, or where no results are declared and it is not clear which one
+        is the higher.
         """
         if not self.may_mix_precisions():
             return None
         operands, declared = self.operand_types, self.result_types
         parameters = (a.type for r in self.regions for block in r.blocks for a in block.args)
-        for precision in float_types((*operands, *declared, *parameters)):
+        precisions = float_types((*operands, *declared, *parameters))
+        if not declared:
+            orders = [[higher_precision(one, other) for other in precisions] for one in precisions]
+            precisions = [p for p, found in zip(precisions, orders, strict=True) if {p} == {*found}]
+        for precision in precisions:
             converted = tuple(with_floats(type_, precision) for type_ in operands)
             wanted = [with_floats(type_, precision) for type_ in declared]
             try:
