@@ -1,16 +1,21 @@
 """
 How soon threads begin a parallel loop: those of our runtime, of OpenMP runtimes, and none.
 
-A loop of 100 iterations of a microsecond each runs again and again, with pauses between that this
-process works, too. A thread that sleeps by then has to be woken.
+A loop of 100 iterations of a microsecond each runs again and again, with pauses between that its
+process works, too. A thread that sleeps by then has to be woken. Each runtime has processes of its
+own, several after another: where the system puts threads at first stays so for long.
+`python -m tools.benchmark.fork_join RUNTIME` is such a process.
 """
 
 from __future__ import annotations
 
 import ctypes
+import json
 import statistics
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import metadata
 from typing import Any
 
@@ -28,8 +33,6 @@ PAUSES = (1, 10, 100, 1000)
 ITERATIONS = 100
 LOOPS = 200
 """In a row, with the same pauses."""
-REST_SECONDS = 0.3
-"""Before a row: threads of the runtime before look for work for so long, Intel's for 0.2."""
 STEPS = 300
 """Divisions in a row of an iteration, about a microsecond."""
 
@@ -77,55 +80,64 @@ define void @member(ptr %values) {{
 
 
 def measure_fork_join(turns: int, console: Console) -> None:
-    """Prints the medians of what a loop takes, for each runtime and pause."""
-    threads = len(processors())
-    code = LoadedCode(host().object_code(CODE), "iterations", exported=("member", "team", "number"))
-    ctypes.c_int64.from_address(code.address("team")).value = threads
-    values = (ctypes.c_double * ITERATIONS)()
-    loops = _loops(code, threads, values)
-    table = Table(f"a loop of {ITERATIONS} µs on {threads} threads, µs", *map(str, PAUSES))
-    times: dict[tuple[str, int], list[float]] = {}
-    for _ in range(turns):
-        for pause in PAUSES:
-            for name, loop in loops.items():
-                times.setdefault((name, pause), []).extend(_timed(loop, pause))
-    for name in loops:
-        medians = (statistics.median(times[name, pause]) for pause in PAUSES)
-        table.add_row(name, *(f"{each * 1e6:.1f}" for each in medians))
+    """Prints the median of the medians of processes, for each runtime and pause."""
+    title = f"a loop of {ITERATIONS} µs on {len(processors())} threads, µs after pauses of µs"
+    table = Table(title, *map(str, PAUSES))
+    for name in RUNTIMES:
+        command = [sys.executable, "-m", __name__, name]
+        answers = [
+            subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout for _ in range(turns)
+        ]
+        medians = [each for answer in answers if (each := json.loads(answer)) is not None]
+        if medians:
+            of_pauses = (statistics.median(each) for each in zip(*medians, strict=True))
+            table.add_row(name, *(f"{each * 1e6:.1f}" for each in of_pauses))
     console.print(table)
 
 
-def _loops(code: LoadedCode, threads: int, values: Any) -> Mapping[str, Callable[[], object]]:
-    place, iterations = ctypes.byref(values), ctypes.c_void_p(code.address("iterations"))
-    alone = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
+def main(name: str) -> None:
+    """Prints the medians of a runtime for all pauses, in JSON; null where it is not installed."""
+    threads = len(processors())
+    code = LoadedCode(host().object_code(CODE), "iterations", exported=("member", "team", "number"))
+    ctypes.c_int64.from_address(code.address("team")).value = threads
+    try:
+        loop = RUNTIMES[name](code, threads)
+    except OSError:
+        medians = None
+    else:
+        medians = [statistics.median(_timed(loop, pause)) for pause in PAUSES]
+    print(json.dumps(medians))
+
+
+Loop = Callable[[], object]
+
+
+def _alone(code: LoadedCode, threads: int) -> Loop:
+    values = _values()
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
         code.address("iterations")
     )
-    count = ctypes.c_int64(ITERATIONS)
+    return lambda: function(values, 0, ITERATIONS)
+
+
+def _ours(code: LoadedCode, threads: int) -> Loop:
+    values = _values()
+    iterations, count = ctypes.c_void_p(code.address("iterations")), ctypes.c_int64(ITERATIONS)
     parallel_for = lowerings.runtime.library().xla_parallel_for
-    loops: dict[str, Callable[[], object]] = {
-        "one thread": lambda: alone(place, 0, ITERATIONS),
-        "ours": lambda: parallel_for(ctypes.c_int64(threads), iterations, place, count),
-    }
-    for name, path in (("GNU's OpenMP", "libgomp.so.1"), ("Intel's OpenMP", _intel())):
-        try:
-            runtime = ctypes.CDLL(path)
-        except OSError:
-            continue
-        loops[name] = _with_openmp(runtime, code, threads, place)
-    return loops
+    return lambda: parallel_for(ctypes.c_int64(threads), iterations, values, count)
 
 
-def _with_openmp(
-    runtime: ctypes.CDLL, code: LoadedCode, threads: int, values: Any
-) -> Callable[[], object]:
+def _values() -> Any:
+    return ctypes.byref((ctypes.c_double * ITERATIONS)())
+
+
+def _openmp(path: str, code: LoadedCode, threads: int) -> Loop:
+    """Raises OSError without the library."""
+    runtime = ctypes.CDLL(path)
+    member, values = ctypes.c_void_p(code.address("member")), _values()
     number = ctypes.cast(runtime.omp_get_thread_num, ctypes.c_void_p)
-    member = ctypes.c_void_p(code.address("member"))
-
-    def loop() -> None:
-        ctypes.c_void_p.from_address(code.address("number")).value = number.value
-        runtime.GOMP_parallel(member, values, threads, 0)
-
-    return loop
+    ctypes.c_void_p.from_address(code.address("number")).value = number.value
+    return lambda: runtime.GOMP_parallel(member, values, threads, 0)
 
 
 def _intel() -> str:
@@ -138,10 +150,17 @@ def _intel() -> str:
     return next((str(file.locate()) for file in files if file.name == name), name)
 
 
-def _timed(loop: Callable[[], object], pause: int) -> list[float]:
+RUNTIMES: dict[str, Callable[[LoadedCode, int], Loop]] = {
+    "one thread": _alone,
+    "ours": _ours,
+    "GNU's OpenMP": lambda code, threads: _openmp("libgomp.so.1", code, threads),
+    "Intel's OpenMP": lambda code, threads: _openmp(_intel(), code, threads),
+}
+
+
+def _timed(loop: Loop, pause: int) -> list[float]:
     """Seconds of the loops of a row, without the first, which wakes the threads."""
     times: list[float] = []
-    time.sleep(REST_SECONDS)
     for _ in range(LOOPS):
         start = time.perf_counter()
         loop()
@@ -150,3 +169,7 @@ def _timed(loop: Callable[[], object], pause: int) -> list[float]:
         while time.perf_counter() - end < pause * 1e-6:
             pass
     return times[1:]
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
