@@ -32,7 +32,8 @@ from xla_dialect.extensions import INTERPRETER, failures, loadable_extensions
 from xla_dialect.literals.arrays import MEMORY_LIMIT, Array, MemoryLimitError
 from xla_dialect.numpy_types import require_rank
 from xla_dialect.runtime.errors import OperationError, located_error
-from xla_dialect.runtime.limits import COUNTED_BYTES, Deadline, MemoryMeter, TimeLimitReached
+from xla_dialect.runtime.limits import Deadline, TimeLimitReached
+from xla_dialect.runtime.memory import COUNTED_BYTES, MemoryMeter
 from xla_dialect.xdsl.dominance import reverse_postorder
 from xla_dialect.xdsl.recursion import deep_recursion
 

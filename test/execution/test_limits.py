@@ -13,7 +13,8 @@ import lowerings
 from lowerings.execution.arrays import OutOfMemory
 from tools import xla_run
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.runtime.limits import MemoryMeter, TimeLimitReached, physical_memory
+from xla_dialect.runtime.limits import TimeLimitReached, physical_memory
+from xla_dialect.runtime.memory import MemoryMeter
 
 WHILE = """HloModule m
 body {

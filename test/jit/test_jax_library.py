@@ -16,6 +16,7 @@ from jax_programs import LIBRARY, MODELS, PROGRAMS, JaxProgram
 from peers import has_jax
 
 import lowerings
+from lowerings.execution.reference_run import LIBRARIES
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.reference import run_replicated
@@ -73,7 +74,7 @@ def on_reference(module: Any, arguments: Sequence[Sequence[Array]]) -> list[tupl
     """What every partition returns."""
     verify(module)
     nested = [nest_arguments(module, arrays) for arrays in arguments]
-    results = run_replicated(module, nested, partitions=len(arguments))
+    results = run_replicated(module, nested, partitions=len(arguments), libraries=LIBRARIES)
     return [flatten_results(values) for values in results]
 
 

@@ -52,7 +52,8 @@ from xla_dialect.reference.transfers import TransferFunctions
 from xla_dialect.reference.tuples import TupleFunctions
 from xla_dialect.runtime.arguments import checked_arguments, entry_function
 from xla_dialect.runtime.errors import OperationError, located_error
-from xla_dialect.runtime.limits import COUNTED_BYTES, Deadline, MemoryMeter, TimeLimitReached
+from xla_dialect.runtime.limits import Deadline, TimeLimitReached
+from xla_dialect.runtime.memory import COUNTED_BYTES, MemoryMeter
 from xla_dialect.runtime.observation import Observer
 from xla_dialect.runtime.options import RunOptions
 from xla_dialect.xdsl.recursion import deep_recursion
