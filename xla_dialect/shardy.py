@@ -68,7 +68,7 @@ from xla_dialect.sharding.attributes import (
 from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.sharding.collectives import COLLECTIVES, CollectiveRule, axes_in
 from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.xdsl.directives import Body
+from xla_dialect.xdsl.directives import RegionWithArguments
 from xla_dialect.xdsl.text import parse_literal, print_literal
 
 Meshes = Mapping[str, Mesh]
@@ -540,7 +540,7 @@ class ComputationOp(ShardyOp):
     outputs = var_result_def()
     body = region_def("single_block")
 
-    custom_directives = (Bare, Body)
+    custom_directives = (Bare, RegionWithArguments)
 
     def said(self, number: int) -> Sharding | None:
         """The sharding of a result."""
@@ -564,7 +564,7 @@ class NamedComputationOp(ComputationOp):
     assembly_format = (
         "`<` $name `>` `` `(` $inputs `)` (`in_shardings` `` `=` `` custom<Bare>("
         "$in_shardings)^)? (`out_shardings` `` `=` `` custom<Bare>($out_shardings)^)? "
-        "custom<Body>($body) attr-dict `:` functional-type($inputs, $outputs)"
+        "custom<RegionWithArguments>($body) attr-dict `:` functional-type($inputs, $outputs)"
     )
 
     def check(self, meshes: Meshes) -> None:
@@ -595,7 +595,7 @@ class ManualComputationOp(ComputationOp):
     assembly_format = (
         "`(` $inputs `)` `in_shardings` `` `=` `` custom<Bare>($in_shardings) "
         "`out_shardings` `` `=` `` custom<Bare>($out_shardings) "
-        "`manual_axes` `` `=` `` custom<Bare>($manual_axes) custom<Body>($body) "
+        "`manual_axes` `` `=` `` custom<Bare>($manual_axes) custom<RegionWithArguments>($body) "
         "attr-dict `:` functional-type($inputs, $outputs)"
     )
 

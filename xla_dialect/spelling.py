@@ -22,7 +22,7 @@ class SpellingError(XlaError, ValueError):
     Something is wrong in a text: a shape, a literal, an attribute, or a whole module.
 
     `position` counts from the start of the text that is read. Whoever reads a part of a text adds
-    where the part is (`Part`); whoever knows the file makes the located error.
+    where the part is (`Excerpt`); whoever knows the file makes the located error.
     """
 
     def __init__(self, message: str, position: int = 0):
@@ -34,7 +34,7 @@ class SpellingError(XlaError, ValueError):
         return self.message
 
 
-class Part:
+class Excerpt:
     """
     Where the part of a text is that is read inside: errors count from the start of the whole text.
 

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from typing import Protocol, Self, TypeVar
 
-NumberT = TypeVar("NumberT", bound="Number")
+SummandT = TypeVar("SummandT", bound="Summand")
 
 
-class Condition(Protocol[NumberT]):
+class Selection(Protocol[SummandT]):
     """What chooses one of two numbers."""
 
-    def choose(self, if_true: NumberT, if_false: float, /) -> NumberT:
+    def choose(self, if_true: SummandT, if_false: float, /) -> SummandT:
         """The first one where the condition holds."""
         ...
 
 
-class Number(Protocol):
+class Summand(Protocol):
     """A float of a program that is being written, or a vector of them."""
 
     def __add__(self, other: Self, /) -> Self: ...
 
     def __sub__(self, other: Self, /) -> Self: ...
 
-    def is_equal(self, other: float, /) -> Condition[Self]:
+    def is_equal(self, other: float, /) -> Selection[Self]:
         """False where a number is NaN."""
         ...
 
 
-def compensated(total: NumberT, excess: NumberT, term: NumberT) -> tuple[NumberT, NumberT]:
+def compensated(total: SummandT, excess: SummandT, term: SummandT) -> tuple[SummandT, SummandT]:
     """
     A sum with a term added, and by how much rounding has made it too large, which the next term is
     to be diminished by (W. Kahan: "Further remarks on reducing truncation errors", 1965).
@@ -39,7 +39,7 @@ def compensated(total: NumberT, excess: NumberT, term: NumberT) -> tuple[NumberT
     return added, (found - found).is_equal(0.0).choose(found, 0.0)
 
 
-def with_rest(total: NumberT, rest: NumberT, term: NumberT) -> tuple[NumberT, NumberT]:
+def with_rest(total: SummandT, rest: SummandT, term: SummandT) -> tuple[SummandT, SummandT]:
     """
     A sum with a term added, and all that rounding has taken from it so far; not a number if the sum
     is infinite. Unlike an excess, it does not make the next sum wait.

@@ -29,3 +29,22 @@ func.func @scaled_dot(%m: tensor<5x3xf32>, %s: tensor<1x3xf8E8M0FNU>, %t: tensor
   %scaled = xla.scaled_dot %m, %m, %s, %t {lhs_contracting_dims = [0], rhs_contracting_dims = [0]} : (tensor<5x3xf32>, tensor<5x3xf32>, tensor<1x3xf8E8M0FNU>, tensor<f8E8M0FNU>) -> tensor<3x3xf32>
   func.return %scaled : tensor<3x3xf32>
 }
+
+// -----
+
+// CHECK-LABEL:   func.func @complex_convolution(
+// CHECK:           %[[XR:.*]] = xla.real
+// CHECK-NEXT:      %[[XI:.*]] = xla.imag
+// CHECK:           %[[KR:.*]] = xla.real
+// CHECK-NEXT:      %[[KI:.*]] = xla.imag
+// CHECK-NEXT:      %[[RR:.*]] = xla.convolution %[[XR]], %[[KR]] {{.*}} : (tensor<1x8x1xf32>, tensor<3x1x1xf32>) -> tensor<1x6x1xf32>
+// CHECK-NEXT:      %[[II:.*]] = xla.convolution %[[XI]], %[[KI]]
+// CHECK-NEXT:      %[[REAL:.*]] = xla.subtract %[[RR]], %[[II]] : tensor<1x6x1xf32>
+// CHECK-NEXT:      %[[RI:.*]] = xla.convolution %[[XR]], %[[KI]]
+// CHECK-NEXT:      %[[IR:.*]] = xla.convolution %[[XI]], %[[KR]]
+// CHECK-NEXT:      %[[IMAG:.*]] = xla.add %[[RI]], %[[IR]] : tensor<1x6x1xf32>
+// CHECK-NEXT:      %{{.*}} = xla.complex %[[REAL]], %[[IMAG]] : (tensor<1x6x1xf32>, tensor<1x6x1xf32>) -> tensor<1x6x1xcomplex<f32>>
+func.func @complex_convolution(%x: tensor<1x8x1xcomplex<f32>>, %k: tensor<3x1x1xcomplex<f32>>) -> tensor<1x6x1xcomplex<f32>> {
+  %convolved = xla.convolution %x, %k {window = #xla.window<size=3>, dim_labels = #xla.dim_labels<b0f_0io->b0f>} : (tensor<1x8x1xcomplex<f32>>, tensor<3x1x1xcomplex<f32>>) -> tensor<1x6x1xcomplex<f32>>
+  func.return %convolved : tensor<1x6x1xcomplex<f32>>
+}

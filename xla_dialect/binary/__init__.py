@@ -3,7 +3,7 @@
 from xla_dialect.binary.cursor import BinaryError
 from xla_dialect.binary.formats import BinaryFormat, binary_format, text_of_binary
 from xla_dialect.binary.hlo_module import Snapshot, is_module, read_snapshot
-from xla_dialect.binary.jax_export import Exported, Signature, read_export
+from xla_dialect.binary.jax_export import Exported, ExportedSignature, read_export
 from xla_dialect.binary.reading import (
     artifact_of_stablehlo,
     read_bytecode,
@@ -14,7 +14,7 @@ __all__ = [
     "BinaryError",
     "BinaryFormat",
     "Exported",
-    "Signature",
+    "ExportedSignature",
     "Snapshot",
     "artifact_of_stablehlo",
     "binary_format",

@@ -45,8 +45,8 @@ from xla_dialect.binary.operations import (
     NEWEST,
     ROWS,
     IllegalOperation,
-    Row,
     Version,
+    VhloOp,
     integers_in,
     properties_of,
     version_text,
@@ -420,7 +420,7 @@ class _Code(_Entry):
         if name == "func":
             found = {**_FUNCTION_DEFAULTS, **{n: given.pop(n) for n in FUNCTION if n in given}}
             return "vhlo.func_v1", self.blob_of(op.name, found, "vhlo"), given
-        row = ROWS.get(name, Row())
+        row = ROWS.get(name, VhloOp())
         revision = row.revision if self.file.version >= row.revised else row.revision - 1
         if self.file.version < row.first or not revision:
             raise UnwritableProgram(
@@ -432,7 +432,7 @@ class _Code(_Entry):
         return f"vhlo.{name}_v{revision}", properties, given
 
     def attributes_of(
-        self, op: Operation, row: Row, revision: int, given: dict[str, Attribute]
+        self, op: Operation, row: VhloOp, revision: int, given: dict[str, Attribute]
     ) -> dict[str, Attribute]:
         """What VHLO has for the properties of an operation, taken from what it is given."""
         window = given.get("window_dimensions")

@@ -21,7 +21,7 @@ _Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True)
-class Signature:
+class ExportedSignature:
     """What a file says of its function beside the program."""
 
     name: str
@@ -52,14 +52,14 @@ class Signature:
 class Exported:
     """A file of `jax.export`."""
 
-    signature: Signature
+    signature: ExportedSignature
     artifact: bytes
     """The portable artifact, which has the program."""
 
 
 def read_export(data: bytes, file_name: str = "<bytes>") -> Exported:
     """What a file of `jax.export` has; raises BinaryError."""
-    root = _Table.at(_Place(data, file_name), 0)
+    root = _Table.at(_Reader(data, file_name), 0)
     artifact = root.bytes(_PROGRAM)
     if not artifact.startswith(MAGIC):
         root.cursor.fail("the program of this export is no MLIR bytecode")
@@ -73,7 +73,7 @@ def read_export(data: bytes, file_name: str = "<bytes>") -> Exported:
             root.cursor.fail(f"there are {len(found)} arrays or shardings, not {list(numbers)}")
         return [found[number] for number in numbers]
 
-    signature = Signature(
+    signature = ExportedSignature(
         root.text(1),
         root.strings(9),
         root.integer(18, "I") or root.integer(6, "h"),
@@ -131,7 +131,7 @@ _PROGRAM = 13
 def is_export(data: bytes) -> bool:
     """Whether data may be a file of `jax.export`, which has no mark of its own at its start."""
     try:
-        return _Table.at(_Place(data, ""), 0).bytes(_PROGRAM).startswith(MAGIC)
+        return _Table.at(_Reader(data, ""), 0).bytes(_PROGRAM).startswith(MAGIC)
     except BinaryError:
         return False
 
@@ -140,13 +140,13 @@ def is_export(data: bytes) -> bool:
 class _Table:
     """A table of a flatbuffer."""
 
-    cursor: _Place
+    cursor: _Reader
     """At its start."""
     slots: Sequence[int]
     """Where fields are, from its start; 0 where one is left out."""
 
     @staticmethod
-    def at(cursor: _Place, place: int) -> _Table:
+    def at(cursor: _Reader, place: int) -> _Table:
         """The table that the reference at a place leads to."""
         start = _target(cursor, place)
         table = _moved(cursor, start)
@@ -193,13 +193,13 @@ class _Table:
     def strings(self, slot: int) -> Sequence[str]:
         """A list of texts."""
 
-        def text(cursor: _Place) -> str:
+        def text(cursor: _Reader) -> str:
             found = _moved(cursor, _target(cursor, cursor.offset))
             return _decoded(found.bytes(found.fixed("I")), cursor)
 
         return self.list(slot, 4, text)
 
-    def list(self, slot: int, size: int, item: Callable[[_Place], _Item]) -> Sequence[_Item]:
+    def list(self, slot: int, size: int, item: Callable[[_Reader], _Item]) -> Sequence[_Item]:
         """A list of items of a size, each read where it stands."""
         place = self.place(slot)
         if place is None:
@@ -211,10 +211,10 @@ class _Table:
         return [item(_moved(self.cursor, start + size * i)) for i in range(count)]
 
 
-class _Place(Cursor):
+class _Reader(Cursor):
     """A place in a file whose parts may be shared; how much is read in all is bounded."""
 
-    def __init__(self, data: bytes, file: str, place: int = 0, around: _Place | None = None):
+    def __init__(self, data: bytes, file: str, place: int = 0, around: _Reader | None = None):
         super().__init__(data, file, place)
         self.left: list[int] = [_LEAST + _MOST * len(data)] if around is None else around.left
 
@@ -230,14 +230,14 @@ _MOST, _LEAST = 16, 1 << 16
 """So many bytes are read for each that a file has, and so many in any file."""
 
 
-def _moved(cursor: _Place, place: int) -> _Place:
+def _moved(cursor: _Reader, place: int) -> _Reader:
     """A cursor at another place of the file."""
     if not 0 <= place <= len(cursor.data):
         cursor.fail(f"something is referred to at {place}, the file has {len(cursor.data)} bytes")
-    return _Place(cursor.data, cursor.file, place, cursor)
+    return _Reader(cursor.data, cursor.file, place, cursor)
 
 
-def _target(cursor: _Place, place: int) -> int:
+def _target(cursor: _Reader, place: int) -> int:
     """Where the reference at a place leads to."""
     return place + _moved(cursor, place).fixed("I")
 

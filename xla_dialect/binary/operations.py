@@ -1,8 +1,8 @@
 """The properties of operations in bytecode, and VHLO's operations as those of StableHLO.
 
 VHLO has each operation of StableHLO in revisions, `vhlo.all_reduce_v2`. Its attributes are simpler:
-none is optional, structures are taken apart, arrays of integers are tensors. A `Row` has, for each
-property of StableHLO, the attributes of VHLO that it comes from and goes to. An older revision
+none is optional, structures are taken apart, arrays of integers are tensors. A `VhloOp` has, for
+each property of StableHLO, the attributes of VHLO that it comes from and goes to. An older revision
 lacks what came later, which then has the value that says nothing.
 """
 
@@ -50,7 +50,7 @@ class IllegalOperation(Exception):
 
 
 @dataclass(frozen=True)
-class Part:
+class PropertyForms:
     """A property of StableHLO, and the attributes of VHLO that say the same."""
 
     native: str
@@ -66,10 +66,10 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Row:
+class VhloOp:
     """An operation, in VHLO and in StableHLO."""
 
-    parts: tuple[Part, ...] = ()
+    parts: tuple[PropertyForms, ...] = ()
     revision: int = 1
     """The newest one."""
     revised: Version = OLDEST
@@ -150,7 +150,7 @@ def one(
     *,
     native: str = "",
     is_newer: bool = False,
-) -> Part:
+) -> PropertyForms:
     """
     A property that is one attribute in VHLO too.
 
@@ -170,7 +170,7 @@ def one(
         return [default(rank)]
 
     newer = {name: default(0)} if is_newer and default is not None else {}
-    return Part(native or name, (name,), read_one, write_one, default is not None, newer)
+    return PropertyForms(native or name, (name,), read_one, write_one, default is not None, newer)
 
 
 def _is_same(value: Attribute, other: Attribute) -> bool:
@@ -190,17 +190,17 @@ def _rank(value: Attribute) -> int:
     return shape[0] if shape else 0
 
 
-def kept(*names: str) -> tuple[Part, ...]:
+def kept(*names: str) -> tuple[PropertyForms, ...]:
     """Properties that are the same in both, and always there."""
     return tuple(one(name) for name in names)
 
 
-def optional(name: str, default: Attribute, is_newer: bool = False) -> Part:
+def optional(name: str, default: Attribute, is_newer: bool = False) -> PropertyForms:
     """A property that is the same in both; absent, it is `default`."""
     return one(name, default=lambda _: default, is_newer=is_newer)
 
 
-def lists(*names: str, fill: int | None = None) -> tuple[Part, ...]:
+def lists(*names: str, fill: int | None = None) -> tuple[PropertyForms, ...]:
     """Lists of integers, `array<i64>` in StableHLO; absent, they are full of `fill`."""
 
     def default(rank: int) -> Attribute:
@@ -216,7 +216,7 @@ def _as_array(value: Attribute) -> Attribute:
     return DenseArrayBase.from_list(i64, integers_in(value))
 
 
-def _flags(name: str) -> Part:
+def _flags(name: str) -> PropertyForms:
     return one(
         name,
         lambda value: DenseArrayBase.from_list(i1, [n & 1 for n in integers_in(value)]),
@@ -225,19 +225,19 @@ def _flags(name: str) -> Part:
     )
 
 
-def _padding() -> Part:
+def _padding() -> PropertyForms:
     def default(rank: int) -> Attribute:
         return DenseIntOrFPElementsAttr.from_list(TensorType(i64, [rank, 2]), [0] * (2 * rank))
 
     return one("padding", default=default)
 
 
-def flag(*names: str) -> tuple[Part, ...]:
+def flag(*names: str) -> tuple[PropertyForms, ...]:
     """Booleans; absent, they are false."""
     return tuple(optional(name, BoolAttr.from_bool(False)) for name in names)
 
 
-def _unit(name: str, is_newer: bool = False) -> Part:
+def _unit(name: str, is_newer: bool = False) -> PropertyForms:
     return one(
         name,
         lambda _: UnitAttr(),
@@ -276,14 +276,14 @@ _SYMBOLS = one(
 )
 
 
-def _layouts(name: str) -> Part:
+def _layouts(name: str) -> PropertyForms:
     """Layouts, each a tensor of indices in both."""
     return optional(name, _EMPTY)
 
 
-def _word(name: str, enumeration: str, default: str) -> Part:
+def _word(name: str, enumeration: str, default: str) -> PropertyForms:
     text = spelled.word(enumeration, default)
-    return Part(
+    return PropertyForms(
         name,
         (name,),
         lambda values: None if str(values[0]) == text else values[0],
@@ -297,7 +297,7 @@ def _word(name: str, enumeration: str, default: str) -> Part:
 
 def _structure(
     native: str, attribute: str, *names: str, newer: Sequence[str] = (), numbers: Sequence[str] = ()
-) -> Part:
+) -> PropertyForms:
     """Lists of integers, and some integers, that are fields of one attribute."""
 
     def read(values: Sequence[Attribute]) -> str:
@@ -317,7 +317,7 @@ def _structure(
             for name in names
         ]
 
-    return Part(native, names, read, write, newer={name: tensor([]) for name in newer})
+    return PropertyForms(native, names, read, write, newer={name: tensor([]) for name in newer})
 
 
 def _read_convolution(values: Sequence[Attribute]) -> str:
@@ -373,7 +373,7 @@ def _write_algorithm(value: Attribute | None, _: int) -> Sequence[Value]:
     return found
 
 
-def _channel(*types: str, is_optional: bool = True) -> Part:
+def _channel(*types: str, is_optional: bool = True) -> PropertyForms:
     """A channel, whose type stands beside it where it is not 0."""
 
     def read(values: Sequence[Attribute]) -> str | None:
@@ -389,7 +389,7 @@ def _channel(*types: str, is_optional: bool = True) -> Part:
         names = ("handle", "type")[: 1 + len(types)]
         return [IntegerAttr(int(str(fields.get(name, 0))), i64) for name in names]
 
-    return Part("channel_handle", ("channel_id", *types), read, write, is_optional)
+    return PropertyForms("channel_handle", ("channel_id", *types), read, write, is_optional)
 
 
 _CHANNEL = _channel()
@@ -406,7 +406,7 @@ def _read_precision(values: Sequence[Attribute]) -> Attribute | None:
     return values[0] if says_something else None
 
 
-_PRECISION = Part(
+_PRECISION = PropertyForms(
     "precision_config",
     ("precision_config",),
     _read_precision,
@@ -419,7 +419,7 @@ def _says_default(value: Attribute) -> bool:
     return str(value).endswith("<DEFAULT>>")
 
 
-_ACCURACY = Part(
+_ACCURACY = PropertyForms(
     "result_accuracy",
     ("result_accuracy",),
     lambda values: None if _says_default(values[0]) else values[0],
@@ -455,7 +455,7 @@ _WINDOW = (
     _flags("window_reversal"),
 )
 _CONVOLUTION = (
-    Part("dimension_numbers", spelled.CONVOLUTION, _read_convolution, _write_convolution),
+    PropertyForms("dimension_numbers", spelled.CONVOLUTION, _read_convolution, _write_convolution),
     *kept("batch_group_count", "feature_group_count"),
     _PRECISION,
     *_WINDOW,
@@ -481,19 +481,19 @@ _API_VERSION = one(
     lambda value: ApiVersion(integer_in(value)),
     lambda _: ApiVersion(1),
 )
-_BATCH_NORM = Row(kept("epsilon", "feature_index"))
-_ACCURATE = Row((_ACCURACY,), 2, (1, 10, 0))
+_BATCH_NORM = VhloOp(kept("epsilon", "feature_index"))
+_ACCURATE = VhloOp((_ACCURACY,), 2, (1, 10, 0))
 _BROADCAST = lists("broadcast_dimensions")
 _EXPANDING = lists("known_expanding_dimensions", "known_nonexpanding_dimensions", fill=0)
 """Lists that are empty where they are absent: their default has no number of dimensions."""
-_CALL = Row((one("callee", _symbol, _name),))
+_CALL = VhloOp((one("callee", _symbol, _name),))
 
-ROWS: Mapping[str, Row] = {
-    "all_gather": Row(
+ROWS: Mapping[str, VhloOp] = {
+    "all_gather": VhloOp(
         (*kept("all_gather_dim"), *_GROUPS, _CHANNEL, _unit("use_global_device_ids")), 2, (1, 5, 0)
     ),
-    "all_reduce": Row((*_GROUPS, _CHANNEL, _unit("use_global_device_ids")), 2, (1, 5, 0)),
-    "all_to_all": Row(
+    "all_reduce": VhloOp((*_GROUPS, _CHANNEL, _unit("use_global_device_ids")), 2, (1, 5, 0)),
+    "all_to_all": VhloOp(
         (*_GROUPS, _CHANNEL, *kept("concat_dimension", "split_count", "split_dimension")),
         2,
         (1, 5, 0),
@@ -501,22 +501,22 @@ ROWS: Mapping[str, Row] = {
     "batch_norm_grad": _BATCH_NORM,
     "batch_norm_inference": _BATCH_NORM,
     "batch_norm_training": _BATCH_NORM,
-    "broadcast": Row(lists("broadcast_sizes")),
-    "broadcast_in_dim": Row(_BROADCAST),
+    "broadcast": VhloOp(lists("broadcast_sizes")),
+    "broadcast_in_dim": VhloOp(_BROADCAST),
     "call": _CALL,
-    "cholesky": Row(flag("lower")),
-    "collective_broadcast": Row(
+    "cholesky": VhloOp(flag("lower")),
+    "collective_broadcast": VhloOp(
         (*_GROUPS, _CHANNEL, _unit("has_dynamic_root", is_newer=True)), 2, (1, 20, 0), (0, 16, 0)
     ),
-    "collective_permute": Row((_CHANNEL, *kept("source_target_pairs"))),
-    "collective_reduce": Row(
+    "collective_permute": VhloOp((_CHANNEL, *kept("source_target_pairs"))),
+    "collective_reduce": VhloOp(
         (*_GROUPS, _CHANNEL, _unit("has_dynamic_root"), _unit("use_global_device_ids")),
         first=(1, 19, 0),
     ),
-    "compare": Row(
+    "compare": VhloOp(
         (*kept("comparison_direction"), _word("compare_type", "comparison_type", "NOTYPE"))
     ),
-    "composite": Row(
+    "composite": VhloOp(
         (
             optional("composite_attributes", DictionaryAttr({})),
             one("decomposition", _symbol, _name),
@@ -527,11 +527,11 @@ ROWS: Mapping[str, Row] = {
         (1, 14, 0),
         (0, 19, 0),
     ),
-    "concatenate": Row(kept("dimension")),
-    "constant": Row(kept("value")),
-    "convolution": Row((*_CONVOLUTION, _padding())),
-    "cross-replica-sum": Row(_GROUPS),
-    "custom_call": Row(
+    "concatenate": VhloOp(kept("dimension")),
+    "constant": VhloOp(kept("value")),
+    "convolution": VhloOp((*_CONVOLUTION, _padding())),
+    "cross-replica-sum": VhloOp(_GROUPS),
+    "custom_call": VhloOp(
         (
             _API_VERSION,
             optional("backend_config", _NO_TEXT),
@@ -544,12 +544,12 @@ ROWS: Mapping[str, Row] = {
         2,
         (1, 18, 0),
     ),
-    "dot": Row((_PRECISION,)),
-    "dot_general": Row(
+    "dot": VhloOp((_PRECISION,)),
+    "dot_general": VhloOp(
         (
             _DOT,
             _PRECISION,
-            Part(
+            PropertyForms(
                 "algorithm",
                 tuple(_ALGORITHM),
                 _read_algorithm,
@@ -561,55 +561,55 @@ ROWS: Mapping[str, Row] = {
         2,
         (1, 6, 0),
     ),
-    "dynamic_broadcast_in_dim": Row((*_BROADCAST, *_EXPANDING)),
-    "dynamic_conv": Row(_CONVOLUTION, 2, (0, 20, 0), former=("padding",)),
-    "dynamic_gather": Row((_GATHER, *flag("indices_are_sorted")), 2, (1, 1, 0)),
-    "dynamic_iota": Row(kept("iota_dimension")),
-    "dynamic_slice": Row(lists("slice_sizes")),
-    "einsum": Row(kept("einsum_config")),
-    "fft": Row((*lists("fft_length"), *kept("fft_type"))),
-    "gather": Row((_GATHER, *flag("indices_are_sorted"), *lists("slice_sizes")), 2, (1, 1, 0)),
-    "get_dimension_size": Row(kept("dimension")),
-    "get_tuple_element": Row(kept("index")),
-    "infeed": Row((optional("infeed_config", _NO_TEXT), optional("layout", _EMPTY))),
-    "iota": Row(kept("iota_dimension")),
-    "map": Row(lists("dimensions")),
-    "outfeed": Row((optional("outfeed_config", _NO_TEXT),)),
-    "pad": Row(lists("edge_padding_high", "edge_padding_low", "interior_padding")),
-    "recv": Row(_TRANSFER, 2, (1, 12, 0)),
-    "reduce": Row(lists("dimensions")),
-    "reduce_precision": Row(kept("exponent_bits", "mantissa_bits")),
-    "reduce_scatter": Row(
+    "dynamic_broadcast_in_dim": VhloOp((*_BROADCAST, *_EXPANDING)),
+    "dynamic_conv": VhloOp(_CONVOLUTION, 2, (0, 20, 0), former=("padding",)),
+    "dynamic_gather": VhloOp((_GATHER, *flag("indices_are_sorted")), 2, (1, 1, 0)),
+    "dynamic_iota": VhloOp(kept("iota_dimension")),
+    "dynamic_slice": VhloOp(lists("slice_sizes")),
+    "einsum": VhloOp(kept("einsum_config")),
+    "fft": VhloOp((*lists("fft_length"), *kept("fft_type"))),
+    "gather": VhloOp((_GATHER, *flag("indices_are_sorted"), *lists("slice_sizes")), 2, (1, 1, 0)),
+    "get_dimension_size": VhloOp(kept("dimension")),
+    "get_tuple_element": VhloOp(kept("index")),
+    "infeed": VhloOp((optional("infeed_config", _NO_TEXT), optional("layout", _EMPTY))),
+    "iota": VhloOp(kept("iota_dimension")),
+    "map": VhloOp(lists("dimensions")),
+    "outfeed": VhloOp((optional("outfeed_config", _NO_TEXT),)),
+    "pad": VhloOp(lists("edge_padding_high", "edge_padding_low", "interior_padding")),
+    "recv": VhloOp(_TRANSFER, 2, (1, 12, 0)),
+    "reduce": VhloOp(lists("dimensions")),
+    "reduce_precision": VhloOp(kept("exponent_bits", "mantissa_bits")),
+    "reduce_scatter": VhloOp(
         (*_GROUPS, _CHANNEL, *kept("scatter_dimension"), _unit("use_global_device_ids"))
     ),
-    "reduce_window": Row(
+    "reduce_window": VhloOp(
         (
             *lists("window_dimensions"),
             *lists("base_dilations", "window_dilations", "window_strides", fill=1),
             _padding(),
         )
     ),
-    "reverse": Row(lists("dimensions")),
-    "rng": Row(kept("rng_distribution")),
-    "rng_bit_generator": Row(kept("rng_algorithm")),
-    "scatter": Row((_SCATTER, *flag("indices_are_sorted", "unique_indices")), 2, (1, 1, 0)),
-    "select_and_scatter": Row(
+    "reverse": VhloOp(lists("dimensions")),
+    "rng": VhloOp(kept("rng_distribution")),
+    "rng_bit_generator": VhloOp(kept("rng_algorithm")),
+    "scatter": VhloOp((_SCATTER, *flag("indices_are_sorted", "unique_indices")), 2, (1, 1, 0)),
+    "select_and_scatter": VhloOp(
         (
             *(replace(part, is_optional=True) for part in lists("window_dimensions")),
             *lists("window_strides", fill=1),
             _padding(),
         )
     ),
-    "send": Row(_TRANSFER, 2, (1, 12, 0)),
-    "set_dimension_size": Row(kept("dimension")),
-    "slice": Row(lists("limit_indices", "start_indices", "strides")),
-    "sort": Row((optional("dimension", IntegerAttr(-1, i64)), *flag("is_stable"))),
-    "tan": Row((_ACCURACY,), 2, (1, 10, 0), (1, 4, 0)),
-    "torch_index_select": Row(kept("batch_dims", "dim")),
-    "transpose": Row(lists("permutation")),
-    "triangular_solve": Row(kept("left_side", "lower", "transpose_a", "unit_diagonal")),
-    "unary_einsum": Row(kept("einsum_config")),
-    "exponential": Row((_ACCURACY,), 2, (1, 9, 0)),
+    "send": VhloOp(_TRANSFER, 2, (1, 12, 0)),
+    "set_dimension_size": VhloOp(kept("dimension")),
+    "slice": VhloOp(lists("limit_indices", "start_indices", "strides")),
+    "sort": VhloOp((optional("dimension", IntegerAttr(-1, i64)), *flag("is_stable"))),
+    "tan": VhloOp((_ACCURACY,), 2, (1, 10, 0), (1, 4, 0)),
+    "torch_index_select": VhloOp(kept("batch_dims", "dim")),
+    "transpose": VhloOp(lists("permutation")),
+    "triangular_solve": VhloOp(kept("left_side", "lower", "transpose_a", "unit_diagonal")),
+    "unary_einsum": VhloOp(kept("einsum_config")),
+    "exponential": VhloOp((_ACCURACY,), 2, (1, 9, 0)),
     **dict.fromkeys(
         (
             *("cbrt", "cosine", "exponential_minus_one", "log", "log_plus_one", "logistic"),
@@ -664,7 +664,7 @@ _BROADCASTING = "chlo.broadcast_"
 VHLO_NAME = re.compile(r"vhlo\.([\w-]+)_v([1-9][0-9]{0,3})")
 
 
-def revised(name: str) -> tuple[str, Row, int] | None:
+def revised(name: str) -> tuple[str, VhloOp, int] | None:
     """The base name of an operation of VHLO, its row and revision; None for other operations."""
     match = VHLO_NAME.fullmatch(name)
     if match is None:
@@ -679,7 +679,7 @@ def revised(name: str) -> tuple[str, Row, int] | None:
     return base, row, revision
 
 
-_WITHOUT_PROPERTIES = Row()
+_WITHOUT_PROPERTIES = VhloOp()
 
 
 def version_text(version: Version) -> str:

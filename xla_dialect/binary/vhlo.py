@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.rewriter import Rewriter
 
-from xla_dialect.binary.operations import FUNCTION, IllegalOperation, Row, revised
+from xla_dialect.binary.operations import FUNCTION, IllegalOperation, VhloOp, revised
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.text import MlirParser
 
@@ -77,7 +77,7 @@ class Operations:
         )
 
     def upgraded(
-        self, row: Row, revision: int, values: dict[str, Attribute]
+        self, row: VhloOp, revision: int, values: dict[str, Attribute]
     ) -> dict[str, Attribute]:
         """The properties of an operation in StableHLO, taken from what VHLO has."""
         properties: dict[str, Attribute] = {}

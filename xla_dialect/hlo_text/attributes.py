@@ -36,8 +36,8 @@ from xla_dialect.hlo_text.uninterpreted import (
 from xla_dialect.scanner import Scanner
 from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr
 from xla_dialect.spelling import (
+    Excerpt,
     NoHloSpelling,
-    Part,
     SpellingError,
     quoted,
     suggestion,
@@ -292,7 +292,7 @@ def spelled(attribute_class: type[SpelledAttribute[Any]]) -> Callable[[str], Spe
     def read(text: str) -> Attribute:
         if start and not (text.startswith("{") and text.endswith("}")):
             raise SpellingError(f"expected '{{' and '}}', found {quoted(text)}")
-        with Part(start):
+        with Excerpt(start):
             return attribute_class(attribute_class.read(text[start : len(text) - start]))
 
     return lambda property_name: of_one(

@@ -54,7 +54,7 @@ from xla_dialect.hlo_text.instructions import InstructionImporter, Values, set_n
 from xla_dialect.hlo_text.recovery import Recovery
 from xla_dialect.hlo_text.syntax import Computation, Instruction, Module
 from xla_dialect.ops.control_flow import CallOp, ReturnOp
-from xla_dialect.spelling import Part, SpellingError, quoted, suggestion
+from xla_dialect.spelling import Excerpt, SpellingError, quoted, suggestion
 from xla_dialect.text.shapes import spell_entry_layout
 from xla_dialect.types import all_compatible, compatible, spell, spell_all
 from xla_dialect.xdsl.creation import create
@@ -290,7 +290,7 @@ class _ModuleImporter:
                     f"HloModule has no attribute {quoted(name)} (it has {known}){hint}",
                     attribute.start,
                 )
-            with Part(start, name):
+            with Excerpt(start, name):
                 found |= spelling.read(module.source.text[start:end])
                 if name in ALIASES:
                     entry = self.functions[module.entry.name].function_type

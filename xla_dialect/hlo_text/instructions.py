@@ -39,7 +39,7 @@ from xla_dialect.op import XlaOp, undeclared
 from xla_dialect.ops.asynchronous import AsyncStartOp, context_start
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.open_contexts import OPEN
-from xla_dialect.spelling import Part, SpellingError, quoted, suggestion
+from xla_dialect.spelling import Excerpt, SpellingError, quoted, suggestion
 from xla_dialect.text.literals import parse_literal
 from xla_dialect.text.shapes import parse_type
 from xla_dialect.types import (
@@ -125,9 +125,9 @@ class InstructionImporter:
 
     @contextmanager
     def meaning(self, start: int = 0, name: str = "") -> Generator[None]:
-        """As `Part`, where what is read is HLO, but has no meaning: an HloImportError."""
+        """As `Excerpt`, where what is read is HLO, but has no meaning: an HloImportError."""
         try:
-            with Part(start, name):
+            with Excerpt(start, name):
                 yield
         except SpellingError as error:
             self.fail(error.message, error.position)
@@ -284,7 +284,7 @@ class InstructionImporter:
         key = (name, self.module.source.text[value.start : value.end])
         found = self._kept.get(key)
         if found is None:
-            with Part(value.start, name):
+            with Excerpt(value.start, name):
                 found = self._kept[key] = kept_value(*key)
         return found
 
@@ -379,12 +379,12 @@ class InstructionImporter:
             )
 
     def _read(self, opcode: Opcode, name: str, value: Span) -> Properties:
-        with Part(value.start, name):
+        with Excerpt(value.start, name):
             return opcode.spellings[name].read(self.text[value.start : value.end])
 
     def check_predecessors(self, value: Span, values: Values) -> None:
         """What `control-predecessors` names is defined before."""
-        with Part(value.start, "control-predecessors"):
+        with Excerpt(value.start, "control-predecessors"):
             predecessors = names(self.text[value.start : value.end])
         for name, position in predecessors:
             if name not in values:

@@ -22,14 +22,14 @@ from xla_dialect.hlo_text.syntax import (
     Computation,
     ComputationSignature,
     ComputationUse,
+    HloText,
     Instruction,
     Module,
     Operand,
-    Source,
     Span,
 )
 from xla_dialect.hlo_text.uninterpreted import check_table_line
-from xla_dialect.spelling import Part, SpellingError
+from xla_dialect.spelling import Excerpt, SpellingError
 from xla_dialect.text.lexer import Lexer
 from xla_dialect.text.shapes import MAX_NESTING, TypeParser
 
@@ -66,7 +66,7 @@ def parse_module(text: str, file: str, recovery: Recovery | None = None) -> Modu
     a missing entry computation. With a `recovery`, only for what leaves no module: an instruction
     or a computation that cannot be read is stepped over.
     """
-    source = Source(text, file)
+    source = HloText(text, file)
     try:
         return _Parser(source, recovery).module()
     except SpellingError as error:
@@ -107,7 +107,7 @@ def _free(name: str, taken: Container[str], numbers: dict[str, int]) -> str:
 
 
 class _Parser(TypeParser):
-    def __init__(self, source: Source, recovery: Recovery | None):
+    def __init__(self, source: HloText, recovery: Recovery | None):
         super().__init__(Lexer(source.text))
         self.source = source
         self.recovery = recovery
@@ -254,7 +254,7 @@ class _Parser(TypeParser):
             if lexer.kind == "punctuation":
                 lexer.expect("{")
                 end = lexer.skip_group(start)
-            with Part(start):
+            with Excerpt(start):
                 check_table_line(table, lexer.text[start:end])
             lines.append(lexer.text[start + 1 : end - 1])
             lexer.advance_to(end)

@@ -25,7 +25,7 @@ COMPUTATION_LISTS = frozenset({"branch_computations", "called_computations"})
 """The attributes whose value is a list of computations in braces."""
 
 
-class Source(NamedTuple):
+class HloText(NamedTuple):
     """A text as it was given, and the name of its file."""
 
     text: str
@@ -137,7 +137,7 @@ class Computation:
 class Module:
     """A whole text."""
 
-    source: Source
+    source: HloText
     text: str
     """The text of the source without comments; offsets are those of both."""
     name: str

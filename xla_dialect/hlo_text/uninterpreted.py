@@ -39,7 +39,7 @@ from xla_dialect.scanner import Scanner
 from xla_dialect.shapes.convolution_labels import ConvolutionLabelsAttr
 from xla_dialect.shapes.window import WindowAttr
 from xla_dialect.sharding.hlo_sharding import REDUCTIONS
-from xla_dialect.spelling import Part, SpellingError, quoted, suggestion
+from xla_dialect.spelling import Excerpt, SpellingError, quoted, suggestion
 from xla_dialect.text.lexer import STRING
 from xla_dialect.text.literals import parse_literal
 from xla_dialect.text.shapes import MAX_NESTING
@@ -285,7 +285,7 @@ def literal(reader: Scanner, depth: int = 0) -> None:
         text = _group(reader)
     else:
         text = reader.match(_NUMBER, "a literal").group()
-    with Part(start):
+    with Excerpt(start):
         parse_literal(text, type_)
 
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from xdsl.ir import Attribute
 
 from xla_dialect.scanner import Scanner
-from xla_dialect.spelling import Part, SpellingError, quoted, suggestion
+from xla_dialect.spelling import Excerpt, SpellingError, quoted, suggestion
 from xla_dialect.text.lexer import STRING, Lexer
 from xla_dialect.text.shapes import TypeParser
 
@@ -128,7 +128,7 @@ def rest(read: Callable[[str], object], opening: str = "", closing: str = "") ->
         text = reader.text[start:]
         if not (text.startswith(opening) and text.endswith(closing)):
             reader.fail(f"'{opening}' and '{closing}'")
-        with Part(start + len(opening)):
+        with Excerpt(start + len(opening)):
             read(text[len(opening) : len(text) - len(closing)])
         reader.position = len(reader.text)
 

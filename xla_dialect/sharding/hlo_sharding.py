@@ -21,7 +21,7 @@ from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.sharding.mesh import MAX_DEVICES, Mesh
 from xla_dialect.sharding.shards import Shards
 from xla_dialect.sharding.tokens import Tokens
-from xla_dialect.spelling import Part, SpellingError, shortened
+from xla_dialect.spelling import Excerpt, SpellingError, shortened
 
 
 class HloShardingKind(Enum):
@@ -176,7 +176,7 @@ def _parse(tokens: Tokens) -> HloSharding:
         raise SpellingError(f"sharding {shortened(text)} says nothing", start)
     tiles = fields.get("tiles")
     if isinstance(tiles, TileAssignment) and math.prod(tiles.sizes) <= MAX_DEVICES:
-        with Part(start):
+        with Excerpt(start):
             tiles.devices()
     return HloSharding(text, kind, **fields)  # pyright: ignore[reportArgumentType]
 

@@ -27,7 +27,7 @@ from xdsl.ir import Attribute
 
 from xla_dialect.literals.arrays import check_memory, numpy_dtype
 from xla_dialect.literals.text import integer_texts
-from xla_dialect.spelling import NoHloSpelling, Part, SpellingError, quoted
+from xla_dialect.spelling import Excerpt, NoHloSpelling, SpellingError, quoted
 from xla_dialect.types import (
     BY_TYPE,
     Array,
@@ -61,7 +61,7 @@ def _parse(text: str, type_: Attribute, start: int) -> Attribute:
     type_ = cast(Array, type_)
     if type_.get_shape() and _ELIDED.fullmatch(text):
         return elided(type_)
-    with Part(start):
+    with Excerpt(start):
         data = _ArrayLiteral(text, type_).read()
     return DenseIntOrFPElementsAttr(cast("TensorType[Any]", type_), BytesAttr(data))
 

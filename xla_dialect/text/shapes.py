@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, TypeAttribute
 
 from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.layouts.type_layouts import validate_layout_for_shape
-from xla_dialect.spelling import NoHloSpelling, Part, SpellingError, quoted, suggestion
+from xla_dialect.spelling import Excerpt, NoHloSpelling, SpellingError, quoted, suggestion
 from xla_dialect.text.lexer import Lexer
 from xla_dialect.types import (
     BY_NAME,
@@ -54,7 +54,7 @@ def parse_shape(text: str) -> Attribute:
     sizes, bounds = _parse_dimensions(dimensions, match.start(2))
     encoding = _parse_layout(layout or "", match.start(3), sizes, bounds)
     type_ = array(element.type, sizes, encoding)
-    with Part(match.start(3)):
+    with Excerpt(match.start(3)):
         validate_layout_for_shape(type_)
     return type_
 
@@ -96,7 +96,7 @@ def _parse_layout(
     text: str, start: int, sizes: list[int], bounds: list[int | None]
 ) -> LayoutAttr | None:
     """The encoding for the braces after the dimensions; None for what the default says."""
-    with Part(start):
+    with Excerpt(start):
         layout = Layout.parse(text) if text else Layout.default(len(sizes))
         if any(bound is not None for bound in bounds):
             layout = replace(layout, bounds=tuple(bounds))
@@ -228,7 +228,7 @@ class TypeParser:
         return self.equal_types.setdefault(type_, type_)
 
     def array(self, text: str, start: int) -> Attribute:
-        with Part(start):
+        with Excerpt(start):
             return parse_shape(text)
 
     def new_type(self, type_: Attribute) -> Attribute:

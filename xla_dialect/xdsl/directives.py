@@ -170,7 +170,7 @@ class Integers(CustomDirective):
 
 
 @irdl_custom_directive
-class Body(CustomDirective):
+class RegionWithArguments(CustomDirective):
     """`(%a: type, ...) { ... }`: a region of one block, with its arguments in front."""
 
     region: RegionVariable

@@ -17,7 +17,7 @@ from xla_dialect.stablehlo.attribute_text import (
 from xla_dialect.xdsl.text import MlirPrinter
 
 
-class Body(Protocol):
+class SurroundingText(Protocol):
     """What the text around an operation says: names of values, regions."""
 
     def type_text(self, type_: Attribute, /) -> str: ...
@@ -32,7 +32,7 @@ class Body(Protocol):
 class OperationPrinter(MlirPrinter):
     """Prints single operations, with names of values and types as the text around has them."""
 
-    def __init__(self, body: Body):
+    def __init__(self, body: SurroundingText):
         super().__init__()
         self._body = body
 
