@@ -31,8 +31,8 @@ from ..machine_load import processors
 PAUSES = (1, 10, 100, 1000)
 """Microseconds between the end of a loop and the start of the next."""
 ITERATIONS = 100
-LOOPS = 200
-"""In a row, with the same pauses."""
+ROW_SECONDS = 0.3
+"""With the same pauses: a thread of ours that had no processor for a slice rests for ten."""
 STEPS = 300
 """Divisions in a row of an iteration, about a microsecond."""
 
@@ -161,7 +161,8 @@ RUNTIMES: dict[str, Callable[[LoadedCode, int], Loop]] = {
 def _timed(loop: Loop, pause: int) -> list[float]:
     """Seconds of the loops of a row, without the first, which wakes the threads."""
     times: list[float] = []
-    for _ in range(LOOPS):
+    row_end = time.perf_counter() + ROW_SECONDS
+    while time.perf_counter() < row_end:
         start = time.perf_counter()
         loop()
         end = time.perf_counter()
