@@ -87,11 +87,15 @@ class SumsInMemory:
     def open(self, output: int, mask: int, level: int, fill: Callable[[SSAValue], None]) -> None:
         """
         Makes the memory of a sum in front of the loop at a level, if that is the first of those
-        over its terms. `fill` writes zeros there; `mask` has the dimensions of its elements.
+        over its terms, and no loop around runs over tiles of its elements. `fill` writes zeros
+        there; `mask` has the dimensions of its elements.
         """
         added = [loop for loop in self._loops if not mask >> loop.dimension & 1]
         own = [loop.dimension for loop in self._loops[level:] if mask >> loop.dimension & 1]
         if not own or not added or added[0] is not self._loops[level]:
+            return
+        # Elements of a tile of a loop around have no places of their own.
+        if any(loop.tile > 1 and mask >> loop.dimension & 1 for loop in self._loops[:level]):
             return
         extents = self._nest.extents
         turns = prod(ceil(extents[loop.dimension] / loop.tile) for loop in added)

@@ -15,10 +15,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.utils.exceptions import PassFailedException
 
+import lowerings
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
 from lowerings.loops.nest import nest_of
 from lowerings.schedules.dialect import schedule_of, set_schedule
-from lowerings.schedules.schedule import Factor, Schedule
+from lowerings.schedules.schedule import Factor, Loop, Schedule
 from lowerings.schedules.schedule_file import parse_schedule_file
 from lowerings.schedules.syntax import schedule_text
 from xla_dialect.mlir_text import MlirSyntaxError, print_mlir
@@ -111,6 +112,19 @@ def check_contractions(seeds: range) -> int:
         case.assert_result(arrays, found)
         admitted += 1
     return admitted
+
+
+def test_long_sums_in_memory_within_tiles_of_a_loop_around() -> None:
+    """Memory for the rounding of sums has the elements of loops inside: those of a tile have none."""
+    case = Einsum("mk,kn->mn", (150, 70, 5))
+    module = lowered_by(case.text(), Schedule((Loop(1, 64), Loop(0), Loop(2)), vector=1, lanes=32))
+    assert module is not None
+    arrays = case.arrays(0)
+    # The interpreter ends where memory ends.
+    (found,) = lowerings.compile(print_mlir(module), backend="interpreter", level="loops")(
+        *arrays[:-1]
+    )
+    case.assert_result(arrays, found)
 
 
 NUMBERS = (0, 1, 3, 257, 1 << 63)
