@@ -18,6 +18,9 @@ from xdsl.ir import Attribute
 
 from xla_dialect.binary.cursor import BinaryError, Cursor
 from xla_dialect.binary.protobuf import Message
+from xla_dialect.binary.spelled import labels
+from xla_dialect.devices.replica_groups import spell_iota
+from xla_dialect.hlo_text.instruction_forms import quoted_text
 from xla_dialect.numpy_types import NUMPY_TYPES
 from xla_dialect.shapes.window import Window
 from xla_dialect.text.literals import spell_float, spell_literal
@@ -146,8 +149,7 @@ def _list(numbers: Sequence[int]) -> str:
 
 
 def _quoted(value: bytes) -> str:
-    text = value.decode("utf-8", "surrogateescape")
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    return quoted_text(value.decode("utf-8", "surrogateescape"))
 
 
 def _numbers(number: int) -> _Writer:
@@ -200,12 +202,9 @@ def window_text(window: Message) -> str:
 
 def _labels(numbers: Message) -> str:
     sides: list[str] = []
-    for (first, second, spatial), letters in zip(
-        ((7, 8, 11), (3, 4, 6), (9, 10, 12)), ("bf", "io", "bf"), strict=True
-    ):
-        places = {numbers.integer(first): letters[0], numbers.integer(second): letters[1]}
-        places |= {place: str(d) for d, place in enumerate(numbers.integers(spatial))}
-        sides.append("".join(places.get(d, "?") for d in range(len(places))))
+    for side, (first, second, spatial) in enumerate(((7, 8, 11), (3, 4, 6), (9, 10, 12))):
+        features = numbers.integer(first), numbers.integer(second)
+        sides.append("".join(labels(side, *features, numbers.integers(spatial))))
     return f"{sides[0]}_{sides[1]}->{sides[2]}"
 
 
@@ -232,12 +231,10 @@ def _groups(message: Message) -> str:
 
 def _iota_groups(iota: Message) -> str:
     """`[2,4]<=[4,2]T(1,0)`"""
-    shape, transposed = iota.integers(3), iota.integers(4)
-    if not shape:
+    dimensions = iota.integers(3)
+    if not dimensions:
         return ""
-    order = f"T({','.join(map(str, transposed))})" if transposed != sorted(transposed) else ""
-    sizes = f"{iota.integer(1)},{iota.integer(2)}"
-    return f"[{sizes}]<=[{','.join(map(str, shape))}]{order}"
+    return f"[{iota.integer(1)},{iota.integer(2)}]{spell_iota(dimensions, iota.integers(4))}"
 
 
 def _pairs(message: Message) -> str:
@@ -285,10 +282,9 @@ def sharding_text(sharding: Message) -> str:
         return f"{{maximal device={(sharding.integers(4) or [0])[0]}}}"
     if kind != _DEVICES:
         return f"{{{_KINDS.get(kind, 'replicated')}}}"
-    shape, order = sharding.integers(10), sharding.integers(11)
-    if shape:
-        transposed = f"T({','.join(map(str, order))})" if order != sorted(order) else ""
-        devices = f"<=[{','.join(map(str, shape))}]{transposed}"
+    dimensions = sharding.integers(10)
+    if dimensions:
+        devices = spell_iota(dimensions, sharding.integers(11))
     else:
         devices = ",".join(map(str, sharding.integers(4)))
     rest = " last_tile_dim_replicate" if sharding.integer(6) else ""

@@ -8,7 +8,7 @@ hand; what is read here are some hundred fields.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from xla_dialect.binary.cursor import Cursor
 
@@ -22,19 +22,7 @@ class Message:
         self.cursor = cursor
         self.start = cursor.offset
         self._fields: dict[int, list[int | Cursor]] = {}
-        while not cursor.is_done:
-            key = varint(cursor)
-            number, wire = key >> 3, key & 7
-            if not number:
-                cursor.fail("a field has the number 0")
-            if wire == _VARINT:
-                value: int | Cursor = varint(cursor)
-            elif wire == _BYTES:
-                value = cursor.part(varint(cursor))
-            elif wire in (_FIXED32, _FIXED64):
-                value = cursor.part(4 if wire == _FIXED32 else 8)
-            else:
-                cursor.fail(f"field {number} has the unknown wire type {wire}")
+        for number, value in fields(cursor):
             self._fields.setdefault(number, []).append(value)
 
     def has(self, number: int) -> bool:
@@ -109,6 +97,23 @@ class Message:
                 self.cursor.fail(f"field {number} is a number", self.start)
             parts.append(value)
         return parts
+
+
+def fields(cursor: Cursor) -> Iterator[tuple[int, int | Cursor]]:
+    """The numbers and values of the fields of a message, one by one; raises BinaryError."""
+    while not cursor.is_done:
+        key = varint(cursor)
+        number, wire = key >> 3, key & 7
+        if not number:
+            cursor.fail("a field has the number 0")
+        if wire == _VARINT:
+            yield number, varint(cursor)
+        elif wire == _BYTES:
+            yield number, cursor.part(varint(cursor))
+        elif wire in (_FIXED32, _FIXED64):
+            yield number, cursor.part(4 if wire == _FIXED32 else 8)
+        else:
+            cursor.fail(f"field {number} has the unknown wire type {wire}")
 
 
 def varint(cursor: Cursor) -> int:

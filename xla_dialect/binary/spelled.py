@@ -69,22 +69,28 @@ _LETTERS = ("bf", "io", "bf")
 def convolution(values: Sequence[int | Sequence[int]]) -> str:
     """`#stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>`, of what `CONVOLUTION` names."""
     sides: list[str] = []
-    for i, letters in enumerate(_LETTERS):
-        first, second, spatial = values[3 * i : 3 * i + 3]
+    for side in range(len(_LETTERS)):
+        first, second, spatial = values[3 * side : 3 * side + 3]
         assert isinstance(first, int) and isinstance(second, int) and not isinstance(spatial, int)
-        labels = {first: letters[0], second: letters[1]}
-        labels |= {dimension: str(d) for d, dimension in enumerate(spatial)}
-        sides.append(", ".join(labels.get(d, "?") for d in range(len(spatial) + 2)))
+        sides.append(", ".join(labels(side, first, second, spatial)))
     return f"#stablehlo.conv<[{sides[0]}]x[{sides[1]}]->[{sides[2]}]>"
+
+
+def labels(side: int, first: int, second: int, spatial: Sequence[int]) -> list[str]:
+    """What the dimensions of an array of a convolution are called; `?` where nothing says it."""
+    letters = _LETTERS[side]
+    found = {first: letters[0], second: letters[1]}
+    found |= {dimension: str(d) for d, dimension in enumerate(spatial)}
+    return [found.get(d, "?") for d in range(len(spatial) + 2)]
 
 
 def convolution_numbers(value: Attribute) -> Sequence[int | Sequence[int]]:
     """What `convolution` spells."""
     found: list[int | Sequence[int]] = []
     for side, letters in zip(_SIDE.findall(str(value)), _LETTERS, strict=True):
-        labels = side.split(", ")
-        found += [labels.index(letter) for letter in letters]
-        found.append([labels.index(str(d)) for d in range(len(labels) - 2)])
+        names = side.split(", ")
+        found += [names.index(letter) for letter in letters]
+        found.append([names.index(str(d)) for d in range(len(names) - 2)])
     return found
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import IntEnum
+from itertools import islice
+
+from xla_dialect.binary.cursor import BinaryError, Cursor
+from xla_dialect.binary.protobuf import fields
 
 _UNPACK = "unpack it first"
 _AS_TEXT = (
@@ -37,54 +40,12 @@ def _is_flat_buffer(data: bytes) -> bool:
 _MOST_FIELDS = 64
 
 
-class Wire(IntEnum):
-    """How a field of a message is written."""
-
-    VARINT = 0
-    FIXED_64 = 1
-    BYTES = 2
-    FIXED_32 = 5
-
-
 def _is_protocol_buffer(data: bytes) -> bool:
     """Whether data are fields of a message up to their end, or many of them."""
-    place = 0
-    for _ in range(_MOST_FIELDS):
-        if place == len(data):
-            return place > 0
-        tag, place = _varint(data, place)
-        if tag >> 3 == 0:
-            return False
-        match tag & 7:
-            case Wire.VARINT:
-                _, place = _varint(data, place)
-                size = 0
-            case Wire.FIXED_64:
-                size = 8
-            case Wire.BYTES:
-                size, place = _varint(data, place)
-            case Wire.FIXED_32:
-                size = 4
-            case _:
-                return False
-        place += size
-        if size < 0 or place > len(data):
-            return False
-    return True
-
-
-def _varint(data: bytes, place: int) -> tuple[int, int]:
-    """A number of variable length and the place after it; one that has no end is negative."""
-    number = 0
-    for shift in range(0, 64, 7):
-        if place == len(data):
-            break
-        byte = data[place]
-        place += 1
-        number |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return number, place
-    return -1, len(data) + 1
+    try:
+        return bool(list(islice(fields(Cursor(data, "")), _MOST_FIELDS)))
+    except BinaryError:
+        return False
 
 
 UNREAD = (

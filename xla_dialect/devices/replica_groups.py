@@ -141,8 +141,7 @@ class IotaGroups(ReplicaGroups):
         return _rows(_transposed(self.dimensions, self.permutation), self.group_size)
 
     def __str__(self) -> str:
-        source = f"[{self.count},{self.group_size}]<=[{','.join(map(str, self.dimensions))}]"
-        return source + _spell_permutation(self.permutation)
+        return f"[{self.count},{self.group_size}]{spell_iota(self.dimensions, self.permutation)}"
 
 
 @dataclass(frozen=True)
@@ -255,8 +254,13 @@ def _rows(ids: np.ndarray[tuple[int, ...], np.dtype[np.int64]], size: int) -> tu
     return tuple(map(tuple, ids.reshape(-1, size).tolist()))
 
 
-def _spell_permutation(permutation: Ints) -> str:
-    if permutation == tuple(range(len(permutation))):
+def spell_iota(dimensions: Sequence[int], permutation: Sequence[int]) -> str:
+    """`<=[4,2]T(1,0)`: ids from 0 on as an array, transposed; without a permutation, as it is."""
+    return f"<=[{','.join(map(str, dimensions))}]{_spell_permutation(permutation)}"
+
+
+def _spell_permutation(permutation: Sequence[int]) -> str:
+    if list(permutation) == list(range(len(permutation))):
         return ""
     return f"T({','.join(map(str, permutation))})"
 
