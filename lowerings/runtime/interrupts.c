@@ -12,6 +12,7 @@
  * handled by somebody else than Python, it stays so.
  */
 #define _GNU_SOURCE
+#include "clock.h"
 #include "runtime.h"
 
 #include <errno.h>
@@ -20,7 +21,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <time.h>
 
 /* What the main thread runs; it may run a program in a function that another one calls. */
 struct run {
@@ -78,15 +78,9 @@ static int raises_in_python(const xla_python *api) {
     return raises;
 }
 
-static int64_t nanoseconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 /* Has our handler stand in front of Python's. */
 static void watch(const xla_python *api) {
-    int64_t now = nanoseconds();
+    int64_t now = nanoseconds(CLOCK_MONOTONIC);
     if (looked && now - looked < TRUST_NANOSECONDS)
         return;
     looked = now;

@@ -26,6 +26,7 @@
  *     DONE -> IDLE, DONE_ASLEEP -> ASLEEP    its caller has seen that it is done
  */
 #define _GNU_SOURCE
+#include "clock.h"
 #include "runtime.h"
 
 #include <pthread.h>
@@ -33,7 +34,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <linux/futex.h>
@@ -133,12 +133,6 @@ static void pause_processor(void) {
 #endif
 }
 
-static int64_t nanoseconds(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 /* Looks for so long whether a word still has a value; returns what it has at last. */
 static uint32_t look_while(_Atomic uint32_t *word, uint32_t value, int64_t limit) {
     int64_t start = 0;
@@ -218,10 +212,10 @@ static void move_off(struct helper *helper, int processor) {
         helper->avoids = NOWHERE;
 }
 
-/* Keeps the calling helper off a processor. */
+/* Keeps the calling helper off a processor, if it keeps off none. */
 static void keep_off(struct helper *own, int processor) {
-    own->avoids = NOWHERE;
-    if (processor != NOWHERE && sched_getaffinity(0, sizeof own->processors, &own->processors) == 0)
+    if (processor != NOWHERE && own->avoids == NOWHERE &&
+        sched_getaffinity(0, sizeof own->processors, &own->processors) == 0)
         move_off(own, processor);
 }
 
@@ -241,35 +235,23 @@ static void keep_off(struct helper *own, int processor) { (void)own, (void)proce
 static void keep_off_no_more(struct helper *own) { (void)own; }
 #endif
 
-/* Sleeps until there may be a loop to run, unless the state is no longer what it was. */
-static void sleep_until_loop(struct helper *own, uint32_t state, int caller) {
-    keep_off(own, caller);
-    change(&own->state, state, state == IDLE ? ASLEEP : DONE_ASLEEP);
-    for (;;) {
-        uint32_t now = atomic_load_explicit(&own->state, memory_order_acquire);
-        if (now == TAKEN)
-            sched_yield();
-        else if (now == ASLEEP || now == DONE_ASLEEP)
-            sleep_while(&own->state, now);
-        else
-            break;
-    }
-    keep_off_no_more(own);
-}
-
 /* Returns when a helper has a loop to run; its last one was of a caller on a processor. */
 static void wait_for_loop(struct helper *own, int caller) {
     for (;;) {
         uint32_t state = atomic_load_explicit(&own->state, memory_order_acquire);
         if (state == POSTED) {
             if (change(&own->state, POSTED, RUNNING))
-                return;
+                break;
         } else if (state == TAKEN) {
             sched_yield();
+        } else if (state == ASLEEP || state == DONE_ASLEEP) {
+            sleep_while(&own->state, state);
         } else if (look_while(&own->state, state, IDLE_NANOSECONDS) == state) {
-            sleep_until_loop(own, state, caller);
+            keep_off(own, caller);
+            change(&own->state, state, state == IDLE ? ASLEEP : DONE_ASLEEP);
         }
     }
+    keep_off_no_more(own);
 }
 
 static void *help(void *argument) {
