@@ -89,6 +89,9 @@ def _has_stablehlo(text: str) -> bool:
 
     The first may be far from the start: a training step's signature alone takes 100 kB.
     """
+    # Words are found in a tenth of the time that patterns take.
+    if "hlo." not in text and "sdy." not in text:
+        return False
     candidate = _CANDIDATE.search(text)
     while candidate is not None:
         place = candidate.start()
@@ -147,7 +150,7 @@ def _parse(
             case "stablehlo":
                 from xla_dialect.stablehlo import read_stablehlo  # noqa: PLC0415
 
-                if _VHLO.search(text):
+                if "vhlo." in text and _VHLO.search(text):
                     from xla_dialect.binary import stablehlo_of_vhlo  # noqa: PLC0415
 
                     text = stablehlo_of_vhlo(text, file_name)

@@ -102,13 +102,10 @@ class _TiledNest:
         that is the first one over their terms.
         """
         nest, dimension = self.nest, self.inner[step.dimension]
+        if not nest.is_reduction[dimension] or any(nest.is_reduction[d] for d in nest.enclosing):
+            return self
         combiner = Body(nest).combiner(0)
-        if (
-            not nest.is_reduction[dimension]
-            or any(nest.is_reduction[d] for d in nest.enclosing)
-            or combiner is None
-            or not isinstance(combiner[0], arith.AddfOp)
-        ):
+        if combiner is None or not isinstance(combiner[0], arith.AddfOp):
             return self
         vector = None if self.schedule.vector is None else self.inner[self.schedule.vector]
         kept = [d for d in nest.loop_dimensions if not nest.is_reduction[d]]
