@@ -70,9 +70,9 @@ def test_public_classes_have_names_of_their_own() -> None:
     places: defaultdict[str, list[str]] = defaultdict(list)
     for path in modules():
         for node in ast.parse((ROOT / path).read_text("utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                if node.name.endswith("Op"):
-                    continue
+            if not isinstance(node, ast.ClassDef):
+                continue
+            if not node.name.startswith("_") and not node.name.endswith("Op"):
                 places[node.name].append(f"{path}:{node.lineno}")
     shared = {name: found for name, found in places.items() if len(found) > 1}
     assert {name: found for name, found in shared.items() if name not in SHARED_NAMES} == {}
