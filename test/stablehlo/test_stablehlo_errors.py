@@ -154,7 +154,7 @@ WRONG_OPERATIONS = {
     ),
     '%0 = "§stablehlo.case"(%i) : (tensor<i32>) -> tensor<i32>': "xla.conditional: (C2)",
     '%0 = "§stablehlo.if"(%i) ({\n stablehlo.return %i : tensor<i32>\n}) : (tensor<i32>) -> tensor<i32>': (
-        "has 1 regions, expected 2"
+        "(Regions) found 1, taken are (true_branch, false_branch)"
     ),
     '%0 = "§stablehlo.case"(%i) ({\n}) : (tensor<i32>) -> tensor<i32>': "has 0 blocks instead of one",
     '%0 = "§stablehlo.case"(%i) ({\n %1 = stablehlo.negate %i : tensor<i32>\n}) : (tensor<i32>) -> tensor<i32>': (

@@ -54,7 +54,9 @@ def literal_of_integers(value: DenseIntOrFPElementsAttr[Any]) -> DenseIntOrFPEle
 
 def gives_index(op: Operation) -> bool:
     """Whether an operation, or a function by its type, may have values of type `index`."""
-    return op.row.gives_index if isinstance(op, SourceOp) else op.name in _PASS_ON
+    if isinstance(op, SourceOp):
+        return op.row.gives_index
+    return op.GIVES_INDEX if isinstance(op, HloOperation) else op.name in _PASS_ON
 
 
 def check_index_operands(op: Operation) -> None:

@@ -33,7 +33,6 @@ from xla_dialect.stablehlo import (
     collectives,
     composite,
     contraction,
-    control_flow,
     creation,
     custom_calls,
     dynamic_shapes,
@@ -47,7 +46,6 @@ from xla_dialect.stablehlo import (
     sharding,
     sorting,
     transfers,
-    tuples,
     windows,
 )
 from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES
@@ -57,7 +55,7 @@ from xla_dialect.stablehlo.legalize.to_xla import ToXla
 from xla_dialect.stablehlo.mesh_groups import ATTRIBUTES as MESH_ATTRIBUTES
 from xla_dialect.stablehlo.nested_modules import flatten_modules
 from xla_dialect.stablehlo.op import StableHloOp
-from xla_dialect.stablehlo.ops import OPERATIONS
+from xla_dialect.stablehlo.ops import operations_of_dialect
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.quantization import conversion as quantization
 from xla_dialect.stablehlo.quantization.conversion import ArithmeticName, QuantizedConversion
@@ -79,8 +77,6 @@ ROWS: Mapping[str, Row] = {
     **contraction.ROWS,
     **linear_algebra.ROWS,
     **normalization.ROWS,
-    **control_flow.ROWS,
-    **tuples.ROWS,
     **random.ROWS,
     **dynamic_shapes.ROWS,
     **shape_producers.ROWS,
@@ -96,22 +92,20 @@ ROWS: Mapping[str, Row] = {
 }
 """Every operation of StableHLO and CHLO that is read, and those beside them."""
 
-STABLEHLO = Dialect(
-    "stablehlo",
-    [*OPERATIONS, *classes_of(ROWS, "stablehlo")],
-    [*ATTRIBUTES, *MESH_ATTRIBUTES],
-)
-"""StableHLO as a dialect; operations of rows only parse."""
 
-CHLO = Dialect("chlo", classes_of(ROWS, "chlo"), list(CHLO_ATTRIBUTES))
-"""CHLO as a dialect whose operations only parse."""
+def _dialect(name: str, attributes: Sequence[type[Attribute]] = ()) -> Dialect:
+    """A dialect; operations of rows only parse."""
+    operations = [*operations_of_dialect(name), *classes_of(ROWS, name)]
+    return Dialect(name, operations, list(attributes))
+
+
+STABLEHLO = _dialect("stablehlo", [*ATTRIBUTES, *MESH_ATTRIBUTES])
+CHLO = _dialect("chlo", CHLO_ATTRIBUTES)
 
 LEGALIZATIONS.update(sharding.LEGALIZATIONS)
 
-ARITH = Dialect("arith", classes_of(ROWS, "arith"))
-SHAPE = Dialect("shape", classes_of(ROWS, "shape"))
-TENSOR = Dialect("tensor", classes_of(ROWS, "tensor"))
-"""What makes shapes, as dialects whose operations only parse."""
+ARITH, SHAPE, TENSOR = map(_dialect, ("arith", "shape", "tensor"))
+"""What makes shapes."""
 
 
 @deep_recursion()

@@ -85,6 +85,9 @@ class HloOperation(Operation):
     INDEX_OPERANDS: ClassVar[int | None] = None
     """The first of the operands that may have elements of type `index`, if there are any."""
 
+    GIVES_INDEX: ClassVar[bool] = False
+    """Whether its result may have them."""
+
     def fail(self, message: str) -> NoReturn:
         """Raises an error at this operation."""
         raise SourceError(self, message)

@@ -7,10 +7,11 @@ assembly_format = "operands attr-dict `:` custom<SameType>(type(operands), type(
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import StringIO
 from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, i64
-from xdsl.ir import Attribute, Region
+from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
@@ -233,3 +234,10 @@ def print_integers(printer: Printer, value: Attribute | None) -> None:
 def print_new_line(printer: Printer) -> None:
     """Begins a line, as far to the right as the operation that is printed."""
     printer._print_new_line()
+
+
+def name_alike(printer: Printer, value: SSAValue, same: SSAValue) -> None:
+    """Gives two arguments of regions one name in the text."""
+    outer, printer.stream = printer.stream, StringIO()
+    printer._ssa_values[same] = printer.print_ssa_value(value)
+    printer.stream = outer

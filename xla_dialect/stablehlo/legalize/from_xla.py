@@ -1,16 +1,30 @@
 """From `xla` to StableHLO: by a pattern, or else by what a class states.
 
-Operations of families that the text writer still writes stay what they are. Where one of them gives
-or takes a tuple of what StableHLO has one by one, the tuple is made or taken apart in between.
+StableHLO, as frameworks write it, has no tuples. So every value is a tree here, whose leaves are
+values; operations take and give leaves. Operations of families that the text writer still writes
+stay what they are. Where one of them gives or takes a tuple, it is made or taken apart in between.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TupleType, UnrealizedConversionCastOp, i64
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import (
+    IntegerAttr,
+    LocationAttr,
+    ModuleOp,
+    SymbolRefAttr,
+    TupleType,
+    UnknownLoc,
+    UnrealizedConversionCastOp,
+    i32,
+    i64,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import ReturnOp as FuncReturnOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue, TypeAttribute
+from xdsl.rewriter import Rewriter
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
@@ -19,6 +33,7 @@ from xla_dialect.stablehlo.attribute_text import METADATA, discardable, location
 from xla_dialect.stablehlo.inexpressible import Inexpressible, fail
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import OPERATIONS
+from xla_dialect.stablehlo.ops import tuples as stablehlo
 from xla_dialect.stablehlo.ops.control_flow import ReturnOp
 from xla_dialect.types import flatten
 from xla_dialect.xdsl.creation import create
@@ -29,18 +44,35 @@ SAME: Mapping[type[Operation], type[StableHloOp]] = {
 }
 """The operation of StableHLO that is just as one of `xla`."""
 
+Tree: TypeAlias = "SSAValue | tuple[Tree, ...] | None"
+"""What a value becomes: a value, or its elements; None where StableHLO has no such value."""
+
 
 class FromXla:
     """The state of one legalization: what has become of which value, and where to put more."""
 
     def __init__(self, patterns: Mapping[type[Operation], LegalizeFromXla]):
         self._patterns = patterns
-        self._values: dict[SSAValue, SSAValue] = {}
+        self._trees: dict[SSAValue, Tree] = {}
+        self._kept: dict[SSAValue, SSAValue] = {}
+        """The results of operations that the text writer writes."""
         self._block = Block()
+        self._location: LocationAttr = UnknownLoc()
+        self._last: Operation | None = None
+        """The last operation that was added for the one that is legalized."""
+        self._symbols: set[str] = set()
+        self._outlined: list[FuncOp] = []
+        self.contexts: dict[Operation, Sequence[SSAValue]] = {}
+        """What the done of an asynchronous operation returns, by the start."""
+        self.futures: dict[Operation, SSAValue] = {}
+        """The results of `stablehlo.async_start`, by the start."""
 
     def module(self, module: ModuleOp) -> ModuleOp:
         """The module with operations of StableHLO; raises StableHloPrintError."""
-        region = self.region(module.body)
+        self._symbols = {op.sym_name.data for op in module.ops if isinstance(op, FuncOp)}
+        region = self._kept_region(module.body)
+        for function in self._outlined:
+            append(region.block, function)
         return create(
             ModuleOp,
             properties=module.properties,
@@ -49,35 +81,7 @@ class FromXla:
             regions=[region],
         )
 
-    def region(self, region: Region, is_plain: bool = False) -> Region:
-        """The region with operations of StableHLO; `is_plain`: its arguments have types of it."""
-        block = region.first_block
-        if block is None or block.next_block is not None:
-            return region.clone()
-        outer = self._block
-        types = list(map(stablehlo_type, block.arg_types)) if is_plain else block.arg_types
-        made = self._block = Block(arg_types=types)
-        self._define(block.args, made.args)
-        for old, new in zip(block.args, made.args, strict=True):
-            new.location = old.location
-        for op in block.ops:
-            self._operation(op)
-        self._block = outer
-        return Region(made)
-
-    def operands(self, op: Operation) -> list[SSAValue]:
-        """The operands of an operation, tuples taken apart, of types of StableHLO."""
-        leaves = (leaf for value in op.operands for leaf in self._leaves(self._values[value]))
-        return [self._cast(leaf, stablehlo_type(leaf.type)) for leaf in leaves]
-
-    def value(self, value: SSAValue) -> SSAValue:
-        """What a value has become, of a type of StableHLO."""
-        found = self._values[value]
-        return self._cast(found, stablehlo_type(found.type))
-
-    def result_types(self, op: Operation) -> Sequence[Attribute]:
-        """The types of the results in StableHLO, tuples taken apart."""
-        return list(map(stablehlo_type, flatten(op.result_types)))
+    # What patterns use
 
     def emit(
         self,
@@ -87,98 +91,279 @@ class FromXla:
         properties: Mapping[str, Attribute] | None = None,
         regions: Sequence[Region] = (),
     ) -> Operation:
-        """Adds an operation at the current place."""
+        """
+        Adds an operation at the current place.
+
+        The last one that a pattern adds gets the names of the results and the attributes.
+        """
+        op = self._last = self._added(op_class, operands, result_types, properties, regions)
+        return op
+
+    def same(self, op: XlaOp, op_class: type[StableHloOp]) -> Sequence[SSAValue]:
+        """Adds the operation that is just as one of `xla`; returns its results."""
+        regions = [self.region(region) for region in op.regions]
+        properties, types = op_class.properties_of(op), self.result_types(op)
+        return self.emit(op_class, self.operands(op), types, properties, regions).results
+
+    def tree(self, value: SSAValue) -> Tree:
+        """What a value has become."""
+        if value not in self._trees:
+            self._trees[value] = self._taken_apart(self._kept[value])
+        return self._trees[value]
+
+    def leaves(self, values: Iterable[SSAValue]) -> list[SSAValue]:
+        """What values have become, tuples taken apart; raises Inexpressible."""
+        found: list[SSAValue] = []
+        for value in values:
+            tree = self._trees.get(value)
+            if isinstance(tree, SSAValue):
+                found.append(tree)
+            else:
+                found.extend(leaves_of(self.tree(value)))
+        return found
+
+    def operands(self, op: Operation) -> list[SSAValue]:
+        """What the operands of an operation have become, tuples taken apart."""
+        return self.leaves(op.operands)
+
+    def value(self, value: SSAValue) -> SSAValue:
+        """What a value has become that is no tuple; raises Inexpressible for one."""
+        tree = self.tree(value)
+        if isinstance(tree, SSAValue):
+            return tree
+        raise Inexpressible("a tuple is an operand, where StableHLO has none")
+
+    def result_types(self, op: Operation) -> Sequence[Attribute]:
+        """The types of the results in StableHLO, tuples taken apart."""
+        return plain_types(op.result_types)
+
+    def region(self, region: Region, arguments: Iterable[Tree] | None = None) -> Region:
+        """
+        The region with operations of StableHLO.
+
+        Its arguments become those of the block, tuples taken apart, or are what is given.
+        """
+        block = region.block
+        outer = self._block, self._location, self._last
+        made = self._block = Block(
+            arg_types=plain_types(block.arg_types) if arguments is None else ()
+        )
+        leaves: Iterator[Tree] = iter(made.args if arguments is None else arguments)
+        for argument in block.args:
+            tree = self._trees[argument] = grown(argument.type, leaves)
+            for leaf in leaves_of(tree) if arguments is None else ():
+                leaf.name_hint = argument.name_hint
+                cast(BlockArgument, leaf).location = argument.location
+        for op in block.ops:
+            self._operation(op)
+        self._block, self._location, self._last = outer
+        return Region(made)
+
+    def inline(self, block: Block, arguments: Iterable[Tree]) -> list[SSAValue]:
+        """Adds the operations of a block on these values; returns the leaves of its results."""
+        self._bind(block.args, iter(arguments))
+        last = block.last_op
+        assert last is not None
+        location = self._location
+        for op in block.ops:
+            if op is not last:
+                self._operation(op)
+        # Names and attributes of the results are not for what is inside.
+        self._location, self._last = location, None
+        return self.leaves(last.operands)
+
+    def outline(self, region: Region, name: str) -> SymbolRefAttr:
+        """Makes a private function of a region; returns its symbol."""
+        symbol, number = name, 0
+        while symbol in self._symbols:
+            symbol, number = f"{name}_{number}", number + 1
+        self._symbols.add(symbol)
+        body = self.region(region)
+        end = body.block.last_op
+        assert end is not None
+        returned = create(FuncReturnOp, operands=end.operands)
+        Rewriter.replace_op(end, returned)
+        types = body.block.arg_types, returned.operand_types
+        self._outlined.append(FuncOp(symbol, types, body, "private"))
+        return SymbolRefAttr(symbol)
+
+    def packed(self, value: SSAValue) -> SSAValue:
+        """What a value has become, tuples as values of StableHLO."""
+        return self._packed(self.tree(value))
+
+    def _packed(self, tree: Tree) -> SSAValue:
+        if not isinstance(tree, tuple):
+            return leaves_of(tree)[0]
+        elements = list(map(self._packed, tree))
+        return self._added(stablehlo.TupleOp, elements, [tuple_of(elements)]).results[0]
+
+    def unpacked(self, value: SSAValue) -> Sequence[SSAValue]:
+        """The leaves of a value that may be a tuple."""
+        if not isinstance(value.type, TupleType):
+            return (value,)
+        return [
+            leaf
+            for i, type_ in enumerate(value.type.types.data)
+            for leaf in self.unpacked(
+                self._added(
+                    stablehlo.GetTupleElementOp, [value], [type_], {"index": IntegerAttr(i, i32)}
+                ).results[0]
+            )
+        ]
+
+    # The walk
+
+    def _added(
+        self,
+        op_class: type[Operation],
+        operands: Sequence[SSAValue],
+        result_types: Sequence[Attribute],
+        properties: Mapping[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+    ) -> Operation:
         op = create(
             op_class,
             operands=operands,
             result_types=result_types,
             properties=properties,
+            location=self._location,
             regions=regions,
         )
         append(self._block, op)
         return op
 
-    def same(self, op: XlaOp, op_class: type[StableHloOp]) -> Sequence[SSAValue]:
-        """Adds the operation that is just as one of `xla`; returns its results."""
-        regions = [self.region(region, is_plain=True) for region in op.regions]
-        properties, types = op_class.properties_of(op), self.result_types(op)
-        return self.emit(op_class, self.operands(op), types, properties, regions).results
-
     def _operation(self, op: Operation) -> None:
         """Adds what an operation becomes at the current place."""
         pattern, same = self._patterns.get(type(op)), SAME.get(type(op))
-        before = self._block.last_op
+        attributes = op.attributes
+        self._location = location_of(op.location, attributes.get(METADATA))
+        self._last = None
         try:
             if pattern is not None:
                 leaves = pattern(op, self)
             elif same is None or not isinstance(op, XlaOp):
-                self.kept(op)
+                self._keep(op)
                 return
             else:
                 leaves = self.same(op, same)
         except Inexpressible as error:
             fail(op, str(error))
-        made = self._block.last_op
-        if made is not None and made is not before:
-            made.attributes.update(discardable(op.attributes))
-            made.location = location_of(op.location, op.attributes.get(METADATA))
-        hints = [value.name_hint for value in op.results]
-        for position, value in enumerate(leaves if made is not before else ()):
-            value.name_hint = hints[position if len(hints) == len(leaves) else 0]
-        self._define(op.results, self._packed(op.result_types, iter(leaves)))
+        made = self._last
+        if made is not None:
+            if attributes:
+                made.attributes.update(discardable(attributes))
+            hints = [value.name_hint for value in op.results]
+            results: Sequence[SSAValue] = made.results
+            for position, value in enumerate(results):
+                hint = hints[position if len(hints) == len(results) else 0]
+                if hint is not None:
+                    value.name_hint = hint
+        self._bind(op.results, iter(leaves))
+
+    def _bind(self, values: Iterable[SSAValue], leaves: Iterator[Tree]) -> None:
+        """Says what values become, by the leaves of all."""
+        for value in values:
+            self._trees[value] = grown(value.type, leaves)
+
+    # Operations that the text writer still writes
 
     def kept(self, op: Operation) -> Sequence[SSAValue]:
-        """Adds an operation that the text writer still writes; returns its results."""
-        operands = [self._values[value] for value in op.operands]
-        regions = list(map(self.region, op.regions))
-        made = self.emit(type(op), operands, op.result_types, op.properties, regions)
+        """Adds an operation that the text writer still writes; returns what its results become."""
+        self._keep(op)
+        return self.leaves(op.results)
+
+    def _keep(self, op: Operation) -> None:
+        operands = [
+            self._kept[value]
+            if value in self._kept
+            else self._as_xla(self._trees[value], value.type)
+            for value in op.operands
+        ]
+        regions = list(map(self._kept_region, op.regions))
+        made = self._added(type(op), operands, op.result_types, op.properties, regions)
         made.attributes.update(op.attributes)
         made.location = op.location
-        self._define(op.results, made.results)
-        return made.results
+        for old, new in zip(op.results, made.results, strict=True):
+            new.name_hint = old.name_hint
+            self._kept[old] = new
 
-    def _define(self, old: Sequence[SSAValue], new: Iterable[SSAValue]) -> None:
-        """Says what values become, which get their names."""
-        for before, after in zip(old, new, strict=True):
-            if before.name_hint is not None:
-                after.name_hint = before.name_hint
-            self._values[before] = self._cast(after, before.type)
+    def _kept_region(self, region: Region) -> Region:
+        block = region.first_block
+        if block is None or block.next_block is not None:
+            return region.clone()
+        outer = self._block, self._location
+        made = self._block = Block(arg_types=block.arg_types)
+        for old, new in zip(block.args, made.args, strict=True):
+            new.name_hint, new.location = old.name_hint, old.location
+            self._kept[old] = new
+        for op in block.ops:
+            self._operation(op)
+        self._block, self._location = outer
+        return Region(made)
+
+    def _as_xla(self, tree: Tree, type_: Attribute) -> SSAValue:
+        """A value of a type of `xla` for what a value has become; text has no casts."""
+        if isinstance(type_, TupleType):
+            assert isinstance(tree, tuple)
+            elements = [
+                self._as_xla(part, each) for part, each in zip(tree, type_.types.data, strict=True)
+            ]
+            return self._added(TupleOp, elements, [type_]).results[0]
+        return self._cast(leaves_of(tree)[0], type_)
+
+    def _taken_apart(self, value: SSAValue) -> Tree:
+        """The leaves of a value that an operation of `xla` gives."""
+        if not isinstance(value.type, TupleType):
+            return self._cast(value, stablehlo_type(value.type))
+        return tuple(
+            self._taken_apart(
+                self._added(
+                    GetTupleElementOp, [value], [type_], {"index": IntegerAttr(i, i64)}
+                ).results[0]
+            )
+            for i, type_ in enumerate(value.type.types.data)
+        )
 
     def _cast(self, value: SSAValue, type_: Attribute) -> SSAValue:
-        """The value as one of another type that says the same; text has no casts."""
         if value.type is type_ or value.type == type_:
             return value
         owner = value.owner
         if isinstance(owner, UnrealizedConversionCastOp) and owner.operands[0].type == type_:
             return owner.operands[0]
-        return self.emit(UnrealizedConversionCastOp, [value], [type_]).results[0]
+        return self._added(UnrealizedConversionCastOp, [value], [type_]).results[0]
 
-    def _leaves(self, value: SSAValue) -> Iterable[SSAValue]:
-        """The elements of a tuple, those of tuples in it; of any other value the value."""
-        if not isinstance(value.type, TupleType):
-            return (value,)
-        owner = value.owner
-        elements: Iterable[SSAValue] = (
-            owner.operands
-            if isinstance(owner, TupleOp)
-            else (
-                self.emit(
-                    GetTupleElementOp, [value], [type_], {"index": IntegerAttr(i, i64)}
-                ).results[0]
-                for i, type_ in enumerate(value.type.types.data)
-            )
+
+def flat(tree: Tree) -> Sequence[SSAValue | None]:
+    """The leaves of a tree."""
+    return [leaf for part in tree for leaf in flat(part)] if isinstance(tree, tuple) else (tree,)
+
+
+def leaves_of(tree: Tree) -> Sequence[SSAValue]:
+    """The leaves of a tree; raises Inexpressible where StableHLO has no value."""
+    found = flat(tree)
+    if None in found:
+        raise Inexpressible(
+            "the context of an asynchronous operation is used by something else than its done"
         )
-        return [leaf for element in elements for leaf in self._leaves(element)]
-
-    def _packed(self, types: Iterable[Attribute], leaves: Iterator[SSAValue]) -> list[SSAValue]:
-        """Values of these types, tuples made of the next leaves."""
-        return [
-            self.emit(TupleOp, self._packed(type_.types.data, leaves), [type_]).results[0]
-            if isinstance(type_, TupleType)
-            else self._cast(next(leaves), type_)
-            for type_ in types
-        ]
+    return cast("Sequence[SSAValue]", found)
 
 
-LegalizeFromXla: TypeAlias = Callable[[Operation, FromXla], Sequence[SSAValue]]
-"""Emits what replaces an operation of `xla`; returns its results, tuples taken apart."""
+def grown(type_: Attribute, leaves: Iterator[Tree]) -> Tree:
+    """The tree of a value of a type with the next leaves."""
+    if isinstance(type_, TupleType):
+        return tuple([grown(element, leaves) for element in type_.types.data])
+    return next(leaves)
+
+
+def plain_types(types: Sequence[Attribute]) -> Sequence[Attribute]:
+    """The types of StableHLO for the leaves of values of some types of `xla`."""
+    return list(map(stablehlo_type, flatten(types)))
+
+
+def tuple_of(values: Sequence[SSAValue]) -> TupleType:
+    """The type of the tuple of some values."""
+    return TupleType(tuple(cast(TypeAttribute, value.type) for value in values))
+
+
+LegalizeFromXla: TypeAlias = Callable[[Operation, FromXla], Sequence[Tree]]
+"""Emits what replaces an operation of `xla`; returns the leaves of its results."""

@@ -1,4 +1,7 @@
-"""The operations of StableHLO and CHLO, by family; a family has the same file name everywhere."""
+"""The operations of StableHLO and CHLO, by family; a family has the same file name everywhere.
+
+A new family is a file here and one among the patterns, `legalize`, and a line in each of the lists.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,21 @@ from inspect import isclass
 from types import ModuleType
 
 from xla_dialect.stablehlo.op import StableHloOp
-from xla_dialect.stablehlo.ops import control_flow, data_movement, elementwise, reduction
+from xla_dialect.stablehlo.ops import (
+    control_flow,
+    data_movement,
+    elementwise,
+    reduction,
+    tuples,
+)
 
-FAMILIES = (elementwise, data_movement, reduction, control_flow)
+FAMILIES = (
+    elementwise,
+    data_movement,
+    reduction,
+    control_flow,
+    tuples,
+)
 
 
 def operations_of(family: ModuleType) -> tuple[type[StableHloOp], ...]:
@@ -25,3 +40,8 @@ def operations_of(family: ModuleType) -> tuple[type[StableHloOp], ...]:
 
 OPERATIONS = tuple(operation for family in FAMILIES for operation in operations_of(family))
 """Every operation that has a class."""
+
+
+def operations_of_dialect(dialect: str) -> list[type[StableHloOp]]:
+    """The classes of the operations of one dialect."""
+    return [op for op in OPERATIONS if op.name.startswith(f"{dialect}.")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from io import StringIO
-from typing import Protocol
+from typing import Any, Protocol
 
 from xdsl.ir import Attribute, Operation, Region, SSAValue, TypeAttribute
 
@@ -19,6 +19,8 @@ from xla_dialect.xdsl.text import MlirPrinter
 
 class SurroundingText(Protocol):
     """What the text around an operation says: names of values, regions."""
+
+    trees: dict[SSAValue, Any]
 
     def type_text(self, type_: Attribute, /) -> str: ...
 
@@ -35,6 +37,7 @@ class OperationPrinter(MlirPrinter):
     def __init__(self, body: SurroundingText):
         super().__init__()
         self._body = body
+        self._ssa_values = body.trees
 
     def text(self, op: Operation) -> str:
         """An operation, without its results."""

@@ -1,0 +1,131 @@
+"""Loops, branches and calls: HLO carries tuples, and has operations that are others in place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import SymbolRefAttr
+from xdsl.ir import Operation, SSAValue
+
+from xla_dialect.analysis.calls import callee
+from xla_dialect.ops import control_flow as xla
+from xla_dialect.ops.transfers import AddDependencyOp
+from xla_dialect.ops.tuples import GetTupleElementOp
+from xla_dialect.stablehlo.conversion import Conversion, Legalize
+from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla, Tree, flat
+from xla_dialect.stablehlo.legalize.tuples import elements_of, tuple_of
+from xla_dialect.stablehlo.ops import control_flow as stablehlo
+from xla_dialect.types import PRED, S32, flatten, is_scalar, spell
+from xla_dialect.xdsl.operation_table import OperationTable
+
+
+def convert_while(op: stablehlo.WhileOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.while`; its regions are refined by what is carried."""
+    operands = conversion.operands(op)
+    regions = conversion.regions(op, [operand.type for operand in operands])
+    return conversion.emit(xla.WhileOp, operands, conversion.result_types(op), regions=regions)
+
+
+def convert_if(op: stablehlo.IfOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.if`."""
+    predicate = conversion.operands(op)[0].type
+    if not is_scalar(predicate, PRED):
+        op.fail(f"the predicate is {spell(predicate)}, expected pred[]")
+    return convert_branches(op, conversion)
+
+
+def convert_case(op: stablehlo.CaseOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.case`."""
+    index = conversion.operands(op)[0].type
+    if not is_scalar(index, S32):
+        op.fail(f"the index is {spell(index)}, expected s32[]")
+    return convert_branches(op, conversion)
+
+
+def convert_branches(op: stablehlo.BranchOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """Branches without arguments, which see all values."""
+    operands, types = conversion.operands(op), conversion.result_types(op)
+    return conversion.emit(xla.ConditionalOp, operands, types, regions=conversion.regions(op))
+
+
+def conditional_of_xla(op: xla.ConditionalOp, legalization: FromXla) -> Sequence[SSAValue]:
+    """`stablehlo.if` for a pred, else `stablehlo.case`; branches see what they take."""
+    given = list(op.branch_operands)
+    regions = [
+        legalization.region(
+            region,
+            [leaf for _ in region.block.args for leaf in flat(legalization.tree(given.pop(0)))],
+        )
+        for region in op.regions
+    ]
+    is_if = is_scalar(op.branch_index.type, PRED)
+    op_class = stablehlo.IfOp if is_if else stablehlo.CaseOp
+    index, types = legalization.value(op.branch_index), legalization.result_types(op)
+    return legalization.emit(op_class, [index], types, regions=regions).results
+
+
+def call_of_xla(op: xla.CallOp | func.CallOp, legalization: FromXla) -> Sequence[Tree]:
+    """`func.call`, or a composite where that is kept."""
+    if isinstance(op, xla.CallOp) and op.is_composite.value.data:
+        return legalization.kept(op)
+    properties = {"callee": SymbolRefAttr(callee(op))}
+    operands, types = legalization.operands(op), legalization.result_types(op)
+    return legalization.emit(func.CallOp, operands, types, properties).results
+
+
+def fusion_of_xla(op: xla.FusionOp, legalization: FromXla) -> Sequence[Tree]:
+    """Its operations, in place: StableHLO leaves fusion to the compiler."""
+    return legalization.inline(op.calls.block, legalization.operands(op))
+
+
+def convert_barrier(
+    op: stablehlo.OptimizationBarrierOp, conversion: Conversion
+) -> Sequence[SSAValue]:
+    """`xla.opt_barrier` takes one value: several become a tuple."""
+    operands = conversion.operands(op)
+    if len(operands) != len(op.results):
+        op.fail(f"has {len(operands)} operands and {len(op.results)} results")
+    if len(operands) == 1:
+        return conversion.emit(xla.OptBarrierOp, operands, conversion.result_types(op))
+    packed = tuple_of(operands, conversion)
+    barrier = conversion.emit(xla.OptBarrierOp, [packed], [packed.type])
+    return elements_of(barrier[0], conversion.result_types(op), conversion)
+
+
+def barrier_of_xla(op: Operation, legalization: FromXla) -> Sequence[SSAValue]:
+    """`stablehlo.optimization_barrier` of all leaves together; the first ones are the results."""
+    operands = legalization.operands(op)
+    if not operands:
+        return ()
+    types = [value.type for value in operands]
+    barrier = legalization.emit(stablehlo.OptimizationBarrierOp, operands, types)
+    elements = (use.operation for use in op.results[0].uses)
+    hints = (each.results[0].name_hint for each in elements if isinstance(each, GetTupleElementOp))
+    hint = next(hints, None)
+    for value in barrier.results:
+        value.name_hint = hint
+    return barrier.results[: len(flatten(op.result_types))]
+
+
+def operand_of_xla(op: Operation, legalization: FromXla) -> Sequence[Tree]:
+    """Nothing: the result is the operand."""
+    return flat(legalization.tree(op.operands[0]))
+
+
+TO_XLA = (
+    OperationTable[Legalize]()
+    .add(stablehlo.WhileOp, convert_while)
+    .add(stablehlo.IfOp, convert_if)
+    .add(stablehlo.CaseOp, convert_case)
+    .add(stablehlo.OptimizationBarrierOp, convert_barrier)
+)
+
+FROM_XLA = (
+    OperationTable[LegalizeFromXla]()
+    .add(xla.ConditionalOp, conditional_of_xla)
+    .add((xla.CallOp, func.CallOp), call_of_xla)
+    .add(xla.FusionOp, fusion_of_xla)
+    .add((xla.OptBarrierOp, AddDependencyOp), barrier_of_xla)
+    .add(xla.DomainOp, operand_of_xla)
+)
