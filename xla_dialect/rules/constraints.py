@@ -155,14 +155,19 @@ def declared_array(declared: Sequence[Attribute], label: str = "Result") -> Arra
 
 
 def signature(region: Region, name: str, label: str) -> tuple[list[Attribute], list[Attribute]]:
-    """Parameter and result types of a computation, i.e. of a region of one block."""
+    """
+    Parameter and result types of a computation, i.e. of a region of one block.
+
+    It ends with the return of the dialect that its operation is of.
+    """
     block = region.first_block
     if block is None or block.next_block is not None:
         raise Violation(label, f"{name} is not one block")
-    last = block.last_op
-    if last is None or last.name != "xla.return":
+    owner, last = region.parent_op(), block.last_op
+    expected = f"{'xla' if owner is None else owner.name.partition('.')[0]}.return"
+    if last is None or last.name != expected:
         found = "nothing" if last is None else last.name
-        raise Violation(label, f"{name} ends with {found}, not with xla.return")
+        raise Violation(label, f"{name} ends with {found}, not with {expected}")
     return [a.type for a in block.args], [o.type for o in last.operands]
 
 
