@@ -52,7 +52,7 @@ from xla_dialect.mlir_text import print_mlir
 from xla_dialect.ops.process_groups import process_counts, set_process_counts
 from xla_dialect.quantized_types import has_quantized_arrays
 from xla_dialect.runtime.arguments import entry_function
-from xla_dialect.xdsl.recursion import deep_recursion
+from xla_dialect.xdsl.traversal import deep_recursion
 
 __all__ = [
     "BACKENDS",

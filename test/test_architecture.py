@@ -17,13 +17,10 @@ PACKAGES = ("xla_dialect", "lowerings", "tools")
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("xla_dialect", "xla_dialect.diagnostics"),
     ("xla_dialect.spelling",),
-    ("xla_dialect.scanner",),
     (
         "xla_dialect.attributes",
         "xla_dialect.element_types",
         "xla_dialect.layout",
-        "xla_dialect.places",
-        "xla_dialect.violations",
         "xla_dialect.xdsl",
     ),
     ("xla_dialect.numpy_types", "xla_dialect.sharding"),

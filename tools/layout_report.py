@@ -18,7 +18,7 @@ from xla_dialect.layouts.type_layouts import (
     row_major_strides,
     strides,
 )
-from xla_dialect.shapes.dynamic_size import DynamicSize
+from xla_dialect.shapes.size_arithmetic import DynamicSize
 from xla_dialect.types import Array, element_count, element_name, extents, sizes_of
 
 from .memory_view import MOST_COLUMNS, Cell, MemoryView

@@ -14,7 +14,7 @@ from xdsl.ir import Operation
 from xla_dialect.dimensions import DimensionRelations, Place
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops.gather_scatter import ScatterOp
-from xla_dialect.shapes.dynamic_size import DynamicSize
+from xla_dialect.shapes.size_arithmetic import DynamicSize
 from xla_dialect.types import Array, extents
 
 Dimensions: TypeAlias = Sequence[Place]

@@ -19,8 +19,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from xla_dialect.scanner import Scanner
-from xla_dialect.spelling import SpellingError
+from xla_dialect.spelling import Scanner, SpellingError
 
 COMBINE = None
 """The tile entry `*`: the dimension is merged with the next more minor one before tiling."""

@@ -27,10 +27,9 @@ from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, Ve
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.xdsl.elided import is_elided
 from xla_dialect.xdsl.recovery import RecoveringParser
-from xla_dialect.xdsl.recursion import deep_recursion
 from xla_dialect.xdsl.resources import literal_of_blob
 from xla_dialect.xdsl.text import MlirParser, MlirPrinter
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.traversal import deep_recursion, operations_in
 
 
 class MlirSyntaxError(LocatedError):

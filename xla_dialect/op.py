@@ -55,10 +55,11 @@ from xdsl.utils.exceptions import VerifyException
 from xla_dialect import syntax
 from xla_dialect.attributes import SpelledAttribute
 from xla_dialect.data_flow import DataFlowEdge
+from xla_dialect.diagnostics import Violation
 from xla_dialect.dimensions import DimensionRelations, Numbering, RelationsBuilder, pointwise
 from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.type_layouts import validate_layout_for_shape
-from xla_dialect.literals.precision import higher_precision
+from xla_dialect.literals.compute_types import higher_precision
 from xla_dialect.rules.constraints import ArrayOf, results_follow, with_elements
 from xla_dialect.rules.structure import Structure
 from xla_dialect.shapes.size_arithmetic import Sizes
@@ -77,7 +78,6 @@ from xla_dialect.types import (
     spell_all,
     with_floats,
 )
-from xla_dialect.violations import Violation
 from xla_dialect.xdsl.creation import create
 
 PropertyValue: TypeAlias = Attribute | Enum | Sequence[int] | str | bool | int | float | None

@@ -48,9 +48,10 @@ from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
+from xla_dialect.diagnostics import Violation
 from xla_dialect.element_types import ELEMENTS, ElementClass, ElementRow
 from xla_dialect.layout import Layout, LayoutAttr
-from xla_dialect.shapes.dynamic_size import (
+from xla_dialect.shapes.size_arithmetic import (
     UNKNOWN,
     DynamicSize,
     compatible_sizes,
@@ -58,7 +59,6 @@ from xla_dialect.shapes.dynamic_size import (
     is_unknown,
     united,
 )
-from xla_dialect.violations import Violation
 
 Array: TypeAlias = TensorType[Attribute]
 """The type of an XLA array."""

@@ -19,7 +19,7 @@ from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.conversion import ConversionFailed, illegal_op
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.simplify.flattening import Flattening
-from xla_dialect.analysis.call_tokens import note_tokens
+from xla_dialect.analysis.computations import note_tokens
 from xla_dialect.devices.exchange import piece_length
 from xla_dialect.literals.arrays import from_numpy, numpy_dtype
 from xla_dialect.op import XlaOp

@@ -27,7 +27,7 @@ from lowerings.rewriting.levels import Level, level_given, levels_taken
 from lowerings.universe import OWN, toolkit_universe, unloaded_packages
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.verification.verify import verify
-from xla_dialect.xdsl.recursion import deep_recursion
+from xla_dialect.xdsl.traversal import deep_recursion
 
 if TYPE_CHECKING:
     from lowerings.targets.llvm.machine import Machine

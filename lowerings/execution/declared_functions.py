@@ -22,10 +22,9 @@ from lowerings.execution.ffi.calls import FfiCall, FfiHandler
 from lowerings.execution.lapack_functions import LAPACK
 from lowerings.execution.program_run import current_run
 from lowerings.ir.custom_calls import declared_operation
-from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.diagnostics import LocatedError, XlaError, place_of
 from xla_dialect.literals.arrays import Array, Value, numpy_dtype
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.places import place_of
 from xla_dialect.runtime.custom_calls import CustomCallFunction, call_on_arrays, function_for
 from xla_dialect.runtime.errors import located_error
 from xla_dialect.runtime.observation import Observer

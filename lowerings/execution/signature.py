@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from xla_dialect.element_types import BY_NAME
 from xla_dialect.numpy_types import NUMPY_TYPES, DType
-from xla_dialect.shapes.dynamic_size import DynamicSize
+from xla_dialect.shapes.size_arithmetic import DynamicSize
 
 if TYPE_CHECKING:
     from lowerings.layouts.memory_order import MemoryOrder

@@ -16,7 +16,7 @@ from xla_dialect.ops.normalization import (
     BatchNormInferenceOp,
     BatchNormTrainingOp,
 )
-from xla_dialect.shapes.dynamic_size import is_dynamic
+from xla_dialect.shapes.size_arithmetic import is_dynamic
 from xla_dialect.types import Array, sizes_of
 
 Values = Sequence[XlaValue]

@@ -14,7 +14,7 @@ from lowerings.expand.reduction import expand_arg_extremum
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionPass, conversion_table
 from lowerings.rewriting.difference import ResultDifference
 from lowerings.rewriting.levels import UNLOWERED
-from xla_dialect.analysis.expanded_calls import top_k_properties
+from xla_dialect.analysis.computations import top_k_properties
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import RaggedDotOp, ScaledDotOp
 from xla_dialect.ops.custom_calls import (

@@ -35,7 +35,7 @@ from xla_dialect.runtime.errors import OperationError, located_error
 from xla_dialect.runtime.limits import Deadline, TimeLimitReached
 from xla_dialect.runtime.memory import COUNTED_BYTES, MemoryMeter
 from xla_dialect.xdsl.dominance import reverse_postorder
-from xla_dialect.xdsl.recursion import deep_recursion
+from xla_dialect.xdsl.traversal import deep_recursion
 
 Frame: TypeAlias = list[Any]
 """The values of one call of a function, by the numbers of their slots."""

@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation
 
-from xla_dialect.analysis.call_tokens import lacks_tokens, with_tokens
+from xla_dialect.analysis.computations import lacks_tokens, with_tokens
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.runtime.errors import located_error
 from xla_dialect.runtime.self_checking import OBSERVATIONS

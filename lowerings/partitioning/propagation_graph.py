@@ -26,7 +26,7 @@ from lowerings.partitioning.op_rules import (
     rule_of,
 )
 from xla_dialect.analysis.manual_borders import ManualBorder, located_border
-from xla_dialect.diagnostics import XlaError
+from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.custom_calls import (
     GROUP_ID,
@@ -34,7 +34,6 @@ from xla_dialect.ops.custom_calls import (
     SHARDING_GROUP,
     CustomCallOp,
 )
-from xla_dialect.places import described
 from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding
 from xla_dialect.sharding.attributes import (
     parameter_shardings,

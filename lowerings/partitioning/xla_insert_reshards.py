@@ -32,9 +32,9 @@ from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.levels import UNLOWERED
 from xla_dialect.analysis.manual_borders import ManualBorder, located_border
 from xla_dialect.data_flow import terminator
+from xla_dialect.diagnostics import described
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import WhileOp
-from xla_dialect.places import described
 from xla_dialect.sharding.attributes import (
     parameter_shardings,
     result_shardings,

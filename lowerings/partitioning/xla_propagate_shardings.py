@@ -22,9 +22,8 @@ from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.options import require_option
 from lowerings.simplify.xla_inline import XlaInlinePass
-from xla_dialect.analysis.calls import is_call
-from xla_dialect.diagnostics import XlaError
-from xla_dialect.places import described
+from xla_dialect.analysis.computations import is_call
+from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import (
     meshes_of,
@@ -35,7 +34,7 @@ from xla_dialect.sharding.attributes import (
     set_result_shardings,
 )
 from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.verification.shardings import ShardingFault, verify_shardings
+from xla_dialect.verification.verify import ShardingFault, verify_shardings
 from xla_dialect.xdsl.traversal import operations_in
 
 

@@ -25,7 +25,7 @@ from lowerings.reduction.values import (
 from lowerings.rewriting.change import run_pass
 from lowerings.simplify.xla_flatten_tuples import XlaFlattenTuplesPass
 from lowerings.simplify.xla_inline import XlaInlinePass
-from xla_dialect.analysis.calls import callee, is_call
+from xla_dialect.analysis.computations import callee, is_call
 from xla_dialect.ops.control_flow import FusionOp
 from xla_dialect.types import flatten
 from xla_dialect.xdsl.linking import replace_uses

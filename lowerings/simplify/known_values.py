@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xla_dialect.literals.arrays import Array, bytes_of, elements_of, numpy_dtype
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import BroadcastOp
-from xla_dialect.shapes.dynamic_size import is_dynamic
+from xla_dialect.shapes.size_arithmetic import is_dynamic
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import element_count, extents, is_array
 from xla_dialect.xdsl.dense_literals import is_splat

@@ -20,7 +20,7 @@ from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.simplify.purity import computes_only
-from xla_dialect.analysis.calls import Call, callee, is_call
+from xla_dialect.analysis.computations import Call, callee, is_call
 from xla_dialect.ops.control_flow import FusionOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.types import compatible, is_array

@@ -29,7 +29,7 @@ from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.elementwise_binary import CompareOp, MultiplyOp
 from xla_dialect.ops.elementwise_ternary import SelectOp
 from xla_dialect.ops.elementwise_unary import AbsOp, ImagOp, NegateOp, RealOp
-from xla_dialect.shapes.dynamic_size import is_dynamic
+from xla_dialect.shapes.size_arithmetic import is_dynamic
 from xla_dialect.types import Array, ElementClass, element_class, is_array, sizes_of
 from xla_dialect.xdsl.traversal import operations_in
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from specification_tables import numbers, table
 
+from xla_dialect.diagnostics import Violation
 from xla_dialect.shapes.broadcasting import (
     BroadcastSteps,
     broadcast_shape,
@@ -18,7 +19,6 @@ from xla_dialect.shapes.broadcasting import (
     in_dim_shape,
     matched_dimensions,
 )
-from xla_dialect.violations import Violation
 
 PAGE = "broadcasting.md"
 SHAPES = [

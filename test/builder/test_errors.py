@@ -8,7 +8,7 @@ import pytest
 from built_programs import build
 
 from xla_dialect.builder import BuildError, XlaBuilder
-from xla_dialect.places import place_of
+from xla_dialect.diagnostics import place_of
 from xla_dialect.reference import run
 
 

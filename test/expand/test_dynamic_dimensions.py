@@ -22,7 +22,7 @@ from lowerings.ir.functions import functions_of
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.reference import run
-from xla_dialect.shapes.dynamic_size import DynamicSize
+from xla_dialect.shapes.size_arithmetic import DynamicSize
 from xla_dialect.types import element_name, sizes_of
 from xla_dialect.verification.verify import verify
 

@@ -19,7 +19,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.dimensions import DimensionRelations
 from xla_dialect.op import XlaOp
 from xla_dialect.reference.interpreter import ReferenceInterpreter, register_reference
-from xla_dialect.shapes.dynamic_size import is_dynamic
+from xla_dialect.shapes.size_arithmetic import is_dynamic
 from xla_dialect.types import Array, extents, is_array
 
 RUN = Path(__file__).parents[1] / "run"

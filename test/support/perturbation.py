@@ -40,7 +40,7 @@ from xla_dialect.ops.transfers import TransferDoneOp
 from xla_dialect.ops.tuples import TupleOp
 from xla_dialect.reference import run
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels, ConvolutionLabelsAttr
-from xla_dialect.shapes.dynamic_size import DynamicSize
+from xla_dialect.shapes.size_arithmetic import DynamicSize
 from xla_dialect.shapes.window import Window, WindowAttr
 from xla_dialect.types import ELEMENT_TYPES, TokenType
 

@@ -14,7 +14,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import control_flow
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.reference import run
-from xla_dialect.shapes.dynamic_size import DynamicSize
+from xla_dialect.shapes.size_arithmetic import DynamicSize
 from xla_dialect.types import BY_NAME, TokenType, array
 
 

@@ -21,7 +21,8 @@ from typing import cast
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
-from xla_dialect.analysis.calls import Call, callee, is_call
+from xla_dialect.analysis.computations import Call, callee, is_call
+from xla_dialect.diagnostics import described
 from xla_dialect.ops.open_contexts import as_one
 from xla_dialect.ops.transfers import (
     RecvDoneOp,
@@ -31,7 +32,6 @@ from xla_dialect.ops.transfers import (
     TransferStartOp,
     transferred,
 )
-from xla_dialect.places import described
 from xla_dialect.types import compatible, spell
 
 

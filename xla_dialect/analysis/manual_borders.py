@@ -15,10 +15,9 @@ from typing import cast
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 from xdsl.ir import Attribute, Operation
 
-from xla_dialect.diagnostics import XlaError
+from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.ops.custom_calls import GLOBAL_TO_LOCAL, LOCAL_TO_GLOBAL, CustomCallOp
 from xla_dialect.ops.transfers import KEPT_IN
-from xla_dialect.places import described
 from xla_dialect.sharding.array_sharding import Sharding, Shardings
 from xla_dialect.sharding.attributes import ManualAxesAttr, ShardingPerValueAttr
 from xla_dialect.sharding.axes import ManualAxes

@@ -54,7 +54,7 @@ from xla_dialect.binary.operations import (
 from xla_dialect.binary.vhlo import Operations
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.stablehlo.attributes import FutureType, TokenType
-from xla_dialect.xdsl.recursion import deep_recursion
+from xla_dialect.xdsl.traversal import deep_recursion
 
 FIRST_WRITTEN: Version = (1, 0, 0)
 """The oldest version that is written: older ones have other forms of files."""

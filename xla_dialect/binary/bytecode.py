@@ -29,7 +29,7 @@ from xla_dialect.binary.operations import (
     version_text,
 )
 from xla_dialect.binary.vhlo import Operations
-from xla_dialect.xdsl.recursion import deep_recursion
+from xla_dialect.xdsl.traversal import deep_recursion
 
 MAGIC = b"ML\xefR"
 """How a file begins."""

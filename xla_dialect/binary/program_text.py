@@ -14,8 +14,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xla_dialect.binary.cursor import BinaryError
-from xla_dialect.xdsl.recursion import deep_recursion
 from xla_dialect.xdsl.text import MlirPrinter
+from xla_dialect.xdsl.traversal import deep_recursion
 
 _LOCATIONS = (CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc)
 

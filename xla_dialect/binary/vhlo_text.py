@@ -38,8 +38,8 @@ from xla_dialect.binary.vhlo import Operations
 from xla_dialect.binary.vhlo_encodings import CONSTANT_TYPES, ApiVersion
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.stablehlo.attributes import TokenType
-from xla_dialect.xdsl.recursion import deep_recursion
 from xla_dialect.xdsl.text import MlirParser
+from xla_dialect.xdsl.traversal import deep_recursion
 
 
 @deep_recursion()

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from xla_dialect.builder.recorder import Recorder, violated
 from xla_dialect.builder.value import Operand, XlaValue
+from xla_dialect.diagnostics import Violation
 from xla_dialect.ops.data_movement import BroadcastOp, ReshapeOp
 from xla_dialect.shapes.broadcasting import broadcast_shape, expansion, matched_dimensions
 from xla_dialect.types import array
-from xla_dialect.violations import Violation
 
 
 class ImplicitBroadcasting(Recorder):

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute
 from xla_dialect.builder.caller import build_error
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import element_type_of
-from xla_dialect.shapes.dynamic_size import DynamicSize
+from xla_dialect.shapes.size_arithmetic import DynamicSize
 from xla_dialect.spelling import SpellingError
 from xla_dialect.text.shapes import parse_type
 from xla_dialect.types import (

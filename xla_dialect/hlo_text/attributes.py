@@ -33,11 +33,11 @@ from xla_dialect.hlo_text.uninterpreted import (
     normal_form,
     without_older_fields,
 )
-from xla_dialect.scanner import Scanner
 from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr
 from xla_dialect.spelling import (
     Excerpt,
     NoHloSpelling,
+    Scanner,
     SpellingError,
     quoted,
     suggestion,

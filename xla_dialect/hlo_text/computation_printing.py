@@ -732,7 +732,7 @@ def _merged(first: str, second: str) -> str:
 
 
 def _called_by(block: Block) -> str | None:
-    """The function that a block calls, if it does nothing else; see `computations.py`."""
+    """The function that a block calls, if it does nothing else; see `importer.py`."""
     call, last = block.first_op, block.last_op
     if (
         last is None

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Attribute
 
-from xla_dialect.hlo_text.recovery import Recovery
 from xla_dialect.hlo_text.syntax import (
     COMPUTATION_LISTS,
     ONE_COMPUTATION,
@@ -26,6 +25,7 @@ from xla_dialect.hlo_text.syntax import (
     Instruction,
     Module,
     Operand,
+    Recovery,
     Span,
 )
 from xla_dialect.hlo_text.uninterpreted import check_table_line

@@ -10,11 +10,11 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, TupleType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.hlo_text.errors import HloPrintError
+from xla_dialect.diagnostics import place_of
+from xla_dialect.hlo_text.syntax import HloPrintError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.ops.transfers import InfeedOp
-from xla_dialect.places import place_of
 from xla_dialect.types import flatten
 from xla_dialect.xdsl.traversal import operations_in
 

@@ -32,6 +32,7 @@ from xdsl.traits import IsTerminator, RecursiveMemoryEffect
 
 from xla_dialect.attributes import FusionKindAttr
 from xla_dialect.data_flow import DataFlowEdge, OpOperand, terminator
+from xla_dialect.diagnostics import Violation, require
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal, pointwise
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import (
@@ -42,7 +43,7 @@ from xla_dialect.rules.constraints import (
     with_elements,
 )
 from xla_dialect.shapes import size_arithmetic as shapes
-from xla_dialect.shapes.dynamic_size import UNKNOWN, is_unknown
+from xla_dialect.shapes.size_arithmetic import UNKNOWN, is_unknown
 from xla_dialect.types import (
     PRED,
     S32,
@@ -57,7 +58,6 @@ from xla_dialect.types import (
     spell_all,
     united_marks,
 )
-from xla_dialect.violations import Violation, require
 from xla_dialect.xdsl.creation import create
 
 

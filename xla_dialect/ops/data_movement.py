@@ -17,6 +17,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from xla_dialect.diagnostics import Violation, require
 from xla_dialect.dimensions import (
     RESULT,
     Concatenation,
@@ -42,7 +43,7 @@ from xla_dialect.rules.constraints import (
     with_elements,
 )
 from xla_dialect.shapes import size_arithmetic as shapes
-from xla_dialect.shapes.dynamic_size import (
+from xla_dialect.shapes.size_arithmetic import (
     bounded,
     compatible,
     compatible_sizes,
@@ -61,7 +62,6 @@ from xla_dialect.types import (
     tuple_elements,
     without_layout,
 )
-from xla_dialect.violations import Violation, require
 
 INTEGERS = DenseArrayBase.constr(i64)
 EMPTY = DenseArrayBase.from_list(i64, ())

@@ -21,6 +21,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import (
@@ -29,7 +30,7 @@ from xla_dialect.rules.constraints import (
     require_same_elements,
     with_elements,
 )
-from xla_dialect.shapes.dynamic_size import DynamicSize, bounded, is_dynamic, is_unknown
+from xla_dialect.shapes.size_arithmetic import DynamicSize, bounded, is_dynamic, is_unknown
 from xla_dialect.types import (
     S32,
     Array,
@@ -40,7 +41,6 @@ from xla_dialect.types import (
     sizes_of,
     spell,
 )
-from xla_dialect.violations import require
 
 MAX_SIZE = 2**31 - 1
 """Sizes of dimensions are read and set as s32."""

@@ -19,10 +19,11 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, tra
 from xdsl.traits import Pure
 
 from xla_dialect.attributes import FftType, FftTypeAttr, Transpose, TransposeAttr
+from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import ArrayOf, require_same_elements, with_elements
-from xla_dialect.shapes.dynamic_size import compatible, compatible_sizes, united
+from xla_dialect.shapes.size_arithmetic import compatible, compatible_sizes, united
 from xla_dialect.types import (
     BY_NAME,
     Array,
@@ -31,7 +32,6 @@ from xla_dialect.types import (
     component_type,
     sizes_of,
 )
-from xla_dialect.violations import require
 
 FLAG = IntegerAttr.constr(type=i1)
 FALSE = BoolAttr.from_bool(False)

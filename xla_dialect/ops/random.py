@@ -23,6 +23,7 @@ from xla_dialect.attributes import (
     RandomDistribution,
     RandomDistributionAttr,
 )
+from xla_dialect.diagnostics import Violation, require
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal, pointwise
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import (
@@ -32,7 +33,7 @@ from xla_dialect.rules.constraints import (
     require_same_shape,
     with_elements,
 )
-from xla_dialect.shapes.dynamic_size import bounded
+from xla_dialect.shapes.size_arithmetic import bounded
 from xla_dialect.types import (
     BY_NAME,
     BY_TYPE,
@@ -47,7 +48,6 @@ from xla_dialect.types import (
     spell_all,
     without_layout,
 )
-from xla_dialect.violations import Violation, require
 
 U64: Attribute = BY_NAME["u64"].type
 

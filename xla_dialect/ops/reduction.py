@@ -21,6 +21,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import RecursiveMemoryEffect
 
+from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import (
     Factor,
     FactorType,
@@ -42,7 +43,7 @@ from xla_dialect.rules.constraints import (
     with_elements,
 )
 from xla_dialect.shapes import size_arithmetic as shapes
-from xla_dialect.shapes.dynamic_size import compatible_sizes, marked, united
+from xla_dialect.shapes.size_arithmetic import compatible_sizes, marked, united
 from xla_dialect.shapes.window import Window, WindowAttr
 from xla_dialect.types import (
     PRED,
@@ -54,7 +55,6 @@ from xla_dialect.types import (
     spell,
     spell_all,
 )
-from xla_dialect.violations import require
 
 
 def require_reduction(

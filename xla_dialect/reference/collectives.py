@@ -14,13 +14,12 @@ from xdsl.ir import Attribute, Region
 from xla_dialect import types
 from xla_dialect.devices.exchange import NOTHING, Arrays, LogicalId, piece_length, pieces
 from xla_dialect.devices.process_grid import Exchange, Process, ProcessGrid
-from xla_dialect.diagnostics import XlaError
+from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.literals.arrays import Array, Value, numpy_dtype
 from xla_dialect.numpy_types import spell_array
 from xla_dialect.ops import asynchronous
 from xla_dialect.ops import collectives as ops
 from xla_dialect.ops.process_groups import CollectiveOp, GroupedOp, Ids
-from xla_dialect.places import described
 from xla_dialect.reference.computations import on_arrays
 from xla_dialect.reference.permuted_slices import SliceExchange
 from xla_dialect.reference.registration import ArrayFunctions, computes

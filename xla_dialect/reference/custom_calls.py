@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import Block
 
-from xla_dialect.analysis.call_tokens import lacks_tokens, with_tokens
-from xla_dialect.analysis.expanded_calls import top_k_properties
+from xla_dialect.analysis.computations import lacks_tokens, top_k_properties, with_tokens
 from xla_dialect.devices.process_grid import Process
 from xla_dialect.ops import custom_calls as ops
 from xla_dialect.ops.sorting import TopkOp

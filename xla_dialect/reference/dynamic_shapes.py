@@ -22,7 +22,7 @@ from xla_dialect.dynamic_dimensions import Dimensions, shared_dimensions, undefi
 from xla_dialect.literals.arrays import Array
 from xla_dialect.ops import dynamic_shapes as ops
 from xla_dialect.reference.registration import registration
-from xla_dialect.shapes.dynamic_size import DynamicSize, is_dynamic
+from xla_dialect.shapes.size_arithmetic import DynamicSize, is_dynamic
 
 
 def bounds(value: SSAValue) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from xla_dialect.reference.dynamic_shapes import bounds, filled
 from xla_dialect.reference.indexed_updates import update_at
 from xla_dialect.reference.registration import ArrayFunctions, computes
 from xla_dialect.shapes import size_arithmetic as shapes
-from xla_dialect.shapes.dynamic_size import DynamicSize
+from xla_dialect.shapes.size_arithmetic import DynamicSize
 from xla_dialect.types import ElementClass
 
 

@@ -56,7 +56,7 @@ from xla_dialect.runtime.limits import Deadline, TimeLimitReached
 from xla_dialect.runtime.memory import COUNTED_BYTES, MemoryMeter
 from xla_dialect.runtime.observation import Observer
 from xla_dialect.runtime.options import RunOptions
-from xla_dialect.xdsl.recursion import deep_recursion
+from xla_dialect.xdsl.traversal import deep_recursion
 
 
 @dataclass

@@ -18,7 +18,7 @@ from xdsl.ir import Attribute, SSAValue
 from xla_dialect import types
 from xla_dialect.analysis.manual_borders import manual_border
 from xla_dialect.devices.process_grid import Process
-from xla_dialect.diagnostics import XlaError
+from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.literals.arrays import Array
 from xla_dialect.ops.custom_calls import (
     FULL_TO_SHARD,
@@ -28,7 +28,6 @@ from xla_dialect.ops.custom_calls import (
     CustomCallOp,
 )
 from xla_dialect.ops.transfers import KEPT_IN
-from xla_dialect.places import described
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import (
     meshes_in_text,

@@ -13,12 +13,11 @@ from xdsl.ir import Attribute
 from xla_dialect import types
 from xla_dialect.devices.process_grid import Pending, Process, Route
 from xla_dialect.devices.replica_groups import SourceTargetPairs
-from xla_dialect.diagnostics import XlaError
+from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.literals.arrays import TOKEN, Value, as_argument, copied
 from xla_dialect.ops import transfers as ops
 from xla_dialect.ops.open_contexts import as_one
 from xla_dialect.ops.process_groups import Ids
-from xla_dialect.places import described
 from xla_dialect.reference.asynchronous import blank, pending_in
 from xla_dialect.reference.collectives import expanded
 from xla_dialect.reference.registration import ArrayFunctions, computes

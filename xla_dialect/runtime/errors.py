@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from xla_dialect.diagnostics import LocatedError, XlaError
-from xla_dialect.places import place_of
+from xla_dialect.diagnostics import LocatedError, XlaError, place_of
 
 
 class OperationError(XlaError):

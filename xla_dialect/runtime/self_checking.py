@@ -17,11 +17,10 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Operation
 
 from xla_dialect import types
-from xla_dialect.diagnostics import XlaError
+from xla_dialect.diagnostics import XlaError, place_of
 from xla_dialect.literals.arrays import Array, Value, dense_to_numpy
 from xla_dialect.numpy_types import spell_array
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.places import place_of
 from xla_dialect.runtime.comparison import (
     Criterion,
     Exactly,

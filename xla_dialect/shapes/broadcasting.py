@@ -10,9 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xla_dialect.shapes.dynamic_size import compatible, compatible_sizes, is_unknown
-from xla_dialect.shapes.size_arithmetic import Sizes, is_ascending
-from xla_dialect.violations import require
+from xla_dialect.diagnostics import require
+from xla_dialect.shapes.size_arithmetic import (
+    Sizes,
+    compatible,
+    compatible_sizes,
+    is_ascending,
+    is_unknown,
+)
 
 
 def broadcast_shape(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.shapes import size_arithmetic
-from xla_dialect.shapes.dynamic_size import DynamicSize
+from xla_dialect.shapes.size_arithmetic import DynamicSize
 
 
 @dataclass(frozen=True)

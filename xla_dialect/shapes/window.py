@@ -14,8 +14,7 @@ from typing import Any
 from xdsl.irdl import irdl_attr_definition
 
 from xla_dialect.attributes import SpelledAttribute
-from xla_dialect.shapes.dynamic_size import bounded, marked
-from xla_dialect.shapes.size_arithmetic import Sizes, dilated
+from xla_dialect.shapes.size_arithmetic import Sizes, bounded, dilated, marked
 from xla_dialect.spelling import SpellingError, shortened
 
 

@@ -22,7 +22,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.ops.data_movement import SliceOp
 from xla_dialect.ops.sorting import SortOp
-from xla_dialect.shapes.dynamic_size import bounded, compatible_sizes, is_unknown
+from xla_dialect.shapes.size_arithmetic import bounded, compatible_sizes, is_unknown
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
 from xla_dialect.stablehlo.source import SourceOp, UnknownShape
 from xla_dialect.types import Array, array, is_array, spell

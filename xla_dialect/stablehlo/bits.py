@@ -17,7 +17,7 @@ from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.ops.elementwise_binary import AndOp, CompareOp, OrOp, ShiftLeftOp
 from xla_dialect.ops.elementwise_binary import ShiftRightLogicalOp as ShiftRightOp
 from xla_dialect.ops.reduction import ReduceOp
-from xla_dialect.shapes.dynamic_size import compatible
+from xla_dialect.shapes.size_arithmetic import compatible
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
 from xla_dialect.stablehlo.source import HloOperation
 from xla_dialect.types import BY_NAME, BY_TYPE, PRED, Array, ElementClass, array, fits, spell

@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 
 from xla_dialect.attributes import ComparisonDirectionAttr, ComparisonTypeAttr
+from xla_dialect.diagnostics import Violation
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops import elementwise_unary as unary
@@ -56,7 +57,6 @@ from xla_dialect.types import (
     takes_unknown_sizes,
     united_type,
 )
-from xla_dialect.violations import Violation
 from xla_dialect.xdsl.creation import create
 
 F32 = BY_NAME["f32"].type

@@ -21,7 +21,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import collectives as xla
 from xla_dialect.ops.data_movement import ReshapeOp, TransposeOp
 from xla_dialect.shapes import size_arithmetic as shapes
-from xla_dialect.shapes.dynamic_size import divisible
+from xla_dialect.shapes.size_arithmetic import divisible
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.stablehlo.attributes import Fields
 from xla_dialect.stablehlo.conversion import Conversion, Convert, Row, dimension_list, sizes_of

@@ -80,7 +80,7 @@ from xla_dialect.types import (
     takes_unknown_sizes,
 )
 from xla_dialect.types import sizes_of as known_sizes_of
-from xla_dialect.verification.shardings import fault_of_rule, sizes_of_arrays
+from xla_dialect.verification.verify import fault_of_rule, sizes_of_arrays
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import append
 

@@ -12,12 +12,18 @@ from typing import Any, TypeAlias
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, i64
 from xdsl.ir import Attribute, SSAValue
 
+from xla_dialect.diagnostics import Violation
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops.data_movement import PadOp, SliceOp
 from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels
-from xla_dialect.shapes.dynamic_size import UNKNOWN, compatible, compatible_sizes, is_unknown
-from xla_dialect.shapes.size_arithmetic import are_dimensions
+from xla_dialect.shapes.size_arithmetic import (
+    UNKNOWN,
+    are_dimensions,
+    compatible,
+    compatible_sizes,
+    is_unknown,
+)
 from xla_dialect.stablehlo.attributes import ConvolutionNumbers, integers
 from xla_dialect.stablehlo.conversion import Conversion, sizes_of
 from xla_dialect.stablehlo.gather_scatter import GATHER
@@ -35,7 +41,6 @@ from xla_dialect.types import (
     spell,
     spell_all,
 )
-from xla_dialect.violations import Violation
 
 Check: TypeAlias = Callable[[Any, Conversion], Sequence[SSAValue] | None]
 """Raises SourceError; returns the results, or None where only their types are known."""

@@ -17,7 +17,7 @@ from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.creation import IotaOp
 from xla_dialect.ops.data_movement import PadOp, ReshapeOp, SliceOp
 from xla_dialect.ops.gather_scatter import GatherOp
-from xla_dialect.shapes.dynamic_size import compatible, is_dynamic
+from xla_dialect.shapes.size_arithmetic import compatible, is_dynamic
 from xla_dialect.stablehlo.attributes import integers
 from xla_dialect.stablehlo.conversion import Conversion, Convert, Row, dimension_list, sizes_of
 from xla_dialect.stablehlo.correspondence import integer, named, same

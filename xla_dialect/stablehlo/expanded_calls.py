@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from xla_dialect.analysis.expanded_calls import TOP_K, is_descending
+from xla_dialect.analysis.computations import TOP_K, is_descending
 from xla_dialect.ops.sorting import TopkOp
 from xla_dialect.stablehlo.chlo import FUNCTIONS
 from xla_dialect.stablehlo.conversion import Conversion, Convert, sizes_of

@@ -6,8 +6,7 @@ from typing import NoReturn
 
 from xdsl.ir import Operation
 
-from xla_dialect.diagnostics import LocatedError
-from xla_dialect.places import place_of
+from xla_dialect.diagnostics import LocatedError, place_of
 
 
 class StableHloPrintError(LocatedError):

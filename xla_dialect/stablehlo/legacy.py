@@ -20,7 +20,7 @@ from xla_dialect.ops.collectives import AllReduceOp
 from xla_dialect.ops.contraction import DotOp
 from xla_dialect.ops.data_movement import ReshapeOp, SliceOp, TransposeOp
 from xla_dialect.ops.gather_scatter import GatherOp
-from xla_dialect.shapes.dynamic_size import compatible, is_unknown
+from xla_dialect.shapes.size_arithmetic import compatible, is_unknown
 from xla_dialect.stablehlo.collectives import take_listed_groups
 from xla_dialect.stablehlo.contraction import keep_precision
 from xla_dialect.stablehlo.conversion import Conversion, Row, dimension_list, sizes_of

@@ -13,7 +13,7 @@ from xla_dialect.attributes import (
     RandomDistributionAttr,
 )
 from xla_dialect.ops import random as xla
-from xla_dialect.shapes.dynamic_size import compatible
+from xla_dialect.shapes.size_arithmetic import compatible
 from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of
 from xla_dialect.stablehlo.correspondence import same, word
 from xla_dialect.stablehlo.dynamic_shapes import sized_result

@@ -66,8 +66,7 @@ from xla_dialect.stablehlo.source_locations import SourceLocations
 from xla_dialect.types import unknown_sizes
 from xla_dialect.verification.verify import InvalidProgram, invalid_program, verify
 from xla_dialect.xdsl.linking import release
-from xla_dialect.xdsl.recursion import deep_recursion
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.traversal import deep_recursion, operations_in
 
 ROWS: Mapping[str, Row] = {
     **creation.ROWS,

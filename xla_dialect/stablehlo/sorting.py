@@ -11,7 +11,7 @@ from xdsl.parser import Parser
 
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.sorting import SortOp, TopkOp
-from xla_dialect.shapes.dynamic_size import compatible_sizes
+from xla_dialect.shapes.size_arithmetic import compatible_sizes
 from xla_dialect.stablehlo.attributes import parse_i64
 from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of
 from xla_dialect.stablehlo.correspondence import Special, flag, integer, named, same

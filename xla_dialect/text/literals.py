@@ -26,7 +26,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xla_dialect.literals.arrays import check_memory, numpy_dtype
-from xla_dialect.literals.text import integer_texts
 from xla_dialect.spelling import Excerpt, NoHloSpelling, SpellingError, quoted
 from xla_dialect.types import (
     BY_TYPE,
@@ -555,6 +554,13 @@ def _spell_nan(number: Numbers, mantissa_bits: int) -> str:
     return f"{sign}nan({payload:#x})"
 
 
+def integer_texts(data: bytes, element: ElementType) -> list[str]:
+    """Integers as they lie in memory, in decimal: alike in HLO text and in MLIR."""
+    kind = "u" if element.element_class is ElementClass.UNSIGNED else "i"
+    numbers = np.frombuffer(data, f"{kind}{max(element.bits // 8, 1)}")
+    return list(map(str, numbers.tolist()))
+
+
 _SPELLINGS: dict[ElementClass, Callable[[bytes, ElementType], list[str]]] = {
     ElementClass.PRED: _spell_booleans,
     ElementClass.SIGNED: integer_texts,
@@ -563,3 +569,6 @@ _SPELLINGS: dict[ElementClass, Callable[[bytes, ElementType], list[str]]] = {
     ElementClass.COMPLEX: _spell_complex,
 }
 """From the class to the texts of all elements."""
+
+
+# What the text formats spell alike in literals.

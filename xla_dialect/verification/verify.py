@@ -7,8 +7,9 @@ source.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cache
 from itertools import chain
 from typing import TypeAlias
@@ -17,25 +18,211 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
+from xdsl.traits import HasAncestor, HasParent, IsTerminator, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.analysis.calls import Call, callee, callees, is_call, runs_functions
 from xla_dialect.analysis.channels import ChannelFault, verify_channels
+from xla_dialect.analysis.computations import Call, callee, callees, is_call, runs_functions
 from xla_dialect.analysis.mixed_precision import require_one_precision
-from xla_dialect.diagnostics import LocatedError
+from xla_dialect.diagnostics import LocatedError, place_of
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.ops.process_groups import CollectiveOp, process_counts
 from xla_dialect.ops.transfers import TransferStartOp
-from xla_dialect.places import place_of
 from xla_dialect.self_checking.interpreter import RunParallelOp
-from xla_dialect.types import all_compatible, keeps_marks, spell_all
-from xla_dialect.verification.shardings import ShardingFault, verify_shardings
-from xla_dialect.verification.verified_keys import VerifiedKeys, is_decided_by_key
+from xla_dialect.sharding.array_sharding import Sharding
+from xla_dialect.sharding.attributes import (
+    SHARDING,
+    SHARDING_RULE,
+    ShardingAttr,
+    ShardingRuleAttr,
+    meshes_of,
+    result_shardings,
+    sharding_fault,
+)
+from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.types import all_compatible, extents, flatten, is_array, keeps_marks, spell_all
+from xla_dialect.xdsl.attribute_identity import AttributeIdentities
 from xla_dialect.xdsl.dominance import NotDefined, verify_alone, visit_in_order
 from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.recursion import deep_recursion
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.traversal import deep_recursion, operands_of, operations_in
+
+# Shardings name meshes and axes that there are, each axis once, and fit their arrays.
+#
+# So do the sharding rules of operations. Rules: docs/specification/shardings.md.
+
+
+class ShardingFault(Exception):
+    """A sharding that makes no sense, and the operation or function that has it."""
+
+    def __init__(self, operation: Operation, message: str):
+        self.operation = operation
+        super().__init__(message)
+
+
+def verify_shardings(module: ModuleOp) -> None:
+    """Raises ShardingFault for the first sharding of a module that does not fit."""
+    meshes: Mapping[str, Mesh] | None = None
+    # Arrays that are split alike share a sharding, and most of them their type.
+    right: set[tuple[int, int]] = set()
+    for op in operations_in(module):
+        if isinstance(op, FuncOp):
+            if op.arg_attrs is None and op.res_attrs is None:
+                continue
+        else:
+            if SHARDING_RULE in op.attributes:
+                _check_rule(op)
+            if SHARDING not in op.attributes:
+                continue
+        if meshes is None:
+            meshes = meshes_of(module)
+        for what, sharding, type_ in _said(op):
+            if (id(sharding), id(type_)) in right:
+                continue
+            fault = sharding_fault(sharding, type_, meshes)
+            if fault is not None:
+                raise ShardingFault(op, f"{what}: sharding <{sharding}>: {fault}")
+            right.add((id(sharding), id(type_)))
+
+
+def _said(op: Operation) -> Iterator[tuple[str, Sharding, Attribute]]:
+    """What an operation says of its results, or a function of its parameters and results."""
+    if isinstance(op, FuncOp):
+        type_ = op.function_type
+        for side, types, entries in (
+            ("parameter", type_.inputs, op.arg_attrs),
+            ("result", type_.outputs, op.res_attrs),
+        ):
+            for number, (each, entry) in enumerate(zip(types, entries or (), strict=False)):
+                said = entry.data.get(SHARDING)
+                if isinstance(said, ShardingAttr):
+                    yield f"{side} {number}", said.data, each
+                elif said is not None:
+                    what = f"{side} {number}: (SH9) {SHARDING}"
+                    raise ShardingFault(op, f"{what} is {said}, not a sharding")
+        return
+    found = result_shardings(op)
+    if found is None:
+        said = op.attributes[SHARDING]
+        raise ShardingFault(op, f"(SH9) {SHARDING} is {said}, not shardings of its results")
+    if len(found) != len(op.results) and op.results:
+        raise ShardingFault(op, f"(SH9) has {len(found)} shardings for {len(op.results)} results")
+    for number, (sharding, result) in enumerate(zip(found, op.results, strict=False)):
+        yield f"result {number}", sharding, result.type
+
+
+def _check_rule(op: Operation) -> None:
+    found = op.attributes[SHARDING_RULE]
+    if not isinstance(found, ShardingRuleAttr):
+        raise ShardingFault(op, f"(SH22) {SHARDING_RULE} is {found}, not a sharding rule")
+    fault = fault_of_rule(found, op)
+    if fault is not None:
+        raise ShardingFault(op, fault)
+
+
+def fault_of_rule(rule: ShardingRuleAttr, op: Operation) -> str | None:
+    """What is wrong with a sharding rule for the arrays of an operation, if anything."""
+    fault = rule.data.fault(sizes_of_arrays(op.operand_types), sizes_of_arrays(op.result_types))
+    return None if fault is None else f"its sharding rule {rule.data}: {fault}"
+
+
+def sizes_of_arrays(types: Sequence[Attribute]) -> list[tuple[int, ...]]:
+    """The sizes of arrays, those in tuples too; of tokens none."""
+    return [extents(type_) if is_array(type_) else () for type_ in flatten(types)]
+
+
+# Memoized verification, where verifiers depend on types and attributes alone.
+#
+# A program of 100,000 operations has some hundred combinations of operation, types and attributes,
+# and xDSL 0.74 spends 10 to 50 us on each operation. What else an operation may be asked about (its
+# place in a block, its regions, symbols) is not part of the key.
+
+OperationKey: TypeAlias = tuple[type[Operation] | int | str, ...]
+"""The class of an operation, and its types and attributes as numbers."""
+
+VERIFIED_BY_KEY = frozenset({"arith", "complex", "linalg", "math", "memref", "tensor", "vector"})
+"""Dialects beside `xla` whose verifiers look at types and attributes only: a test reads them."""
+
+_REGIONS_OF_ANY_BODY = "linalg"
+"""The dialect whose verifiers ask of a region which arguments its blocks have, and no more."""
+
+_AROUND = (HasAncestor, HasParent, SymbolUserOpInterface)
+"""Traits whose verifiers look at what is around an operation."""
+
+
+class Decided(Enum):
+    """Which operations of a class verify by types and attributes alone."""
+
+    NONE = 0
+    ENDS = 1
+    """Terminators."""
+    OTHERS = 2
+    """Operations other than terminators, without regions."""
+    WITH_REGIONS = 3
+    """Operations other than terminators; block arguments of their regions count as types."""
+
+
+@cache
+def decided_by_key(operation: type[Operation]) -> Decided:
+    """Which operations of a class verify by their key."""
+    if operation is FuncCallOp:
+        # xDSL 0.74 searches the whole module for the callee; `verify` has a table of functions.
+        return Decided.OTHERS
+    dialect = operation.name.partition(".")[0]
+    if issubclass(operation, XlaOp):
+        known = operation.verify_context is XlaOp.verify_context
+    else:
+        known = dialect in VERIFIED_BY_KEY
+    if not known or any(isinstance(trait, _AROUND) for trait in operation.traits.traits):
+        return Decided.NONE
+    if any(isinstance(trait, IsTerminator) for trait in operation.traits.traits):
+        return Decided.ENDS
+    return Decided.WITH_REGIONS if dialect == _REGIONS_OF_ANY_BODY else Decided.OTHERS
+
+
+def is_decided_by_key(op: Operation) -> bool:
+    """Whether another operation of this key that verifies is proof that this one does."""
+    decided = decided_by_key(type(op))
+    if decided is Decided.OTHERS:
+        return op.next_op is not None and not op.regions
+    if decided is Decided.ENDS:
+        return op.next_op is None and not op.successors
+    return decided is Decided.WITH_REGIONS and op.next_op is not None
+
+
+class VerifiedKeys:
+    """The keys of operations that were found right; lives as long as one verification."""
+
+    def __init__(self) -> None:
+        self._keys: set[OperationKey] = set()
+        self._identity = AttributeIdentities()
+
+    def key(self, op: Operation) -> OperationKey:
+        """The key of an operation."""
+        identity = self._identity
+        operands = operands_of(op)
+        found: list[type[Operation] | int | str] = [type(op), len(operands)]
+        for value in operands:
+            found.append(identity(value.type))
+        for value in op.results:
+            found.append(identity(value.type))
+        if op.properties:
+            found += identity.named(op.properties)
+        found.append(len(op.properties))
+        if op.attributes:
+            found += identity.named(op.attributes)
+        for region in op.regions:
+            for block in region.blocks:
+                found.append(-1)
+                found += [identity(argument.type) for argument in block.args]
+        return tuple(found)
+
+    def __contains__(self, key: OperationKey) -> bool:
+        return key in self._keys
+
+    def add(self, key: OperationKey) -> None:
+        """Remembers the key of an operation that was verified."""
+        self._keys.add(key)
 
 
 class InvalidProgram(LocatedError):

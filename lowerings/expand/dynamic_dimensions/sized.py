@@ -16,8 +16,7 @@ from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.rules.constraints import flat_results
-from xla_dialect.shapes.dynamic_size import DynamicSize
-from xla_dialect.shapes.size_arithmetic import Sizes
+from xla_dialect.shapes.size_arithmetic import DynamicSize, Sizes
 from xla_dialect.types import Array, sizes_of, without_bounds
 from xla_dialect.xdsl.creation import create
 

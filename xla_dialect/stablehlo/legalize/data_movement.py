@@ -13,7 +13,7 @@ from xla_dialect.ops import data_movement as xla
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp
-from xla_dialect.shapes.dynamic_size import compatible
+from xla_dialect.shapes.size_arithmetic import compatible
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
 from xla_dialect.stablehlo.legalize.from_xla import SAME, FromXla, LegalizeFromXla
 from xla_dialect.stablehlo.legalize.made_by_reading import (

@@ -31,6 +31,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 
 from xla_dialect import attributes
+from xla_dialect.diagnostics import Violation
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import conversion
 from xla_dialect.ops import elementwise_binary as binary
@@ -52,7 +53,6 @@ from xla_dialect.types import (
     element_class,
     element_name,
 )
-from xla_dialect.violations import Violation
 from xla_dialect.xdsl.directives import SameType, Types, TypesDirective
 
 

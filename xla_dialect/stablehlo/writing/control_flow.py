@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.ir import Operation
 
-from xla_dialect.analysis.calls import callee
+from xla_dialect.analysis.computations import callee
 from xla_dialect.ops.control_flow import (
     CallOp,
     ScanOp,

@@ -13,7 +13,7 @@ import numpy as np
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 
 from xla_dialect.literals.arrays import numpy_dtype
-from xla_dialect.literals.text import integer_texts
+from xla_dialect.text.literals import integer_texts
 from xla_dialect.types import (
     BY_TYPE,
     Array,
