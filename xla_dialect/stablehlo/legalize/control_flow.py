@@ -8,7 +8,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Operation, SSAValue
 
-from xla_dialect.analysis.calls import callee
+from xla_dialect.analysis.computations import callee
 from xla_dialect.ops import control_flow as xla
 from xla_dialect.ops.transfers import AddDependencyOp
 from xla_dialect.ops.tuples import GetTupleElementOp
