@@ -77,7 +77,7 @@ REQUIREMENTS := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb")
 INSTALL := $(BIN)/python -m pip install --quiet --no-build-isolation --editable
 
 # A stamp is written last: an interrupted installation starts again.
-$(VENV)/with-core: pyproject.toml $(wildcard lowerings/runtime/*.[ch]) lowerings/runtime/build_hook.py \
+$(VENV)/with-core: pyproject.toml $(wildcard lowerings/runtime/*.[ch] lowerings/runtime/*.def) lowerings/runtime/build_hook.py \
 		| $(VENV)/with-pip
 	$(BIN)/python -m pip install --quiet $$($(BIN)/python -c '$(REQUIREMENTS)')
 	$(INSTALL) .

@@ -1,5 +1,5 @@
 """
-A device for JAX: `jax.devices("xdsl")`, a plugin of PJRT's C API in Python and machine code.
+A device for JAX: `jax.devices("xdsl")`, a plugin of PJRT's C API in Python and C.
 
 JAX calls `initialize` when it looks for devices, which costs nothing until it makes a client.
 """

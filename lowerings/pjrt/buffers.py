@@ -1,56 +1,25 @@
-"""Arrays on devices: put there, read, copied. What only reads a field is machine code."""
+"""Arrays on devices: put there, read, copied. What only reads a field is in C."""
 
 from __future__ import annotations
 
 import ctypes
-import itertools
-from functools import cache
 from typing import Any
 
 import numpy as np
 
+from lowerings.pjrt import native
 from lowerings.pjrt.c_api import ErrorCode, HostBufferSemantics
 from lowerings.pjrt.client import DEVICES, MEMORIES, MemorySpace
-from lowerings.pjrt.events import Event, event_of, failed
+from lowerings.pjrt.events import event_of, failed, lend
 from lowerings.pjrt.functions import PluginError, characters, implements
-from lowerings.pjrt.machine_code import MachineCode
-from lowerings.pjrt.plugin import address_of, plugin
-from lowerings.pjrt.records import COPIED_BYTES, HOST_ALIGNMENT, BufferRecord
+from lowerings.pjrt.records import COPIED_BYTES, DELETED, HOST_ALIGNMENT, BufferRecord
 from lowerings.pjrt.shapes import Shape, shape_at, shape_from, strided_at, strides_of
 from xla_dialect.numpy_types import Array
-
-_Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
-
-_lent: dict[int, Event] = {}
-"""The events for the end of arrays that the host has lent us."""
-
-_numbers = itertools.count()
-
-
-@cache
-def machine() -> MachineCode:
-    """The compiled functions, which are made when there is the first array."""
-    code = plugin().machine_code()
-    code.set_give_back(address_of(give_back))
-    code.set_interruption(interruption())
-    return code
-
-
-@cache
-def interruption() -> int:
-    """The handle of the event of arrays that were not computed, for the run was interrupted."""
-    return failed(PluginError(ErrorCode.CANCELLED, "the run was interrupted")).handle
-
-
-@_Release
-def give_back(data: int | None, number: int | None) -> None:
-    """The release of an array that the host has lent us."""
-    _lent.pop(number or 0).happen()
 
 
 def new_buffer(shape: Shape, memory: MemorySpace, data: int | None = None) -> int:
     """The handle of a new array, in new memory unless it has `data`; raises PluginError."""
-    handle = machine().new_buffer(shape.handle, data, memory.device.handle, memory.handle)
+    handle = native.new_buffer(shape.handle, data, memory.device.handle, memory.handle)
     if not handle:
         raise PluginError(
             ErrorCode.RESOURCE_EXHAUSTED, f"no memory for an array of {shape.byte_size} bytes"
@@ -58,12 +27,12 @@ def new_buffer(shape: Shape, memory: MemorySpace, data: int | None = None) -> in
     return handle
 
 
-def buffer_at(handle: int | None) -> BufferRecord:
+def buffer_at(handle: int | None) -> Any:
     """The record of an array that is not deleted; raises PluginError."""
     if not handle:
         raise PluginError(ErrorCode.INVALID_ARGUMENT, "there is no array")
     buffer = BufferRecord.from_address(handle)
-    if buffer.is_deleted:
+    if buffer.state & DELETED:
         raise PluginError(ErrorCode.INVALID_ARGUMENT, "the array has been deleted or donated")
     return buffer
 
@@ -99,15 +68,12 @@ def buffer_from_host(args: Any) -> None:
     strides = _host_strides(args, shape)
     dense = strides is None or _is_dense(shape, strides)
     zero_copy = args.host_buffer_semantics >= HostBufferSemantics.IMMUTABLE_ZERO_COPY
-    args.done_with_host_buffer = machine().happened
+    args.done_with_host_buffer = native.HAPPENED
     if dense and zero_copy and shape.byte_size > COPIED_BYTES and not args.data % HOST_ALIGNMENT:
         args.buffer = new_buffer(shape, memory, args.data)
-        event, number = Event(), next(_numbers)
-        _lent[number] = event
         record = BufferRecord.from_address(args.buffer)
-        record.release = machine().give_back
-        record.release_argument = number
-        args.done_with_host_buffer = event.handle
+        record.release = native.GIVE_BACK
+        args.done_with_host_buffer, record.release_argument = lend()
         return
     args.buffer = new_buffer(shape, memory)
     if dense:
@@ -153,12 +119,12 @@ def buffer_to_host(args: Any) -> None:
         )
     values = shape.at(buffer.data)
     np.copyto(strided_at(shape, args.dst, strides_of(args.host_layout, shape)), values)
-    args.event = machine().happened
+    args.event = native.HAPPENED
 
 
-def require_ready(buffer: BufferRecord) -> None:
+def require_ready(buffer: Any) -> None:
     """Raises the error that an array is instead of one."""
-    if buffer.ready != machine().happened:
+    if buffer.ready != native.HAPPENED:
         event_of(buffer.ready).wait()
 
 
@@ -174,7 +140,7 @@ def buffer_copy_raw_to_host(args: Any) -> None:
         )
     if args.transfer_size:
         ctypes.memmove(args.dst, buffer.data + args.offset, args.transfer_size)
-    args.event = machine().happened
+    args.event = native.HAPPENED
 
 
 @implements("Buffer_CopyToDevice")

@@ -334,12 +334,6 @@ def device_memories(args: Any) -> None:
     args.memories, args.num_memories = address(device.memory_handles), len(device.memories)
 
 
-@implements("Device_DefaultMemory")
-def device_default_memory(args: Any) -> None:
-    """The first kind."""
-    args.memory = DEVICES[args.device].memories[0].handle
-
-
 @implements("Device_GetAttributes")
 def device_attributes(args: Any) -> None:
     """Devices have none, but the client wants a function to give them back."""
@@ -387,12 +381,6 @@ def description_to_string(args: Any) -> None:
 def memory_id(args: Any) -> None:
     """Counted over all devices."""
     args.id = MEMORIES[args.memory].id
-
-
-@implements("Memory_Kind")
-def memory_kind(args: Any) -> None:
-    """One of `MEMORY_KINDS`."""
-    say(args, "kind", MEMORIES[args.memory].kind)
 
 
 @implements("Memory_Kind_Id")

@@ -1,14 +1,16 @@
 """
 Events: what a client waits for.
 
-Programs have run when their call returns, so most events are the one that has happened; machine
-code answers for it. Others are of arrays that callers lend us, errors, and those of clients.
+Programs have run when their call returns, so most events are the one that has happened; C answers
+for it. Others are of arrays that callers lend us, errors, and those of clients.
 """
 
 from __future__ import annotations
 
 import ctypes
+import itertools
 import threading
+from functools import cache
 from typing import Any
 
 from lowerings.pjrt.c_api import ErrorCode
@@ -16,6 +18,7 @@ from lowerings.pjrt.functions import Objects, PluginError, characters, error_han
 from lowerings.pjrt.records import EventRecord
 
 _Ready = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+_Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
 _events = Objects("event")
 
@@ -68,7 +71,7 @@ class Event:
 
 
 def event_of(handle: int) -> Event:
-    """The event of a handle that machine code does not know."""
+    """The event of a handle that C does not know."""
     return _events[handle]
 
 
@@ -77,6 +80,30 @@ def failed(error: PluginError) -> Event:
     event = Event(is_shared=True)
     event.happen(error)
     return event
+
+
+@cache
+def interruption() -> int:
+    """The handle of the event of arrays that were not computed, for the run was interrupted."""
+    return failed(PluginError(ErrorCode.CANCELLED, "the run was interrupted")).handle
+
+
+_lent: dict[int, Event] = {}
+"""The events for the end of arrays that the host has lent us."""
+_numbers = itertools.count()
+
+
+def lend() -> tuple[int, int]:
+    """The handle of an event, and the number for `give_back` that makes it happen."""
+    event, number = Event(), next(_numbers)
+    _lent[number] = event
+    return event.handle, number
+
+
+@_Release
+def give_back(data: int | None, number: int | None) -> None:
+    """The release of an array that the host has lent us."""
+    _lent.pop(number or 0).happen()
 
 
 @implements("Event_Destroy")

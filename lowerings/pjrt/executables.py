@@ -61,7 +61,7 @@ class LoadedProgram:
         self.is_deleted = False
         self._record = LoadedRecord()
         self.take_error: Callable[[], BaseException | None] = lambda: None
-        """What has ended the run by machine code that comes before this call; then it is gone."""
+        """What has ended the run without Python that comes before this call; then it is gone."""
         self._kept: tuple[Any, ...] = ()
         program = compiled.program
         self.runs_jointly = compiled.runs_in_place and (
@@ -77,7 +77,7 @@ class LoadedProgram:
         self.traced_as = ""
         """What a trace has of its calls, where it cannot be compiled once more."""
         self._is_handed_over = False
-        """Whether machine code knows how to run it."""
+        """Whether the library in C knows how to run it."""
         self._parts = (LoadedRecord * count)() if count > 1 else None
         self._has_tokens = any(
             shape.element_type == TOKEN for shape in (*compiled.parameters, *compiled.results)
@@ -91,7 +91,7 @@ class LoadedProgram:
         self.handle = LOADED.keep(self._record, self)
 
     def _prepare(self, run: DetachedRun) -> None:
-        """Tells machine code how to run the program, which may call functions of Python."""
+        """Tells the library in C how to run the program, which may call functions of Python."""
         record = self._record
         record.entry, record.state = run.entry, run.state
         if run.callbacks is not None:
@@ -103,13 +103,13 @@ class LoadedProgram:
         self._kept += (run,)
 
     def _hand_over(self) -> None:
-        """Machine code runs it from now on."""
+        """It runs without Python from now on."""
         self._is_handed_over = True
         self.heed_trace()
 
     def heed_trace(self) -> None:
-        """Machine code runs what it can, but while a trace is taken Python runs everything."""
-        self._record.has_machine_code = self._is_handed_over and tracing.current() is None
+        """C runs what it can, but while a trace is taken Python runs everything."""
+        self._record.runs_without_python = self._is_handed_over and tracing.current() is None
 
     @property
     def program(self) -> Runnable:
@@ -142,8 +142,8 @@ class LoadedProgram:
 
     def prepare_jointly(self) -> None:
         """
-        Tells machine code how to run the program for all devices in one thread, if that is what is
-        done with it.
+        Tells the library in C how to run the program for all devices in one thread, if that is what
+        is done with it.
         """
         program, record, parts = self.compiled.program, self._record, self._parts
         if self._is_prepared or self.is_deleted or self.compiled.donated:
@@ -154,7 +154,7 @@ class LoadedProgram:
         with self._preparing:
             if self._is_prepared or not program.local.is_short:
                 return
-            # Once, even if machine code gives it up: some thread might be about to look.
+            # Once, even if C gives it up: some thread might be about to look.
             self._is_prepared = True
         joint = program.local.detached_joint_run()
         for part, device, pointers in zip(parts, self.devices, joint.pointers, strict=True):
@@ -165,7 +165,7 @@ class LoadedProgram:
         self._hand_over()
         self._kept += (joint,)
 
-    def _describe(self, record: LoadedRecord, device: Device, pointers: int) -> None:
+    def _describe(self, record: Any, device: Device, pointers: int) -> None:
         """What a device takes and gives, and where the pointers to that are to be."""
         compiled = self.compiled
         parameters = _shape_handles(compiled.parameters)
@@ -344,24 +344,6 @@ def executable_destroy(args: Any) -> None:
 def executable_name(args: Any) -> None:
     """The name of the module."""
     say(args, "executable_name", EXECUTABLES[args.executable].name)
-
-
-@implements("Executable_NumReplicas")
-def executable_num_replicas(args: Any) -> None:
-    """As compiled for."""
-    args.num_replicas = EXECUTABLES[args.executable].options.replicas
-
-
-@implements("Executable_NumPartitions")
-def executable_num_partitions(args: Any) -> None:
-    """As compiled for."""
-    args.num_partitions = EXECUTABLES[args.executable].options.partitions
-
-
-@implements("Executable_NumOutputs")
-def executable_num_outputs(args: Any) -> None:
-    """Arrays and tokens."""
-    args.num_outputs = len(EXECUTABLES[args.executable].results)
 
 
 @implements("Executable_SizeOfGeneratedCodeInBytes")

@@ -1,8 +1,8 @@
 """
 Programs executed by Python: on several devices, with tokens, or in unusual calls.
 
-Machine code executes all others, see `lowerings.pjrt.templates`, and asks here where it meets what
-it does not know.
+All others are executed by `pjrt_execute.c` in `lowerings/runtime`, which asks here where it meets
+what it does not know.
 """
 
 from __future__ import annotations
@@ -18,16 +18,11 @@ import numpy as np
 
 from lowerings.execution.executable import Executable
 from lowerings.execution.partitioned_runs import PartitionedProgram
-from lowerings.pjrt import tracing
-from lowerings.pjrt.buffers import (
-    buffer_at,
-    interruption,
-    machine,
-    new_buffer,
-    require_ready,
-)
+from lowerings.pjrt import native, tracing
+from lowerings.pjrt.buffers import buffer_at, new_buffer, require_ready
 from lowerings.pjrt.c_api import ErrorCode, ExecuteOptions
 from lowerings.pjrt.client import DEVICES, Device, MemorySpace
+from lowerings.pjrt.events import interruption
 from lowerings.pjrt.executables import LoadedProgram
 from lowerings.pjrt.functions import Interrupted, PluginError, implements, numbers, pointers
 from lowerings.pjrt.programs import LOADED
@@ -76,12 +71,12 @@ def execute(args: Any) -> None:
             results = [_interrupted_results(loaded, device) for device in devices]
         for buffers in arguments:
             for number in donated:
-                machine().delete(buffers[number])
+                native.delete(buffers[number])
     for place, buffers in zip(pointers(args.output_lists, count), results, strict=True):
         (ctypes.c_void_p * len(buffers)).from_address(place)[:] = buffers
     if args.device_complete_events:
         events = (ctypes.c_void_p * count).from_address(args.device_complete_events)
-        events[:] = [machine().happened] * count
+        events[:] = [native.HAPPENED] * count
     if was_interrupted:
         raise Interrupted
 
@@ -103,12 +98,12 @@ def _held(arguments: Sequence[Sequence[int]]) -> Generator[None]:
     """Keeps the memory of arrays, whoever deletes them."""
     buffers = [buffer for each in arguments for buffer in each]
     for buffer in buffers:
-        machine().hold(buffer)
+        native.hold(buffer)
     try:
         yield
     finally:
         for buffer in buffers:
-            machine().drop(buffer)
+            native.drop(buffer)
 
 
 def _run(
@@ -175,7 +170,7 @@ def _run_jointly(
     finally:
         if not is_well:
             for result in itertools.chain.from_iterable(results):
-                machine().destroy(result)
+                native.destroy(result)
     return results if is_well else None
 
 
@@ -258,7 +253,7 @@ def _run_in_place(
         program.run_at(_new_results(loaded, program, arguments, device, results))
     except BaseException:
         for result in results:
-            machine().destroy(result)
+            native.destroy(result)
         raise
     return results
 

@@ -7,29 +7,14 @@ import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from lowerings.pjrt.buffers import buffer_at
 from lowerings.pjrt.client import array_of
-from lowerings.pjrt.executables import EXECUTABLES, kept_address, return_bytes
-from lowerings.pjrt.functions import characters, implements
+from lowerings.pjrt.executables import EXECUTABLES, kept_address
+from lowerings.pjrt.functions import implements
 from lowerings.pjrt.programs import CompiledProgram
-from lowerings.pjrt.records import LayoutRecord
-from lowerings.pjrt.shapes import Shape, shape_at, shape_from
+from lowerings.pjrt.shapes import Shape, shape_from
 
 if TYPE_CHECKING:
     from lowerings.pjrt.shardings import ArrayDivision
-
-
-@implements("Layouts_MemoryLayout_Destroy")
-def layout_destroy(args: Any) -> None:
-    """Layouts stay, with the shapes that have them."""
-
-
-@implements("Layouts_MemoryLayout_Serialize")
-def layout_serialize(args: Any) -> None:
-    """The text of a layout."""
-    layout = LayoutRecord.from_address(args.layout)
-    data = characters(layout.text, layout.text_size)
-    return_bytes(args, data, "serialized_bytes", "serialized_layout")
 
 
 @implements("Layouts_PJRT_Client_GetDefaultLayout")
@@ -42,12 +27,6 @@ def client_default_layout(args: Any) -> None:
 def topology_default_layout(args: Any) -> None:
     """Row-major."""
     args.layout = shape_from(args.type, args.dims, args.num_dims).record.named_layout
-
-
-@implements("Layouts_PJRT_Buffer_MemoryLayout")
-def buffer_layout(args: Any) -> None:
-    """How an array lies in memory."""
-    args.layout = shape_at(buffer_at(args.buffer).shape).record.named_layout
 
 
 def _kept_layouts(compiled: CompiledProgram, what: str, shapes: Sequence[Shape]) -> int:

@@ -13,13 +13,7 @@ from functools import cache, partial
 from typing import Any
 
 from lowerings.driver.loading import loading
-from lowerings.pjrt.c_api import (
-    EXTENSION_FUNCTIONS,
-    FUNCTIONS,
-    ErrorCode,
-    arguments_of,
-    required_size,
-)
+from lowerings.pjrt.c_api import FUNCTIONS, ErrorCode, arguments_of, required_size
 from lowerings.pjrt.records import INTERRUPTED, ErrorRecord
 from xla_dialect.diagnostics import XlaError
 
@@ -35,7 +29,6 @@ Implementation = Callable[[Any], None]
 """Reads and writes the arguments of a function, a ctypes structure; raises what has failed."""
 
 _Function = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
-_ALL = (*FUNCTIONS, *EXTENSION_FUNCTIONS)
 
 _raise_in_thread: Any = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_ulong, ctypes.py_object)(
     ("PyThreadState_SetAsyncExc", ctypes.pythonapi)
@@ -52,8 +45,8 @@ class PluginError(Exception):
         self.code = code
 
 
-_errors: dict[int, ErrorRecord] = {}
-"""Those that clients have not destroyed, by their handles."""
+_errors: dict[int, tuple[Any, Any]] = {}
+"""The records and messages of those that clients have not destroyed, by their handles."""
 
 
 COMPILE = ("Client_Compile", "Compile")
@@ -90,7 +83,7 @@ def end_compilations() -> None:
 
 def implements(name: str) -> Callable[[Implementation], Implementation]:
     """Says that a function of Python is one of the API."""
-    assert name in _ALL, name
+    assert name in FUNCTIONS, name
 
     def register(function: Implementation) -> Implementation:
         _implementations[name] = function
@@ -108,10 +101,13 @@ the first does without the compiler.
 """
 
 
-def as_c_functions() -> dict[str, Any]:
-    """All functions of the API; those that nobody implements say so when they are called."""
+def as_c_functions() -> Sequence[Any]:
+    """
+    All functions of the API; those that nobody implements say so when they are called, or C does
+    without them.
+    """
     _load(_MODULES[:2])
-    return {name: _Function(partial(_call, name)) for name in _ALL}
+    return [_Function(partial(_call, name)) for name in FUNCTIONS]
 
 
 def _load(modules: Sequence[str]) -> None:
@@ -131,14 +127,14 @@ def _load_for(name: str) -> None:
 def _call(name: str, address: int) -> int | None:
     try:
         with _compiling_if(name):
-            function, struct, needed = _implementation(name)
-            args = struct.from_address(address)
+            struct = arguments_of(name)
+            args, needed = struct.from_address(address), required_size(struct)
             if args.struct_size < needed:
                 raise PluginError(
                     ErrorCode.INVALID_ARGUMENT,
                     f"PJRT_{name}: the arguments have {args.struct_size} bytes, expected {needed}",
                 )
-            function(args)
+            _implementation(name)(args)
     except Interrupted:
         return INTERRUPTED
     except KeyboardInterrupt:
@@ -149,15 +145,14 @@ def _call(name: str, address: int) -> int | None:
 
 
 @cache
-def _implementation(name: str) -> tuple[Implementation, Any, int]:
-    """What computes a function, the struct of its arguments, and the size that it must have."""
+def _implementation(name: str) -> Implementation:
+    """What computes a function."""
     if name not in _implementations:
         _load_for(name)
     function = _implementations.get(name)
     if function is None:
         raise PluginError(ErrorCode.UNIMPLEMENTED, f"PJRT_{name} is not implemented")
-    struct: Any = arguments_of(name)
-    return function, struct, required_size(struct)
+    return function
 
 
 def error_handle(error: BaseException) -> int:
@@ -172,9 +167,10 @@ def error_handle(error: BaseException) -> int:
         code = ErrorCode.INVALID_ARGUMENT
     else:
         text = "".join(traceback.format_exception(error)).rstrip()
-    message = text.encode()
-    record = ErrorRecord(message, len(message), code)
-    _errors[ctypes.addressof(record)] = record
+    data = text.encode()
+    message = ctypes.create_string_buffer(data)
+    record = ErrorRecord(ctypes.addressof(message), len(data), code)
+    _errors[ctypes.addressof(record)] = record, message
     return ctypes.addressof(record)
 
 

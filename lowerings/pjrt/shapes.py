@@ -1,4 +1,4 @@
-"""Shapes of arrays on devices: one record for each, that machine code compares by its address."""
+"""Shapes of arrays on devices: one record for each, that C compares by its address."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _shape_of(element_type: str, sizes: tuple[int, ...], order: tuple[int, ...])
 
 
 @cache
-def _named_layout(order: tuple[int, ...]) -> LayoutRecord:
+def _named_layout(order: tuple[int, ...]) -> Any:
     _, place, size = text("{" + ",".join(map(str, order)) + "}")
     return LayoutRecord(place, size)
 

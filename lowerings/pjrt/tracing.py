@@ -1,7 +1,7 @@
 """
 What a trace of JAX's profiler has of our devices: the runs of programs, and of their kernels.
 
-Machine code that calls programs knows nothing of it: while a trace is taken Python makes all calls,
+C, which calls programs, knows nothing of it: while a trace is taken Python makes all calls,
 and runs programs that were compiled once more, with a profile.
 """
 

@@ -1,8 +1,9 @@
 """
 The library in C that runs compiled programs, and that they call: threads, the mode of
-floating-point arithmetic, Ctrl-C.
+floating-point arithmetic, Ctrl-C, the device for JAX.
 
-It is built where the package is built, see `build_hook.py`; `runtime.h` says what is in it.
+It is built where the package is built, see `build_hook.py`; `runtime.h` and `pjrt.h` say what is in
+it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from lowerings.runtime.declarations import structure
 from xla_dialect.diagnostics import XlaError
 
 LIBRARY = "libxla_runtime.so.1"
@@ -38,28 +40,11 @@ RUN = "xla_run"
 ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE = "xla_fp_enter", "xla_fp_leave"
 _USE_STRSM, _STRSM = "xla_use_strsm", "xla_strsm"
 _HEED_INTERRUPTS = "xla_heed_interrupts"
-HOLD_INTERRUPT, RELEASE_INTERRUPT = "xla_hold_interrupt", "xla_release_interrupt"
+PJRT_START = "xla_pjrt_start"
 _OTHERS = (
-    *(RUN, ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE, HOLD_INTERRUPT, RELEASE_INTERRUPT),
-    *(_USE_STRSM, _STRSM, _HEED_INTERRUPTS),
+    *(RUN, ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE),
+    *(_USE_STRSM, _STRSM, _HEED_INTERRUPTS, PJRT_START),
 )
-
-
-class _PythonRecord(ctypes.Structure):
-    """What of Python handles SIGINT: `xla_python` in `runtime.h`."""
-
-    _fields_ = [
-        ("take_lock", ctypes.c_void_p),
-        ("give_lock", ctypes.c_void_p),
-        ("call", ctypes.c_void_p),
-        ("drop", ctypes.c_void_p),
-        ("check_signals", ctypes.c_void_p),
-        ("clear_error", ctypes.c_void_p),
-        ("set_interrupt", ctypes.c_void_p),
-        ("get_handler", ctypes.py_object),
-        ("number", ctypes.py_object),
-        ("raising_handler", ctypes.py_object),
-    ]
 
 
 _PYTHON = (
@@ -84,11 +69,12 @@ def library() -> ctypes.CDLL:
 
 
 @cache
-def _python_record() -> _PythonRecord:
+def _python_record() -> Any:
     # A call of a function that is written in Python would handle the signals that have come.
     get_handler = importlib.import_module("_signal").getsignal
     functions = (ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in _PYTHON)
-    return _PythonRecord(*functions, get_handler, int(signal.SIGINT), signal.default_int_handler)
+    record = structure("runtime.h", "xla_python")
+    return record(*functions, get_handler, int(signal.SIGINT), signal.default_int_handler)
 
 
 def _heed_interrupts(found: ctypes.CDLL) -> None:

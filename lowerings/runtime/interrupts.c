@@ -70,7 +70,7 @@ static void on_interrupt(int number, siginfo_t *information, void *context) {
 static int raises_in_python(const xla_python *api) {
     int state = api->take_lock();
     /* No function in Python, which would see the signals that have come: they are the caller's. */
-    void *found = api->call(api->get_handler, api->number);
+    PyObject *found = api->call(api->get_handler, api->number);
     int raises = found == api->raising_handler;
     if (found)
         api->drop(found);

@@ -36,27 +36,32 @@ typedef void xla_entry(void *arguments);
 typedef struct {
     /* 0 while all is well; the program ends soon if it is anything else. */
     _Atomic int64_t failure;
-    int64_t found, limit, call;
+    int64_t found;
+    int64_t limit;
+    int64_t call;
 } xla_state;
 
 /* Runs a program, with so many states, in the default mode, whatever the caller's is. Returns whether
  * Ctrl-C has ended it, which may be only where the main thread of Python runs it. */
 int32_t xla_run(xla_entry *entry, xla_state *const *states, int64_t count, void *arguments);
 
+typedef struct _object PyObject;
+
 /* What of Python handles SIGINT. */
 typedef struct {
     int (*take_lock)(void);
     void (*give_lock)(int);
-    void *(*call)(void *function, void *argument);
-    void (*drop)(void *object);
+    PyObject *(*call)(PyObject *function, PyObject *argument);
+    void (*drop)(PyObject *object);
     /* Calls the functions for signals that have come; -1 if one of them has raised something. */
     int (*check_signals)(void);
     void (*clear_error)(void);
     /* Has Python take it that SIGINT has come. */
     void (*set_interrupt)(void);
-    void *get_handler, *number;
+    PyObject *get_handler;
+    PyObject *number;
     /* The function that raises KeyboardInterrupt. */
-    void *raising_handler;
+    PyObject *raising_handler;
 } xla_python;
 
 /* Before the main thread of Python calls a function in which nobody may see KeyboardInterrupt: whether

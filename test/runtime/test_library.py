@@ -1,4 +1,4 @@
-"""The thread pool by itself, as it is and with sanitizers: see `thread_pool_driver.c`."""
+"""The library in C by itself, with sanitizers and on AArch64: see the drivers in C beside this."""
 
 import os
 import shutil
@@ -12,23 +12,31 @@ import pytest
 import lowerings.runtime
 
 SOURCES = Path(lowerings.runtime.__file__).parent
-WAYS = ("loops", "nested", "callers", "forks")
+DRIVERS = {
+    "thread_pool": ("loops", "nested", "callers", "forks"),
+    "pjrt": ("buffers", "calls", "ends"),
+    "interrupts": ("programs",),
+}
+"""The ways to run each."""
 ZIG = (sys.executable, "-m", "ziglang", "cc")
 
 
-def driver(folder: Path, compiler: Sequence[str], *options: str) -> Path:
-    """The driver, compiled with the library."""
+each_driver = pytest.mark.parametrize("name", DRIVERS)
+
+
+def driver(name: str, folder: Path, compiler: Sequence[str], *options: str) -> Path:
+    """A driver, compiled with the library."""
     made = folder / "driver"
     sources = [
         *map(str, sorted(SOURCES.glob("*.c"))),
-        str(Path(__file__).with_name("thread_pool_driver.c")),
+        str(Path(__file__).with_name(f"{name}_driver.c")),
     ]
     command = [*compiler, "-std=c11", "-g", *options, f"-I{SOURCES}", *sources, "-o", str(made)]
     subprocess.run([*command, "-lpthread"], check=True, timeout=300)
     return made
 
 
-def check(command: Sequence[str | Path], ways: Sequence[str] = WAYS) -> None:
+def check(command: Sequence[str | Path], ways: Sequence[str]) -> None:
     environment = {**os.environ, "TSAN_OPTIONS": "die_after_fork=0 halt_on_error=1"}
     for way in ways:
         found = subprocess.run(
@@ -38,21 +46,24 @@ def check(command: Sequence[str | Path], ways: Sequence[str] = WAYS) -> None:
 
 
 @pytest.mark.sanitizers
-def test_threads_race_for_nothing(tmp_path: Path) -> None:
-    check([driver(tmp_path, ZIG, "-O1", "-fsanitize=thread")])
+@each_driver
+def test_threads_race_for_nothing(name: str, tmp_path: Path) -> None:
+    check([driver(name, tmp_path, ZIG, "-O1", "-fsanitize=thread")], DRIVERS[name])
 
 
 @pytest.mark.sanitizers
-def test_memory_and_arithmetic(tmp_path: Path) -> None:
+@each_driver
+def test_memory_and_arithmetic(name: str, tmp_path: Path) -> None:
     options = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover")
-    check([driver(tmp_path, ("gcc",), *options)])
+    check([driver(name, tmp_path, ("gcc",), *options)], DRIVERS[name])
 
 
 @pytest.mark.sanitizers
 @pytest.mark.qemu
-def test_on_aarch64(tmp_path: Path) -> None:
+@each_driver
+def test_on_aarch64(name: str, tmp_path: Path) -> None:
     # Emulated processes with threads cannot fork (qemu 7.2).
-    made = driver(tmp_path, ZIG, "-target", "aarch64-linux-musl", "-O2")
+    made = driver(name, tmp_path, ZIG, "-target", "aarch64-linux-musl", "-O2")
     qemu = shutil.which("qemu-aarch64")
     assert qemu is not None, "it comes with qemu-riscv64"
-    check([qemu, made], [way for way in WAYS if way != "forks"])
+    check([qemu, made], [way for way in DRIVERS[name] if way != "forks"])
