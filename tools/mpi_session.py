@@ -64,6 +64,10 @@ def _start_mpi(silence: float | None) -> None:
         os._exit(1)
 
 
+_PASSING_ON = 0.2
+"""How long mpiexec has to pass a message on, in seconds."""
+
+
 def is_reporting(ranks: Ranks | None) -> bool:
     """Whether this process is the one that prints."""
     return ranks is None or ranks.rank == 0
@@ -87,4 +91,6 @@ def ending_all_ranks(ranks: Ranks | None, tool: str) -> Generator[None]:
         guarded(tool, fail)
         sys.stdout.flush()
         sys.stderr.flush()
+        # What mpiexec has not passed on yet when ranks are ended is lost.
+        time.sleep(_PASSING_ON)
         ranks.abort()
