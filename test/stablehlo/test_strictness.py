@@ -15,6 +15,7 @@ from stablehlo_acceptance import EXCEPTIONS, ends_the_oracle, own_rejection, rea
 from stablehlo_changes import changed_uses
 from stablehlo_operations import USES
 from stablehlo_oracle import printed, rejection
+from stablehlo_spellings import is_dynamic
 from stablehlo_uses import Use
 
 from xla_dialect.stablehlo import read_stablehlo
@@ -27,10 +28,6 @@ pytestmark = pytest.mark.jax
 
 QUANTIZED = {"stablehlo.uniform_dequantize", "stablehlo.uniform_quantize"}
 """Operations on quantized types only: test_quantized_rules.py."""
-
-
-def is_dynamic(use: Use) -> bool:
-    return "dynamic" in use.name or any("?" in type_ for type_ in (*use.operands, *use.results))
 
 
 STATIC = [use for use in USES if not is_dynamic(use)]

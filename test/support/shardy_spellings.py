@@ -2,64 +2,15 @@
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+
+from mlir_spellings import Spelling
 
 TYPE, PART = "tensor<8x8xf32>", "tensor<4x8xf32>"
 HEAD = 'sdy.mesh @mesh = <["x"=2, "y"=4, "z"=2]>\n'
 
 
-@dataclass
-class Spelling:
-    """Chooses between spellings, and collects the aliases that it uses."""
-
-    choose: random.Random
-    aliases: list[str] = field(default_factory=list[str])
-    places: list[str] = field(default_factory=list[str])
-
-    def some(self, probability: float = 0.3) -> bool:
-        return self.choose.random() < probability
-
-    def space(self) -> str:
-        """What may stand between two tokens."""
-        return self.choose.choice(["", "", "", " ", "  ", " // a comment\n  "])
-
-    def alias(self, value: str) -> str:
-        """An alias of an attribute, which MLIR wants defined before."""
-        name = f"#a{len(self.aliases)}"
-        self.aliases.append(f"{name} = {value}")
-        return name
-
-    def place(self) -> str:
-        """A location, if any: with aliases, which may be defined behind."""
-        if not self.some():
-            return ""
-        known = ['"f.py":1:2', '"f.py":1:2 to :7', '"f.py":3:4 to 5:6', "unknown", '"name"']
-        made, has_aliases = self.choose.choice(known), self.some(0.5)
-        for _ in range(self.choose.randrange(3)):
-            inner = self.place_alias(made) if has_aliases else made
-            forms = [
-                f'"outer"({inner})',
-                f'callsite({inner} at "g.py":1:1)',
-                f'fused[{inner}, "b"]',
-                f'fused<"why">[{inner}]',
-                f'fused<#llvm.di_file<"f" in "d">>[{inner}]',
-            ]
-            made = self.choose.choice(forms)
-        return f" loc({self.place_alias(made) if has_aliases else made})"
-
-    def place_alias(self, value: str) -> str:
-        """An alias of a location; an operation may have one that is defined behind it."""
-        name = f"#loc{len(self.places)}"
-        self.places.append(f"{name} = loc({value})")
-        return name
-
-    def entries(self) -> str:
-        """Attributes that Shardy does not know, if any."""
-        if not self.some():
-            return ""
-        known = ["note", "a.b = 1 : i32", 'mhlo.x = {y = "z"}', 'w = ["a", 2]', "sdy.more"]
-        found = ", ".join(self.choose.sample(known, self.choose.randint(1, 2)))
-        return f" {{{found}}}"
+class ShardySpelling(Spelling):
+    """Spells what Shardy has."""
 
     # Attributes
 
@@ -145,7 +96,7 @@ class Spelling:
         """An operation on `%a` in its custom form, or in the generic one."""
         left = "%r = " if is_result else ""
         if self.some(0.5):
-            return f"{left}sdy.{name} {custom}{self.entries()} : {TYPE}{self.place()}"
+            return f"{left}sdy.{name} {custom}{self.dictionary()} : {TYPE}{self.place()}"
         return f"{left}{self.generic(name, properties, is_result=is_result)}{self.place()}"
 
     def generic(
@@ -160,7 +111,7 @@ class Spelling:
         self.choose.shuffle(given)
         in_properties, listed = self.some(0.6), ", ".join(given)
         before = f" <{{{listed}}}>" if in_properties and given else ""
-        rest = self.entries()
+        rest = self.dictionary()
         if not in_properties and given:
             rest = f" {{{listed}{', ' if rest else ''}{rest[2:-1]}}}"
         results = TYPE if is_result else "()"
@@ -180,10 +131,10 @@ class Spelling:
         operands = f"({', '.join(['%a'] * count)})"
         left = {0: "", 1: "%r = "}.get(count, f"%r:{count} = ")
         if self.some(0.5):
-            end = f"sdy.return{self.entries()}{values}{self.place()}"
+            end = f"sdy.return{self.dictionary()}{values}{self.place()}"
             head = custom.replace("(%a)", operands)
             return (
-                f"{left}sdy.{name}{head} ({arguments}) {{\n{end}\n}}{self.entries()} : "
+                f"{left}sdy.{name}{head} ({arguments}) {{\n{end}\n}}{self.dictionary()} : "
                 f"{given}{self.place()}"
             )
         end = f"sdy.return{values}"
@@ -215,7 +166,7 @@ class Spelling:
         return self.operation(name, custom, [(key, named), ("out_sharding", out)])
 
 
-def _manual(s: Spelling) -> str:
+def _manual(s: ShardySpelling) -> str:
     count = s.choose.randrange(3)
     lists = [s.shardings(["x|"] * count), s.shardings(["x|"] * count)]
     axes = s.axes(["x"])
@@ -231,7 +182,7 @@ def _manual(s: Spelling) -> str:
     )
 
 
-def _named(s: Spelling) -> str:
+def _named(s: ShardySpelling) -> str:
     shown, properties, count = "", [("name", '"f g"')], s.choose.randrange(3)
     for name in ("in_shardings", "out_shardings"):
         if s.some(0.5):
@@ -241,7 +192,7 @@ def _named(s: Spelling) -> str:
     return s.computation("named_computation", f'<"f g">(%a){shown}', properties, count)
 
 
-def _edge(s: Spelling) -> str:
+def _edge(s: ShardySpelling) -> str:
     said = s.sharding("x|?")
     if s.some(0.4):
         return s.operation("data_flow_edge", "%a", [])
@@ -249,26 +200,26 @@ def _edge(s: Spelling) -> str:
     return s.operation("data_flow_edge", f"%a sharding={said}", [("sharding", attribute)])
 
 
-def _barrier(s: Spelling) -> str:
+def _barrier(s: ShardySpelling) -> str:
     number = s.choose.randrange(3)
     word = ("NONE", "FORWARD", "BACKWARD")[number]
     custom = f"%a allowed_direction{s.space()}={s.space()}{word}"
     return s.operation("propagation_barrier", custom, [("allowed_direction", f"{number} : i32")])
 
 
-def _permute(s: Spelling) -> str:
+def _permute(s: ShardySpelling) -> str:
     said = s.sharding("z|", by_name=True)
     properties = [("out_sharding", s.attribute("sdy.sharding", said))]
     return s.operation("collective_permute", f"%a out_sharding={said}", properties)
 
 
-def _group(s: Spelling) -> str:
+def _group(s: ShardySpelling) -> str:
     number = s.choose.randint(-2, 9)
     properties = [("group_id", f"{number} : i64")]
     return s.operation("sharding_group", f"%a group_id={number}", properties, is_result=False)
 
 
-def _mesh(s: Spelling) -> str:
+def _mesh(s: ShardySpelling) -> str:
     """Its operation is beside functions; `%r` is not defined."""
     ids = ", device_ids=[3, 2, 1, 0, 7, 6, 5, 4]" if s.some() else ""
     axes = [f'"{name}"{s.space()}={s.space()}{size}' for name, size in (("a", 2), ("b", 4))]
@@ -281,13 +232,13 @@ def _mesh(s: Spelling) -> str:
     return f'"sdy.mesh"() <{{mesh = {attribute}, sym_name = "m"}}> : () -> (){s.place()}'
 
 
-def _constant(s: Spelling) -> str:
+def _constant(s: ShardySpelling) -> str:
     if s.some(0.5):
         return f"%r = sdy.constant{s.entries()} dense<2.0> : {TYPE}{s.place()}"
     return f'%r = "sdy.constant"() <{{value = dense<2.0> : {TYPE}}}> : () -> {TYPE}{s.place()}'
 
 
-def _attributes(s: Spelling) -> str:
+def _attributes(s: ShardySpelling) -> str:
     rules = [
         "<([i, j])->([i, j]) {i=8, j=8}>",
         "<([ij, k])->([ij, k]) {i=2, j=4, k=8} reduction={} permutation={i}, custom>",
@@ -307,7 +258,7 @@ def _attributes(s: Spelling) -> str:
     return f"%r = stablehlo.negate %a {{{shown}}} : {TYPE}{s.place()}"
 
 
-OPERATIONS: dict[str, tuple[str, Callable[[Spelling], str]]] = {
+OPERATIONS: dict[str, tuple[str, Callable[[ShardySpelling], str]]] = {
     "mesh": ("x|", _mesh),
     "constant": ("x|", _constant),
     "attributes": ("x|", _attributes),
@@ -388,7 +339,7 @@ OPERATIONS: dict[str, tuple[str, Callable[[Spelling], str]]] = {
 
 def program(name: str, choose: random.Random) -> str:
     """A module with one operation, of which everything else is right."""
-    spelling = Spelling(choose)
+    spelling = ShardySpelling(choose)
     operand, write = OPERATIONS[name]
     said = spelling.attribute("sdy.sharding", spelling.sharding(operand, by_name=True))
     made = write(spelling)
@@ -399,6 +350,4 @@ def program(name: str, choose: random.Random) -> str:
     lines = [] if beside else [made]
     body = "\n".join([*lines, f"return {given} : {TYPE}{spelling.place()}"])
     text = f"{HEAD}{beside}{head} {{\n{body}\n}}{spelling.place()}"
-    count = choose.randint(0, len(spelling.places))
-    before, behind = spelling.places[:count], spelling.places[count:]
-    return "\n".join([*spelling.aliases, *before, text, *behind, ""])
+    return spelling.with_aliases(text)

@@ -45,10 +45,10 @@ def rejection(text: str) -> str | None:
     return None
 
 
-def printed(text: str) -> str:
-    """A module as jaxlib prints it, in custom form."""
+def printed(text: str, **options: bool) -> str:
+    """A module as jaxlib prints it, in custom form where the options do not say another one."""
     with _context() as context:
-        return str(ir.Module.parse(text, context))
+        return str(ir.Module.parse(text, context).operation.get_asm(**options))
 
 
 def with_sharding_rules(text: str) -> str | None:

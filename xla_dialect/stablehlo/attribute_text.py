@@ -14,7 +14,6 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    DenseArrayBase,
     DictionaryAttr,
     FileLineColLoc,
     IntAttr,
@@ -23,14 +22,13 @@ from xdsl.dialects.builtin import (
     NameLoc,
     StringAttr,
     UnknownLoc,
-    i1,
     i64,
 )
 from xdsl.ir import Attribute
 
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels
 from xla_dialect.sharding.hlo_sharding import HloShardingAttr
-from xla_dialect.stablehlo.attributes import ConvolutionNumbers, Fields
+from xla_dialect.stablehlo.attributes import ConvolutionNumbers
 from xla_dialect.stablehlo.correspondence import spell_number
 from xla_dialect.stablehlo.inexpressible import Inexpressible
 
@@ -68,9 +66,6 @@ def attribute_text(value: Attribute) -> str:
         case ArrayAttr():
             elements = value.data
             return f"[{', '.join(map(_element_text, elements))}]"
-        case Fields():
-            fields = ", ".join(f"{name} = {_field_text(entry)}" for name, entry in value.data)
-            return f"#{value.name}<{fields}>"
         case ConvolutionNumbers():
             return f"#{value.name}<{labels_text(ConvolutionLabels.parse(value.data))}>"
         case HloShardingAttr():
@@ -85,21 +80,6 @@ def _element_text(value: Attribute) -> str:
     if isinstance(value, IntegerAttr) and number.type == i64:
         return str(number.value.data)
     return attribute_text(cast(Attribute, value))
-
-
-def _field_text(value: Attribute) -> str:
-    """The value of a field: lists and numbers bare."""
-    match value:
-        case DenseArrayBase():
-            numbers = cast("DenseArrayBase[Any]", value).get_values()
-            return f"[{', '.join(map(str, numbers))}]"
-        case IntegerAttr():
-            number = cast("IntegerAttr[Any]", value)
-            return str(value) if number.type == i1 else str(number.value.data)
-        case StringAttr():
-            return value.data
-        case _:
-            return attribute_text(value)
 
 
 def labels_text(labels: ConvolutionLabels) -> str:

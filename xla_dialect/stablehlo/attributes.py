@@ -166,7 +166,7 @@ def print_field(printer: Printer, name: str, value: Attribute) -> None:
                 str(bool(number.value.data)).lower() if is_flag else str(number.value.data)
             )
         case FloatAttr():
-            printer.print_string(repr(cast("FloatAttr[Any]", value).value.data))
+            printer.print_float(cast("FloatAttr[Any]", value).value.data, f64)
         case Word():
             printer.print_string(f"#{value.name}<{value.data}>")
         case StringAttr():

@@ -7,6 +7,7 @@ What differs from xDSL 0.74.0, which stays as it is for everyone else:
 - A name loses one suffix `_<digits>` each time it is read, so `%a_1_2` is `%a` after two times.
 - `1 : i9999999999` computes 2^9999999999. Integer types have at most 8 digits (MLIR: 2^24 - 1).
 - A text without operations is an empty module, as for mlir-opt.
+- Labels of blocks may be numbers, `^12`, and `tensor<4xf32,>` is the type without the comma.
 - The error of an unknown operation is at what follows its name.
 - Aliases may be defined behind their use, as MLIR prints those of locations; locations may be
   ranges and have metadata; attributes of dialects that are unknown, or known in part, stay as text.
@@ -43,9 +44,10 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
     UnknownLoc,
+    UnrankedTensorType,
     UnregisteredAttr,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.parser import AttrParser, Parser
 from xdsl.parser.generic_parser import ParserState
 from xdsl.printer import Printer
@@ -124,8 +126,38 @@ class MlirParser(Parser):
         super()._register_ssa_definition(name, values, span)
         if "_" in name:
             for value in values:
-                if value.name_hint:
+                if value.name_hint is not None:
                     hint_at(value, value.name_hint)
+
+    def _parse_block(self) -> Block:
+        """Parses a block and its label, which may be a number: `^12`."""
+        label = self._current_token.span
+        name = label.text[1:]
+        if not name.isdecimal():
+            return super()._parse_block()
+        self._consume_token(MLIRTokenKind.CARET_IDENT)
+        block = self._get_block_from_name(label)
+        if self.blocks[name][1] is not None:
+            self.raise_error(f"block {label.text} is defined twice", label)
+        self.blocks[name] = (block, label)
+        self.forward_block_references.pop(name, None)
+        self._parse_optional_block_arg_list(block)
+        self.parse_punctuation(":")
+        self._parse_block_body(block)
+        return block
+
+    def _parse_tensor_attrs(self) -> Any:
+        """Parses what stands in `tensor<...>`; as for MLIR, nothing needs to follow its comma."""
+        shape, element_type = self.parse_shape()
+        encoding: Attribute = NoneAttr()
+        if self.parse_optional_punctuation(",") is not None:
+            if shape is None:
+                self.raise_error("an array of any rank has no encoding")
+            if self._current_token.kind is not MLIRTokenKind.GREATER:
+                encoding = self.parse_attribute()
+        if shape is None:
+            return UnrankedTensorType(element_type)
+        return TensorType(element_type, shape, encoding)
 
     def parse_dense_int_or_fp_elements_attr(
         self, type: RankedStructure[AnyDenseElement] | None
@@ -278,9 +310,8 @@ class MlirPrinter(Printer):
 
 
 def hint_at(value: SSAValue, name: str) -> None:
-    """Gives a value a name without its suffixes `_<digits>`; raises ValueError for no name."""
-    hint = _SUFFIXES.sub("", name)
-    value.name_hint = hint or name
+    """Gives a value a name without its suffixes `_<digits>`; none where nothing else is left."""
+    value.name_hint = _SUFFIXES.sub("", name) or None
 
 
 _SUFFIXES = re.compile(r"(?:_[0-9]+)+$")

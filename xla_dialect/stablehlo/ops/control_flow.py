@@ -143,4 +143,4 @@ class OptimizationBarrierOp(StableHloOp):
     operand = var_operand_def()
     result = var_result_def()
     custom_directives = (EachType,)
-    assembly_format = "operands attr-dict `:` custom<EachType>(type(operands), type(results))"
+    assembly_format = "attr-dict operands `:` custom<EachType>(type(operands), type(results))"
