@@ -3,8 +3,8 @@
 
 // Shapes of type index may be arguments of a program, constants, or the shapes of arrays.
 
-// KEPT: %c = "arith.constant"() <{value = dense<[1, 2]> : tensor<2xindex>}> : () -> tensor<2xindex>
-// KEPT: %shape = "shape.shape_of"(%x) : (tensor<?x?xf32>) -> tensor<2xindex>
+// KEPT: %c = arith.constant dense<[1, 2]> : tensor<2xindex>
+// KEPT: %shape = shape.shape_of %x : tensor<?x?xf32> -> tensor<2xindex>
 // KEPT: stablehlo.dynamic_reshape %y, %shape : (tensor<?xf32>, tensor<2xindex>) -> tensor<?x?xf32>
 
 // CHECK: func.func @main(%x: tensor<2x3xf32>, %y: tensor<6xf32>) -> tensor<1x1xf32> {

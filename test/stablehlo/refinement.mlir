@@ -13,7 +13,7 @@
 // WRITTEN: func.func public @main(%x: tensor<2x3xf32>, %y: tensor<4xf32>) -> tensor<6xf32> {
 // CANONICAL: func.func public @main(%x: tensor<?x3xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
 func.func public @main(%x: tensor<?x3xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
-  // ARGUMENTS: [[S:%.*]] = "stablehlo.constant"() <{value = dense<[2, 3]> : tensor<2xi64>}> : () -> tensor<2xi64>
+  // ARGUMENTS: [[S:%.*]] = stablehlo.constant dense<[2, 3]> : tensor<2xi64>
   // ARGUMENTS: [[X:%.*]] = "stablehlo.custom_call"(%x, [[S]]) <{call_target_name = "stablehlo.shape_refinement_operand_wrapper", indices_of_shape_operands = dense<1> : tensor<1xi64>}> : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<?x3xf32>
   // ARGUMENTS: %size = "stablehlo.get_dimension_size"([[X]]) <{dimension = 0 : i64}> : (tensor<?x3xf32>) -> tensor<i32>
   %size = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x3xf32>) -> tensor<i32>
@@ -31,7 +31,7 @@ func.func public @main(%x: tensor<?x3xf32>, %y: tensor<?xf32>) -> tensor<?xf32> 
   %flat = stablehlo.dynamic_reshape %x, %shape : (tensor<?x3xf32>, tensor<1xi32>) -> tensor<?xf32>
   // A constant shape, and lists that are constant.
   %c = stablehlo.constant dense<[2, 3]> : tensor<2xi32>
-  // CANONICAL: %places = "stablehlo.iota"() <{iota_dimension = 1 : i64}> : () -> tensor<2x3xi32>
+  // CANONICAL: %places = stablehlo.iota dim = 1 : tensor<2x3xi32>
   %places = stablehlo.dynamic_iota %c, dim = 1 : (tensor<2xi32>) -> tensor<2x3xi32>
   %zero = stablehlo.constant dense<0> : tensor<1xi32>
   %one = stablehlo.constant dense<1> : tensor<1xi32>

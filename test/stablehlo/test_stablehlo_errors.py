@@ -140,7 +140,7 @@ WRONG_OPERATIONS = {
     '%0 = "§stablehlo.constant"() <{value = dense<1.0> : tensor<2xf32>}> : () -> tensor<3xf32>': (
         "value has type tensor<2xf32>, the result tensor<3xf32>"
     ),
-    '%0 = "§stablehlo.constant"() : () -> tensor<3xf32>': "value is None, not a dense literal",
+    '%0 = "§stablehlo.constant"() : () -> tensor<3xf32>': "(Properties) value is missing",
     "%0 = §stablehlo.constant dense<1> : vector<4xi32>": "it is no array, tuple or token",
     # Regions
     "%0 = stablehlo.reduce(%a init: %i) applies §stablehlo.foo across dimensions = [0] : (tensor<2x3xf32>, tensor<i32>) -> tensor<3xf32>": (

@@ -54,8 +54,6 @@ def literal_of_integers(value: DenseIntOrFPElementsAttr[Any]) -> DenseIntOrFPEle
 
 def gives_index(op: Operation) -> bool:
     """Whether an operation, or a function by its type, may have values of type `index`."""
-    if isinstance(op, SourceOp):
-        return op.row.gives_index
     return op.GIVES_INDEX if isinstance(op, HloOperation) else op.name in _PASS_ON
 
 

@@ -285,6 +285,20 @@ class ComparisonTypeAttr(_Word, EnumAttribute[ComparisonType]):
 
 
 @irdl_attr_definition
+class ChloComparisonDirectionAttr(_Word, EnumAttribute[ComparisonDirection]):
+    """The same of CHLO."""
+
+    name = "chlo.comparison_direction"
+
+
+@irdl_attr_definition
+class ChloComparisonTypeAttr(_Word, EnumAttribute[ComparisonType]):
+    """The same of CHLO."""
+
+    name = "chlo.comparison_type"
+
+
+@irdl_attr_definition
 class ResultAccuracy(Fields):
     """`#stablehlo.result_accuracy<atol = 0.0, rtol = 0.5, ulps = 2, mode = ...>`."""
 
@@ -353,9 +367,8 @@ ATTRIBUTES: tuple[type[Attribute], ...] = (
 
 CHLO_ATTRIBUTES: tuple[type[Attribute], ...] = (
     RaggedDotNumbers,
-    *(
-        _subclass(Word, name, "chlo")
-        for name in ("comparison_direction", "comparison_type", "precision")
-    ),
+    ChloComparisonDirectionAttr,
+    ChloComparisonTypeAttr,
+    _subclass(Word, "precision", "chlo"),
 )
 """The attributes and types of the `chlo` dialect."""

@@ -20,8 +20,8 @@ from xdsl.parser import Parser
 from xla_dialect.ops.asynchronous import AsyncDoneOp, AsyncStartOp
 from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.stablehlo.attributes import FutureType
-from xla_dialect.stablehlo.chlo import FUNCTIONS
 from xla_dialect.stablehlo.conversion import Conversion, Row
+from xla_dialect.stablehlo.legalize.chlo import FUNCTIONS
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types
 from xla_dialect.types import S32, array, spell_all

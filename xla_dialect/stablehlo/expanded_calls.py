@@ -20,8 +20,8 @@ from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.analysis.computations import TOP_K, is_descending
 from xla_dialect.ops.sorting import TopkOp
-from xla_dialect.stablehlo.chlo import FUNCTIONS
-from xla_dialect.stablehlo.conversion import Conversion, Convert, sizes_of
+from xla_dialect.stablehlo.conversion import Conversion, sizes_of
+from xla_dialect.stablehlo.legalize.chlo import FUNCTIONS, FunctionCall
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.types import is_array
 
@@ -38,7 +38,7 @@ def take_attributes(op: SourceOp) -> Mapping[str, Attribute]:
     return {} if found is None else found.data
 
 
-def function_call(convert: Convert) -> ReplacedCall:
+def function_call(convert: FunctionCall) -> ReplacedCall:
     """The conversion of a call that stands for a function of one array."""
 
     def convert_call(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:

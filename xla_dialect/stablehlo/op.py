@@ -54,6 +54,10 @@ class StableHloOp(IRDLOperation, HloOperation):
         """The types of the operands of `SAME` where this operation has operands of some types."""
         return types
 
+    def result_name(self) -> str | None:
+        """What a result is called that has no name, if not by a number."""
+        return None
+
     def complete(self) -> None:
         """
         Takes properties from among the attributes, where older texts have them, and lists of
@@ -77,23 +81,31 @@ class StableHloOp(IRDLOperation, HloOperation):
         structure.check_properties(properties)
 
     def verify_(self) -> None:
-        """Checks the constraints and the result types of `SAME`, as far as sizes are known."""
+        """Checks the constraints and the result types, as far as sizes are known."""
         types = [*self.operand_types, *self.result_types]
-        if self.SAME is None or has_quantized(types) or any(map(_is_open, types)):
+        if has_quantized(types) or any(map(_is_open, types)):
             return
         operands, declared = (
             [xla_type(t) for t in each] for each in (self.operand_types, self.result_types)
         )
         try:
-            inferred = self.SAME.types_of(
-                self.xla_operand_types(operands), self.xla_properties(), self.regions, declared
-            )
-        except Violation as violation:
-            raise VerifyException(f"{self.name}: {violation}") from None
+            self.verify_types(operands, declared)
+        except VerifyException as error:
+            raise VerifyException(f"{self.name}: {error}") from None
+
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """
+        Checks the constraints and the result types for operands and results of these types of
+        `xla`: those of `SAME`, if there is one. Raises VerifyException.
+        """
+        if self.SAME is None:
+            return
+        inferred = self.SAME.types_of(
+            self.xla_operand_types(operands), self.xla_properties(), self.regions, declared
+        )
         if not results_follow(declared, inferred):
-            raise VerifyException(
-                f"{self.name}: (Result) declared {spell_all(declared)}, "
-                f"inferred {spell_all(inferred)}"
+            raise Violation(
+                "Result", f"declared {spell_all(declared)}, inferred {spell_all(inferred)}"
             )
 
 

@@ -28,12 +28,10 @@ from xla_dialect.self_checking.check import CHECK
 from xla_dialect.self_checking.interpreter import INTERPRETER
 from xla_dialect.shardy import SHARDY, ShardyOp
 from xla_dialect.stablehlo import (
-    chlo,
     collective_reduce,
     collectives,
     composite,
     contraction,
-    creation,
     custom_calls,
     dynamic_shapes,
     gather_scatter,
@@ -41,8 +39,6 @@ from xla_dialect.stablehlo import (
     linear_algebra,
     normalization,
     random,
-    scalar_sizes,
-    shape_producers,
     sharding,
     sorting,
     transfers,
@@ -69,7 +65,6 @@ from xla_dialect.xdsl.linking import release
 from xla_dialect.xdsl.traversal import deep_recursion, operations_in
 
 ROWS: Mapping[str, Row] = {
-    **creation.ROWS,
     **windows.ROWS,
     **sorting.ROWS,
     **gather_scatter.ROWS,
@@ -78,8 +73,6 @@ ROWS: Mapping[str, Row] = {
     **normalization.ROWS,
     **random.ROWS,
     **dynamic_shapes.ROWS,
-    **shape_producers.ROWS,
-    **scalar_sizes.ROWS,
     **collectives.ROWS,
     **collective_reduce.ROWS,
     **transfers.ROWS,
@@ -87,7 +80,6 @@ ROWS: Mapping[str, Row] = {
     **composite.ROWS,
     **legacy.ROWS,
     **quantization.ROWS,
-    **chlo.ROWS,
 }
 """Every operation of StableHLO and CHLO that is read, and those beside them."""
 

@@ -37,7 +37,7 @@ from xla_dialect.sharding.attributes import (
 )
 from xla_dialect.sharding.collectives import axes_in, counted_along
 from xla_dialect.stablehlo.conversion import Conversion
-from xla_dialect.stablehlo.creation import emit_constant
+from xla_dialect.stablehlo.legalize.creation import emit_constant
 from xla_dialect.stablehlo.source import SourceError, warn_of_misspellings
 from xla_dialect.stablehlo.terms import Terms
 from xla_dialect.types import PRED, TokenType, is_array

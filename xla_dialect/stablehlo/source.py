@@ -71,8 +71,6 @@ class SourceRow(Generic[Conversion]):
     regions: int | None = 0
     index_operands: int | None = None
     """The first of the operands that may have elements of type `index`, if there are any."""
-    gives_index: bool = False
-    """Whether its result may have them."""
 
 
 MAX_LIST = 1 << 16

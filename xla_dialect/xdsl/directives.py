@@ -108,6 +108,56 @@ class EachType(TypesDirective):
         return operands if list(operands) == list(results) else None
 
 
+class ArrowTypesDirective(TypesDirective):
+    """Types with an arrow, `a, b -> c` or `(a, b) -> c`; one type alone is that of all values."""
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        """Parses the types."""
+        function_type = parser.parse_optional_function_type()
+        if function_type is not None:
+            operands, results = function_type.inputs.data, function_type.outputs.data
+        else:
+            position = parser.pos
+            operands = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+            if parser.parse_optional_punctuation("->") is not None:
+                results = [parser.parse_type()]
+            elif len(operands) == 1:
+                results = operands
+                operands *= sum(len(group) for group in state.operands if group is not None)
+            else:
+                parser.raise_error("expected a function type here", position)
+        self.operands.set(state, operands)
+        self.results.set(state, results)
+
+
+@irdl_custom_directive
+class ArrowTypes(ArrowTypesDirective):
+    """Printed as `a, b -> c`."""
+
+    operands: TypeDirective
+    results: TypeDirective
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        """Prints the types."""
+        state.print_whitespace(printer)
+        printer.print_list(self.operands.get(op), printer.print_attribute)
+        printer.print_string(" -> ")
+        printer.print_list(self.results.get(op), printer.print_attribute)
+
+
+@irdl_custom_directive
+class FunctionTypes(ArrowTypesDirective):
+    """Printed as `(a, b) -> c`."""
+
+    operands: TypeDirective
+    results: TypeDirective
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        """Prints the types."""
+        state.print_whitespace(printer)
+        printer.print_function_type(self.operands.get(op), self.results.get(op))
+
+
 @irdl_custom_directive
 class OperandsThenComma(CustomDirective):
     """Operands of any number with a comma behind the last: xDSL refuses one in the format."""

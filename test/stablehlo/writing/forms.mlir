@@ -136,9 +136,9 @@ module {
     %v31 = stablehlo.custom_call @"a b"(%arg0) {backend_config = "x\22y", called_computations = [@g], has_side_effect = true, output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>]} : (tensor<4xf32>) -> tensor<4xf32>
     // CHECK-NEXT: %v32 = stablehlo.composite "my.op" %arg0 {composite_attributes = {n = 1 : i32, s = "text"}, decomposition = @g, version = 1 : i32} : (tensor<4xf32>) -> tensor<4xf32>
     %v32 = stablehlo.composite "my.op" %arg0 {composite_attributes = {n = 1 : i32, s = "text"}, decomposition = @g, version = 1 : i32} : (tensor<4xf32>) -> tensor<4xf32>
-    // CHECK-NEXT: %c_0 = stablehlo.constant dense<4> : tensor<1xi64>
+    // CHECK-NEXT: %c3 = stablehlo.constant dense<4> : tensor<1xi64>
     %c3 = stablehlo.constant dense<4> : tensor<1xi64>
-    // CHECK-NEXT: %v33 = stablehlo.rng %arg3, %arg3, %c_0, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<4xf32>
+    // CHECK-NEXT: %v33 = stablehlo.rng %arg3, %arg3, %c3, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<4xf32>
     %v33 = stablehlo.rng %arg3, %arg3, %c3, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<4xf32>
     // CHECK-NEXT: return %v30 : tensor<4xf32>
     return %v30 : tensor<4xf32>

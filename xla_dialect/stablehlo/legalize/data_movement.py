@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, i32, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import data_movement as xla
@@ -15,6 +16,7 @@ from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp
 from xla_dialect.shapes.size_arithmetic import compatible
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
+from xla_dialect.stablehlo.legalize.creation import emit_literal
 from xla_dialect.stablehlo.legalize.from_xla import SAME, FromXla, LegalizeFromXla
 from xla_dialect.stablehlo.legalize.made_by_reading import (
     feeds_sizes,
@@ -86,7 +88,9 @@ def broadcast_of_xla(op: xla.BroadcastOp, legalization: FromXla) -> Sequence[SSA
     """`stablehlo.broadcast_in_dim`, of what was reshaped before where that only drops sizes."""
     reshape = op.operand.owner
     if isinstance(reshape, ConstantOp) and only_broadcast(reshape) and not reshape.attributes:
-        return legalization.kept(op)
+        (scalar,) = legalization.operands(op)
+        Rewriter.erase_op(cast(Operation, scalar.owner))
+        return [emit_literal(cast(Any, reshape.value), op.result.type, legalization)]
     operands, dimensions = legalization.operands(op), op.properties.get("dimensions")
     if isinstance(reshape, xla.ReshapeOp) and _is_stretched(reshape):
         operands = legalization.operands(reshape)
@@ -145,8 +149,8 @@ def dynamic_reshape_of_xla(op: DynamicReshapeOp, legalization: FromXla) -> Seque
         ).results
     else:
         none = array(i32, (0,))
-        literal = {"value": DenseIntOrFPElementsAttr.from_list(cast(Any, none), [])}
-        (whole,) = legalization.emit(ConstantOp, (), [none], literal).results
+        literal = DenseIntOrFPElementsAttr.from_list(cast(Any, none), [])
+        whole = emit_literal(literal, none, legalization)
     types = legalization.result_types(op)
     return legalization.emit(stablehlo.DynamicReshapeOp, [operand, whole], types).results
 

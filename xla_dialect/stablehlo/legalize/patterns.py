@@ -5,10 +5,13 @@ from __future__ import annotations
 from xla_dialect.stablehlo.conversion import Legalize
 from xla_dialect.stablehlo.dynamic_shapes import convert_dynamic_reshape
 from xla_dialect.stablehlo.legalize import (
+    chlo,
     control_flow,
+    creation,
     data_movement,
     elementwise,
     reduction,
+    shapes,
     tuples,
 )
 from xla_dialect.stablehlo.legalize.from_xla import LegalizeFromXla
@@ -17,19 +20,24 @@ from xla_dialect.xdsl.operation_table import OperationTable
 
 TO_XLA = OperationTable[Legalize](
     {
-        **elementwise.TO_XLA,
-        **data_movement.TO_XLA,
-        **reduction.TO_XLA,
+        **chlo.TO_XLA,
         **control_flow.TO_XLA,
+        **creation.TO_XLA,
+        **data_movement.TO_XLA,
+        **elementwise.TO_XLA,
+        **reduction.TO_XLA,
+        **shapes.TO_XLA,
         **tuples.TO_XLA,
     }
 ).add(DynamicReshapeOp, convert_dynamic_reshape)
 
 FROM_XLA = OperationTable[LegalizeFromXla](
     {
-        **elementwise.FROM_XLA,
-        **data_movement.FROM_XLA,
+        **chlo.FROM_XLA,
         **control_flow.FROM_XLA,
+        **creation.FROM_XLA,
+        **data_movement.FROM_XLA,
+        **elementwise.FROM_XLA,
         **tuples.FROM_XLA,
     }
 )

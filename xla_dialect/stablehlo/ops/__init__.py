@@ -10,14 +10,20 @@ from types import ModuleType
 
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import (
+    chlo,
     control_flow,
+    creation,
     data_movement,
     elementwise,
     reduction,
+    shapes,
     tuples,
 )
 
 FAMILIES = (
+    chlo,
+    shapes,
+    creation,
     elementwise,
     data_movement,
     reduction,
@@ -39,7 +45,7 @@ def operations_of(family: ModuleType) -> tuple[type[StableHloOp], ...]:
 
 
 OPERATIONS = tuple(operation for family in FAMILIES for operation in operations_of(family))
-"""Every operation that has a class."""
+"""Every operation that has a class; of two with one meaning StableHLO's is behind that of CHLO."""
 
 
 def operations_of_dialect(dialect: str) -> list[type[StableHloOp]]:

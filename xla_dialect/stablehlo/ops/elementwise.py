@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, TensorType, i32, i64
+from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     IRDLOperation,
@@ -31,6 +32,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 
 from xla_dialect import attributes
+from xla_dialect.attributes import ComparisonDirection
 from xla_dialect.diagnostics import Violation
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import conversion
@@ -263,15 +265,8 @@ class CompareOp(BinaryOp):
     )
 
     def xla_properties(self) -> dict[str, Attribute]:
-        """The same words, but for `NOTYPE`, which says nothing."""
-        found: dict[str, Attribute] = {
-            "direction": attributes.ComparisonDirectionAttr(self.comparison_direction.data)
-        }
-        if self.compare_type is not None and self.compare_type.data != ComparisonType.NOTYPE:
-            found["comparison_type"] = attributes.ComparisonTypeAttr(
-                attributes.ComparisonType(self.compare_type.data)
-            )
-        return found
+        """Those of `xla.compare`."""
+        return comparison_properties(self.comparison_direction, self.compare_type)
 
     @classmethod
     def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
@@ -283,6 +278,18 @@ class CompareOp(BinaryOp):
         if op.comparison_type is not None:
             found["compare_type"] = ComparisonTypeAttr(ComparisonType(op.comparison_type.data))
         return found
+
+
+def comparison_properties(
+    direction: EnumAttribute[ComparisonDirection], type_: EnumAttribute[ComparisonType] | None
+) -> dict[str, Attribute]:
+    """The properties of `xla.compare`: the same words, but for `NOTYPE`, which says nothing."""
+    found: dict[str, Attribute] = {"direction": attributes.ComparisonDirectionAttr(direction.data)}
+    if type_ is not None and type_.data != ComparisonType.NOTYPE:
+        found["comparison_type"] = attributes.ComparisonTypeAttr(
+            attributes.ComparisonType(type_.data)
+        )
+    return found
 
 
 @irdl_custom_directive

@@ -9,8 +9,7 @@ from functools import cache
 from math import prod
 
 from xla_dialect.entry.names import ALIASING_OUTPUT
-from xla_dialect.stablehlo import chlo
-from xla_dialect.stablehlo.ops import elementwise, operations_of
+from xla_dialect.stablehlo.ops import chlo, elementwise, operations_of
 
 _FEWEST_SAVED = 64
 """So many operations have to go for a function to be made."""
@@ -27,11 +26,20 @@ _COPIED = frozenset({"stablehlo.constant", "stablehlo.broadcast_in_dim", "stable
 _MOST_COPIED = 8
 """So many of them that use each other are copied; further ones belong to one part."""
 
+_FORMULAS = frozenset(
+    op.name for op in operations_of(chlo) if issubclass(op, chlo.FormulaOp | chlo.BinaryFormulaOp)
+)
+"""Functions that become dozens of operations."""
+
 _OPERATIONS = frozenset(
     {
         *_COPIED,
         *(op.name for op in operations_of(elementwise)),
-        *(name for name, row in chlo.ROWS.items() if row.operands in (1, 2)),
+        *(
+            op.name
+            for op in operations_of(chlo)
+            if len(op.get_irdl_definition().operands) in (1, 2)
+        ),
     }
 )
 
@@ -274,7 +282,7 @@ def _is_elementwise(line: str) -> bool:
 def _weight(name: str, elementwise: Mapping[str, int]) -> int:
     """How many operations one becomes, about; 0 for what belongs to no part."""
     if name in _OPERATIONS:
-        return _OPERATIONS_OF_FORMULA if name in chlo.FORMULAS else 1
+        return _OPERATIONS_OF_FORMULA if name in _FORMULAS else 1
     return elementwise.get(name[name.find("@") :], 0)
 
 

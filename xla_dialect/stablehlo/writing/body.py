@@ -45,8 +45,6 @@ class ModuleWriter(Protocol):
 
     def type_text(self, type_: Attribute) -> str: ...
 
-    def literal_text(self, value: Attribute) -> str: ...
-
     def outline(self, region: Region, name: str) -> str: ...
 
 
@@ -386,7 +384,8 @@ class BodyWriter:
 
     def _printed(self, op: StableHloOp) -> None:
         """Adds an operation of StableHLO as its class prints it."""
-        names, head = self.heading(len(op.results), [value.name_hint for value in op.results])
+        hints = [value.name_hint or op.result_name() for value in op.results]
+        names, head = self.heading(len(op.results), hints)
         text = self._printer.text(op)
         self.lines.append(f"{self._indent}{head}{text}{self._location}")
         self.bind(op.results, names)

@@ -9,7 +9,6 @@ from xdsl.ir import Operation
 from xla_dialect.analysis.computations import callee
 from xla_dialect.ops.control_flow import (
     CallOp,
-    ScanOp,
 )
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 from xla_dialect.stablehlo.attribute_text import (
@@ -70,35 +69,6 @@ def _composite(op: Operation, symbol: str) -> tuple[str, dict[str, str]]:
     return string_text(name), texts
 
 
-def write_scan(op: ScanOp, body: BodyWriter) -> None:
-    """`chlo.scan(%0) inits (%1) dimension=0 {...}`."""
-    operands = body.leaves(op.operands)
-    types = body.types(value.type for value in op.operands)
-    results = body.types(op.result_types)
-    carries = op.num_carries.value.data
-    inputs, inits = operands[: len(operands) - carries], operands[len(operands) - carries :]
-    flags = {
-        name: "true"
-        for name, flag in (
-            ("is_associative", op.is_associative),
-            ("is_reverse", op.is_reverse),
-        )
-        if flag.value.data
-    }
-    texts = kept_texts(op.attributes) | flags
-    attributes = f" attributes {dictionary_text(texts)}" if texts else ""
-    names, head = body.heading(len(results), [value.name_hint for value in op.results])
-    body.line(
-        f"{head}chlo.scan({', '.join(inputs)}) inits ({', '.join(inits)}) "
-        f"dimension={op.dimension.value.data}{attributes} {{"
-    )
-    block = op.to_apply.block
-    body.block_head(block)
-    body.content(block)
-    body.close(f"}} : {signature_text(types, results)}")
-    body.bind(op.results, names)
-
-
 def write_tuple(op: Operation, body: BodyWriter) -> None:
     """Nothing: the elements stand for themselves."""
     body.trees[op.results[0]] = tuple([body.tree(value) for value in op.operands])
@@ -117,7 +87,6 @@ WRITERS = (
     OperationTable[Write]()
     .add(CallOp, write_composite)
     .add(FuncCallOp, write_call)
-    .add(ScanOp, write_scan)
     .add(TupleOp, write_tuple)
     .add(GetTupleElementOp, write_get_tuple_element)
 )

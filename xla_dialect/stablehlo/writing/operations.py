@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import ScaledDotOp
@@ -18,14 +18,15 @@ from xla_dialect.stablehlo.conversion import sizes_of
 from xla_dialect.stablehlo.inexpressible import Inexpressible
 from xla_dialect.stablehlo.legalize.from_xla import SAME
 from xla_dialect.stablehlo.legalize.patterns import FROM_XLA
+from xla_dialect.stablehlo.ops.creation import ConstantOp
 from xla_dialect.stablehlo.random import DISTRIBUTIONS
+from xla_dialect.stablehlo.source import integers_of
 from xla_dialect.stablehlo.syntax import integers_text
 from xla_dialect.stablehlo.writing import (
     asynchronous,
     collectives,
     contraction,
     control_flow,
-    creation,
     custom_calls,
     data_movement,
     reduction,
@@ -51,8 +52,12 @@ def write_rng(op: RngOp, body: BodyWriter) -> None:
     """`stablehlo.rng`, whose last operand is the sizes of the result."""
     sizes = sizes_of(op.result.type)
     shape = f"tensor<{len(sizes)}xi64>"
+    given = _constant_before(op, sizes)
     text = str(sizes[0]) if len(set(sizes)) == 1 else integers_text(sizes) if sizes else ""
-    last = body.emit(f"stablehlo.constant dense<{text}> : {shape}", "c")
+    if given is None:
+        last = body.emit(f"stablehlo.constant dense<{text}> : {shape}", "c")
+    else:
+        last, shape = body.operand(given), body.type_text(given.type)
     operands = [*body.leaves([op.a, op.b]), last]
     types = [*body.types([op.a.type, op.b.type]), shape]
     results = body.types(op.result_types)
@@ -63,6 +68,17 @@ def write_rng(op: RngOp, body: BodyWriter) -> None:
         f"{body.attributes(op)} : ({', '.join(types)}) -> {results[0]}",
         results,
     )
+
+
+def _constant_before(op: RngOp, sizes: Sequence[int]) -> SSAValue | None:
+    """The constant of these sizes before an `rng` that was read, which nothing uses."""
+    before = op.prev_op
+    while isinstance(before, ConstantOp):
+        found = integers_of(before.value)
+        if before.output.first_use is None and found == tuple(sizes):
+            return before.output
+        before = before.prev_op
+    return None
 
 
 def write_kept(op: Operation, body: BodyWriter) -> None:
@@ -80,7 +96,6 @@ def write_kept(op: Operation, body: BodyWriter) -> None:
 WRITERS = (
     OperationTable[Write](
         {
-            **creation.WRITERS,
             **data_movement.WRITERS,
             **contraction.WRITERS,
             **reduction.WRITERS,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    DenseIntOrFPElementsAttr,
     DictionaryAttr,
     ModuleOp,
     StringAttr,
@@ -28,14 +27,10 @@ from xla_dialect.stablehlo.attribute_text import (
 )
 from xla_dialect.stablehlo.inexpressible import Inexpressible, fail
 from xla_dialect.stablehlo.writing.body import BodyWriter
-from xla_dialect.stablehlo.writing.literal_text import literal_text
 from xla_dialect.stablehlo.writing.operations import WRITERS
 from xla_dialect.stablehlo.writing.type_text import type_text
 from xla_dialect.text.shapes import parse_type
 from xla_dialect.types import Array, all_compatible, flatten, is_array
-
-_MEMORIZED = 64
-"""The largest literal, in bytes, that is looked up among those printed before."""
 
 _SIGNATURE = "xla.entry_computation_layout"
 
@@ -51,8 +46,6 @@ class ProgramWriter:
         self._symbols = {op.sym_name.data for op in module.ops if isinstance(op, FuncOp)}
         self._types: dict[int, tuple[Attribute, str]] = {}
         """By the identity of the type, which is held to keep it unique."""
-        self._literals: dict[tuple[str, bytes], str] = {}
-        """By type and elements."""
 
     def type_text(self, type_: Attribute) -> str:
         """A type; raises Inexpressible."""
@@ -60,19 +53,6 @@ class ProgramWriter:
         if known is None:
             known = self._types[id(type_)] = type_, type_text(type_)
         return known[1]
-
-    def literal_text(self, value: Attribute) -> str:
-        """What stands in `dense<...>`; short literals repeat. Raises Inexpressible."""
-        if not isinstance(value, DenseIntOrFPElementsAttr):
-            raise Inexpressible(f"StableHLO has no literal {value}")
-        dense = cast("DenseIntOrFPElementsAttr[Any]", value)
-        if len(dense.data.data) > _MEMORIZED:
-            return literal_text(dense)
-        key = self.type_text(dense.type), dense.data.data
-        known = self._literals.get(key)
-        if known is None:
-            known = self._literals[key] = literal_text(dense)
-        return known
 
     def text(self) -> str:
         """The module; raises StableHloPrintError."""

@@ -7,10 +7,12 @@ versions of MLIR differ in how many of them are in a byte.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.ir import Attribute
 
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.text.literals import integer_texts
@@ -29,21 +31,32 @@ LARGE = 100
 """So many elements are printed one by one."""
 
 
+_REMEMBERED = 64
+"""The largest literal, in bytes, that is looked up among those printed before."""
+
+
 def literal_text(dense: DenseIntOrFPElementsAttr[Any]) -> str:
-    """What stands in `dense<...>`."""
+    """What stands in `dense<...>`; short literals repeat."""
     type_ = cast(Array, dense.type)
-    element = BY_TYPE[type_.element_type]
-    sizes = type_.get_shape()
+    data = dense.data.data
+    text = _text if len(data) > _REMEMBERED else _remembered_text
+    return text(type_.element_type, type_.get_shape(), data)
+
+
+def _text(element_type: Attribute, sizes: tuple[int, ...], data: bytes) -> str:
+    element = BY_TYPE[element_type]
     count = element_count(sizes)
     if count == 0:
         return ""
-    data = dense.data.data
     width = max(1, element.bits // 8)
     if data == data[:width] * (len(data) // width):
         return _spelled(data[:width], element)[0]
     if count > LARGE and element.element_class is not ElementClass.PRED:
         return f'"0x{data.hex().upper()}"'
     return _in_brackets(_spelled(data, element), sizes)
+
+
+_remembered_text = lru_cache(4096)(_text)
 
 
 def _in_brackets(texts: Sequence[str], sizes: Sequence[int]) -> str:

@@ -1,0 +1,93 @@
+"""Constants: one value everywhere is a scalar that is broadcast in `xla`, and tuples are there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xla_dialect.ops import creation as xla
+from xla_dialect.ops.data_movement import BroadcastOp
+from xla_dialect.stablehlo.array_types import stablehlo_type
+from xla_dialect.stablehlo.conversion import NO_DIMENSIONS, Conversion, Legalize
+from xla_dialect.stablehlo.inexpressible import Inexpressible
+from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
+from xla_dialect.stablehlo.ops import creation as stablehlo
+from xla_dialect.stablehlo.source import SourceError
+from xla_dialect.types import Array
+from xla_dialect.xdsl.dense_literals import is_splat
+from xla_dialect.xdsl.operation_table import OperationTable
+
+
+def convert_constant(op: stablehlo.LiteralOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """A constant, see `emit_constant`."""
+    return emit_constant(op, op.value, conversion)
+
+
+def emit_constant(
+    op: Operation,
+    value: Attribute | None,
+    conversion: Conversion,
+    wanted: Attribute | None = None,
+    one_value: Attribute | None = None,
+) -> Sequence[SSAValue]:
+    """
+    The constant that an operation is; one value everywhere becomes a scalar that is broadcast.
+
+    `wanted`: the type, if not the declared one; `one_value`: the scalar type of a value that stands
+    for an array of it.
+    """
+    if isinstance(value, DenseResourceAttr):
+        value = conversion.literal_of_resource(value, op)
+    if not isinstance(value, DenseIntOrFPElementsAttr):
+        raise SourceError(op, f"value is {value}, not a dense literal")
+    value = cast("DenseIntOrFPElementsAttr[Any]", value)
+    declared = conversion.result_types(op) if wanted is None else [wanted]
+    found = conversion.type(cast(Attribute, value.type), op)
+    if found not in (declared[0], one_value):
+        raise SourceError(op, f"value has type {found}, the result {declared[0]}")
+    type_ = cast(Array, declared[0])
+    if found == type_ and (math.prod(type_.get_shape()) == 1 or not is_splat(value)):
+        return conversion.emit(xla.ConstantOp, (), declared, {"value": value})
+    scalar = TensorType(type_.element_type, ())
+    element = value.data.data[: value.get_element_type().compile_time_size]
+    literal = DenseIntOrFPElementsAttr(cast(Any, scalar), BytesAttr(element))
+    constant = conversion.emit(xla.ConstantOp, (), [scalar], {"value": literal})
+    return conversion.emit(BroadcastOp, constant, declared, {"dimensions": NO_DIMENSIONS})
+
+
+def constant_of_xla(op: xla.ConstantOp, legalization: FromXla) -> Sequence[SSAValue]:
+    """`stablehlo.constant`; a constant tuple is one for every element."""
+    return [emit_literal(leaf, leaf.type, legalization) for leaf in _leaves(op.value)]
+
+
+def _leaves(value: Attribute) -> Iterable[DenseIntOrFPElementsAttr[Any]]:
+    if isinstance(value, DenseIntOrFPElementsAttr):
+        return (cast("DenseIntOrFPElementsAttr[Any]", value),)
+    if isinstance(value, ArrayAttr):
+        elements = cast("ArrayAttr[Attribute]", value).data
+        return [leaf for element in elements for leaf in _leaves(element)]
+    raise Inexpressible(f"StableHLO has no literal {value}")
+
+
+def emit_literal(
+    literal: DenseIntOrFPElementsAttr[Any], type_: Attribute, legalization: FromXla
+) -> SSAValue:
+    """`stablehlo.constant` with the elements of a literal, or its only one everywhere."""
+    plain = stablehlo_type(type_)
+    value = DenseIntOrFPElementsAttr(cast(Any, plain), literal.data)
+    return legalization.emit(stablehlo.ConstantOp, (), [plain], {"value": value}).results[0]
+
+
+TO_XLA = OperationTable[Legalize]().add(stablehlo.ConstantOp, convert_constant)
+
+FROM_XLA = OperationTable[LegalizeFromXla]().add(xla.ConstantOp, constant_of_xla)

@@ -1,0 +1,557 @@
+"""CHLO: functions that XLA has no opcode for, and operations that stretch their operands.
+
+`broadcast_*` stretch their operands to one shape first: the one of lower rank by
+`broadcast_dimensions`, which default to the last dimensions, and then sizes of 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self, cast
+
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    TensorType,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import elementwise_binary as binary
+from xla_dialect.ops import elementwise_unary as unary
+from xla_dialect.shapes.broadcasting import broadcast_shape, matched_dimensions
+from xla_dialect.stablehlo.attributes import ChloComparisonDirectionAttr, ChloComparisonTypeAttr
+from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.ops.creation import LiteralOp
+from xla_dialect.stablehlo.ops.elementwise import comparison_properties
+from xla_dialect.stablehlo.source import integers_of
+from xla_dialect.types import (
+    PRED,
+    Array,
+    ElementClass,
+    array,
+    array_like,
+    as_array,
+    compatible,
+    element_class,
+    fits,
+    sizes_of,
+    spell,
+    united_type,
+)
+from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.directives import ArrowTypes, FunctionTypes, parse_i64
+
+FLOAT = ElementClass.FLOAT
+COMPLEX = ElementClass.COMPLEX
+
+
+def same_as(xla: type[XlaOp], base: type[StableHloOp], prefix: str = "") -> type[StableHloOp]:
+    """The class of an operation that is named as one of `xla`, which `base` knows as `APPLIED`."""
+    members = {
+        "__doc__": xla.__doc__,
+        "__module__": __name__,
+        "__annotations__": {"SAME": ClassVar, "APPLIED": ClassVar},
+        "name": f"chlo.{prefix}{xla.name.removeprefix('xla.')}",
+        **({"APPLIED": xla} if prefix else {"SAME": xla}),
+    }
+    return irdl_op_definition(cast("type[StableHloOp]", type(xla.__name__, (base,), members)))
+
+
+# Functions
+
+
+class FunctionOp(StableHloOp):
+    """A function of the elements in one place; subclasses have the operands."""
+
+    result = result_def()
+    traits = traits_def(Pure())
+    custom_directives = (ArrowTypes,)
+    assembly_format = "operands attr-dict `:` custom<ArrowTypes>(type(operands), type(results))"
+
+
+class UnaryOp(FunctionOp):
+    """A function of one operand."""
+
+    operand = operand_def()
+
+
+class BinaryOp(FunctionOp):
+    """A function of two operands."""
+
+    lhs = operand_def()
+    rhs = operand_def()
+
+
+AcosOp = same_as(unary.AcosOp, UnaryOp)
+AcoshOp = same_as(unary.AcoshOp, UnaryOp)
+AsinOp = same_as(unary.AsinOp, UnaryOp)
+AsinhOp = same_as(unary.AsinhOp, UnaryOp)
+AtanhOp = same_as(unary.AtanhOp, UnaryOp)
+CoshOp = same_as(unary.CoshOp, UnaryOp)
+ErfOp = same_as(unary.ErfOp, UnaryOp)
+SinhOp = same_as(unary.SinhOp, UnaryOp)
+TanOp = same_as(unary.TanOp, UnaryOp)
+MulhiOp = same_as(binary.MulhiOp, BinaryOp)
+
+
+def one_type(
+    allowed: ElementClass, operands: Sequence[Attribute], results: Sequence[Attribute]
+) -> Array:
+    """
+    The type that all operands have, of allowed elements, and the results.
+
+    Raises VerifyException.
+    """
+    found = as_array(operands[0])
+    if found is None or not element_class(found.element_type) & allowed:
+        raise VerifyException(
+            f"an operand is {spell(operands[0])}, expected an array of {allowed.describe()}"
+        )
+    agree = all(compatible(type_, found) for type_ in operands)
+    together = united_type(*(cast(Array, type_) for type_ in operands)) if agree else found
+    for type_ in (*operands, *results):
+        if not agree or not fits(together, type_):
+            raise VerifyException(
+                f"takes and returns one type, found {spell(together)} and {spell(type_)}"
+            )
+    return together
+
+
+class FormulaOp(UnaryOp):
+    """A function of one array that `xla` has a formula for; its result has the same type."""
+
+    ELEMENTS: ClassVar = FLOAT
+
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """All types are one."""
+        one_type(self.ELEMENTS, operands, declared)
+
+
+@irdl_op_definition
+class AsinAcosKernelOp(FormulaOp):
+    """w with `asin z = atan2(Re z, Re w) + i sign(Im z) Im w`."""
+
+    name = "chlo._asin_acos_kernel"
+    ELEMENTS: ClassVar = COMPLEX
+
+
+@irdl_op_definition
+class AtanOp(FormulaOp):
+    """The arctangent."""
+
+    name = "chlo.atan"
+    ELEMENTS: ClassVar = FLOAT | COMPLEX
+
+
+@irdl_op_definition
+class BesselI1eOp(FormulaOp):
+    """`e^(-|x|) I1(x)`."""
+
+    name = "chlo.bessel_i1e"
+
+
+@irdl_op_definition
+class ConjOp(FormulaOp):
+    """The conjugate; a real number is its own."""
+
+    name = "chlo.conj"
+    ELEMENTS: ClassVar = FLOAT | COMPLEX
+
+
+@irdl_op_definition
+class DigammaOp(FormulaOp):
+    """The derivative of `lgamma`."""
+
+    name = "chlo.digamma"
+
+
+@irdl_op_definition
+class ErfInvOp(FormulaOp):
+    """The inverse of `erf`."""
+
+    name = "chlo.erf_inv"
+
+
+@irdl_op_definition
+class ErfcOp(FormulaOp):
+    """`1 - erf x`."""
+
+    name = "chlo.erfc"
+
+
+@irdl_op_definition
+class LgammaOp(FormulaOp):
+    """The logarithm of `|Γ(x)|`."""
+
+    name = "chlo.lgamma"
+
+
+@irdl_op_definition
+class SquareOp(FormulaOp):
+    """`x²`."""
+
+    name = "chlo.square"
+    ELEMENTS: ClassVar = FLOAT | COMPLEX
+
+
+class BinaryFormulaOp(BinaryOp):
+    """A function of two arrays of floats that `xla` has a formula for, of one type with both."""
+
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """All types are one."""
+        one_type(FLOAT, operands, declared)
+
+
+@irdl_op_definition
+class NextAfterOp(BinaryFormulaOp):
+    """The number beside the first operand in the direction of the second."""
+
+    name = "chlo.next_after"
+
+
+@irdl_op_definition
+class PolygammaOp(BinaryFormulaOp):
+    """The derivative of `digamma` whose number is the first operand."""
+
+    name = "chlo.polygamma"
+
+
+@irdl_op_definition
+class ZetaOp(BinaryFormulaOp):
+    """Hurwitz' zeta function."""
+
+    name = "chlo.zeta"
+
+
+class InfinityTestOp(UnaryOp):
+    """A test of floats; its result has truth values."""
+
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """The result has the sizes of the operand."""
+        expected = array_like(one_type(FLOAT, operands, ()), PRED)
+        if not fits(expected, declared[0]):
+            raise VerifyException(f"declared {spell(declared[0])}, expected {spell(expected)}")
+
+
+@irdl_op_definition
+class IsInfOp(InfinityTestOp):
+    """Whether elements are infinite."""
+
+    name = "chlo.is_inf"
+
+
+@irdl_op_definition
+class IsNegInfOp(InfinityTestOp):
+    """Whether elements are the negative infinity."""
+
+    name = "chlo.is_neg_inf"
+
+
+@irdl_op_definition
+class IsPosInfOp(InfinityTestOp):
+    """Whether elements are the positive infinity."""
+
+    name = "chlo.is_pos_inf"
+
+
+# Operations that stretch their operands
+
+
+class BroadcastingOp(StableHloOp):
+    """An operation on operands that are stretched to one shape; subclasses have the operands."""
+
+    result = result_def()
+    traits = traits_def(Pure())
+    irdl_options = (ParsePropInAttrDict(),)
+    custom_directives = (FunctionTypes,)
+    assembly_format = "operands attr-dict `:` custom<FunctionTypes>(type(operands), type(results))"
+
+    def stretched(
+        self, types: Sequence[Attribute]
+    ) -> tuple[tuple[int, ...], Sequence[Sequence[int]]]:
+        """
+        The sizes that operands of some types have together, and of each operand the dimensions of
+        the result that its own become.
+
+        Raises VerifyException.
+        """
+        raise NotImplementedError
+
+
+class BroadcastingBinaryOp(BroadcastingOp):
+    """Two operands, of which the one of lower rank says where its dimensions belong."""
+
+    APPLIED: ClassVar[type[XlaOp]]
+    """The operation of `xla` on the stretched operands."""
+
+    lhs = operand_def()
+    rhs = operand_def()
+    broadcast_dimensions = opt_prop_def(DenseArrayBase.constr(i64))
+
+    def stretched(
+        self, types: Sequence[Attribute]
+    ) -> tuple[tuple[int, ...], Sequence[Sequence[int]]]:
+        """See the base class."""
+        sizes = _sizes(types)
+        ranks = sorted(map(len, sizes))
+        default = tuple(range(ranks[1] - ranks[0], ranks[1]))
+        given = self.broadcast_dimensions
+        dimensions = default if given is None else integers_of(given) or ()
+        if ranks[0] == ranks[1] and dimensions != default:
+            raise VerifyException(
+                f"broadcast_dimensions {list(dimensions)} for operands of one rank {ranks[0]}"
+            )
+        if len(dimensions) != ranks[0]:
+            raise VerifyException(
+                f"broadcast_dimensions {list(dimensions)} for an operand of rank {ranks[0]}"
+            )
+        result = broadcast_shape(sizes[0], sizes[1], dimensions if ranks[0] < ranks[1] else ())
+        return result, [matched_dimensions(own, result, dimensions) for own in sizes]
+
+
+def _sizes(types: Sequence[Attribute]) -> list[tuple[int, ...]]:
+    """The sizes of types that have to be arrays."""
+    found = list(map(as_array, types))
+    if None in found:
+        raise VerifyException("takes arrays")
+    return [sizes_of(cast(Array, type_)) for type_ in found]
+
+
+BroadcastAddOp = same_as(binary.AddOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastAndOp = same_as(binary.AndOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastAtan2Op = same_as(binary.Atan2Op, BroadcastingBinaryOp, "broadcast_")
+BroadcastComplexOp = same_as(binary.ComplexOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastDivideOp = same_as(binary.DivideOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastMaximumOp = same_as(binary.MaximumOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastMinimumOp = same_as(binary.MinimumOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastMultiplyOp = same_as(binary.MultiplyOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastOrOp = same_as(binary.OrOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastPowerOp = same_as(binary.PowerOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastRemainderOp = same_as(binary.RemainderOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastShiftLeftOp = same_as(binary.ShiftLeftOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastShiftRightArithmeticOp = same_as(
+    binary.ShiftRightArithmeticOp, BroadcastingBinaryOp, "broadcast_"
+)
+BroadcastShiftRightLogicalOp = same_as(
+    binary.ShiftRightLogicalOp, BroadcastingBinaryOp, "broadcast_"
+)
+BroadcastSubtractOp = same_as(binary.SubtractOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastXorOp = same_as(binary.XorOp, BroadcastingBinaryOp, "broadcast_")
+
+
+@irdl_op_definition
+class BroadcastNextAfterOp(BroadcastingBinaryOp):
+    """`next_after` of stretched operands."""
+
+    name = "chlo.broadcast_next_after"
+
+
+@irdl_op_definition
+class BroadcastPolygammaOp(BroadcastingBinaryOp):
+    """`polygamma` of stretched operands."""
+
+    name = "chlo.broadcast_polygamma"
+
+
+@irdl_op_definition
+class BroadcastZetaOp(BroadcastingBinaryOp):
+    """`zeta` of stretched operands."""
+
+    name = "chlo.broadcast_zeta"
+
+
+@irdl_op_definition
+class BroadcastCompareOp(BroadcastingBinaryOp):
+    """`compare` of stretched operands."""
+
+    name = "chlo.broadcast_compare"
+    comparison_direction = prop_def(ChloComparisonDirectionAttr)
+    compare_type = opt_prop_def(ChloComparisonTypeAttr)
+
+    def xla_properties(self) -> dict[str, Attribute]:
+        """Those of `xla.compare`."""
+        return comparison_properties(self.comparison_direction, self.compare_type)
+
+
+@irdl_op_definition
+class BroadcastSelectOp(BroadcastingOp):
+    """`select` of stretched operands, the predicate included."""
+
+    name = "chlo.broadcast_select"
+    pred = operand_def()
+    on_true = operand_def()
+    on_false = operand_def()
+
+    def stretched(
+        self, types: Sequence[Attribute]
+    ) -> tuple[tuple[int, ...], Sequence[Sequence[int]]]:
+        """See the base class."""
+        sizes = _sizes(types)
+        rank = max(map(len, sizes))
+        result = (1,) * rank
+        for own in sizes:
+            result = broadcast_shape(result, (1,) * (rank - len(own)) + own)
+        return result, [range(rank - len(own), rank) for own in sizes]
+
+
+# Constants and loops
+
+
+@irdl_op_definition
+class ConstantOp(LiteralOp):
+    """A constant array."""
+
+    name = "chlo.constant"
+
+
+@irdl_op_definition
+class ConstantLikeOp(StableHloOp):
+    """One number, with the sizes of the operand."""
+
+    name = "chlo.constant_like"
+    operand = operand_def()
+    value = prop_def(FloatAttr.constr() | IntegerAttr.constr())
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @property
+    def scalar_type(self) -> Array:
+        """The type of the number as an array."""
+        number = cast("FloatAttr[Any] | IntegerAttr[Any]", self.value)
+        return TensorType(cast(Attribute, number.type), ())
+
+    def type_for(self, operand: Attribute, declared: Attribute) -> Array:
+        """The type of the result for an operand; raises VerifyException."""
+        (sizes,) = _sizes([operand])
+        expected = array(self.scalar_type.element_type, sizes)
+        if not fits(expected, declared):
+            raise VerifyException(f"declared {spell(declared)}, expected {spell(expected)}")
+        return expected
+
+
+@irdl_op_definition
+class ScanOp(StableHloOp):
+    """
+    Runs a computation along a dimension of arrays, with values that it hands on.
+
+        chlo.scan(%0) inits (%1) dimension=0 attributes {is_reverse = true} {...} : types
+    """
+
+    name = "chlo.scan"
+    values = var_operand_def()
+    dimension = prop_def(IntegerAttr.constr(i64))
+    is_reverse = opt_prop_def(BoolAttr)
+    is_associative = opt_prop_def(BoolAttr)
+    scan_dim_size = opt_prop_def(IntegerAttr.constr(i64))
+    operandSegmentSizes = opt_prop_def(DenseArrayBase.constr(i32))
+    resultSegmentSizes = opt_prop_def(DenseArrayBase.constr(i32))
+    outputs = var_result_def()
+    body = region_def()
+
+    @property
+    def carries(self) -> int:
+        """The number of values that are handed on; raises VerifyException."""
+        lists: list[tuple[int, ...]] = []
+        for name, count in (
+            ("operandSegmentSizes", len(self.values)),
+            ("resultSegmentSizes", len(self.outputs)),
+        ):
+            value = self.properties.get(name)
+            sizes = () if value is None else integers_of(value) or ()
+            if len(sizes) != 2 or min(sizes) < 0 or sum(sizes) != count:
+                raise VerifyException(
+                    f"{name} is {list(sizes)}, which does not divide {count} into two lists"
+                )
+            lists.append(sizes)
+        (_, first), (_, last) = lists
+        if first != last:
+            raise VerifyException(f"has {first} initial values and {last} last ones")
+        return first
+
+    def xla_properties(self) -> dict[str, Attribute]:
+        """The properties of `xla.scan`."""
+        return {
+            "dimension": self.dimension,
+            "num_carries": IntegerAttr(self.carries, i64),
+            "is_reverse": self.is_reverse or BoolAttr.from_bool(False),
+            "is_associative": self.is_associative or BoolAttr.from_bool(False),
+        }
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parses what `print` prints."""
+        operand = parser.parse_unresolved_operand
+        inputs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, operand)
+        parser.parse_keyword("inits")
+        inits = parser.parse_comma_separated_list(parser.Delimiter.PAREN, operand)
+        parser.parse_keyword("dimension")
+        parser.parse_punctuation("=")
+        dimension = IntegerAttr(parse_i64(parser), i64)
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        region = parser.parse_region()
+        parser.parse_punctuation(":")
+        position = parser.pos
+        types = parser.parse_function_type()
+        values = parser.resolve_operands([*inputs, *inits], types.inputs.data, position)
+        results, count = types.outputs.data, len(inits)
+        return create(
+            cls,
+            operands=values,
+            result_types=results,
+            properties={"dimension": dimension, **segment_sizes(len(inputs), len(results), count)},
+            attributes={} if attributes is None else attributes.data,
+            regions=[region],
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Prints inputs, initial values, the computation, and the types."""
+        count = len(self.values) - self.carries
+        with printer.in_parens():
+            printer.print_list(self.values[:count], printer.print_ssa_value)
+        printer.print_string(" inits ")
+        with printer.in_parens():
+            printer.print_list(self.values[count:], printer.print_ssa_value)
+        printer.print_string(f" dimension={self.dimension.value.data}")
+        flags = {
+            name: value
+            for name, value in self.properties.items()
+            if name not in ("dimension", *_SEGMENTS)
+        }
+        printer.print_op_attributes(self.attributes | flags, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body)
+        printer.print_string(" : ")
+        printer.print_function_type(self.operand_types, self.result_types)
+
+
+_SEGMENTS = ("operandSegmentSizes", "resultSegmentSizes")
+
+
+def segment_sizes(inputs: int, results: int, carries: int) -> dict[str, Attribute]:
+    """How operands and results of a scan divide into arrays and values that are handed on."""
+    sizes = ((inputs, carries), (results - carries, carries))
+    return {
+        name: DenseArrayBase.from_list(i32, each)
+        for name, each in zip(_SEGMENTS, sizes, strict=True)
+    }

@@ -1,0 +1,116 @@
+"""Operations without operands."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self, cast
+
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
+    IntegerAttr,
+    i64,
+)
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, prop_def, result_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import ConstantLike, Pure
+
+from xla_dialect.ops import creation as xla
+from xla_dialect.stablehlo.array_types import is_index
+from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.types import Array, ElementClass, element_class
+from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.text import parse_literal
+
+
+class LiteralOp(StableHloOp):
+    """The elements of a literal; for a quantized result they are the integers that are stored."""
+
+    value = prop_def()
+    output = result_def()
+    traits = traits_def(Pure(), ConstantLike())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parses `{attributes} dense<...> : type`, or what is stored."""
+        if parser.parse_optional_punctuation("(") is not None:
+            return cls._parse_stored(parser)
+        attributes = parser.parse_optional_attr_dict()
+        position = parser.pos
+        value = parse_literal(parser)
+        if not isinstance(value, DenseIntOrFPElementsAttr | DenseResourceAttr):
+            parser.raise_error("expected dense<...> or dense_resource<...>", position)
+        type_ = cast(Attribute, cast(Any, value).type)
+        properties = {"value": cast(Attribute, value)}
+        return create(cls, result_types=[type_], properties=properties, attributes=attributes)
+
+    @classmethod
+    def _parse_stored(cls, parser: Parser) -> Self:
+        """Parses `) <{value = dense<...> : integers}> : () -> type`, of a quantized type."""
+        parser.parse_punctuation(")")
+        properties: dict[str, Attribute] = {}
+        if parser.parse_optional_punctuation("<") is not None:
+            properties = parser.parse_optional_attr_dict()
+            parser.parse_punctuation(">")
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        types = parser.parse_function_type().outputs.data
+        return create(cls, result_types=types, properties=properties, attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        """Prints what `parse` parses."""
+        stored = cast(Attribute, cast(Any, self.value).type)
+        if stored != self.output.type:
+            printer.print_string("() <{value = ")
+            self._print_value(printer, stored)
+            printer.print_string("}>")
+            printer.print_op_attributes(self.attributes)
+            printer.print_string(" : () -> ")
+            printer.print_attribute(self.output.type)
+            return
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" ")
+        self._print_value(printer, self.output.type)
+
+    def _print_value(self, printer: Printer, type_: Attribute) -> None:
+        value = self.value
+        if not isinstance(value, DenseIntOrFPElementsAttr) or is_index(type_):
+            printer.print_attribute(cast(Attribute, value))
+            return
+        # Whoever only reads has no use for numpy.
+        from xla_dialect.stablehlo.literal_text import literal_text  # noqa: PLC0415
+
+        printer.print_string(f"dense<{literal_text(cast(Any, value))}> : ")
+        printer.print_attribute(type_)
+
+    def result_name(self) -> str | None:
+        """`cst` of inexact numbers, `c` of others."""
+        inexact = ElementClass.FLOAT | ElementClass.COMPLEX
+        element_type = cast(Array, self.output.type).element_type
+        return "cst" if element_class(element_type) & inexact else "c"
+
+
+@irdl_op_definition
+class ConstantOp(LiteralOp):
+    """A constant array."""
+
+    name = "stablehlo.constant"
+    SAME: ClassVar = xla.ConstantOp
+
+    def verify_(self) -> None:
+        """Checks the literal, but for one whose elements the text says elsewhere."""
+        if not isinstance(self.value, DenseResourceAttr):
+            super().verify_()
+
+
+@irdl_op_definition
+class IotaOp(StableHloOp):
+    """Every element is its index along `iota_dimension`."""
+
+    name = "stablehlo.iota"
+    SAME: ClassVar = xla.IotaOp
+    iota_dimension = prop_def(IntegerAttr.constr(i64))
+    output = result_def()
+    traits = traits_def(Pure())
+    assembly_format = "`dim` `=` $iota_dimension attr-dict `:` type($output)"
