@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 
 from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import SymbolRefAttr, f32, f64, i32, i64
 from xdsl.ir import Operation, SSAValue
 
-from lowerings.bufferize.kernel_key import KernelKey, kernel_key
+from lowerings.ir.equality import StructuralKeys
 from lowerings.ir.locations import fused
-from xla_dialect.xdsl.attribute_identity import AttributeIdentities
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
 from xla_dialect.xdsl.traversal import operations_in
@@ -36,16 +35,12 @@ _DIVISIONS = frozenset({arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUI
 
 
 def alike_but_for_constants(
-    kernels: Iterable[func.FuncOp], identities: AttributeIdentities
+    kernels: Iterable[func.FuncOp], keys: StructuralKeys
 ) -> list[list[func.FuncOp]]:
     """The kernels that are equal but for constants, where they are enough."""
-    alike: dict[KernelKey, list[func.FuncOp]] = defaultdict(list)
+    alike: dict[Hashable, list[func.FuncOp]] = defaultdict(list)
     for function in kernels:
-        block = function.body.block
-        types = [argument.type for argument in block.args]
-        key = kernel_key(
-            list(block.ops), block.args, types, {}, identities, _open_constants(function)
-        )
+        key = keys.of([function.body], unnamed=_open_constants(function))
         alike[key].append(function)
     return [each for each in alike.values() if len(each) >= FEWEST]
 

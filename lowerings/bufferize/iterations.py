@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import takewhile
 
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import MemRefType
@@ -10,6 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.bufferize.liveness import LOOPS
 from lowerings.bufferize.memory_liveness import SELECTING, VIEW_OPERATIONS
+from xla_dialect.xdsl.traversal import ancestors
 
 
 def outlives_its_iteration(allocation: Operation) -> bool:
@@ -38,14 +40,9 @@ def outlives_its_iteration(allocation: Operation) -> bool:
 
 def _loops_around(op: Operation) -> tuple[list[Operation], Block | None]:
     """The loops around an operation, and its block of the function if branches lead back to it."""
-    loops: list[Operation] = []
-    block = op.parent
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, func.FuncOp):
-        if type(parent) in LOOPS:
-            loops.append(parent)
-        block = parent.parent
-        parent = parent.parent_op()
+    around = list(takewhile(lambda each: not isinstance(each, func.FuncOp), ancestors(op)))
+    loops = [each for each in around if type(each) in LOOPS]
+    block = (around[-1] if around else op).parent
     return loops, block if block is not None and block in _reached(_successors(block)) else None
 
 

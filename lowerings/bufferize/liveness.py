@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from typing import cast
 
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
@@ -22,7 +23,7 @@ from lowerings.bufferize.tensor_operands import (
     is_tensor,
     view_source,
 )
-from xla_dialect.xdsl.traversal import operands_of
+from xla_dialect.xdsl.traversal import block_of, operands_of
 
 __all__ = ["NEVER", "Liveness"]
 
@@ -33,12 +34,43 @@ LOOPS = frozenset[type[Operation]]((scf.ForOp, scf.WhileOp, scf.ParallelOp))
 
 
 @dataclass(eq=False)
-class Liveness:
-    """The positions of a function's operations and the last uses of its tensor values."""
+class Positions:
+    """The positions of a function's operations, and the loops around them."""
 
     position: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    """In this order."""
     end: dict[Operation, int] = field(default_factory=dict[Operation, int])
     """For operations with regions: a position after all that is inside."""
+    loops: dict[Block, tuple[Operation, ...]] = field(
+        default_factory=dict[Block, tuple[Operation, ...]]
+    )
+    """Those around each block, the outermost first."""
+
+    def add(self, block: Block, position: int = 0, loops: tuple[Operation, ...] = ()) -> int:
+        """Numbers the operations of a block from a position on; returns the position after them."""
+        self.loops[block] = loops
+        for op in block.ops:
+            self.position[op] = position
+            position += 1
+            if op.regions and not is_linalg_operation(op):
+                inside = (*loops, op) if type(op) in LOOPS else loops
+                for region in op.regions:
+                    for nested in region.blocks:
+                        position = self.add(nested, position, inside)
+                self.end[op] = position
+                position += 1
+        return position
+
+    def repeating(self, op: Operation, depth: int) -> Operation | None:
+        """The outermost loop around an operation that repeats it, inside of `depth` loops."""
+        loops = self.loops[cast(Block, op.parent)]
+        return loops[depth] if depth < len(loops) else None
+
+
+@dataclass(eq=False)
+class Liveness(Positions):
+    """The last uses of the tensor values of a function."""
+
     last_use: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     """Values without a use are missing."""
     view_last_use: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
@@ -51,8 +83,9 @@ class Liveness:
     def of(block: Block) -> Liveness:
         """Computes the liveness of a function from the block of its body."""
         liveness = Liveness()
-        liveness._number(block, 0)
-        liveness._collect_uses(block, (), {})
+        liveness.add(block)
+        for op in liveness.position:
+            liveness._collect_uses(op)
         for source, view in reversed(liveness._views):
             last = liveness.view_last_use.get(view, NEVER)
             last = max(last, liveness.last_use.get(view, NEVER))
@@ -76,52 +109,25 @@ class Liveness:
         index = bisect_right(overwrites, position)
         return overwrites[index] if index < len(overwrites) else None
 
-    def _number(self, block: Block, position: int) -> int:
-        for op in block.ops:
-            self.position[op] = position
-            position += 1
-            if op.regions and not is_linalg_operation(op):
-                for region in op.regions:
-                    for nested in region.blocks:
-                        position = self._number(nested, position)
-                self.end[op] = position
-                position += 1
-        return position
+    def _collect_uses(self, op: Operation) -> None:
+        for operand in operands_of(op):
+            if is_tensor(operand):
+                self._use(operand, op)
+        if is_linalg_operation(op):
+            for extract in captured_tensors(op.regions[0]):
+                self._use(extract.tensor, op)
+        self._collect_results(op)
 
-    def _collect_uses(
-        self, block: Block, loops: tuple[Operation, ...], depths: dict[Block, int]
-    ) -> None:
-        """`loops` are around `block`, outermost first; `depths` how many are around each block."""
-        depths[block] = len(loops)
-        for op in block.ops:
-            position = self.position[op]
-            for operand in operands_of(op):
-                if is_tensor(operand):
-                    self._use(operand, position, loops, depths)
-            if is_linalg_operation(op):
-                for extract in captured_tensors(op.regions[0]):
-                    self._use(extract.tensor, position, loops, depths)
-            else:
-                inner = (*loops, op) if type(op) in LOOPS else loops
-                for region in op.regions:
-                    for nested in region.blocks:
-                        self._collect_uses(nested, inner, depths)
-            self._collect_results(op, position, depths)
+    def _depth(self, value: SSAValue) -> int:
+        return len(self.loops[block_of(value)])
 
-    def _use(
-        self,
-        value: SSAValue,
-        position: int,
-        loops: tuple[Operation, ...],
-        depths: dict[Block, int],
-    ) -> None:
-        depth = depths[_block_of(value)]
-        if depth < len(loops):
-            position = self.end[loops[depth]]
+    def _use(self, value: SSAValue, op: Operation) -> None:
+        loop = self.repeating(op, self._depth(value))
+        position = self.position[op] if loop is None else self.end[loop]
         if position > self.last_use.get(value, NEVER):
             self.last_use[value] = position
 
-    def _collect_results(self, op: Operation, position: int, depths: dict[Block, int]) -> None:
+    def _collect_results(self, op: Operation) -> None:
         source = view_source(op)
         if source is not None:
             view = op.results[0]
@@ -133,15 +139,5 @@ class Liveness:
                 continue
             destination = destination_of_result(op, index)
             # What is defined outside of the loop around `op` is never changed in place by it.
-            if (
-                destination is not None
-                and depths[_block_of(destination)] == depths[_block_of(result)]
-            ):
-                self._overwrites.setdefault(self.root(destination), []).append(position)
-
-
-def _block_of(value: SSAValue) -> Block:
-    owner = value.owner
-    block = owner if isinstance(owner, Block) else owner.parent
-    assert block is not None
-    return block
+            if destination is not None and self._depth(destination) == self._depth(result):
+                self._overwrites.setdefault(self.root(destination), []).append(self.position[op])

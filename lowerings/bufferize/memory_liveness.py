@@ -8,12 +8,13 @@ allocation. What is used inside a loop but allocated outside is in use during th
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import cast
 
 from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import UnrealizedConversionCastOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from lowerings.bufferize.liveness import LOOPS
+from lowerings.bufferize.liveness import Positions
 from lowerings.bufferize.tensor_operands import is_linalg_operation
 from xla_dialect.xdsl.traversal import operands_of, operations_in
 
@@ -61,7 +62,7 @@ class MemoryUse:
 
 
 @dataclass(eq=False)
-class MemoryLiveness:
+class MemoryLiveness(Positions):
     """The uses of all memory that a function needs."""
 
     uses: list[MemoryUse] = field(default_factory=list[MemoryUse])
@@ -71,13 +72,7 @@ class MemoryLiveness:
     """The memory whose parts count as allocations, once they are planned."""
     _use_of: dict[SSAValue, MemoryUse] = field(default_factory=dict[SSAValue, MemoryUse])
     """What each memref is a view of."""
-    _position: int = 0
     _everlasting: list[MemoryUse] = field(default_factory=list[MemoryUse])
-    _in_loops: list[tuple[MemoryUse, Operation]] = field(
-        default_factory=list[tuple[MemoryUse, Operation]]
-    )
-    _position_of: dict[Operation, int] = field(default_factory=dict[Operation, int])
-    _end_of: dict[Operation, int] = field(default_factory=dict[Operation, int])
 
     @staticmethod
     def of(body: Region, arena: SSAValue | None = None) -> MemoryLiveness:
@@ -94,45 +89,32 @@ class MemoryLiveness:
             arguments = body.blocks[0].args
             liveness.arguments = {each: MemoryUse(function, 0, 0, 0) for each in arguments}
             liveness._use_of.update(liveness.arguments)
+        end = 0
         for block in body.blocks:
-            liveness._visit(block, ())
+            end = liveness.add(block, end)
+        for op in liveness.position:
+            liveness._note_uses(op, op)
+            if is_linalg_operation(op):
+                for inner in operations_in(op.regions[0]):
+                    liveness._note_uses(inner, op)
         if len(body.blocks) > 1:
             liveness._everlasting.extend(liveness.uses)
-        for use, loop in liveness._in_loops:
-            use.last = max(use.last, liveness._end_of[loop])
         for use in liveness._everlasting:
-            use.first, use.last = 0, liveness._position
+            use.first, use.last = 0, end
         return liveness
 
     def span(self, op: Operation) -> tuple[int, int]:
         """The first and the last position of an operation with regions."""
-        return self._position_of[op], self._end_of[op]
+        return self.position[op], self.end[op]
 
-    def _visit(self, block: Block, loops: tuple[Operation, ...]) -> None:
-        for op in block.ops:
-            position = self._position
-            self._position += 1
-            self._note_uses(op, position, loops)
-            if is_linalg_operation(op):
-                for inner in operations_in(op.regions[0]):
-                    self._note_uses(inner, position, loops)
-                continue
-            self._position_of[op] = position
-            inside = (*loops, op) if type(op) in LOOPS else loops
-            for region in op.regions:
-                for nested in region.blocks:
-                    self._visit(nested, inside)
-            if op.regions:
-                self._end_of[op] = self._position
-                self._position += 1
-
-    def _note_uses(self, op: Operation, position: int, loops: tuple[Operation, ...]) -> None:
-        kind = type(op)
+    def _note_uses(self, op: Operation, place: Operation) -> None:
+        """`place` is the linalg operation that `op` is in the body of, or `op`."""
+        kind, position = type(op), self.position[place]
         is_allocation = kind is memref.AllocOp or (
             kind is memref.ViewOp and operands_of(op)[0] is self.arena
         )
         if is_allocation or kind is func.CallOp:
-            needed = MemoryUse(op, len(loops), position, position)
+            needed = MemoryUse(op, len(self.loops[cast(Block, place.parent)]), position, position)
             self.uses.append(needed)
             if is_allocation:
                 self._use_of[op.results[0]] = needed
@@ -146,15 +128,12 @@ class MemoryLiveness:
             if kind in VIEW_OPERATIONS:
                 self._use_of[op.results[0]] = use
                 continue
-            first = position
+            first = last = position
             if kind in _RETAINING:
                 self._everlasting.append(use)
-            elif len(loops) > use.loops:
-                loop = loops[use.loops]
-                first = self._position_of[loop]
-                self._in_loops.append((use, loop))
-            else:
-                use.last = max(use.last, position)
+            elif (loop := self.repeating(place, use.loops)) is not None:
+                first, last = self.span(loop)
+            use.last = max(use.last, last)
             if not use.is_used:
                 use.first = first
                 use.is_used = True

@@ -8,6 +8,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Operation
 
 from lowerings.ir.independent_loops import INDEPENDENT, iterations_of, promised_microseconds
+from xla_dialect.xdsl.traversal import ancestors
 
 __all__ = ["SharedLoop"]
 
@@ -27,13 +28,12 @@ class SharedLoop:
         Where the number of iterations is unknown, so is the memory that they take together: such
         a loop loses its attribute, and runs its iterations in order.
         """
-        found, outer = None, op.parent_op()
-        while outer is not None:
+        found = None
+        for outer in ancestors(op):
             if isinstance(outer, scf.ForOp) and promised_microseconds(outer) is not None:
                 iterations = iterations_of(outer)
                 if iterations is None:
                     del outer.attributes[INDEPENDENT]
                 else:
                     found = SharedLoop(outer, iterations)
-            outer = outer.parent_op()
         return found

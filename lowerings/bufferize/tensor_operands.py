@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.linalg import ops as linalg
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
-from xla_dialect.xdsl.traversal import ins_of, operands_of, outs_of
+from xla_dialect.xdsl.traversal import ins_of, operands_of, operations_in, outs_of
 
 __all__ = [
     "LINALG_OPERATIONS",
@@ -147,15 +147,7 @@ def slice_put_back(op: Operation, output: int) -> tensor.InsertSliceOp | None:
 
 def captured_tensors(region: Region) -> list[tensor.ExtractOp]:
     """The `tensor.extract` operations in the body of a linalg operation."""
-    found: list[tensor.ExtractOp] = []
-    blocks: list[Block] = list(region.blocks)
-    while blocks:
-        for op in blocks.pop().ops:
-            if isinstance(op, tensor.ExtractOp):
-                found.append(op)
-            for nested in op.regions:
-                blocks.extend(nested.blocks)
-    return found
+    return [op for op in operations_in(region) if type(op) is tensor.ExtractOp]
 
 
 def destination_of_result(op: Operation, index: int) -> SSAValue | None:

@@ -35,7 +35,7 @@ from lowerings.rewriting.options import require_at_least
 from xla_dialect.xdsl.attribute_identity import AttributeMemo
 from xla_dialect.xdsl.elided import LEFT_OUT, is_elided
 from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.traversal import operands_of, operations_in
+from xla_dialect.xdsl.traversal import ancestors, operands_of, operations_in
 
 __all__ = ["XlaBufferizePass"]
 
@@ -151,19 +151,10 @@ def _objection(op: Operation, objection_to: AttributeMemo[str | None]) -> str | 
         return None
     if type(op) not in _TABLE and op.name not in _TERMINATORS:
         return "no bufferization is known for it"
-    if type(op) is not tensor.ExtractOp and _is_in_linalg_body(op):
+    if type(op) is not tensor.ExtractOp and any(map(is_linalg_operation, ancestors(op))):
         return "the body of a linalg operation can only extract elements of tensors"
     objection = _OBJECTIONS.get(type(op))
     return None if objection is None else objection(op)
-
-
-def _is_in_linalg_body(op: Operation) -> bool:
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, func.FuncOp):
-        if is_linalg_operation(parent):
-            return True
-        parent = parent.parent_op()
-    return False
 
 
 def _slice_objection(op: tensor.ExtractSliceOp | tensor.InsertSliceOp) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import prod
@@ -23,7 +23,6 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from lowerings.bufferize.constant_arguments import alike_but_for_constants, take_constants
-from lowerings.bufferize.kernel_key import KernelKey, kernel_key
 from lowerings.bufferize.kernel_names import kernel_name
 from lowerings.bufferize.memory_extent import MemoryExtents
 from lowerings.bufferize.memory_liveness import VIEW_OPERATIONS
@@ -34,13 +33,13 @@ from lowerings.bufferize.tensor_operands import (
     linalg_inputs,
     linalg_outputs,
 )
+from lowerings.ir.equality import StructuralKeys
 from lowerings.ir.locations import fused
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.levels import ON_BUFFERS
-from xla_dialect.xdsl.attribute_identity import AttributeIdentities
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase
-from xla_dialect.xdsl.traversal import operands_of, operations_in
+from xla_dialect.xdsl.traversal import free_values, operands_of, operations_in
 
 __all__ = ["KERNEL_ATTRIBUTE", "XlaOutlineKernelsPass"]
 
@@ -107,7 +106,7 @@ class _Kernels:
     """The kernels of a module, by what they do."""
 
     module: ModuleOp
-    _functions: dict[KernelKey, func.FuncOp] = field(default_factory=dict[KernelKey, func.FuncOp])
+    _functions: dict[Hashable, func.FuncOp] = field(default_factory=dict[Hashable, func.FuncOp])
     _locations: dict[func.FuncOp, list[list[LocationAttr]]] = field(
         default_factory=dict[func.FuncOp, list[list[LocationAttr]]]
     )
@@ -116,7 +115,7 @@ class _Kernels:
         default_factory=lambda: defaultdict[func.FuncOp, list[func.CallOp]](list)
     )
     _names: set[str] = field(default_factory=set[str])
-    _identities: AttributeIdentities = field(default_factory=AttributeIdentities)
+    _keys: StructuralKeys = field(default_factory=StructuralKeys)
 
     def __post_init__(self) -> None:
         symbols = (op.properties.get("sym_name") for op in self.module.ops)
@@ -124,9 +123,7 @@ class _Kernels:
 
     def function_for(self, group: _Group) -> func.FuncOp:
         """The kernel that does what the group does; a new one takes over the group's regions."""
-        key = kernel_key(
-            group.operations, group.arguments, group.types, group.constants, self._identities
-        )
+        key = group.key(self._keys)
         function = self._functions.get(key)
         locations = [op.location for each in group.operations for op in operations_in(each)]
         if function is None:
@@ -139,7 +136,7 @@ class _Kernels:
 
     def join_alike(self) -> None:
         """Has one kernel for those that differ in constants only."""
-        for alike in alike_but_for_constants(self._functions.values(), self._identities):
+        for alike in alike_but_for_constants(self._functions.values(), self._keys):
             attempt(partial(take_constants, alike, self.calls))
 
     def fuse_locations(self) -> None:
@@ -177,7 +174,7 @@ class _Group:
     def __post_init__(self) -> None:
         seen: set[SSAValue] = set()
         for op in (self.operations[-1], *self.operations[:-1]):
-            for value in _values_from_outside(op):
+            for value in free_values(op):
                 if value in seen:
                     continue
                 seen.add(value)
@@ -188,22 +185,12 @@ class _Group:
                     self.arguments.append(value)
                     self.types.append(_argument_type(value.type))
 
-
-def _values_from_outside(op: Operation) -> Iterator[SSAValue]:
-    """The values that an operation and what is in its regions use but do not define."""
-    yield from operands_of(op)
-    if not op.regions:
-        return
-    inside: set[SSAValue] = set()
-    for region in op.regions:
-        for block in region.blocks:
-            inside.update(block.args)
-            for inner in operations_in(block):
-                inside.update(inner.results)
-                for nested in inner.regions:
-                    for nested_block in nested.blocks:
-                        inside.update(nested_block.args)
-                yield from (operand for operand in operands_of(inner) if operand not in inside)
+    def key(self, keys: StructuralKeys) -> Hashable:
+        """What is equal for groups that can be one kernel."""
+        numbers: dict[SSAValue, Hashable] = {v: i for i, v in enumerate(self.arguments)}
+        constants = self.constants.items()
+        numbers.update((value, ("constant", keys.identity(each))) for value, each in constants)
+        return tuple(map(keys.identity, self.types)), keys.of(self.operations, numbers)
 
 
 def _argument_type(type: Attribute) -> Attribute:
@@ -295,7 +282,7 @@ class _Outliner:
         """Outlines pending initializations that may alias memory of `op`, to keep their order."""
         if not self._pending:
             return
-        touched = [v for v in _values_from_outside(op) if isinstance(v.type, MemRefType)]
+        touched = [v for v in free_values(op) if isinstance(v.type, MemRefType)]
         self._flush(
             [
                 waiting

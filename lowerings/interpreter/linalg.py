@@ -46,6 +46,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
 from xla_dialect.reference.blocked_sums import BlockedSum
 from xla_dialect.xdsl.operation_table import OperationTable
+from xla_dialect.xdsl.traversal import free_values
 
 SCALAR_POINT_LIMIT = 1 << 22
 """How many points of an iteration space are carried out one by one, where they have to be."""
@@ -307,7 +308,7 @@ def _nest(
         is_scalar,
         frozenset() if is_scalar else sums_of(block, maps, kinds),
     )
-    captured = _captured(block)
+    captured = [v for v in free_values(*op.regions) if isinstance(v.type, MemRefType)]
     slots = translator.slots(captured)
 
     def run(frame: Frame, *values: Any) -> Any:
@@ -331,11 +332,6 @@ def _nest(
 def _stored_array(value: Any, element: Element) -> Array:
     """An input as memory holds it."""
     return value.array if isinstance(value, Memref) else np.asarray(element.stored(value))
-
-
-def _captured(block: Block) -> list[SSAValue]:
-    """The memrefs that a body loads from."""
-    return [op.operands[0] for op in block.walk() if op.name == "memref.load"]
 
 
 def _require_disjoint(written: Sequence[Memref], others: Sequence[Any]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 
 from lowerings.execution.reference_run import LIBRARIES
 from lowerings.interpreter.elements import element_of
@@ -18,12 +18,13 @@ from xla_dialect.reference import register_reference
 from xla_dialect.reference.interpreter import ReferenceInterpreter
 from xla_dialect.types import is_array
 from xla_dialect.xdsl.operation_table import OperationTable
+from xla_dialect.xdsl.traversal import free_values
 
 
 def evaluated(translator: Translator, op: Operation) -> FrameFunction:
     """One operation, evaluated with the values that its regions capture."""
     interpreter = _reference(translator.machine.module)
-    captured = _captured(op)
+    captured = free_values(*op.regions)
     slots = translator.slots(captured)
 
     def run(frame: Frame, *operands: Any) -> Any:
@@ -45,13 +46,6 @@ def _reference(module: ModuleOp) -> ReferenceInterpreter:
     interpreter = ReferenceInterpreter(module)
     register_reference(interpreter, libraries=LIBRARIES)
     return interpreter
-
-
-def _captured(op: Operation) -> list[SSAValue]:
-    inside = {value for each in op.walk() for value in each.results}
-    inside |= {arg for each in op.walk() for r in each.regions for b in r.blocks for arg in b.args}
-    used = {o: None for region in op.regions for each in region.walk() for o in each.operands}
-    return [value for value in used if value not in inside]
 
 
 def _to_reference(value: Any, type_: Attribute) -> Any:

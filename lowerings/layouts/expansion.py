@@ -25,7 +25,7 @@ from xla_dialect.layout import LayoutAttr
 from xla_dialect.types import Array, array, is_array, without_layout
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.traversal import block_of, operations_in
 
 Placed: TypeAlias = tuple[SSAValue, MemoryOrder]
 """A new value: the dense array that holds an array in this order."""
@@ -313,11 +313,6 @@ def retyped(value: SSAValue, type_: Attribute) -> SSAValue:
 
 def _after(value: SSAValue) -> Operation:
     """The operation behind the definition of a value."""
-    following = value.op.next_op if isinstance(value, OpResult) else _block_of(value).first_op
+    following = value.op.next_op if isinstance(value, OpResult) else block_of(value).first_op
     assert following is not None
     return following
-
-
-def _block_of(value: SSAValue) -> Block:
-    assert isinstance(value.owner, Block)
-    return value.owner

@@ -13,7 +13,7 @@ from lowerings.loops.constants import FunctionConstants
 from lowerings.loops.schedule_rules import scheduled_nest
 from lowerings.schedules.dialect import set_schedule
 from lowerings.schedules.schedule import Schedule
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.traversal import free_values
 
 
 def reason_against(op: Operation, schedule: Schedule) -> str | None:
@@ -26,7 +26,7 @@ def reason_against(op: Operation, schedule: Schedule) -> str | None:
     schedule = replace(schedule, folded_fills=())
     block = Block()
     values: dict[SSAValue, SSAValue] = {}
-    for value in dict.fromkeys(_used_from_outside(op)):
+    for value in free_values(op):
         if isinstance(value.owner, arith.ConstantOp):
             constant = value.owner.clone()
             block.add_op(constant)
@@ -42,18 +42,3 @@ def reason_against(op: Operation, schedule: Schedule) -> str | None:
     except PassFailedException as error:
         return str(error).rpartition("schedule: ")[2]
     return None
-
-
-def _used_from_outside(op: Operation) -> list[SSAValue]:
-    """The values that an operation and what is in its regions use but do not define."""
-    every = operations_in(op)
-    inside: set[SSAValue] = {result for each in every for result in each.results}
-    inside.update(
-        argument
-        for each in every
-        for region in each.regions
-        for block in region.blocks
-        for argument in block.args
-    )
-    used = [operand for each in every for operand in each.operands]
-    return [value for value in used if value not in inside]

@@ -5,7 +5,6 @@ the nest is vectorized.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
@@ -21,7 +20,7 @@ from lowerings.loops.constants import element_bits, part_type
 from lowerings.loops.dot_product import DotProductOp
 from lowerings.loops.nest import Access, Nest, memref_layout, static_memref
 from xla_dialect.xdsl.attribute_identity import AttributeMemo
-from xla_dialect.xdsl.traversal import operands_of, operations_in
+from xla_dialect.xdsl.traversal import operands_in, operands_of
 
 
 class Lanewise(Enum):
@@ -127,7 +126,7 @@ class Body:
                 break
             self.ops.append(op)
             own = 0
-            operands = list(_operands_with_captures(op))
+            operands = operands_in(op)
             for operand in operands:
                 own |= mask.get(operand, 0)
             # By class: `isinstance` of an operation costs as much as all else here.
@@ -161,7 +160,7 @@ class Body:
             return None
         if not isinstance(op, Operation) or type(op) not in COMBINERS or op not in self.ops:
             return None
-        if len(tuple(accumulator.uses)) != 1 or len(tuple(result.uses)) != 1:
+        if not (accumulator.has_one_use() and result.has_one_use()):
             return None
         lhs, rhs = op.operands
         term = rhs if lhs is accumulator else lhs
@@ -175,14 +174,7 @@ class Body:
         classes = (arith.MulfOp, DotProductOp) if isinstance(op, arith.AddfOp) else (DotProductOp,)
         if not isinstance(product, classes) or product not in self.ops:
             return None
-        return product if len(tuple(term.uses)) == 1 else None
-
-
-def _operands_with_captures(op: Operation) -> Sequence[SSAValue]:
-    """The operands of an operation and of all that its regions hold."""
-    if not op.regions:
-        return op.operands
-    return [operand for inner in operations_in(op) for operand in inner.operands]
+        return product if term.has_one_use() else None
 
 
 class LaneAnalysis:

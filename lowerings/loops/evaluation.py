@@ -129,7 +129,7 @@ class BodyEvaluator:
             return (
                 self.lanewise(op.result) is Lanewise.UNIFORM
                 and all(p in inputs and arguments[inputs[p]] == [p] for p in op.parts)
-                and all(len(tuple(part.uses)) == 1 for part in op.parts)
+                and all(part.has_one_use() for part in op.parts)
                 and are_adjacent([inputs[part] for part in op.parts])
             )
 

@@ -39,6 +39,7 @@ from lowerings.schedules.schedule import (
     ScheduleError,
     outer_steps,
 )
+from xla_dialect.xdsl.traversal import ancestors
 
 
 @dataclass(frozen=True)
@@ -243,11 +244,8 @@ def _check_packs(nest: Nest, body: Body, schedule: Schedule, packs: Sequence[Pac
     _check_copy(
         body.mask[roles.right], pack.copy, vector, [s for s in inside if isinstance(s, Loop)]
     )
-    op = nest.op.parent_op()
-    while op is not None:
-        if isinstance(op, scf.ParallelOp):
-            raise ScheduleError("(SR9) a copy inside of a parallel loop")
-        op = op.parent_op()
+    if any(isinstance(op, scf.ParallelOp) for op in ancestors(nest.op)):
+        raise ScheduleError("(SR9) a copy inside of a parallel loop")
 
 
 def _check_copy(reached: int, copy: LoopOrder, vector: int, inside: Sequence[Loop]) -> None:

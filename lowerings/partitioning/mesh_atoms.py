@@ -8,7 +8,7 @@ numbers. A device's place in the mesh is one coordinate for each atom.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -16,22 +16,17 @@ from math import prod
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 
 from lowerings.partitioning.reshard_steps import Atoms, Spread
-from xla_dialect.analysis.manual_borders import located_border
+from xla_dialect.analysis.manual_borders import all_shardings
 from xla_dialect.devices.replica_groups import MeshGroups
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import (
     meshes_of,
-    parameter_shardings,
-    result_shardings,
-    returned_shardings,
 )
 from xla_dialect.sharding.axes import AxisReference, in_mesh_order, merged_axes
 from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.xdsl.traversal import operations_in
 
 
 @dataclass(frozen=True)
@@ -148,7 +143,7 @@ def program_mesh(module: ModuleOp) -> MeshAtoms | None:
 
     Raises XlaError for several meshes, and for one that is unknown.
     """
-    shardings = [sharding for sharding in _all_shardings(module) if sharding is not None]
+    shardings = list(all_shardings(module))
     meshes = meshes_of(module)
     found: dict[Mesh, str | Mesh] = {}
     for sharding in shardings:
@@ -164,18 +159,6 @@ def program_mesh(module: ModuleOp) -> MeshAtoms | None:
     for mesh, name in found.items():
         return MeshAtoms.of(name, mesh, (s for s in shardings if s.mesh_in(meshes) == mesh))
     return None
-
-
-def _all_shardings(module: ModuleOp) -> Sequence[Sharding | None]:
-    found: list[Sharding | None] = []
-    for op in operations_in(module):
-        if isinstance(op, FuncOp):
-            found.extend((*parameter_shardings(op), *returned_shardings(op)))
-        else:
-            found.extend(result_shardings(op) or ())
-            border = located_border(op)
-            found.extend(() if border is None else border.shardings)
-    return found
 
 
 def _primes(size: int) -> list[int]:

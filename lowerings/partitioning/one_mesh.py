@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from xla_dialect.analysis.manual_borders import ManualBorder, located_border, set_manual_border
+from xla_dialect.analysis.manual_borders import (
+    ManualBorder,
+    all_shardings,
+    located_border,
+    set_manual_border,
+)
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import (
     meshes_of,
@@ -53,19 +58,6 @@ def unite_meshes(module: ModuleOp) -> bool:
         return False
     set_meshes(module, {**meshes, target: common})
     return True
-
-
-def all_shardings(module: ModuleOp) -> Iterator[Sharding]:
-    """What functions, operations and borders of manual computations say."""
-    for op in operations_in(module):
-        if isinstance(op, FuncOp):
-            for sharding in (*parameter_shardings(op), *returned_shardings(op)):
-                if sharding is not None:
-                    yield sharding
-            continue
-        yield from result_shardings(op) or ()
-        border = located_border(op)
-        yield from () if border is None else border.shardings
 
 
 class _NoWholeAxes(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import cast
@@ -23,7 +23,7 @@ from xla_dialect.ops.process_groups import CollectiveOp
 from xla_dialect.ops.reduction import only_operation
 from xla_dialect.types import Array, sizes_of
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
-from xla_dialect.xdsl.traversal import operands_of, operations_in
+from xla_dialect.xdsl.traversal import operands_in, operands_of, operations_in
 
 _COMBINED = (AllGatherOp, AllReduceOp, ReduceScatterOp)
 
@@ -94,7 +94,7 @@ def _rounds(operations: Sequence[Operation], limit: int) -> Sequence[_Round]:
     known_from: dict[SSAValue, int] = {}
     ordered = 0
     for op in operations:
-        number = max((known_from.get(value, 0) for value in _uses(op)), default=0)
+        number = max((known_from.get(value, 0) for value in operands_in(op)), default=0)
         is_ordered = not isinstance(op, CollectiveOp) and not is_pure(op)
         if is_ordered:
             number = ordered = max(number, ordered)
@@ -108,14 +108,6 @@ def _rounds(operations: Sequence[Operation], limit: int) -> Sequence[_Round]:
             found[number].others.append(op)
         known_from.update(dict.fromkeys(op.results, number + is_combined))
     return found
-
-
-def _uses(op: Operation) -> Iterator[SSAValue]:
-    """The values that an operation, or what is in it, uses."""
-    yield from operands_of(op)
-    if op.regions:
-        for inner in operations_in(op):
-            yield from operands_of(inner)
 
 
 def _move(op: Operation, before: Operation) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
@@ -23,13 +22,11 @@ from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.options import require_option
 from lowerings.simplify.xla_inline import XlaInlinePass
 from xla_dialect.analysis.computations import is_call
+from xla_dialect.analysis.manual_borders import all_shardings
 from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import (
     meshes_of,
-    parameter_shardings,
-    result_shardings,
-    returned_shardings,
     set_function_shardings,
     set_result_shardings,
 )
@@ -130,7 +127,7 @@ def _mesh_atoms(module: ModuleOp) -> dict[str, MeshAtoms]:
     meshes = meshes_of(module)
     shardings: dict[str, list[Sharding]] = {name: [] for name in meshes}
     named: dict[str, str | Mesh] = {name: name for name in meshes}
-    for sharding in _said(module):
+    for sharding in all_shardings(module):
         key = str(sharding.mesh)
         if isinstance(sharding.mesh, Mesh):
             named[key] = sharding.mesh
@@ -140,14 +137,3 @@ def _mesh_atoms(module: ModuleOp) -> dict[str, MeshAtoms]:
         mesh = name if isinstance(name, Mesh) else meshes[name]
         found[key] = MeshAtoms.of(name, mesh, shardings[key])
     return found
-
-
-def _said(module: ModuleOp) -> Iterator[Sharding]:
-    """All shardings in a module."""
-    for op in operations_in(module):
-        if isinstance(op, FuncOp):
-            for sharding in (*parameter_shardings(op), *returned_shardings(op)):
-                if sharding is not None:
-                    yield sharding
-        else:
-            yield from result_shardings(op) or ()

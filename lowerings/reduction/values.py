@@ -30,6 +30,7 @@ from xla_dialect.literals.arrays import from_numpy, numpy_dtype
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.tuples import TupleOp
 from xla_dialect.types import element_class, extents, is_array
+from xla_dialect.xdsl.traversal import ancestors
 
 LARGEST_CONSTANT = 1 << 16
 """Elements of an array that a new constant may have."""
@@ -37,10 +38,7 @@ LARGEST_CONSTANT = 1 << 16
 
 def is_attached(op: Operation, module: ModuleOp) -> bool:
     """Whether an operation is still a part of a module."""
-    parent: Operation | None = op
-    while parent is not None and parent is not module:
-        parent = parent.parent_op()
-    return parent is module
+    return module.is_ancestor(op)
 
 
 def function_around(op: Operation) -> FuncOp | None:
@@ -64,11 +62,8 @@ def constant_before(anchor: Operation, type_: Attribute) -> SSAValue | None:
 
 
 def _is_of_xla(op: Operation) -> bool:
-    parent: Operation | None = op
-    while parent is not None and not isinstance(parent, FuncOp):
-        if parent.name.startswith("xla."):
-            return True
-        parent = parent.parent_op()
+    if any(each.name.startswith("xla.") for each in (op, *ancestors(op))):
+        return True
     return any(each.name.startswith("xla.") for each in op.parent.ops) if op.parent else False
 
 

@@ -32,7 +32,6 @@ from xdsl.dialects.builtin import (
     FusedLoc,
     ModuleOp,
     NameLoc,
-    StringAttr,
     UnknownLoc,
     UnregisteredOp,
 )
@@ -46,7 +45,7 @@ from lowerings.rewriting.failure import rewrites_op
 from xla_dialect.extensions import CONVERSIONS, failures, loadable_extensions
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
 from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.traversal import inventory, operations_in
+from xla_dialect.xdsl.traversal import function_of, inventory, operations_in
 
 __all__ = [
     "ConversionBuilder",
@@ -328,10 +327,5 @@ def describe_place(op: Operation) -> str:
     described = describe_location(op.location)
     if described is not None:
         return described
-    parent: Operation | None = op
-    while parent is not None:
-        symbol = parent.properties.get("sym_name")
-        if isinstance(symbol, StringAttr):
-            return f"in @{symbol.data}"
-        parent = parent.parent_op()
-    return "at an unknown location"
+    function = function_of(op)
+    return "at an unknown location" if function is None else f"in @{function}"

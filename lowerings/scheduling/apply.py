@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
 
 from lowerings.loops.nest import NESTS, Nest
@@ -14,7 +13,7 @@ from lowerings.schedules.dialect import set_schedule
 from lowerings.schedules.schedule import Schedule
 from lowerings.scheduling.checking import check_schedules
 from lowerings.scheduling.on_memrefs import nest_on_memrefs
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.traversal import function_of, operations_in
 
 ASKER = "apply"
 
@@ -42,7 +41,7 @@ def matching(
             name in (None, op.name)
             and (iterators is None or tuple(iterators) == iterators_of(nest_on_memrefs(op, ASKER)))
             and all(given.get(key) == value for key, value in (attributes or {}).items())
-            and function in (None, _function_of(op))
+            and function in (None, function_of(op))
         )
 
     return matches
@@ -51,14 +50,6 @@ def matching(
 def iterators_of(nest: Nest) -> tuple[str, ...]:
     """The iterator types of the dimensions of a nest."""
     return tuple("reduction" if reduces else "parallel" for reduces in nest.is_reduction)
-
-
-def _function_of(op: Operation) -> str | None:
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, FuncOp):
-        parent = parent.parent_op()
-    name = None if parent is None else parent.properties.get("sym_name")
-    return name.data if isinstance(name, StringAttr) else None
 
 
 def apply(module: ModuleOp, matches: Matcher, schedule: Scheduler) -> Sequence[Operation]:

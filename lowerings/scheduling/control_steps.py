@@ -56,6 +56,7 @@ from lowerings.scheduling.script import (
     operations_of,
 )
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.xdsl.traversal import ancestors
 
 _INTERFACES: Mapping[MatchInterfaceEnum, tuple[type[Operation], ...]] = {
     MatchInterfaceEnum.LINALG_OP: (LinalgStructuredOperation,),
@@ -158,13 +159,9 @@ def _cast(script: Script, step: CastOp, given: Sequence[Handle]) -> Sequence[Han
 def _get_parent(script: Script, step: GetParentOp, given: Sequence[Handle]) -> Sequence[Handle]:
     found: list[Operation] = []
     for op in operations_of(script, step, given[0]):
-        parent, left = op, step.nth_parent.value.data
-        while parent is not None and left:
-            parent = parent.parent_op()
-            if parent is not None and _is_wanted(step, parent):
-                left -= 1
-        if parent is not None:
-            found.append(parent)
+        places = [op, *(each for each in ancestors(op) if _is_wanted(step, each))]
+        if 0 <= (number := step.nth_parent.value.data) < len(places):
+            found.append(places[number])
         elif step.allow_empty_results is None:
             script.fail(step, "nothing around it is what is asked for", op)
     handle: Sequence[Payload] = found

@@ -19,7 +19,7 @@ from lowerings.bufferize.strided import identity_type
 from lowerings.bufferize.tensor_operands import is_tensor, linalg_inputs, linalg_outputs
 from lowerings.loops.nest import NESTS, Nest, nest_of
 from xla_dialect.xdsl.creation import create
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.traversal import free_values, operations_in
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,8 @@ def on_memrefs(op: Operation) -> OnMemrefs:
             fill = _copied(value.owner, [scalar, output], values)
             block.add_op(fill)
             fills[fill] = value.owner
-    for inner in operations_in(op.regions[0]):
-        for operand in inner.operands:
-            if not op.is_ancestor(_block_of(operand)):
-                own(operand)
+    for value in free_values(op.regions[0]):
+        own(value)
     copy = _copied(op, [*inputs, *outputs], values)
     for inner in operations_in(copy.regions[0]):
         if isinstance(inner, tensor.ExtractOp):
@@ -79,13 +77,6 @@ def on_memrefs(op: Operation) -> OnMemrefs:
     block.add_op(copy)
     function = FuncOp("main", FunctionType.from_lists(block.arg_types, []), Region(block))
     return OnMemrefs(ModuleOp([function]), copy, fills)
-
-
-def _block_of(value: SSAValue) -> Block:
-    owner = value.owner
-    block = owner if isinstance(owner, Block) else owner.parent
-    assert block is not None
-    return block
 
 
 def _argument(block: Block, value: SSAValue) -> SSAValue:

@@ -32,6 +32,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 from lowerings.ir.switch_cases import flag_bits, switch_cases
 from xla_dialect.xdsl.dominance import immediate_dominators, reverse_postorder, successors
 from xla_dialect.xdsl.linking import replace_uses
+from xla_dialect.xdsl.traversal import block_of
 
 __all__ = ["CannotBeStructured", "Flow", "Structurer", "edges_of"]
 
@@ -372,7 +373,7 @@ class Structurer:
                 values.append(self._constant(way, numbers[target], type_))
             for each in exits:
                 values.extend(way.args if each is target else [None] * len(each.args))
-            values.extend(v if self._dominates(_block_of(v), block) else None for v in outer)
+            values.extend(v if self._dominates(block_of(v), block) else None for v in outer)
             self._insert(way, cf.BranchOp(left, *self.defined(way, values, left.arg_types)))
             branch.successors[index] = way
             added.add(way)
@@ -505,16 +506,9 @@ class Structurer:
         return op
 
 
-def _block_of(value: SSAValue) -> Block:
-    owner = value.owner
-    block = owner if isinstance(owner, Block) else owner.parent_block()
-    assert block is not None
-    return block
-
-
 def _is_in(value: SSAValue, block: Block) -> bool:
     """Whether a value is one of a block, or of what stands in it."""
-    here: Block | None = _block_of(value)
+    here: Block | None = block_of(value)
     while here is not None and here is not block:
         here = here.parent_block()
     return here is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnknownLoc
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from lowerings.ir.equality import KnownOperations, StructuralKeys
 from lowerings.rewriting.counting import RewriteCounter, running_counter
 from lowerings.rewriting.dead_code import remove_dead_code
 from lowerings.rewriting.failure import rewrites_op
@@ -29,9 +30,8 @@ from lowerings.simplify.purity import is_pure
 from lowerings.simplify.rewriting import Replacement, Rule
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.creation import ConstantOp
-from xla_dialect.xdsl.attribute_identity import AttributeIdentities
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
-from xla_dialect.xdsl.traversal import operands_of, operations_in
+from xla_dialect.xdsl.traversal import operations_in
 
 RULES: dict[type[Operation], list[Rule]] = defaultdict(list)
 for _rules in (
@@ -126,9 +126,10 @@ class Simplifier:
 
     folder: ConstantFolder
     pinned: frozenset[Operation]
-    _known: dict[Hashable, Operation] = field(default_factory=dict[Hashable, Operation])
-    """The operations of the block so far, by what makes them equal."""
-    _identity: AttributeIdentities = field(default_factory=AttributeIdentities)
+    _known: KnownOperations = field(
+        default_factory=lambda: KnownOperations(StructuralKeys(), of_attributes=False)
+    )
+    """The operations of the block so far."""
     _anchor: Operation | None = None
     """The operation of the program in front of which rules insert."""
     _counter: RewriteCounter | None = field(default_factory=running_counter)
@@ -137,7 +138,7 @@ class Simplifier:
         """Simplifies the operations of a block, those in regions first."""
         outer = self._known, self._anchor
         # Regions of xla operations are isolated from above: nothing outside dominates into them.
-        self._known = {}
+        self._known = KnownOperations(self._known.keys, of_attributes=False)
         op = block.first_op
         while op is not None:
             following = op.next_op
@@ -202,14 +203,8 @@ class Simplifier:
 
     def _equal(self, op: XlaOp) -> Sequence[SSAValue] | None:
         """The results of an equal operation before, None if this is the first."""
-        identity = self._identity
-        types = tuple([identity(result.type) for result in op.results])
-        properties = identity.named(op.properties)
-        key = (type(op), operands_of(op), properties, types, len(op.regions))
-        equal = self._known.setdefault(key, op)
+        equal = self._known.first_equal(op)
         if equal is op or equal.parent is not op.parent or equal in self.pinned:
-            return None
-        if op.regions and not _same_regions(op, equal):
             return None
         return list(equal.results)
 
@@ -221,10 +216,3 @@ def _as_values(replacement: Replacement) -> Sequence[SSAValue] | None:
 def _have_types(values: Sequence[SSAValue], op: Operation) -> bool:
     """Whether values can stand for the results: layouts are a part of their types."""
     return [value.type for value in values] == [result.type for result in op.results]
-
-
-def _same_regions(op: Operation, other: Operation) -> bool:
-    return all(
-        mine.is_structurally_equivalent(theirs)
-        for mine, theirs in zip(op.regions, other.regions, strict=True)
-    )

@@ -127,7 +127,7 @@ def _elementwise(value: SSAValue) -> Node | None:
 
 def _compute_expanded(op: tensor.ExpandShapeOp, pending: list[tensor.ExpandShapeOp]) -> bool:
     node = _elementwise(op.src)
-    if node is None or view_of(op, 0) is not None or sum(1 for _ in op.src.uses) != 1:
+    if node is None or view_of(op, 0) is not None or not op.src.has_one_use():
         return False
     if node.op.parent is not op.parent or len(node.op.res) != 1:
         return False

@@ -68,7 +68,7 @@ def _fold(transpose: GenericOp) -> bool:
         not isinstance(reduction, GenericOp)
         or reduction.parent is not transpose.parent
         or len(reduction.res) != 1
-        or not _is_used_once(value)
+        or not value.has_one_use()
         or IteratorTypeAttr.reduction() not in reduction.iterator_types.data
     ):
         return False
@@ -114,10 +114,6 @@ def _permutation(op: GenericOp) -> Indices | None:
     if read is None or written != identity(rank) or not is_permutation(read, rank):
         return None
     return None if read == identity(rank) else read
-
-
-def _is_used_once(value: SSAValue) -> bool:
-    return sum(1 for _ in value.uses) == 1
 
 
 def _destination(reduction: GenericOp, type_: TensorType[Attribute]) -> SSAValue | None:

@@ -88,3 +88,48 @@ func.func @dead(%i: i32) {
   %t = arith.muli %s, %s : i32
   func.return
 }
+
+// What the regions inside of a body do counts; the names in them do not.
+// CHECK-LABEL: @branches
+// CHECK:         %[[MAGNITUDE:.*]] = linalg.generic
+// CHECK:         %[[OTHER:.*]] = linalg.generic
+// CHECK-NOT:     linalg.generic
+// CHECK:         func.return %[[MAGNITUDE]], %[[OTHER]], %[[MAGNITUDE]]
+func.func @branches(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.cmpf olt, %a, %zero : f32
+    %r = scf.if %c -> (f32) {
+      %n = arith.negf %a : f32
+      scf.yield %n : f32
+    } else {
+      scf.yield %a : f32
+    }
+    linalg.yield %r : f32
+  } -> tensor<4xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.cmpf olt, %a, %zero : f32
+    %r = scf.if %c -> (f32) {
+      scf.yield %a : f32
+    } else {
+      %n = arith.negf %a : f32
+      scf.yield %n : f32
+    }
+    linalg.yield %r : f32
+  } -> tensor<4xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %s = arith.cmpf olt, %p, %zero : f32
+    %t = scf.if %s -> (f32) {
+      %n = arith.negf %p : f32
+      scf.yield %n : f32
+    } else {
+      scf.yield %p : f32
+    }
+    linalg.yield %t : f32
+  } -> tensor<4xf32>
+  func.return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}

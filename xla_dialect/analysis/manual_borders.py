@@ -8,19 +8,27 @@ end.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from xdsl.dialects.builtin import DictionaryAttr, StringAttr
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
 from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.ops.custom_calls import GLOBAL_TO_LOCAL, LOCAL_TO_GLOBAL, CustomCallOp
 from xla_dialect.ops.transfers import KEPT_IN
 from xla_dialect.sharding.array_sharding import Sharding, Shardings
-from xla_dialect.sharding.attributes import ManualAxesAttr, ShardingPerValueAttr
+from xla_dialect.sharding.attributes import (
+    ManualAxesAttr,
+    ShardingPerValueAttr,
+    parameter_shardings,
+    result_shardings,
+    returned_shardings,
+)
 from xla_dialect.sharding.axes import ManualAxes
+from xla_dialect.xdsl.traversal import operations_in
 
 _IN_SHARDINGS, _OUT_SHARDINGS = "xla.sdy.in_shardings", "xla.sdy.out_shardings"
 _MANUAL_AXES = "xla.sdy.manual_axes"
@@ -47,6 +55,19 @@ class ManualBorder:
             _IN_SHARDINGS if self.is_cut else _OUT_SHARDINGS: StringAttr(str(shardings)),
             _MANUAL_AXES: StringAttr(str(ManualAxesAttr(ManualAxes(self.manual_axes)))),
         }
+
+
+def all_shardings(module: ModuleOp) -> Iterator[Sharding]:
+    """What functions, operations and borders of manual computations say."""
+    for op in operations_in(module):
+        if isinstance(op, FuncOp):
+            for sharding in (*parameter_shardings(op), *returned_shardings(op)):
+                if sharding is not None:
+                    yield sharding
+            continue
+        yield from result_shardings(op) or ()
+        border = located_border(op)
+        yield from () if border is None else border.shardings
 
 
 def located_border(op: Operation) -> ManualBorder | None:

@@ -45,7 +45,7 @@ from xla_dialect.types import all_compatible, extents, flatten, is_array, keeps_
 from xla_dialect.xdsl.attribute_identity import AttributeIdentities
 from xla_dialect.xdsl.dominance import NotDefined, verify_alone, visit_in_order
 from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.traversal import deep_recursion, operands_of, operations_in
+from xla_dialect.xdsl.traversal import deep_recursion, function_of, operands_of, operations_in
 
 # Shardings name meshes and axes that there are, each axis once, and fit their arrays.
 #
@@ -340,10 +340,8 @@ def invalid_program(op: Operation, message: str, sources: Sources) -> InvalidPro
 
 def _context(op: Operation) -> str:
     """Which function an operation without a location is in."""
-    parent: Operation | None = op
-    while parent is not None and not isinstance(parent, FuncOp):
-        parent = parent.parent_op()
-    return "" if parent is None else f" (in @{parent.sym_name.data})"
+    function = function_of(op)
+    return "" if function is None else f" (in @{function})"
 
 
 _Check: TypeAlias = Callable[[Operation, "_Program"], None]

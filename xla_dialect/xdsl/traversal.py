@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,7 +18,7 @@ from operator import attrgetter
 from struct import unpack
 from typing import Any, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
@@ -77,6 +77,51 @@ def _append_block(block: Block, found: list[Operation]) -> None:
         for region in op.regions:
             _append_region(region, found)
         op = op._next_op
+
+
+def operands_in(op: Operation) -> Sequence[SSAValue]:
+    """The operands of an operation and of all in its regions, some of them several times."""
+    if not op.regions:
+        return op._operands
+    return [operand for each in operations_in(op) for operand in each._operands]
+
+
+def free_values(*tops: Operation | Region) -> list[SSAValue]:
+    """The values that operations or regions use but do not define, in the order of their uses."""
+    operations = [op for top in tops for op in operations_in(top)]
+    used = dict.fromkeys([operand for op in operations for operand in op._operands])
+    regions = [region for op in operations for region in op.regions]
+    regions += [top for top in tops if type(top) is Region]
+    if not regions and len(operations) == 1:
+        return list(used)
+    defined: set[SSAValue] = {result for op in operations for result in op.results}
+    defined.update([a for region in regions for block in region.blocks for a in block.args])
+    return [value for value in used if value not in defined]
+
+
+def block_of(value: SSAValue) -> Block:
+    """The block that a value is an argument of, or that its operation stands in."""
+    owner = value.owner
+    block = owner if isinstance(owner, Block) else owner.parent
+    assert block is not None
+    return block
+
+
+def ancestors(op: Operation) -> Iterator[Operation]:
+    """The operations that an operation is inside of, the innermost first."""
+    parent = op.parent_op()
+    while parent is not None:
+        yield parent
+        parent = parent.parent_op()
+
+
+def function_of(op: Operation) -> str | None:
+    """The name of the function that an operation is, or is in."""
+    for each in (op, *ancestors(op)):
+        name = each.properties.get("sym_name")
+        if isinstance(name, StringAttr) and not isinstance(each, ModuleOp):
+            return name.data
+    return None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from xdsl.dialects import func, memref, vector
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from lowerings.dialects.vector_extension import GatherOp, ScatterOp
@@ -24,6 +23,7 @@ from lowerings.targets.llvm.memref import groups, mixed
 from lowerings.targets.llvm.types import INDEX, ValueType, layout_of
 from lowerings.targets.llvm.vector import splat, steps
 from xla_dialect.xdsl.operation_table import OperationTable
+from xla_dialect.xdsl.traversal import function_of
 
 Check: TypeAlias = Callable[[FunctionEmitter, Operation, GuardWriter], None]
 """Prints what is to be checked before an operation."""
@@ -65,11 +65,8 @@ def _difference(e: FunctionEmitter, lhs: str, rhs: str) -> str:
 
 def _where(op: Operation) -> str:
     """An operation and its function, as messages begin."""
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, func.FuncOp):
-        parent = parent.parent_op()
-    name = "" if parent is None else parent.properties.get("sym_name")
-    return f"{op.name} in @{name.data}" if isinstance(name, StringAttr) else op.name
+    function = function_of(op)
+    return op.name if function is None else f"{op.name} in @{function}"
 
 
 def _braced(text: object) -> str:

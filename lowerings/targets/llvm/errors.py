@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
 from lowerings.rewriting.conversion import describe_location
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.xdsl.traversal import function_of
 
 
 class UnsupportedType(Exception):
@@ -21,14 +21,6 @@ class EmissionError(XlaError):
         self.reason = reason
         place = describe_location(op.location)
         head = "" if place is None else f"{place}: "
-        super().__init__(f"{head}cannot emit LLVM IR: {op.name}{_enclosing_function(op)}: {reason}")
-
-
-def _enclosing_function(op: Operation) -> str:
-    parent = op.parent_op()
-    while parent is not None:
-        symbol = parent.properties.get("sym_name")
-        if isinstance(symbol, StringAttr):
-            return f" in @{symbol.data}"
-        parent = parent.parent_op()
-    return ""
+        function = function_of(op)
+        around = "" if function is None else f" in @{function}"
+        super().__init__(f"{head}cannot emit LLVM IR: {op.name}{around}: {reason}")

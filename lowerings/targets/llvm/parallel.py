@@ -29,7 +29,7 @@ from lowerings.targets.llvm.emitter import Component, FunctionEmitter, View
 from lowerings.targets.llvm.interface import THREADS
 from lowerings.targets.llvm.loops import Bound, trip_count
 from lowerings.targets.llvm.types import INDEX, POINTER
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.traversal import free_values
 
 EmitIterations: TypeAlias = Callable[[FunctionEmitter, Bound, Bound], object]
 """Prints the loops, the outermost from a first to below a last value of its variable."""
@@ -109,13 +109,8 @@ def is_task(op: scf.ParallelOp) -> bool:
 
 def _values_from_outside(op: scf.ParallelOp) -> Sequence[SSAValue]:
     """The values that the body of the loop captures, bounds of inner loops included."""
-    inside: set[SSAValue] = set(op.body.block.args)
-    used: dict[SSAValue, None] = dict.fromkeys((*op.lowerBound, *op.upperBound[1:], *op.step))
-    for inner in operations_in(op.body):
-        inside.update(inner.results)
-        inside.update(a for region in inner.regions for b in region.blocks for a in b.args)
-        used.update(dict.fromkeys(inner.operands))
-    return [value for value in used if value not in inside]
+    bounds = (*op.lowerBound, *op.upperBound[1:], *op.step)
+    return list(dict.fromkeys((*bounds, *free_values(op.body))))
 
 
 def _capture(e: FunctionEmitter, inner: FunctionEmitter, op: scf.ParallelOp) -> list[_Captured]:

@@ -28,7 +28,7 @@ from lowerings.targets.riscv.affine_addresses import (
     base_of,
     is_loop_index,
 )
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.traversal import block_of, operations_in
 
 EXECUTES = "executes"
 """The unit attribute of a loop that has one iteration at least."""
@@ -206,7 +206,7 @@ class _Function:
     def _use_pointer(self, op: Operation) -> None:
         address = address_of(op)
         if any(
-            not is_loop_index(each) and _block_of(each) is not self.block for each in address.terms
+            not is_loop_index(each) and block_of(each) is not self.block for each in address.terms
         ):
             return
         # So that the constants of a group reach from one pointer.
@@ -304,7 +304,7 @@ class _Function:
 
     def _end(self, loop: riscv_scf.ForOp, counter: _Carried, count: int) -> SSAValue:
         """Where a pointer is after the last iteration; as far outside as where it begins."""
-        around = _block_of(counter.initial).find_ancestor_op_in_block(loop)
+        around = block_of(counter.initial).find_ancestor_op_in_block(loop)
         assert around is not None
         builder = Builder(InsertPoint.before(around))
         return _plus(builder, counter.initial, count * counter.step)
@@ -331,14 +331,8 @@ def _counter(carried: list[_Carried]) -> _Carried | None:
     return min(usable, key=lambda each: _depth(each.initial), default=None)
 
 
-def _block_of(value: SSAValue) -> Block:
-    block = value.owner if isinstance(value.owner, Block) else value.owner.parent_block()
-    assert block is not None
-    return block
-
-
 def _depth(value: SSAValue) -> int:
-    depth, block = 0, _block_of(value)
+    depth, block = 0, block_of(value)
     while block is not None and isinstance(op := block.parent_op(), riscv_scf.ForOp):
         depth, block = depth + 1, op.parent_block()
     return depth
