@@ -68,8 +68,8 @@ static void check_loops(unsigned seed, int turns, int64_t inner) {
 }
 
 static void *call(void *seed) {
-    check_loops((unsigned)(uintptr_t)seed, 400, 0);
-    check_loops((unsigned)(uintptr_t)seed, 40, 5);
+    check_loops((unsigned)(uintptr_t)seed, 150, 0);
+    check_loops((unsigned)(uintptr_t)seed, 20, 5);
     return NULL;
 }
 
@@ -90,9 +90,9 @@ int main(int count, char **arguments) {
     unsigned seed = count > 2 ? (unsigned)atoi(arguments[2]) : 1;
     const char *what = count > 1 ? arguments[1] : "";
     if (strcmp(what, "loops") == 0) {
-        check_loops(seed, 4000, 0);
+        check_loops(seed, 1000, 0);
     } else if (strcmp(what, "nested") == 0) {
-        check_loops(seed, 300, 7);
+        check_loops(seed, 100, 7);
     } else if (strcmp(what, "callers") == 0 || strcmp(what, "forks") == 0) {
         int forks = strcmp(what, "forks") == 0;
         pthread_t callers[4];
