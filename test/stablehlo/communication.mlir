@@ -5,7 +5,7 @@
 
 // CHECK-LABEL: func.func @collectives
 func.func @collectives(%x: tensor<4xf32>, %m: tensor<4x6xf32>) {
-  // CHECK-NEXT: xla.all_gather %x {replica_groups = #xla.replica_groups<{{..0,2.,.1,3..}}>, channel_id = 1, use_global_device_ids = true, dimension = 0} : (tensor<4xf32>) -> tensor<8xf32>
+  // CHECK-NEXT: xla.all_gather %x {replica_groups = #xla.replica_groups<{{..0,2.,.1,3..}}>, channel_id = 1, dimension = 0, use_global_device_ids = true} : (tensor<4xf32>) -> tensor<8xf32>
   %0 = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>, use_global_device_ids}> : (tensor<4xf32>) -> tensor<8xf32>
   // Groups of different sizes are filled up with -1.
   // CHECK-NEXT: xla.all_reduce %x, %x {replica_groups = #xla.replica_groups<{{..0,1.,.2..}}>{{.*}}} : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) to_apply

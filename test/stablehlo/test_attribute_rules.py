@@ -96,7 +96,7 @@ ILLEGAL = {
     f"{UNARY} #stablehlo.result_accuracy<atol = 0.0>}}> : {SAME}": "None is none of DEFAULT",
     f"{UNARY} #stablehlo.result_accuracy<slack = 1>}}> : {SAME}": "result_accuracy has no slack",
     '"stablehlo.tuple"(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>': "not a tuple",
-    f'"stablehlo.collective_permute"(%x) <{{source_target_pairs = dense<[[0, -2]]> : tensor<1x2xi64>}}> : {SAME}': "[[0, -2]], not pairs",
+    f'"stablehlo.collective_permute"(%x) <{{source_target_pairs = dense<[[0, -2]]> : tensor<1x2xi64>}}> : {SAME}': "have a negative id",
     '"stablehlo.case"(%b) ({ stablehlo.return %x : tensor<4x4xf32> }, { stablehlo.return %x : tensor<4x4xf32> }) : (tensor<i1>) -> tensor<4x4xf32>': "the index is pred[], expected s32[]",
     infeed("[0]"): "has entries that are no lists of numbers",
     infeed("[[0], [0]]"): "expected one of each of 1 arrays",

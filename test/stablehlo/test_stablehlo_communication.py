@@ -41,7 +41,7 @@ GROUPS = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
         ),
         (
             f'"stablehlo.collective_broadcast"(%x) <{{{GROUPS}, channel_handle = 1 : i64}}> : {ONE_TO_ONE}',
-            "channel_handle is 1 : i64, not #stablehlo.channel_handle<...>",
+            "channel_handle: 1 : i64 should be of base attribute stablehlo.channel_handle",
         ),
         (
             f'"stablehlo.collective_broadcast"(%x) <{{{GROUPS}, channel_handle = #stablehlo.channel_handle<type = 1>}}> : {ONE_TO_ONE}',
@@ -65,7 +65,7 @@ GROUPS = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
         ),
         (
             f'"stablehlo.collective_permute"(%x) <{{source_target_pairs = dense<[[0, 1, 2]]> : tensor<1x3xi64>}}> : {ONE_TO_ONE}',
-            "source_target_pairs are [[0, 1, 2]], not pairs",
+            "source_target_pairs is [[0, 1, 2]], not pairs",
         ),
         (
             "stablehlo.rng %f, %f, %x, distribution = GAMMA : (tensor<f32>, tensor<f32>, tensor<4xf32>) -> tensor<4xf32>",
@@ -101,16 +101,19 @@ GROUPS = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
         ),
         (
             '"stablehlo.infeed"(%t) <{infeed_config = 1 : i64}> : (!stablehlo.token) -> (tensor<4xf32>, !stablehlo.token)',
-            "infeed_config is 1 : i64, not a string",
+            "infeed_config: 1 : i64 should be of base attribute string",
         ),
         *(
             (
                 f'"stablehlo.{name}"() : () -> !stablehlo.token',
-                "has 0 operands, expected a token at",
+                "(Operands) found 0, taken are (inputs..., token)",
             )
             for name in ("outfeed", "send")
         ),
-        ('"stablehlo.recv"(%t) : (!stablehlo.token) -> ()', "has 0 results, expected a token at"),
+        (
+            '"stablehlo.recv"(%t) : (!stablehlo.token) -> ()',
+            "(Results) found 0, taken are (outputs..., next_token)",
+        ),
         *(
             (
                 f'"stablehlo.all_gather"(%x) <{{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = {mesh}, axes = [{axes}]>}}> : {ONE_TO_ONE}',
@@ -147,11 +150,11 @@ GROUPS = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
         ),
         (
             f'"stablehlo.cross-replica-sum"(%x) <{{replica_groups = #stablehlo.replica_group_mesh_axes<mesh = {MESH_A}, axes = [{REF_A}]>}}> : {ONE_TO_ONE}',
-            "not a matrix of i64",
+            "should be of base attribute dense",
         ),
         (
             '"stablehlo.send"(%x, %t) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<[[0, 1, 2]]> : tensor<1x3xi64>}> : (tensor<4xf32>, !stablehlo.token) -> !stablehlo.token',
-            "source_target_pairs are [[0, 1, 2]], not pairs",
+            "source_target_pairs is [[0, 1, 2]], not pairs",
         ),
     ],
 )

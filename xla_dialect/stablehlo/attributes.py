@@ -51,7 +51,6 @@ WORD_NAMES = (
 """The attributes that are one word of an enumeration."""
 
 FIELD_NAMES = (
-    "channel_handle",
     "dot",
     "dot_algorithm",
     "gather",
@@ -196,6 +195,27 @@ def parse_value(parser: AttrParser) -> Attribute:
 def integers(values: Sequence[int]) -> DenseArrayBase[Any]:
     """A list of integers as `array<i64>`."""
     return DenseArrayBase.from_list(i64, values)
+
+
+@irdl_attr_definition
+class ChannelHandle(Fields):
+    """`#stablehlo.channel_handle<handle = 1, type = 1>`."""
+
+    name = "stablehlo.channel_handle"
+
+    @staticmethod
+    def of(number: int, kind: int) -> ChannelHandle:
+        """The handle of a channel with this number and of this type."""
+        return ChannelHandle(
+            (("handle", IntegerAttr(number, i64)), ("type", IntegerAttr(kind, i64)))
+        )
+
+    def field(self, name: str) -> int:
+        """`handle`, or `type`; raises VerifyException where it is missing."""
+        value = dict(self.data).get(name)
+        if not isinstance(value, IntegerAttr):
+            raise VerifyException(f"channel_handle has no {name}")
+        return cast("IntegerAttr[Any]", value).value.data
 
 
 @irdl_attr_definition
@@ -356,6 +376,7 @@ ATTRIBUTES: tuple[type[Attribute], ...] = (
     TokenType,
     FutureType,
     Bounds,
+    ChannelHandle,
     ConvolutionNumbers,
     ComparisonDirectionAttr,
     ComparisonTypeAttr,

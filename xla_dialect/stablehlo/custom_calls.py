@@ -8,12 +8,13 @@ from typing import cast
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, StringAttr, TupleType, i32
 from xdsl.ir import Attribute, SSAValue, TypeAttribute
 from xdsl.parser import Parser
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.attributes import CustomCallApiVersion, CustomCallApiVersionAttr
+from xla_dialect.devices.replica_groups import ReplicaGroupsAttr
 from xla_dialect.op import decode
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.stablehlo.attributes import Fields
-from xla_dialect.stablehlo.collectives import take_groups
 from xla_dialect.stablehlo.conversion import Conversion, Row
 from xla_dialect.stablehlo.dynamic_calls import (
     REPLACED_CALLS,
@@ -21,6 +22,7 @@ from xla_dialect.stablehlo.dynamic_calls import (
     take_shape_operands,
 )
 from xla_dialect.stablehlo.mesh_groups import MeshAxes
+from xla_dialect.stablehlo.ops.collectives import groups_among
 from xla_dialect.stablehlo.source import SourceOp, UnknownShape, integers_of
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types
 from xla_dialect.types import as_array, is_unbounded, spell_all, takes_unknown_sizes
@@ -159,7 +161,11 @@ def convert_custom_call(op: SourceOp, conversion: Conversion) -> Sequence[SSAVal
     if isinstance(
         op.properties.get("replica_groups", op.attributes.get("replica_groups")), MeshAxes
     ):
-        op.attributes["xla.replica_groups"] = take_groups(op, conversion)["replica_groups"]
+        try:
+            groups = groups_among(cast(Attribute, op.take("replica_groups")), conversion.meshes)
+        except VerifyException as error:
+            op.fail(str(error))
+        op.attributes["xla.replica_groups"] = ReplicaGroupsAttr(groups)
     op.attributes.update(kept)
     types = conversion.result_types(op)
     if any(map(is_unbounded, types)) and not takes_unknown_sizes():

@@ -1,5 +1,4 @@
-"""What StableHLO has left of earlier dialects: Einstein sums, PyTorch's index_select, and sums
-across replicas."""
+"""What StableHLO has left of earlier dialects: Einstein sums, and PyTorch's index_select."""
 
 from __future__ import annotations
 
@@ -16,15 +15,13 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 
 from xla_dialect.op import XlaOp
-from xla_dialect.ops.collectives import AllReduceOp
 from xla_dialect.ops.contraction import DotOp
 from xla_dialect.ops.data_movement import ReshapeOp, SliceOp, TransposeOp
 from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.shapes.size_arithmetic import compatible, is_unknown
-from xla_dialect.stablehlo.collectives import take_listed_groups
 from xla_dialect.stablehlo.contraction import keep_precision
 from xla_dialect.stablehlo.conversion import Conversion, Row, dimension_list, sizes_of
-from xla_dialect.stablehlo.legalize.reduction import emit_sum, sum_of_two
+from xla_dialect.stablehlo.legalize.reduction import emit_sum
 from xla_dialect.stablehlo.source import SourceOp, UnknownShape
 from xla_dialect.stablehlo.syntax import Clause, form
 from xla_dialect.types import Array, array, as_array, spell
@@ -245,25 +242,10 @@ def convert_torch_index_select(op: SourceOp, conversion: Conversion) -> Sequence
     return conversion.emit(GatherOp, [operand, vectors], conversion.result_types(op), properties)
 
 
-def convert_cross_replica_sum(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.cross-replica-sum`: an all-reduce that adds."""
-    (operand,) = conversion.operands(op)
-    if as_array(operand.type) is None:
-        op.fail(f"takes an array, found {operand.type}")
-    return conversion.emit(
-        AllReduceOp,
-        [operand],
-        conversion.result_types(op),
-        take_listed_groups(op),
-        [sum_of_two(cast(Array, operand.type).element_type)],
-    )
-
-
 _CONFIG = form(config=string_clause("einsum_config"))
 
 ROWS: Mapping[str, Row] = {
     "stablehlo.einsum": Row(_CONFIG, convert_einsum, operands=2),
     "stablehlo.unary_einsum": Row(_CONFIG, convert_unary_einsum, operands=1),
     "stablehlo.torch_index_select": Row(None, convert_torch_index_select, operands=2),
-    "stablehlo.cross-replica-sum": Row(None, convert_cross_replica_sum, operands=1),
 }

@@ -80,6 +80,20 @@ class StableHloOp(IRDLOperation, HloOperation):
         structure.regions.segments(len(self.regions))
         structure.check_properties(properties)
 
+    def inferred(
+        self, operands: Sequence[Attribute], declared: Sequence[Attribute]
+    ) -> Sequence[Attribute] | None:
+        """
+        The result types for operands of these types, by the rules of `SAME`, where these are known.
+
+        Raises Violation.
+        """
+        if self.SAME is None:
+            return None
+        return self.SAME.types_of(
+            self.xla_operand_types(operands), self.xla_properties(), self.regions, declared
+        )
+
     def verify_(self) -> None:
         """Checks the constraints and the result types, as far as sizes are known."""
         types = [*self.operand_types, *self.result_types]
@@ -96,14 +110,10 @@ class StableHloOp(IRDLOperation, HloOperation):
     def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
         """
         Checks the constraints and the result types for operands and results of these types of
-        `xla`: those of `SAME`, if there is one. Raises VerifyException.
+        `xla`. Raises VerifyException.
         """
-        if self.SAME is None:
-            return
-        inferred = self.SAME.types_of(
-            self.xla_operand_types(operands), self.xla_properties(), self.regions, declared
-        )
-        if not results_follow(declared, inferred):
+        inferred = self.inferred(operands, declared)
+        if inferred is not None and not results_follow(declared, inferred):
             raise Violation(
                 "Result", f"declared {spell_all(declared)}, inferred {spell_all(inferred)}"
             )

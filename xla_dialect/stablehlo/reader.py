@@ -28,8 +28,6 @@ from xla_dialect.self_checking.check import CHECK
 from xla_dialect.self_checking.interpreter import INTERPRETER
 from xla_dialect.shardy import SHARDY, ShardyOp
 from xla_dialect.stablehlo import (
-    collective_reduce,
-    collectives,
     composite,
     contraction,
     custom_calls,
@@ -41,7 +39,6 @@ from xla_dialect.stablehlo import (
     random,
     sharding,
     sorting,
-    transfers,
     windows,
 )
 from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES
@@ -73,9 +70,6 @@ ROWS: Mapping[str, Row] = {
     **normalization.ROWS,
     **random.ROWS,
     **dynamic_shapes.ROWS,
-    **collectives.ROWS,
-    **collective_reduce.ROWS,
-    **transfers.ROWS,
     **custom_calls.ROWS,
     **composite.ROWS,
     **legacy.ROWS,

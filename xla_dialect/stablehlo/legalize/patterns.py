@@ -5,13 +5,16 @@ from __future__ import annotations
 from xla_dialect.stablehlo.conversion import Legalize
 from xla_dialect.stablehlo.dynamic_shapes import convert_dynamic_reshape
 from xla_dialect.stablehlo.legalize import (
+    asynchronous,
     chlo,
+    collectives,
     control_flow,
     creation,
     data_movement,
     elementwise,
     reduction,
     shapes,
+    transfers,
     tuples,
 )
 from xla_dialect.stablehlo.legalize.from_xla import LegalizeFromXla
@@ -28,6 +31,9 @@ TO_XLA = OperationTable[Legalize](
         **reduction.TO_XLA,
         **shapes.TO_XLA,
         **tuples.TO_XLA,
+        **collectives.TO_XLA,
+        **asynchronous.TO_XLA,
+        **transfers.TO_XLA,
     }
 ).add(DynamicReshapeOp, convert_dynamic_reshape)
 
@@ -39,5 +45,8 @@ FROM_XLA = OperationTable[LegalizeFromXla](
         **data_movement.FROM_XLA,
         **elementwise.FROM_XLA,
         **tuples.FROM_XLA,
+        **collectives.FROM_XLA,
+        **asynchronous.FROM_XLA,
+        **transfers.FROM_XLA,
     }
 )

@@ -10,13 +10,16 @@ from types import ModuleType
 
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import (
+    asynchronous,
     chlo,
+    collectives,
     control_flow,
     creation,
     data_movement,
     elementwise,
     reduction,
     shapes,
+    transfers,
     tuples,
 )
 
@@ -29,6 +32,9 @@ FAMILIES = (
     reduction,
     control_flow,
     tuples,
+    collectives,
+    asynchronous,
+    transfers,
 )
 
 

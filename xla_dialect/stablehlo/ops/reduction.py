@@ -329,10 +329,10 @@ def pairs_of(name: str, value: Attribute | None) -> list[tuple[int, int]]:
     return [(low, high) for low, high in rows]
 
 
-def matrix(rows: Sequence[tuple[int, int]]) -> Attribute:
-    """A matrix of two columns, `dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>`."""
+def matrix(rows: Sequence[Sequence[int]], width: int = 2) -> Attribute:
+    """A matrix of rows of one width, `dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>`."""
     numbers = [number for row in rows for number in row]
-    return DenseIntOrFPElementsAttr.from_list(TensorType(i64, (len(rows), 2)), numbers)
+    return DenseIntOrFPElementsAttr.from_list(TensorType(i64, (len(rows), width)), numbers)
 
 
 @irdl_op_definition

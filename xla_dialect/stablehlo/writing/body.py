@@ -58,10 +58,6 @@ class BodyWriter:
         self.absorbed: set[Operation] = set()
         """Operations that the text of one before them includes."""
         self.trees: dict[SSAValue, Tree] = {}
-        self.contexts: dict[Operation, Tree] = {}
-        """What the done of an asynchronous operation returns, by the start."""
-        self.futures: dict[Operation, str] = {}
-        """The results of `stablehlo.async_start`, by the start."""
         self.type_text = program.type_text
         self._indent = _STEP * 2
         self._taken: set[str] = set()

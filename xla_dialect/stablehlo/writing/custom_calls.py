@@ -32,9 +32,9 @@ from xla_dialect.stablehlo.attribute_text import (
     unescaped,
 )
 from xla_dialect.stablehlo.custom_calls import API_VERSIONS
+from xla_dialect.stablehlo.ops.collectives import groups_in
 from xla_dialect.stablehlo.syntax import integers_text
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
-from xla_dialect.stablehlo.writing.collectives import groups_text
 from xla_dialect.text.shapes import parse_type
 from xla_dialect.types import Array, tuple_elements
 from xla_dialect.xdsl.operation_table import OperationTable
@@ -105,7 +105,7 @@ def _texts(call: CustomCallOp, body: BodyWriter) -> dict[str, str]:
         found["called_computations"] = f"[{', '.join(map(symbol_text, called))}]"
     groups = call.attributes.get("xla.replica_groups")
     if isinstance(groups, ReplicaGroupsAttr):
-        found["replica_groups"] = groups_text(groups.data, call)
+        found["replica_groups"] = str(groups_in(call, groups.data))
     aliases = call.attributes.get("xla.output_to_operand_aliasing")
     if aliases is not None:
         found["output_operand_aliases"] = _aliases_text(plain_text(aliases))

@@ -23,14 +23,12 @@ from xla_dialect.stablehlo.random import DISTRIBUTIONS
 from xla_dialect.stablehlo.source import integers_of
 from xla_dialect.stablehlo.syntax import integers_text
 from xla_dialect.stablehlo.writing import (
-    asynchronous,
     collectives,
     contraction,
     control_flow,
     custom_calls,
     data_movement,
     reduction,
-    transfers,
 )
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
 from xla_dialect.stablehlo.writing.regular import REGULAR
@@ -101,8 +99,6 @@ WRITERS = (
             **reduction.WRITERS,
             **control_flow.WRITERS,
             **collectives.WRITERS,
-            **asynchronous.WRITERS,
-            **transfers.WRITERS,
             **custom_calls.WRITERS,
             **{op: partial(_write_inexpressible, reason) for op, reason in INEXPRESSIBLE.items()},
         }

@@ -1,0 +1,302 @@
+"""
+Collectives: StableHLO exchanges blocks along two dimensions, HLO along one or operand by operand;
+HLO has no `collective_reduce`, which is made of broadcasts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    ModuleOp,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, Region, SSAValue
+
+from xla_dialect.devices.replica_groups import ListedGroups, ReplicaGroupsAttr
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import collectives as xla
+from xla_dialect.ops.asynchronous import CollectivePermuteStartOp
+from xla_dialect.ops.creation import ConstantOp
+from xla_dialect.ops.data_movement import DynamicSliceOp, ReshapeOp, SliceOp, TransposeOp
+from xla_dialect.ops.process_groups import CollectiveOp, process_counts
+from xla_dialect.ops.reduction import MapOp
+from xla_dialect.ops.transfers import U32
+from xla_dialect.shapes import size_arithmetic as shapes
+from xla_dialect.stablehlo.attribute_text import discardable
+from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
+from xla_dialect.stablehlo.inexpressible import Inexpressible
+from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
+from xla_dialect.stablehlo.legalize.reduction import promoted, sum_of_two
+from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.ops import collectives as stablehlo
+from xla_dialect.stablehlo.ops import data_movement
+from xla_dialect.stablehlo.terms import Terms
+from xla_dialect.types import S32, Array, array, as_array, fits, spell_all
+from xla_dialect.xdsl.operation_table import OperationTable
+
+
+def convert_grouped(op: stablehlo.GroupedOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """Emits the same operation, of operands that are converted to the type of an accumulator."""
+    properties = op.properties_among(conversion.meshes)
+    regions, operands = conversion.regions(op), conversion.operands(op)
+    if isinstance(op, stablehlo.ReducingOp):
+        operands = promoted(conversion, operands, op.accumulators(regions[0]))
+    assert op.SAME is not None
+    return conversion.emit(op.SAME, operands, conversion.result_types(op), properties, regions)
+
+
+def convert_sum(op: stablehlo.CrossReplicaSumOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.cross-replica-sum`."""
+    (operand,) = operands = conversion.operands(op)
+    type_ = as_array(operand.type)
+    if type_ is None:
+        op.fail(f"takes an array, found {operand.type}")
+    properties, types = op.xla_properties(), conversion.result_types(op)
+    regions = [sum_of_two(type_.element_type)]
+    return conversion.emit(xla.AllReduceOp, operands, types, properties, regions)
+
+
+def each_of_xla(
+    op: XlaOp, legalization: FromXla, op_class: type[StableHloOp], types: Sequence[Attribute]
+) -> Sequence[SSAValue]:
+    """One operation with a result of each type for each operand: StableHLO's takes one."""
+    properties, results = op_class.properties_of(op), list[SSAValue]()
+    for operand, type_ in zip(legalization.operands(op), types, strict=True):
+        regions = list(map(legalization.region, op.regions))
+        made = legalization.emit(op_class, [operand], [type_], properties, regions)
+        made.attributes.update(discardable(op.attributes))
+        made.results[0].name_hint = op.results[0].name_hint
+        results += made.results
+    return results
+
+
+def reduce_scatter_of_xla(op: xla.ReduceScatterOp, legalization: FromXla) -> Sequence[SSAValue]:
+    """`stablehlo.reduce_scatter`, one for each operand."""
+    types = legalization.result_types(op)
+    return each_of_xla(op, legalization, stablehlo.ReduceScatterOp, types)
+
+
+def permute_of_xla(
+    op: xla.CollectivePermuteOp | CollectivePermuteStartOp, legalization: FromXla
+) -> Sequence[SSAValue]:
+    """`stablehlo.collective_permute`, one for each operand."""
+    types = [value.type for value in legalization.operands(op)]
+    return each_of_xla(op, legalization, stablehlo.CollectivePermuteOp, types)
+
+
+def broadcast_of_xla(op: xla.CollectiveBroadcastOp, legalization: FromXla) -> Sequence[SSAValue]:
+    """`stablehlo.collective_broadcast`, one for each operand; with told roots one for all."""
+    if op.has_dynamic_root.value.data:
+        return legalization.same(op, stablehlo.CollectiveBroadcastOp)
+    types = legalization.result_types(op)
+    return each_of_xla(op, legalization, stablehlo.CollectiveBroadcastOp, types)
+
+
+# all_to_all
+
+
+def convert_all_to_all(op: stablehlo.AllToAllOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """
+    Every operand by itself, exchanged along the dimension that is cut; its blocks are moved to the
+    other dimension afterwards.
+    """
+    properties = op.properties_among(conversion.meshes)
+    exchange = {
+        "dimension": op.split_dimension,
+        "replica_groups": properties["replica_groups"],
+        **({"channel_id": properties["channel_id"]} if "channel_id" in properties else {}),
+    }
+    groups = cast(ReplicaGroupsAttr, properties["replica_groups"]).data.expand()
+    operands, cut = conversion.operands(op), op.cut
+    inferred = op.results_for([value.type for value in operands], groups)
+    _check_results(op, inferred, conversion)
+    results: list[SSAValue] = []
+    for operand, type_ in zip(operands, inferred, strict=True):
+        (received,) = conversion.emit(xla.AllToAllOp, [operand], [operand.type], exchange)
+        is_moved = cut[0] != cut[1]
+        results.append(_rejoin(conversion, received, cut, type_) if is_moved else received)
+    return results
+
+
+def _check_results(op: StableHloOp, inferred: Sequence[Attribute], conversion: Conversion) -> None:
+    declared = conversion.result_types(op)
+    if len(declared) != len(inferred) or not all(map(fits, inferred, declared)):
+        found = f"declared {spell_all(declared)}, inferred {spell_all(inferred)}"
+        op.fail(f"(Result) {found}")
+
+
+def _rejoin(
+    conversion: Conversion, received: SSAValue, cut: tuple[int, int, int], declared: Attribute
+) -> SSAValue:
+    type_ = cast(Array, received.type)
+    apart, order, _ = shapes.rejoined(sizes_of(type_), *cut)
+    types = [array(type_.element_type, apart)]
+    (blocks,) = conversion.emit(ReshapeOp, [received], types)
+    types = [array(type_.element_type, shapes.permuted(apart, order))]
+    (moved,) = conversion.emit(TransposeOp, [blocks], types, {"dimensions": dimension_list(order)})
+    return conversion.emit(ReshapeOp, [moved], [declared])[0]
+
+
+def all_to_all_of_xla(op: xla.AllToAllOp, legalization: FromXla) -> Sequence[SSAValue]:
+    """`stablehlo.all_to_all`; operands that are one block each are stacked, and cut out again."""
+    if op.use_global_device_ids.value.data:
+        raise Inexpressible("StableHLO exchanges between replicas or between partitions")
+    operands, emit = legalization.operands(op), legalization.emit
+    if op.dimension is not None:
+        members = op.groups.size or _process_count(op)
+        properties = _exchange(op, op.dimension.value.data, members)
+        types = legalization.result_types(op)
+        return emit(stablehlo.AllToAllOp, operands, types, properties).results
+    type_, count = cast(Array, operands[0].type), len(operands)
+    sizes = sizes_of(type_)
+    one, whole = (array(type_.element_type, (n, *sizes)) for n in (1, count))
+    rows = [emit(data_movement.ReshapeOp, [value], [one]).results[0] for value in operands]
+    first = {"dimension": IntegerAttr(0, i64)}
+    stacked = emit(data_movement.ConcatenateOp, rows, [whole], first).results
+    received = emit(stablehlo.AllToAllOp, stacked, [whole], _exchange(op, 0, count)).results
+    results: list[SSAValue] = []
+    for i in range(count):
+        ranges = {
+            "start_indices": dimension_list((i, *[0] * len(sizes))),
+            "limit_indices": dimension_list((i + 1, *sizes)),
+            "strides": dimension_list([1] * (len(sizes) + 1)),
+        }
+        row = emit(data_movement.SliceOp, received, [one], ranges).results
+        results += emit(data_movement.ReshapeOp, row, [type_]).results
+    return results
+
+
+def _exchange(op: xla.AllToAllOp, dimension: int, members: int) -> dict[str, Attribute]:
+    """The properties of an exchange of so many blocks along a dimension."""
+    found = stablehlo.AllToAllOp.properties_of(op)
+    if op.groups.is_empty:  # StableHLO's verifier divides by their number.
+        everyone = ListedGroups((tuple(range(members)),))
+        found["replica_groups"] = stablehlo.matrix_of_groups(everyone)
+    along = IntegerAttr(dimension, i64)
+    found |= {"split_dimension": along, "concat_dimension": along}
+    return found | {"split_count": IntegerAttr(members, i64)}
+
+
+def _process_count(op: CollectiveOp) -> int:
+    """How many processes a collective without groups has together."""
+    around: Operation = op
+    while (parent := around.parent_op()) is not None:
+        around = parent
+    replicas, partitions = process_counts(cast(ModuleOp, around))
+    return replicas if op.channel is None else partitions
+
+
+# collective_reduce
+
+
+def convert_collective_reduce(
+    op: stablehlo.CollectiveReduceOp, conversion: Conversion
+) -> Sequence[SSAValue]:
+    """
+    The root of a group has the reduction of all, others have zeros.
+
+    Every member in turn broadcasts its operands; their order in the group is that of the reduction.
+    """
+    properties = op.properties_among(conversion.meshes)
+    properties.pop("has_dynamic_root", None)
+    groups = cast(ReplicaGroupsAttr, properties["replica_groups"]).data.expand()
+    computations, operands = conversion.regions(op), conversion.operands(op)
+    operands = promoted(conversion, operands, op.accumulators(computations[0]))
+    inferred = op.results_for([value.type for value in operands], groups)
+    _check_results(op, inferred, conversion)
+    roots = operands.pop() if op.tells_root else None
+    position = _position(conversion, groups, properties)
+    gathered = [_from(conversion, operands, groups, k, properties) for k in range(len(groups[0]))]
+    results: list[SSAValue] = []
+    for number, parts in enumerate(zip(*gathered, strict=True)):
+        total = parts[0]
+        for part in parts[1:]:
+            total = _applied(conversion, computations[0], total, part)
+        root = None if roots is None else _element(conversion, roots, number)
+        results.append(_at_root(conversion, total, position, root))
+    return results
+
+
+def _from(
+    conversion: Conversion,
+    operands: Sequence[SSAValue],
+    groups: Sequence[Sequence[int]],
+    member: int,
+    properties: Mapping[str, Attribute],
+) -> Sequence[SSAValue]:
+    """The operands of one member of every group: a broadcast is from the first one."""
+    turned = tuple((*group[member:], *group[:member]) for group in groups)
+    types = [value.type for value in operands]
+    entries = {**properties, "replica_groups": ReplicaGroupsAttr(ListedGroups(turned))}
+    return conversion.emit(xla.CollectiveBroadcastOp, operands, types, entries)
+
+
+def _applied(
+    conversion: Conversion, computation: Region, left: SSAValue, right: SSAValue
+) -> SSAValue:
+    everywhere = {"dimensions": dimension_list(range(len(sizes_of(left.type))))}
+    regions = [computation.clone()]
+    return conversion.emit(MapOp, [left, right], [left.type], everywhere, regions)[0]
+
+
+def _position(
+    conversion: Conversion, groups: Sequence[Sequence[int]], properties: Mapping[str, Attribute]
+) -> SSAValue:
+    """Where this process stands in its group, -1 if it is in none."""
+    places = {number: place for group in groups for place, number in enumerate(group)}
+    # An index beyond the table is clamped to the last entry.
+    numbers = [places.get(number, -1) for number in range(max(places) + 2)]
+    vector = cast(Any, array(S32, (len(numbers),)))
+    literal = DenseIntOrFPElementsAttr.from_list(vector, numbers)
+    table = conversion.emit(ConstantOp, (), [vector], {"value": literal})
+    own = xla.PartitionIdOp if "channel_id" in properties else xla.ReplicaIdOp
+    index = conversion.emit(own, (), [array(U32, ())])
+    sizes = {"dynamic_slice_sizes": dimension_list([1])}
+    found = conversion.emit(DynamicSliceOp, [*table, *index], [array(S32, (1,))], sizes)
+    return conversion.emit(ReshapeOp, found, [array(S32, ())])[0]
+
+
+def _element(conversion: Conversion, vector: SSAValue, index: int) -> SSAValue:
+    lists = {"start_indices": [index], "limit_indices": [index + 1], "strides": [1]}
+    properties = {name: dimension_list(values) for name, values in lists.items()}
+    found = conversion.emit(SliceOp, [vector], [array(S32, (1,))], properties)
+    return conversion.emit(ReshapeOp, found, [array(S32, ())])[0]
+
+
+def _at_root(
+    conversion: Conversion, value: SSAValue, position: SSAValue, root: SSAValue | None
+) -> SSAValue:
+    """The value where this process is the root, and zeros elsewhere."""
+    scalars = Terms(conversion, cast(Array, position.type))
+    is_root = scalars.of(position).equals(0 if root is None else scalars.of(root))
+    term = Terms(conversion, cast(Array, value.type)).of(value)
+    return term.chosen(is_root, 0).value
+
+
+TO_XLA = (
+    OperationTable[Legalize]()
+    .add(
+        (
+            stablehlo.AllGatherOp,
+            stablehlo.AllReduceOp,
+            stablehlo.CollectiveBroadcastOp,
+            stablehlo.ReduceScatterOp,
+        ),
+        convert_grouped,
+    )
+    .add(stablehlo.CrossReplicaSumOp, convert_sum)
+    .add(stablehlo.AllToAllOp, convert_all_to_all)
+    .add(stablehlo.CollectiveReduceOp, convert_collective_reduce)
+)
+
+FROM_XLA = (
+    OperationTable[LegalizeFromXla]()
+    .add(xla.AllToAllOp, all_to_all_of_xla)
+    .add(xla.CollectiveBroadcastOp, broadcast_of_xla)
+    .add(xla.CollectivePermuteOp, permute_of_xla)
+    .add(xla.ReduceScatterOp, reduce_scatter_of_xla)
+)

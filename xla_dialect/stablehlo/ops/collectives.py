@@ -1,0 +1,450 @@
+"""Collectives: what replicas and partitions compute together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import BoolAttr, DenseIntOrFPElementsAttr, IntegerAttr, UnitAttr, i64
+from xdsl.ir import Attribute, Operation, Region
+from xdsl.irdl import (
+    BaseAttr,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from xla_dialect.devices.process_grid import MAX_PROCESSES
+from xla_dialect.devices.replica_groups import (
+    ListedGroups,
+    MeshGroups,
+    ReplicaGroups,
+    ReplicaGroupsAttr,
+    SourceTargetPairs,
+    SourceTargetPairsAttr,
+)
+from xla_dialect.diagnostics import Violation, require
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import collectives as xla
+from xla_dialect.ops.process_groups import FLAG, INTEGER
+from xla_dialect.ops.process_groups import CollectiveOp as XlaCollectiveOp
+from xla_dialect.ops.process_groups import GroupedOp as XlaGroupedOp
+from xla_dialect.shapes.size_arithmetic import divisible
+from xla_dialect.sharding.attributes import meshes_of
+from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.shardy import Meshes, meshes_around
+from xla_dialect.stablehlo.attributes import ChannelHandle
+from xla_dialect.stablehlo.inexpressible import Inexpressible
+from xla_dialect.stablehlo.mesh_groups import Chosen, MeshAxes, mesh_of
+from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.ops.reduction import AccumulatingOp, accumulators_of, matrix, pairs_of
+from xla_dialect.stablehlo.source import rows_of
+from xla_dialect.types import S32, array, as_array, sizes_of
+
+DEVICE_TO_DEVICE = 1
+"""The type of the channels of collectives."""
+
+_FILLER = -1
+"""What fills up the rows of groups that are shorter than others."""
+
+
+# Groups
+
+
+def listed_groups(value: Attribute) -> ReplicaGroups:
+    """The groups that the rows of a matrix list, without the filler; raises VerifyException."""
+    rows = rows_of("replica_groups", value)
+    return ListedGroups(tuple(tuple(n for n in row if n != _FILLER) for row in rows))
+
+
+def groups_among(value: Attribute, meshes: Meshes) -> ReplicaGroups:
+    """
+    The groups of a matrix, or of a mesh, which may be one of `meshes`; raises VerifyException.
+
+    HLO text cannot spell all names of axes: groups of other ones are listed.
+    """
+    if not isinstance(value, MeshAxes):
+        return listed_groups(value)
+    mesh = value.data.mesh
+    if isinstance(mesh, str):
+        found = meshes.get(mesh)
+        if found is None:
+            raise VerifyException(f"replica_groups: there is no mesh @{mesh}")
+        mesh = found
+    axes = value.data.axes
+    numbers = [size for _, size in mesh.axes]
+    numbers += [n for axis in axes if axis.size is not None for n in (axis.pre_size, axis.size)]
+    if min(numbers, default=1) < 1:
+        raise VerifyException(
+            f"replica_groups: sizes {numbers} of the axes of a mesh are not all positive"
+        )
+    groups = MeshGroups(mesh.axes, axes, mesh.device_ids)
+    fault = groups.fault()
+    if fault is not None:
+        raise VerifyException(f"replica_groups: {fault}")
+    if all(_NAME_IN_HLO.fullmatch(name) for name, _ in mesh.axes):
+        return groups
+    return ListedGroups(groups.expand())
+
+
+_NAME_IN_HLO = re.compile(r"[\w.$-]+", re.ASCII)
+
+
+def groups_in(op: Operation, groups: ReplicaGroups) -> Attribute:
+    """The groups of an operation in StableHLO: those of a mesh by its axes, others as a matrix."""
+    if not isinstance(groups, MeshGroups):
+        return matrix_of_groups(groups)
+    mesh = mesh_of(groups)
+    return MeshAxes(Chosen(_name_of_mesh(mesh, op) or mesh, groups.chosen))
+
+
+def matrix_of_groups(groups: ReplicaGroups) -> Attribute:
+    """The groups as a matrix, the shorter ones filled up."""
+    rows = groups.expand()
+    width = max(map(len, rows), default=0)
+    return matrix([(*row, *[_FILLER] * (width - len(row))) for row in rows], width)
+
+
+def _name_of_mesh(mesh: Mesh, op: Operation) -> str | None:
+    """The name that the module has for a mesh."""
+    while (parent := op.parent_op()) is not None:
+        op = parent
+    return next((name for name, known in meshes_of(op).items() if known == mesh), None)
+
+
+# What collectives share
+
+
+class CollectiveOp(StableHloOp):
+    """A collective, over a channel or not: number 0 stands for none."""
+
+    channel_handle = opt_prop_def(ChannelHandle)
+
+    def xla_properties(self) -> dict[str, Attribute]:
+        """The number of the channel, instead of its handle."""
+        found = super().xla_properties()
+        found.pop("channel_handle", None)
+        number = 0 if self.channel_handle is None else self.channel_handle.field("handle")
+        return ({"channel_id": IntegerAttr(number, i64)} if number else {}) | found
+
+    @classmethod
+    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
+        """Those that StableHLO has, with the handle of the channel."""
+        assert isinstance(op, XlaCollectiveOp)
+        own = cls.get_irdl_definition().properties
+        found = {name: value for name, value in super().properties_of(op).items() if name in own}
+        if op.channel is not None:
+            found["channel_handle"] = ChannelHandle.of(op.channel, DEVICE_TO_DEVICE)
+        return found
+
+
+class GroupedOp(CollectiveOp):
+    """A collective of groups."""
+
+    replica_groups = prop_def(BaseAttr(DenseIntOrFPElementsAttr) | BaseAttr(MeshAxes))
+
+    def xla_properties(self) -> dict[str, Attribute]:
+        """Those of groups that may be of a mesh of the module."""
+        return self.properties_among(meshes_around(self))
+
+    def properties_among(self, meshes: Meshes) -> dict[str, Attribute]:
+        """As `xla_properties`, in a module with these meshes."""
+        groups = {"replica_groups": ReplicaGroupsAttr(groups_among(self.replica_groups, meshes))}
+        return groups | super().xla_properties() | groups
+
+    @classmethod
+    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
+        """Those of a collective, with its groups."""
+        assert isinstance(op, XlaGroupedOp)
+        return super().properties_of(op) | {"replica_groups": groups_in(op, op.groups)}
+
+
+class GlobalGroupedOp(GroupedOp):
+    """A collective of groups that may count processes instead of replicas."""
+
+    use_global_device_ids = opt_prop_def(UnitAttr)
+
+    def properties_among(self, meshes: Meshes) -> dict[str, Attribute]:
+        """Those of groups, and what their ids count."""
+        is_global = BoolAttr.from_bool(self.use_global_device_ids is not None)
+        return super().properties_among(meshes) | {"use_global_device_ids": is_global}
+
+    @classmethod
+    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
+        """Those of groups, and what their ids count."""
+        found = super().properties_of(op)
+        if found.pop("use_global_device_ids", None) == BoolAttr.from_bool(True):
+            found["use_global_device_ids"] = UnitAttr()
+        return found
+
+
+class ReducingOp(AccumulatingOp):
+    """A collective with one computation, which accumulates all operands."""
+
+    def accumulators(self, region: Region) -> Sequence[Attribute]:
+        """The type of the accumulator of each operand."""
+        return [*accumulators_of(region, 1)] * len(self.operands)
+
+
+# Collectives that XLA has just as StableHLO
+
+
+@irdl_op_definition
+class AllGatherOp(GlobalGroupedOp):
+    """Every member of a group gets the operands of all of them, concatenated in group order."""
+
+    name = "stablehlo.all_gather"
+    SAME: ClassVar = xla.AllGatherOp
+    NAMES: ClassVar = {"all_gather_dim": "dimension"}
+    inputs = var_operand_def()
+    all_gather_dim = prop_def(INTEGER)
+    outputs = var_result_def()
+
+
+@irdl_op_definition
+class AllReduceOp(ReducingOp, GlobalGroupedOp):
+    """Every member of a group gets what the computation makes of the operands of all of them."""
+
+    name = "stablehlo.all_reduce"
+    SAME: ClassVar = xla.AllReduceOp
+    inputs = var_operand_def()
+    outputs = var_result_def()
+    computation = region_def()
+
+
+@irdl_op_definition
+class ReduceScatterOp(ReducingOp, GlobalGroupedOp):
+    """An all-reduce whose result is cut along a dimension: member i of a group gets block i."""
+
+    name = "stablehlo.reduce_scatter"
+    SAME: ClassVar = xla.ReduceScatterOp
+    NAMES: ClassVar = {"scatter_dimension": "dimension"}
+    operand = operand_def()
+    scatter_dimension = prop_def(INTEGER)
+    result = result_def()
+    computation = region_def()
+
+
+@irdl_op_definition
+class CrossReplicaSumOp(GroupedOp):
+    """An all-reduce that adds, as earlier dialects have it."""
+
+    name = "stablehlo.cross-replica-sum"
+    operand = operand_def()
+    replica_groups = prop_def(DenseIntOrFPElementsAttr)
+    result = result_def()
+
+
+class RootedOp(GroupedOp):
+    """A collective that a member of each group is the root of, which the last operand may say."""
+
+    has_dynamic_root = opt_prop_def(FLAG)
+
+    def properties_among(self, meshes: Meshes) -> dict[str, Attribute]:
+        """Those of groups, which have as many results as there are operands with a root."""
+        count = len(self.operands) - self.tells_root
+        if len(self.results) != count:
+            found = f"{len(self.operands)} operands and {len(self.results)} results"
+            raise Violation("C5", f"has {found}")
+        return super().properties_among(meshes)
+
+    @property
+    def tells_root(self) -> bool:
+        """Whether the last operand says the root of each other one."""
+        return self.has_dynamic_root is not None and bool(self.has_dynamic_root.value.data)
+
+
+@irdl_op_definition
+class CollectiveBroadcastOp(RootedOp):
+    """Every member of a group gets the operands of its root, which is the first one by default."""
+
+    name = "stablehlo.collective_broadcast"
+    SAME: ClassVar = xla.CollectiveBroadcastOp
+    inputs = var_operand_def()
+    outputs = var_result_def()
+
+    def properties_among(self, meshes: Meshes) -> dict[str, Attribute]:
+        """Those of groups that are not filled up."""
+        groups = self.replica_groups
+        if not isinstance(groups, MeshAxes) and any(
+            _FILLER in row for row in rows_of("replica_groups", groups)
+        ):
+            raise VerifyException(f"replica_groups {groups} have a negative id")
+        return super().properties_among(meshes)
+
+    @classmethod
+    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
+        """Those of groups of one size."""
+        assert isinstance(op, xla.CollectiveBroadcastOp)
+        if len(set(map(len, op.groups.expand()))) > 1:
+            raise Inexpressible("StableHLO has no groups of different sizes here")
+        found = super().properties_of(op)
+        if not op.has_dynamic_root.value.data:
+            del found["has_dynamic_root"]
+        return found
+
+
+@irdl_op_definition
+class CollectivePermuteOp(CollectiveOp):
+    """For every pair of source and target, the target gets the operand of the source."""
+
+    name = "stablehlo.collective_permute"
+    SAME: ClassVar = xla.CollectivePermuteOp
+    operand = operand_def()
+    source_target_pairs = prop_def(DenseIntOrFPElementsAttr)
+    result = result_def()
+
+    def xla_properties(self) -> dict[str, Attribute]:
+        """Those of a collective, with its pairs."""
+        pairs = pairs_of("source_target_pairs", self.source_target_pairs)
+        if any(min(pair) < 0 for pair in pairs):
+            raise VerifyException(f"source_target_pairs {pairs} have a negative id")
+        found = {"source_target_pairs": SourceTargetPairsAttr(SourceTargetPairs(tuple(pairs)))}
+        return found | super().xla_properties() | found
+
+    @classmethod
+    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
+        """Those of a collective, with its pairs."""
+        pairs = op.properties["source_target_pairs"]
+        assert isinstance(pairs, SourceTargetPairsAttr)
+        if "slice_sizes" in op.properties:
+            raise Inexpressible("StableHLO permutes whole arrays, not slices")
+        return super().properties_of(op) | {"source_target_pairs": matrix(pairs.data.pairs)}
+
+
+class ProcessOp(StableHloOp):
+    """The number of the process that runs the program."""
+
+    result = result_def()
+    traits = traits_def(Pure())
+    assembly_format = "attr-dict `:` type($result)"
+
+
+@irdl_op_definition
+class PartitionIdOp(ProcessOp):
+    """The number of this partition."""
+
+    name = "stablehlo.partition_id"
+    SAME: ClassVar = xla.PartitionIdOp
+
+
+@irdl_op_definition
+class ReplicaIdOp(ProcessOp):
+    """The number of this replica."""
+
+    name = "stablehlo.replica_id"
+    SAME: ClassVar = xla.ReplicaIdOp
+
+
+# Collectives that XLA has in other words
+
+
+class ExpandedOp(GroupedOp):
+    """A collective that is several operations of XLA."""
+
+    def inferred(
+        self, operands: Sequence[Attribute], declared: Sequence[Attribute]
+    ) -> Sequence[Attribute]:
+        """The result types for operands of these types; raises VerifyException."""
+        groups = groups_among(self.replica_groups, meshes_around(self)).expand()
+        return self.results_for(self.xla_operand_types(operands), groups)
+
+    def results_for(
+        self, operands: Sequence[Attribute], groups: Sequence[Sequence[int]]
+    ) -> Sequence[Attribute]:
+        """The result types for operands of these types and groups; raises VerifyException."""
+        raise NotImplementedError
+
+
+@irdl_op_definition
+class AllToAllOp(ExpandedOp):
+    """
+    Each operand is cut along one dimension into blocks, one for each member of a group; the blocks
+    that a member gets are concatenated along another dimension.
+    """
+
+    name = "stablehlo.all_to_all"
+    inputs = var_operand_def()
+    split_dimension = prop_def(INTEGER)
+    concat_dimension = prop_def(INTEGER)
+    split_count = prop_def(INTEGER)
+    outputs = var_result_def()
+
+    @property
+    def cut(self) -> tuple[int, int, int]:
+        """The dimensions that are cut and concatenated, and how many blocks there are."""
+        numbers = (self.split_dimension, self.concat_dimension, self.split_count)
+        split, concat, count = (number.value.data for number in numbers)
+        return split, concat, count
+
+    def results_for(
+        self, operands: Sequence[Attribute], groups: Sequence[Sequence[int]]
+    ) -> Sequence[Attribute]:
+        """The operands' types, smaller along one dimension, larger along the other."""
+        split, concat, count = self.cut
+        sizes_of_groups = {len(group) for group in groups}
+        if any(size != count for size in sizes_of_groups):
+            raise VerifyException(f"split_count {count} for groups of {sorted(sizes_of_groups)}")
+        results: list[Attribute] = []
+        for type_ in xla.arrays_of(operands):
+            sizes = list(sizes_of(type_))
+            is_in = 0 <= split < len(sizes) and 0 <= concat < len(sizes)
+            require(is_in, "C2", "dimensions {} and {} of rank {}", split, concat, len(sizes))
+            is_whole = count > 0 and divisible(sizes[split], count)
+            require(is_whole, "C3", "size {} for {} blocks", sizes[split], count)
+            sizes[split] //= count
+            sizes[concat] *= count
+            results.append(array(type_.element_type, sizes))
+        return results
+
+
+@irdl_op_definition
+class CollectiveReduceOp(ReducingOp, RootedOp, ExpandedOp):
+    """
+    The root of each group gets what the computation makes of the operands of all members; others
+    get zeros.
+    """
+
+    name = "stablehlo.collective_reduce"
+    inputs = var_operand_def()
+    outputs = var_result_def()
+    computation = region_def()
+
+    def accumulators(self, region: Region) -> Sequence[Attribute]:
+        """The type of the accumulator of each operand; one that says the roots keeps its own."""
+        found = super().accumulators(region)
+        return [*found[:-1], self.operand_types[-1]] if self.tells_root and found else found
+
+    def results_for(
+        self, operands: Sequence[Attribute], groups: Sequence[Sequence[int]]
+    ) -> Sequence[Attribute]:
+        """The types of the operands that are reduced."""
+        members = {len(group) for group in groups}
+        if len(members) != 1 or 0 in members:
+            raise VerifyException(
+                f"replica_groups have {sorted(members)} members, expected as many each"
+            )
+        numbers = [number for group in groups for number in group]
+        if not 0 <= min(numbers) <= max(numbers) < MAX_PROCESSES:
+            raise VerifyException(
+                f"replica_groups have ids from {min(numbers)} to {max(numbers)}, "
+                f"there are {MAX_PROCESSES} processes at most"
+            )
+        taken = len(self.computation.block.args)
+        require(taken == 2, "C4", "its computation takes {} values, not two", taken)
+        arrays = list(operands)
+        roots = arrays.pop() if self.tells_root and arrays else None
+        if not arrays or not all(map(as_array, arrays)):
+            raise VerifyException("takes arrays, at least one")
+        are_roots = roots is None or roots == array(S32, (len(arrays),))
+        require(are_roots, "C3", "the last operand is {}, not s32[{}]", roots, len(arrays))
+        return arrays
