@@ -38,9 +38,9 @@ _MLIR = re.compile(r'(?:builtin\.)?module\b|(?:func\.)?func\b|[#!]\w|"\w+\.|(?:%
 _COMMENTS = re.compile(r"\s*+(?:(?://[^\n]*+|/\*.*?\*/)\s*+)*", re.DOTALL)
 """What may stand before a program; of any length."""
 _STABLEHLO = re.compile(
-    r"""(?:^|[={}])\s*(?:stablehlo|chlo|sdy|vhlo)\.[a-z]\w*+(?!\s*[=,}])
-    | "(?:stablehlo|chlo|sdy|vhlo)\.[\w-]+"\s*\(
-    | !stablehlo\.""",
+    r"""(?:^|[={}])\s*(?:stablehlo|chlo|mhlo|sdy|vhlo)\.[a-z]\w*+(?!\s*[=,}])
+    | "(?:stablehlo|chlo|mhlo|sdy|vhlo)\.[\w-]+"\s*\(
+    | !(?:stable|m)hlo\.""",
     re.MULTILINE | re.VERBOSE,
 )
 """An operation or a type of StableHLO or Shardy, not an attribute that is named so."""
@@ -48,7 +48,7 @@ _VHLO = re.compile(r"\bvhlo\.\w+_v[0-9]")
 """An operation, a type or an attribute of VHLO."""
 _CANDIDATE = re.compile(r'hlo\.|(?<!\#)sdy\.\w+(?:"|<|\s+[^=\s])')
 _STRING_OR_COMMENT = re.compile(
-    r"""("(?:stablehlo|chlo|sdy|vhlo)\.[\w-]+"\s*\()|"(?:[^"\\]|\\.)*"|//[^\n]*""", re.DOTALL
+    r"""("(?:stablehlo|chlo|mhlo|sdy|vhlo)\.[\w-]+"\s*\()|"(?:[^"\\]|\\.)*"|//[^\n]*""", re.DOTALL
 )
 """What is between quotes is kept in the first group where it is the name of an operation."""
 _SNIFFED_CHARACTERS = 1 << 16

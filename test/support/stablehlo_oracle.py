@@ -12,7 +12,7 @@ if has_jax():
     from jax._src.interpreters import mlir
     from jaxlib import xla_client
     from jaxlib.mlir import ir, passmanager
-    from jaxlib.mlir.dialects import stablehlo
+    from jaxlib.mlir.dialects import mhlo, stablehlo
 
     stablehlo.register_stablehlo_passes()
 
@@ -49,6 +49,23 @@ def printed(text: str, **options: bool) -> str:
     """A module as jaxlib prints it, in custom form where the options do not say another one."""
     with _context() as context:
         return str(ir.Module.parse(text, context).operation.get_asm(**options))
+
+
+@functools.cache
+def _mhlo_context() -> Any:
+    context = mlir.make_ir_context()
+    mhlo.register_mhlo_dialect(context)
+    return context
+
+
+def mhlo_printed(text: str, generic: bool) -> str | None:
+    """A module with MHLO as jaxlib prints it, in either form; None where jaxlib rejects it."""
+    with _mhlo_context() as context:
+        try:
+            module = ir.Module.parse(text, context)
+        except ir.MLIRError:
+            return None
+        return str(module.operation.get_asm(print_generic_op_form=generic))
 
 
 def with_sharding_rules(text: str) -> str | None:

@@ -95,18 +95,29 @@ class Bounds(Data[tuple[int | None, ...]]):
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[int | None, ...]:
         """Parses `<?, 4>`; None where a dimension has no bound."""
+        return tuple(
+            parser.parse_comma_separated_list(parser.Delimiter.ANGLE, lambda: _bound(parser))
+        )
 
-        def parse_bound() -> int | None:
-            if parser.parse_optional_punctuation("?") is not None:
-                return None
-            return parse_i64(parser)
-
-        return tuple(parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_bound))
+    @classmethod
+    def parse_older(cls, parser: AttrParser) -> Bounds:
+        """Parses `<bounds = [?, 4]>`, behind `type_extensions`."""
+        with parser.in_angle_brackets():
+            parser.parse_keyword("bounds")
+            parser.parse_punctuation("=")
+            bounds = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, lambda: _bound(parser)
+            )
+        return cls(tuple(bounds))
 
     def print_parameter(self, printer: Printer) -> None:
         """Prints what `parse_parameter` parses."""
         bounds = ", ".join("?" if bound is None else str(bound) for bound in self.data)
         printer.print_string(f"<{bounds}>")
+
+
+def _bound(parser: AttrParser) -> int | None:
+    return None if parser.parse_optional_punctuation("?") is not None else parse_i64(parser)
 
 
 class Word(Data[str], SpacedOpaqueSyntaxAttribute):

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     RankedStructure,
     StringAttr,
+    UnregisteredAttr,
     UnregisteredOp,
 )
 from xdsl.ir import Attribute, AttributeInvT, Block, Operation, Region, SSAValue, TypeAttribute
@@ -20,6 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from xla_dialect.stablehlo.attributes import Bounds
 from xla_dialect.stablehlo.known_lines import LINE, KnownLines
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.xdsl.dense_literals import parse_dense_literal
@@ -89,11 +91,36 @@ class StableHloParser(MlirParser):
     def _get_op_by_name(self, name: str) -> type[Operation]:
         start = self.lexer.input.content.rfind(name, 0, self.pos)
         self._names.append(start)
-        found = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
-        if found is None or issubclass(found, UnregisteredOp):
+        found = self.operation_named(name)
+        if found is None:
             message = f"{name}: this operation is not supported{self.hint_at_operation(name)}"
             self.raise_error(message, start, start + len(name))
         return found
+
+    def operation_named(self, name: str) -> type[Operation] | None:
+        """The class of an operation; those of MHLO that are no others are StableHLO's or CHLO's."""
+        found = super().operation_named(name)
+        if found is not None and not issubclass(found, UnregisteredOp):
+            return found
+        dialect, _, word = name.partition(".")
+        others = ("stablehlo", "chlo") if dialect == "mhlo" else ()
+        return next(filter(None, (self.operation_named(f"{each}.{word}") for each in others)), None)
+
+    def _parse_dialect_type_or_attribute_body(
+        self, attr_name: str, is_type: bool, is_opaque: bool, starting_opaque_pos: int | None
+    ) -> Any:
+        """Parses the rest of an attribute or a type; those of MHLO are StableHLO's."""
+        if attr_name.startswith("mhlo."):
+            same = f"stablehlo.{attr_name.removeprefix('mhlo.')}"
+            find = self.ctx.get_optional_type if is_type else self.ctx.get_optional_attr
+            known = find(same)
+            if known is not None and not issubclass(known, UnregisteredAttr):
+                attr_name = same
+        if attr_name.endswith("hlo.type_extensions"):
+            return Bounds.parse_older(self)
+        return super()._parse_dialect_type_or_attribute_body(
+            attr_name, is_type, is_opaque, starting_opaque_pos
+        )
 
     def resolve_operand(
         self, operand: UnresolvedOperand, type: AttributeInvT

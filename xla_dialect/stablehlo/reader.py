@@ -48,7 +48,7 @@ from xla_dialect.stablehlo.legalize.to_xla import ToXla
 from xla_dialect.stablehlo.mesh_groups import ATTRIBUTES as MESH_ATTRIBUTES
 from xla_dialect.stablehlo.nested_modules import flatten_modules
 from xla_dialect.stablehlo.op import StableHloOp
-from xla_dialect.stablehlo.ops import operations_of_dialect
+from xla_dialect.stablehlo.ops import mhlo, operations_of_dialect
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.quantization import conversion as quantization
 from xla_dialect.stablehlo.quantization.conversion import ArithmeticName, QuantizedConversion
@@ -86,6 +86,7 @@ def _dialect(name: str, attributes: Sequence[type[Attribute]] = ()) -> Dialect:
 
 STABLEHLO = _dialect("stablehlo", [*ATTRIBUTES, *MESH_ATTRIBUTES])
 CHLO = _dialect("chlo", CHLO_ATTRIBUTES)
+MHLO = Dialect("mhlo", list(mhlo.OPERATIONS), [mhlo.MhloFusionKindAttr])
 
 LEGALIZATIONS.update(sharding.LEGALIZATIONS)
 
@@ -245,6 +246,7 @@ def _context_without_builtin() -> Context:
         XLA,
         STABLEHLO,
         CHLO,
+        MHLO,
         QUANT,
         SHARDY,
         ARITH,

@@ -123,7 +123,9 @@ class ArrowTypesDirective(TypesDirective):
                 results = [parser.parse_type()]
             elif len(operands) == 1:
                 results = operands
-                operands *= sum(len(group) for group in state.operands if group is not None)
+                operands = operands * sum(
+                    len(group) for group in state.operands if group is not None
+                )
             else:
                 parser.raise_error("expected a function type here", position)
         self.operands.set(state, operands)

@@ -94,13 +94,17 @@ class MlirParser(Parser):
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
         """The class of an operation; an unknown one is an error where its name stands."""
-        found = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
+        found = self.operation_named(name)
         if found is None:
             next_ = self._current_token.span
             start = next_.input.content.rfind(name, 0, next_.start)
             message = f"Operation {name} is not registered{self.hint_at_operation(name)}"
             self.raise_error(message, start, start + len(name))
         return found
+
+    def operation_named(self, name: str) -> type[Operation] | None:
+        """The class of an operation, if it is known."""
+        return self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
 
     def hint_at_operation(self, name: str) -> str:
         """What may have been meant by an operation that is not known, or how it becomes known."""
@@ -323,6 +327,13 @@ def alias_of(parser: AttrParser, name: str) -> Attribute:
         return parser.alias(name)
     found = parser.attribute_aliases.get(name)
     return parser.raise_error(f"undefined alias {name}") if found is None else found
+
+
+def operation_named(parser: Parser, name: str) -> type[Operation] | None:
+    """The class of an operation, if a parser knows it."""
+    if isinstance(parser, MlirParser):
+        return parser.operation_named(name)
+    return parser.ctx.get_optional_op(name)
 
 
 def parse_elided(parser: AttrParser) -> DenseResourceAttr | None:

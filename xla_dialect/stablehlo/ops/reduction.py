@@ -41,6 +41,7 @@ from xla_dialect.xdsl.directives import (
     print_integers,
     print_new_line,
 )
+from xla_dialect.xdsl.text import operation_named
 
 # Computations in a wider type than the operands have. XLA's take the element type of the operands.
 
@@ -182,7 +183,7 @@ class ReduceOp(AccumulatingOp):
         if applied is None:
             region = _parse_reducer(parser, len(inputs))
         else:
-            found = parser.ctx.get_optional_op(applied)
+            found = operation_named(parser, applied)
             if (
                 len(inputs) != 1
                 or found is None
