@@ -10,7 +10,7 @@ SUITABLE := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_inf
 PYTHON ?= $(shell for candidate in $(CANDIDATES); do \
 	$$candidate -c "$(SUITABLE)" >/dev/null 2>&1 && echo $$candidate && break; done)
 # In CI a missing peer is an error, so there the tests get all extras; those of `test` have JAX.
-TEST_EXTRAS := $(if $(CI),test browser docs mpi peers riscv,test)
+TEST_EXTRAS := $(if $(CI),test browser docs mpi peers riscv tensorflow torch,test)
 # Paths or options for one of the test programs: make pytest ARGS=test/reference
 ARGS ?=
 # How long `make fuzz` goes on, for all kinds of input together.
@@ -29,7 +29,7 @@ demo-jax: $(VENV)/with-jax $(VENV)/with-peers ## A training script of flax on ou
 
 test: lit pytest ## All tests but the long ones
 
-test-full: $(TEST_EXTRAS:%=$(VENV)/with-%) $(VENV)/with-peers $(VENV)/with-riscv $(VENV)/with-mpi $(VENV)/with-browser $(VENV)/with-docs $(VENV)/with-libraries ## All tests, with every peer that pip has and many more random examples
+test-full: $(TEST_EXTRAS:%=$(VENV)/with-%) $(VENV)/with-peers $(VENV)/with-riscv $(VENV)/with-mpi $(VENV)/with-browser $(VENV)/with-docs $(VENV)/with-libraries $(VENV)/with-tensorflow $(VENV)/with-torch ## All tests, with every peer that pip has and many more random examples
 	$(BIN)/lit -v test
 	HYPOTHESIS_PROFILE=full $(BIN)/pytest -n auto --full $(ARGS)
 
@@ -85,6 +85,12 @@ $(VENV)/with-core: pyproject.toml $(wildcard lowerings/runtime/*.[ch] lowerings/
 
 $(addprefix $(VENV)/with-,test bench browser dev docs jax libraries mpi peers riscv): $(VENV)/with-%: $(VENV)/with-core
 	$(INSTALL) '.[$*]'
+	touch $@
+
+# Whose programs tests read and run; each in an environment of its own, inside of ours.
+$(addprefix $(VENV)/with-,tensorflow torch): $(VENV)/with-%: test/producers/%.txt | $(VENV)/with-pip
+	$(BIN)/python -m venv --clear $(VENV)/$*
+	$(VENV)/$*/bin/python -m pip install --quiet --requirement $<
 	touch $@
 
 $(VENV)/with-pip:

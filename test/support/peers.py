@@ -60,6 +60,15 @@ def chromium() -> str | None:
     return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
+def producer(name: str) -> str:
+    """The path of Python in the environment of a producer of programs, beside ours."""
+    return os.path.join(sys.prefix, name, "bin", "python")
+
+
+def _missing_producer(name: str) -> list[str]:
+    return [] if os.path.exists(os.path.join(sys.prefix, f"with-{name}")) else [name]
+
+
 def _missing_packages(*names: str) -> list[str]:
     return [name for name in names if importlib.util.find_spec(name) is None]
 
@@ -93,6 +102,8 @@ PEERS: Mapping[str, tuple[Callable[[], list[str]], str]] = {
         lambda: _missing_packages("furo", "ipykernel", "myst_nb", "sphinx"),
         "pip install -e '.[docs]'",
     ),
+    "tensorflow": (lambda: _missing_producer("tensorflow"), "make .venv/with-tensorflow"),
+    "torch": (lambda: _missing_producer("torch"), "make .venv/with-torch"),
     "browser": (
         lambda: _missing_packages("playwright") + ([] if chromium() else ["chromium"]),
         "apt install chromium, and pip install -e '.[browser]'",
