@@ -51,7 +51,7 @@ STABLE: Mapping[str, tuple[PublicName, ...]] = {
     "Reading and printing": (
         *_api("xla_dialect.hlo_text", "read_hlo", "print_hlo"),
         *_api(
-            "xla_dialect.hlo_text", "HloPrintOptions", source="xla_dialect.hlo_text.print_options"
+            "xla_dialect.hlo_text", "HloPrintOptions", source="xla_dialect.hlo_text.printer"
         ),
         *_api("xla_dialect.stablehlo", "read_stablehlo", source="xla_dialect.stablehlo.reader"),
         *_api("xla_dialect.stablehlo.writing", "print_stablehlo"),

@@ -10,8 +10,8 @@ func.func @foreign_operation(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// expected-error @+1 {{tensor<4xi7> is no type of HLO}}
 func.func @foreign_type(%x: tensor<4xi7>) -> tensor<4xi7> {
-  // expected-error @+1 {{tensor<4xi7> is no type of HLO}}
   func.return %x : tensor<4xi7>
 }
 

@@ -275,3 +275,28 @@ def test_leaves_of_a_context_are_nested_again() -> None:
     text = print_hlo(module)
     assert "%async-start = ((f32[4]{0}), f32[4]{0:S(5)}, s32[]) async-start(%r)" in text
     assert print_hlo(read_hlo(text)) == text
+
+
+def test_an_element_that_is_returned_has_a_line() -> None:
+    """Where elements of tuples are `%p#0`, the root of a computation is an instruction all the same."""
+    module = parse_program(
+        """
+        func.func @main(%x: tensor<f32>, %n: tensor<i32>) -> tensor<f32> {
+          %w, %v = xla.while %n, %x : (tensor<i32>, tensor<f32>) -> (tensor<i32>, tensor<f32>)
+            condition (%c: tensor<i32>, %y: tensor<f32>) {
+              %limit = xla.constant dense<3> : tensor<i32>
+              %p = xla.compare %c, %limit {direction = LT} : (tensor<i32>, tensor<i32>) -> tensor<i1>
+              xla.return %p : tensor<i1>
+            } body (%c: tensor<i32>, %y: tensor<f32>) {
+              %one = xla.constant dense<1> : tensor<i32>
+              %d = xla.add %c, %one : tensor<i32>
+              %z = xla.add %y, %y : tensor<f32>
+              xla.return %d, %z : tensor<i32>, tensor<f32>
+            }
+          func.return %v : tensor<f32>
+        }
+        """
+    )
+    text = print_hlo(module, HloPrintOptions(print_tuple_indices=True))
+    (doubled,) = run(read_hlo(text), [np.float32(0.75), np.int32(1)])
+    assert doubled == 3

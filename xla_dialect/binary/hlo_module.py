@@ -20,7 +20,7 @@ from xla_dialect.binary.cursor import BinaryError, Cursor
 from xla_dialect.binary.protobuf import Message
 from xla_dialect.binary.spelled import labels
 from xla_dialect.devices.replica_groups import spell_iota
-from xla_dialect.hlo_text.instruction_forms import quoted_text
+from xla_dialect.hlo_text.printer import quoted_text
 from xla_dialect.numpy_types import NUMPY_TYPES
 from xla_dialect.shapes.window import Window
 from xla_dialect.text.literals import spell_float, spell_literal
