@@ -4,7 +4,7 @@
 // Until its argument types are known the program stays what it is.
 
 // KEPT: func.func public @main(%x: tensor<?x3xf32>) -> tensor<?xf32> {
-// KEPT-NEXT: %size = "stablehlo.get_dimension_size"(%x) <{dimension = 0 : i64}> : (tensor<?x3xf32>) -> tensor<i32>
+// KEPT-NEXT: %size = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x3xf32>) -> tensor<i32>
 
 // CHECK: func.func public @main(%x: tensor<2x3xf32>) -> tensor<6xf32> {
 func.func public @main(%x: tensor<?x3xf32>) -> tensor<?xf32> {

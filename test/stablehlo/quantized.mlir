@@ -59,7 +59,7 @@ func.func @sums() {
 
 // Halves to even, and NaN is 0.
 // KEPT-LABEL: @rounding
-// KEPT: "stablehlo.uniform_quantize"
+// KEPT: stablehlo.uniform_quantize %x
 func.func @rounding() {
   %x = stablehlo.constant dense<[0.25, 0.75, -0.25, 1.0e30, 0xFF800000, 0x7FC00000]> : tensor<6xf32>
   %0 = stablehlo.uniform_quantize %x : (tensor<6xf32>) -> tensor<6x!half>

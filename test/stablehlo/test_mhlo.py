@@ -33,7 +33,7 @@ def in_mhlo(use: Use) -> str:
     return re.sub(r'(["#!])(?:stable|c)hlo', r"\1mhlo", text)
 
 
-KEPT_AS_LISTS = {"stablehlo.dynamic_broadcast_in_dim", "stablehlo.dynamic_conv"}
+KEPT_AS_LISTS = {"stablehlo.dynamic_conv"}
 """Programs of unknown sizes keep their lists as they are written, which jaxlib does not take."""
 
 

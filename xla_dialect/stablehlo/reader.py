@@ -33,7 +33,6 @@ from xla_dialect.stablehlo import (
     custom_calls,
     dynamic_shapes,
     gather_scatter,
-    legacy,
     linear_algebra,
     normalization,
     random,
@@ -50,7 +49,6 @@ from xla_dialect.stablehlo.nested_modules import flatten_modules
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import mhlo, operations_of_dialect
 from xla_dialect.stablehlo.parser import StableHloParser
-from xla_dialect.stablehlo.quantization import conversion as quantization
 from xla_dialect.stablehlo.quantization.conversion import ArithmeticName, QuantizedConversion
 from xla_dialect.stablehlo.resources import Resources, lookup_in
 from xla_dialect.stablehlo.size_checks import SizeChecks
@@ -72,8 +70,6 @@ ROWS: Mapping[str, Row] = {
     **dynamic_shapes.ROWS,
     **custom_calls.ROWS,
     **composite.ROWS,
-    **legacy.ROWS,
-    **quantization.ROWS,
 }
 """Every operation of StableHLO and CHLO that is read, and those beside them."""
 

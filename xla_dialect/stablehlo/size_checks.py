@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xla_dialect.op import XlaOp
 from xla_dialect.stablehlo.attributes import FutureType
 from xla_dialect.stablehlo.dynamic_checks import CHECKS
+from xla_dialect.stablehlo.ops.dynamic_shapes import ShapedOp
 from xla_dialect.stablehlo.quantization.conversion import QuantizedConversion
 from xla_dialect.stablehlo.source import HloOperation, SourceError, UnknownShape
 from xla_dialect.types import compatible, is_unbounded, spell, spell_all
@@ -130,6 +131,12 @@ class SizeChecks(QuantizedConversion):
 
     def by_row(self, op: HloOperation) -> Sequence[SSAValue]:
         """What the results of an operation become; checked here where a shape is an operand."""
+        if isinstance(op, ShapedOp):
+            values = self.operands(op)
+            shapes = list(map(self.constant_integers, values[op.first_shape :]))
+            declared = self.result_types(op)
+            op.verify_shapes([value.type for value in values], declared, shapes)
+            return self.unknown(declared)
         check = CHECKS.get(op.name)
         try:
             results = super().by_row(op) if check is None else check(op, self)

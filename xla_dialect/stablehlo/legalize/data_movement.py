@@ -25,6 +25,7 @@ from xla_dialect.stablehlo.legalize.made_by_reading import (
     sizes_array,
 )
 from xla_dialect.stablehlo.ops import data_movement as stablehlo
+from xla_dialect.stablehlo.ops.dynamic_shapes import DynamicReshapeOp as ShapedReshapeOp
 from xla_dialect.stablehlo.source import HloOperation, integers_of
 from xla_dialect.types import Array, array, as_array, fits, is_unbounded, spell
 from xla_dialect.xdsl.operation_table import OperationTable
@@ -152,7 +153,7 @@ def dynamic_reshape_of_xla(op: DynamicReshapeOp, legalization: FromXla) -> Seque
         literal = DenseIntOrFPElementsAttr.from_list(cast(Any, none), [])
         whole = emit_literal(literal, none, legalization)
     types = legalization.result_types(op)
-    return legalization.emit(stablehlo.DynamicReshapeOp, [operand, whole], types).results
+    return legalization.emit(ShapedReshapeOp, [operand, whole], types).results
 
 
 def movement_of_xla(op: XlaOp, legalization: FromXla) -> Sequence[SSAValue]:

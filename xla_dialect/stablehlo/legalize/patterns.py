@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from xla_dialect.stablehlo.conversion import Legalize
-from xla_dialect.stablehlo.dynamic_shapes import convert_dynamic_reshape
 from xla_dialect.stablehlo.legalize import (
     asynchronous,
     chlo,
@@ -11,7 +10,9 @@ from xla_dialect.stablehlo.legalize import (
     control_flow,
     creation,
     data_movement,
+    dynamic_shapes,
     elementwise,
+    legacy,
     mhlo,
     reduction,
     shapes,
@@ -19,7 +20,7 @@ from xla_dialect.stablehlo.legalize import (
     tuples,
 )
 from xla_dialect.stablehlo.legalize.from_xla import LegalizeFromXla
-from xla_dialect.stablehlo.ops.data_movement import DynamicReshapeOp
+from xla_dialect.stablehlo.quantization import expressed
 from xla_dialect.xdsl.operation_table import OperationTable
 
 TO_XLA = OperationTable[Legalize](
@@ -28,7 +29,10 @@ TO_XLA = OperationTable[Legalize](
         **control_flow.TO_XLA,
         **creation.TO_XLA,
         **data_movement.TO_XLA,
+        **dynamic_shapes.TO_XLA,
         **elementwise.TO_XLA,
+        **expressed.TO_XLA,
+        **legacy.TO_XLA,
         **mhlo.TO_XLA,
         **reduction.TO_XLA,
         **shapes.TO_XLA,
@@ -37,7 +41,7 @@ TO_XLA = OperationTable[Legalize](
         **asynchronous.TO_XLA,
         **transfers.TO_XLA,
     }
-).add(DynamicReshapeOp, convert_dynamic_reshape)
+)
 
 FROM_XLA = OperationTable[LegalizeFromXla](
     {

@@ -86,16 +86,6 @@ class ReshapeOp(MovementOp):
 
 
 @irdl_op_definition
-class DynamicReshapeOp(MovementOp):
-    """As `reshape`, to the sizes that an operand says."""
-
-    name = "stablehlo.dynamic_reshape"
-    INDEX_OPERANDS: ClassVar = 1
-    operand = operand_def()
-    output_shape = operand_def()
-
-
-@irdl_op_definition
 class BroadcastOp(MovementOp):
     """Repeats the operand along new dimensions in front."""
 

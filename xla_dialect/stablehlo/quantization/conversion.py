@@ -9,19 +9,14 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from xla_dialect.quantized_types import has_quantized, quantization_of
-from xla_dialect.stablehlo.conversion import Conversion, Row
+from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.legalize.to_xla import ToXla
-from xla_dialect.stablehlo.quantization.expressed import (
-    convert_dequantize,
-    convert_quantize,
-    expressed_arithmetic,
-)
+from xla_dialect.stablehlo.quantization.expressed import expressed_arithmetic
 from xla_dialect.stablehlo.quantization.integers import integer_arithmetic
 from xla_dialect.stablehlo.quantization.rules import check_quantized
 from xla_dialect.stablehlo.resources import Lookup
 from xla_dialect.stablehlo.source import HloOperation, SourceError
 from xla_dialect.stablehlo.source_locations import SourceLocations
-from xla_dialect.stablehlo.syntax import form
 
 Arithmetic: TypeAlias = Callable[[HloOperation, Conversion], Sequence[SSAValue]]
 """What an operation with quantized operands or results becomes."""
@@ -72,10 +67,3 @@ class QuantizedConversion(ToXla):
             if quantization_of(operand.type) != quantization_of(type_):
                 name = parent.sym_name.data
                 raise SourceError(op, f"returns {operand.type}, the type of @{name} says {type_}")
-
-
-ROWS: Mapping[str, Row] = {
-    "stablehlo.uniform_dequantize": Row(form(), convert_dequantize, operands=1),
-    "stablehlo.uniform_quantize": Row(form(), convert_quantize, operands=1),
-}
-"""Between stored integers and numbers."""

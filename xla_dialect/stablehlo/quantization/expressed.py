@@ -11,11 +11,13 @@ from collections.abc import Mapping, Sequence
 from xdsl.ir import Attribute, Block, SSAValue
 
 from xla_dialect.quantized_types import quantization_of, with_element_type
-from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.conversion import Conversion, Legalize
+from xla_dialect.stablehlo.ops.quantization import UniformDequantizeOp, UniformQuantizeOp
 from xla_dialect.stablehlo.quantization.rules import NUMBERS, check_quantized
 from xla_dialect.stablehlo.quantization.values import dequantized, quantized
 from xla_dialect.stablehlo.source import HloOperation, SourceError
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
 def convert_as(
@@ -86,3 +88,10 @@ def convert_dequantize(op: HloOperation, conversion: Conversion) -> Sequence[SSA
     source = quantization_of(op.operands[0].type)
     assert source is not None
     return [dequantized(conversion, conversion.operands(op)[0], source)]
+
+
+TO_XLA = (
+    OperationTable[Legalize]()
+    .add(UniformDequantizeOp, convert_dequantize)
+    .add(UniformQuantizeOp, convert_quantize)
+)

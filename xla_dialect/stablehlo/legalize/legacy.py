@@ -1,45 +1,30 @@
-"""What StableHLO has left of earlier dialects: Einstein sums, and PyTorch's index_select."""
+"""What StableHLO has left of earlier dialects, as operations of `xla`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
-from xdsl.dialects.builtin import (
-    BoolAttr,
-    IntegerAttr,
-    StringAttr,
-    i64,
-)
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.parser import Parser
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import DotOp
 from xla_dialect.ops.data_movement import ReshapeOp, SliceOp, TransposeOp
 from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.shapes.size_arithmetic import compatible, is_unknown
-from xla_dialect.stablehlo.contraction import keep_precision
-from xla_dialect.stablehlo.conversion import Conversion, Row, dimension_list, sizes_of
+from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
 from xla_dialect.stablehlo.legalize.reduction import emit_sum
-from xla_dialect.stablehlo.source import SourceOp, UnknownShape
-from xla_dialect.stablehlo.syntax import Clause, form
+from xla_dialect.stablehlo.ops import legacy
+from xla_dialect.stablehlo.source import UnknownShape
 from xla_dialect.types import Array, array, as_array, spell
-
-
-def string_clause(name: str) -> Clause:
-    """`keyword = "text"`."""
-
-    def parse(parser: Parser) -> Mapping[str, Attribute]:
-        return {name: StringAttr(parser.parse_str_literal())}
-
-    return Clause((name,), parse, '"{}"'.format)
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
 class EinsumOperand:
     """An array with one letter for each of its dimensions."""
 
-    def __init__(self, op: SourceOp, conversion: Conversion, value: SSAValue, labels: str):
+    def __init__(self, op: legacy.EinsumBase, conversion: Conversion, value: SSAValue, labels: str):
         if as_array(value.type) is None or len(sizes_of(value.type)) != len(labels):
             op.fail(f"einsum_config has {labels!r} for {value.type}")
         self.conversion = conversion
@@ -52,14 +37,16 @@ class EinsumOperand:
         return cast(Array, self.value.type)
 
     @staticmethod
-    def of(op: SourceOp, conversion: Conversion, value: SSAValue, labels: str) -> EinsumOperand:
+    def of(
+        op: legacy.EinsumBase, conversion: Conversion, value: SSAValue, labels: str
+    ) -> EinsumOperand:
         """With its diagonal where a letter occurs twice, which then comes last."""
         found = EinsumOperand(op, conversion, value, labels)
         while (repeated := _repeated(found.labels)) is not None:
             found = found.diagonal(op, repeated)
         return found
 
-    def diagonal(self, op: SourceOp, label: str) -> EinsumOperand:
+    def diagonal(self, op: legacy.EinsumBase, label: str) -> EinsumOperand:
         """The elements whose indices in the first two dimensions with a letter are equal."""
         first = self.labels.index(label)
         second = self.labels.index(label, first + 1)
@@ -95,7 +82,7 @@ class EinsumOperand:
         """The dimensions with these letters."""
         return [self.labels.index(label) for label in labels]
 
-    def summed_to(self, op: SourceOp, wanted: str) -> EinsumOperand:
+    def summed_to(self, op: legacy.EinsumBase, wanted: str) -> EinsumOperand:
         """The sum over the dimensions whose letters are not among the wanted ones."""
         dropped = [d for d, label in enumerate(self.labels) if label not in wanted]
         if not dropped:
@@ -104,7 +91,7 @@ class EinsumOperand:
         rest = "".join(label for label in self.labels if label in wanted)
         return EinsumOperand(op, self.conversion, total, rest)
 
-    def ordered(self, op: SourceOp, wanted: str) -> SSAValue:
+    def ordered(self, op: legacy.EinsumBase, wanted: str) -> SSAValue:
         """The array with its dimensions in the wanted order."""
         if sorted(wanted) != sorted(self.labels):
             op.fail(f"einsum_config makes {wanted!r} of {self.labels!r}")
@@ -129,9 +116,9 @@ _FIRST_OF_ELLIPSIS = 0xE000
 """Dimensions of an ellipsis have letters for private use, counted from the last one."""
 
 
-def take_config(op: SourceOp, values: Sequence[SSAValue]) -> tuple[list[str], str]:
+def take_config(op: legacy.EinsumBase, values: Sequence[SSAValue]) -> tuple[list[str], str]:
     """Takes `ij,jk->ik` apart: a letter for each dimension of the operands, and of the result."""
-    config = op.text("einsum_config").replace(" ", "")
+    config = op.einsum_config.data.replace(" ", "")
     left, arrow, result = config.partition("->")
     operands = left.split(",")
     if not arrow or len(operands) != len(values):
@@ -158,7 +145,9 @@ def take_config(op: SourceOp, values: Sequence[SSAValue]) -> tuple[list[str], st
     return found, wanted
 
 
-def checked_result(op: SourceOp, conversion: Conversion, value: SSAValue) -> Sequence[SSAValue]:
+def checked_result(
+    op: legacy.EinsumBase, conversion: Conversion, value: SSAValue
+) -> Sequence[SSAValue]:
     """The value, whose sizes are those of `einsum_config`, whatever is declared."""
     declared = as_array(conversion.result_types(op)[0])
     if declared is None or declared.element_type != cast(Array, value.type).element_type:
@@ -166,10 +155,9 @@ def checked_result(op: SourceOp, conversion: Conversion, value: SSAValue) -> Seq
     return [value]
 
 
-def convert_einsum(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_einsum(op: legacy.EinsumBase, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.einsum`: sums over letters of one operand, a contraction, a transposition."""
     labels, wanted = take_config(op, conversion.operands(op))
-    keep_precision(op)
     sides = [
         EinsumOperand.of(op, conversion, value, text)
         for value, text in zip(conversion.operands(op), labels, strict=True)
@@ -202,20 +190,22 @@ def convert_einsum(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     return checked_result(op, conversion, result.ordered(op, wanted))
 
 
-def convert_unary_einsum(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_unary_einsum(op: legacy.EinsumBase, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.unary_einsum`: a sum over letters that the result has not, and a transposition."""
     (labels,), wanted = take_config(op, conversion.operands(op))
     operand = EinsumOperand.of(op, conversion, conversion.operands(op)[0], labels)
     return checked_result(op, conversion, operand.summed_to(op, wanted).ordered(op, wanted))
 
 
-def convert_torch_index_select(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_torch_index_select(
+    op: legacy.TorchIndexSelectOp, conversion: Conversion
+) -> Sequence[SSAValue]:
     """`stablehlo.torch_index_select`: a gather along `dim`; the first `batch_dims` are batching."""
     operand, index = conversion.operands(op)
     if as_array(operand.type) is None or as_array(index.type) is None:
         op.fail(f"takes arrays, found {operand.type} and {index.type}")
     sizes, index_sizes = sizes_of(operand.type), sizes_of(index.type)
-    dim, batch_count = op.integer("dim"), op.integer("batch_dims")
+    dim, batch_count = op.dim.value.data, op.batch_dims.value.data
     if not 0 <= batch_count <= len(index_sizes) or not batch_count <= dim < len(sizes):
         op.fail(f"dim {dim}, batch_dims {batch_count} for {operand.type} and {index.type}")
     if any(map(is_unknown, sizes)):
@@ -242,10 +232,9 @@ def convert_torch_index_select(op: SourceOp, conversion: Conversion) -> Sequence
     return conversion.emit(GatherOp, [operand, vectors], conversion.result_types(op), properties)
 
 
-_CONFIG = form(config=string_clause("einsum_config"))
-
-ROWS: Mapping[str, Row] = {
-    "stablehlo.einsum": Row(_CONFIG, convert_einsum, operands=2),
-    "stablehlo.unary_einsum": Row(_CONFIG, convert_unary_einsum, operands=1),
-    "stablehlo.torch_index_select": Row(None, convert_torch_index_select, operands=2),
-}
+TO_XLA = (
+    OperationTable[Legalize]()
+    .add(legacy.EinsumOp, convert_einsum)
+    .add(legacy.UnaryEinsumOp, convert_unary_einsum)
+    .add(legacy.TorchIndexSelectOp, convert_torch_index_select)
+)
