@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, NoneAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.layouts.memory_order import LayoutNotLowered, MemoryOrder, memory_order
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.layout import LayoutAttr
 from xla_dialect.types import (
     Array,
     TokenType,
@@ -69,6 +70,10 @@ def _arrays(type_: Attribute, place: str, path: str = "") -> Iterator[tuple[str,
         return
     if not is_array(type_):
         raise XlaError(f"{place}: {spell(type_)} cannot be passed as an array")
+    if not isinstance(type_.encoding, NoneAttr | LayoutAttr):
+        raise XlaError(
+            f"{place}: nothing here computes arrays that are encoded as {type_.encoding}"
+        )
     if DYNAMIC_INDEX in extents(type_):
         raise XlaError(f"{place}: {spell(type_)} has sizes that are not known")
     yield path, type_

@@ -120,7 +120,6 @@ WRONG_OPERATIONS = {
     "%0 = §stablehlo.iota dim = 0 : tensor<4x!quant.any<i8:f32>>": (
         "!quant.any<i8:f32> is not an element type of XLA"
     ),
-    '%0 = §stablehlo.iota dim = 0 : tensor<4xf32, "x">': 'encoding "x" is unknown',
     "%0 = §stablehlo.iota dim = 0 : vector<4xf32>": "it is no array, tuple or token",
     f"%0 = §stablehlo.iota dim = 0 : tensor<{'9' * 200}xf32>": "more than 2^63 - 1 elements",
     "%0 = §stablehlo.iota dim = 0 : tensor<0x99999999999999999999xf32>": (

@@ -21,8 +21,15 @@ from xla_dialect import types as xla
 from xla_dialect.layout import Layout, LayoutAttr, LayoutError
 from xla_dialect.quantized_types import quantization_of, with_element_type
 from xla_dialect.stablehlo.attributes import Bounds, TokenType
-from xla_dialect.stablehlo.source import HloOperation, SourceError, SourceOp
-from xla_dialect.types import MAX_ELEMENTS, Array, element_class, element_count, extents
+from xla_dialect.stablehlo.source import HloOperation, SourceError, SourceOp, UnknownShape
+from xla_dialect.types import (
+    MAX_ELEMENTS,
+    Array,
+    element_class,
+    element_count,
+    extents,
+    takes_unknown_sizes,
+)
 
 NO_ELEMENT_TYPE = "index is not an element type of XLA; operands that say a shape may have it"
 """Why an operation does not take sizes of MLIR's type `index`."""
@@ -98,6 +105,12 @@ def stablehlo_type(type_: Attribute) -> Attribute:
     return TensorType(array.element_type, array.get_shape(), encoding)
 
 
+def has_foreign_encoding(type_: Attribute) -> bool:
+    """Whether the elements of an array are kept in a way that XLA does not have."""
+    known = NoneAttr | Bounds | LayoutAttr
+    return isinstance(type_, TensorType) and not isinstance(cast(Array, type_).encoding, known)
+
+
 def _with_bounds(type_: Array) -> Array:
     """An array type whose bounds are in its layout, as the `xla` dialect has them."""
     layout = Layout.default(len(type_.get_shape()))
@@ -133,8 +146,12 @@ def array_type(type_: Attribute, op: Operation) -> Array:
         fail(f"{array.element_type} is not an element type of XLA")
     if isinstance(array.encoding, Bounds):
         array = _with_bounds(array)
-    if not isinstance(array.encoding, NoneAttr | LayoutAttr):
-        fail(f"encoding {array.encoding} is unknown")
+    if has_foreign_encoding(array):
+        if not takes_unknown_sizes():
+            raise UnknownShape(
+                op, message=f"nothing here computes arrays that are encoded as {array.encoding}"
+            )
+        array = TensorType(array.element_type, sizes)
     if isinstance(array.encoding, LayoutAttr):
         try:
             array.encoding.data.validate(sizes)

@@ -21,7 +21,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.quantized_types import has_quantized
 from xla_dialect.rules.constraints import results_follow
 from xla_dialect.rules.structure import Segments, Structure
-from xla_dialect.stablehlo.array_types import is_index, xla_type
+from xla_dialect.stablehlo.array_types import has_foreign_encoding, is_index, xla_type
 from xla_dialect.stablehlo.source import HloOperation, has_elements, integers_of
 from xla_dialect.types import is_unbounded, spell_all
 
@@ -121,7 +121,7 @@ class StableHloOp(IRDLOperation, HloOperation):
 
 def _is_open(type_: Attribute) -> bool:
     """Whether a type says less than `xla` has to know."""
-    return is_unbounded(type_) or is_index(type_)
+    return is_unbounded(type_) or is_index(type_) or has_foreign_encoding(type_)
 
 
 @cache

@@ -228,8 +228,9 @@ class ComplexType(TypesDirective):
         return ([array_like(result, part)] * count, types) if part != result.element_type else None
 
     def short(self, operands: Types, results: Types) -> Types | None:
-        """The type of the result."""
-        return results
+        """The type of the result, if it says those of the operands."""
+        full = self.full(results, len(operands))
+        return results if full is not None and list(operands) == full[0] else None
 
 
 @irdl_op_definition

@@ -17,6 +17,7 @@ from xdsl.ir import Attribute
 
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.stablehlo import attributes
+from xla_dialect.stablehlo.array_types import has_foreign_encoding
 from xla_dialect.stablehlo.inexpressible import Inexpressible
 from xla_dialect.types import Array, TokenType, element_name, spell
 
@@ -54,6 +55,8 @@ def _array_text(type_: Array) -> str:
         raise Inexpressible(f"StableHLO has no element type {name}")
     sizes = ["?" if size == DYNAMIC_INDEX else str(size) for size in type_.get_shape()]
     text = "x".join([*sizes, str(type_.element_type)])
+    if has_foreign_encoding(type_):
+        return f"tensor<{text}, {type_.encoding}>"
     if DYNAMIC_INDEX not in type_.get_shape() or isinstance(type_.encoding, NoneAttr):
         return f"tensor<{text}>"
     encoding = type_.encoding
