@@ -25,7 +25,7 @@ from xdsl.parser import UnresolvedOperand
 from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, VerifyException
 
 from xla_dialect.diagnostics import LocatedError
-from xla_dialect.xdsl.elided import is_elided
+from xla_dialect.xdsl.dense_literals import is_elided
 from xla_dialect.xdsl.recovery import RecoveringParser
 from xla_dialect.xdsl.resources import literal_of_blob
 from xla_dialect.xdsl.text import MlirParser, MlirPrinter

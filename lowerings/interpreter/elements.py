@@ -32,7 +32,7 @@ from xdsl.utils.type import get_element_type_or_self
 from lowerings.interpreter.errors import UndefinedBehavior
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, DType, numpy_dtype
-from xla_dialect.xdsl.elided import LEFT_OUT, is_elided
+from xla_dialect.xdsl.dense_literals import LEFT_OUT, is_elided
 
 Number: TypeAlias = Any
 """A numpy scalar, or an array."""

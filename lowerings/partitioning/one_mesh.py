@@ -26,7 +26,7 @@ from xla_dialect.sharding.attributes import (
     set_result_shardings,
 )
 from xla_dialect.sharding.axes import AxisReference, in_mesh_order, merged_axes
-from xla_dialect.sharding.device_arrays import Devices, axes_of, common_mesh
+from xla_dialect.sharding.hlo_meshes import Devices, axes_of, common_mesh
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.xdsl.traversal import operations_in
 

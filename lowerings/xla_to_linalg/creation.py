@@ -17,8 +17,7 @@ from lowerings.xla_to_linalg.structured import array_type, fill, pointwise
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.types import ElementClass, element_class
 from xla_dialect.xdsl.creation import create
-from xla_dialect.xdsl.dense_literals import is_splat
-from xla_dialect.xdsl.elided import LEFT_OUT, is_elided
+from xla_dialect.xdsl.dense_literals import LEFT_OUT, is_elided, is_splat
 
 
 def convert_constant(op: ConstantOp, builder: ConversionBuilder) -> str | None:

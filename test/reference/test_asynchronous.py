@@ -15,7 +15,7 @@ from xla_dialect.ops.asynchronous import AsyncDoneOp, AsyncStartOp, AsyncUpdateO
 from xla_dialect.ops.elementwise_binary import AddOp
 from xla_dialect.ops.elementwise_unary import NegateOp
 from xla_dialect.reference import run, run_programs, run_replicated
-from xla_dialect.runtime.programs import Program
+from xla_dialect.reference.self_checking import Program
 
 X = "  x = f32[2] parameter(0)\n"
 TENS = [[numbers("f32", [10 * i + 1, 10 * i + 2])] for i in range(4)]

@@ -4,12 +4,130 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import StringIO
 
+from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
+from xdsl.dialects.builtin import (
+    CallSiteLoc,
+    FileLineColLoc,
+    FusedLoc,
+    ModuleOp,
+    NameLoc,
+)
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import ParseError
+
+from xla_dialect.binary import bytecode
+from xla_dialect.binary.artifact import write_artifact
 from xla_dialect.binary.bytecode import MAGIC
+from xla_dialect.binary.cursor import BinaryError
 from xla_dialect.binary.hlo_module import is_module, read_snapshot
 from xla_dialect.binary.jax_export import is_export, read_export
-from xla_dialect.binary.program_text import text_of_module
-from xla_dialect.binary.reading import read_bytecode
+from xla_dialect.binary.operations import Version
+from xla_dialect.binary.vhlo_text import read_vhlo
+from xla_dialect.diagnostics import LocatedError
+from xla_dialect.stablehlo.parser import StableHloParser
+from xla_dialect.stablehlo.reader import make_reading_context
+from xla_dialect.xdsl.text import MlirPrinter
+from xla_dialect.xdsl.traversal import deep_recursion
+
+# The text of a program that was read from bytes: what all tools go on with.
+
+_LOCATIONS = (CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc)
+
+_MOST_CHARACTERS = 256
+"""A text has no more characters for each byte of its file."""
+
+_LEAST = 1 << 20
+"""Characters that any text may have."""
+
+
+class _BoundedText(StringIO):
+    """A text that does not grow out of proportion to the file that it is made from."""
+
+    def __init__(self, file: str, size: int):
+        super().__init__()
+        self.file = file
+        self.left = _LEAST + _MOST_CHARACTERS * size
+
+    def write(self, text: str, /) -> int:
+        """Adds a text; raises BinaryError where it becomes too long."""
+        self.left -= len(text)
+        if self.left < 0:
+            message = f"the text of the program has over {_MOST_CHARACTERS} characters for a byte"
+            raise BinaryError(f"{self.file}: error: {message}")
+        return super().write(text)
+
+
+class _AliasPrinter(MlirPrinter):
+    """Prints generic forms, and each location once, as an alias."""
+
+    def __init__(self, output: StringIO):
+        super().__init__(output, print_generic_format=True, print_debuginfo=True)
+        self.aliases: dict[Attribute, str] = {}
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        """Prints an attribute, a type, or the alias of a location."""
+        if not isinstance(attribute, _LOCATIONS):
+            super().print_attribute(attribute)
+            return
+        alias = self.aliases.setdefault(attribute, f"#loc{len(self.aliases)}")
+        self.print_string(alias if self.printing_location else f"loc({alias})")
+
+    def print_aliases(self) -> None:
+        """Prints what the aliases stand for; those may have more aliases in them."""
+        pending = list(self.aliases.items())
+        while pending:
+            known = len(self.aliases)
+            for location, alias in pending:
+                self.print_string(f"\n{alias} = ")
+                super().print_attribute(location)
+            pending = list(self.aliases.items())[known:]
+
+
+@deep_recursion()
+def text_of_module(module: ModuleOp, file_name: str, size: int) -> str:
+    """The text of a module that was read from a file of `size` bytes; raises BinaryError."""
+    output = _BoundedText(file_name, size)
+    printer = _AliasPrinter(output)
+    printer.print_op(module)
+    printer.print_aliases()
+    return output.getvalue()
+
+
+# Bytes to a module of StableHLO's operations, and back.
+
+
+def read_bytecode(data: bytes, file_name: str = "<bytes>") -> ModuleOp:
+    """
+    The module of MLIR bytecode, as `write_bytecode` and `serialize_portable_artifact` make it.
+
+    It has operations of StableHLO, those of a portable artifact upgraded, and is not verified:
+    `read_stablehlo` verifies its text. Raises BinaryError.
+    """
+    return bytecode.read_bytecode(data, make_reading_context(OpAsmDialectInterface()), file_name)
+
+
+def stablehlo_of_vhlo(text: str, file_name: str = "<input>") -> str:
+    """The text in StableHLO of a program in VHLO; raises LocatedError."""
+    module = read_vhlo(text, make_reading_context(OpAsmDialectInterface()), file_name)
+    return text_of_module(module, file_name, len(text))
+
+
+def artifact_of_stablehlo(text: str, version: Version) -> bytes:
+    """
+    The portable artifact of a program in StableHLO, for a version of it: `(1, 7, 0)`.
+
+    The text is one that `read_stablehlo` reads, or `print_stablehlo` prints. Raises XlaError for
+    what the version does not have.
+    """
+    context = make_reading_context(OpAsmDialectInterface())
+    try:
+        module = StableHloParser(context, text, "<stablehlo>").parse_module()
+    except ParseError as error:
+        message, start = error.msg.strip(), error.span.start
+        raise LocatedError.at_offset(message, "<stablehlo>", text, start) from None
+    return write_artifact(module, context, version)
 
 
 @dataclass(frozen=True)

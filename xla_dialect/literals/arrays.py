@@ -24,7 +24,7 @@ from xla_dialect.element_types import ElementClass
 from xla_dialect.numpy_types import NUMPY_TYPES, Array, DType, require_rank, spell_array
 from xla_dialect.shapes.size_arithmetic import DynamicSize
 from xla_dialect.types import ELEMENT_TYPES, TokenType
-from xla_dialect.xdsl.elided import LEFT_OUT, is_elided
+from xla_dialect.xdsl.dense_literals import LEFT_OUT, is_elided
 
 Value: TypeAlias = "Array | tuple[Value, ...] | None"
 """An array, a tuple of values, or a token."""

@@ -27,7 +27,7 @@ from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import declared_array, with_elements
 from xla_dialect.types import ElementClass, element_class, is_array
 from xla_dialect.xdsl.creation import create
-from xla_dialect.xdsl.elided import is_elided
+from xla_dialect.xdsl.dense_literals import is_elided
 from xla_dialect.xdsl.text import parse_literal, print_literal
 
 

@@ -13,8 +13,8 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Value
 from xla_dialect.ops.process_groups import process_counts
 from xla_dialect.reference.interpreter import prepared
+from xla_dialect.reference.self_checking import Program, run_grid
 from xla_dialect.runtime.options import RunOptions
-from xla_dialect.runtime.programs import Program, run_grid
 
 
 def run_replicated(

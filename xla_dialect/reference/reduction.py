@@ -22,7 +22,7 @@ from xla_dialect.ops.reduction import only_operation
 from xla_dialect.reference.blocked_sums import BlockedSum, blocked_sum
 from xla_dialect.reference.computations import ArrayFunction, on_arrays
 from xla_dialect.reference.elementwise_binary import BINARY
-from xla_dialect.reference.indexed_updates import EXTREMES, UFUNCS, update_at
+from xla_dialect.reference.gather_scatter import EXTREMES, UFUNCS, update_at
 from xla_dialect.reference.registration import registration
 from xla_dialect.reference.rounding import Function, rounded, widened
 from xla_dialect.reference.windows import boxes

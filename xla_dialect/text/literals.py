@@ -36,7 +36,7 @@ from xla_dialect.types import (
     element_count,
     spell,
 )
-from xla_dialect.xdsl.elided import elided, is_elided
+from xla_dialect.xdsl.dense_literals import elided, is_elided
 
 Numbers: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 

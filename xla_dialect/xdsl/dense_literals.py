@@ -27,14 +27,17 @@ from typing import Any, NoReturn, TypeAlias, cast
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
+    ArrayAttr,
     BytesAttr,
     ComplexType,
     DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
     IndexType,
     IntegerType,
     MemRefType,
     RankedStructure,
     Signedness,
+    StringAttr,
     TensorType,
     VectorType,
 )
@@ -430,3 +433,29 @@ def _sign_extend(data: bytes, type: IntegerType) -> bytes:
 
 _UNPACKED_BITS = [bytes(0xFF if byte >> i & 1 else 0 for i in range(8)) for byte in range(256)]
 """Eight i1 elements of a byte, the lowest bit first, as xDSL stores them."""
+
+
+# Literals whose elements were left out when a text was printed: HLO's `{...}`.
+#
+# In MLIR they are `dense_resource<__elided__>`, as MLIR itself prints them.
+
+ELIDED = "__elided__"
+"""The name of a resource that is nowhere."""
+
+LEFT_OUT = (
+    "the elements of the literal were left out when the text was printed; "
+    "print it with large constants"
+)
+"""Why a program that needs them does not run."""
+
+
+def elided(type_: TensorType[Attribute]) -> DenseResourceAttr:
+    """The literal of this type that nobody knows."""
+    return DenseResourceAttr.from_params(StringAttr(ELIDED), cast(Any, type_))
+
+
+def is_elided(literal: Attribute) -> bool:
+    """Whether elements of a literal, or of one in a tuple, are left out."""
+    if isinstance(literal, ArrayAttr):
+        return any(map(is_elided, cast("ArrayAttr[Attribute]", literal).data))
+    return isinstance(literal, DenseResourceAttr) and literal.resource_handle.data == ELIDED

@@ -56,8 +56,13 @@ from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from xla_dialect.spelling import suggestion
-from xla_dialect.xdsl.dense_literals import ScalarType, is_splat, parse_dense_elements
-from xla_dialect.xdsl.elided import ELIDED, elided
+from xla_dialect.xdsl.dense_literals import (
+    ELIDED,
+    ScalarType,
+    elided,
+    is_splat,
+    parse_dense_elements,
+)
 
 
 class MlirLexer(MLIRLexer):
