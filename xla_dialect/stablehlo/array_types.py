@@ -20,14 +20,17 @@ from xdsl.ir import Attribute, Operation, TypeAttribute
 from xla_dialect import types as xla
 from xla_dialect.layout import Layout, LayoutAttr, LayoutError
 from xla_dialect.quantized_types import quantization_of, with_element_type
-from xla_dialect.stablehlo.attributes import Bounds, TokenType
+from xla_dialect.stablehlo.attributes import Bounds, FutureType, TokenType
+from xla_dialect.stablehlo.inexpressible import Inexpressible
 from xla_dialect.stablehlo.source import HloOperation, SourceError, SourceOp, UnknownShape
 from xla_dialect.types import (
     MAX_ELEMENTS,
     Array,
     element_class,
     element_count,
+    element_name,
     extents,
+    spell,
     takes_unknown_sizes,
 )
 
@@ -93,16 +96,31 @@ def xla_type(type_: Attribute) -> Attribute:
 
 
 def stablehlo_type(type_: Attribute) -> Attribute:
-    """The type of StableHLO for one of the `xla` dialect, without its layout."""
+    """The type of StableHLO for one of `xla`, without its layout; raises Inexpressible."""
+    if isinstance(type_, TupleType):
+        elements = (cast(TypeAttribute, stablehlo_type(element)) for element in type_.types.data)
+        return TupleType(tuple(elements))
     if isinstance(type_, xla.TokenType):
         return TokenType()
-    if not isinstance(type_, TensorType) or not isinstance(cast(Array, type_).encoding, LayoutAttr):
-        return cast(Attribute, type_)
+    if not isinstance(type_, TensorType):
+        # A size in no array is in programs whose shapes depend on arguments.
+        if isinstance(type_, TokenType | FutureType | IndexType | IntegerType):
+            return cast(Attribute, type_)
+        raise Inexpressible(f"StableHLO has no type {spell(type_)}")
     array = cast(Array, type_)
-    bounds = cast(LayoutAttr, array.encoding).data.bounds
+    name = element_name(array.element_type)
+    if name in _MISSING:
+        raise Inexpressible(f"StableHLO has no element type {name}")
+    if not isinstance(array.encoding, LayoutAttr):
+        return array
+    bounds = array.encoding.data.bounds
     is_bounded = any(bound is not None for bound in bounds)
     encoding = Bounds(bounds) if is_bounded else NoneAttr()
     return TensorType(array.element_type, array.get_shape(), encoding)
+
+
+_MISSING = ("s1", "u1")
+"""The element types of XLA that StableHLO has not."""
 
 
 def has_foreign_encoding(type_: Attribute) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    DenseIntOrFPElementsAttr,
     DictionaryAttr,
     FileLineColLoc,
     IntAttr,
@@ -22,14 +23,14 @@ from xdsl.dialects.builtin import (
     NameLoc,
     StringAttr,
     UnknownLoc,
+    i32,
     i64,
 )
 from xdsl.ir import Attribute
 
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels
 from xla_dialect.sharding.hlo_sharding import HloShardingAttr
-from xla_dialect.stablehlo.attributes import ConvolutionNumbers
-from xla_dialect.stablehlo.correspondence import spell_number
+from xla_dialect.stablehlo.array_types import is_index
 from xla_dialect.stablehlo.inexpressible import Inexpressible
 
 KEPT_PREFIX = "xla."
@@ -66,10 +67,14 @@ def attribute_text(value: Attribute) -> str:
         case ArrayAttr():
             elements = value.data
             return f"[{', '.join(map(_element_text, elements))}]"
-        case ConvolutionNumbers():
-            return f"#{value.name}<{labels_text(ConvolutionLabels.parse(value.data))}>"
         case HloShardingAttr():
             return string_text(value.data.text)
+        case DenseIntOrFPElementsAttr() if not is_index(value.get_type()):
+            # Whoever only reads has no use for numpy.
+            from xla_dialect.stablehlo.literal_text import literal_text  # noqa: PLC0415
+
+            dense = cast("DenseIntOrFPElementsAttr[Any]", value)
+            return f"dense<{literal_text(dense)}> : {dense.type}"
         case _:
             return str(value)
 
@@ -99,13 +104,7 @@ def dictionary_text(entries: Mapping[str, str]) -> str:
 
 def kept_texts(attributes: Mapping[str, Attribute]) -> dict[str, str]:
     """The attributes that stay, by their names in StableHLO."""
-    found: dict[str, str] = {}
-    for name, value in attributes.items():
-        if not name.startswith(KEPT_PREFIX):
-            found[name] = attribute_text(value)
-        elif (entry := _TRANSLATED.get(name)) is not None:
-            found[entry[0]] = entry[1](value)
-    return found
+    return {name: attribute_text(value) for name, value in discardable(attributes).items()}
 
 
 def plain_text(value: Attribute) -> str:
@@ -170,42 +169,39 @@ def closing_brace(text: str, position: int) -> int:
     return len(text)
 
 
-def _frontend_text(value: Attribute) -> str:
+def _frontend(value: Attribute) -> Attribute:
     entries = frontend_attributes(value)
-    return dictionary_text({name: string_text(text) for name, text in entries.items()})
+    return DictionaryAttr({name: StringAttr(text) for name, text in entries.items()})
 
 
-def _count(value: Attribute) -> str:
+def _count(value: Attribute) -> Attribute:
     if not isinstance(value, IntegerAttr):
         raise Inexpressible(f"a number of processes is an integer, not {value}")
-    return f"{cast('IntegerAttr[Any]', value).value.data} : i32"
+    return IntegerAttr(cast("IntegerAttr[Any]", value).value.data, i32)
 
 
-_TOLERANCE = re.compile(r"(atol|rtol|ulps)=([^,}]+)")
+def _same(value: Attribute) -> Attribute:
+    return value
 
 
-def _accuracy_text(value: Attribute) -> str:
-    """`{mode=highest}` or `{tolerance={atol=0,rtol=0.5,ulps=2}}`."""
-    text = plain_text(value)
-    found = dict(_TOLERANCE.findall(text))
-    fields = [
-        f"{name} = {spell_number(float(found[name]))}" for name in ("atol", "rtol") if name in found
-    ]
-    if "ulps" in found:
-        fields.append(f"ulps = {found['ulps'].strip()}")
-    word = "TOLERANCE" if found else text.strip("{}").partition("=")[2].strip().upper()
-    fields.append(f"mode = #stablehlo.result_accuracy_mode<{word}>")
-    return f"#stablehlo.result_accuracy<{', '.join(fields)}>"
-
-
-_TRANSLATED: Mapping[str, tuple[str, Callable[[Attribute], str]]] = {
-    "xla.sharding": ("mhlo.sharding", attribute_text),
-    "xla.frontend_attributes": ("mhlo.frontend_attributes", _frontend_text),
-    "xla.result_accuracy": ("result_accuracy", _accuracy_text),
+_TRANSLATED: Mapping[str, tuple[str, Callable[[Attribute], Attribute]]] = {
+    "xla.sharding": ("mhlo.sharding", _same),
+    "xla.frontend_attributes": ("mhlo.frontend_attributes", _frontend),
     "xla.replica_count": ("mhlo.num_replicas", _count),
     "xla.num_partitions": ("mhlo.num_partitions", _count),
 }
 """The kept attributes that StableHLO programs have too, with their names there."""
+
+
+def discardable(attributes: Mapping[str, Attribute]) -> dict[str, Attribute]:
+    """The attributes that StableHLO has too, by their names there."""
+    found: dict[str, Attribute] = {}
+    for name, value in attributes.items():
+        if not name.startswith(KEPT_PREFIX):
+            found[name] = value
+        elif (entry := _TRANSLATED.get(name)) is not None:
+            found[entry[0]] = entry[1](value)
+    return found
 
 
 # Locations
@@ -213,15 +209,6 @@ _TRANSLATED: Mapping[str, tuple[str, Callable[[Attribute], str]]] = {
 
 METADATA = "xla.metadata"
 """What HLO text says of the place that an operation comes from."""
-
-
-def discardable(attributes: Mapping[str, Attribute]) -> dict[str, Attribute]:
-    """The attributes that StableHLO has too."""
-    return {
-        name: value
-        for name, value in attributes.items()
-        if not name.startswith(KEPT_PREFIX) or name in _TRANSLATED
-    }
 
 
 def location_of(location: LocationAttr, metadata: Attribute | None) -> LocationAttr:

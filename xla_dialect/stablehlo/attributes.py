@@ -7,8 +7,9 @@ that stands in no table here is kept as its text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -335,6 +336,19 @@ class ResultAccuracy(Fields):
 
     name = "stablehlo.result_accuracy"
 
+    @classmethod
+    def of_hlo(cls, text: str) -> Self:
+        """The accuracy for `{mode=highest}` or `{tolerance={atol=0,rtol=0.5,ulps=2}}`."""
+        found = dict(_TOLERANCE.findall(text))
+        fields: list[tuple[str, Attribute]] = [
+            (name, FloatAttr(float(found[name]), f64)) for name in ("atol", "rtol") if name in found
+        ]
+        if "ulps" in found:
+            fields.append(("ulps", IntegerAttr(int(found["ulps"]), i64)))
+        word = "TOLERANCE" if found else text.strip("{}").partition("=")[2].strip().upper()
+        fields.append(("mode", WORDS["result_accuracy_mode"](word)))
+        return cls(tuple(fields))
+
     def hlo_text(self) -> str | None:
         """As HLO text spells it, `{mode=highest}`; None for the default. Raises VerifyException."""
         fields = dict(self.data)
@@ -354,6 +368,7 @@ class ResultAccuracy(Fields):
         return f"{{tolerance={{{listed}}}}}"
 
 
+_TOLERANCE = re.compile(r"(atol|rtol|ulps)=([^,}]+)")
 _TOLERANCES = ("atol", "rtol", "ulps")
 _MODES = ("DEFAULT", "HIGHEST", "TOLERANCE")
 

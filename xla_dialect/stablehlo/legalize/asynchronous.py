@@ -23,7 +23,6 @@ from xla_dialect.stablehlo.legalize.from_xla import (
     LegalizeFromXla,
     Tree,
     flat,
-    plain_types,
 )
 from xla_dialect.stablehlo.ops import asynchronous as stablehlo
 from xla_dialect.stablehlo.ops.collectives import AllGatherOp, AllReduceOp
@@ -130,7 +129,7 @@ def copy_start_of_xla(op: xla.CopyStartOp, legalization: FromXla) -> Sequence[Tr
 def all_gather_start_of_xla(op: xla.AllGatherStartOp, legalization: FromXla) -> Sequence[Tree]:
     """`stablehlo.all_gather`."""
     operands = legalization.operands(op)
-    types = plain_types(op.result_types)[len(operands) : 2 * len(operands)]
+    types = legalization.result_types(op)[len(operands) : 2 * len(operands)]
     properties = AllGatherOp.properties_of(op)
     made = legalization.emit(AllGatherOp, operands, types, properties)
     return _begun(op, operands, made.results, legalization)

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     LocationAttr,
     ModuleOp,
+    StringAttr,
     SymbolRefAttr,
     TupleType,
     UnknownLoc,
@@ -28,19 +29,19 @@ from xdsl.rewriter import Rewriter
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
+from xla_dialect.sharding.attributes import MeshAttr, meshes_of
+from xla_dialect.shardy import MeshOp
 from xla_dialect.stablehlo.array_types import stablehlo_type
 from xla_dialect.stablehlo.attribute_text import METADATA, discardable, location_of
 from xla_dialect.stablehlo.inexpressible import Inexpressible, fail
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import OPERATIONS
 from xla_dialect.stablehlo.ops import tuples as stablehlo
-from xla_dialect.stablehlo.ops.control_flow import ReturnOp
-from xla_dialect.types import flatten
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import append
 
 SAME: Mapping[type[Operation], type[StableHloOp]] = {
-    op.SAME: op for op in OPERATIONS if op.SAME is not None and op is not ReturnOp
+    op.SAME: op for op in OPERATIONS if op.SAME is not None
 }
 """The operation of StableHLO that is just as one of `xla`."""
 
@@ -54,6 +55,8 @@ class FromXla:
     def __init__(self, patterns: Mapping[type[Operation], LegalizeFromXla]):
         self._patterns = patterns
         self._trees: dict[SSAValue, Tree] = {}
+        self._types: dict[int, tuple[Attribute, Attribute]] = {}
+        """By the identity of the type, which is held to keep it unique."""
         self._kept: dict[SSAValue, SSAValue] = {}
         """The results of operations that the text writer writes."""
         self._block = Block()
@@ -70,15 +73,25 @@ class FromXla:
     def module(self, module: ModuleOp) -> ModuleOp:
         """The module with operations of StableHLO; raises StableHloPrintError."""
         self._symbols = {op.sym_name.data for op in module.ops if isinstance(op, FuncOp)}
-        region = self._kept_region(module.body)
-        for function in self._outlined:
-            append(region.block, function)
+        try:
+            attributes = discardable(module.attributes)
+        except Inexpressible as error:
+            fail(module, str(error))
+        block = self._block
+        for name, mesh in meshes_of(module).items():
+            properties = {"sym_name": StringAttr(name), "mesh": MeshAttr(mesh)}
+            append(block, create(MeshOp, properties=properties))
+        for op in module.ops:
+            if not isinstance(op, FuncOp):
+                fail(op, "StableHLO has functions only in a module")
+            self._operation(op)
+        block.add_ops(self._outlined)
         return create(
             ModuleOp,
             properties=module.properties,
-            attributes=module.attributes,
+            attributes=attributes,
             location=module.location,
-            regions=[region],
+            regions=[Region(block)],
         )
 
     # What patterns use
@@ -133,9 +146,22 @@ class FromXla:
             return tree
         raise Inexpressible("a tuple is an operand, where StableHLO has none")
 
+    def types(self, types: Iterable[Attribute]) -> Sequence[Attribute]:
+        """The types of StableHLO for types of `xla`, tuples taken apart; raises Inexpressible."""
+        found: list[Attribute] = []
+        for type_ in types:
+            if isinstance(type_, TupleType):
+                found.extend(self.types(type_.types.data))
+                continue
+            known = self._types.get(id(type_))
+            if known is None:
+                known = self._types[id(type_)] = type_, stablehlo_type(type_)
+            found.append(known[1])
+        return found
+
     def result_types(self, op: Operation) -> Sequence[Attribute]:
         """The types of the results in StableHLO, tuples taken apart."""
-        return plain_types(op.result_types)
+        return self.types([value.type for value in op.results])
 
     def region(self, region: Region, arguments: Iterable[Tree] | None = None) -> Region:
         """
@@ -146,7 +172,7 @@ class FromXla:
         block = region.block
         outer = self._block, self._location, self._last
         made = self._block = Block(
-            arg_types=plain_types(block.arg_types) if arguments is None else ()
+            arg_types=self.types(block.arg_types) if arguments is None else ()
         )
         leaves: Iterator[Tree] = iter(made.args if arguments is None else arguments)
         for argument in block.args:
@@ -253,7 +279,7 @@ class FromXla:
             if attributes:
                 made.attributes.update(discardable(attributes))
             hints = [value.name_hint for value in op.results]
-            results: Sequence[SSAValue] = made.results
+            results = cast(Sequence[SSAValue], made.results)
             for position, value in enumerate(results):
                 hint = hints[position if len(hints) == len(results) else 0]
                 if hint is not None:
@@ -281,7 +307,8 @@ class FromXla:
         ]
         regions = list(map(self._kept_region, op.regions))
         made = self._added(type(op), operands, op.result_types, op.properties, regions)
-        made.attributes.update(op.attributes)
+        is_own = isinstance(op, StableHloOp)
+        made.attributes.update(discardable(op.attributes) if is_own else op.attributes)
         made.location = op.location
         for old, new in zip(op.results, made.results, strict=True):
             new.name_hint = old.name_hint
@@ -333,6 +360,9 @@ class FromXla:
         return self._added(UnrealizedConversionCastOp, [value], [type_]).results[0]
 
 
+NO_VALUE = "the context of an asynchronous operation is used by something else than its done"
+
+
 def flat(tree: Tree) -> Sequence[SSAValue | None]:
     """The leaves of a tree."""
     return [leaf for part in tree for leaf in flat(part)] if isinstance(tree, tuple) else (tree,)
@@ -342,9 +372,7 @@ def leaves_of(tree: Tree) -> Sequence[SSAValue]:
     """The leaves of a tree; raises Inexpressible where StableHLO has no value."""
     found = flat(tree)
     if None in found:
-        raise Inexpressible(
-            "the context of an asynchronous operation is used by something else than its done"
-        )
+        raise Inexpressible(NO_VALUE)
     return cast("Sequence[SSAValue]", found)
 
 
@@ -353,11 +381,6 @@ def grown(type_: Attribute, leaves: Iterator[Tree]) -> Tree:
     if isinstance(type_, TupleType):
         return tuple([grown(element, leaves) for element in type_.types.data])
     return next(leaves)
-
-
-def plain_types(types: Sequence[Attribute]) -> Sequence[Attribute]:
-    """The types of StableHLO for the leaves of values of some types of `xla`."""
-    return list(map(stablehlo_type, flatten(types)))
 
 
 def tuple_of(values: Sequence[SSAValue]) -> TupleType:

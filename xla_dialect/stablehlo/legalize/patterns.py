@@ -14,6 +14,7 @@ from xla_dialect.stablehlo.legalize import (
     elementwise,
     legacy,
     mhlo,
+    program,
     reduction,
     shapes,
     transfers,
@@ -46,6 +47,7 @@ TO_XLA = OperationTable[Legalize](
 FROM_XLA = OperationTable[LegalizeFromXla](
     {
         **chlo.FROM_XLA,
+        **program.FROM_XLA,
         **control_flow.FROM_XLA,
         **creation.FROM_XLA,
         **data_movement.FROM_XLA,

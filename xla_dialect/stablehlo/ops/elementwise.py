@@ -89,6 +89,15 @@ class AccurateUnaryOp(UnaryOp):
         text = None if accuracy is None else accuracy.hlo_text()
         return {} if text is None else {"xla.result_accuracy": StringAttr(text)}
 
+    @classmethod
+    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
+        """The accuracy, if there is one."""
+        accuracy = op.attributes.get("xla.result_accuracy")
+        if accuracy is None:
+            return {}
+        text = accuracy.data if isinstance(accuracy, StringAttr) else str(accuracy)
+        return {"result_accuracy": ResultAccuracy.of_hlo(text)}
+
 
 class BinaryOp(ElementwiseOp):
     """An elementwise operation of two operands."""

@@ -7,7 +7,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xla_dialect.stablehlo.inexpressible import StableHloPrintError
 from xla_dialect.stablehlo.legalize.from_xla import FromXla
 from xla_dialect.stablehlo.legalize.patterns import FROM_XLA
-from xla_dialect.stablehlo.writing.program import ProgramWriter
+from xla_dialect.stablehlo.reader import has_source_operations
+from xla_dialect.stablehlo.writing.printer import StableHloPrinter
 
 __all__ = ["StableHloPrintError", "print_stablehlo"]
 
@@ -23,4 +24,6 @@ def print_stablehlo(module: ModuleOp, *, debug_info: bool = False) -> str:
 
     Raises StableHloPrintError, a `LocatedError`, for what StableHLO cannot express.
     """
-    return ProgramWriter(FromXla(FROM_XLA).module(module), debug_info).text()
+    if not has_source_operations(module):
+        module = FromXla(FROM_XLA).module(module)
+    return StableHloPrinter(debug_info).text(module)

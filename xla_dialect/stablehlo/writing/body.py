@@ -1,3 +1,4 @@
+# pyright: reportPrivateUsage=false
 """The operations of one function as lines of StableHLO.
 
 StableHLO, as frameworks write it, has no tuples. So every value is a tree here, whose leaves are
@@ -9,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from xdsl.dialects.builtin import TupleType, UnrealizedConversionCastOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xla_dialect.stablehlo.attribute_text import (
     METADATA,
@@ -24,7 +25,6 @@ from xla_dialect.stablehlo.attribute_text import (
 from xla_dialect.stablehlo.inexpressible import Inexpressible, fail
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.source import SourceOp
-from xla_dialect.stablehlo.writing.operation_printing import OperationPrinter
 from xla_dialect.stablehlo.writing.regular import REGULAR, RegularForm, properties_text
 from xla_dialect.stablehlo.writing.type_text import signature_text
 from xla_dialect.types import flatten
@@ -39,17 +39,27 @@ _STEP = "  "
 
 
 class ModuleWriter(Protocol):
-    """What the body of a function asks of the module that it is in."""
+    """What is around the operations."""
 
     debug_info: bool
+    _indent: int
+    _ssa_values: dict[SSAValue, Any]
 
-    def type_text(self, type_: Attribute) -> str: ...
+    def type_text(self, type_: Attribute, /) -> str: ...
 
-    def outline(self, region: Region, name: str) -> str: ...
+    def outline(self, region: Region, name: str, /) -> str: ...
+
+    def captured(self, op: Operation, /) -> str: ...
+
+    def new_name(self, hint: str | None, /) -> str: ...
+
+    def argument_name(self, hint: str | None, /) -> str: ...
+
+    def heading(self, count: int, hints: Sequence[str | None], /) -> tuple[list[str], str]: ...
 
 
 class BodyWriter:
-    """Writes the body of one function."""
+    """Writes operations of families that have no classes."""
 
     def __init__(self, program: ModuleWriter, writers: Mapping[type[Operation], Write]):
         self.program = program
@@ -57,42 +67,16 @@ class BodyWriter:
         self.writers = writers
         self.absorbed: set[Operation] = set()
         """Operations that the text of one before them includes."""
-        self.trees: dict[SSAValue, Tree] = {}
+        self.trees: dict[SSAValue, Any] = program._ssa_values
         self.type_text = program.type_text
-        self._indent = _STEP * 2
-        self._taken: set[str] = set()
-        self._copies: dict[str, int] = {}
-        self._count = 0
-        self._arguments = 0
+        self.name = program.new_name
+        self.argument_name = program.argument_name
+        self.heading = program.heading
         self._location = ""
-        self._printer = OperationPrinter(self)
-
-    # Names
-
-    def name(self, hint: str | None) -> str:
-        """A new name: `%hint`, with a number if that is taken, or a number."""
-        if hint is None:
-            self._count += 1
-            return f"%{self._count - 1}"
-        name = hint
-        while name in self._taken:
-            number = self._copies.get(hint, 0)
-            self._copies[hint] = number + 1
-            name = f"{hint}_{number}"
-        self._taken.add(name)
-        return f"%{name}"
-
-    def argument_name(self, hint: str | None) -> str:
-        """A new name for a parameter."""
-        if hint is None:
-            hint = f"arg{self._arguments}"
-            self._arguments += 1
-        return self.name(hint)
 
     @property
-    def call(self) -> str:
-        """How `func.call` is written here: inside of regions `call` is not found."""
-        return "call" if self._indent == _STEP * 2 else "func.call"
+    def _indent(self) -> str:
+        return _STEP * self.program._indent
 
     # Values
 
@@ -128,12 +112,6 @@ class BodyWriter:
         if isinstance(tree, str):
             return tree
         raise Inexpressible("a tuple is an operand, where StableHLO has none")
-
-    def value_name(self, value: SSAValue) -> str:
-        """The name of a value, which an argument of a block gets here at the latest."""
-        if value not in self.trees and isinstance(value, BlockArgument):
-            self.bind([value], [self.argument_name(value.name_hint)])
-        return self.operand(value)
 
     def packed(self, value: SSAValue) -> str:
         """A single name for a value, for which tuples are made."""
@@ -196,20 +174,6 @@ class BodyWriter:
         self.lines.append(f"{self._indent}{head}{text}{self._location}")
         return names
 
-    def heading(self, count: int, hints: Sequence[str | None]) -> tuple[list[str], str]:
-        """The names of the results of an operation, and how it begins: `%0:2 = `, `%a, %b = `."""
-        hint = hints[0] if hints else None
-        if count == len(hints) > 1 and None not in hints and len(set(hints)) > 1:
-            names = [self.name(each) for each in hints]
-            return names, f"{', '.join(names)} = "
-        if count == 1:
-            name = self.name(hint)
-            return [name], f"{name} = "
-        if not count:
-            return [], ""
-        name = self.name(hint)
-        return [f"{name}#{i}" for i in range(count)], f"{name}:{count} = "
-
     def define(self, op: Operation, text: str, types: Sequence[str]) -> None:
         """Adds an operation for this one, with a leaf of its results for each type."""
         results = op.results
@@ -238,10 +202,11 @@ class BodyWriter:
     @contextmanager
     def indented(self) -> Generator[None]:
         """Lines inside are one step further to the right."""
-        indent, location = self._indent, self._location
-        self._indent = indent + _STEP
+        location = self._location
+        self.program._indent += 1
         yield
-        self._indent, self._location = indent, location
+        self.program._indent -= 1
+        self._location = location
 
     def parameters(self, block: Block, hint: str | None = None) -> list[str]:
         """New names for the parameters of a block."""
@@ -365,8 +330,8 @@ class BodyWriter:
                 write(op, self)
                 return
             form = REGULAR.get(type(op))  # pyright: ignore[reportArgumentType]
-            if isinstance(op, StableHloOp):
-                self._printed(op)
+            if not self.writes(op):
+                self.lines.append(f"{self._indent}{self.program.captured(op)}")
             elif form is not None:
                 self.regular(op, form)
             elif isinstance(op, SourceOp):
@@ -378,26 +343,16 @@ class BodyWriter:
         except Inexpressible as error:
             fail(op, str(error))
 
-    def _printed(self, op: StableHloOp) -> None:
-        """Adds an operation of StableHLO as its class prints it."""
-        hints = [value.name_hint or op.result_name() for value in op.results]
-        names, head = self.heading(len(op.results), hints)
-        text = self._printer.text(op)
-        self.lines.append(f"{self._indent}{head}{text}{self._location}")
-        self.bind(op.results, names)
+    def writes(self, op: Operation) -> bool:
+        """Whether an operation is written here."""
+        return not isinstance(op, StableHloOp) and op.name.split(".")[0] not in ("func", "sdy")
 
-    def new_line(self) -> str:
-        """What begins a line."""
-        return f"\n{self._indent}"
-
-    def region_text(self, region: Region, has_label: bool) -> str:
-        """A region in braces, with the label of its block or without."""
+    def lines_of(self, op: Operation) -> list[str]:
+        """The lines of an operation."""
         outer, self.lines = self.lines, []
-        if has_label:
-            self.block_head(region.block)
-        self.content(region.block)
+        self.operation(op)
         lines, self.lines = self.lines, outer
-        return "\n".join(["{", *lines, f"{self._indent}}}"])
+        return lines
 
     def _same(self, op: SourceOp) -> None:
         """Adds an operation of StableHLO that was not read as one of the dialect."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.ir import Operation
 
 from xla_dialect.analysis.computations import callee
@@ -33,15 +32,6 @@ def write_composite(op: CallOp, body: BodyWriter) -> None:
     name, texts = _composite(op, symbol)
     shown = f" {', '.join(operands)}" if operands else ""
     text = f"stablehlo.composite {name}{shown} {dictionary_text(texts)}"
-    body.define(op, f"{text} : {signature_text(types, results)}", results)
-
-
-def write_call(op: FuncCallOp, body: BodyWriter) -> None:
-    """`call @f(%0)`."""
-    operands = body.leaves(op.operands)
-    types = body.types(value.type for value in op.operands)
-    results = body.types(op.result_types)
-    text = f"{body.call} {symbol_text(callee(op))}({', '.join(operands)}){body.attributes(op)}"
     body.define(op, f"{text} : {signature_text(types, results)}", results)
 
 
@@ -86,7 +76,6 @@ def write_get_tuple_element(op: GetTupleElementOp, body: BodyWriter) -> None:
 WRITERS = (
     OperationTable[Write]()
     .add(CallOp, write_composite)
-    .add(FuncCallOp, write_call)
     .add(TupleOp, write_tuple)
     .add(GetTupleElementOp, write_get_tuple_element)
 )

@@ -1,0 +1,127 @@
+"""Functions, and what an HLO module says of its entry: layouts and aliases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BoolAttr,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    i32,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Region, SSAValue
+
+from xla_dialect.entry.aliases import entry_aliases
+from xla_dialect.entry.names import ALIASING_OUTPUT, BUFFER_DONOR, ENTRY_SYMBOL
+from xla_dialect.layout import LayoutAttr
+from xla_dialect.spelling import SpellingError
+from xla_dialect.stablehlo.attribute_text import discardable
+from xla_dialect.stablehlo.inexpressible import Inexpressible
+from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
+from xla_dialect.text.shapes import parse_type
+from xla_dialect.types import Array, all_compatible, flatten, is_array
+from xla_dialect.xdsl.operation_table import OperationTable
+
+_SIGNATURE = "xla.entry_computation_layout"
+
+Facts: TypeAlias = list[dict[str, Attribute]]
+"""The attributes of every leaf of the parameters, or of the results."""
+
+
+def function_of_xla(function: FuncOp, legalization: FromXla) -> Sequence[SSAValue]:
+    """The function, whose parameters and results are no tuples."""
+    type_ = function.function_type
+    facts = [
+        _facts(function.arg_attrs, type_.inputs.data),
+        _facts(function.res_attrs, type_.outputs.data),
+    ]
+    module = function.parent_op()
+    if function.sym_name.data == ENTRY_SYMBOL and isinstance(module, ModuleOp):
+        _add_entry_facts(module, function, facts)
+    block = function.body.first_block
+    if block is not None and block.next_block is not None:
+        raise Inexpressible(f"StableHLO has no functions of {len(function.body.blocks)} blocks")
+    types = FunctionType.from_lists(
+        legalization.types(type_.inputs.data), legalization.types(type_.outputs.data)
+    )
+    attributes = {"arg_attrs": _attributes(facts[0]), "res_attrs": _attributes(facts[1])}
+    given = {name: value for name, value in attributes.items() if value is not None}
+    properties = {**function.properties, "function_type": types}
+    for name in attributes:
+        properties.pop(name, None)
+    region = Region() if block is None else legalization.region(function.body)
+    legalization.emit(FuncOp, (), (), properties | given, [region])
+    return ()
+
+
+def return_of_xla(op: ReturnOp, legalization: FromXla) -> Sequence[SSAValue]:
+    """The end of a function."""
+    return legalization.emit(ReturnOp, legalization.operands(op), ()).results
+
+
+def _attributes(facts: Facts) -> ArrayAttr[DictionaryAttr] | None:
+    return ArrayAttr(map(DictionaryAttr, facts)) if any(facts) else None
+
+
+def _facts(attributes: ArrayAttr[DictionaryAttr] | None, types: Sequence[Attribute]) -> Facts:
+    """The attributes of the leaves of values of these types; those of tuples are dropped."""
+    if attributes is None:
+        return [{} for _ in flatten(types)]
+    found: Facts = []
+    for entry, type_ in zip(attributes.data, types, strict=True):
+        leaves = flatten([type_])
+        found.extend([discardable(entry.data)] if leaves == (type_,) else ({} for _ in leaves))
+    return found
+
+
+def _add_entry_facts(module: ModuleOp, function: FuncOp, facts: list[Facts]) -> None:
+    """
+    Adds the layouts and aliases of an HLO module's entry, as the attributes that JAX uses.
+
+    Layouts other than the default become `mhlo.layout_mode`, aliases `tf.aliasing_output`, donors
+    `jax.buffer_donor`.
+    """
+    parameters, _ = facts
+    own = function.function_type
+    aliases = entry_aliases(module, own.inputs.data, own.outputs.data)
+    for parameter, result in aliases.results.items():
+        parameters[parameter].setdefault(ALIASING_OUTPUT, IntegerAttr(result, i32))
+    for parameter in sorted(aliases.donors):
+        parameters[parameter].setdefault(BUFFER_DONOR, BoolAttr.from_bool(True))
+    types = _declared_types(module, function)
+    for of_values, entry_types in zip(facts, types, strict=True):
+        for entry, type_ in zip(of_values, entry_types, strict=True):
+            encoding = type_.encoding if is_array(type_) else None
+            if isinstance(encoding, LayoutAttr) and encoding.data.minor_to_major != tuple(
+                reversed(range(len(cast(Array, type_).shape)))
+            ):
+                order = ",".join(map(str, encoding.data.minor_to_major))
+                entry.setdefault("mhlo.layout_mode", StringAttr(f"{{{order}}}"))
+
+
+def _declared_types(module: ModuleOp, function: FuncOp) -> list[tuple[Attribute, ...]]:
+    """The types of the leaves of parameters and results as the callers of the entry see them."""
+    type_ = function.function_type
+    found = [flatten(type_.inputs.data), flatten(type_.outputs.data)]
+    written = module.attributes.get(_SIGNATURE)
+    if isinstance(written, StringAttr):
+        inputs, _, output = written.data[1:-1].rpartition("->")
+        try:
+            declared = [flatten([parse_type(text)]) for text in (inputs, output)]
+        except SpellingError:
+            return found
+        if all(map(all_compatible, declared, found)):
+            return declared
+    return found
+
+
+FROM_XLA = (
+    OperationTable[LegalizeFromXla]().add(FuncOp, function_of_xla).add(ReturnOp, return_of_xla)
+)

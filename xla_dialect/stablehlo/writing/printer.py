@@ -1,0 +1,319 @@
+# pyright: reportPrivateUsage=false
+"""Prints modules of StableHLO and functions as MLIR does, and JAX with it.
+
+What differs from xDSL's printer: names of values (`%0:2`, `%cst_0`), `module`, `return` and `call`
+without their dialects, entries of dictionaries in the order of their names, and literals. Programs
+repeat themselves: operations that differ in nothing but operands are printed by one template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from io import StringIO
+from typing import Any, cast
+
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+
+from xla_dialect.sharding.attributes import MESHES
+from xla_dialect.stablehlo.array_types import stablehlo_type
+from xla_dialect.stablehlo.attribute_text import attribute_text, dictionary_text, symbol_text
+from xla_dialect.stablehlo.inexpressible import fail
+from xla_dialect.stablehlo.legalize.from_xla import NO_VALUE
+from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.writing.body import BodyWriter
+from xla_dialect.stablehlo.writing.operations import WRITERS
+from xla_dialect.xdsl.text import MlirPrinter
+
+
+class StableHloPrinter(MlirPrinter):
+    """Prints one module."""
+
+    def __init__(self, debug_info: bool = False):
+        super().__init__(StringIO())
+        self.debug_info = debug_info
+        self.outlined: list[str] = []
+        self._texts: dict[int, tuple[Attribute, str]] = {}
+        """By the identity of an attribute, which is held to keep it unique."""
+        self._templates: dict[tuple[object, ...], str | None] = {}
+        """What operations print as, by all that they have but their operands."""
+        self._copies: dict[str, int] = {}
+        self._taken: set[str] = set()
+        self._arguments = 0
+        self.body = BodyWriter(self, WRITERS)
+        self.symbols: set[str] = set()
+
+    def text(self, module: ModuleOp) -> str:
+        """The text of a module."""
+        self.symbols = {op.sym_name.data for op in module.ops if isinstance(op, FuncOp)}
+        self._print_module(module)
+        return cast(StringIO, self.stream).getvalue()
+
+    def captured(self, op: Operation) -> str:
+        """The text of an operation."""
+        outer, self.stream = self.stream, StringIO()
+        self.print_op(op)
+        text = self.stream.getvalue()
+        self.stream = outer
+        return text
+
+    # Names
+
+    def new_name(self, hint: str | None) -> str:
+        """A new name: `%hint`, with a number if that is taken, or a number."""
+        if hint is None:
+            return f"%{self._get_new_valid_name_id()}"
+        name = hint
+        while name in self._taken:
+            number = self._copies.get(hint, 0)
+            self._copies[hint] = number + 1
+            name = f"{hint}_{number}"
+        self._taken.add(name)
+        return f"%{name}"
+
+    def argument_name(self, hint: str | None) -> str:
+        """A new name for an argument of a block."""
+        if hint is None:
+            hint = f"arg{self._arguments}"
+            self._arguments += 1
+        return self.new_name(hint)
+
+    def print_ssa_value(self, value: SSAValue) -> str:
+        """Prints the name of a value; an argument of a block gets one here at the latest."""
+        name = self._ssa_values.get(value)
+        if name is None:
+            is_argument = isinstance(value, BlockArgument)
+            new = self.argument_name if is_argument else self.new_name
+            name = self._ssa_values[value] = new(value.name_hint)
+        self.print_string(name)
+        return name
+
+    def _print_results(self, op: Operation) -> None:
+        """Names the results: `%0 = `, `%0:2 = `, or `%a, %b = ` where they have names."""
+        results = op.results
+        if not results:
+            return
+        hint = op.result_name() if isinstance(op, StableHloOp) else None
+        hints = [value.name_hint or hint for value in results]
+        names, head = self.heading(len(results), hints)
+        self._ssa_values.update(zip(results, names, strict=True))
+        self.print_string(head)
+
+    def heading(self, count: int, hints: Sequence[str | None]) -> tuple[list[str], str]:
+        """The names of the results of an operation, and how it begins."""
+        hint = hints[0] if hints else None
+        if count == len(hints) > 1 and None not in hints and len(set(hints)) > 1:
+            names = [self.new_name(each) for each in hints]
+            return names, f"{', '.join(names)} = "
+        if not count:
+            return [], ""
+        name = self.new_name(hint)
+        if count == 1:
+            return [name], f"{name} = "
+        return [f"{name}#{i}" for i in range(count)], f"{name}:{count} = "
+
+    # Operations
+
+    def print_string(self, text: str, *, indent: int | None = None) -> None:
+        """Prints a text as it is; nobody asks for columns."""
+        cast(StringIO, self.stream).write(text)
+
+    def print_op(self, op: Operation) -> None:
+        """Prints an operation."""
+        names: dict[SSAValue, Any] = self._ssa_values
+        for value in op.operands:
+            if names.get(value, "") is None:
+                fail(op, NO_VALUE)
+        self._print_results(op)
+        template = self._template(op) if isinstance(op, StableHloOp) and not op.regions else None
+        if template is not None:
+            self.print_string(template % tuple([names[value] for value in op.operands]))
+        elif isinstance(op, FuncOp):
+            self._print_function(op)
+        elif type(op).print is Operation.print:
+            self.print_string(f'"{op.name}"')
+            self.print_op_with_default_format(op)
+        else:
+            in_function = isinstance(op.parent_op(), FuncOp)
+            self.print_string(op.name.removeprefix("func.") if in_function else op.name)
+            op.print(self)
+        if self.debug_info:
+            self.print_string(f" {op.location}")
+
+    def _template(self, op: StableHloOp) -> str | None:
+        """The text with `%s` for each operand; None where it has operands in another order."""
+        key = (
+            type(op),
+            *map(id, op.properties.values()),
+            None,
+            *[id(value.type) for value in op._operands],
+            None,
+            *[id(value.type) for value in op.results],
+            *map(id, op.attributes.values()),
+        )
+        if key not in self._templates:
+            self._templates[key] = self._new_template(op)
+        return self._templates[key]
+
+    def _new_template(self, op: StableHloOp) -> str | None:
+        outer = self.stream, self._ssa_values
+        places = {value: f"\0{i}\0" for i, value in enumerate(op.operands)}
+        self.stream, self._ssa_values = stream, _ = StringIO(), places
+        if type(op).print is Operation.print:
+            stream.write(f'"{op.name}"')
+            self.print_op_with_default_format(op)
+        else:
+            stream.write(op.name)
+            op.print(self)
+        self.stream, self._ssa_values = outer
+        parts = stream.getvalue().split("\0")
+        if parts[1::2] != [places[value][1:-1] for value in op.operands]:
+            return None
+        return "%s".join(part.replace("%", "%%") for part in parts[::2])
+
+    def print_block(
+        self, block: Block, print_block_args: bool = True, print_block_terminator: bool = True
+    ) -> None:
+        """Prints a block."""
+        if print_block_args:
+            self._print_new_line()
+            self.print_block_name(block)
+            if block.args:
+                with self.in_parens():
+                    self.print_list(block.args, self.print_block_argument)
+            self.print_string(":")
+        with self.indented():
+            for op in block.ops:
+                if self.body.writes(op):
+                    for line in self.body.lines_of(op):
+                        self.print_string(f"\n{line}")
+                else:
+                    self._print_new_line()
+                    self.print_op(op)
+
+    def _print_new_line(self, indent: int | None = None, print_message: bool = True) -> None:
+        self.print_string("\n" + " " * (self.indent_num_spaces * self._indent))
+
+    # Attributes
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        """Prints an attribute or a type."""
+        if isinstance(attribute, DenseIntOrFPElementsAttr):
+            self.print_string(attribute_text(cast(Attribute, attribute)))
+            return
+        known = self._texts.get(id(attribute))
+        if known is None:
+            known = self._texts[id(attribute)] = attribute, attribute_text(attribute)
+        self.print_string(known[1])
+
+    def type_text(self, type_: Attribute) -> str:
+        """A type."""
+        known = self._texts.get(id(type_))
+        if known is None:
+            known = self._texts[id(type_)] = type_, attribute_text(stablehlo_type(type_))
+        return known[1]
+
+    def print_attr_dict(self, attr_dict: Mapping[str, Attribute]) -> None:
+        """Prints entries in the order of their names, as MLIR has them."""
+        self.print_string(
+            dictionary_text({name: attribute_text(value) for name, value in attr_dict.items()})
+        )
+
+    def print_symbol_name(self, sym_name: str) -> None:
+        """Prints `@main`."""
+        self.print_string(symbol_text(sym_name))
+
+    # Modules and functions
+
+    def _print_module(self, module: ModuleOp) -> None:
+        self.print_string("module")
+        if module.sym_name is not None:
+            self.print_string(" ")
+            self.print_symbol_name(module.sym_name.data)
+        attributes = {n: value for n, value in module.attributes.items() if n != MESHES}
+        self.print_op_attributes(attributes, print_keyword=True)
+        self.print_string(" {")
+        self.print_block(module.body.block, print_block_args=False)
+        for text in self.outlined:
+            self.print_string(f"\n{text}")
+        self.print_string("\n}\n")
+
+    def _print_function(self, function: FuncOp) -> None:
+        self.forget_names()
+        type_, block = function.function_type, function.body.first_block
+        visibility = function.sym_visibility
+        self.print_string("func.func " if visibility is None else f"func.func {visibility.data} ")
+        self.print_symbol_name(function.sym_name.data)
+        names = () if block is None else block.args
+        with self.in_parens():
+            self._print_values(type_.inputs.data, function.arg_attrs, names)
+        outputs = type_.outputs.data
+        if outputs:
+            self.print_string(" -> ")
+            if len(outputs) == 1 and function.res_attrs is None:
+                self.print_attribute(outputs[0])
+            else:
+                with self.in_parens():
+                    self._print_values(outputs, function.res_attrs)
+        self.print_op_attributes(function.attributes, print_keyword=True)
+        if block is not None:
+            self.print_string(" ")
+            self.print_region(function.body, print_entry_block_args=False)
+
+    def _print_values(
+        self,
+        types: Sequence[Attribute],
+        attributes: ArrayAttr[DictionaryAttr] | None,
+        names: Sequence[SSAValue] = (),
+    ) -> None:
+        """Prints the parameters or results of a function."""
+        for i, type_ in enumerate(types):
+            if i:
+                self.print_string(", ")
+            if names:
+                self.print_ssa_value(names[i])
+                self.print_string(": ")
+            self.print_attribute(type_)
+            if attributes is not None:
+                self.print_op_attributes(attributes.data[i].data)
+
+    def forget_names(self) -> None:
+        """Each function has names of its own."""
+        self._ssa_values.clear()
+        self._copies.clear()
+        self._taken.clear()
+        self._next_valid_name_id[-1] = self._arguments = 0
+
+    def outline(self, region: Region, name: str) -> str:
+        """Makes a private function of a region; returns its symbol."""
+        symbol = name
+        number = 0
+        while symbol in self.symbols:
+            symbol, number = f"{name}_{number}", number + 1
+        self.symbols.add(symbol)
+        state = self.stream, self._ssa_values.copy(), self._copies.copy(), self._taken.copy()
+        numbers = self._next_valid_name_id[-1], self._arguments, self._indent
+        lines = self.body.lines
+        self.forget_names()
+        self.body.lines, self._indent = [], 1
+        body, block = self.body, region.block
+        types = body.types(argument.type for argument in block.args)
+        names = body.parameters(block)
+        inputs = ", ".join(f"{n}: {t}" for n, t in zip(names, types, strict=True))
+        results = body.types(value.type for value in body.returned(block))
+        after = results[0] if len(results) == 1 else f"({', '.join(results)})"
+        with self.indented():
+            body.operations(block)
+            returned = body.returned(block)
+            listed = ", ".join(body.leaves(returned))
+            typed = ", ".join(body.types(value.type for value in returned))
+            body.line(f"return {listed} : {typed}" if listed else "return")
+        head = f"  func.func private {symbol_text(symbol)}({inputs}) -> {after} {{"
+        self.outlined.append("\n".join([head, *body.lines, "  }"]))
+        self.body.lines = lines
+        self._next_valid_name_id[-1], self._arguments, self._indent = numbers
+        self.stream, values, self._copies, self._taken = state
+        self._ssa_values.clear()
+        self._ssa_values.update(values)
+        return symbol
