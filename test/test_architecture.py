@@ -268,8 +268,6 @@ def test_modules_say_what_they_hold() -> None:
 
 # What replaces an attribute of a module or class of another package, and why it may.
 REPLACES = {
-    # Only while modules of the compiler are loaded; its figure stands there.
-    "lowerings.driver.quick_dataclasses": {"dataclasses.dataclass"},
     # A process of ours that another program talks to, and one that runs commands for others.
     "tools.language_server.checker_process": {"sys.stdout"},
     "tools.serving.server": {"sys.argv", "sys.stderr", "sys.stdin", "sys.stdout"},

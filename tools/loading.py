@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 
-from lowerings.driver.quick_dataclasses import quick_dataclasses
 
 
 def load(name: str) -> ModuleType:
@@ -19,14 +18,13 @@ def load(name: str) -> ModuleType:
 @contextmanager
 def loading() -> Generator[None]:
     """
-    While modules are loaded inside, dataclasses are made in less time, and Python's cyclic garbage
-    collector never looks at what is made: all of that stays.
+    While modules are loaded inside, Python's cyclic garbage collector never looks at what is made:
+    all of that stays.
     """
     enabled, loaded = gc.isenabled(), len(sys.modules)
     gc.disable()
     try:
-        with quick_dataclasses():
-            yield
+        yield
     finally:
         if len(sys.modules) > loaded:
             gc.freeze()

@@ -8,17 +8,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from lowerings.driver.collector import collector_paused
-from lowerings.driver.quick_dataclasses import quick_dataclasses
 
 
 @contextmanager
 def loading() -> Generator[None]:
-    """
-    While modules are loaded inside, no collection, for what they make stays, and dataclasses are
-    made in less time.
-    """
+    """While modules are loaded inside, no collection, for what they make stays."""
     is_collecting, loaded = gc.isenabled(), len(sys.modules)
-    with collector_paused(), quick_dataclasses():
+    with collector_paused():
         yield
         # Else nothing was made that stays, and what is garbage by now would stay with it.
         if is_collecting and len(sys.modules) > loaded:
