@@ -22,7 +22,7 @@ from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import element_count
 
 if TYPE_CHECKING:
-    from lowerings.execution.meetings import Meetings
+    from lowerings.execution.joint_runs import NativeCollectives
 
 
 @dataclass
@@ -40,8 +40,8 @@ class Callbacks:
     asks_process: bool = False
     calls_python: bool = False
     """Whether any of them is a Python function, which may fail, or call the program."""
-    meetings: Meetings | None = None
-    """The same functions for processes that meet in machine code; None where some cannot."""
+    collectives: NativeCollectives | None = None
+    """The same functions for participants of joint runs; None where some cannot be."""
     failure: ctypes.c_int64 = field(default_factory=ctypes.c_int64)
     """Not 0 after a function has failed in a program that is not run by `run`."""
     _errors: dict[int, BaseException] = field(default_factory=dict[int, BaseException])
@@ -67,15 +67,15 @@ class Callbacks:
                 callbacks.symbols[name] = callbacks._as_c(function)
         if asks:
             # Few programs run on several devices.
-            from lowerings.execution.meetings import Meetings  # noqa: PLC0415
+            from lowerings.execution.joint_runs import NativeCollectives  # noqa: PLC0415
 
-            callbacks.meetings = Meetings.of(functions, callbacks.symbols)
+            callbacks.collectives = NativeCollectives.of(functions, callbacks.symbols)
         return callbacks
 
     @property
     def linked(self) -> Mapping[str, Any]:
         """What the program is linked with."""
-        return self.symbols if self.meetings is None else self.meetings.symbols
+        return self.symbols if self.collectives is None else self.collectives.symbols
 
     def run(self, program: Callable[[], None], name: str) -> None:
         """

@@ -36,7 +36,7 @@ from xla_dialect.numpy_types import Array, require_rank
 
 if TYPE_CHECKING:
     from lowerings.execution.callbacks import Callbacks
-    from lowerings.execution.meetings import JointRun, JointRuns
+    from lowerings.execution.joint_runs import JointRun, JointRuns
     from lowerings.execution.profile import EventSink, Profile
 
 BOUNDS_VARIABLE = "XLA_CHECK_BOUNDS"
@@ -262,7 +262,7 @@ class Executable(Runnable):
     def can_run_jointly(self) -> bool:
         """Whether its processes need no Python while they run, and cannot fail but together."""
         callbacks = self._callbacks
-        is_free = callbacks is None or not callbacks.calls_python or callbacks.meetings is not None
+        is_free = callbacks is None or not callbacks.calls_python or bool(callbacks.collectives)
         return is_free and not self._has_checks and self._time_limit is None and not self._profiled
 
     def run_jointly(self, addresses: Sequence[Sequence[int]], in_turn: bool | None = None) -> bool:
@@ -274,9 +274,9 @@ class Executable(Runnable):
         results has been written then.
         """
         if self._joint_runs is None:
-            from lowerings.execution.meetings import JointRuns  # noqa: PLC0415
+            from lowerings.execution.joint_runs import JointRuns  # noqa: PLC0415
 
-            self._joint_runs = JointRuns(self._new_joint_run)
+            self._joint_runs = JointRuns(self.new_joint_run)
         if in_turn is None and self.num_threads > 1:
             # Each process has all processors for its parallel loops.
             in_turn = True
@@ -287,21 +287,17 @@ class Executable(Runnable):
         """Whether joint runs in turn are known to be best."""
         return self._joint_runs is not None and self._joint_runs.are_short
 
-    def detached_joint_run(self) -> JointRun:
-        """A run in turn as other machine code runs it."""
-        joint = self._new_joint_run()
-        joint.detach()
-        return joint
+    def new_joint_run(self) -> JointRun:
+        """What runs all participants of the program, once at a time."""
+        from lowerings.execution.joint_runs import JointRun, ParticipantCode  # noqa: PLC0415
 
-    def _new_joint_run(self) -> JointRun:
-        from lowerings.execution.meetings import JointRun, ProcessCode  # noqa: PLC0415
-
-        meetings = None if self._callbacks is None else self._callbacks.meetings
-        codes: list[ProcessCode] = []
+        found = None if self._callbacks is None else self._callbacks.collectives
+        codes: list[ParticipantCode] = []
         for _ in range(math.prod(self.process_counts)):
             each = self._new_workspace()
-            codes.append(ProcessCode(each.code.entry, each.pointers, each.control, each))
-        return JointRun(codes, None if meetings is None else meetings.plans(self.process_counts))
+            state = None if each.control is None else each.control.address
+            codes.append(ParticipantCode(each.code.entry, each.pointers, state, each))
+        return JointRun(codes, None if found is None else found.plans(self.process_counts))
 
     def detached_run(self) -> DetachedRun | None:
         """

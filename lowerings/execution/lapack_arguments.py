@@ -72,8 +72,8 @@ class MatrixTransposition:
     rows: int
     columns: int
     """Of the source."""
-    type: str
-    """Of the elements, as LLVM writes it."""
+    letter: str
+    """Of the elements, as routines have it."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ class EigenvectorPairs:
     target: int
     """By rows."""
     size: int
-    type: str
-    """Of the elements of the source, as LLVM writes it."""
+    letter: str
+    """Of the elements of the source, as routines have it."""
 
 
 Rearrangement: TypeAlias = MatrixTransposition | EigenvectorPairs
@@ -152,10 +152,10 @@ class FortranMemory:
     scratch: list[RoutineMemory] = field(default_factory=list[RoutineMemory])
 
     @property
-    def element(self) -> tuple[str, str, int]:
-        """The dtype of matrices, their type for LLVM, and their size in bytes."""
-        dtype, one = ELEMENTS[self.request.letter]
-        return dtype, one.type, np.dtype(dtype).itemsize
+    def element(self) -> tuple[str, int]:
+        """The dtype of matrices, and its size in bytes."""
+        dtype, _ = ELEMENTS[self.request.letter]
+        return dtype, np.dtype(dtype).itemsize
 
     @property
     def real(self) -> str:
@@ -181,7 +181,7 @@ class FortranMemory:
         self, source: RoutineMemory | int, target: RoutineMemory | int, m: int, n: int
     ) -> MatrixTransposition:
         """From rows of a matrix of `m` times `n` to columns; with `n` and `m`, the other way."""
-        return MatrixTransposition(source, target, m, n, self.element[1])
+        return MatrixTransposition(source, target, m, n, self.request.letter)
 
 
 _REAL = {"s": "s", "d": "d", "c": "s", "z": "d"}

@@ -31,7 +31,7 @@ from lowerings.execution.lapack_arguments import (
 )
 from lowerings.execution.lapack_functions import LAPACK_TARGETS, VECTOR_FIRST, configuration_of
 from lowerings.execution.lapack_routines import CALLS
-from lowerings.runtime import careful_strsm
+from lowerings.runtime import careful_strsm, library
 from lowerings.targets.llvm.machine import host
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.ops.custom_calls import CustomCallOp
@@ -78,9 +78,8 @@ def native_lapack_call(op: CustomCallOp, name: str) -> LoadedCode | None:
         element_count(shape) * numpy_dtype(each.element_type).itemsize
         for shape, each in zip(shapes, arrays, strict=True)
     )
-    return _linked(
-        _module(call, name, sizes, operands, prod(shapes[0][:batch_rank])), name, address
-    )
+    text = _module(call, name, sizes, operands, prod(shapes[0][:batch_rank]))
+    return _linked(text, name, address, tuple(_functions(call)))
 
 
 def _exported(call: RoutineCall, routine: str) -> int | None:
@@ -111,8 +110,11 @@ _SIGNATURE = re.compile(r"void \((.*)\)")
 
 
 @lru_cache(maxsize=64)
-def _linked(text: str, name: str, address: int) -> LoadedCode:
-    return LoadedCode(host().object_code(text), name, pointers={_ADDRESS: address})
+def _linked(text: str, name: str, address: int, functions: tuple[str, ...]) -> LoadedCode:
+    called = {each: getattr(library(), each) for each in functions}
+    return LoadedCode(
+        host().object_code(text), name, functions=called, pointers={_ADDRESS: address}
+    )
 
 
 def _module(call: RoutineCall, name: str, sizes: Sequence[int], operands: int, batch: int) -> str:
@@ -136,6 +138,7 @@ def _module(call: RoutineCall, name: str, sizes: Sequence[int], operands: int, b
         "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
         "declare ptr @malloc(i64)",
         "declare void @free(ptr)",
+        *(f"declare void @{each}({types})" for each, types in _functions(call).items()),
         f'define i32 @"{name}"({", ".join(f"ptr %array{n}" for n in range(len(sizes)))}) {{',
         "entry:",
     ]
@@ -175,7 +178,7 @@ def _module(call: RoutineCall, name: str, sizes: Sequence[int], operands: int, b
         *(f"  call void @free(ptr %memory{each.number})" for each in _scratch(call)),
         *("  ret i32 0", "}"),
     ]
-    return "\n".join([*lines, *_rearrangement_functions(call)])
+    return "\n".join(lines)
 
 
 def _scratch(call: RoutineCall) -> list[RoutineMemory]:
@@ -205,148 +208,29 @@ def _place(where: RoutineArgument) -> str:
 
 
 def _rearranged(rearrangements: Sequence[Rearrangement]) -> list[str]:
-    """Calls of the functions that carry them out, where there are elements."""
+    """Calls of the functions that carry them out."""
     lines: list[str] = []
     for each in rearrangements:
         arrays = f"ptr {_place(each.target)}, ptr {_place(each.source)}"
         if isinstance(each, EigenvectorPairs):
-            values = f"ptr {_place(each.imaginary)}"
-            lines.append(
-                f"  call void {_pairs_name(each.type)}({arrays}, {values}, i64 {each.size})"
-            )
-        elif each.rows * each.columns:
-            sizes = f"i64 {each.rows}, i64 {each.columns}"
-            lines.append(f"  call void {_transpose_name(each.type)}({arrays}, {sizes})")
+            given = f"{arrays}, ptr {_place(each.imaginary)}, i64 {each.size}"
+        else:
+            given = f"{arrays}, i64 {each.rows}, i64 {each.columns}"
+        lines.append(f"  call void @{_function_of(each)}({given})")
     return lines
 
 
-def _rearrangement_functions(call: RoutineCall) -> list[str]:
-    """The functions that `_rearranged` calls."""
-    each = (*call.before, *call.after)
-    pairs = {one.type for one in each if isinstance(one, EigenvectorPairs)}
-    transposed = {one.type for one in each if not isinstance(one, EigenvectorPairs)}
-    return [
-        *map(_transpose_function, sorted(transposed)),
-        *map(_pairs_function, sorted(pairs)),
-    ]
+def _functions(call: RoutineCall) -> dict[str, str]:
+    """The functions that `_rearranged` calls, with the types of their arguments."""
+    return {
+        _function_of(each): "ptr, ptr, ptr, i64"
+        if isinstance(each, EigenvectorPairs)
+        else "ptr, ptr, i64, i64"
+        for each in (*call.before, *call.after)
+    }
 
 
-def _transpose_name(type_: str) -> str:
-    return f'@"transpose of {type_}"'
-
-
-_BLOCK = 8
-"""
-Rows and columns that are transposed at a time: their lines fit the ways of one set of
-the first-level cache, where rows are a power of two apart.
-"""
-
-
-def _transpose_function(type_: str) -> str:
-    """`target[c, r] = source[r, c]`, both dense, for sizes that are not 0."""
-    return f"""
-define private void {_transpose_name(type_)}(ptr %target, ptr %source, i64 %rows, i64 %columns) {{
-entry:
-  br label %rows_of_block
-rows_of_block:
-  %first_row = phi i64 [ 0, %entry ], [ %row_after, %end_of_rows ]
-  %row_after = add i64 %first_row, {_BLOCK}
-  %fits_rows = icmp slt i64 %row_after, %rows
-  %end_row = select i1 %fits_rows, i64 %row_after, i64 %rows
-  br label %columns_of_block
-columns_of_block:
-  %first_column = phi i64 [ 0, %rows_of_block ], [ %column_after, %end_of_block ]
-  %column_after = add i64 %first_column, {_BLOCK}
-  %fits_columns = icmp slt i64 %column_after, %columns
-  %end_column = select i1 %fits_columns, i64 %column_after, i64 %columns
-  br label %column
-column:
-  %c = phi i64 [ %first_column, %columns_of_block ], [ %next_column, %end ]
-  %below = mul i64 %c, %rows
-  br label %row
-row:
-  %r = phi i64 [ %first_row, %column ], [ %next_row, %row ]
-  %start = mul i64 %r, %columns
-  %from_index = add i64 %start, %c
-  %from = getelementptr {type_}, ptr %source, i64 %from_index
-  %value = load {type_}, ptr %from
-  %to_index = add i64 %below, %r
-  %to = getelementptr {type_}, ptr %target, i64 %to_index
-  store {type_} %value, ptr %to
-  %next_row = add i64 %r, 1
-  %has_row = icmp slt i64 %next_row, %end_row
-  br i1 %has_row, label %row, label %end
-end:
-  %next_column = add i64 %c, 1
-  %has_column = icmp slt i64 %next_column, %end_column
-  br i1 %has_column, label %column, label %end_of_block
-end_of_block:
-  br i1 %fits_columns, label %columns_of_block, label %end_of_rows
-end_of_rows:
-  br i1 %fits_rows, label %rows_of_block, label %done
-done:
-  ret void
-}}"""
-
-
-def _pairs_name(type_: str) -> str:
-    return f'@"eigenvectors of {type_}"'
-
-
-def _pairs_function(type_: str) -> str:
-    """
-    The columns of the source as vectors, by the signs of the imaginary parts of the eigenvalues.
-
-    Of a pair the first has `column + i next`, the second its conjugate. Eigenvalues that did not
-    converge may be half a pair: no column is read that is not there.
-    """
-    return f"""
-define private void {_pairs_name(type_)}(ptr %target, ptr %source, ptr %imaginary, i64 %size) {{
-entry:
-  %last = sub i64 %size, 1
-  br label %column
-column:
-  %c = phi i64 [ 0, %entry ], [ %next_column, %end ]
-  %sign_at = getelementptr {type_}, ptr %imaginary, i64 %c
-  %sign = load {type_}, ptr %sign_at
-  %is_first = fcmp ogt {type_} %sign, 0.0
-  %is_second = fcmp olt {type_} %sign, 0.0
-  %next_column = add i64 %c, 1
-  %before = sub i64 %c, 1
-  %has_before = icmp sgt i64 %c, 0
-  %left = select i1 %has_before, i64 %before, i64 0
-  %has_after = icmp slt i64 %c, %last
-  %right = select i1 %has_after, i64 %next_column, i64 %last
-  %real_column = select i1 %is_second, i64 %left, i64 %c
-  %imaginary_column = select i1 %is_first, i64 %right, i64 %c
-  %real_start = mul i64 %real_column, %size
-  %imaginary_start = mul i64 %imaginary_column, %size
-  br label %row
-row:
-  %r = phi i64 [ 0, %column ], [ %next_row, %row ]
-  %real_index = add i64 %real_start, %r
-  %real_at = getelementptr {type_}, ptr %source, i64 %real_index
-  %real = load {type_}, ptr %real_at
-  %other_index = add i64 %imaginary_start, %r
-  %other_at = getelementptr {type_}, ptr %source, i64 %other_index
-  %other = load {type_}, ptr %other_at
-  %conjugate = fneg {type_} %other
-  %of_pair = select i1 %is_second, {type_} %conjugate, {type_} %other
-  %is_pair = or i1 %is_first, %is_second
-  %part = select i1 %is_pair, {type_} %of_pair, {type_} 0.0
-  %below = mul i64 %r, %size
-  %index = add i64 %below, %c
-  %double = shl i64 %index, 1
-  %to = getelementptr {type_}, ptr %target, i64 %double
-  store {type_} %real, ptr %to
-  %to_part = getelementptr {type_}, ptr %to, i64 1
-  store {type_} %part, ptr %to_part
-  %next_row = add i64 %r, 1
-  %has_row = icmp slt i64 %next_row, %size
-  br i1 %has_row, label %row, label %end
-end:
-  %has_column = icmp slt i64 %next_column, %size
-  br i1 %has_column, label %column, label %done
-done:
-  ret void
-}}"""
+def _function_of(rearrangement: Rearrangement) -> str:
+    """The function of the library in C that carries it out: see `lapack_matrices.c`."""
+    is_of_pairs = isinstance(rearrangement, EigenvectorPairs)
+    return f"xla_{'eigenvectors' if is_of_pairs else 'transpose'}_{rearrangement.letter}"

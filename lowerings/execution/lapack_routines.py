@@ -143,7 +143,7 @@ def _singular_values(call: LapackRequest) -> RoutineCall:
     """The used-up matrix, singular values, U, the adjoint of V, and info."""
     *batch, m, n = call.shapes[0]
     k, fortran, mode = min(m, n), FortranMemory(call), call.character("mode", "ANS")
-    matrix, (dtype, _, _) = (*batch, m, n), fortran.element
+    matrix, (dtype, _) = (*batch, m, n), fortran.element
     rows, columns = (m, n) if mode == "A" else (k, k)
     u_shape, v_shape = call.shapes[3], call.shapes[4]
     expected = ((*batch, m, rows), (*batch, columns, n))
@@ -186,7 +186,7 @@ def _singular_values_by_qr(call: LapackRequest) -> RoutineCall:
     """As `_singular_values`, in another way."""
     *batch, m, n = call.shapes[0]
     k, fortran, mode = min(m, n), FortranMemory(call), call.character("mode", "ANS")
-    matrix, (dtype, _, _) = (*batch, m, n), fortran.element
+    matrix, (dtype, _) = (*batch, m, n), fortran.element
     rows, columns = (m, n) if mode == "A" else (k, k)
     expected = ((*batch, m, rows), (*batch, columns, n))
     if mode == "N":
@@ -241,7 +241,7 @@ def _orthogonal_product(call: LapackRequest) -> RoutineCall:
     *batch, m, n = call.shapes[2]
     k, fortran = call.shapes[1][-1], FortranMemory(call)
     is_left, is_adjoint = (call.configuration.get(name) for name in ("left", "transpose"))
-    size, (dtype, _, _) = (m if is_left else n), fortran.element
+    size, (dtype, _) = (m if is_left else n), fortran.element
     columns, matrix = call.shapes[0][-1], (*batch, m, n)
     call.require_types((*batch, size, columns), (*batch, k), matrix, matrix, dtypes=(dtype,) * 4)
     if k > min(size, columns):
@@ -267,7 +267,7 @@ def _eigenvalues(call: LapackRequest) -> RoutineCall:
     """Eigenvalues (real and imaginary parts for a real matrix), both eigenvectors, and info."""
     *batch, _, n = call.shapes[0]
     fortran, matrix = FortranMemory(call), (*batch, n, n)
-    dtype, element, item_size = fortran.element
+    dtype, item_size = fortran.element
     is_complex, vector = fortran.is_complex, (*batch, n)
     found = 1 if is_complex else 2
     vectors_dtype = dtype if is_complex else f"complex{16 * item_size}"
@@ -287,7 +287,7 @@ def _eigenvalues(call: LapackRequest) -> RoutineCall:
         if each is not None and is_complex:
             after.append(fortran.transpose(each, result, n, n))
         elif each is not None:
-            after.append(EigenvectorPairs(each, 2, result, n, element))
+            after.append(EigenvectorPairs(each, 2, result, n, call.letter))
     length = work_length(n)
     work = fortran.memory(length, dtype)
     real_work = (fortran.memory(2 * n, fortran.real),) if is_complex else ()
@@ -382,7 +382,7 @@ def _tridiagonal_solve(call: LapackRequest) -> RoutineCall:
     """The diagonals that were used up, `x`, and info."""
     *batch, n, columns = call.shapes[3]
     fortran, diagonal, b = FortranMemory(call), (*batch, n), (*batch, n, columns)
-    dtype, _, item_size = fortran.element
+    dtype, item_size = fortran.element
     arrays = (diagonal, diagonal, diagonal, b)
     call.require_types(*arrays, *arrays, tuple(batch), dtypes=(*(dtype,) * 8, "int32"))
     # The diagonals become the same without a column as with one.

@@ -156,12 +156,12 @@ class LoadedProgram:
                 return
             # Once, even if C gives it up: some thread might be about to look.
             self._is_prepared = True
-        joint = program.local.detached_joint_run()
+        joint = program.local.new_joint_run()
         for part, device, pointers in zip(parts, self.devices, joint.pointers, strict=True):
             self._describe(part, device, pointers)
         record.parameter_count = len(self.compiled.parameters)
         record.device_count, record.parts = len(parts), address(parts)
-        record.joint, record.run_in_turn = joint.address, joint.run_address
+        record.joint = joint.address
         self._hand_over()
         self._kept += (joint,)
 

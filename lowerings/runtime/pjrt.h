@@ -165,22 +165,6 @@ typedef struct {
     _Atomic int64_t state;
 } xla_buffer;
 
-/* One run of all devices of a program: what `meeting_code.py` makes of it, in its order. */
-typedef struct {
-    int64_t count;
-    int64_t awake;
-    int64_t has_failed;
-    int64_t in_turn;
-    void *processes;
-    int64_t meeting_count;
-    int64_t *arrived;
-    void *workers;
-    xla_state *const *states;
-    int64_t state_count;
-    uint8_t lock[64];
-    uint8_t changed[64];
-} xla_run_record;
-
 /* A program ready to run, with what is needed to run it without Python. One for several devices has
  * `parts`, one for each, and the `joint` run of all; one for one is its own part. */
 typedef struct xla_loaded {
@@ -203,8 +187,7 @@ typedef struct xla_loaded {
     xla_device *device;
     size_t device_count;
     struct xla_loaded *parts;
-    xla_run_record *joint;
-    xla_entry *run_in_turn;
+    xla_joint_run *joint;
     /* In a call: the arguments that are held, and the results that are made. */
     size_t taken_count;
     size_t made_count;

@@ -7,13 +7,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum run_end {
-    DONE,
-    FAILED,
-    /* By Ctrl-C: its results are none, and Python raises KeyboardInterrupt as soon as it can. */
-    INTERRUPTED,
-};
-
 static bool can_run(const PJRT_LoadedExecutable_Execute_Args *args) {
     xla_loaded *program = args->executable;
     return atomic_load_explicit(&program->runs_without_python, memory_order_relaxed) &&
@@ -126,40 +119,37 @@ static bool take_failure(int64_t *word) {
     return has_failed;
 }
 
-static enum run_end run_alone(xla_loaded *program) {
+static xla_run_end run_alone(xla_loaded *program) {
     xla_state *state = program->state;
     if (xla_run(program->entry, &program->state, state != NULL, program->pointers))
-        return INTERRUPTED;
-    return state && atomic_exchange(&state->failure, 0) ? FAILED : DONE;
+        return XLA_RUN_INTERRUPTED;
+    return state && atomic_exchange(&state->failure, 0) ? XLA_RUN_FAILED : XLA_RUN_DONE;
 }
 
 /* Runs a program for one device, which may call functions of Python that fail. */
-static enum run_end run_on_one(xla_loaded *program) {
+static xla_run_end run_on_one(xla_loaded *program) {
     if (!program->error)
         return run_alone(program);
-    enum run_end end = FAILED;
+    xla_run_end end = XLA_RUN_FAILED;
     if (xla_enter_python()) {
         end = run_alone(program);
         /* Once more: the function may have taken it. */
-        xla_release_interrupt(end == INTERRUPTED);
+        xla_release_interrupt(end == XLA_RUN_INTERRUPTED);
         if (take_failure(program->error))
-            end = FAILED;
+            end = XLA_RUN_FAILED;
     }
     xla_leave_python();
     return end;
 }
 
-static enum run_end run(xla_loaded *program) {
-    xla_run_record *joint = program->joint;
-    if (!joint)
+static xla_run_end run(xla_loaded *program) {
+    if (!program->joint)
         return run_on_one(program);
-    if (xla_run(program->run_in_turn, joint->states, joint->state_count, joint))
-        return INTERRUPTED;
-    if (!joint->has_failed)
-        return DONE;
+    xla_run_end end = xla_run_jointly(program->joint, 1);
     /* A program that has failed on several devices is left to Python. */
-    atomic_store(&program->runs_without_python, 0);
-    return FAILED;
+    if (end == XLA_RUN_FAILED)
+        atomic_store(&program->runs_without_python, 0);
+    return end;
 }
 
 xla_error *native_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args *args) {
@@ -175,18 +165,18 @@ xla_error *native_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args *a
         are_taken &= take_arguments(&parts[n], lists[n]);
     for (size_t n = 0; are_taken && n < count; ++n)
         are_made &= make_results(&parts[n], lists[n], outputs[n]);
-    enum run_end end = are_taken && are_made ? run(program) : FAILED;
+    xla_run_end end = are_taken && are_made ? run(program) : XLA_RUN_FAILED;
     for (size_t n = 0; n < count; ++n) {
-        if (end == FAILED && are_taken)
+        if (end == XLA_RUN_FAILED && are_taken)
             discard_results(&parts[n], lists[n], outputs[n]);
-        if (end == INTERRUPTED)
+        if (end == XLA_RUN_INTERRUPTED)
             interrupt_results(&parts[n], outputs[n]);
-        if (end != FAILED)
+        if (end != XLA_RUN_FAILED)
             delete_donors(&parts[n], lists[n], outputs[n]);
         drop_arguments(&parts[n], lists[n]);
     }
     atomic_store_explicit(&program->is_busy, 0, memory_order_release);
-    if (end == FAILED)
+    if (end == XLA_RUN_FAILED)
         return CALL_PYTHON(LoadedExecutable_Execute, args);
     for (size_t n = 0; args->device_complete_events && n < count; ++n)
         args->device_complete_events[n] = &xla_happened;

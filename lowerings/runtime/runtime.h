@@ -23,6 +23,20 @@ void xla_strsm(const char *side, const char *triangle, const char *transposed, c
                const int *rows, const int *columns, const float *factor, const float *a,
                const int *a_stride, float *b, const int *b_stride);
 
+/* Matrices as LAPACK has them, by columns, and as programs have them, by rows: for s, d, c and z. */
+#define XLA_TRANSPOSE(letter, type) \
+    void xla_transpose_##letter(type *target, const type *source, int64_t rows, int64_t columns);
+XLA_TRANSPOSE(s, float)
+XLA_TRANSPOSE(d, double)
+XLA_TRANSPOSE(c, float _Complex)
+XLA_TRANSPOSE(z, double _Complex)
+
+/* The eigenvectors of a real matrix as complex columns: of a pair of conjugate eigenvalues a column has
+ * the real part and the next one the imaginary part. */
+void xla_eigenvectors_s(float _Complex *target, const float *source, const float *imaginary, int64_t size);
+void xla_eigenvectors_d(double _Complex *target, const double *source, const double *imaginary,
+                        int64_t size);
+
 /* Sets the mode of floating-point arithmetic to the default; returns what it was before. */
 uint64_t xla_fp_enter(void);
 
@@ -44,6 +58,68 @@ typedef struct {
 /* Runs a program, with so many states, in the default mode, whatever the caller's is. Returns whether
  * Ctrl-C has ended it, which may be only where the main thread of Python runs it. */
 int32_t xla_run(xla_entry *entry, xla_state *const *states, int64_t count, void *arguments);
+
+/* How the run of a program has ended. */
+typedef enum {
+    XLA_RUN_DONE = 0,
+    XLA_RUN_FAILED = 1,
+    /* By Ctrl-C: its results are none, and Python raises KeyboardInterrupt as soon as it can. */
+    XLA_RUN_INTERRUPTED = 2,
+} xla_run_end;
+
+/* `rows` of `row_bytes` that one participant of a joint run copies from an array that a member of its
+ * rendezvous has brought; `member` is the number of that participant, or -1 where `source_offset` is
+ * the address of other memory. Arrays are numbered, all else is in bytes. */
+typedef struct {
+    int64_t member;
+    int64_t source;
+    int64_t source_offset;
+    int64_t target;
+    int64_t target_offset;
+    int64_t rows;
+    int64_t row_bytes;
+    int64_t source_step;
+    int64_t target_step;
+} xla_copy;
+
+/* What one participant does in a collective. */
+typedef struct {
+    /* Those meet who come to the same rendezvous, which has a number; it needs none of others if it
+     * has no members. */
+    int64_t rendezvous;
+    int64_t member_count;
+    const int64_t *members;
+    int64_t copy_count;
+    const xla_copy *copies;
+    /* Whether each thread copies what it wants, and not the last one that comes for all. */
+    int64_t copies_alone;
+} xla_exchange_plan;
+
+/* A participant's own code, the arrays that it takes, and its state, if any. */
+typedef struct {
+    xla_entry *entry;
+    void *pointers;
+    xla_state *state;
+} xla_participant;
+
+/* All participants of a program, one for each device, that run together, once at a time. */
+typedef struct xla_joint_run xla_joint_run;
+
+/* Null where there is no memory. */
+xla_joint_run *xla_joint_run_new(int64_t count, const xla_participant *participants,
+                                 int64_t rendezvous_count);
+void xla_joint_run_free(xla_joint_run *run);
+
+/* Runs all of them: in turn in this thread, or in a thread for each. It has failed where some wait for
+ * ever, or there is no memory for stacks or threads. */
+xla_run_end xla_run_jointly(xla_joint_run *run, int32_t in_turn);
+
+/* Whether the C library has stacks that can be switched, so that participants can run in turn. */
+int32_t xla_can_run_in_turn(void);
+
+/* A collective that code calls with its arrays, with a plan for each participant: 1 if the run has
+ * failed, -1 if this thread runs no participant of a joint run, else 0. */
+int32_t xla_exchange(const xla_exchange_plan *plans, void *const *arrays);
 
 typedef struct _object PyObject;
 

@@ -28,10 +28,10 @@
 #define _GNU_SOURCE
 #include "clock.h"
 #include "runtime.h"
+#include "threads.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -279,19 +279,8 @@ static void *help(void *argument) {
 
 static int start_thread(struct helper *helper) {
     pthread_t thread;
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    if (pthread_attr_init(&attributes))
-        return 0;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    /* Signals are for the threads of the program: helpers inherit that none comes to them. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, &attributes, help, helper);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return error == 0 && pthread_getcpuclockid(thread, &helper->worked) == 0;
+    return xla_start_thread(&thread, STACK_BYTES, help, helper) == 0 &&
+           pthread_getcpuclockid(thread, &helper->worked) == 0;
 }
 
 /* Posts a loop to a helper that is free; whether it was. */

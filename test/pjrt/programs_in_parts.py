@@ -20,7 +20,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 from jax_programs.custom_partitioning import PARTS, sums_and_next
 from jaxlib.xla_client import DeviceList
 
-from lowerings.execution import meetings
+from lowerings.execution import joint_runs
 from lowerings.execution.executable import Executable
 from lowerings.execution.partitioned_runs import PartitionedProgram
 from lowerings.pjrt.inspection import LOADED
@@ -395,7 +395,7 @@ def threads_of_this_process() -> int:
 
 def test_short_programs_start_no_threads(monkeypatch: pytest.MonkeyPatch):
     # How long a run takes is for no test to say.
-    monkeypatch.setattr(meetings, "LONG_RUN", 60.0)
+    monkeypatch.setattr(joint_runs, "LONG_RUN", 60.0)
     programs = meeting_programs()
     before = threads_of_this_process()
     for function, given in programs:
@@ -404,7 +404,7 @@ def test_short_programs_start_no_threads(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_short_programs_need_no_python_after_some_calls(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(meetings, "LONG_RUN", 60.0)
+    monkeypatch.setattr(joint_runs, "LONG_RUN", 60.0)
     programs = meeting_programs()
     expected = [
         np.asarray([function(given) for _ in range(4)]).max(0) for function, given in programs
@@ -432,8 +432,8 @@ def test_short_programs_run_at_the_same_time():
 
 def test_threads_of_long_programs_are_kept(monkeypatch: pytest.MonkeyPatch):
     expected = [np.asarray(function(given)) for function, given in meeting_programs()]
-    monkeypatch.setattr(meetings, "LONG_RUN", 0.0)
-    monkeypatch.setattr(meetings, "LONG_RUNS", 1)
+    monkeypatch.setattr(joint_runs, "LONG_RUN", 0.0)
+    monkeypatch.setattr(joint_runs, "LONG_RUNS", 1)
     counts: list[int] = []
     programs = meeting_programs()
     for _ in range(3):

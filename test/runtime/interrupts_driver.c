@@ -14,7 +14,7 @@ enum { ROUNDS = 20 };
 #define REQUIRE(condition)                                          \
     do                                                              \
         if (!(condition)) {                                         \
-            fprintf(stderr, "%d: " #condition "\n", __LINE__);      \
+            fprintf(stderr, "%d: %s\n", __LINE__, #condition);     \
             exit(1);                                                \
         }                                                           \
     while (0)

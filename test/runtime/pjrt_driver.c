@@ -11,7 +11,7 @@ enum { THREADS = 4, ROUNDS = 2000, ELEMENTS = 16 };
 #define REQUIRE(condition)                                          \
     do                                                              \
         if (!(condition)) {                                         \
-            fprintf(stderr, "%d: " #condition "\n", __LINE__);      \
+            fprintf(stderr, "%d: %s\n", __LINE__, #condition);     \
             exit(1);                                                \
         }                                                           \
     while (0)

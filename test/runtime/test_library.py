@@ -16,6 +16,7 @@ DRIVERS = {
     "thread_pool": ("loops", "nested", "callers", "forks"),
     "pjrt": ("buffers", "calls", "ends"),
     "interrupts": ("programs",),
+    "joint_runs": ("threads", "in_turn", "callers", "forks"),
 }
 """The ways to run each."""
 ZIG = (sys.executable, "-m", "ziglang", "cc")
@@ -45,12 +46,14 @@ def check(command: Sequence[str | Path], ways: Sequence[str]) -> None:
         assert found.returncode == 0, (way, found.stderr)
 
 
+@pytest.mark.full
 @pytest.mark.sanitizers
 @each_driver
 def test_threads_race_for_nothing(name: str, tmp_path: Path) -> None:
     check([driver(name, tmp_path, ZIG, "-O1", "-fsanitize=thread")], DRIVERS[name])
 
 
+@pytest.mark.full
 @pytest.mark.sanitizers
 @each_driver
 def test_memory_and_arithmetic(name: str, tmp_path: Path) -> None:
@@ -58,12 +61,13 @@ def test_memory_and_arithmetic(name: str, tmp_path: Path) -> None:
     check([driver(name, tmp_path, ("gcc",), *options)], DRIVERS[name])
 
 
+@pytest.mark.full
 @pytest.mark.sanitizers
 @pytest.mark.qemu
 @each_driver
 def test_on_aarch64(name: str, tmp_path: Path) -> None:
-    # Emulated processes with threads cannot fork (qemu 7.2).
+    # Emulated processes with threads cannot fork (qemu 7.2), and musl cannot switch stacks.
     made = driver(name, tmp_path, ZIG, "-target", "aarch64-linux-musl", "-O2")
     qemu = shutil.which("qemu-aarch64")
     assert qemu is not None, "it comes with qemu-riscv64"
-    check([qemu, made], [way for way in DRIVERS[name] if way != "forks"])
+    check([qemu, made], [way for way in DRIVERS[name] if way not in ("forks", "in_turn")])

@@ -1,4 +1,4 @@
-"""Processes that meet in machine code: in turn by one thread, and on threads that are kept."""
+"""Participants that run together without Python: in turn, and on threads that are kept."""
 
 import os
 import subprocess
@@ -114,7 +114,7 @@ def test_processes_with_idle_threads(mode: str, tmp_path: Path):
     script.write_text(
         "import os, sys\n"
         f"sys.path[:0] = {sys.path!r}\n"
-        "from test_meetings import SUMS, compiled, given, run_jointly\n"
+        "from test_joint_runs import SUMS, compiled, given, run_jointly\n"
         "program = compiled(SUMS)\n"
         "expected = run_jointly(program, given(), False)\n"
         f"if {mode == 'fork'}:\n"
