@@ -32,6 +32,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import CallOp, ReturnOp
+from xla_dialect.ops.tuples import GetTupleElementOp
 from xla_dialect.self_checking.check import CHECK
 from xla_dialect.self_checking.interpreter import INTERPRETER
 from xla_dialect.sharding.attributes import SHARDING_RULE, ShardingRuleAttr, set_meshes
@@ -488,6 +489,9 @@ class Conversion:
         for old, new in zip(op.results, results, strict=True):
             self.define(old, new)
         made = self._block.last_op
+        # Elements of a tuple are taken last: the operation is what makes the tuple.
+        while isinstance(made, GetTupleElementOp) and made.prev_op is not before:
+            made = made.prev_op
         if op.attributes and made is not None and made is not before:
             self._keep_attributes(op, made)
         if op.location is not UNKNOWN_LOC and not isinstance(op.location, UnknownLoc):

@@ -143,7 +143,10 @@ class MlirParser(Parser):
         label = self._current_token.span
         name = label.text[1:]
         if not name.isdecimal():
-            return super()._parse_block()
+            block = super()._parse_block()
+            if block.name_hint is not None:
+                hint_at(block, block.name_hint)
+            return block
         self._consume_token(MLIRTokenKind.CARET_IDENT)
         block = self._get_block_from_name(label)
         if self.blocks[name][1] is not None:
@@ -318,8 +321,8 @@ class MlirPrinter(Printer):
             super().print_attribute(attribute)
 
 
-def hint_at(value: SSAValue, name: str) -> None:
-    """Gives a value a name without its suffixes `_<digits>`; none where nothing else is left."""
+def hint_at(value: SSAValue | Block, name: str) -> None:
+    """Names a value or a block without suffixes `_<digits>`; not if nothing else is left."""
     value.name_hint = _SUFFIXES.sub("", name) or None
 
 
