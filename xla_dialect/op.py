@@ -75,6 +75,8 @@ from xla_dialect.types import (
     extents,
     flatten,
     float_types,
+    is_unbounded,
+    spell,
     spell_all,
     with_floats,
 )
@@ -409,12 +411,15 @@ class XlaOp(IRDLOperation):
         """Gives a fresh operation without uses its results."""
         self.results = SSAValues(OpResult(t, self, i) for i, t in enumerate(types))
 
-    def infer_types(self) -> Types:
+    def infer_types(self, has_unknown_sizes: bool = False) -> Types:
         """
         The result types, one per result, by `infer`.
 
-        Raises VerifyException `xla.pad: (C3) ...` where a constraint does not hold.
+        Raises VerifyException `xla.pad: (C3) ...` where a constraint does not hold, or where an
+        operand has a dimension without a bound and `has_unknown_sizes` does not allow it.
         """
+        if not has_unknown_sizes:
+            self.require_bounds(self.operand_types)
         try:
             return self.types_of(
                 [operand.type for operand in self.operands],
@@ -424,6 +429,13 @@ class XlaOp(IRDLOperation):
             )
         except Violation as violation:
             raise VerifyException(f"{self.name}: {violation}") from None
+
+    def require_bounds(self, types: Iterable[Attribute]) -> None:
+        """Raises VerifyException for a type with a dimension that has no bound."""
+        for type_ in types:
+            if is_unbounded(type_):
+                message = f"{spell(type_)} has an unbounded dynamic dimension"
+                raise VerifyException(f"{self.name}: (Size) {message}")
 
     @classmethod
     def types_of(
@@ -574,7 +586,7 @@ class XlaOp(IRDLOperation):
 
     def _verify_results(self) -> None:
         try:
-            inferred = self.infer_types()
+            inferred = self.infer_types(has_unknown_sizes=True)
         except VerifyException:
             if self.in_one_precision() is None:
                 raise

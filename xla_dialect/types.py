@@ -10,9 +10,7 @@ dimensions. Tuples are builtin `tuple`s.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from operator import index
@@ -48,7 +46,6 @@ from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.diagnostics import Violation
 from xla_dialect.element_types import ELEMENTS, ElementClass, ElementRow
 from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.shapes.size_arithmetic import (
@@ -178,13 +175,11 @@ def sizes_of(type_: Array) -> tuple[int, ...]:
     """
     The sizes of the dimensions, dynamic ones as `DynamicSize`: every shape rule reads them here.
 
-    Raises Violation for an unbounded dynamic dimension, unless `unknown_sizes` are taken.
+    Of an unbounded dynamic dimension nothing is known; programs of `xla` have none.
     """
     sizes = extents(type_)
     if DYNAMIC_INDEX in sizes:
-        if takes_unknown_sizes():
-            return tuple(UNKNOWN if size == DYNAMIC_INDEX else size for size in sizes)
-        raise Violation("Size", f"{spell(type_)} has an unbounded dynamic dimension")
+        return tuple(UNKNOWN if size == DYNAMIC_INDEX else size for size in sizes)
     return sizes
 
 
@@ -202,24 +197,6 @@ def extents(type_: Array) -> tuple[int, ...]:
     )
 
 
-_UNKNOWN_SIZES = ContextVar("unknown sizes", default=False)
-
-
-@contextmanager
-def unknown_sizes() -> Generator[None]:
-    """Inside, rules take unbounded dynamic dimensions: what depends on their sizes holds."""
-    token = _UNKNOWN_SIZES.set(True)
-    try:
-        yield
-    finally:
-        _UNKNOWN_SIZES.reset(token)
-
-
-def takes_unknown_sizes() -> bool:
-    """Whether `unknown_sizes` are taken here."""
-    return _UNKNOWN_SIZES.get()
-
-
 def united_type(first: Array, *others: Array) -> Array:
     """
     The type of arrays of equal sizes, as an elementwise operation has it.
@@ -227,11 +204,13 @@ def united_type(first: Array, *others: Array) -> Array:
     The element type is that of the first, the layout the default one; a dimension is dynamic where
     it is in one of them.
     """
-    if takes_unknown_sizes():
-        return array(first.element_type, united(*map(sizes_of, (first, *others))))
-    if all(isinstance(type_.encoding, NoneAttr) for type_ in (first, *others)):
+    if all(
+        isinstance(type_.encoding, NoneAttr)
+        and (type_ is first or type_.get_shape() == first.get_shape())
+        for type_ in (first, *others)
+    ):
         return first
-    return array(first.element_type, united(*map(extents, (first, *others))))
+    return array(first.element_type, united(*map(sizes_of, (first, *others))))
 
 
 def element_class(element_type: Attribute) -> ElementClass:
@@ -283,16 +262,7 @@ def fits(found: Attribute, declared: Attribute) -> bool:
         element_type = cast("UnrankedTensorType[Attribute]", declared).element_type
         is_one = isinstance(found, TensorType) and cast(Array, found).element_type == element_type
         return is_one or found == declared
-    if found == declared or not is_unbounded(declared) or takes_unknown_sizes():
-        return compatible(found, declared)
-    if not isinstance(found, TensorType):
-        return False
-    sizes, wanted = extents(cast(Array, found)), extents(cast(Array, declared))
-    return (
-        cast(Array, found).element_type == cast(Array, declared).element_type
-        and len(sizes) == len(wanted)
-        and all(b in (a, DYNAMIC_INDEX) for a, b in zip(sizes, wanted, strict=True))
-    )
+    return compatible(found, declared)
 
 
 def float_types(types: Iterable[Attribute]) -> list[Attribute]:
@@ -362,9 +332,7 @@ def compatible(a: Attribute, b: Attribute) -> bool:
 
 def same_sizes(a: Array, b: Array) -> bool:
     """Whether two arrays have the same sizes, bounds for dynamic ones; marks are ignored."""
-    if takes_unknown_sizes():
-        return compatible_sizes(sizes_of(a), sizes_of(b))
-    return extents(a) == extents(b)
+    return extents(a) == extents(b) or compatible_sizes(sizes_of(a), sizes_of(b))
 
 
 def all_compatible(a: Sequence[Attribute], b: Sequence[Attribute]) -> bool:

@@ -59,7 +59,7 @@ def mixed_operations(module: ModuleOp) -> dict[XlaOp, tuple[Types, Types]]:
 def require_one_precision(op: XlaOp) -> None:
     """Raises VerifyException where an operation, valid otherwise, mixes precisions."""
     if _has_several(op, lambda type_: frozenset(float_types([type_]))):
-        inferred = op.infer_types()
+        inferred = op.infer_types(has_unknown_sizes=True)
         if not results_follow(op.result_types, inferred):
             raise undeclared(op, inferred)
 

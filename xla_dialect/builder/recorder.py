@@ -106,6 +106,7 @@ class Recorder:
             if result_types is None and element_type is None:
                 op.verify_inferred()
             else:
+                op.require_bounds(op.operand_types)
                 op.verify(verify_nested_ops=False)
         except VerifyException as error:
             raise build_error(_innermost(error)) from None

@@ -31,7 +31,6 @@ from xla_dialect.types import (
     element_name,
     extents,
     spell,
-    takes_unknown_sizes,
 )
 
 NO_ELEMENT_TYPE = "index is not an element type of XLA; operands that say a shape may have it"
@@ -138,11 +137,12 @@ def _with_bounds(type_: Array) -> Array:
     )
 
 
-def array_type(type_: Attribute, op: Operation) -> Array:
+def array_type(type_: Attribute, op: Operation, drops_encoding: bool) -> Array:
     """
     The array type of the `xla` dialect for one of StableHLO, its bounds in the layout.
 
-    A quantized array is one of the integers that are stored.
+    A quantized array is one of the integers that are stored. `drops_encoding`: an encoding of
+    another dialect is left out.
 
     Raises SourceError, at `op`, for what is no array of XLA.
     """
@@ -165,7 +165,7 @@ def array_type(type_: Attribute, op: Operation) -> Array:
     if isinstance(array.encoding, Bounds):
         array = _with_bounds(array)
     if has_foreign_encoding(array):
-        if not takes_unknown_sizes():
+        if not drops_encoding:
             raise UnknownShape(
                 op, message=f"nothing here computes arrays that are encoded as {array.encoding}"
             )

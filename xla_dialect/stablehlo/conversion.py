@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, TypeAlias, cast
+from typing import Any, ClassVar, TypeAlias, cast
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
@@ -30,6 +30,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
+from xla_dialect import types as xla
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import CallOp, ReturnOp
 from xla_dialect.ops.tuples import GetTupleElementOp
@@ -78,9 +79,7 @@ from xla_dialect.types import (
     fits,
     is_unbounded,
     spell_all,
-    takes_unknown_sizes,
 )
-from xla_dialect.types import sizes_of as known_sizes_of
 from xla_dialect.verification.verify import fault_of_rule, sizes_of_arrays
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import append
@@ -106,12 +105,14 @@ def sizes_of(type_: Attribute) -> tuple[int, ...]:
     """The dimension sizes of an array type, bounds where dynamic; none of any other."""
     if not isinstance(type_, TensorType):
         return ()
-    take = known_sizes_of if takes_unknown_sizes() else extents
-    return take(cast(Array, type_))
+    return xla.sizes_of(cast(Array, type_))
 
 
 class Conversion:
     """The state of one conversion: what has been converted to what, and where to put more."""
+
+    KEEPS_UNKNOWN_SIZES: ClassVar = False
+    """Whether results keep the unknown sizes that they are declared with."""
 
     def __init__(self, locations: SourceLocations, resource: Lookup):
         self.explicit_locations: dict[Operation, LocationAttr] = {}
@@ -305,7 +306,7 @@ class Conversion:
     def computation(self, name: str, op: Operation) -> Region:
         """What a function of the module computes, as the computation of an operation."""
         function = self.functions.get(name)
-        is_open = function is not None and is_dynamic(function) and not takes_unknown_sizes()
+        is_open = function is not None and is_dynamic(function) and not self.KEEPS_UNKNOWN_SIZES
         if function is None or is_open or not function.body.blocks:
             raise SourceError(op, f"there is no function @{name} with static types and a body")
         converted = self._converted.get(name)
@@ -571,10 +572,11 @@ class Conversion:
             return attributes.FutureType(ArrayAttr(self.type(t, op) for t in type_.types.data))
         if isinstance(type_, UnrankedTensorType):
             element_type = cast("UnrankedTensorType[Attribute]", type_).element_type
-            array_type(TensorType(element_type, ()), op)
+            array_type(TensorType(element_type, ()), op, self.KEEPS_UNKNOWN_SIZES)
             self.refines = True
             return cast(Attribute, type_)
-        array = array_type(integers_for_index(type_) if is_index(type_) else type_, op)
+        plain = integers_for_index(type_) if is_index(type_) else type_
+        array = array_type(plain, op, self.KEEPS_UNKNOWN_SIZES)
         if DYNAMIC_INDEX in extents(array):
             self.refines = True
         return array

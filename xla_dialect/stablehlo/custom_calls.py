@@ -25,7 +25,7 @@ from xla_dialect.stablehlo.mesh_groups import MeshAxes
 from xla_dialect.stablehlo.ops.collectives import groups_among
 from xla_dialect.stablehlo.source import SourceOp, UnknownShape, integers_of
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types
-from xla_dialect.types import as_array, is_unbounded, spell_all, takes_unknown_sizes
+from xla_dialect.types import as_array, is_unbounded, spell_all
 from xla_dialect.xdsl.creation import create
 
 API_VERSIONS = tuple(CustomCallApiVersion)
@@ -168,7 +168,7 @@ def convert_custom_call(op: SourceOp, conversion: Conversion) -> Sequence[SSAVal
         op.attributes["xla.replica_groups"] = ReplicaGroupsAttr(groups)
     op.attributes.update(kept)
     types = conversion.result_types(op)
-    if any(map(is_unbounded, types)) and not takes_unknown_sizes():
+    if any(map(is_unbounded, types)) and not conversion.KEEPS_UNKNOWN_SIZES:
         raise UnknownShape(
             op, message=f"no operand says the sizes of its results {spell_all(types)}"
         )

@@ -28,7 +28,7 @@ from xla_dialect.stablehlo.dynamic_shapes import sized_result, take_shape
 from xla_dialect.stablehlo.expanded_calls import EXPANDED_CALLS, ReplacedCall
 from xla_dialect.stablehlo.random import RNG_BIT_GENERATOR
 from xla_dialect.stablehlo.source import SourceOp, UnknownShape
-from xla_dialect.types import fits, spell_all, takes_unknown_sizes
+from xla_dialect.types import fits, spell_all
 
 SHAPE_OPERANDS = "indices_of_shape_operands"
 WRAPPER = "stablehlo.shape_refinement_operand_wrapper"
@@ -58,11 +58,11 @@ def apply_shape_operands(op: SourceOp, conversion: Conversion, positions: Sequen
         try:
             sizes = take_shape(op, conversion, position)
         except UnknownShape:
-            if not takes_unknown_sizes():
+            if not conversion.KEEPS_UNKNOWN_SIZES:
                 raise
         else:
             types.append(sized_result(op, conversion, sizes, number))
-    if not takes_unknown_sizes():
+    if not conversion.KEEPS_UNKNOWN_SIZES:
         conversion.refine_results(op, types)
     op.operands = [value for i, value in enumerate(op.operands) if i not in positions]
 

@@ -54,7 +54,6 @@ from xla_dialect.stablehlo.resources import Resources, lookup_in
 from xla_dialect.stablehlo.size_checks import SizeChecks
 from xla_dialect.stablehlo.source import SourceError, SourceOp, UnknownShape, classes_of
 from xla_dialect.stablehlo.source_locations import SourceLocations
-from xla_dialect.types import unknown_sizes
 from xla_dialect.verification.verify import InvalidProgram, invalid_program, verify
 from xla_dialect.xdsl.linking import release
 from xla_dialect.xdsl.traversal import deep_recursion, operations_in
@@ -160,16 +159,15 @@ def _check_sizes(text: str, file_name: str, given: Resources | None) -> None:
     resources = OpAsmDialectInterface()
     module, positions = _parse(text, file_name, make_reading_context(resources))
     checks = SizeChecks(SourceLocations(text, file_name, positions), lookup_in(resources, given))
-    with unknown_sizes():
-        try:
-            result = checks.module(module)
-        except SourceError as error:
-            offset = offset_of(error.op, positions)
-            raise LocatedError.at_offset(str(error), file_name, text, offset) from None
-        try:
-            verify(result, {file_name: text}, mixes_precisions=False)
-        except InvalidProgram as error:
-            raise naming_the_source(error, text) from None
+    try:
+        result = checks.module(module)
+    except SourceError as error:
+        offset = offset_of(error.op, positions)
+        raise LocatedError.at_offset(str(error), file_name, text, offset) from None
+    try:
+        verify(result, {file_name: text}, mixes_precisions=False, has_unknown_sizes=True)
+    except InvalidProgram as error:
+        raise naming_the_source(error, text) from None
 
 
 def convert_stablehlo(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import ClassVar, cast
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
@@ -51,6 +51,8 @@ class SizeChecks(QuantizedConversion):
 
     What has no operation there, as its shape is an operand, is checked here.
     """
+
+    KEEPS_UNKNOWN_SIZES: ClassVar = True
 
     def refine(self, op: XlaOp, declared: Sequence[Attribute]) -> None:
         """Leaves the declared types, which are what is checked."""

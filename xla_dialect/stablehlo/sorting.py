@@ -23,7 +23,6 @@ from xla_dialect.types import (
     array,
     as_array,
     spell_all,
-    takes_unknown_sizes,
 )
 from xla_dialect.xdsl.creation import create
 
@@ -39,7 +38,7 @@ def convert_sort(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     if dimension < 0:
         dimension += len(sizes_of(operands[0].type))
     types = [*(operand.type for operand in operands), *conversion.result_types(op)]
-    if takes_unknown_sizes() and not all(
+    if conversion.KEEPS_UNKNOWN_SIZES and not all(
         compatible_sizes(sizes_of(a), sizes_of(b)) for a, b in combinations(types, 2)
     ):
         op.fail(f"{spell_all(types)} differ in shape")

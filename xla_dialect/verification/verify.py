@@ -41,7 +41,14 @@ from xla_dialect.sharding.attributes import (
     sharding_fault,
 )
 from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.types import all_compatible, extents, flatten, is_array, keeps_marks, spell_all
+from xla_dialect.types import (
+    all_compatible,
+    extents,
+    flatten,
+    is_array,
+    keeps_marks,
+    spell_all,
+)
 from xla_dialect.xdsl.attribute_identity import AttributeIdentities
 from xla_dialect.xdsl.dominance import NotDefined, verify_alone, visit_in_order
 from xla_dialect.xdsl.operation_table import OperationTable
@@ -235,19 +242,28 @@ Sources = Mapping[str, str]
 
 @deep_recursion()
 def verify(
-    module: ModuleOp, sources: Sources | None = None, *, mixes_precisions: bool = True
+    module: ModuleOp,
+    sources: Sources | None = None,
+    *,
+    mixes_precisions: bool = True,
+    has_unknown_sizes: bool = False,
 ) -> None:
     """
     Verifies every operation of a module; raises `InvalidProgram` for the first that fails.
 
     `sources` are the texts that locations refer to. `mixes_precisions`: whether operations may have
-    floats of several precisions, as HLO has them and StableHLO has not.
+    floats of several precisions, as HLO has them and StableHLO has not. `has_unknown_sizes`:
+    whether arrays may have dimensions without a bound, as StableHLO has them and HLO has not.
     """
-    _verify(module, sources or {}, _raise, mixes_precisions)
+    _verify(module, sources or {}, _raise, mixes_precisions, has_unknown_sizes)
 
 
 def violations(
-    module: ModuleOp, sources: Sources | None = None, *, mixes_precisions: bool = True
+    module: ModuleOp,
+    sources: Sources | None = None,
+    *,
+    mixes_precisions: bool = True,
+    has_unknown_sizes: bool = False,
 ) -> list[InvalidProgram]:
     """
     What `verify` finds, of every operation that fails.
@@ -257,7 +273,7 @@ def violations(
     """
     found: list[InvalidProgram] = []
     try:
-        _verify(module, sources or {}, found.append, mixes_precisions)
+        _verify(module, sources or {}, found.append, mixes_precisions, has_unknown_sizes)
     except InvalidProgram as error:
         found.append(error)
     return found
@@ -272,6 +288,7 @@ def _verify(
     sources: Sources,
     report: Callable[[InvalidProgram], None],
     mixes_precisions: bool,
+    has_unknown_sizes: bool,
 ) -> None:
     """Verifies a module; the errors of single operations are reported."""
     found = 0
@@ -289,7 +306,9 @@ def _verify(
         and isinstance(op.properties.get("sym_name"), StringAttr)
         and isinstance(op.properties.get("function_type"), FunctionType)
     }
-    program = _Program(functions, sources, process_counts(module), count, mixes_precisions)
+    program = _Program(
+        functions, sources, process_counts(module), count, mixes_precisions, has_unknown_sizes
+    )
     try:
         visit_in_order(module.body, lambda op: _verify_operation(op, program))
     except NotDefined as fault:
@@ -321,6 +340,7 @@ class _Program:
     report: Callable[[InvalidProgram], None]
     """Takes the error of a single operation; may raise it."""
     mixes_precisions: bool
+    has_unknown_sizes: bool
     transfers: list[TransferStartOp] = field(default_factory=list[TransferStartOp])
     """The transfers that have been verified."""
     verified: VerifiedKeys = field(default_factory=VerifiedKeys)
@@ -383,8 +403,12 @@ def _verify_operation(op: Operation, program: _Program) -> None:
 
 def _verify_alone(op: Operation, program: _Program) -> None:
     verify_alone(op)
-    if not program.mixes_precisions and isinstance(op, XlaOp):
+    if not isinstance(op, XlaOp):
+        return
+    if not program.mixes_precisions:
         require_one_precision(op)
+    if not program.has_unknown_sizes:
+        op.require_bounds((*op.operand_types, *op.result_types))
 
 
 def _message(op: Operation, error: VerifyException) -> str:
