@@ -8,7 +8,6 @@ from importlib import import_module
 from types import ModuleType
 
 
-
 def load(name: str) -> ModuleType:
     """A module of this package."""
     with loading():

@@ -120,11 +120,11 @@ def state_is_donated(to: Memories) -> Any:
 def donated_in_another_memory(to: Memories) -> Any:
     """XLA's CPU ends the process where it has one device: what it would give is computed there."""
     is_fatal = to.is_one_of_xla
-    moved = {} if is_fatal else {"donate_argnums": 0}
+    donated = None if is_fatal else 0
     functions = (
-        (jax.jit(lambda x: x * 2, out_shardings=to.host, **moved), 0),
-        (jax.jit(lambda x: jax.device_put(x * 2, to.host), **moved), 0),
-        (jax.jit(lambda x: jax.device_put(x, to.device) * 2, **moved), 1),
+        (jax.jit(lambda x: x * 2, out_shardings=to.host, donate_argnums=donated), 0),
+        (jax.jit(lambda x: jax.device_put(x * 2, to.host), donate_argnums=donated), 0),
+        (jax.jit(lambda x: jax.device_put(x, to.device) * 2, donate_argnums=donated), 1),
         (jax.jit(lambda x: x * 2, donate_argnums=0), 1),
     )
     found: list[Any] = []
