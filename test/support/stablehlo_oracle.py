@@ -2,6 +2,7 @@
 
 import functools
 import io
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ if has_jax():
     from jaxlib.mlir import ir, passmanager
     from jaxlib.mlir.dialects import mhlo, stablehlo
 
+    # These modules of jaxlib have no type stubs.
+    _hlo, _jax = (import_module(f"jaxlib.{name}") for name in ("_hlo", "_jax"))
     stablehlo.register_stablehlo_passes()
 
 
@@ -66,6 +69,20 @@ def mhlo_printed(text: str, generic: bool) -> str | None:
         except ir.MLIRError:
             return None
         return str(module.operation.get_asm(print_generic_op_form=generic))
+
+
+def of_hlo_text(text: str) -> str | None:
+    """
+    What XLA's converter makes of HLO text: StableHLO, and MHLO for what that does not have; None
+    where XLA does not read or convert it.
+    """
+    try:
+        made = _hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto()
+        code = _jax.mlir.hlo_to_stablehlo(made)
+        with _mhlo_context() as context:
+            return str(ir.Module.parse(code, context))
+    except (RuntimeError, ValueError, ir.MLIRError):
+        return None
 
 
 def with_sharding_rules(text: str) -> str | None:
