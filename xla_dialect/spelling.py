@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from types import TracebackType
-from typing import NoReturn, TypeVar
+from typing import NoReturn, Self, TypeVar
 
 from xla_dialect.diagnostics import XlaError
 
@@ -99,7 +99,8 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 # Layouts, attributes of HLO text and their like have no tokens in common, but all step over blanks,
 # characters and patterns, and say the same of what is wrong.
 
-_BLANKS = re.compile(r"\s*+")
+WORD = re.compile(r"[A-Za-z_][\w.\-]*+", re.ASCII)
+FIELD = re.compile(r"[A-Za-z_][\w.\-]*+=", re.ASCII)
 
 Item = TypeVar("Item")
 
@@ -111,7 +112,7 @@ class Scanner:
     Every step goes over the blanks behind it, so that `position` is never at one.
     """
 
-    __slots__ = ("position", "text")
+    blanks = re.compile(r"\s*+")
 
     def __init__(self, text: str, position: int = 0):
         self.text = text
@@ -119,7 +120,7 @@ class Scanner:
         self.skip_blanks()
 
     def skip_blanks(self) -> None:
-        match = _BLANKS.match(self.text, self.position)
+        match = self.blanks.match(self.text, self.position)
         assert match is not None
         self.position = match.end()
 
@@ -135,10 +136,11 @@ class Scanner:
         self.skip_blanks()
         return True
 
-    def expect(self, word: str) -> None:
+    def expect(self, *words: str) -> None:
         """Steps over these characters; raises SpellingError."""
-        if not self.accept(word):
-            self.fail(f"'{word}'")
+        for word in words:
+            if not self.accept(word):
+                self.fail(f"'{word}'")
 
     def match(self, pattern: re.Pattern[str], expected: str) -> re.Match[str]:
         """Steps over what the pattern matches; raises SpellingError."""
@@ -160,7 +162,32 @@ class Scanner:
                 self.expect(closing)
                 return found
 
-    def finish(self, expected: str) -> None:
+    def one_of(self, words: Iterable[str], *, in_any_case: bool = False) -> str:
+        """Steps over one of some words; raises SpellingError."""
+        start, listed = self.position, ", ".join(words)
+        found = self.match(WORD, f"one of {listed}").group()
+        if found not in words and not (
+            in_any_case and found.lower() in {word.lower() for word in words}
+        ):
+            hint = suggestion(found, words)
+            raise SpellingError(f"expected one of {listed}; found {quoted(found)}{hint}", start)
+        return found
+
+    def field(
+        self, fields: Mapping[str, Callable[[Self], object]], found: dict[str, object]
+    ) -> None:
+        """Reads `name=value`, with a name that is known and not yet found; raises SpellingError."""
+        start, listed = self.position, ", ".join(fields)
+        name = self.match(FIELD, f"one of {listed} with '='").group()[:-1]
+        if name not in fields:
+            hint = suggestion(name, fields)
+            message = f"unknown field {quoted(name)} (there are {listed}){hint}"
+            raise SpellingError(message, start)
+        if name in found:
+            raise SpellingError(f"field '{name}' is given twice", start)
+        found[name] = fields[name](self)
+
+    def finish(self, expected: str = "nothing more") -> None:
         """Raises SpellingError if there is more."""
         if self.position != len(self.text):
             self.fail(expected)

@@ -99,7 +99,7 @@ def test_fault(text: str, fault: str):
         ("{{" + "1" * 30 + "}}", "expected a number, found '" + "1" * 30 + "'", 2),
         ("[2]<=[2]", "expected ',', found ']'", 2),
         ("[2,2]<[4]", "expected '<=', found '<'", 5),
-        ("[2,2]<=[4", "expected ',', found 'the end'", 9),
+        ("[2,2]<=[4", "expected ']', found 'the end'", 9),
         ("mesh['a']", "expected '=', found ']'", 8),
         ("mesh['a'=2]", "expected '{', found 'the end'", 11),
         ("mesh[a=2] {}", "expected a name in quotes, found 'a'", 5),

@@ -44,7 +44,7 @@ def test_shardings_are_written_as_they_were_read(text: str) -> None:
         ('["x"=2], device_ids=[0, 1, 2]', "has 3 device ids for 2 devices"),
         ('["x"=2], device_ids=[1, 1]', "its device ids are not 0 to 1"),
         ('["x"=2], device_ids=[1, 2]', "its device ids are not 0 to 1"),
-        ('["x"=2', "expected ','"),
+        ('["x"=2', "expected ']'"),
         ("[x=2]", "expected a name in quotes"),
     ],
 )

@@ -285,13 +285,13 @@ def _parse_mesh(tokens: Tokens) -> MeshGroups:
     iota: tuple[Ints, Ints] | None = None
     if tokens.accept(","):
         tokens.expect("device_ids", "=", "(")
-        if tokens.peek()[0] == "[":
+        if tokens.peek() == "[":
             dimensions = tokens.numbers("[", "]")
             tokens.expect("T")
             iota = dimensions, tokens.numbers("(", ")")
             tokens.expect(")")
         else:
-            ids = tuple(tokens.list_until(")", tokens.number))
+            ids = tuple(tokens.items(")", tokens.number))
     return MeshGroups(axes, AxisList.parse(tokens), ids, iota)
 
 

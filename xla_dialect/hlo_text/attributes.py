@@ -31,6 +31,7 @@ from xla_dialect.hlo_text.uninterpreted import (
     check_uninterpreted,
     is_plain,
     normal_form,
+    sharding_metadata,
     without_older_fields,
 )
 from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr
@@ -103,9 +104,9 @@ def kept_value(attribute: str, text: str) -> Attribute:
         if len(plain) == len(fields):
             return DictionaryAttr(plain)
     value = without_comments(text)
-    check_uninterpreted(attribute, value)
     if attribute == "sharding":
         return _sharding(value)
+    check_uninterpreted(attribute, value)
     normal = normal_form(attribute, value)
     if attribute == "metadata" and (newer := without_older_fields(normal)) != normal:
         return kept_value(attribute, newer)
@@ -114,7 +115,7 @@ def kept_value(attribute: str, text: str) -> Attribute:
 
 @lru_cache(1 << 12)
 def _sharding(text: str) -> Attribute:
-    return HloShardingAttr(HloSharding.read(text))
+    return HloShardingAttr(HloSharding.read(text, sharding_metadata))
 
 
 def _dictionary(attribute: str, text: str) -> DictionaryAttr | None:

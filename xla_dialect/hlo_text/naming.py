@@ -8,7 +8,8 @@ from collections.abc import Container, Iterable
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
 
-from xla_dialect.hlo_text.uninterpreted import SHARDING_KEYWORDS, TABLE_LINES
+from xla_dialect.hlo_text.uninterpreted import TABLE_LINES
+from xla_dialect.sharding.hlo_sharding import SHARDING_KEYWORDS
 from xla_dialect.types import BY_NAME
 
 RESERVED = frozenset({*BY_NAME, "token", "opaque"})

@@ -16,8 +16,9 @@ from xdsl.ir import Attribute
 
 from xla_dialect.shapes.convolution_labels import ConvolutionLabelsAttr
 from xla_dialect.shapes.window import WindowAttr
-from xla_dialect.sharding.hlo_sharding import REDUCTIONS
-from xla_dialect.spelling import Excerpt, Scanner, SpellingError, quoted, suggestion
+from xla_dialect.sharding.hlo_sharding import HloSharding
+from xla_dialect.sharding.tokens import Tokens
+from xla_dialect.spelling import FIELD, Excerpt, Scanner, SpellingError
 from xla_dialect.text.lexer import STRING, Lexer
 from xla_dialect.text.literals import parse_literal
 from xla_dialect.text.shapes import MAX_NESTING, TypeParser
@@ -44,8 +45,6 @@ def token(pattern: str, expected: str) -> Grammar:
     return lambda reader: reader.match(compiled, expected).group()
 
 
-WORD = re.compile(r"[A-Za-z_][\w.\-]*+", re.ASCII)
-FIELD = re.compile(r"[A-Za-z_][\w.\-]*+=", re.ASCII)
 _JSON_TEXT = re.compile(rf'[^{{}}"]++|{STRING}', re.DOTALL)
 
 integer = token(r"-?[0-9]{1,19}(?![0-9.])", "an integer")
@@ -78,17 +77,7 @@ def int32(reader: Scanner) -> None:
 
 def word(*words: str, in_any_case: bool = False) -> Grammar:
     """One of some words"""
-    cases = {variant for w in words for variant in (w.lower(), w)}
-
-    def read(reader: Scanner) -> None:
-        start = reader.position
-        found = reader.match(WORD, f"one of {', '.join(words)}").group()
-        if (found.lower() not in cases) if in_any_case else (found not in words):
-            hint = suggestion(found, words)
-            message = f"expected one of {', '.join(words)}; found {quoted(found)}{hint}"
-            raise SpellingError(message, start)
-
-    return read
+    return lambda reader: reader.one_of(words, in_any_case=in_any_case)
 
 
 boolean = word("true", "false")
@@ -201,22 +190,6 @@ def by_first(cases: Mapping[str, Grammar], otherwise: Grammar) -> Grammar:
     return read
 
 
-def field(reader: Scanner, fields: Mapping[str, Grammar], seen: set[str]) -> None:
-    """Steps over `name=value`, with a name that is known and not yet seen."""
-    start = reader.position
-    name = reader.match(FIELD, f"one of {', '.join(fields)} with '='").group()[:-1]
-    grammar = fields.get(name)
-    if grammar is None:
-        hint = suggestion(name, fields)
-        raise SpellingError(
-            f"unknown field {quoted(name)} (there are {', '.join(fields)}){hint}", start
-        )
-    if name in seen:
-        raise SpellingError(f"field '{name}' is given twice", start)
-    seen.add(name)
-    grammar(reader)
-
-
 def record(
     fields: Mapping[str, Grammar], *, needs_all: bool = False, commas: bool = True
 ) -> Grammar:
@@ -225,11 +198,11 @@ def record(
     def read(reader: Scanner) -> None:
         start = reader.position
         reader.expect("{")
-        seen = set[str]()
+        seen: dict[str, object] = {}
         while not reader.accept("}"):
             if commas:
                 reader.accept(",")
-            field(reader, fields, seen)
+            reader.field(fields, seen)
         missing = [name for name in fields if name not in seen]
         if needs_all and missing:
             raise SpellingError(f"field '{missing[0]}' is missing", start)
@@ -239,7 +212,7 @@ def record(
 
 def choice(fields: Mapping[str, Grammar]) -> Grammar:
     """`{name=value}`, one of several"""
-    return lambda reader: sequence("{", lambda r: field(r, fields, set()), "}")(reader)
+    return lambda reader: sequence("{", lambda r: r.field(fields, {}), "}")(reader)
 
 
 def dictionary(value: Grammar) -> Grammar:
@@ -304,134 +277,16 @@ def without_older_fields(text: str) -> str:
     return f"{{{kept[1:].lstrip(' ,')}"
 
 
-_SHARDING_TYPES = ("maximal", "replicated", "manual", "unreduced")
-_AXIS = token(r"'[^']*+'|\"[^\"]*+\"|[0-9]++", "an axis in quotes")
-_AXIS_SIZE = token(r"(?:'[^']*+'|\"[^\"]*+\")=[0-9]++", "an axis with its size, 'name'=2")
-_AXIS_USE = sequence(_AXIS, optional(":", sequence("(", integer, ")", integer)))
-_AXES = listed(_AXIS_USE)
-_DIMENSION = listed(by_first({"?": sequence("?")}, _AXIS_USE))
-_PERMUTATION = optional("T", listed(integer, "(", ")"))
-_IOTA = sequence(listed(integer, "[", "]", may_be_empty=False), _PERMUTATION)
-
-
-def _one_or_more_metadata(reader: Scanner) -> None:
+def sharding_metadata(reader: Scanner) -> None:
     """`{op_name="a"}` or `{{op_name="a"}, {op_name="b"}}`"""
     (listed(metadata) if _TWO_BRACES.match(reader.text, reader.position) else metadata)(reader)
 
 
-_REDUCTION = word(*REDUCTIONS)
-_NAMED_SHARDING_FIELDS: Mapping[str, Grammar] = {
-    **dict.fromkeys(("replicated", "manual"), _AXES),
-    "unreduced": by_first({"{": _AXES}, sequence(_REDUCTION, _AXES)),
-    "metadata": _one_or_more_metadata,
-}
-
-
-def _devices(reader: Scanner) -> None:
-    """`[2,2]<=[2,2]T(1,0)` or `[2,2]0,1,2,3`"""
-    listed(integer, "[", "]", may_be_empty=False)(reader)
-    if reader.accept("<="):
-        _IOTA(reader)
-        return
-    integer(reader)
-    while reader.accept(","):
-        integer(reader)
-
-
-_SHARDING_FIELDS: Mapping[str, Grammar] = {
-    "device": integer,
-    "devices": _devices,
-    "last_tile_dims": listed(word(*_SHARDING_TYPES)),
-    "metadata": _one_or_more_metadata,
-}
-_SHARDING_WORDS = (*_SHARDING_TYPES, "unknown", "last_tile_dim_replicate")
-_SHARD_GROUPS = ("shard_as", "shard_like")
-SHARDING_KEYWORDS = (*_SHARDING_WORDS, *_SHARD_GROUPS)
-_EXPECTED_SHARDING = ", ".join((*_SHARDING_WORDS, *_SHARD_GROUPS, *_SHARDING_FIELDS, "mesh"))
-
-
-def _named_sharding(reader: Scanner) -> None:
-    """
-    What follows `mesh` in `mesh['a'=2,'b'=4], [{'a'}, {?}], replicated={'b'}`
-
-    Instead of the dimensions it may be a word: `mesh['a'=2], unreduced=max{'a'}`.
-    """
-    listed(_AXIS_SIZE, "[", "]")(reader)
-    if reader.accept(",") and reader.accept("device_ids="):
-        reader.expect("(")
-        by_first({"[": _IOTA}, listed(integer, "", ")"))(reader)
-        reader.accept(")")
-        reader.accept(",")
-    if reader.at("["):
-        listed(_DIMENSION, "[", "]")(reader)
-    elif reader.accept("unreduced"):
-        optional("=", _REDUCTION)(reader)
-        by_first({"{": _AXES}, _nothing)(reader)
-    else:
-        word("replicated", "unreduced", "manual")(reader)
-    seen = set[str]()
-    while reader.accept(","):
-        field(reader, _NAMED_SHARDING_FIELDS, seen)
-
-
-def _one_sharding(reader: Scanner) -> None:
-    """What stands between the braces of a sharding that is no tuple"""
-    if reader.accept("mesh"):
-        _named_sharding(reader)
-        return
-    if reader.accept("maximal_mesh"):
-        sequence("[", "device_id=", integer, "]")(reader)
-        if reader.accept(","):
-            field(reader, {"metadata": _one_or_more_metadata}, set())
-        return
-    start = reader.position
-    seen = set[str]()
-    while not reader.at("}"):
-        if FIELD.match(reader.text, reader.position):
-            field(reader, _SHARDING_FIELDS, seen)
-            continue
-        place = reader.position
-        found = reader.match(WORD, f"one of {_EXPECTED_SHARDING}").group()
-        if found in _SHARD_GROUPS:
-            integer(reader)
-        elif found not in _SHARDING_WORDS:
-            hint = suggestion(found, (*_SHARDING_WORDS, *_SHARD_GROUPS, *_SHARDING_FIELDS))
-            message = f"expected one of {_EXPECTED_SHARDING}; found {quoted(found)}{hint}"
-            raise SpellingError(message, place)
-        seen.add(found)
-    _check_sharding(seen, start)
-
-
-def _check_sharding(seen: set[str], start: int) -> None:
-    """Which devices a sharding has follows from its kind."""
-    kinds = [kind for kind in _SHARDING_WORDS if kind in seen]
-    if len(kinds) > 1:
-        raise SpellingError(f"a sharding that is {kinds[0]} is not {kinds[1]}", start)
-    kind = next(iter(kinds), None)
-    if kind == "maximal" and "device" not in seen:
-        raise SpellingError("a maximal sharding needs 'device='", start)
-    if kind in ("replicated", "manual", "unknown", "unreduced") and seen & {"device", "devices"}:
-        raise SpellingError(f"a sharding that is {kind} has no devices", start)
-    if kind == "last_tile_dim_replicate" and "last_tile_dims" in seen:
-        raise SpellingError(f"{kind} says what last_tile_dims says", start)
-    if kind in (None, "last_tile_dim_replicate") and "devices" not in seen:
-        raise SpellingError(f"expected one of {_EXPECTED_SHARDING}", start)
-
-
 def sharding(reader: Scanner) -> None:
     """`{replicated}`, or for a tuple `{{replicated}, {maximal device=0}}`"""
-    reader.expect("{")
-    if reader.accept("}"):
-        return
-    if not reader.at("{"):
-        _one_sharding(reader)
-        reader.expect("}")
-        return
-    one = sequence("{", _one_sharding, "}")
-    one(reader)
-    while reader.accept(","):
-        one(reader)
-    reader.expect("}")
+    tokens = Tokens(reader.text, reader.position)
+    HloSharding.parse(tokens, sharding_metadata)
+    reader.position = tokens.position
 
 
 shape_index = listed(integer)
@@ -517,7 +372,7 @@ def _recovery_table(reader: Scanner) -> None:
 
 
 _DEBUGGED = listed(
-    lambda reader: field(reader, _DEBUG_FIELDS, set()),
+    lambda reader: reader.field(_DEBUG_FIELDS, {}),
     may_be_empty=False,
 )
 _DEBUG_FIELDS: Mapping[str, Grammar] = {
@@ -570,7 +425,7 @@ def _line(*names: str) -> Grammar:
 _SCHEDULE = word("SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST", in_any_case=True)
 _PROPAGATION = by_first({"{": listed(boolean)}, boolean)
 _TOLERANCE = listed(
-    lambda reader: field(reader, dict.fromkeys(("atol", "rtol", "ulps"), number), set())
+    lambda reader: reader.field(dict.fromkeys(("atol", "rtol", "ulps"), number), {})
 )
 
 _PLAIN_FIELD = (

@@ -52,7 +52,7 @@ class DimensionSharding:
                 tokens.expect("}")
                 break
             axes.append(axis(tokens))
-        found = tokens.peek()[0]
+        found = tokens.peek()
         priority = None
         if found[:1] == "p":
             if not found[1:].isdecimal() or int(found[1:]) >= MAX_PRIORITY:
@@ -104,11 +104,11 @@ class Sharding:
         dimensions = tokens.contents("sdy.dimension_sharding", DimensionSharding.parse)
         lists: dict[str, tuple[AxisReference, ...]] = {}
         while tokens.accept(","):
-            name = tokens.peek()[0]
+            name = tokens.peek()
             if name not in ("replicated", "unreduced") or name in lists:
                 tokens.fail("replicated={...} or unreduced={...}, each once")
             tokens.expect(name, "=", "{")
-            lists[name] = tuple(tokens.list_until("}", lambda: AxisReference.parse(tokens)))
+            lists[name] = tuple(tokens.items("}", lambda: AxisReference.parse(tokens)))
             if not lists[name]:
                 tokens.fail_with(f"{name} names no axes")
         tokens.expect(">")

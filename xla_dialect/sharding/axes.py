@@ -201,7 +201,7 @@ class AxisList(tuple[AxisReference, ...]):
     def parse(cls, tokens: Tokens) -> AxisList:
         """Reads what `str` writes; raises SpellingError."""
         tokens.expect("{")
-        return AxisList(tokens.list_until("}", lambda: AxisReference.parse(tokens)))
+        return AxisList(tokens.items("}", lambda: AxisReference.parse(tokens)))
 
     def __str__(self) -> str:
         return spell_axes(self)
@@ -226,7 +226,7 @@ class ManualAxes(tuple[str, ...]):
     def parse(cls, tokens: Tokens) -> ManualAxes:
         """Reads what `str` writes; raises SpellingError."""
         tokens.expect("{")
-        return ManualAxes(tokens.list_until("}", tokens.quoted))
+        return ManualAxes(tokens.items("}", tokens.quoted))
 
     def __str__(self) -> str:
         return spell_axes(map(AxisReference, self))

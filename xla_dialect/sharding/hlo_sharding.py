@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.sharding.mesh import MAX_DEVICES, Mesh
 from xla_dialect.sharding.shards import Shards
 from xla_dialect.sharding.tokens import Tokens
-from xla_dialect.spelling import Excerpt, SpellingError, shortened
+from xla_dialect.spelling import FIELD, Excerpt, SpellingError, shortened
 
 
 class HloShardingKind(Enum):
@@ -39,20 +40,26 @@ class HloShardingKind(Enum):
     TUPLE = "tuple"
 
 
-_OF_ONE_WORD = {
-    kind.value: kind
+_SUBGROUPS = tuple(
+    kind.value
     for kind in (
-        HloShardingKind.REPLICATED,
         HloShardingKind.MAXIMAL,
+        HloShardingKind.REPLICATED,
         HloShardingKind.MANUAL,
-        HloShardingKind.UNKNOWN,
         HloShardingKind.UNREDUCED,
     )
-}
+)
+"""What the devices of a subgroup may be to each other; of a whole array, too."""
 _REPLICATE_LAST = "last_tile_dim_replicate"
+_WORDS = (*_SUBGROUPS, HloShardingKind.UNKNOWN.value, _REPLICATE_LAST)
 _GROUPS = ("shard_as", "shard_like")
+SHARDING_KEYWORDS = (*_WORDS, *_GROUPS)
 REDUCTIONS = ("sum", "max", "min")
 """What is still to be made of the parts of an unreduced array; the first where nothing is said."""
+
+
+Metadata: TypeAlias = Callable[[Tokens], object]
+"""Steps over metadata; raises SpellingError."""
 
 
 @dataclass(frozen=True)
@@ -107,12 +114,21 @@ class HloSharding:
     """Of a named one: over its unreduced axes."""
 
     @staticmethod
-    def read(text: str) -> HloSharding:
-        """Reads `{replicated}`, or for a tuple `{{replicated}, {manual}}`; raises SpellingError."""
+    def read(text: str, metadata: Metadata | None = None) -> HloSharding:
+        """
+        Reads `{replicated}`, or for a tuple `{{replicated}, {manual}}`; raises SpellingError.
+
+        `metadata` reads what has no meaning here; without it, braces are stepped over.
+        """
         tokens = Tokens(text)
-        found = _parse(tokens)
-        tokens.finish()
+        found = HloSharding.parse(tokens, metadata)
+        tokens.finish("the end of the value")
         return found
+
+    @staticmethod
+    def parse(tokens: Tokens, metadata: Metadata | None = None) -> HloSharding:
+        """As `read`, from where the tokens are."""
+        return _parse(tokens, metadata or _skip_braces, may_be_tuple=True)
 
     def __str__(self) -> str:
         return self.text
@@ -149,127 +165,171 @@ class HloSharding:
         return Shards(tiles.sizes[:rank], places)
 
 
-def _parse(tokens: Tokens) -> HloSharding:
+def _parse(tokens: Tokens, metadata: Metadata, *, may_be_tuple: bool = False) -> HloSharding:
     """Reads one in its braces."""
     start = tokens.position
     tokens.expect("{")
-    if tokens.at("{") or tokens.at("}"):
-        elements = tuple(tokens.list_until("}", lambda: _parse(tokens)))
+    if may_be_tuple and (tokens.at("{") or tokens.at("}")):
+        elements = tuple(tokens.items("}", lambda: _parse(tokens, metadata)))
         text = tokens.text[start : tokens.position].strip()
         return HloSharding(text, HloShardingKind.TUPLE, elements=elements)
-    fields: dict[str, object] = {}
-    kind: HloShardingKind | None = None
-    if tokens.accept("mesh"):
-        kind = HloShardingKind.NAMED
-        fields |= _parse_named(tokens)
-    elif tokens.accept("maximal_mesh"):
-        kind = HloShardingKind.NAMED_MAXIMAL
+    if tokens.accept(HloShardingKind.NAMED.value):
+        kind, given = HloShardingKind.NAMED, _parse_named(tokens, metadata)
+    elif tokens.accept(HloShardingKind.NAMED_MAXIMAL.value):
         tokens.expect("[", "device_id", "=")
-        fields["device"] = tokens.number()
+        kind, given = HloShardingKind.NAMED_MAXIMAL, {"device": tokens.number()}
         tokens.expect("]")
-    while not tokens.accept("}"):
-        tokens.accept(",")
-        found = _parse_field(tokens, fields)
-        kind = kind or found
+        if tokens.accept(","):
+            tokens.field({"metadata": metadata}, {})
+    else:
+        kind, given = _parse_tiled(tokens, metadata)
+    tokens.expect("}")
     text = tokens.text[start : tokens.position].strip()
-    if kind is None:
-        raise SpellingError(f"sharding {shortened(text)} says nothing", start)
-    tiles = fields.get("tiles")
-    if isinstance(tiles, TileAssignment) and math.prod(tiles.sizes) <= MAX_DEVICES:
-        with Excerpt(start):
-            tiles.devices()
-    return HloSharding(text, kind, **fields)  # pyright: ignore[reportArgumentType]
+    return HloSharding(text, kind, **given)  # pyright: ignore[reportArgumentType]
 
 
-def _parse_field(tokens: Tokens, fields: dict[str, object]) -> HloShardingKind | None:
-    """Reads a word or `field=value`; the kind, if it says that."""
-    word = tokens.word()
-    if word in _GROUPS:
-        fields["group"] = (word, tokens.number())
-        return None
-    if word == _REPLICATE_LAST:
-        fields["subgroups"] = (HloShardingKind.REPLICATED.value,)
-        return None
-    if not tokens.accept("="):
-        if word not in _OF_ONE_WORD:
-            raise SpellingError(f"unknown word '{word}' in a sharding", tokens.position)
-        return _OF_ONE_WORD[word]
-    match word:
-        case "devices":
-            fields["tiles"] = _parse_tiles(tokens)
-            return HloShardingKind.TILED
-        case "last_tile_dims":
-            tokens.expect("{")
-            fields["subgroups"] = tuple(tokens.list_until("}", tokens.word))
-        case "device":
-            fields["device"] = tokens.number()
-        case "metadata":
-            _skip_braces(tokens)
-        case _:
-            raise SpellingError(f"unknown field '{word}' of a sharding", tokens.position)
-    return None
+def _parse_tiled(
+    tokens: Tokens, metadata: Metadata
+) -> tuple[HloShardingKind, Mapping[str, object]]:
+    """Words and fields, `devices=[2,2]<=[4] last_tile_dim_replicate`: kind and content."""
+    start = tokens.position
+    fields: Mapping[str, Callable[[Tokens], object]] = {
+        "device": Tokens.number,
+        "devices": _parse_tiles,
+        "last_tile_dims": _parse_subgroups,
+        "metadata": metadata,
+    }
+    known = (*SHARDING_KEYWORDS, *fields, HloShardingKind.NAMED.value)
+    found: dict[str, object] = {}
+    while not tokens.at("}"):
+        if FIELD.match(tokens.text, tokens.position):
+            tokens.field(fields, found)
+            continue
+        word = tokens.one_of(known)
+        found[word] = tokens.number() if word in _GROUPS else word
+    kinds = [word for word in _WORDS if word in found]
+    if len(kinds) > 1:
+        raise SpellingError(f"a sharding that is {kinds[0]} is not {kinds[1]}", start)
+    word = next(iter(kinds), None)
+    if word == HloShardingKind.MAXIMAL.value and "device" not in found:
+        raise SpellingError("a maximal sharding needs 'device='", start)
+    if word in (None, _REPLICATE_LAST):
+        if word is not None and "last_tile_dims" in found:
+            raise SpellingError(f"{word} says what last_tile_dims says", start)
+        if "devices" not in found:
+            raise SpellingError(f"expected one of {', '.join(known)}", start)
+    elif word != HloShardingKind.MAXIMAL.value and found.keys() & {"device", "devices"}:
+        raise SpellingError(f"a sharding that is {word} has no devices", start)
+    is_tiled = word in (None, _REPLICATE_LAST)
+    subgroups = (HloShardingKind.REPLICATED.value,) if word == _REPLICATE_LAST else ()
+    return HloShardingKind.TILED if is_tiled else HloShardingKind(word), {
+        "tiles": found.get("devices"),
+        "subgroups": found.get("last_tile_dims", subgroups),
+        "device": found.get("device"),
+        "group": next(((name, found[name]) for name in _GROUPS if name in found), None),
+    }
+
+
+def _parse_subgroups(tokens: Tokens) -> tuple[str, ...]:
+    """`{manual, replicated}`"""
+    tokens.expect("{")
+    return tuple(tokens.items("}", lambda: tokens.one_of(_SUBGROUPS)))
 
 
 def _parse_tiles(tokens: Tokens) -> TileAssignment:
     """`[2,2]<=[2,2]T(1,0)` or `[2,2]0,1,2,3`"""
+    start = tokens.position
     sizes = tokens.numbers("[", "]")
     if tokens.accept("<="):
         dimensions = tokens.numbers("[", "]")
-        permutation = tokens.numbers("(", ")") if tokens.accept("T") else ()
-        return TileAssignment(sizes, dimensions, permutation)
-    listed = [tokens.number()]
-    while tokens.accept(","):
-        listed.append(tokens.number())
-    return TileAssignment(sizes, listed=tuple(listed))
+        tiles = TileAssignment(sizes, dimensions, _parse_permutation(tokens))
+    else:
+        listed = [tokens.number()]
+        while tokens.accept(","):
+            listed.append(tokens.number())
+        tiles = TileAssignment(sizes, listed=tuple(listed))
+    if math.prod(sizes) <= MAX_DEVICES:
+        with Excerpt(start):
+            tiles.devices()
+    return tiles
 
 
-def _parse_named(tokens: Tokens) -> dict[str, object]:
-    """`['a'=2,'b'=4], [{'a'}, {?}], replicated={'b'}`; the fields of a sharding that it gives."""
+def _parse_permutation(tokens: Tokens) -> tuple[int, ...]:
+    """`T(1,0)`, or nothing"""
+    return tokens.numbers("(", ")") if tokens.accept("T") else ()
 
+
+def _parse_named(tokens: Tokens, metadata: Metadata) -> Mapping[str, object]:
+    """
+    `['a'=2,'b'=4], [{'a'}, {?}], replicated={'b'}`; the fields of a sharding that it gives.
+
+    Instead of the dimensions it may be a word: `['a'=2], unreduced=max{'a'}`.
+    """
     start = tokens.position
     axes = Mesh.parse_axes(tokens)
+    names = [name for name, _ in axes]
     ids: tuple[int, ...] = ()
-    lists: dict[str, tuple[AxisReference, ...]] = {}
     dimensions: list[DimensionSharding] = []
     reduction = REDUCTIONS[0]
-
-    names = [name for name, _ in axes]
+    lists: dict[str, object] = {}
 
     def axis(tokens: Tokens) -> AxisReference:
         return _parse_axis(tokens, names)
 
     def dimension() -> DimensionSharding:
-        return DimensionSharding.parse(tokens, axis)
+        found = DimensionSharding.parse(tokens, axis)
+        if found.priority is not None:
+            tokens.fail_with("a dimension has no priority in HLO text")
+        return found
 
-    while not tokens.at("}"):
+    def axis_list(tokens: Tokens) -> tuple[AxisReference, ...]:
+        tokens.expect("{")
+        return tuple(tokens.items("}", lambda: axis(tokens)))
+
+    def unreduced(tokens: Tokens) -> tuple[AxisReference, ...]:
+        nonlocal reduction
+        if not tokens.at("{"):
+            reduction = tokens.one_of(REDUCTIONS)
+        return axis_list(tokens)
+
+    if tokens.accept(",") and tokens.accept("device_ids"):
+        ids = _parse_device_ids(tokens)
         tokens.accept(",")
-        if tokens.accept("device_ids"):
-            ids = _parse_device_ids(tokens)
-        elif tokens.accept("["):
-            dimensions = tokens.list_until("]", dimension)
-        elif tokens.accept("metadata"):
-            tokens.expect("=")
-            _skip_braces(tokens)
-        else:
-            name = tokens.word()
-            if tokens.accept("=") and not tokens.at("{"):
-                reduction = tokens.word()
-            if tokens.accept("{"):
-                lists[name] = tuple(tokens.list_until("}", lambda: axis(tokens)))
-            elif name != HloShardingKind.REPLICATED.value:
-                lists[name] = tuple(map(AxisReference, names))
+    if tokens.accept("["):
+        dimensions = tokens.items("]", dimension)
+    else:
+        word = tokens.one_of(_WHOLE)
+        if word == "unreduced" and tokens.accept("="):
+            reduction = tokens.one_of(REDUCTIONS)
+        if word == "unreduced" and tokens.at("{"):
+            lists[word] = axis_list(tokens)
+        elif word != "replicated":
+            lists[word] = tuple(map(AxisReference, names))
+    fields = {
+        **dict.fromkeys(("replicated", "manual"), axis_list),
+        "unreduced": unreduced,
+        "metadata": metadata,
+    }
+    found: dict[str, object] = {}
+    while tokens.accept(","):
+        tokens.field(fields, found)
+    lists |= found
     mesh = Mesh(axes, ids)
-    replicated, unreduced, manual = (
-        lists.get(name, ()) for name in ("replicated", "unreduced", "manual")
+    replicated, unreduced_axes, manual = (
+        cast("tuple[AxisReference, ...]", lists.get(name, ())) for name in _WHOLE
     )
-    sharding = Sharding(mesh, tuple(dimensions), replicated, unreduced)
+    sharding = Sharding(mesh, tuple(dimensions), replicated, unreduced_axes)
     _check_named(mesh, sharding, manual, start)
     return {"named": sharding, "manual": manual, "reduction": reduction}
 
 
+_WHOLE = ("replicated", "unreduced", "manual")
+"""What an array may be along axes that do not split it."""
+
+
 def _parse_axis(tokens: Tokens, names: Sequence[str]) -> AxisReference:
     """`'a'` or `'a':(1)2`; instead of its name an axis may have its number, `'0'` or `0`."""
-    if tokens.peek()[0].isdecimal():
+    if tokens.peek().isdecimal():
         start, number = tokens.position, tokens.number()
         if number >= len(names):
             raise SpellingError(f"there is no axis {number} of {len(names)}", start)
@@ -285,9 +345,9 @@ def _parse_device_ids(tokens: Tokens) -> tuple[int, ...]:
     """`=(0,2,1,3)` or `=([2,2]T(1,0))`"""
     tokens.expect("=", "(")
     if not tokens.at("["):
-        return tuple(tokens.list_until(")", tokens.number))
+        return tuple(tokens.items(")", tokens.number))
     sizes = tokens.numbers("[", "]")
-    order = tokens.numbers("(", ")") if tokens.accept("T") else ()
+    order = _parse_permutation(tokens)
     tokens.expect(")")
     return tuple(TileAssignment(sizes, sizes, order).devices().flatten().tolist())
 
@@ -315,6 +375,7 @@ def _skip_braces(tokens: Tokens) -> None:
         depth += {"{": 1, "}": -1}.get(match.group(), 0)
         if not depth:
             tokens.position = match.end()
+            tokens.skip_blanks()
             return
     tokens.fail("braces that are closed")
 

@@ -59,7 +59,7 @@ class Mesh:
             return name, tokens.number()
 
         tokens.expect("[")
-        return tuple(tokens.list_until("]", sized))
+        return tuple(tokens.items("]", sized))
 
     def fault(self) -> str | None:
         """What is wrong: an axis named twice, sizes and ids that do not fit; None if nothing."""

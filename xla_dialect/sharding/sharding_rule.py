@@ -59,7 +59,7 @@ class ShardingRule:
                 tokens.expect("=")
                 sizes[factor] = tokens.number()
 
-            tokens.list_until("}", sized)
+            tokens.items("}", sized)
         lists: dict[str, tuple[int, ...]] = {}
         left = SECTIONS
         is_custom = False
@@ -68,12 +68,12 @@ class ShardingRule:
                 tokens.expect("custom", ">")
                 is_custom = True
                 break
-            name = tokens.peek()[0]
+            name = tokens.peek()
             if name not in left:
                 tokens.fail(f"one of {', '.join(SECTIONS)}, each once and in this order")
             left = left[left.index(name) + 1 :]
             tokens.expect(name, "=", "{")
-            lists[name] = tuple(tokens.list_until("}", lambda: letters.known(tokens)))
+            lists[name] = tuple(tokens.items("}", lambda: letters.known(tokens)))
         for factor in range(letters.count):
             if factor not in sizes:
                 raise SpellingError(f"(SH25) factor {factor_name(factor)} has no size")
@@ -200,7 +200,7 @@ def _parse_arrays(tokens: Tokens, letters: _Letters) -> tuple[Dimensions, ...]:
 
     def array() -> Dimensions:
         tokens.expect("[")
-        return tuple(tokens.list_until("]", lambda: letters.dimension(tokens)))
+        return tuple(tokens.items("]", lambda: letters.dimension(tokens)))
 
     tokens.expect("(")
-    return tuple(tokens.list_until(")", array))
+    return tuple(tokens.items(")", array))

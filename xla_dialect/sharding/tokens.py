@@ -6,13 +6,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar
 
-from xla_dialect.spelling import SpellingError, shortened
+from xla_dialect.spelling import Scanner, SpellingError, shortened
 
 _Item = TypeVar("_Item")
 
-_SPACE = r"(?:\s|//[^\n]*|/\*.*?\*/)*"
 _TOKEN = re.compile(
-    _SPACE + r"([0-9]+|'[^'\"]*'|\"(?:[^\"\\]|\\.)*\"|<=|->|[A-Za-z_][\w.$]*|.|$)",
+    r"([0-9]+|'[^'\"]*'|\"(?:[^\"\\]|\\.)*\"|<=|->|[A-Za-z_][\w.$]*|.|$)",
     re.DOTALL | re.ASCII,
 )
 _MAX_DIGITS = 18
@@ -24,86 +23,66 @@ def symbol_text(name: str) -> str:
     return f"@{name}" if _BARE.fullmatch(name) is not None else f'@"{name}"'
 
 
-class Tokens:
+class Tokens(Scanner):
     """
     The numbers, quoted names, words and other characters of a text, from left to right.
 
     Between them there may be space, and comments as MLIR and HLO text have them.
     """
 
+    blanks = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+
     def __init__(self, text: str, position: int = 0, alias: Callable[[str], object] | None = None):
         """`alias`: what `#name` stands for in MLIR, an attribute; raises ParseError."""
-        self.text = text
-        self.position = position
+        super().__init__(text, position)
         self._alias = alias
 
-    def peek(self) -> tuple[str, int]:
-        """The next token and where the one after it starts."""
+    def peek(self) -> str:
+        """The next token; at the end there is none."""
         match = _TOKEN.match(self.text, self.position)
         assert match is not None
-        return match.group(1), match.end()
+        return match.group()
 
-    def at(self, token: str) -> bool:
+    def at(self, word: str) -> bool:
         """Whether this token comes next."""
-        return self.peek()[0] == token
+        return self.peek() == word
 
     def fail(self, expected: str) -> NoReturn:
         """Raises SpellingError at the next token."""
-        found = self.peek()[0] or "the end"
-        self.fail_with(f"expected {expected}, found '{shortened(found)}'")
+        self.fail_with(f"expected {expected}, found '{shortened(self.peek() or 'the end')}'")
 
     def fail_with(self, message: str) -> NoReturn:
         """Raises SpellingError at the next token."""
-        match = _TOKEN.match(self.text, self.position)
-        assert match is not None
-        raise SpellingError(message, match.start(1))
-
-    def accept(self, token: str) -> bool:
-        """Steps over a token if it comes next."""
-        found, end = self.peek()
-        if found == token:
-            self.position = end
-        return found == token
-
-    def expect(self, *tokens: str) -> None:
-        """Steps over these tokens; raises SpellingError."""
-        for token in tokens:
-            if not self.accept(token):
-                self.fail(f"'{token}'")
-
-    def finish(self) -> None:
-        """Raises SpellingError if there is more."""
-        if self.peek()[0]:
-            self.fail("nothing more")
+        raise SpellingError(message, self.position)
 
     def number(self) -> int:
         """A number from 0."""
-        found, end = self.peek()
+        found = self.peek()
         if not found.isdecimal() or len(found) > _MAX_DIGITS:
             self.fail("a number")
-        self.position = end
+        self.expect(found)
         return int(found)
 
     def word(self) -> str:
         """A name without quotes."""
-        found, end = self.peek()
+        found = self.peek()
         if not (found[:1].isalpha() or found[:1] == "_"):
             self.fail("a word")
-        self.position = end
+        self.expect(found)
         return found
 
     def quoted(self) -> str:
         """A name in quotes, single or double."""
-        found, end = self.peek()
+        found = self.peek()
         if found[:1] not in ("'", '"') or len(found) < 2:
             self.fail("a name in quotes")
-        self.position = end
+        self.expect(found)
         return found[1:-1]
 
     def symbol(self) -> str:
         """`@mesh`, `@"a b"`"""
         self.expect("@")
-        return self.quoted() if self.peek()[0][:1] == '"' else self.word()
+        return self.quoted() if self.peek()[:1] == '"' else self.word()
 
     def content(self, attribute: str, parse: Callable[[Tokens], _Item]) -> _Item:
         """Reads what is an attribute of its own: bare, behind its name, or by an alias."""
@@ -127,7 +106,7 @@ class Tokens:
     def contents(self, attribute: str, parse: Callable[[Tokens], _Item]) -> tuple[_Item, ...]:
         """Reads `[a, b]`, each as `content` does."""
         self.expect("[")
-        return tuple(self.list_until("]", lambda: self.content(attribute, parse)))
+        return tuple(self.items("]", lambda: self.content(attribute, parse)))
 
     def fields(
         self, fields: Mapping[str, Callable[[], Any]], optional: Sequence[str] = ()
@@ -136,7 +115,7 @@ class Tokens:
         found: dict[str, Any] = {}
 
         def field() -> None:
-            name = self.peek()[0]
+            name = self.peek()
             if name in found or name not in fields:
                 self.fail_with(f"field {name} is unknown, or given twice")
             self.expect(name, "=")
@@ -144,28 +123,18 @@ class Tokens:
 
         start = self.position
         self.expect("<")
-        self.list_until(">", field)
+        self.items(">", field)
         for name in fields:
             if name not in found and name not in optional:
                 raise SpellingError(f"field {name} is missing", start)
         return found
 
-    def list_until(self, close: str, item: Callable[[], _Item]) -> list[_Item]:
-        """Items between commas, up to the closing token; the opening one is read already."""
-        if self.accept(close):
-            return []
-        items = [item()]
-        while not self.accept(close):
-            self.expect(",")
-            items.append(item())
-        return items
-
     def numbers(self, opening: str, close: str) -> tuple[int, ...]:
         """`[1,2]` with these brackets."""
         self.expect(opening)
-        return tuple(self.list_until(close, self.number))
+        return tuple(self.items(close, self.number))
 
     def lists(self) -> tuple[tuple[int, ...], ...]:
         """`{{0,1},{2,3}}`"""
         self.expect("{")
-        return tuple(self.list_until("}", lambda: self.numbers("{", "}")))
+        return tuple(self.items("}", lambda: self.numbers("{", "}")))
