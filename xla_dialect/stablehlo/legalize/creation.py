@@ -17,7 +17,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xla_dialect.ops import creation as xla
 from xla_dialect.ops.data_movement import BroadcastOp
-from xla_dialect.stablehlo.array_types import stablehlo_type
 from xla_dialect.stablehlo.conversion import NO_DIMENSIONS, Conversion, Legalize
 from xla_dialect.stablehlo.inexpressible import Inexpressible
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
@@ -83,8 +82,9 @@ def emit_literal(
     literal: DenseIntOrFPElementsAttr[Any], type_: Attribute, legalization: FromXla
 ) -> SSAValue:
     """`stablehlo.constant` with the elements of a literal, or its only one everywhere."""
-    plain = stablehlo_type(type_)
-    value = DenseIntOrFPElementsAttr(cast(Any, plain), literal.data)
+    (plain,) = legalization.types([type_])
+    is_same = literal.type is plain
+    value = literal if is_same else DenseIntOrFPElementsAttr(cast(Any, plain), literal.data)
     return legalization.emit(stablehlo.ConstantOp, (), [plain], {"value": value}).results[0]
 
 

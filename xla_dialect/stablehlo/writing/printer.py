@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from io import StringIO
-from typing import Any, cast
+from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -19,8 +19,6 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xla_dialect.sharding.attributes import MESHES
 from xla_dialect.stablehlo.array_types import stablehlo_type
 from xla_dialect.stablehlo.attribute_text import attribute_text, dictionary_text, symbol_text
-from xla_dialect.stablehlo.inexpressible import fail
-from xla_dialect.stablehlo.legalize.from_xla import NO_VALUE
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.writing.body import BodyWriter
 from xla_dialect.stablehlo.writing.operations import WRITERS
@@ -121,14 +119,11 @@ class StableHloPrinter(MlirPrinter):
 
     def print_op(self, op: Operation) -> None:
         """Prints an operation."""
-        names: dict[SSAValue, Any] = self._ssa_values
-        for value in op.operands:
-            if names.get(value, "") is None:
-                fail(op, NO_VALUE)
         self._print_results(op)
         template = self._template(op) if isinstance(op, StableHloOp) and not op.regions else None
         if template is not None:
-            self.print_string(template % tuple([names[value] for value in op.operands]))
+            names = self._ssa_values
+            self.print_string(template % tuple([names[value] for value in op._operands]))
         elif isinstance(op, FuncOp):
             self._print_function(op)
         elif type(op).print is Operation.print:
