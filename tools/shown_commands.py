@@ -25,6 +25,8 @@ from pathlib import Path
 from runpy import run_path
 from tempfile import TemporaryDirectory
 
+from xdsl.xdsl_opt_main import xDSLOptMain
+
 from xla_dialect.diagnostics import XlaError
 
 from . import xla_compare, xla_layout, xla_opt, xla_run
@@ -33,6 +35,7 @@ PAGES = (
     "docs/tutorial.md",
     "docs/pipelines.md",
     "docs/python_api.md",
+    "docs/stablehlo.md",
     "docs/explorer.md",
     "docs/partitioning.md",
     "docs/profiling.md",
@@ -55,8 +58,14 @@ def _python(arguments: list[str]) -> int:
     return 0
 
 
+def _xdsl_opt(arguments: list[str]) -> int:
+    xDSLOptMain(args=arguments).run()
+    return 0
+
+
 _TOOLS: Mapping[str, Callable[[list[str]], int]] = {
     "python": _python,
+    "xdsl-opt": _xdsl_opt,
     "xla-compare": xla_compare.main,
     "xla-layout": xla_layout.main,
     "xla-opt": xla_opt.main,
