@@ -15,7 +15,7 @@ PACKAGES = ("xla_dialect", "lowerings", "tools")
 # know each other. A module belongs to the room with the longest matching name; those of `EXACT` are
 # the packages' own __init__ only.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("xla_dialect", "xla_dialect.diagnostics"),
+    ("xla_dialect", "xla_dialect.diagnostics", "xla_dialect.violations"),
     ("xla_dialect.spelling",),
     (
         "xla_dialect.attributes",

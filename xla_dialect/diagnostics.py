@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from typing import Self
 
-from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
-from xdsl.ir import Attribute, Operation
-from xdsl.utils.exceptions import VerifyException
-
 
 class XlaError(Exception):
     """Something is wrong with what the user gave us; the message is meant for that user."""
@@ -75,46 +71,3 @@ def _excerpt(source_line: str, column: int) -> tuple[str, int]:
         return source_line, column
     start = max(0, column - _EXCERPT_WIDTH // 2)
     return source_line[start : start + _EXCERPT_WIDTH], column - start
-
-
-# Where operations come from, as messages say it.
-
-
-def place_of(location: Attribute) -> tuple[str, int, int] | None:
-    """File, line and column of a location, looked up through names, fusions and call sites."""
-    match location:
-        case FileLineColLoc():
-            return location.filename.data, location.line.data, location.column.data
-        case CallSiteLoc():
-            return place_of(location.callee)
-        case NameLoc():
-            return place_of(location.location)
-        case FusedLoc(locations=ArrayAttr() as parts):
-            places = (place_of(part) for part in parts)
-            return next((place for place in places if place is not None), None)
-        case _:
-            return None
-
-
-def described(op: Operation) -> str:
-    """An operation and where it stands, as messages about others name it."""
-    place = place_of(op.location)
-    return op.name if place is None else f"{op.name} at {':'.join(map(str, place))}"
-
-
-# Constraints of operations that do not hold.
-
-
-class Violation(VerifyException):
-    """A constraint that does not hold: its label, e.g. `C3`, and what was found."""
-
-    def __init__(self, label: str, found: str):
-        self.label = label
-        self.found = found
-        super().__init__(f"({label}) {found}")
-
-
-def require(holds: bool, label: str, found: str, *values: object) -> None:
-    """Raises `Violation(label, ...)` unless `holds`; `found` is a format string for `values`."""
-    if not holds:
-        raise Violation(label, found.format(*values))

@@ -55,7 +55,6 @@ from xdsl.utils.exceptions import VerifyException
 from xla_dialect import syntax
 from xla_dialect.attributes import SpelledAttribute
 from xla_dialect.data_flow import DataFlowEdge
-from xla_dialect.diagnostics import Violation
 from xla_dialect.dimensions import DimensionRelations, Numbering, RelationsBuilder, pointwise
 from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.type_layouts import validate_layout_for_shape
@@ -80,6 +79,7 @@ from xla_dialect.types import (
     spell_all,
     with_floats,
 )
+from xla_dialect.violations import Violation
 from xla_dialect.xdsl.creation import create
 
 PropertyValue: TypeAlias = Attribute | Enum | Sequence[int] | str | bool | int | float | None

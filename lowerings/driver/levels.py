@@ -12,9 +12,10 @@ from xdsl.passes import ModulePass
 from lowerings.layouts.memory_order import BUFFER_LAYOUT
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs
 from lowerings.rewriting.levels import Level, levels_taken
-from xla_dialect.diagnostics import LocatedError, place_of
+from xla_dialect.diagnostics import LocatedError
 from xla_dialect.op import XlaOp
 from xla_dialect.types import TokenType
+from xla_dialect.violations import place_of
 from xla_dialect.xdsl.traversal import inventory, operations_in
 
 _BESIDE_XLA = frozenset({"check", "chlo", "interpreter", "stablehlo"})

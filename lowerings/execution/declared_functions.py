@@ -22,7 +22,7 @@ from lowerings.execution.ffi.calls import FfiCall, FfiHandler
 from lowerings.execution.lapack_functions import LAPACK
 from lowerings.execution.program_run import current_run
 from lowerings.ir.custom_calls import declared_operation
-from xla_dialect.diagnostics import LocatedError, XlaError, place_of
+from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.literals.arrays import Array, Value, numpy_dtype
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.runtime.custom_calls import CustomCallFunction, call_on_arrays, function_for
@@ -31,6 +31,7 @@ from xla_dialect.runtime.observation import Observer
 from xla_dialect.runtime.self_checking import CHECK_CALLS, OBSERVATIONS, require_check
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import TokenType
+from xla_dialect.violations import place_of
 from xla_dialect.xdsl.creation import location_at
 
 _Target = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))

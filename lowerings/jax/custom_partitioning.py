@@ -25,12 +25,13 @@ from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
 from lowerings.partitioning.value_shardings import ValueShardings
 from lowerings.partitioning.xla_insert_reshards import XlaInsertReshardsPass
 from lowerings.pipelines import PARTITIONING
-from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry.names import ENTRY_SYMBOL
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.sharding.attributes import MESHES
 from xla_dialect.types import Array, sizes_of
+from xla_dialect.violations import described
 from xla_dialect.xdsl.linking import erase, insert_before
 from xla_dialect.xdsl.traversal import operands_of, operations_in
 

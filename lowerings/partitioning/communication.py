@@ -14,12 +14,12 @@ from lowerings.partitioning.device_work import bytes_of, flops_of, peak_bytes
 from lowerings.partitioning.reshard_steps import Collective, ring_bytes
 from lowerings.partitioning.trip_counts import trip_count
 from xla_dialect.devices.replica_groups import MeshGroups, ReplicaGroups
-from xla_dialect.diagnostics import place_of
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import collectives as ops
 from xla_dialect.ops.control_flow import CallOp, ConditionalOp, WhileOp
 from xla_dialect.ops.process_groups import GroupedOp, process_counts
 from xla_dialect.types import flatten
+from xla_dialect.violations import place_of
 
 KINDS: Mapping[type[XlaOp], Collective] = {
     ops.AllGatherOp: Collective.ALL_GATHER,

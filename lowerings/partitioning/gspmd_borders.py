@@ -18,7 +18,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from lowerings.partitioning.annotations import HLO_SHARDINGS, hlo_sharding
 from lowerings.partitioning.op_rules import rank_of
 from xla_dialect.analysis.manual_borders import ManualBorder, set_manual_border
-from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.custom_calls import (
     FULL_TO_SHARD,
     SHARD_TO_FULL,
@@ -28,6 +28,7 @@ from xla_dialect.ops.custom_calls import (
 from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding
 from xla_dialect.sharding.hlo_meshes import MeshesOfTiles
 from xla_dialect.sharding.hlo_sharding import HloSharding
+from xla_dialect.violations import described
 
 _OPAQUE = ("xla.backend_config", "mhlo.backend_config", "backend_config")
 _OPEN = re.compile(r"unspecified_dims=\[([0-9, ]*)\]")

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import StringAttr, TensorType
 from xdsl.ir import Attribute, Operation
 
 from lowerings.partitioning.factor_shardings import BACKWARD, BOTH, FORWARD, NONE, Directions
-from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.extensions import SHARDING_RULES, extensions
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp, ReducePrecisionOp
@@ -37,6 +37,7 @@ from xla_dialect.sharding.sharding_rule import ShardingRule
 from xla_dialect.spelling import SpellingError
 from xla_dialect.types import Array, extents
 from xla_dialect.verification.verify import fault_of_rule
+from xla_dialect.violations import described
 from xla_dialect.xdsl.traversal import operands_of
 
 ELEMENTWISE: tuple[type[Operation], ...] = (

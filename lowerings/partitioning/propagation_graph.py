@@ -26,7 +26,7 @@ from lowerings.partitioning.op_rules import (
     rule_of,
 )
 from xla_dialect.analysis.manual_borders import ManualBorder, located_border
-from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.custom_calls import (
     GROUP_ID,
@@ -41,6 +41,7 @@ from xla_dialect.sharding.attributes import (
     returned_shardings,
 )
 from xla_dialect.sharding.sharding_rule import ShardingRule
+from xla_dialect.violations import described
 from xla_dialect.xdsl.traversal import operands_of, operations_in
 
 _UNKNOWN = ArraySharding((), ())

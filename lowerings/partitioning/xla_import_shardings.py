@@ -25,7 +25,7 @@ from lowerings.partitioning.op_rules import rank_of
 from lowerings.partitioning.resharding import is_annotation
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.levels import UNLOWERED
-from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.process_groups import process_counts
 from xla_dialect.ops.transfers import KEPT_IN
@@ -46,6 +46,7 @@ from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.sharding.sharding_rule import Dimensions, ShardingRule
 from xla_dialect.spelling import SpellingError
 from xla_dialect.types import extents, is_array
+from xla_dialect.violations import described
 from xla_dialect.xdsl.linking import erase, replace_uses
 from xla_dialect.xdsl.traversal import operands_of, operations_in
 

@@ -32,7 +32,6 @@ from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.levels import UNLOWERED
 from xla_dialect.analysis.manual_borders import ManualBorder, located_border
 from xla_dialect.data_flow import terminator
-from xla_dialect.diagnostics import described
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import WhileOp
 from xla_dialect.sharding.attributes import (
@@ -44,6 +43,7 @@ from xla_dialect.sharding.attributes import (
 )
 from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.types import Array, is_array
+from xla_dialect.violations import described
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
 from xla_dialect.xdsl.traversal import operands_of
 

@@ -25,13 +25,14 @@ from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.difference import ResultDifference
 from lowerings.rewriting.levels import UNLOWERED
 from xla_dialect.analysis.manual_borders import located_border
-from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.ops.process_groups import process_counts, set_process_counts
 from xla_dialect.shapes.size_arithmetic import ceil_div
 from xla_dialect.sharding.attributes import MESHES, SHARDING, SHARDING_RULE, set_function_shardings
 from xla_dialect.types import Array, array
+from xla_dialect.violations import described
 from xla_dialect.xdsl.linking import erase, insert_before
 from xla_dialect.xdsl.traversal import operands_of, operations_in
 

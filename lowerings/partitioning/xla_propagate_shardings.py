@@ -23,7 +23,7 @@ from lowerings.rewriting.options import require_option
 from lowerings.simplify.xla_inline import XlaInlinePass
 from xla_dialect.analysis.computations import is_call
 from xla_dialect.analysis.manual_borders import all_shardings
-from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import (
     meshes_of,
@@ -32,6 +32,7 @@ from xla_dialect.sharding.attributes import (
 )
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.verification.verify import ShardingFault, verify_shardings
+from xla_dialect.violations import described
 from xla_dialect.xdsl.traversal import operations_in
 
 

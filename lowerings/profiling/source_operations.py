@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import CallSiteLoc, FusedLoc, NameLoc
 from xdsl.ir import Attribute
 
 from lowerings.ir.locations import parts_of
-from xla_dialect.diagnostics import place_of
+from xla_dialect.violations import place_of
 
 
 @dataclass(frozen=True)

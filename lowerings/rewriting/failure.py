@@ -15,7 +15,8 @@ from xdsl.pattern_rewriter import PatternRewriteWalker, RewritePattern
 from xdsl.utils.diagnostic import Diagnostic
 from xdsl.utils.exceptions import PassFailedException
 
-from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.violations import described
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 

@@ -19,10 +19,11 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from lowerings.simplify.leaf_shardings import leaf_attributes, note_root
-from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry.names import ALIASING_OUTPUT
 from xla_dialect.ops.control_flow import OptBarrierOp
 from xla_dialect.spelling import SpellingError
+from xla_dialect.violations import described
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase
 

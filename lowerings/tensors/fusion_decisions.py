@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import IntegerAttr, UnitAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import PassFailedException
 
-from xla_dialect.diagnostics import described, place_of
+from xla_dialect.violations import described, place_of
 
 GROUP = "fusion.group"
 INLINE = "fusion.inline"

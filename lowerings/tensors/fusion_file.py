@@ -31,8 +31,9 @@ from lowerings.tensors.fusion_decisions import (
     decision_of,
     set_decision,
 )
-from xla_dialect.diagnostics import LocatedError, XlaError, place_of
+from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.mlir_text import parser_of
+from xla_dialect.violations import place_of
 from xla_dialect.xdsl.traversal import operations_in
 
 _WORDS = {"group": GROUP, "inline": INLINE, "alone": ALONE}

@@ -14,7 +14,7 @@ from lowerings.tensors.fusion_decisions import decision_of, named
 from lowerings.tensors.fusion_graph import FusionGroup
 from lowerings.tensors.fusion_plan import FusionPlan, Placement
 from lowerings.tensors.fusion_reasons import FusionReason
-from xla_dialect.diagnostics import place_of
+from xla_dialect.violations import place_of
 from xla_dialect.xdsl.traversal import operations_in
 
 

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from specification_tables import numbers, table
 
-from xla_dialect.diagnostics import Violation
 from xla_dialect.shapes.broadcasting import (
     BroadcastSteps,
     broadcast_shape,
@@ -19,6 +18,7 @@ from xla_dialect.shapes.broadcasting import (
     in_dim_shape,
     matched_dimensions,
 )
+from xla_dialect.violations import Violation
 
 PAGE = "broadcasting.md"
 SHAPES = [

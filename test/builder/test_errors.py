@@ -8,8 +8,8 @@ import pytest
 from built_programs import build
 
 from xla_dialect.builder import BuildError, XlaBuilder
-from xla_dialect.diagnostics import place_of
 from xla_dialect.reference import run
+from xla_dialect.violations import place_of
 
 
 def line() -> int:

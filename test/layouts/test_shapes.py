@@ -7,7 +7,6 @@ import pytest
 from layouts_by_hand import shape
 from specification_tables import table
 
-from xla_dialect.diagnostics import Violation
 from xla_dialect.layouts.type_layouts import (
     bits_per_element,
     byte_size_of,
@@ -23,6 +22,7 @@ from xla_dialect.types import (
     sizes_of,
     spell,
 )
+from xla_dialect.violations import Violation
 
 CLASSES = {
     "pred": ElementClass.PRED,

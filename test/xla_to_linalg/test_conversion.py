@@ -6,9 +6,9 @@ from element_values import dtype, float_values
 from small_programs import numbers
 from tensors_level import check
 
-from xla_dialect.diagnostics import Violation
 from xla_dialect.ops.conversion import BitcastConvertOp, ReducePrecisionOp, bitcast_type
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array
+from xla_dialect.violations import Violation
 
 SIZES = [
     pytest.param(source.name, target.name, id=f"{source.name}-{target.name}")

@@ -15,7 +15,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from xla_dialect.attributes import ComparisonType
-from xla_dialect.diagnostics import Violation
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary, elementwise_unary, operations_of
@@ -39,6 +38,7 @@ from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.shapes.window import Window, WindowAttr
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array, element_name
+from xla_dialect.violations import Violation
 
 NAMES = [e.name for e in ELEMENT_TYPES]
 QUICK = [e.name for e in ELEMENT_TYPES if str(e.type) in {group[-1] for group in COMPUTED_ALIKE}]

@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 from lowerings.driver.input_format import InputFormat
 from lowerings.profiling.source_operations import SourceOperation, source_operations
 from lowerings.profiling.xla_name_operations import StackFrames, named_location
-from xla_dialect.diagnostics import place_of
+from xla_dialect.violations import place_of
 from xla_dialect.xdsl.traversal import operations_in
 
 from .documents import Links, ShownDocument, shortened

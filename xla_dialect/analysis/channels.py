@@ -22,7 +22,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from xla_dialect.analysis.computations import Call, callee, is_call
-from xla_dialect.diagnostics import described
 from xla_dialect.ops.open_contexts import as_one
 from xla_dialect.ops.transfers import (
     RecvDoneOp,
@@ -33,6 +32,7 @@ from xla_dialect.ops.transfers import (
     transferred,
 )
 from xla_dialect.types import compatible, spell
+from xla_dialect.violations import described
 
 
 class ChannelFault(Exception):

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
-from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.custom_calls import GLOBAL_TO_LOCAL, LOCAL_TO_GLOBAL, CustomCallOp
 from xla_dialect.ops.transfers import KEPT_IN
 from xla_dialect.sharding.array_sharding import Sharding, Shardings
@@ -28,6 +28,7 @@ from xla_dialect.sharding.attributes import (
     returned_shardings,
 )
 from xla_dialect.sharding.axes import ManualAxes
+from xla_dialect.violations import described
 from xla_dialect.xdsl.traversal import operations_in
 
 _IN_SHARDINGS, _OUT_SHARDINGS = "xla.sdy.in_shardings", "xla.sdy.out_shardings"

@@ -17,11 +17,11 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xla_dialect.builder.caller import build_error, caller_location
 from xla_dialect.builder.recorder import Recorder, violated
 from xla_dialect.builder.value import Operand, XlaValue
-from xla_dialect.diagnostics import Violation
 from xla_dialect.ops.control_flow import CallOp, ReturnOp
 from xla_dialect.ops.data_movement import BroadcastOp, ReshapeOp
 from xla_dialect.shapes.broadcasting import broadcast_shape, expansion, matched_dimensions
 from xla_dialect.types import array, spell_all
+from xla_dialect.violations import Violation
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.traversal import operations_in
 

@@ -14,7 +14,6 @@ from xla_dialect.builder.recorder import violated
 from xla_dialect.builder.type_spelling import ElementTypeLike, as_element_type
 from xla_dialect.builder.value import XlaValue
 from xla_dialect.builder.window_arguments import Padding, make_window
-from xla_dialect.diagnostics import Violation
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp, RaggedDotOp, ScaledDotOp
 from xla_dialect.rules.constraints import require_same_elements
@@ -22,6 +21,7 @@ from xla_dialect.shapes.convolution_labels import ConvolutionLabels
 from xla_dialect.shapes.size_arithmetic import Sizes
 from xla_dialect.shapes.window import Window
 from xla_dialect.types import spell
+from xla_dialect.violations import Violation
 
 
 @dataclass(frozen=True)

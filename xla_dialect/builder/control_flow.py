@@ -19,12 +19,12 @@ from xla_dialect.builder.recorder import as_list, violated
 from xla_dialect.builder.reduction import Results, Values
 from xla_dialect.builder.type_spelling import TypeLike, as_type
 from xla_dialect.builder.value import XlaValue
-from xla_dialect.diagnostics import Violation
 from xla_dialect.ops import control_flow as ops
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.rules.constraints import as_array, flat_results, signature
 from xla_dialect.shapes.size_arithmetic import without
 from xla_dialect.types import PRED, S32, array, compatible, extents, is_scalar, spell
+from xla_dialect.violations import Violation
 
 _COMPOSITE_NAME = re.compile(r'[^\s."\\]+(\.[^\s."\\]+)+')
 

@@ -19,12 +19,12 @@ from xla_dialect.builder.type_spelling import (
     as_sizes,
 )
 from xla_dialect.builder.value import Operand, XlaValue
-from xla_dialect.diagnostics import Violation, require
 from xla_dialect.ops import data_movement as ops
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp, SetDimensionSizeOp
 from xla_dialect.shapes.size_arithmetic import is_ascending
 from xla_dialect.types import S32, array, array_like
+from xla_dialect.violations import Violation, require
 
 
 class PaddingDimension(NamedTuple):

@@ -21,12 +21,12 @@ from xla_dialect.builder.caller import build_error, caller_location
 from xla_dialect.builder.constant_values import Number, as_array
 from xla_dialect.builder.properties import all_normalized, encoded, normalized
 from xla_dialect.builder.value import Operand, XlaValue
-from xla_dialect.diagnostics import Violation
 from xla_dialect.dimensions import Numbering
 from xla_dialect.literals.arrays import from_numpy
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.types import array
+from xla_dialect.violations import Violation
 
 
 class Recorder:

@@ -10,7 +10,6 @@ from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.builder.caller import build_error
 from xla_dialect.builder.constant_values import Number
-from xla_dialect.diagnostics import Violation
 from xla_dialect.types import (
     Array,
     ElementClass,
@@ -19,6 +18,7 @@ from xla_dialect.types import (
     spell,
     tuple_elements,
 )
+from xla_dialect.violations import Violation
 
 _Operator: TypeAlias = "Callable[[XlaValue, Any], XlaValue]"
 

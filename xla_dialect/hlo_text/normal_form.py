@@ -42,7 +42,6 @@ from xdsl.ir import (
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.attributes import CustomCallApiVersion, CustomCallApiVersionAttr
-from xla_dialect.diagnostics import place_of
 from xla_dialect.hlo_text.naming import FreeNames, given_name
 from xla_dialect.hlo_text.opcodes import EMPTY, OPCODE_OF, OPCODES, Opcode
 from xla_dialect.hlo_text.syntax import HloPrintError
@@ -57,6 +56,7 @@ from xla_dialect.spelling import NoHloSpelling
 from xla_dialect.text.literals import splat_element
 from xla_dialect.text.shapes import spell_type
 from xla_dialect.types import PRED, Array, flatten, is_scalar
+from xla_dialect.violations import place_of
 from xla_dialect.xdsl.traversal import operations_in
 
 Attributes = Mapping[str, Attribute]

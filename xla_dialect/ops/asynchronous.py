@@ -31,7 +31,6 @@ from xla_dialect.devices.replica_groups import (
     SourceTargetPairs,
     SourceTargetPairsAttr,
 )
-from xla_dialect.diagnostics import Violation, require
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.collectives import AllGatherOp, AllReduceOp, CollectivePermuteOp
 from xla_dialect.ops.control_flow import CallOp, ConditionalOp, OptBarrierOp, WhileOp
@@ -53,6 +52,7 @@ from xla_dialect.types import (
     tuple_elements,
     without_layout,
 )
+from xla_dialect.violations import Violation, require
 
 U32: Attribute = BY_NAME["u32"].type
 

@@ -31,7 +31,6 @@ from xla_dialect.devices.replica_groups import (
     SourceTargetPairs,
     SourceTargetPairsAttr,
 )
-from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.permuted_slices import PermutedSlices
@@ -73,6 +72,7 @@ from xla_dialect.types import (
     spell_all,
     without_layout,
 )
+from xla_dialect.violations import require
 
 # Shards: how many a whole has, and how large they are.
 

@@ -12,7 +12,6 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from xla_dialect.diagnostics import Violation, require
 from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.literals.compute_types import higher_precision
 from xla_dialect.op import Ints, Types, XlaOp
@@ -28,6 +27,7 @@ from xla_dialect.shapes.convolution_labels import ConvolutionLabels, Convolution
 from xla_dialect.shapes.size_arithmetic import compatible, compatible_sizes, divisible, united
 from xla_dialect.shapes.window import Window, WindowAttr, WindowDimension
 from xla_dialect.types import Array, ElementClass, array, sizes_of, spell_all
+from xla_dialect.violations import Violation, require
 
 # The dimensions of `dot`, `ragged_dot` and `scaled_dot`.
 

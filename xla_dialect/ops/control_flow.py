@@ -32,7 +32,6 @@ from xdsl.traits import IsTerminator, RecursiveMemoryEffect
 
 from xla_dialect.attributes import FusionKindAttr
 from xla_dialect.data_flow import DataFlowEdge, OpOperand, terminator
-from xla_dialect.diagnostics import Violation, require
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal, pointwise
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import (
@@ -58,6 +57,7 @@ from xla_dialect.types import (
     spell_all,
     united_marks,
 )
+from xla_dialect.violations import Violation, require
 from xla_dialect.xdsl.creation import create
 
 

@@ -16,9 +16,9 @@ from xdsl.irdl import (
 )
 
 from xla_dialect.attributes import CustomCallApiVersionAttr
-from xla_dialect.diagnostics import require
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.process_groups import FALSE, FLAG
+from xla_dialect.violations import require
 
 LAYOUT_CONSTRAINT = "LayoutConstraint"
 """The target of calls that return their operand, in the layout of the result."""

@@ -17,7 +17,6 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from xla_dialect.diagnostics import Violation, require
 from xla_dialect.dimensions import (
     RESULT,
     Concatenation,
@@ -62,6 +61,7 @@ from xla_dialect.types import (
     tuple_elements,
     without_layout,
 )
+from xla_dialect.violations import Violation, require
 
 INTEGERS = DenseArrayBase.constr(i64)
 EMPTY = DenseArrayBase.from_list(i64, ())

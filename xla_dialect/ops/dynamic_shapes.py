@@ -21,7 +21,6 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import (
@@ -41,6 +40,7 @@ from xla_dialect.types import (
     sizes_of,
     spell,
 )
+from xla_dialect.violations import require
 
 MAX_SIZE = 2**31 - 1
 """Sizes of dimensions are read and set as s32."""

@@ -27,7 +27,6 @@ from xla_dialect.attributes import (
     ComparisonType,
     ComparisonTypeAttr,
 )
-from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import pointwise
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import ArrayOf, require_same_elements, require_same_shape
@@ -41,6 +40,7 @@ from xla_dialect.types import (
     united_type,
     without_layout,
 )
+from xla_dialect.violations import require
 
 INTEGER = ElementClass.INTEGER
 FLOAT = ElementClass.FLOAT

@@ -19,7 +19,6 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure, RecursiveMemoryEffect
 
-from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Slicing, Traversal
 from xla_dialect.op import Ints, Types, XlaOp
 from xla_dialect.ops.reduction import may_reassociate, require_reducer
@@ -34,6 +33,7 @@ from xla_dialect.rules.constraints import (
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.size_arithmetic import bounded, compatible_sizes, is_dynamic, is_unknown
 from xla_dialect.types import Array, ElementClass, array, sizes_of, united_type
+from xla_dialect.violations import require
 
 INTEGERS = DenseArrayBase.constr(i64)
 EMPTY = DenseArrayBase.from_list(i64, ())

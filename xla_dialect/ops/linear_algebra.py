@@ -19,7 +19,6 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, tra
 from xdsl.traits import Pure
 
 from xla_dialect.attributes import FftType, FftTypeAttr, Transpose, TransposeAttr
-from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import ArrayOf, require_same_elements, with_elements
@@ -32,6 +31,7 @@ from xla_dialect.types import (
     component_type,
     sizes_of,
 )
+from xla_dialect.violations import require
 
 FLAG = IntegerAttr.constr(type=i1)
 FALSE = BoolAttr.from_bool(False)

@@ -8,9 +8,9 @@ from typing import cast
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, TypeAttribute
 
-from xla_dialect.diagnostics import require
 from xla_dialect.op import Types
 from xla_dialect.types import all_compatible, flatten, spell, spell_all, tuple_elements
+from xla_dialect.violations import require
 
 OPEN: Attribute = TupleType(())
 """The results in a context as long as they are not bound."""

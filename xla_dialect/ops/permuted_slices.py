@@ -10,9 +10,9 @@ from typing import TypeVar
 
 from xdsl.ir import Attribute
 
-from xla_dialect.diagnostics import require
 from xla_dialect.rules.constraints import as_array, require_same_elements
 from xla_dialect.types import S32, flatten, is_scalar, sizes_of, spell, spell_all
+from xla_dialect.violations import require
 
 _Value = TypeVar("_Value")
 

@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, i1, i64
 from xdsl.irdl import opt_prop_def, prop_def
 
 from xla_dialect.devices.replica_groups import ListedGroups, ReplicaGroups, ReplicaGroupsAttr
-from xla_dialect.diagnostics import require
 from xla_dialect.op import XlaOp
+from xla_dialect.violations import require
 
 INTEGER = IntegerAttr.constr(type=i64)
 FLAG = IntegerAttr.constr(type=i1)

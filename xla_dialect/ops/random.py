@@ -23,7 +23,6 @@ from xla_dialect.attributes import (
     RandomDistribution,
     RandomDistributionAttr,
 )
-from xla_dialect.diagnostics import Violation, require
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal, pointwise
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import (
@@ -48,6 +47,7 @@ from xla_dialect.types import (
     spell_all,
     without_layout,
 )
+from xla_dialect.violations import Violation, require
 
 U64: Attribute = BY_NAME["u64"].type
 

@@ -21,7 +21,6 @@ from xdsl.irdl import (
 )
 from xdsl.traits import RecursiveMemoryEffect
 
-from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import (
     Factor,
     FactorType,
@@ -55,6 +54,7 @@ from xla_dialect.types import (
     spell,
     spell_all,
 )
+from xla_dialect.violations import require
 
 
 def require_reduction(

@@ -17,7 +17,6 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure, RecursiveMemoryEffect
 
-from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import (
@@ -28,6 +27,7 @@ from xla_dialect.rules.constraints import (
 )
 from xla_dialect.shapes.size_arithmetic import bounded
 from xla_dialect.types import PRED, S32, Array, ElementClass, array, sizes_of, united_type
+from xla_dialect.violations import require
 
 
 @irdl_op_definition

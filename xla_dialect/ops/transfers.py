@@ -22,7 +22,6 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from xla_dialect.devices.replica_groups import SourceTargetPairs
-from xla_dialect.diagnostics import Violation, require
 from xla_dialect.dimensions import RelationsBuilder
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.asynchronous import verify_start
@@ -42,6 +41,7 @@ from xla_dialect.types import (
     tuple_elements,
     without_layout,
 )
+from xla_dialect.violations import Violation, require
 
 TOKEN = TokenType()
 U32: Attribute = BY_NAME["u32"].type

@@ -16,9 +16,9 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from xla_dialect.diagnostics import Violation, require
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.types import spell, tuple_elements
+from xla_dialect.violations import Violation, require
 
 
 @irdl_op_definition

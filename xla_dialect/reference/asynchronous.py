@@ -16,12 +16,13 @@ from xdsl.ir import Attribute, Operation, Region
 
 from xla_dialect import types
 from xla_dialect.devices.process_grid import Pending
-from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import TOKEN, Array, Value, numpy_dtype
 from xla_dialect.ops import asynchronous as ops
 from xla_dialect.reference.collectives import CollectiveFunctions, Write, as_arrays, new_arrays
 from xla_dialect.reference.computations import on_arrays
 from xla_dialect.reference.registration import ArrayFunctions, computes, method_of
+from xla_dialect.violations import described
 
 
 def leaves_of(values: Sequence[object]) -> list[object]:

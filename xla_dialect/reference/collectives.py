@@ -15,7 +15,7 @@ from xla_dialect import types
 from xla_dialect.devices.exchange import NOTHING, Arrays, LogicalId, piece_length, pieces
 from xla_dialect.devices.process_grid import Exchange, Process, ProcessGrid
 from xla_dialect.devices.replica_groups import SourceTargetPairs
-from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, Value, numpy_dtype
 from xla_dialect.numpy_types import spell_array
 from xla_dialect.ops import asynchronous
@@ -25,6 +25,7 @@ from xla_dialect.ops.process_groups import CollectiveOp, GroupedOp, Ids
 from xla_dialect.reference.computations import on_arrays
 from xla_dialect.reference.data_movement import box, clamped_starts
 from xla_dialect.reference.registration import ArrayFunctions, computes
+from xla_dialect.violations import described
 
 Write: TypeAlias = Callable[[Arrays], None]
 """Waits for the results of a collective, and writes them into arrays that are to be theirs."""

@@ -15,7 +15,7 @@ from xla_dialect import types
 from xla_dialect.analysis.computations import lacks_tokens, top_k_properties, with_tokens
 from xla_dialect.analysis.manual_borders import manual_border
 from xla_dialect.devices.process_grid import Process
-from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
 from xla_dialect.ops import custom_calls as ops
 from xla_dialect.ops.custom_calls import (
@@ -44,6 +44,7 @@ from xla_dialect.sharding.hlo_sharding import HloShardingAttr
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.sharding.shards import Shards
 from xla_dialect.spelling import SpellingError
+from xla_dialect.violations import described
 
 # Custom calls with which JAX goes from whole arrays to the parts of devices, and back.
 #

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute
 from xla_dialect import types
 from xla_dialect.devices.process_grid import Pending, Process, Route
 from xla_dialect.devices.replica_groups import SourceTargetPairs
-from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import TOKEN, Value, as_argument, copied
 from xla_dialect.ops import transfers as ops
 from xla_dialect.ops.open_contexts import as_one
@@ -23,6 +23,7 @@ from xla_dialect.reference.collectives import expanded
 from xla_dialect.reference.registration import ArrayFunctions, computes
 from xla_dialect.rules.constraints import flat_results
 from xla_dialect.spelling import SpellingError
+from xla_dialect.violations import described
 
 _NOTHING = object()
 """What a process receives that is the target of no pair."""

@@ -11,7 +11,6 @@ from xdsl.ir import Attribute, Region
 from xdsl.irdl import AttrConstraint, VerificationContext
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.diagnostics import Violation, require
 from xla_dialect.shapes.size_arithmetic import are_dimensions, bounded, compatible
 from xla_dialect.shapes.window import Window
 from xla_dialect.types import (
@@ -27,6 +26,7 @@ from xla_dialect.types import (
     spell,
     spell_all,
 )
+from xla_dialect.violations import Violation, require
 
 
 def as_array(type_: Attribute, name: str, label: str = "C1") -> Array:

@@ -23,7 +23,7 @@ from xdsl.irdl import (
 from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.diagnostics import Violation
+from xla_dialect.violations import Violation
 
 Segment: TypeAlias = int | slice | None
 """Where a definition is in a flat list; None for an optional one that is absent."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from xla_dialect.diagnostics import LocatedError, XlaError, place_of
+from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.violations import place_of
 
 
 class OperationError(XlaError):

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Operation
 
 from xla_dialect import types
-from xla_dialect.diagnostics import XlaError, place_of
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, Value, dense_to_numpy
 from xla_dialect.numpy_types import spell_array
 from xla_dialect.ops.custom_calls import CustomCallOp
@@ -31,6 +31,7 @@ from xla_dialect.runtime.comparison import (
 )
 from xla_dialect.runtime.observation import Observer
 from xla_dialect.self_checking import check, interpreter
+from xla_dialect.violations import place_of
 from xla_dialect.xdsl.operation_table import OperationTable
 
 

@@ -28,11 +28,11 @@ from xdsl.irdl import (
     prop_def,
 )
 
-from xla_dialect.diagnostics import require
 from xla_dialect.op import Types
 from xla_dialect.rules.constraints import with_elements
 from xla_dialect.self_checking.assembly_format import AssemblyFormat, FormattedOp
 from xla_dialect.types import ElementClass, compatible, spell
+from xla_dialect.violations import require
 
 INEXACT = ElementClass.FLOAT | ElementClass.COMPLEX
 

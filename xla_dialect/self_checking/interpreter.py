@@ -24,12 +24,12 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from xla_dialect.diagnostics import Violation, require
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import with_elements
 from xla_dialect.self_checking.assembly_format import AssemblyFormat, FormattedOp
 from xla_dialect.syntax import Parts, parse_signature, print_signature
 from xla_dialect.types import ElementClass, all_compatible, is_array, spell_all
+from xla_dialect.violations import Violation, require
 from xla_dialect.xdsl.creation import create
 
 _LIST = BaseAttr(ArrayAttr)

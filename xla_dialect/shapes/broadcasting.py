@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xla_dialect.diagnostics import require
 from xla_dialect.shapes.size_arithmetic import (
     Sizes,
     compatible,
@@ -18,6 +17,7 @@ from xla_dialect.shapes.size_arithmetic import (
     is_ascending,
     is_unknown,
 )
+from xla_dialect.violations import require
 
 
 def broadcast_shape(

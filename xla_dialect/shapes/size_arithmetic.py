@@ -132,7 +132,7 @@ def _united(column: Sequence[int]) -> int:
         return marked(*column)
     if any(size != known[0] for size in known):
         # What runs programs asks for sizes too, and has no use for xDSL.
-        from xla_dialect.diagnostics import Violation  # noqa: PLC0415
+        from xla_dialect.violations import Violation  # noqa: PLC0415
 
         raise Violation("Size", f"sizes {known} are those of one dimension")
     return marked(*known) if known else UNKNOWN

@@ -6,7 +6,8 @@ from typing import NoReturn
 
 from xdsl.ir import Operation
 
-from xla_dialect.diagnostics import LocatedError, place_of
+from xla_dialect.diagnostics import LocatedError
+from xla_dialect.violations import place_of
 
 
 class StableHloPrintError(LocatedError):

@@ -16,7 +16,6 @@ from xdsl.ir import Attribute
 from xdsl.irdl import AttrConstraint, IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.diagnostics import Violation
 from xla_dialect.op import XlaOp
 from xla_dialect.quantized_types import has_quantized
 from xla_dialect.rules.constraints import results_follow
@@ -24,6 +23,7 @@ from xla_dialect.rules.structure import Segments, Structure
 from xla_dialect.stablehlo.array_types import has_foreign_encoding, is_index, xla_type
 from xla_dialect.stablehlo.source import HloOperation, has_elements, integers_of
 from xla_dialect.types import is_unbounded, spell_all
+from xla_dialect.violations import Violation
 
 
 class StableHloOp(IRDLOperation, HloOperation):

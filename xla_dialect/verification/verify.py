@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 from xla_dialect.analysis.channels import ChannelFault, verify_channels
 from xla_dialect.analysis.computations import Call, callee, callees, is_call, runs_functions
 from xla_dialect.analysis.mixed_precision import require_one_precision
-from xla_dialect.diagnostics import LocatedError, place_of
+from xla_dialect.diagnostics import LocatedError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.ops.process_groups import CollectiveOp, process_counts
@@ -49,6 +49,7 @@ from xla_dialect.types import (
     keeps_marks,
     spell_all,
 )
+from xla_dialect.violations import place_of
 from xla_dialect.xdsl.attribute_identity import AttributeIdentities
 from xla_dialect.xdsl.dominance import NotDefined, verify_alone, visit_in_order
 from xla_dialect.xdsl.operation_table import OperationTable

@@ -18,7 +18,7 @@ from lowerings.targets.llvm.constants import symbol as spell_symbol
 from lowerings.targets.llvm.emitter import FunctionEmitter, Handler
 from lowerings.targets.llvm.interface import Guard, ModuleGuards, RunState
 from lowerings.targets.llvm.polling import PollPlan
-from xla_dialect.diagnostics import place_of
+from xla_dialect.violations import place_of
 
 
 @dataclass

@@ -32,7 +32,6 @@ from xla_dialect.devices.replica_groups import (
     SourceTargetPairs,
     SourceTargetPairsAttr,
 )
-from xla_dialect.diagnostics import Violation, require
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import collectives as xla
 from xla_dialect.ops.process_groups import FLAG, INTEGER
@@ -49,6 +48,7 @@ from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops.reduction import AccumulatingOp, accumulators_of, matrix, pairs_of
 from xla_dialect.stablehlo.source import rows_of
 from xla_dialect.types import S32, array, as_array, sizes_of
+from xla_dialect.violations import Violation, require
 
 DEVICE_TO_DEVICE = 1
 """The type of the channels of collectives."""

@@ -33,7 +33,6 @@ from xdsl.traits import Pure
 
 from xla_dialect import attributes
 from xla_dialect.attributes import ComparisonDirection
-from xla_dialect.diagnostics import Violation
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import conversion
 from xla_dialect.ops import elementwise_binary as binary
@@ -55,6 +54,7 @@ from xla_dialect.types import (
     element_class,
     element_name,
 )
+from xla_dialect.violations import Violation
 from xla_dialect.xdsl.directives import SameType, Types, TypesDirective
 
 
