@@ -12,7 +12,7 @@
 // Products of stored integers, less what the zero point adds, a factor for each column; half way goes to the even integer, after zero points.
 // KEPT-LABEL: @dot
 // KEPT: %w = stablehlo.constant() <{value = dense<{{\[\[}}1, 2], [3, 5]]> : tensor<2x2xi8>}> : () -> tensor<2x2x!quant.uniform<i8<-127:127>:f32:1, {5.000000e-01,2.500000e-01}>>
-// KEPT: %0 = "stablehlo.dot_general"(%x, %w)
+// KEPT: %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] :
 // CHECK-LABEL: @dot
 // CHECK: [[P:%.*]] = xla.dot %x, %w {{.*}} : (tensor<2x2xi8>, tensor<2x2xi8>) -> tensor<2x2xi32>
 // CHECK: [[S:%.*]] = xla.reduce {{.*}} -> tensor<2xi32>

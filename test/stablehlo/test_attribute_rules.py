@@ -124,7 +124,7 @@ def test_legal(operation: str):
 
 @pytest.mark.parametrize("operation", ILLEGAL)
 def test_illegal(operation: str):
-    with pytest.raises(LocatedError, match=r"^f.mlir:2:[79]: error: stablehlo\.") as caught:
+    with pytest.raises(LocatedError, match=r"^f.mlir:2:\d+: error: stablehlo\.") as caught:
         read_stablehlo(program(operation), "f.mlir")
     assert ILLEGAL[operation] in caught.value.message
 

@@ -32,11 +32,6 @@ REFUSED = (
         "jaxlib counts the bits of the expressed type of quantized arrays, not those stored",
     ),
     (
-        r"stablehlo\.(dot|dot_general|gather|dynamic_gather|scatter)|chlo\.ragged_dot",
-        r".*identifier expected",
-        "a comma behind the last field of dimension numbers",
-    ),
-    (
         r"stablehlo\.(all_gather|all_reduce|reduce_scatter)",
         r".*use_global_device_ids without channel_id",
         "jaxlib does not look for the channel of global ids; XLA does",

@@ -69,7 +69,7 @@ GROUPS = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
         ),
         (
             "stablehlo.rng %f, %f, %x, distribution = GAMMA : (tensor<f32>, tensor<f32>, tensor<4xf32>) -> tensor<4xf32>",
-            "rng_distribution is GAMMA",
+            "GAMMA is none of UNIFORM, NORMAL",
         ),
         (
             '"stablehlo.rng_bit_generator"(%s) : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)',

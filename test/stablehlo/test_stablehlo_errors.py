@@ -172,10 +172,10 @@ WRONG_OPERATIONS = {
         "expected 2 operand types but had 1"
     ),
     # Windows and dimension numbers
-    "%0 = §stablehlo.convolution(%a, %a) dim_numbers = [b, f]x[o, i]->[b, f], window = {stride = [1]} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>": (
+    "%0 = §stablehlo.convolution(%a, %a) dim_numbers = [b, f]x[o, i]->[b, f], window = {stride = [1]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>": (
         "stride has 1 entries, size has 0"
     ),
-    "%0 = §stablehlo.convolution(%a, %a) dim_numbers = [b, 0]x[o, i]->[b, f], window = {} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>": (
+    "%0 = §stablehlo.convolution(%a, %a) dim_numbers = [b, 0]x[o, i]->[b, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>": (
         "dimension_numbers #stablehlo.conv<[b, 0]x[o, i]->[b, f]> for a kernel of rank 2"
     ),
     "%0 = stablehlo.convolution(%a, %a) dim_numbers = §[b, x]x[o, i]->[b, f], window = {} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>": (
@@ -188,7 +188,7 @@ WRONG_OPERATIONS = {
         "expected a pair [low, high]"
     ),
     '%0 = "§stablehlo.convolution"(%a, %a) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>': (
-        "dimension_numbers is None, not #stablehlo.conv<...>"
+        "(Properties) dimension_numbers is missing"
     ),
     "%0 = §stablehlo.convolution(%a, %a) dim_numbers = [b, f]x[i, o]->[b, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>": (
         "xla.convolution: (C6)"
@@ -206,29 +206,29 @@ WRONG_OPERATIONS = {
         "(Properties) there is no window_reversal (there are: base_dilations, "
     ),
     '%0 = "§stablehlo.scatter"(%a, %i) ({\n stablehlo.return %i : tensor<i32>\n}) : (tensor<2x3xf32>, tensor<i32>) -> tensor<2x3xf32>': (
-        "has 2 operands, expected indices and one update for each input"
+        "(Operands) found 2, taken are (inputs..., scatter_indices, updates...)"
     ),
     '"§stablehlo.sort"() <{dimension = 0 : i64}> ({\n stablehlo.return %i : tensor<i32>\n}) : () -> ()': (
-        "has no operands"
+        "(C1) there are no inputs"
     ),
     '%0 = "§stablehlo.sort"(%a) <{dimension = -3 : i64}> ({\n stablehlo.return %i : tensor<i32>\n}) : (tensor<2x3xf32>) -> tensor<2x3xf32>': (
         "xla.sort: (C3) dimension -1"
     ),
     "%0 = stablehlo.reduce_precision %a, format = §f32 : tensor<2x3xf32>": "f32 is no format like e5m2",
     "%0 = §stablehlo.reduce_precision %a, format = e0m2 : tensor<2x3xf32>": "(C2) exponent_bits is 0",
-    "%0 = §stablehlo.fft %a, length = [3] : (tensor<2x3xf32>) -> tensor<2x2xcomplex<f32>>": (
-        "fft_type is missing"
+    "%0 = stablehlo.fft %a, §length = [3] : (tensor<2x3xf32>) -> tensor<2x2xcomplex<f32>>": (
+        "Expected 'type'"
     ),
-    "%0 = §stablehlo.fft %a, type = DCT, length = [3] : (tensor<2x3xf32>) -> tensor<2x2xcomplex<f32>>": (
+    "%0 = stablehlo.fft %a, type = §DCT, length = [3] : (tensor<2x3xf32>) -> tensor<2x2xcomplex<f32>>": (
         "DCT is none of FFT, IFFT, RFFT, IRFFT"
     ),
     '%0 = "§stablehlo.batch_norm_inference"(%a, %a, %a, %a, %a) <{epsilon = 1 : i64, feature_index = 0 : i64}> : (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>': (
-        "epsilon is 1 : i64, expected an f32"
+        "(Properties) epsilon: 1 : i64 should be"
     ),
     # Syntax
     "%0 = stablehlo.negate %a\n  §%1 = stablehlo.negate %a : i32": "Expected ':'",
     "%0 = stablehlo.pad %a, %i, low = §1": "'[' expected",
-    "%0 = stablehlo.gather §%a, %i : tensor<i32>": "stablehlo.gather has no custom form",
+    "%0 = stablehlo.gather §%a, %i : tensor<i32>": "stablehlo.gather does not have a custom format",
 }
 
 

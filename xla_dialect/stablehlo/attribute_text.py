@@ -28,7 +28,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from xla_dialect.shapes.convolution_labels import ConvolutionLabels
 from xla_dialect.sharding.hlo_sharding import HloShardingAttr
 from xla_dialect.stablehlo.array_types import is_index
 from xla_dialect.stablehlo.inexpressible import Inexpressible
@@ -85,12 +84,6 @@ def _element_text(value: Attribute) -> str:
     if isinstance(value, IntegerAttr) and number.type == i64:
         return str(number.value.data)
     return attribute_text(cast(Attribute, value))
-
-
-def labels_text(labels: ConvolutionLabels) -> str:
-    """`[b, f, 0]x[o, i, 0]->[b, f, 0]`"""
-    lhs, rhs, result = (f"[{', '.join(side)}]" for side in (labels.lhs, labels.rhs, labels.result))
-    return f"{lhs}x{rhs}->{result}"
 
 
 def dictionary_text(entries: Mapping[str, str]) -> str:

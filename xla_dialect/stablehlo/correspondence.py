@@ -8,19 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
-from xdsl.dialects.builtin import BoolAttr, FloatAttr, IntegerAttr, IntegerType, f32, i64
-from xdsl.dialects.utils.enum_attribute import EnumAttribute
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.utils.str_enum import StrEnum
 
 from xla_dialect.op import XlaOp
-from xla_dialect.stablehlo.conversion import Conversion, dimension_list
+from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.source import SourceOp
-from xla_dialect.stablehlo.syntax import flag_text
-
-_Enumeration = TypeVar("_Enumeration", bound=StrEnum)
 
 
 @dataclass(frozen=True)
@@ -37,11 +32,6 @@ class Property:
     """That value as an attribute of StableHLO."""
 
 
-def integers(name: str, default: Sequence[int] | None = None) -> Property:
-    """A list of integers."""
-    return Property(name, lambda op: dimension_list(op.integers(name, default)), _same, array_text)
-
-
 def integer(name: str, default: int | None = None, type_: IntegerType = i64) -> Property:
     """An integer, in StableHLO of this type."""
 
@@ -51,64 +41,8 @@ def integer(name: str, default: int | None = None, type_: IntegerType = i64) -> 
     return Property(name, take, _same, lambda value: f"{value} : {type_}")
 
 
-def flag(name: str, default: bool | None = False) -> Property:
-    """A boolean."""
-    return Property(name, lambda op: BoolAttr.from_bool(op.flag(name, default)), _same, flag_text)
-
-
-def number(name: str) -> Property:
-    """A 32-bit float."""
-    return Property(name, lambda op: FloatAttr(op.number(name), f32), _same, f32_text)
-
-
-def word(
-    name: str,
-    enumeration: str,
-    attribute_class: type[EnumAttribute[Any]],
-    words: Mapping[str, StrEnum] | None = None,
-    absent: tuple[str, ...] | None = None,
-) -> Property:
-    """
-    A word of an enumeration.
-
-    `words`: the members by their words in StableHLO, where they have other names here. `absent`:
-    the words that say nothing; with them the property may be missing.
-    """
-    members = words or {str(m): m for m in attribute_class.enum_type}
-    spelled = {member: text for text, member in members.items()}
-
-    def take(op: SourceOp) -> Attribute | None:
-        found = op.word(name)
-        if absent is not None and (found is None or found in absent):
-            return None
-        if found is None:
-            op.fail(f"{name} is missing")
-        if found not in members:
-            op.fail(f"{found} is none of {', '.join(members)}")
-        return attribute_class(members[found])
-
-    return Property(
-        name, take, spelled.__getitem__, lambda text: f"#stablehlo<{enumeration} {text}>"
-    )
-
-
 def _same(value: Any) -> Any:
     return value
-
-
-def array_text(values: Sequence[int]) -> str:
-    """`array<i64: 1, 2>`"""
-    return f"array<i64: {', '.join(map(str, values))}>" if values else "array<i64>"
-
-
-def i64_text(value: int) -> str:
-    """`1 : i64`"""
-    return f"{value} : i64"
-
-
-def f32_text(value: float) -> str:
-    """`1.0e-03 : f32`, exactly."""
-    return f"{spell_number(value)} : f32"
 
 
 def spell_number(value: float) -> str:
@@ -121,32 +55,15 @@ def spell_number(value: float) -> str:
 
 
 @dataclass(frozen=True)
-class FieldProperties:
-    """Properties that are fields of one attribute: `#stablehlo.gather<offset_dims = [1], ...>`."""
-
-    name: str
-    """The name of the property that holds the attribute."""
-    attribute: str
-    """The attribute's name with the dialect."""
-    properties: tuple[str, ...]
-    """The properties of the `xla` dialect that are its fields."""
-
-
-@dataclass(frozen=True)
 class Same:
     """One operation that is the same here and there; as a function it converts a parsed one."""
 
     op_class: type[XlaOp]
     properties: Mapping[str, Property]
     """Properties by their names in the `xla` dialect."""
-    fields: FieldProperties | None = None
-    before: Callable[[SourceOp], None] | None = None
-    """Takes from a parsed operation what is kept as an attribute."""
 
     def __call__(self, op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
         """Emits the operation."""
-        if self.before is not None:
-            self.before(op)
         properties = self.taken(op)
         operands, types = conversion.operands(op), conversion.result_types(op)
         regions = conversion.regions(op) if op.regions else ()
@@ -154,8 +71,6 @@ class Same:
 
     def taken(self, op: SourceOp) -> dict[str, Attribute]:
         """The properties of the operation, taken from a parsed one."""
-        if self.fields is not None:
-            op.spread(self.fields.name)
         found: dict[str, Attribute] = {}
         for name, each in self.properties.items():
             value = each.take(op)
@@ -164,20 +79,9 @@ class Same:
         return found
 
 
-def same(
-    op_class: type[XlaOp],
-    properties: Mapping[str, Property] | None = None,
-    *,
-    fields: FieldProperties | None = None,
-    before: Callable[[SourceOp], None] | None = None,
-) -> Same:
+def same(op_class: type[XlaOp], properties: Mapping[str, Property]) -> Same:
     """The correspondence of an operation, see `Same`."""
-    return Same(op_class, properties or {}, fields, before)
-
-
-def one_to_one(op_class: type[XlaOp]) -> Same:
-    """The correspondence of an operation without properties."""
-    return same(op_class)
+    return Same(op_class, properties)
 
 
 def named(*properties: Property) -> dict[str, Property]:

@@ -18,15 +18,16 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
+from xla_dialect.ops.random import RngBitGeneratorOp
 from xla_dialect.ops.reduction import ReduceWindowOp
 from xla_dialect.ops.sorting import TopkOp
 from xla_dialect.shapes.window import Window, WindowAttr
 from xla_dialect.spelling import SpellingError
 from xla_dialect.stablehlo.approximate_top_k import convert_approximate_top_k
+from xla_dialect.stablehlo.attributes import RngAlgorithmAttr, xla_word
 from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.dynamic_shapes import sized_result, take_shape
 from xla_dialect.stablehlo.expanded_calls import EXPANDED_CALLS, ReplacedCall
-from xla_dialect.stablehlo.random import RNG_BIT_GENERATOR
 from xla_dialect.stablehlo.source import SourceOp, UnknownShape
 from xla_dialect.types import fits, spell_all
 
@@ -147,10 +148,11 @@ def convert_dynamic_bits(op: SourceOp, conversion: Conversion) -> Sequence[SSAVa
         op.fail("takes a state and the sizes of the bits, and has two results")
     sizes = take_shape(op, conversion, 1)
     types = [conversion.result_types(op)[0], sized_result(op, conversion, sizes, 1)]
-    properties = RNG_BIT_GENERATOR.taken(op)
-    return conversion.emit(
-        RNG_BIT_GENERATOR.op_class, conversion.operands(op)[:1], types, properties
-    )
+    algorithm = op.take("rng_algorithm")
+    if not isinstance(algorithm, RngAlgorithmAttr):
+        op.fail(f"rng_algorithm is {algorithm}, not #stablehlo<rng_algorithm ...>")
+    properties = {"algorithm": xla_word(algorithm)}
+    return conversion.emit(RngBitGeneratorOp, conversion.operands(op)[:1], types, properties)
 
 
 def convert_wrapper(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:

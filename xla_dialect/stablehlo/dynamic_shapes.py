@@ -6,18 +6,10 @@ a shape are constants. `Conversion.constant_integers` computes them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, i64
-from xdsl.ir import SSAValue
-
-from xla_dialect.ops.gather_scatter import GatherOp
-from xla_dialect.shapes.size_arithmetic import compatible
-from xla_dialect.stablehlo.attributes import integers
-from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of
-from xla_dialect.stablehlo.gather_scatter import GATHER
-from xla_dialect.stablehlo.source import HloOperation, SourceOp, UnknownShape
-from xla_dialect.stablehlo.windows import convert_convolution
+from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.source import HloOperation, UnknownShape
 from xla_dialect.types import (
     Array,
     ElementClass,
@@ -57,30 +49,3 @@ def sized_result(
     if not fits(result, declared):
         op.fail(f"declared {spell(declared)}, the sizes are {list(sizes)}")
     return result
-
-
-def convert_dynamic_gather(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.dynamic_gather`, whose last operand has the slice sizes."""
-    op.properties["slice_sizes"] = integers(take_shape(op, conversion, 2))
-    operands = conversion.operands(op)[:2]
-    return conversion.emit(GatherOp, operands, conversion.result_types(op), GATHER.taken(op))
-
-
-def convert_dynamic_convolution(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.dynamic_conv`, whose last operand has the padding."""
-    padding = conversion.operands(op)[2]
-    sizes = sizes_of(padding.type)
-    found = conversion.constant_integers(padding)
-    if len(sizes) != 2 or not compatible(sizes[1], 2):
-        op.fail(f"the padding is {spell(padding.type)}, not a list of pairs")
-    if found is None:
-        raise UnknownShape(op, 2)
-    type_ = TensorType(i64, sizes)
-    op.properties["padding"] = DenseIntOrFPElementsAttr.from_list(type_, found)
-    return convert_convolution(op, conversion)
-
-
-ROWS: Mapping[str, Row] = {
-    "stablehlo.dynamic_gather": Row(None, convert_dynamic_gather, operands=3),
-    "stablehlo.dynamic_conv": Row(None, convert_dynamic_convolution, operands=3),
-}

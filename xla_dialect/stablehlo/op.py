@@ -16,11 +16,12 @@ from xdsl.ir import Attribute
 from xdsl.irdl import AttrConstraint, IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.op import XlaOp
+from xla_dialect.op import XlaOp, properties_of_class
 from xla_dialect.quantized_types import has_quantized
 from xla_dialect.rules.constraints import results_follow
 from xla_dialect.rules.structure import Segments, Structure
 from xla_dialect.stablehlo.array_types import has_foreign_encoding, is_index, xla_type
+from xla_dialect.stablehlo.attributes import DimensionNumbers, own_word, xla_word
 from xla_dialect.stablehlo.source import HloOperation, has_elements, integers_of
 from xla_dialect.types import is_unbounded, spell_all
 from xla_dialect.violations import Violation
@@ -36,15 +37,27 @@ class StableHloOp(IRDLOperation, HloOperation):
     """Its names of the properties that have another one here."""
 
     def xla_properties(self) -> dict[str, Attribute]:
-        """The properties of `SAME` for those of this operation; raises VerifyException."""
+        """
+        The properties of `SAME` for those of this operation; raises VerifyException.
+
+        Dimension numbers are taken apart, and what is absent has the default.
+        """
         names = self.NAMES
-        return {names.get(name, name): value for name, value in self.properties.items()}
+        found: dict[str, Attribute] = {}
+        for name, value in self.properties.items():
+            given = value.values() if isinstance(value, DimensionNumbers) else {name: value}
+            for own, each in given.items():
+                found[names.get(own, own)] = xla_word(each)
+        return found if self.SAME is None else _in_order(self.SAME, found)
 
     @classmethod
     def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
         """The properties for those of an operation `SAME`; raises Inexpressible."""
         names = {xla: own for own, xla in cls.NAMES.items()}
-        return {names.get(name, name): value for name, value in op.properties.items()}
+        found = {names.get(name, name): own_word(value) for name, value in op.properties.items()}
+        for name, numbers in _dimension_numbers(cls).items():
+            found[name] = numbers.new([found.pop(field) for field in numbers.names()])
+        return found
 
     def xla_attributes(self) -> dict[str, Attribute]:
         """The discardable attributes of `SAME` for properties of this operation."""
@@ -117,6 +130,28 @@ class StableHloOp(IRDLOperation, HloOperation):
             raise Violation(
                 "Result", f"declared {spell_all(declared)}, inferred {spell_all(inferred)}"
             )
+
+
+def _in_order(op_class: type[XlaOp], properties: Mapping[str, Attribute]) -> dict[str, Attribute]:
+    """The properties of an operation of `xla` in the order of its definition, with defaults."""
+    known = _defaults(op_class)
+    found = ((name, properties.get(name, default)) for name, default in known.items())
+    return {name: value for name, value in found if value is not None} | {
+        name: value for name, value in properties.items() if name not in known
+    }
+
+
+@cache
+def _defaults(op_class: type[XlaOp]) -> Mapping[str, Attribute | None]:
+    """The default of each property of an operation of `xla`; None where there is none."""
+    properties = op_class.get_irdl_definition().properties
+    return {name: prop.default_value for name, prop in properties.items()}
+
+
+@cache
+def _dimension_numbers(op_class: type[StableHloOp]) -> Mapping[str, type[DimensionNumbers]]:
+    """The properties of an operation that are made of several of `xla`."""
+    return properties_of_class(op_class.get_irdl_definition(), DimensionNumbers)
 
 
 def _is_open(type_: Attribute) -> bool:

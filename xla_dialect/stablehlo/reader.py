@@ -29,16 +29,9 @@ from xla_dialect.self_checking.interpreter import INTERPRETER
 from xla_dialect.shardy import SHARDY, ShardyOp
 from xla_dialect.stablehlo import (
     composite,
-    contraction,
     custom_calls,
-    dynamic_shapes,
-    gather_scatter,
-    linear_algebra,
-    normalization,
-    random,
     sharding,
     sorting,
-    windows,
 )
 from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES
 from xla_dialect.stablehlo.conversion import LEGALIZATIONS, Row
@@ -59,14 +52,7 @@ from xla_dialect.xdsl.linking import release
 from xla_dialect.xdsl.traversal import deep_recursion, operations_in
 
 ROWS: Mapping[str, Row] = {
-    **windows.ROWS,
     **sorting.ROWS,
-    **gather_scatter.ROWS,
-    **contraction.ROWS,
-    **linear_algebra.ROWS,
-    **normalization.ROWS,
-    **random.ROWS,
-    **dynamic_shapes.ROWS,
     **custom_calls.ROWS,
     **composite.ROWS,
 }

@@ -15,13 +15,11 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
-    FloatAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
     LocationAttr,
     StringAttr,
-    f32,
     i1,
     i64,
 )
@@ -32,7 +30,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.spelling import suggestion
-from xla_dialect.stablehlo.attributes import Fields, Word
 
 
 class SourceError(XlaError):
@@ -116,16 +113,6 @@ class SourceOp(HloOperation):
             self.fail(f"attribute {name!r} is given twice")
         return value
 
-    def spread(self, name: str) -> None:
-        """Replaces an attribute that has fields, if present, by its fields."""
-        value = self.take(name)
-        if value is None:
-            return
-        if not isinstance(value, Fields):
-            self.fail(f"{name} is {value}, not a list of fields")
-        for field, content in value.data:
-            self.properties.setdefault(field, content)
-
     def integers(
         self, name: str, default: Sequence[int] | None = None, type_: IntegerType = i64
     ) -> tuple[int, ...]:
@@ -156,39 +143,9 @@ class SourceOp(HloOperation):
             self.fail(f"{name} is {value}, expected an {type_}")
         return number.value.data
 
-    def number(self, name: str) -> float:
-        """Takes a floating-point number of 32 bits; an error if absent."""
-        value = self.take(name)
-        number = cast("FloatAttr[Any]", value)
-        if not isinstance(value, FloatAttr) or number.type != f32:
-            self.fail(f"{name} is {value}, expected an f32")
-        return number.value.data
-
     def flag(self, name: str, default: bool | None = False) -> bool:
         """Takes a boolean; an error if absent and `default` is None."""
         return bool(self.integer(name, None if default is None else int(default), i1))
-
-    def word(self, name: str) -> str | None:
-        """Takes the word of an enumeration, None if absent."""
-        value = self.take(name)
-        if value is None:
-            return None
-        if not isinstance(value, Word):
-            self.fail(f"{name} is {value}, not a word of an enumeration")
-        return value.data
-
-    def words(self, name: str) -> tuple[str, ...]:
-        """Takes a list of words; absent, it is empty."""
-        value = self.take(name)
-        elements = cast("ArrayAttr[Attribute]", value).data if isinstance(value, ArrayAttr) else ()
-        if value is not None and not isinstance(value, ArrayAttr):
-            self.fail(f"{name} is {value}, not a list of words")
-        words: list[str] = []
-        for element in elements:
-            if not isinstance(element, Word):
-                self.fail(f"{name} has {element}, not a word of an enumeration")
-            words.append(element.data)
-        return tuple(words)
 
     def text(self, name: str) -> str:
         """Takes a string; an error if absent."""
@@ -196,15 +153,6 @@ class SourceOp(HloOperation):
         if not isinstance(value, StringAttr):
             self.fail(f"{name} is {value}, not a string")
         return value.data
-
-
-def matrix(op: SourceOp, name: str) -> Sequence[Sequence[int]] | None:
-    """Takes a matrix, if present; see `rows_of`."""
-    value = op.take(name)
-    try:
-        return None if value is None else rows_of(name, value)
-    except VerifyException as error:
-        op.fail(str(error))
 
 
 def rows_of(name: str, value: Attribute) -> Sequence[Sequence[int]]:

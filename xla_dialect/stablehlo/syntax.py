@@ -14,11 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from xdsl.dialects.builtin import ArrayAttr, BoolAttr, IntegerAttr, TupleType, i64
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 
-from xla_dialect.stablehlo.attributes import FIELDS, WORDS
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.directives import parse_i64, parse_integers
@@ -72,31 +71,6 @@ def integers_text(values: Sequence[int]) -> str:
     return f"[{', '.join(map(str, values))}]"
 
 
-def words_text(words: Sequence[str]) -> str:
-    """`[DEFAULT, HIGHEST]`"""
-    return f"[{', '.join(words)}]"
-
-
-def pair_text(left: Sequence[int], right: Sequence[int]) -> str:
-    """`[0] x [1]`"""
-    return f"{integers_text(left)} x {integers_text(right)}"
-
-
-def optional_pair_text(left: Sequence[int], right: Sequence[int]) -> str:
-    """As `pair_text`, nothing where both are empty."""
-    return pair_text(left, right) if left or right else ""
-
-
-def flag_text(value: bool) -> str:
-    """`true` or `false`"""
-    return "true" if value else "false"
-
-
-def fields_text(fields: Mapping[str, str]) -> str:
-    """`<field = 1, other = [2]>`, for the texts of the values."""
-    return f"<{', '.join(f'{name} = {text}' for name, text in fields.items())}>"
-
-
 def integers_clause(name: str) -> Clause:
     """`keyword = [1, 2]`."""
     return Clause((name,), lambda parser: {name: parse_integers(parser)}, integers_text)
@@ -105,51 +79,6 @@ def integers_clause(name: str) -> Clause:
 def integer_clause(name: str) -> Clause:
     """`keyword = 1`."""
     return Clause((name,), lambda parser: {name: IntegerAttr(parse_i64(parser), i64)}, str)
-
-
-def flag_clause(name: str) -> Clause:
-    """`keyword = true`."""
-    return Clause(
-        (name,), lambda parser: {name: BoolAttr.from_bool(parser.parse_boolean())}, flag_text
-    )
-
-
-def word_clause(name: str, enumeration: str) -> Clause:
-    """`keyword = WORD`."""
-    word = WORDS[enumeration]
-    return Clause((name,), lambda parser: {name: word(parser.parse_identifier())}, str)
-
-
-def words_clause(name: str, enumeration: str) -> Clause:
-    """`keyword = [DEFAULT, HIGHEST]`."""
-    word = WORDS[enumeration]
-
-    def parse(parser: Parser) -> Mapping[str, Attribute]:
-        words = parser.parse_comma_separated_list(
-            parser.Delimiter.SQUARE, lambda: word(parser.parse_identifier())
-        )
-        return {name: ArrayAttr(words)}
-
-    return Clause((name,), parse, words_text)
-
-
-def fields_clause(name: str, attribute: str) -> Clause:
-    """`keyword = <field = 1, other = [2]>`."""
-    fields = FIELDS[attribute]
-    return Clause(
-        (name,), lambda parser: {name: fields(fields.parse_parameter(parser))}, fields_text
-    )
-
-
-def pair_clause(left: str, right: str, *, empty: bool = True) -> Clause:
-    """`keyword = [0] x [1]`; `empty`: whether it is written where both are empty."""
-
-    def parse(parser: Parser) -> Mapping[str, Attribute]:
-        first = parse_integers(parser)
-        parser.parse_characters("x")
-        return {left: first, right: parse_integers(parser)}
-
-    return Clause((left, right), parse, pair_text if empty else optional_pair_text)
 
 
 # What a list of types without an arrow stands for
@@ -169,26 +98,6 @@ same_type = TypeRule(_one_for_all, _of_all)
 
 function_types = TypeRule(_one_for_all, lambda operands, results: None)
 """Always a function type, `(a) -> b`; one type is understood as above."""
-
-arrow_types = TypeRule(_one_for_all, lambda operands, results: None, in_parentheses=False)
-"""As CHLO has it: always with an arrow, `a, b -> c`; one type is understood as above."""
-
-
-each_type = TypeRule(
-    lambda types, operands: (types, types),
-    lambda operands, results: operands if operands == results else None,
-)
-"""One type per operand; the results have the same."""
-
-
-def _of_tuple(types: Sequence[Attribute], operands: int) -> Types | None:
-    if len(types) != 1 or not isinstance(types[0], TupleType):
-        return None
-    return types[0].types.data, types
-
-
-tuple_type = TypeRule(_of_tuple, lambda operands, results: results)
-"""The tuple that is the result; its elements are the types of the operands."""
 
 
 def parse_types(parser: Parser, rule: TypeRule, operands: int) -> Types:
@@ -220,29 +129,12 @@ def parse_attributes_and_types(
 
 
 @dataclass(frozen=True)
-class Gathered:
-    """An attribute with fields that the custom form writes as clauses."""
-
-    name: str
-    """Of the property."""
-    attribute: str
-    """In the table of attributes with fields."""
-    fields: Sequence[str]
-
-    def gather(self, properties: dict[str, Attribute]) -> None:
-        """Puts the fields among the properties into one property."""
-        given = tuple((f, properties.pop(f)) for f in self.fields if f in properties)
-        properties[self.name] = FIELDS[self.attribute](given)
-
-
-@dataclass(frozen=True)
 class CustomForm:
     """The form of an operation; as a function it parses it."""
 
     types: TypeRule
     clauses: Mapping[str, Clause]
     """By keyword."""
-    gathered: Gathered | None = None
 
     def __call__(self, parser: Parser, op_class: type[SourceOp]) -> SourceOp:
         """Parses what follows the name of an operation."""
@@ -268,8 +160,6 @@ class CustomForm:
 
         parser.parse_optional_undelimited_comma_separated_list(parse_optional_item, parse_item)
         attributes, values, results = parse_attributes_and_types(parser, operands, self.types)
-        if self.gathered is not None:
-            self.gathered.gather(properties)
         return create(
             op_class,
             operands=values,
@@ -291,8 +181,7 @@ class CustomForm:
 
 def form(
     types: TypeRule = function_types,
-    gathered: Gathered | None = None,
     **clauses: Clause,
 ) -> CustomForm:
     """The form of an operation, see `CustomForm`."""
-    return CustomForm(types, clauses, gathered)
+    return CustomForm(types, clauses)

@@ -186,27 +186,6 @@ class OperandsThenComma(CustomDirective):
 
 
 @irdl_custom_directive
-class IntegerPair(CustomDirective):
-    """Two lists of integers, `[0, 1] x [1, 2]`."""
-
-    left: AttributeVariable
-    right: AttributeVariable
-
-    def parse(self, parser: Parser, state: ParsingState) -> None:
-        """Parses both lists."""
-        self.left.set(state, parse_integers(parser))
-        parser.parse_characters("x")
-        self.right.set(state, parse_integers(parser))
-
-    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        """Prints both lists."""
-        state.print_whitespace(printer)
-        print_integers(printer, self.left.get(op))
-        printer.print_string(" x ")
-        print_integers(printer, self.right.get(op))
-
-
-@irdl_custom_directive
 class Integers(CustomDirective):
     """A list of integers of 64 bits, `[1, -2]`; xDSL 0.74 lets larger ones wrap."""
 
@@ -281,6 +260,20 @@ def print_integers(printer: Printer, value: Attribute | None) -> None:
     """Prints what `parse_integers` parses; an absent list as an empty one."""
     numbers = () if value is None else cast("DenseArrayBase[Any]", value).get_values()
     printer.print_string(f"[{', '.join(map(str, numbers))}]")
+
+
+def parse_integer_pair(parser: AttrParser) -> tuple[Attribute, Attribute]:
+    """Parses `[0, 1] x [1, 2]`."""
+    left = parse_integers(parser)
+    parser.parse_characters("x")
+    return left, parse_integers(parser)
+
+
+def print_integer_pair(printer: Printer, left: Attribute, right: Attribute) -> None:
+    """Prints what `parse_integer_pair` parses."""
+    print_integers(printer, left)
+    printer.print_string(" x ")
+    print_integers(printer, right)
 
 
 def print_new_line(printer: Printer) -> None:

@@ -7,16 +7,20 @@ from xla_dialect.stablehlo.legalize import (
     asynchronous,
     chlo,
     collectives,
+    contraction,
     control_flow,
     creation,
     data_movement,
     dynamic_shapes,
     elementwise,
+    gather_scatter,
     legacy,
     mhlo,
     program,
+    random,
     reduction,
     shapes,
+    sorting,
     transfers,
     tuples,
 )
@@ -41,6 +45,10 @@ TO_XLA = OperationTable[Legalize](
         **collectives.TO_XLA,
         **asynchronous.TO_XLA,
         **transfers.TO_XLA,
+        **contraction.TO_XLA,
+        **gather_scatter.TO_XLA,
+        **random.TO_XLA,
+        **sorting.TO_XLA,
     }
 )
 
@@ -56,5 +64,6 @@ FROM_XLA = OperationTable[LegalizeFromXla](
         **collectives.FROM_XLA,
         **asynchronous.FROM_XLA,
         **transfers.FROM_XLA,
+        **random.FROM_XLA,
     }
 )

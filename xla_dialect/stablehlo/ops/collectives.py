@@ -45,7 +45,8 @@ from xla_dialect.stablehlo.attributes import ChannelHandle
 from xla_dialect.stablehlo.inexpressible import Inexpressible
 from xla_dialect.stablehlo.mesh_groups import Chosen, MeshAxes, mesh_of
 from xla_dialect.stablehlo.op import StableHloOp
-from xla_dialect.stablehlo.ops.reduction import AccumulatingOp, accumulators_of, matrix, pairs_of
+from xla_dialect.stablehlo.ops.reduction import AccumulatingOp, accumulators_of
+from xla_dialect.stablehlo.ops.windows import matrix, pairs_of
 from xla_dialect.stablehlo.source import rows_of
 from xla_dialect.types import S32, array, as_array, sizes_of
 from xla_dialect.violations import Violation, require

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import (
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
 from xdsl.traits import Pure
 
 from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.ops.contraction import ContractionOp
 
 _END = "`config` `=` $einsum_config attr-dict `:` functional-type(operands, results)"
 
@@ -20,12 +28,11 @@ class EinsumBase(StableHloOp):
 
 
 @irdl_op_definition
-class EinsumOp(EinsumBase):
+class EinsumOp(ContractionOp, EinsumBase):
     """Sums of products of two arrays."""
 
     name = "stablehlo.einsum"
-    lhs = operand_def()
-    rhs = operand_def()
+    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = f"$lhs `,` $rhs `,` {_END}"
 
 

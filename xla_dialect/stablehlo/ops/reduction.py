@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self, cast
+from collections.abc import Sequence
+from typing import ClassVar, Self, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, TensorType, i64
 from xdsl.ir import Attribute, Block, Region
@@ -22,17 +22,15 @@ from xdsl.irdl import (
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import RecursiveMemoryEffect
-from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import reduction as xla
-from xla_dialect.shapes.window import Window, WindowAttr
-from xla_dialect.spelling import SpellingError
 from xla_dialect.stablehlo.inexpressible import Inexpressible
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import elementwise
 from xla_dialect.stablehlo.ops.control_flow import ReturnOp
-from xla_dialect.stablehlo.source import integers_of, rows_of
+from xla_dialect.stablehlo.ops.windows import WindowedOp
+from xla_dialect.stablehlo.source import integers_of
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array_like, as_array
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.directives import (
@@ -278,66 +276,29 @@ def _applying(op_class: type[StableHloOp], init: Attribute) -> Region:
     return Region(block)
 
 
-class WindowedOp(AccumulatingOp):
-    """An operation with a window, said in lists."""
-
-    LISTS: ClassVar[Mapping[str, str]]
-    """From the arguments of `Window.of` to the properties that are lists."""
+class WindowReductionOp(AccumulatingOp, WindowedOp):
+    """A reduction with a window."""
 
     window_dimensions = prop_def(DenseArrayBase.constr(i64))
-    window_strides = opt_prop_def(DenseArrayBase.constr(i64))
     padding = opt_prop_def(DenseIntOrFPElementsAttr)
 
     def xla_properties(self) -> dict[str, Attribute]:
         """The window of the lists."""
-        lists: dict[str, Any] = {
-            argument: integers_of(self.properties[name])
-            for argument, name in self.LISTS.items()
-            if name in self.properties
-        }
-        padding = pairs_of("padding", self.padding)
-        sizes = integers_of(self.window_dimensions) or ()
-        try:
-            return {"window": WindowAttr(Window.of(sizes, padding=padding, **lists))}
-        except SpellingError as error:
-            raise VerifyException(str(error)) from None
+        return {"window": self.window(integers_of(self.window_dimensions) or (), self.padding)}
 
     @classmethod
     def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
         """The lists of the window."""
         assert isinstance(op, xla.ReduceWindowOp | xla.SelectAndScatterOp)
-        dimensions = op.window.data.dimensions
-        if any(each.reversal for each in dimensions):
-            raise Inexpressible(f"StableHLO has no reversal for the window {op.window.data}")
-        lists = {
-            argument: DenseArrayBase.from_list(
-                i64, [getattr(each, argument) for each in dimensions]
-            )
-            for argument in ("size", "stride", "base_dilation", "window_dilation")
-        }
-        pads = [(each.padding_low, each.padding_high) for each in dimensions]
-        found: dict[str, Attribute] = {
-            name: lists[argument] for argument, name in cls.LISTS.items()
-        }
-        return found | {"window_dimensions": lists["size"], "padding": matrix(pads)}
-
-
-def pairs_of(name: str, value: Attribute | None) -> list[tuple[int, int]]:
-    """The rows of a matrix of two columns; raises VerifyException for anything else."""
-    rows = () if value is None else rows_of(name, value)
-    if any(len(row) != 2 for row in rows):
-        raise VerifyException(f"{name} is {[list(row) for row in rows]}, not pairs")
-    return [(low, high) for low, high in rows]
-
-
-def matrix(rows: Sequence[Sequence[int]], width: int = 2) -> Attribute:
-    """A matrix of rows of one width, `dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>`."""
-    numbers = [number for row in rows for number in row]
-    return DenseIntOrFPElementsAttr.from_list(TensorType(i64, (len(rows), width)), numbers)
+        window = op.window.data
+        if any(each.reversal for each in window.dimensions):
+            raise Inexpressible(f"StableHLO has no reversal for the window {window}")
+        sizes = DenseArrayBase.from_list(i64, [each.size for each in window.dimensions])
+        return {**cls.lists_of(window), "window_dimensions": sizes}
 
 
 @irdl_op_definition
-class ReduceWindowOp(WindowedOp):
+class ReduceWindowOp(WindowReductionOp):
     """Folds the elements of each placement of a window."""
 
     name = "stablehlo.reduce_window"
@@ -357,7 +318,7 @@ class ReduceWindowOp(WindowedOp):
 
 
 @irdl_op_definition
-class SelectAndScatterOp(WindowedOp):
+class SelectAndScatterOp(WindowReductionOp):
     """Scatters `source` to the selected element of each placement of a window."""
 
     name = "stablehlo.select_and_scatter"

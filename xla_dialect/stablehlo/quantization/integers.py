@@ -147,7 +147,7 @@ def _dot(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue] | None:
 def _convolution(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue] | None:
     """A convolution of integers; padding stands for the number 0."""
     labels = convolution_labels(op)
-    if labels is None or labels.faults():
+    if labels.faults():
         return None
     sizes = extents(cast(Array, op.operands[1].type))
     inner = labels.rhs_order()[1:]

@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Operation
 
 from xla_dialect.quantized_types import Quantization, quantization_of
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels
-from xla_dialect.stablehlo.attributes import ConvolutionNumbers, Fields
+from xla_dialect.stablehlo.ops.contraction import ConvolvingOp, DotGeneralOp
 from xla_dialect.stablehlo.source import HloOperation, integers_of
 from xla_dialect.types import Array, as_array, extents, tuple_elements
 
@@ -125,17 +125,15 @@ def dot_lists(op: HloOperation) -> Mapping[str, Sequence[int]]:
     if op.name == "stablehlo.dot":
         last = len(extents(cast(Array, op.operands[0].type))) - 1
         return {"lhs_contracting_dimensions": [last], "rhs_contracting_dimensions": [0]}
-    numbers = op.properties.get("dot_dimension_numbers", op.attributes.get("dot_dimension_numbers"))
-    fields = dict(numbers.data) if isinstance(numbers, Fields) else {}
+    assert isinstance(op, DotGeneralOp)
+    fields = op.dot_dimension_numbers.values()
     return {name: integers_of(value) or () for name, value in fields.items()}
 
 
-def convolution_labels(op: HloOperation) -> ConvolutionLabels | None:
+def convolution_labels(op: HloOperation) -> ConvolutionLabels:
     """Which dimensions of operands and result are batch and features."""
-    numbers = op.properties.get("dimension_numbers", op.attributes.get("dimension_numbers"))
-    return (
-        ConvolutionLabels.parse(numbers.data) if isinstance(numbers, ConvolutionNumbers) else None
-    )
+    assert isinstance(op, ConvolvingOp)
+    return op.dimension_numbers.data
 
 
 def _dot(op: HloOperation) -> None:
@@ -153,7 +151,7 @@ def _convolution(op: HloOperation) -> None:
     labels = convolution_labels(op)
     rhs = quantization_of(op.operands[1].type)
     result = quantization_of(op.results[0].type)
-    if labels is not None and not labels.faults():
+    if not labels.faults():
         features = labels.rhs_order()[0]
         if rhs is not None and rhs.dimension not in (None, features):
             op.fail(f"(C29) rhs is quantized {_along(rhs)}, its output features are {features}")

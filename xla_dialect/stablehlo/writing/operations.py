@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import ScaledDotOp
 from xla_dialect.ops.control_flow import ReturnOp
-from xla_dialect.ops.random import RngGetAndUpdateStateOp, RngOp, StochasticConvertOp
+from xla_dialect.ops.random import RngGetAndUpdateStateOp, StochasticConvertOp
 from xla_dialect.self_checking.check import CHECK
 from xla_dialect.self_checking.interpreter import INTERPRETER
 from xla_dialect.stablehlo.attribute_text import attribute_text
-from xla_dialect.stablehlo.conversion import sizes_of
 from xla_dialect.stablehlo.inexpressible import Inexpressible
 from xla_dialect.stablehlo.legalize.from_xla import SAME
 from xla_dialect.stablehlo.legalize.patterns import FROM_XLA
-from xla_dialect.stablehlo.ops.creation import ConstantOp
-from xla_dialect.stablehlo.random import DISTRIBUTIONS
-from xla_dialect.stablehlo.source import integers_of
-from xla_dialect.stablehlo.syntax import integers_text
 from xla_dialect.stablehlo.writing import (
     collectives,
-    contraction,
     control_flow,
     custom_calls,
     data_movement,
@@ -46,39 +40,6 @@ def _write_inexpressible(reason: str, op: Operation, body: BodyWriter) -> None:
     raise Inexpressible(reason)
 
 
-def write_rng(op: RngOp, body: BodyWriter) -> None:
-    """`stablehlo.rng`, whose last operand is the sizes of the result."""
-    sizes = sizes_of(op.result.type)
-    shape = f"tensor<{len(sizes)}xi64>"
-    given = _constant_before(op, sizes)
-    text = str(sizes[0]) if len(set(sizes)) == 1 else integers_text(sizes) if sizes else ""
-    if given is None:
-        last = body.emit(f"stablehlo.constant dense<{text}> : {shape}", "c")
-    else:
-        last, shape = body.operand(given), body.type_text(given.type)
-    operands = [*body.leaves([op.a, op.b]), last]
-    types = [*body.types([op.a.type, op.b.type]), shape]
-    results = body.types(op.result_types)
-    words = {member: word for word, member in DISTRIBUTIONS.items()}
-    body.define(
-        op,
-        f"stablehlo.rng {', '.join(operands)}, distribution = {words[op.distribution.data]}"
-        f"{body.attributes(op)} : ({', '.join(types)}) -> {results[0]}",
-        results,
-    )
-
-
-def _constant_before(op: RngOp, sizes: Sequence[int]) -> SSAValue | None:
-    """The constant of these sizes before an `rng` that was read, which nothing uses."""
-    before = op.prev_op
-    while isinstance(before, ConstantOp):
-        found = integers_of(before.value)
-        if before.output.first_use is None and found == tuple(sizes):
-            return before.output
-        before = before.prev_op
-    return None
-
-
 def write_kept(op: Operation, body: BodyWriter) -> None:
     """A check, print, probe or `run_parallel`, unchanged."""
     body.generic(
@@ -91,21 +52,16 @@ def write_kept(op: Operation, body: BodyWriter) -> None:
     )
 
 
-WRITERS = (
-    OperationTable[Write](
-        {
-            **data_movement.WRITERS,
-            **contraction.WRITERS,
-            **reduction.WRITERS,
-            **control_flow.WRITERS,
-            **collectives.WRITERS,
-            **custom_calls.WRITERS,
-            **{op: partial(_write_inexpressible, reason) for op, reason in INEXPRESSIBLE.items()},
-        }
-    )
-    .add(RngOp, write_rng)
-    .add((*CHECK.operations, *INTERPRETER.operations), write_kept)
-)
+WRITERS = OperationTable[Write](
+    {
+        **data_movement.WRITERS,
+        **reduction.WRITERS,
+        **control_flow.WRITERS,
+        **collectives.WRITERS,
+        **custom_calls.WRITERS,
+        **{op: partial(_write_inexpressible, reason) for op, reason in INEXPRESSIBLE.items()},
+    }
+).add((*CHECK.operations, *INTERPRETER.operations), write_kept)
 """The operations with a writer of their own; `REGULAR` has the others."""
 
 

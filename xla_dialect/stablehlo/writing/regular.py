@@ -16,7 +16,7 @@ from xla_dialect.stablehlo.attribute_text import dictionary_text
 from xla_dialect.stablehlo.conversion import Row
 from xla_dialect.stablehlo.correspondence import Same, Special
 from xla_dialect.stablehlo.reader import ROWS
-from xla_dialect.stablehlo.syntax import CustomForm, integers_text
+from xla_dialect.stablehlo.syntax import CustomForm
 
 
 @dataclass
@@ -58,23 +58,11 @@ class RegularForm:
         return known[1]
 
     def generic(self, values: Mapping[str, Any]) -> dict[str, str]:
-        """The texts of the properties as attributes, those that are fields of one together."""
-        fields = self.same.fields
-        grouped = () if fields is None else fields.properties
-        found: dict[str, str] = {}
-        inner: list[str] = []
-        for name, each in self.same.properties.items():
-            if each.name not in values:
-                continue
-            value = values[each.name]
-            if name not in grouped:
-                found[each.name] = each.text(value)
-            elif value != ():
-                text = str(value) if isinstance(value, int) else integers_text(value)
-                inner.append(f"{each.name} = {text}")
-        if fields is not None:
-            found[fields.name] = f"#{fields.attribute}<{', '.join(inner)}>"
-        return found
+        """The texts of the properties as attributes."""
+        properties = self.same.properties.values()
+        return {
+            each.name: each.text(values[each.name]) for each in properties if each.name in values
+        }
 
 
 def properties_text(texts: Mapping[str, str]) -> str:

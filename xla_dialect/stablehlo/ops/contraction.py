@@ -1,0 +1,545 @@
+"""Contractions: sums of products."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BoolAttr,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    FloatTF32Type,
+    IntegerAttr,
+    StringAttr,
+    i1,
+    i64,
+)
+from xdsl.dialects.utils.enum_attribute import EnumAttribute
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from xla_dialect.op import XlaOp, decode
+from xla_dialect.ops import contraction as xla
+from xla_dialect.shapes.convolution_labels import ConvolutionLabelsAttr
+from xla_dialect.shapes.window import WindowAttr
+from xla_dialect.stablehlo.attributes import (
+    ConvolutionNumbers,
+    DotAlgorithm,
+    DotNumbers,
+    Precision,
+    PrecisionAttr,
+    RaggedDotNumbers,
+    RaggedPrecisionAttr,
+    integers,
+)
+from xla_dialect.stablehlo.inexpressible import Inexpressible
+from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.ops.windows import WindowedOp, matrix, pairs_of
+from xla_dialect.stablehlo.source import integers_of
+from xla_dialect.types import BY_NAME, Array, as_array, extents, spell
+from xla_dialect.xdsl.directives import (
+    parse_i64,
+    parse_integer_pair,
+    parse_integers,
+    print_integer_pair,
+)
+
+# Precision and algorithms: in `xla` they are discardable attributes, spelled as in HLO text.
+
+PRECISION = "xla.operand_precision"
+ALGORITHM = "xla.algorithm"
+
+
+def precision_attributes(config: Attribute | None) -> dict[str, Attribute]:
+    """The discardable attribute of `xla` for a precision that is not the default one."""
+    words = (
+        []
+        if config is None
+        else [cast(PrecisionAttr, word).data for word in cast("ArrayAttr[Attribute]", config)]
+    )
+    if len(words) > 2:
+        raise VerifyException(f"precision_config has {len(words)} entries for two operands")
+    if set(words) <= {Precision.DEFAULT}:
+        return {}
+    return {PRECISION: StringAttr(f"{{{','.join(words)}}}")}
+
+
+def precisions_of(op: XlaOp) -> list[Precision]:
+    """The precision that is kept with an operation of `xla`; raises Inexpressible."""
+    kept = op.attributes.get(PRECISION)
+    words = kept.data.strip("{}").split(",") if isinstance(kept, StringAttr) else []
+    for word in map(str.strip, words):
+        if word not in list(Precision):
+            raise Inexpressible(f"StableHLO has no precision {word.upper()}")
+    return [Precision(word.strip()) for word in words]
+
+
+KNOWN_ALGORITHMS = {
+    "dot_any_f8_any_f8_f32": (1,),
+    "dot_f16_f16_f16": (1,),
+    "dot_f16_f16_f32": (1,),
+    "dot_bf16_bf16_bf16": (1,),
+    "dot_bf16_bf16_f32": (1, 3, 6, 9),
+    "dot_tf32_tf32_f32": (1, 3),
+    "dot_f32_f32_f32": (1,),
+    "dot_f64_f64_f64": (1,),
+}
+"""The algorithms of dots that some hardware has, and of how many products each may consist."""
+
+
+def algorithm_name(algorithm: DotAlgorithm) -> str:
+    """The name that HLO has for an algorithm, `dot_bf16_bf16_f32_x3`; raises VerifyException."""
+    fields = algorithm.values()
+    counts = {name: decode(fields[name]) for name in _COUNTS}
+    for name, count in counts.items():
+        if count < 1:
+            raise VerifyException(f"{name} of the algorithm is {count}, not positive")
+    *components, products = counts.values()
+    types = [str(fields[name]) for name in _TYPES]
+    if all(type_.startswith("f8") for type_ in types[:2]):
+        types[:2] = ["any_f8", "any_f8"]
+    is_fast = decode(algorithm.allow_imprecise_accumulation)
+    name = f"dot_{'_'.join(types)}"
+    if products not in KNOWN_ALGORITHMS.get(name, ()) or components != [1, 1]:
+        raise VerifyException(f"no hardware has the algorithm {algorithm}")
+    if is_fast and types[0] != "any_f8":
+        raise VerifyException(f"no hardware has an imprecise algorithm {algorithm}")
+    return f"{name}{f'_x{products}' if products > 1 else ''}{'_fast_accum' if is_fast else ''}"
+
+
+_TYPES = ("lhs_precision_type", "rhs_precision_type", "accumulation_type")
+_COUNTS = ("lhs_component_count", "rhs_component_count", "num_primitive_operations")
+
+
+def algorithm_of(name: str, operands: Sequence[Attribute]) -> DotAlgorithm:
+    """The algorithm that HLO has a name for, of operands of some types; raises Inexpressible."""
+    match = _ALGORITHM.fullmatch(name)
+    if match is None:
+        raise Inexpressible(f"StableHLO has no algorithm {name}")
+    own = [cast(Array, type_).element_type for type_ in operands]
+    f8 = [type_ if str(type_).startswith("f8") else BY_NAME["f8e5m2"].type for type_ in own]
+    any_f8 = {"lhs": f8[0], "rhs": f8[1]}
+    types = [
+        any_f8[side] if match.group(side) == "any_f8" else _ALGORITHM_TYPES.get(match.group(side))
+        for side in ("lhs", "rhs", "accumulation")
+    ]
+    if None in types:
+        raise Inexpressible(f"StableHLO has no algorithm {name}")
+    counts = [IntegerAttr(int(count), i64) for count in (1, 1, match.group("count") or 1)]
+    fast = BoolAttr.from_bool(match.group("fast") is not None)
+    return DotAlgorithm.new([*cast("list[Attribute]", types), *counts, fast])
+
+
+_ALGORITHM = re.compile(
+    r"dot_(?P<lhs>any_f8|[a-z]+\d+)_(?P<rhs>any_f8|[a-z]+\d+)_(?P<accumulation>[a-z]+\d+)"
+    r"(?:_x(?P<count>\d+))?(?P<fast>_fast_accum)?"
+)
+_ALGORITHM_TYPES: Mapping[str, Attribute] = {
+    "tf32": FloatTF32Type(),
+    **{name: BY_NAME[name].type for name in ("bf16", "f16", "f32", "f64")},
+}
+
+
+@irdl_custom_directive
+class DotDimensions(CustomDirective):
+    """`batching_dims = [0] x [0], contracting_dims = [2] x [1]`; the first need not be there."""
+
+    numbers: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        """Parses the pairs of lists."""
+
+        def parse_pair() -> Sequence[Attribute]:
+            parser.parse_punctuation("=")
+            return parse_integer_pair(parser)
+
+        batching: Sequence[Attribute] = (integers(()), integers(()))
+        if parser.parse_optional_keyword("batching_dims") is not None:
+            batching = parse_pair()
+            parser.parse_punctuation(",")
+        parser.parse_keyword("contracting_dims")
+        self.numbers.set(state, DotNumbers.new([*batching, *parse_pair()]))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        """Prints the pairs of lists."""
+        state.print_whitespace(printer)
+        numbers = cast(DotNumbers, self.numbers.get(op))
+        batching = numbers.lhs_batching_dimensions, numbers.rhs_batching_dimensions
+        if any(map(integers_of, batching)):
+            printer.print_string("batching_dims = ")
+            print_integer_pair(printer, *batching)
+            printer.print_string(", ")
+        printer.print_string("contracting_dims = ")
+        contracting = numbers.lhs_contracting_dimensions, numbers.rhs_contracting_dimensions
+        print_integer_pair(printer, *contracting)
+
+
+@irdl_custom_directive
+class PrecisionAndAlgorithm(CustomDirective):
+    """`, precision = [HIGH, DEFAULT], algorithm = <...>`, each of them if it is there."""
+
+    precision: AttributeVariable
+    algorithm: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        """Parses what is there."""
+        while parser.parse_optional_punctuation(",") is not None:
+            if parser.parse_optional_keyword("algorithm") is not None:
+                parser.parse_punctuation("=")
+                self.algorithm.set(state, DotAlgorithm.new(DotAlgorithm.parse_parameters(parser)))
+                return
+            parse_precision(parser, self.precision, state)
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        """Prints what is there."""
+        print_precision(printer, self.precision.get(op))
+        algorithm = cast("DotAlgorithm | None", self.algorithm.get(op))
+        if algorithm is not None:
+            printer.print_string(", algorithm = ")
+            algorithm.print_parameters(printer)
+
+
+@irdl_custom_directive
+class OptionalPrecision(CustomDirective):
+    """`, precision = [HIGH, DEFAULT]`, or nothing."""
+
+    precision: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        """Parses a precision for each operand, if it is there."""
+        if parser.parse_optional_punctuation(",") is not None:
+            parse_precision(parser, self.precision, state)
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        """Prints a precision for each operand, if it is there."""
+        print_precision(printer, self.precision.get(op))
+
+
+def parse_precision(parser: Parser, variable: AttributeVariable, state: ParsingState) -> None:
+    """Parses `precision = [HIGH, DEFAULT]`."""
+    parser.parse_keyword("precision")
+    parser.parse_punctuation("=")
+    words = parser.parse_comma_separated_list(
+        parser.Delimiter.SQUARE, lambda: PrecisionAttr(PrecisionAttr.parse_parameter(parser))
+    )
+    variable.set(state, ArrayAttr(words))
+
+
+def print_precision(printer: Printer, config: Attribute | None) -> None:
+    """Prints `, precision = [HIGH, DEFAULT]`, if it is there."""
+    if config is not None:
+        words = (word.data.name for word in cast("ArrayAttr[PrecisionAttr]", config))
+        printer.print_string(f", precision = [{', '.join(words)}]")
+
+
+class ContractionOp(StableHloOp):
+    """A contraction, whose precision may be asked for."""
+
+    PRECISIONS: ClassVar[type[EnumAttribute[Precision]]] = PrecisionAttr
+    """The attribute of one precision."""
+
+    lhs = operand_def()
+    rhs = operand_def()
+    result = result_def()
+    precision_config = opt_prop_def(ArrayAttr.constr(PrecisionAttr))
+    traits = traits_def(Pure())
+
+    def xla_properties(self) -> dict[str, Attribute]:
+        """All but the precision, which is discardable in `xla`."""
+        found = super().xla_properties()
+        found.pop("precision_config", None)
+        return found
+
+    def xla_attributes(self) -> dict[str, Attribute]:
+        """The precision, if it is not the default one."""
+        return precision_attributes(self.precision_config)
+
+    @classmethod
+    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
+        """With the precision that is kept."""
+        found = super().properties_of(op)
+        words = [cls.PRECISIONS(word) for word in precisions_of(op)]
+        return found | {"precision_config": ArrayAttr(words)} if words else found
+
+
+@irdl_op_definition
+class DotOp(ContractionOp):
+    """
+    The last dimension of `lhs` against the first one of `rhs`, of ranks 1 or 2.
+
+    What `xla.dot` becomes is `dot_general`, which stands behind.
+    """
+
+    name = "stablehlo.dot"
+    SAME: ClassVar = xla.DotOp
+    custom_directives = (OptionalPrecision,)
+    assembly_format = (
+        "$lhs `,` $rhs custom<OptionalPrecision>($precision_config) attr-dict `:` "
+        "functional-type(operands, results)"
+    )
+
+    def xla_properties(self) -> dict[str, Attribute]:
+        """The dimensions that follow from the ranks."""
+        ranks = [len(_sizes(value.type)) for value in self.operands]
+        if not all(1 <= rank <= 2 for rank in ranks):
+            raise VerifyException(f"operands have rank {ranks[0]} and {ranks[1]}, expected 1 or 2")
+        contracted = {
+            "lhs_contracting_dims": integers((ranks[0] - 1,)),
+            "rhs_contracting_dims": integers((0,)),
+        }
+        return super().xla_properties() | contracted
+
+
+@irdl_op_definition
+class DotGeneralOp(ContractionOp):
+    """Sums of products over the contracting dimensions, for every batch index."""
+
+    name = "stablehlo.dot_general"
+    SAME: ClassVar = xla.DotOp
+    NAMES: ClassVar = {
+        "lhs_batching_dimensions": "lhs_batch_dims",
+        "lhs_contracting_dimensions": "lhs_contracting_dims",
+        "rhs_batching_dimensions": "rhs_batch_dims",
+        "rhs_contracting_dimensions": "rhs_contracting_dims",
+    }
+    dot_dimension_numbers = prop_def(DotNumbers)
+    algorithm = opt_prop_def(DotAlgorithm)
+    custom_directives = (DotDimensions, PrecisionAndAlgorithm)
+    assembly_format = (
+        "$lhs `,` $rhs `,` custom<DotDimensions>($dot_dimension_numbers) "
+        "custom<PrecisionAndAlgorithm>($precision_config, $algorithm) attr-dict `:` "
+        "functional-type(operands, results)"
+    )
+
+    def xla_properties(self) -> dict[str, Attribute]:
+        """All but the algorithm, which is discardable in `xla`."""
+        found = super().xla_properties()
+        found.pop("algorithm", None)
+        return found
+
+    def xla_attributes(self) -> dict[str, Attribute]:
+        """The precision, or the algorithm."""
+        found = super().xla_attributes()
+        if self.algorithm is None:
+            return found
+        if found:
+            raise VerifyException("precision_config is not DEFAULT, though there is an algorithm")
+        return {ALGORITHM: StringAttr(algorithm_name(self.algorithm))}
+
+    @classmethod
+    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
+        """With an algorithm the precision says nothing."""
+        kept = op.attributes.get(ALGORITHM)
+        name = kept.data if isinstance(kept, StringAttr) else "dot_unset"
+        if name == "dot_unset":
+            return super().properties_of(op)
+        return super(ContractionOp, cls).properties_of(op) | {
+            "algorithm": algorithm_of(name, op.operand_types)
+        }
+
+
+@irdl_op_definition
+class RaggedDotOp(ContractionOp):
+    """A contraction of groups of different sizes."""
+
+    name = "chlo.ragged_dot"
+    SAME: ClassVar = xla.RaggedDotOp
+    NAMES: ClassVar = {
+        **DotGeneralOp.NAMES,
+        "lhs_ragged_dimensions": "lhs_ragged_dims",
+        "rhs_group_dimensions": "rhs_group_dims",
+    }
+    group_sizes = operand_def()
+    ragged_dot_dimension_numbers = prop_def(RaggedDotNumbers)
+    precision_config = opt_prop_def(ArrayAttr.constr(RaggedPrecisionAttr))
+    PRECISIONS: ClassVar = RaggedPrecisionAttr
+
+
+# Convolutions
+
+
+@irdl_custom_directive
+class DimensionLabels(CustomDirective):
+    """What each dimension is: `[b, f, 0]x[o, i, 0]->[b, f, 0]`."""
+
+    numbers: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        """Parses the labels."""
+        self.numbers.set(state, ConvolutionNumbers(ConvolutionNumbers.parse_labels(parser)))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        """Prints the labels."""
+        state.print_whitespace(printer)
+        labels = cast(ConvolutionNumbers, self.numbers.get(op)).data
+        printer.print_string(ConvolutionNumbers.spelled(labels))
+
+
+@irdl_custom_directive
+class WindowLists(CustomDirective):
+    """`{stride = [2], pad = [[1, 0]], lhs_dilate = [1], rhs_dilate = [1], reverse = [false]}`."""
+
+    stride: AttributeVariable
+    pad: AttributeVariable
+    lhs_dilate: AttributeVariable
+    rhs_dilate: AttributeVariable
+    reverse: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        """Parses the lists that are there, in any order."""
+        variables = self._variables()
+
+        def parse_list() -> None:
+            position = parser.pos
+            word = parser.parse_identifier()
+            variable = variables.pop(word, None)
+            if variable is None:
+                parser.raise_error(f"{word!r} is unknown here, or repeated", position)
+            parser.parse_punctuation("=")
+            variable.set(state, _parse_window_list(parser, word))
+
+        parser.parse_comma_separated_list(parser.Delimiter.BRACES, parse_list)
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        """Prints the lists that are there."""
+        state.print_whitespace(printer)
+        texts = [
+            f"{word} = [{', '.join(_window_entries(word, value))}]"
+            for word, variable in self._variables().items()
+            if (value := variable.get(op)) is not None
+        ]
+        printer.print_string(f"{{{', '.join(texts)}}}")
+
+    def _variables(self) -> dict[str, AttributeVariable]:
+        return {
+            "stride": self.stride,
+            "pad": self.pad,
+            "lhs_dilate": self.lhs_dilate,
+            "rhs_dilate": self.rhs_dilate,
+            "reverse": self.reverse,
+        }
+
+
+def _parse_window_list(parser: Parser, word: str) -> Attribute:
+    def parse_pair() -> list[int]:
+        position = parser.pos
+        pair = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_i64(parser))
+        if len(pair) != 2:
+            parser.raise_error("expected a pair [low, high]", position)
+        return pair
+
+    if word == "pad":
+        return matrix(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_pair))
+    if word == "reverse":
+        flags = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+        return DenseArrayBase.from_list(i1, [int(flag != 0) for flag in flags])
+    return parse_integers(parser)
+
+
+def _window_entries(word: str, value: Attribute) -> list[str]:
+    numbers = integers_of(value) or ()
+    if word == "pad":
+        return [f"[{low}, {high}]" for low, high in pairs_of(word, value)]
+    return [str(bool(number)).lower() if word == "reverse" else str(number) for number in numbers]
+
+
+class ConvolvingOp(ContractionOp, WindowedOp):
+    """A convolution, whose window has the sizes of the kernel."""
+
+    LISTS: ClassVar = {
+        "stride": "window_strides",
+        "base_dilation": "lhs_dilation",
+        "window_dilation": "rhs_dilation",
+        "reversal": "window_reversal",
+    }
+    lhs_dilation = opt_prop_def(DenseArrayBase.constr(i64))
+    rhs_dilation = opt_prop_def(DenseArrayBase.constr(i64))
+    window_reversal = opt_prop_def(DenseArrayBase.constr(i1))
+    dimension_numbers = prop_def(ConvolutionNumbers)
+    feature_group_count = prop_def(IntegerAttr.constr(i64))
+    batch_group_count = prop_def(IntegerAttr.constr(i64))
+
+    def with_window(self, kernel: Sequence[int], padding: Attribute | None) -> dict[str, Attribute]:
+        """The properties in `xla` for the sizes of a kernel; raises VerifyException."""
+        labels = self.dimension_numbers.data
+        if len(kernel) != len(labels.rhs) or labels.faults():
+            raise VerifyException(
+                f"dimension_numbers {self.dimension_numbers} for a kernel of rank {len(kernel)}"
+            )
+        return {
+            "window": self.window([kernel[d] for d in labels.rhs_order()[2:]], padding),
+            "dim_labels": ConvolutionLabelsAttr(labels),
+            "feature_group_count": self.feature_group_count,
+            "batch_group_count": self.batch_group_count,
+        }
+
+    def xla_operand_types(self, types: Sequence[Attribute]) -> Sequence[Attribute]:
+        """The same types; raises VerifyException for different element types, which HLO takes."""
+        lhs, rhs = map(as_array, types[:2])
+        if lhs is not None and rhs is not None and lhs.element_type != rhs.element_type:
+            raise VerifyException(f"lhs and rhs are {spell(lhs)} and {spell(rhs)}")
+        return types
+
+
+@irdl_op_definition
+class ConvolutionOp(ConvolvingOp):
+    """Sums of products of a kernel and what is below it, for each of its places."""
+
+    name = "stablehlo.convolution"
+    SAME: ClassVar = xla.ConvolutionOp
+    padding = opt_prop_def(DenseIntOrFPElementsAttr)
+    irdl_options = (ParsePropInAttrDict(),)
+    custom_directives = (DimensionLabels, WindowLists)
+    assembly_format = (
+        "`(` operands `)` `dim_numbers` `=` custom<DimensionLabels>($dimension_numbers) `,` "
+        "`window` `=` custom<WindowLists>($window_strides, $padding, $lhs_dilation, "
+        "$rhs_dilation, $window_reversal) attr-dict `:` functional-type(operands, results)"
+    )
+
+    def xla_properties(self) -> dict[str, Attribute]:
+        """The window of the lists, labels, and the numbers of groups."""
+        return self.with_window(_sizes(self.rhs.type), self.padding)
+
+    @classmethod
+    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
+        """The lists of the window, and what else there is."""
+        found = super().properties_of(op)
+        window, labels = cast(WindowAttr, found.pop("window")), found.pop("dim_labels")
+        numbers = ConvolutionNumbers(cast(ConvolutionLabelsAttr, labels).data)
+        return {**found, **cls.lists_of(window.data), "dimension_numbers": numbers}
+
+
+@irdl_op_definition
+class DynamicConvOp(ConvolvingOp):
+    """As `convolution`, with a padding that an operand says."""
+
+    name = "stablehlo.dynamic_conv"
+    padding = operand_def()
+
+
+def _sizes(type_: Attribute) -> Sequence[int]:
+    found = as_array(type_)
+    return () if found is None else extents(found)

@@ -1,0 +1,80 @@
+"""Indexed reads and writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i1, i64
+from xdsl.ir import Attribute, Region
+from xdsl.irdl import (
+    SameVariadicOperandSize,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import Pure
+
+from xla_dialect.ops import gather_scatter as xla
+from xla_dialect.stablehlo.attributes import GatherNumbers, ScatterNumbers
+from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.ops.reduction import AccumulatingOp, accumulators_of
+
+_FLAG: Any = IntegerAttr.constr(i1)
+
+
+@irdl_op_definition
+class GatherOp(StableHloOp):
+    """Windows of `slice_sizes` that start where indices say."""
+
+    name = "stablehlo.gather"
+    SAME: ClassVar = xla.GatherOp
+    operand = operand_def()
+    start_indices = operand_def()
+    dimension_numbers = prop_def(GatherNumbers)
+    slice_sizes = prop_def(DenseArrayBase.constr(i64))
+    indices_are_sorted = opt_prop_def(_FLAG)
+    result = result_def()
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class DynamicGatherOp(StableHloOp):
+    """As `gather`, with sizes that an operand says."""
+
+    name = "stablehlo.dynamic_gather"
+    operand = operand_def()
+    start_indices = operand_def()
+    slice_sizes = operand_def()
+    dimension_numbers = prop_def(GatherNumbers)
+    indices_are_sorted = opt_prop_def(_FLAG)
+    result = result_def()
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class ScatterOp(AccumulatingOp):
+    """The inputs, with updates combined into windows that start where indices say."""
+
+    name = "stablehlo.scatter"
+    SAME: ClassVar = xla.ScatterOp
+    inputs = var_operand_def()
+    scatter_indices = operand_def()
+    updates = var_operand_def()
+    scatter_dimension_numbers = prop_def(ScatterNumbers)
+    indices_are_sorted = opt_prop_def(_FLAG)
+    unique_indices = opt_prop_def(_FLAG)
+    outputs = var_result_def()
+    update_computation = region_def()
+    irdl_options = (SameVariadicOperandSize(),)
+
+    def accumulators(self, region: Region) -> Sequence[Attribute]:
+        """Those of inputs and updates; between them the indices stay what they are."""
+        found = accumulators_of(region, len(self.inputs))
+        return [*found, self.scatter_indices.type, *found] if found else ()
