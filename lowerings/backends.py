@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from enum import Flag, auto
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from lowerings.driver.compilation_error import CompilationError
+from lowerings.driver.source import read_file
 from lowerings.execution.processes import Runnable
 from lowerings.targets.llvm.machine import Machine, host
 from lowerings.targets.llvm.machines import parse_machine
@@ -30,55 +33,194 @@ Program: TypeAlias = Runnable
 """A program ready to run: see `lowerings.execution.processes.Runnable`."""
 
 
+class Where(Flag):
+    """Who has an option, and what depends on it, beside `Options` and `lowerings.compile`."""
+
+    NOWHERE = 0
+    CODE = auto()
+    """What a program becomes depends on it."""
+    FILE = auto()
+    """So it does, on the content of the file that it names."""
+    JIT = auto()
+    """`lowerings.jax.jit` has it."""
+    DEVICE = auto()
+    """The device for JAX has it among its compiler options, as `xdsl_` and its name."""
+
+
+@dataclass(frozen=True)
+class OptionFacts:
+    """What is said of an option where it is declared, beside its type and default."""
+
+    help: str
+    """What it is for, on pages and command lines."""
+    where: Where
+    metavar: str | None
+    """What stands for its value on command lines; None where it has none, or a choice."""
+
+
+def option(
+    help: str, where: Where = Where.NOWHERE, *, metavar: str | None = None
+) -> Mapping[str, OptionFacts]:
+    """What the field of an option keeps."""
+    return {"facts": OptionFacts(help, where, metavar)}
+
+
 @dataclass(frozen=True)
 class Options:
     """
-    What a program is compiled and run with; see `compile`.
+    What a program is compiled and run with; the keyword arguments of `lowerings.compile`.
 
     Raises CompilationError for options that do not fit each other.
     """
 
-    backend: str = "llvm"
-    num_threads: int | None = None
-    """None: as many as pay."""
-    entry: str = "main"
-    observer: Observer = field(default_factory=Observer)
-    """Gets what the program prints and probes; by default it prints to the standard output."""
-    level: str | None = None
-    """Where the interpreter runs it; None where it is read, or as far down as is usual."""
-    custom_calls: CustomCalls = field(default_factory=dict[str, Any])
-    emulation: Emulation | None = None
-    donate: Donation = ()
-    check_bounds: bool | None = None
-    """Whether machine code checks its accesses to memory; None as the environment says."""
-    time_limit: float | None = None
-    """Seconds that a call may take."""
-    memory_limit: int | None = None
-    """Bytes that its arrays may take; None for all that this machine has."""
-    replicas: int | None = None
-    partitions: int | None = None
-    """Of each replica; None for as many as the program says."""
-    partitioned: bool = False
-    """Whether a program that says how its arrays are split is run in parts."""
-    schedules: str | Path | None = None
-    """A file of schedules, as `xla-tune` writes them, to run operations by."""
-    fusion: str | Path | None = None
-    """A file of decisions on what is fused."""
-    transform_script: str | Path | None = None
-    """A file with a script of the transform dialect, run before schedules are planned."""
-    flush_subnormals: bool = False
-    profile: bool = False
-    """Whether machine code measures the time of its kernels."""
-    on_events: EventSink | None = None
-    """Gets when they ran, after each run."""
-    ranks: Ranks | None = None
-    """The ranks of MPI that run it, one for each process; None for threads."""
-    pipeline: str | None = None
-    """The passes that come first, as on the command line; native goes on from where they end."""
-    target: str | None = None
-    """The machine that code is for, as `native{target=...}` names it."""
-    cached: CacheEntry | None = None
-    """Where machine code is kept for other processes: what `cache_entry` says of the source."""
+    backend: str = field(
+        default="llvm", metadata=option("the executor; default: llvm", Where.CODE | Where.JIT)
+    )
+    num_threads: int | None = field(
+        default=None,
+        metadata=option(
+            "threads of compiled code, at most; as many as there are processors if not given",
+            Where.JIT | Where.DEVICE,
+            metavar="N",
+        ),
+    )
+    entry: str = field(
+        default="main",
+        metadata=option("the function to run; default: main", Where.CODE, metavar="NAME"),
+    )
+    observer: Observer = field(
+        default_factory=Observer,
+        metadata=option(
+            "gets what the program prints and probes; by default it prints to the standard output"
+        ),
+    )
+    level: str | None = field(
+        default=None,
+        metadata=option(
+            "where the interpreter runs a program; default: where it is, or tensors", Where.CODE
+        ),
+    )
+    custom_calls: CustomCalls = field(
+        default_factory=dict[str, Any],
+        metadata=option(
+            "the functions for the targets of custom calls, see `CustomCall` in "
+            "`lowerings.execution.declared_functions`; LAPACK's are known"
+        ),
+    )
+    emulation: Emulation | None = field(
+        default=None,
+        metadata=option(
+            "for which processor an emulated backend compiles, and how it runs the program"
+        ),
+    )
+    donate: Donation = field(
+        default=(), metadata=option("which arrays callers give away, see `Donation`")
+    )
+    check_bounds: bool | None = field(
+        default=None,
+        metadata=option(
+            "compile a check before each access to memory; one outside of its array is an error",
+            Where.CODE | Where.DEVICE,
+        ),
+    )
+    time_limit: float | None = field(
+        default=None,
+        metadata=option(
+            "seconds that a call may take",
+        ),
+    )
+    memory_limit: int | None = field(
+        default=None,
+        metadata=option("bytes that its arrays may take; None: all that this machine has"),
+    )
+    replicas: int | None = field(
+        default=None,
+        metadata=option(
+            "run N replicas; default: as many as the program says, if they talk to each other",
+            Where.CODE,
+            metavar="N",
+        ),
+    )
+    partitions: int | None = field(
+        default=None,
+        metadata=option("run N partitions of each replica; default so", Where.CODE, metavar="N"),
+    )
+    partitioned: bool = field(
+        default=False,
+        metadata=option(
+            "partition a program that says how its arrays are split (Shardy's annotations) over "
+            "the devices of its mesh: a call takes and returns whole arrays",
+            Where.CODE,
+        ),
+    )
+    schedules: str | Path | None = field(
+        default=None,
+        metadata=option(
+            "schedules to run operations by (see xla-tune)",
+            Where.FILE | Where.JIT | Where.DEVICE,
+            metavar="FILE",
+        ),
+    )
+    fusion: str | Path | None = field(
+        default=None,
+        metadata=option(
+            "decisions on what is fused (see linalg-plan-fusion)",
+            Where.FILE | Where.JIT | Where.DEVICE,
+            metavar="FILE",
+        ),
+    )
+    transform_script: str | Path | None = field(
+        default=None,
+        metadata=option(
+            "a script that is run before schedules are planned",
+            Where.FILE | Where.JIT | Where.DEVICE,
+            metavar="FILE",
+        ),
+    )
+    flush_subnormals: bool = field(
+        default=False,
+        metadata=option(
+            "take subnormal numbers as zero where that saves time: in products of bf16",
+            Where.CODE | Where.JIT | Where.DEVICE,
+        ),
+    )
+    profile: bool = field(
+        default=False,
+        metadata=option(
+            "measure the time of the kernels, for `Program.profile` to return",
+            Where.CODE | Where.JIT,
+        ),
+    )
+    on_events: EventSink | None = field(
+        default=None, metadata=option("gets when kernels ran, after each run")
+    )
+    ranks: Ranks | None = field(
+        default=None,
+        metadata=option(
+            "the ranks of MPI that run it, one for each replica and partition; None: threads"
+        ),
+    )
+    pipeline: str | None = field(
+        default=None,
+        metadata=option(
+            "passes that come first; native goes on from the level where they end",
+            Where.CODE | Where.JIT,
+            metavar="PIPELINE",
+        ),
+    )
+    target: str | None = field(
+        default=None,
+        metadata=option(
+            "the machine that code is for, e.g. 'riscv64{features=+v}' (see xla-opt "
+            "--list-targets); default: this one, or RV64GC",
+            Where.CODE | Where.JIT,
+            metavar="MACHINE",
+        ),
+    )
+    cached: CacheEntry | None = field(
+        default=None,
+        metadata=option("where machine code is kept: what `cache_entry` says of the source"),
+    )
 
     def __post_init__(self) -> None:
         levels = self.executor.levels
@@ -105,6 +247,18 @@ class Options:
             raise CompilationError(f"the backend '{self.backend}' runs on no machine")
         if self.check_bounds and self.executor.is_emulated:
             raise CompilationError(f"the backend '{self.backend}' cannot check bounds")
+
+    def decisions(self) -> dict[str, str]:
+        """The options that decide what a program becomes; of files the content."""
+        found: dict[str, str] = {}
+        for name, facts in facts_of_options().items():
+            if Where.FILE in facts.where:
+                path: str | Path | None = getattr(self, name)
+                found[name] = "none" if path is None else read_file(path)
+            elif Where.CODE in facts.where:
+                found[name] = str(getattr(self, name))
+        found["donate"] = str(self.donate if self.donate == "aliased" else sorted(self.donate))
+        return found
 
     @property
     def executor(self) -> Backend:
@@ -151,6 +305,17 @@ class Options:
         if self.memory_limit is None:
             return {"time_limit": self.time_limit}
         return {"time_limit": self.time_limit, "memory_limit": self.memory_limit}
+
+
+@cache
+def facts_of_options() -> Mapping[str, OptionFacts]:
+    """What is said of each option, in the order of their declaration."""
+    return {each.name: each.metadata["facts"] for each in fields(Options)}
+
+
+def options_at(where: Where) -> tuple[str, ...]:
+    """The names of the options that stand there."""
+    return tuple(name for name, facts in facts_of_options().items() if where in facts.where)
 
 
 class RunLimits(TypedDict, total=False):

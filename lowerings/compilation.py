@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -27,12 +27,8 @@ from lowerings.driver.input_format import InputFormat
 from lowerings.driver.levels import level_of
 from lowerings.driver.pass_manager import PassFailed, PassManager, parse_passes, split_at_levels
 from lowerings.driver.program import parse_source
-from lowerings.driver.source import Source, read_file
+from lowerings.driver.source import Source
 from lowerings.execution.compile_cache import CacheOption
-from lowerings.execution.declared_functions import (
-    CustomCalls,
-)
-from lowerings.execution.emulator import Emulation
 from lowerings.execution.parallel_runs import take_parallel_runs
 from lowerings.execution.partitioned_runs import PartitionedProgram
 from lowerings.execution.program_shards import partition
@@ -43,7 +39,7 @@ from lowerings.execution.rank_runs import (
 )
 from lowerings.executors import COMPILERS, interpreted_program, native_program
 from lowerings.kept_programs import cache_entry, kept_program
-from lowerings.native_lowering import Donation, Lowering, signature_in
+from lowerings.native_lowering import Lowering, signature_in
 from lowerings.pipelines import LEVELS
 from lowerings.runtime import default_mode
 from xla_dialect.devices.process_grid import MAX_PROCESSES, ProcessGrid
@@ -76,87 +72,35 @@ __all__ = [
 def compile(
     text_or_path: str | bytes | Path | ModuleOp,
     *,
-    backend: str = "llvm",
     input_format: InputFormat | None = None,
-    num_threads: int | None = None,
-    level: str | None = None,
-    custom_calls: CustomCalls | None = None,
-    emulation: Emulation | None = None,
-    donate: Donation = (),
-    check_bounds: bool | None = None,
-    time_limit: float | None = None,
-    memory_limit: int | None = None,
     compile_cache: bool | str | Path | None = None,
-    replicas: int | None = None,
-    partitions: int | None = None,
-    partitioned: bool = False,
-    schedules: str | Path | None = None,
-    fusion: str | Path | None = None,
-    transform_script: str | Path | None = None,
-    flush_subnormals: bool = False,
-    profile: bool = False,
     communicator: object = None,
-    pipeline: str | None = None,
-    target: str | None = None,
+    **options: Any,
 ) -> Program:
     """
     Compiles a program, given as text, as the bytes or the path of a file, or as a module.
 
-    `backend` is one of `BACKENDS`; `input_format` is found by extension or content if not given;
-    `num_threads` limits the threads of compiled code (None: as many as pay); `level` is where the
-    interpreter runs the program: `tensors` (by default), `buffers` or `loops`. `custom_calls` has
-    the functions for the targets of custom calls, see `CustomCall` in
-    `lowerings.execution.declared_functions`; LAPACK's are known. `emulation` says for which
-    processor an emulated backend compiles, and how it runs the program. `donate` says which arrays
-    callers give away, see `Donation`. With `check_bounds` machine code checks each access to memory
-    before it is made, and a call that would leave the arrays of the program raises XlaError (by
-    default where the environment has `XLA_CHECK_BOUNDS=1`); other executors always do. A call
-    that takes longer than `time_limit` seconds raises TimeLimitReached, and one whose arrays take
-    more than `memory_limit` bytes raises XlaError before they are made. `compile_cache` is a folder
-    where machine code is kept for other processes, True for the usual one; by default as
+    `options` are the fields of `lowerings.backends.Options`; `input_format` is found by extension
+    or content if not given. With `check_bounds` machine code checks each access to memory before it
+    is made, and a call that would leave the arrays of the program raises XlaError (by default where
+    the environment has `XLA_CHECK_BOUNDS=1`); other executors always do. A call that takes longer
+    than `time_limit` seconds raises TimeLimitReached, and one whose arrays take more than
+    `memory_limit` bytes raises XlaError before they are made. `compile_cache` is a folder where
+    machine code is kept for other processes, True for the usual one; by default as
     `XLA_COMPILE_CACHE` in the environment says, else there is none. `replicas`, and `partitions` of
-    each, are the processes that `Program.run_processes` runs, by default as many as the program
-    says. With `partitioned` a program that says how its arrays are split (Shardy's annotations) is
-    partitioned over the devices of its mesh: a call takes and returns whole arrays, and the parts
-    are computed by as many processes. `schedules` is a file of schedules, as `xla-tune` writes
-    them; a ScheduleWarning says which of them an operation does not admit. `fusion` is a file of
-    decisions on what is fused, see `linalg-plan-fusion`. `transform_script` is a file with a script
-    of the transform dialect, which is run before schedules are planned. With `flush_subnormals`
-    code may take subnormal numbers as zero where that saves time: in sums of products of bf16. With
-    `profile` machine code measures the time of its kernels, for `Program.profile` to return.
-    `pipeline` has the passes that come first, as `xla-opt -p` takes them: levels, with any passes
-    between them; what is left of the native pipeline follows, from the level where they end.
-    `target` is the machine that is planned for, see `xla-opt --list-targets`: for `llvm` this one,
-    with features taken away. `communicator`, of mpi4py, has a rank for each process: all of them
-    compile the program and call it, each with the arguments of its own process, for its results.
+    each, are what `Program.run_processes` runs. A ScheduleWarning says which of the `schedules` an
+    operation does not admit. `target` is for `llvm` this machine, with features taken away.
+    `communicator`, of mpi4py, has a rank for each replica and partition: all of them compile the
+    program and call it, each with its own arguments, for its own results.
 
     Raises XlaError for a program that cannot be read, breaks a rule, or cannot be compiled.
     """
-    options = Options(
-        backend=backend,
-        num_threads=num_threads,
-        level=level,
-        custom_calls=custom_calls or {},
-        emulation=emulation,
-        donate=donate,
-        check_bounds=check_bounds,
-        time_limit=time_limit,
-        memory_limit=memory_limit,
-        replicas=replicas,
-        partitions=partitions,
-        partitioned=partitioned,
-        schedules=schedules,
-        fusion=fusion,
-        transform_script=transform_script,
-        flush_subnormals=flush_subnormals,
-        profile=profile,
-        ranks=None if communicator is None else ranks_of(communicator, time_limit),
-        pipeline=pipeline,
-        target=target,
-    )
+    made = Options(**options)
+    if communicator is not None:
+        made = replace(made, ranks=ranks_of(communicator, made.time_limit))
     source = Source.of(text_or_path, input_format)
-    program = compile_source(source, options, compile_cache)
-    program.text_at = partial(_text_at, source, options)
+    program = compile_source(source, made, compile_cache)
+    program.text_at = partial(_text_at, source, made)
     return program
 
 
@@ -214,7 +158,7 @@ def compile_module(module: ModuleOp, options: Options | None = None) -> Program:
     """
     options = options or Options()
     if options.ranks is not None:
-        require_one_program(options.ranks, print_mlir(module), _spelled(options))
+        require_one_program(options.ranks, print_mlir(module), options.decisions())
     module, options = _begun(module, options)
     entry_function(module, options.entry)
     if options.partitioned and level_of(module) == LEVELS[0]:
@@ -249,20 +193,6 @@ def _begun(module: ModuleOp, options: Options) -> tuple[ModuleOp, Options]:
         spec = f"stablehlo-legalize-quant-to-math{{arithmetic={arithmetic_of(options.backend)}}}"
         PassManager(make_context()).run(module, parse_passes(spec))
     return module, options
-
-
-def _spelled(options: Options) -> dict[str, str]:
-    """The options that decide what a program becomes; of files the content."""
-    names = (
-        *("backend", "entry", "level", "replicas", "partitions", "partitioned", "check_bounds"),
-        *("flush_subnormals", "profile", "pipeline", "target"),
-    )
-    found = {name: str(getattr(options, name)) for name in names}
-    found["donate"] = str(options.donate if options.donate == "aliased" else sorted(options.donate))
-    for name in ("schedules", "fusion", "transform_script"):
-        path: str | Path | None = getattr(options, name)
-        found[name] = "none" if path is None else read_file(path)
-    return found
 
 
 def arithmetic_of(backend: str) -> Literal["float", "integer"]:

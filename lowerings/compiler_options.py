@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import fields
 from functools import lru_cache
 from typing import Any
 
+from lowerings.backends import Options, Where, options_at
 from xla_dialect.diagnostics import XlaError
 
 PASSES = "xdsl_passes"
@@ -16,7 +17,7 @@ PASSES = "xdsl_passes"
 DUMP = "xla_dump_to"
 """The option with a folder for the program at all its levels."""
 
-BY_OPERATION = ("xdsl_schedules", "xdsl_fusion", "xdsl_transform_script")
+BY_OPERATION = tuple(f"xdsl_{name}" for name in options_at(Where.FILE))
 """Options with what is said of single operations of the program."""
 
 _WORDS = {"true": True, "false": False}
@@ -43,39 +44,30 @@ def _count(value: object) -> int:
     return number
 
 
-@dataclass(frozen=True)
-class CompilerOption:
-    """An option that `compiler_options` of `jax.jit` may have."""
+_READERS: Mapping[str, Callable[[object], Any]] = {"int": _count, "bool": _truth, "str": str}
+"""By the first type that a field of `Options` has."""
 
-    read: Callable[[object], Any]
-    """Its value; raises ValueError that says what is expected, a type."""
-    what: str
-    field: str | None = None
-    """The field of `Options` that it is; None for one of ours, or that says nothing of results."""
-
-
-COMPILER_OPTIONS: Mapping[str, CompilerOption] = {
-    PASSES: CompilerOption(str, "passes that are run on the program first, as for `xla-opt -p`"),
-    "xdsl_num_threads": CompilerOption(_count, "the most threads of a kernel", "num_threads"),
-    "xdsl_check_bounds": CompilerOption(_truth, "accesses to memory are checked", "check_bounds"),
-    "xdsl_flush_subnormals": CompilerOption(
-        _truth, "subnormal bf16 may count as zero in products", "flush_subnormals"
-    ),
-    "xdsl_schedules": CompilerOption(str, "a file of schedules of `xla-tune`", "schedules"),
-    "xdsl_fusion": CompilerOption(str, "a file of decisions on what is fused", "fusion"),
-    "xdsl_transform_script": CompilerOption(
-        str, "a script of the transform dialect", "transform_script"
-    ),
-    DUMP: CompilerOption(str, "a folder that gets the program at all levels"),
-    "xla_dump_hlo_as_text": CompilerOption(_truth, "nothing: the dump has HLO as text"),
-    "xla_dump_hlo_as_proto": CompilerOption(_truth, "the dump has HLO as a proto, too"),
-    "xla_embed_ir_in_executable": CompilerOption(_truth, "nothing: the program is always kept"),
-    "xla_backend_optimization_level": CompilerOption(_number, "nothing: there is one level"),
-    "xla_llvm_disable_expensive_passes": CompilerOption(_truth, "nothing"),
-    "xla_cpu_enable_fast_math": CompilerOption(_truth, "nothing: it is never made use of"),
-    "xla_cpu_enable_fast_min_max": CompilerOption(_truth, "nothing: it is never made use of"),
+_FIELDS = {
+    f"xdsl_{each.name}": each for each in fields(Options) if each.name in options_at(Where.DEVICE)
 }
-"""Those of our own, and those of XLA whose values we read, most of which mean nothing here."""
+"""Options of the compiler, by the names that the device has for them."""
+
+COMPILER_OPTIONS: Mapping[str, Callable[[object], Any]] = {
+    PASSES: str,
+    **{name: _READERS[str(each.type).split(" ")[0]] for name, each in _FIELDS.items()},
+    # A folder that gets the program at all levels, HLO as text, and as a proto if that is said.
+    DUMP: str,
+    "xla_dump_hlo_as_text": _truth,
+    "xla_dump_hlo_as_proto": _truth,
+    # Nothing depends on these: the program is always kept, there is one level, and fast math is
+    # never made use of.
+    "xla_embed_ir_in_executable": _truth,
+    "xla_backend_optimization_level": _number,
+    "xla_llvm_disable_expensive_passes": _truth,
+    "xla_cpu_enable_fast_math": _truth,
+    "xla_cpu_enable_fast_min_max": _truth,
+}
+"""What reads each of our own, and those of XLA whose values we read. ValueError: what it takes."""
 
 
 _NOTHING = b"func.func public @main() { return }"
@@ -111,7 +103,7 @@ def compiler_options(given: Mapping[str, object]) -> dict[str, Any]:
                 raise XlaError(f"{refusal} (ours are: {', '.join(COMPILER_OPTIONS)})")
             continue
         try:
-            found[name] = option.read(value)
+            found[name] = option(value)
         except ValueError as error:
             raise XlaError(
                 f"While setting option {name}, '{value}' is not a valid {error} value."
@@ -121,8 +113,4 @@ def compiler_options(given: Mapping[str, object]) -> dict[str, Any]:
 
 def fields_of_options(named: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of `Options` that values of options are."""
-    return {
-        option.field: named[name]
-        for name, option in COMPILER_OPTIONS.items()
-        if option.field is not None and name in named
-    }
+    return {each.name: named[name] for name, each in _FIELDS.items() if name in named}

@@ -6,11 +6,10 @@ What finds a program loads nothing that compiles one.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lowerings.backends import Options, Program
-from lowerings.driver.source import Source, read_file
+from lowerings.driver.source import Source
 from lowerings.execution.compile_cache import CacheEntry, CacheOption, CompileCache
 from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.executable import checks_bounds, load_compiled
@@ -33,13 +32,9 @@ def cache_entry(
     if options.pipeline is not None:
         # It may have passes of others, whose content is not known.
         return None
-    donate = options.donate
     parts = [
-        *(source.text, source.file_name, source.input_format, options.entry),
-        *(options.replicas, options.partitions, options.partitioned, options.target),
-        donate if donate == "aliased" else list(donate),
-        *(checks_bounds(options.check_bounds), options.flush_subnormals),
-        *(path and read_file(path) for path in _files(options)),
+        *(source.text, source.file_name, source.input_format),
+        *(checks_bounds(options.check_bounds), *options.decisions().values()),
     ]
     return CacheEntry.of(CompileCache.of(compile_cache), parts)
 
@@ -83,8 +78,3 @@ def _callbacks(compiled: CompiledCode, options: Options) -> Callbacks | None:
     functions = declared_functions(declarations_of(compiled.outside), {}, options.observer)
     callbacks = Callbacks.of(functions)
     return callbacks if callbacks.symbols else None
-
-
-def _files(options: Options) -> tuple[str | Path | None, ...]:
-    """The files that decide how a program is compiled."""
-    return options.schedules, options.fusion, options.transform_script

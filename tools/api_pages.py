@@ -35,6 +35,7 @@ def _api(module: str, *names: str, source: str = "") -> tuple[PublicName, ...]:
 STABLE: Mapping[str, tuple[PublicName, ...]] = {
     "Compiling and running": (
         *_api("lowerings", "compile", source="lowerings.compilation"),
+        *_api("lowerings.backends", "Options"),
         *_api("lowerings.execution.processes", "Runnable"),
         *_api("lowerings.execution.executable", "Executable"),
         *_api("lowerings.execution.signature", "Signature", "ArraySpec"),
@@ -134,6 +135,13 @@ def _attributes(node: ast.ClassDef) -> Iterator[str]:
     for attribute, after in zip(node.body, [*node.body[1:], None], strict=True):
         if isinstance(attribute, ast.AnnAssign) and isinstance(attribute.target, ast.Name):
             text = ""
+            declared = attribute.value
+            if isinstance(declared, ast.Call) and ast.unparse(declared.func) == "field":
+                given = {each.arg: each.value for each in declared.keywords}
+                if isinstance(said := given.get("metadata"), ast.Call):
+                    # An option of compilation.
+                    attribute.value = given.get("default")
+                    text = f": {ast.literal_eval(said.args[0])}"
             if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
                 text = f": {inspect.cleandoc(str(after.value.value))}"
             yield f"- `{ast.unparse(attribute)}`{text}"

@@ -21,12 +21,6 @@ def add_limit_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options to a command line."""
     add = parser.add_argument
     add(
-        "--check-bounds",
-        action="store_true",
-        default=None,
-        help="compile a check before each access to memory; one outside of its array is an error",
-    )
-    add(
         "--timeout",
         type=positive_seconds,
         metavar="SECONDS",

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import DiagnosticException
 
-from lowerings.backends import backend_names
+from lowerings.backends import Where, backend_names, options_at
 from lowerings.compilation import (
     BACKENDS,
     EMULATED_BACKENDS,
@@ -42,6 +42,7 @@ from xla_dialect.self_checking.interpreter import RunParallelOp
 
 from .array_spec import snapshot_arrays
 from .command_line import CommandLine, complete_passes
+from .compilation_arguments import add_option
 from .dynamic_arguments import for_arguments
 from .emulation_arguments import add_emulation_arguments, emulation_for
 from .function_trials import FunctionTrials, RunError
@@ -62,6 +63,13 @@ PROCESS_OPERATIONS = frozenset(
 """Operations that communicate with other processes or with the host."""
 
 
+AS_SAID = (
+    *("num_threads", "level", "check_bounds", "memory_limit", "flush_subnormals"),
+    *options_at(Where.FILE),
+)
+"""Options that are what the command line says."""
+
+
 def make_argument_parser() -> argparse.ArgumentParser:
     """The command line of xla-run."""
     parser = CommandLine(
@@ -75,22 +83,12 @@ def make_argument_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("input_file", nargs="?", default="-", help="the program; - or nothing reads stdin")
     add("-f", "--frontend", choices=INPUT_FORMATS, help="format, if not by extension or content")
-    passes = add(
-        "-p",
-        "--passes",
-        metavar="PIPELINE",
-        help="passes that come first; native goes on from the level where they end",
-    )
+    passes = add_option(parser, "pipeline", "-p", "--passes", dest="passes")
     passes.completer = complete_passes  # pyright: ignore[reportAttributeAccessIssue]
-    add(
-        "--target",
-        metavar="MACHINE",
-        help="the machine that code is for, e.g. 'riscv64{features=+v}' (see xla-opt "
-        "--list-targets); default: this one, or RV64GC",
-    )
-    add("--entry", metavar="NAME", help="the function to run; default: main")
+    add_option(parser, "target")
+    add_option(parser, "entry", default=None)
     add("--all-functions", action="store_true", help="run every public function without arguments")
-    add("--backend", choices=backend_names(), help="the executor; default: llvm")
+    add_option(parser, "backend", choices=backend_names(), default=None)
     add("--input", action="append", default=[], metavar="SPEC", help="the next argument")
     add(
         "--expected-output",
@@ -101,13 +99,9 @@ def make_argument_parser() -> argparse.ArgumentParser:
     )
     add_trial_arguments(parser)
     add_process_arguments(parser)
-    add(
-        "--level",
-        choices=INTERPRETED_LEVELS,
-        help="where the interpreter runs a program; default: where it is, or "
-        f"{INTERPRETED_LEVELS[0]}",
-    )
+    add_option(parser, "level", choices=INTERPRETED_LEVELS)
     add_emulation_arguments(parser)
+    add_option(parser, "check_bounds")
     add_limit_arguments(parser)
     add_compilation_arguments(parser)
     add_profile_arguments(parser)
@@ -119,43 +113,22 @@ def make_argument_parser() -> argparse.ArgumentParser:
 
 def add_compilation_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options for how a program is compiled."""
-    add = parser.add_argument
-    add(
-        "--num-threads",
-        type=int,
-        metavar="N",
-        help="threads of compiled code, at most; as many as there are processors if not given",
-    )
-    add(
+    add_option(parser, "num_threads")
+    parser.add_argument(
         "--compile-cache",
         metavar="FOLDER",
         help="where compiled code is kept for the next time; default: nowhere, or as "
         f"{CACHE_VARIABLE} in the environment says",
     )
-    add("--schedules", metavar="FILE", help="schedules to run operations by (see xla-tune)")
-    add("--fusion", metavar="FILE", help="decisions on what is fused (see linalg-plan-fusion)")
-    add(
-        "--transform-script",
-        metavar="FILE",
-        help="a script that is run before schedules are planned",
-    )
-    add(
-        "--flush-subnormals",
-        action="store_true",
-        help="take subnormal numbers as zero where that saves time: in products of bf16",
-    )
+    for name in (*options_at(Where.FILE), "flush_subnormals"):
+        add_option(parser, name)
 
 
 def add_process_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options for programs of several processes, or that talk to their host."""
     add = parser.add_argument
-    add(
-        "--replicas",
-        type=int,
-        metavar="N",
-        help="run N replicas; default: as many as the program says, if they talk to each other",
-    )
-    add("--partitions", type=int, metavar="N", help="run N partitions of each replica; default so")
+    add_option(parser, "replicas")
+    add_option(parser, "partitions")
     add(
         "--communicator",
         choices=("mpi",),
@@ -296,21 +269,14 @@ def options_for(
     partitioned = is_split(module, args)
     return Options(
         backend=backend,
-        num_threads=args.num_threads,
         entry=name,
         observer=observer,
-        level=args.level,
         emulation=emulation,
-        check_bounds=args.check_bounds,
         time_limit=args.timeout if backend in EMULATED_BACKENDS else time_limit(args),
-        memory_limit=args.memory_limit,
         replicas=grid.replicas,
         partitions=args.partitions if partitioned else grid.partitions,
         partitioned=partitioned,
-        schedules=args.schedules,
-        fusion=args.fusion,
-        transform_script=args.transform_script,
-        flush_subnormals=args.flush_subnormals,
+        **{name: getattr(args, name) for name in AS_SAID},
         profile=is_profiled(args),
         ranks=args.ranks,
         pipeline=args.passes,

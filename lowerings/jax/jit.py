@@ -6,15 +6,15 @@ import functools
 import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
 from types import MethodType
 from typing import Any
 
 import numpy as np
 
-from lowerings.compilation import Options, Program
+from lowerings.backends import Options, Where, options_at
+from lowerings.compilation import Program
 from lowerings.compiler_options import DUMP, PASSES, fields_of_options
 from lowerings.compiler_options import compiler_options as read_options
 from lowerings.execution.profile import Profile
@@ -52,15 +52,7 @@ def jit(
     inline: bool = False,
     device: Any = None,
     compiler_options: Mapping[str, Any] | None = None,
-    backend: str = "llvm",
-    num_threads: int | None = None,
-    schedules: str | Path | None = None,
-    fusion: str | Path | None = None,
-    transform_script: str | Path | None = None,
-    flush_subnormals: bool = False,
-    profile: bool = False,
-    pipeline: str | None = None,
-    target: str | None = None,
+    **options: Any,
 ) -> Any:
     """
     A function that JAX traces and lowers, and this toolkit compiles and runs.
@@ -97,18 +89,10 @@ def jit(
     """
 
     named = _named_options(compiler_options or {})
-    options = Options(
-        backend=backend,
-        num_threads=num_threads,
-        schedules=schedules,
-        fusion=fusion,
-        transform_script=transform_script,
-        flush_subnormals=flush_subnormals,
-        profile=profile,
-        pipeline=pipeline,
-        target=target,
-    )
-    options = replace(options, **named)
+    unknown = sorted(options.keys() - set(options_at(Where.JIT)))
+    if unknown:
+        raise TypeError(f"jit() got an unexpected keyword argument '{unknown[0]}'")
+    made = Options(**(options | named))
 
     def make(function: Callable[..., Any]) -> Jitted:
         numbers, names = _static_parameters(function, static_argnums, static_argnames)
@@ -117,7 +101,7 @@ def jit(
         given |= {name: value for name, value in shardings.items() if value is not None}
         given |= {"keep_unused": keep_unused, "inline": inline}
         place = _ResultPlace(out_shardings, device)
-        return Jitted(function, numbers, names, given, options, place)
+        return Jitted(function, numbers, names, given, made, place)
 
     return make if fun is None else make(fun)
 

@@ -1,0 +1,58 @@
+"""Options of compilation are declared once, and have the same meaning wherever they stand."""
+
+import argparse
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from lowerings.backends import Options, Where, facts_of_options, options_at
+from lowerings.compiler_options import compiler_options, fields_of_options
+from lowerings.jax import jit
+from tools.compilation_arguments import add_option
+from tools.xla_run import make_argument_parser
+from xla_dialect.diagnostics import XlaError
+
+EXAMPLES = {"int": ("3", 3), "bool": ("true", True), "str": ("a.txt", "a.txt")}
+
+
+def kind(name: str) -> str:
+    return next(str(each.type) for each in fields(Options) if each.name == name).split(" ")[0]
+
+
+@pytest.mark.parametrize("name", options_at(Where.DEVICE))
+def test_options_of_the_device_are_fields(name: str) -> None:
+    text, value = EXAMPLES[kind(name)]
+    assert fields_of_options(compiler_options({f"xdsl_{name}": text})) == {name: value}
+    if kind(name) != "str":
+        with pytest.raises(XlaError, match=f"xdsl_{name}, 'no such' is not a valid"):
+            compiler_options({f"xdsl_{name}": "no such"})
+
+
+@pytest.mark.parametrize("name", [n for n, f in facts_of_options().items() if f.metavar])
+def test_command_lines_have_them_as_they_are_declared(name: str) -> None:
+    text, value = EXAMPLES[kind(name)]
+    parser = argparse.ArgumentParser()
+    action = add_option(parser, name)
+    assert getattr(parser.parse_args([f"--{name.replace('_', '-')}", text]), name) == value
+    assert getattr(parser.parse_args([]), name) == getattr(Options(), name)
+    help_of_tool = " ".join(make_argument_parser().format_help().split())
+    assert " ".join(str(action.help).split()) in help_of_tool
+
+
+def test_jit_has_those_that_say_so() -> None:
+    for name in facts_of_options():
+        if name not in options_at(Where.JIT):
+            with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
+                jit(**cast(Any, {name: None}))
+
+
+@pytest.mark.parametrize("name", options_at(Where.FILE))
+def test_the_content_of_files_decides(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("one")
+    options: Any = {name: file}
+    before = Options(**options).decisions()
+    file.write_text("two")
+    assert Options(**options).decisions() == before | {name: "two"}
