@@ -30,6 +30,12 @@ def _context() -> Any:
     return context
 
 
+def printed_attribute(text: str) -> str:
+    """An attribute as MLIR prints it."""
+    with _context():
+        return str(ir.Attribute.parse(text))
+
+
 @functools.cache
 def _lenient_context() -> Any:
     """One that takes operations of any dialect."""
