@@ -164,7 +164,10 @@ class StableHloParser(MlirParser):
     def _parse_block(self) -> Block:
         if self._current_token.kind != MLIRTokenKind.CARET_IDENT:
             self.raise_error("expected an operation, a block label or '}'")
-        return super()._parse_block()
+        block = super()._parse_block()
+        # As in MLIR, labels are no names: printed, one may be taken by a block around.
+        block.name_hint = None
+        return block
 
     def parse_optional_type(self) -> TypeAttribute | None:
         """Parses a type, if present; the same plain tensor type is parsed only once."""
