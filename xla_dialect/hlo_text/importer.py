@@ -94,7 +94,7 @@ class _ModuleImporter:
         self.module = module
         self.recovery = recovery
         self.functions: dict[str, FuncOp] = {}
-        self.facts: dict[str, list[Properties]] = {}
+        self.kept_of_parameters: dict[str, list[Properties]] = {}
         """What the parameters of each computation carry."""
         self.instructions = InstructionImporter(module, self.functions, self.regions)
 
@@ -107,7 +107,7 @@ class _ModuleImporter:
         if self.recovery is not None:
             # Those whose only user is wrong have not been looked at.
             for computation in module.computations.values():
-                if computation.name not in self.facts:
+                if computation.name not in self.kept_of_parameters:
                     self.block(computation)
         attributes = self.module_attributes()
         self.check_entry_layout()
@@ -119,13 +119,15 @@ class _ModuleImporter:
         block.add_op(FuncReturnOp(root))
         is_entry = computation is self.module.entry
         symbol = ENTRY_SYMBOL if is_entry else self.symbol(computation.name)
-        facts = self.facts[computation.name]
+        kept_of_each = self.kept_of_parameters[computation.name]
         function = FuncOp(
             symbol,
             ([argument.type for argument in block.args], [root.type]),
             Region(block),
             "public" if is_entry else "private",
-            arg_attrs=ArrayAttr([DictionaryAttr(f) for f in facts]) if any(facts) else None,
+            arg_attrs=ArrayAttr([DictionaryAttr(f) for f in kept_of_each])
+            if any(kept_of_each)
+            else None,
         )
         if symbol != computation.name:
             function.attributes["xla.computation"] = StringAttr(computation.name)
@@ -154,10 +156,10 @@ class _ModuleImporter:
         attributes: Properties = {
             "xla.computations": ArrayAttr([StringAttr(callee.name) for callee in callees])
         }
-        facts = [self.facts[callee.name] for callee in callees]
-        if any(any(parameters) for parameters in facts):
+        kept_of_each = [self.kept_of_parameters[callee.name] for callee in callees]
+        if any(any(parameters) for parameters in kept_of_each):
             attributes["xla.parameters"] = ArrayAttr(
-                [ArrayAttr([DictionaryAttr(f) for f in parameters]) for parameters in facts]
+                [ArrayAttr([DictionaryAttr(f) for f in parameters]) for parameters in kept_of_each]
             )
         if any(callee.attributes for callee in callees):
             attributes["xla.computation_attributes"] = ArrayAttr(
@@ -178,12 +180,12 @@ class _ModuleImporter:
         parameters = [importer.parameter(parameter) for parameter in computation.parameters]
         block = Block(arg_types=[type_ for type_, _ in parameters])
         values: Values = {}
-        facts: list[Properties] = []
+        kept_of_each: list[Properties] = []
         for argument, (_, kept), parameter in zip(
             block.args, parameters, computation.parameters, strict=True
         ):
             argument.location = importer.location(parameter)
-            facts.append(set_name(argument, parameter.name) | kept)
+            kept_of_each.append(set_name(argument, parameter.name) | kept)
         for position, instruction in enumerate(computation.instructions):
             if instruction.opcode == "parameter":
                 number = instruction.number
@@ -192,7 +194,7 @@ class _ModuleImporter:
                     importer.check_predecessors(predecessors.value, values)
                 values[instruction.name] = block.args[number]
                 if number != position:
-                    facts[number]["xla.position"] = IntegerAttr(position, i64)
+                    kept_of_each[number]["xla.position"] = IntegerAttr(position, i64)
             else:
                 try:
                     if instruction.opcode in FIRST_INDEX:
@@ -206,7 +208,7 @@ class _ModuleImporter:
                     op = self.stand_in(instruction, error)
                 block.add_op(op)
                 values[instruction.name] = op.results[0]
-        self.facts[computation.name] = facts
+        self.kept_of_parameters[computation.name] = kept_of_each
         assert computation.root is not None  # the parser sets it
         root = values[computation.root.name]
         if self.recovery is None or not self.recovery.errors:

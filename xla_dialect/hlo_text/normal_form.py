@@ -151,7 +151,7 @@ class Computations:
         try:
             for argument in block.args:
                 spell_type(argument.type)  # What is no type of HLO is said before what uses it.
-            computation = ComputationBuilder(self).build(block, kept)
+            computation = ComputationBuilder(self, block).build(kept)
             text = self._text_of(computation, function.attributes)
         except NoHloSpelling as error:
             fail(function, str(error))
@@ -426,6 +426,7 @@ class ComputationBuilder:
     """
 
     computations: Computations
+    block: Block
     outer: ComputationBuilder | None = None
     """That of the computation around it, if there is one."""
     instructions: list[Instruction] = field(default_factory=list[Instruction])
@@ -436,7 +437,6 @@ class ComputationBuilder:
     callees: dict[str, None] = field(default_factory=dict[str, None])
     source: Operation | None = None
     """The operation whose instructions are being made."""
-    block: Block = field(default_factory=Block)
     values: dict[SSAValue, Instruction] = field(default_factory=dict[SSAValue, Instruction])
     tuples: dict[Operation | Block, tuple[Instruction, ResultShape]] = field(
         default_factory=dict[Operation | Block, tuple[Instruction, ResultShape]]
@@ -455,7 +455,6 @@ class ComputationBuilder:
 
     def build(
         self,
-        block: Block,
         kept: Sequence[Attributes],
         *,
         packed: bool = False,
@@ -463,12 +462,12 @@ class ComputationBuilder:
         hands_on: bool = False,
     ) -> Computation:
         """
-        The normal form of a block that ends with a return.
+        The normal form of the block, which ends with a return.
 
         `packed`: its parameters, then `captured` ones, are a tuple unless there is one; `hands_on`:
         the captured ones are returned as well, after the results.
         """
-        self.block = block
+        block = self.block
         if packed and len(block.args) + len(captured) != 1:
             self._packed_parameter([*block.args, *captured], captured, kept)
         else:
@@ -855,8 +854,8 @@ class ComputationBuilder:
             if called is not None and name in (called, self.computations.functions.get(called)):
                 known = self._function(called, op)
             if known is None:
-                computation = ComputationBuilder(self.computations, self).build(
-                    *(block, parameters[i]), packed=packed, captured=captured, hands_on=hands_on
+                computation = ComputationBuilder(computations, block, self).build(
+                    parameters[i], packed=packed, captured=captured, hands_on=hands_on
                 )
                 make_name = _name_maker(op, i, computation)
                 known = computations.add_region(name, computation, kept[i], make_name, may_share)
