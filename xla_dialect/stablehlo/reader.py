@@ -31,7 +31,6 @@ from xla_dialect.stablehlo import (
     composite,
     custom_calls,
     sharding,
-    sorting,
 )
 from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES
 from xla_dialect.stablehlo.conversion import LEGALIZATIONS, Row
@@ -52,7 +51,6 @@ from xla_dialect.xdsl.linking import release
 from xla_dialect.xdsl.traversal import deep_recursion, operations_in
 
 ROWS: Mapping[str, Row] = {
-    **sorting.ROWS,
     **custom_calls.ROWS,
     **composite.ROWS,
 }

@@ -109,7 +109,7 @@ class FromXla:
 
         The last one that a pattern adds gets the names of the results and the attributes.
         """
-        op = self._last = self._added(op_class, operands, result_types, properties, regions)
+        op = self._last = self.emit_unnamed(op_class, operands, result_types, properties, regions)
         return op
 
     def same(self, op: XlaOp, op_class: type[StableHloOp]) -> Sequence[SSAValue]:
@@ -221,7 +221,7 @@ class FromXla:
         if not isinstance(tree, tuple):
             return leaves_of(tree)[0]
         elements = list(map(self._packed, tree))
-        return self._added(stablehlo.TupleOp, elements, [tuple_of(elements)]).results[0]
+        return self.emit_unnamed(stablehlo.TupleOp, elements, [tuple_of(elements)]).results[0]
 
     def unpacked(self, value: SSAValue) -> Sequence[SSAValue]:
         """The leaves of a value that may be a tuple."""
@@ -231,7 +231,7 @@ class FromXla:
             leaf
             for i, type_ in enumerate(value.type.types.data)
             for leaf in self.unpacked(
-                self._added(
+                self.emit_unnamed(
                     stablehlo.GetTupleElementOp, [value], [type_], {"index": IntegerAttr(i, i32)}
                 ).results[0]
             )
@@ -239,7 +239,7 @@ class FromXla:
 
     # The walk
 
-    def _added(
+    def emit_unnamed(
         self,
         op_class: type[Operation],
         operands: Sequence[SSAValue],
@@ -247,6 +247,7 @@ class FromXla:
         properties: Mapping[str, Attribute] | None = None,
         regions: Sequence[Region] = (),
     ) -> Operation:
+        """Adds an operation that gets neither names nor attributes."""
         op = create(
             op_class,
             operands=operands,
@@ -306,7 +307,7 @@ class FromXla:
             for value in op.operands
         ]
         regions = list(map(self._kept_region, op.regions))
-        made = self._added(type(op), operands, op.result_types, op.properties, regions)
+        made = self.emit_unnamed(type(op), operands, op.result_types, op.properties, regions)
         is_own = isinstance(op, StableHloOp)
         made.attributes.update(discardable(op.attributes) if is_own else op.attributes)
         made.location = op.location
@@ -335,7 +336,7 @@ class FromXla:
             elements = [
                 self._as_xla(part, each) for part, each in zip(tree, type_.types.data, strict=True)
             ]
-            return self._added(TupleOp, elements, [type_]).results[0]
+            return self.emit_unnamed(TupleOp, elements, [type_]).results[0]
         return self._cast(leaves_of(tree)[0], type_)
 
     def _taken_apart(self, value: SSAValue) -> Tree:
@@ -344,7 +345,7 @@ class FromXla:
             return self._cast(value, stablehlo_type(value.type))
         return tuple(
             self._taken_apart(
-                self._added(
+                self.emit_unnamed(
                     GetTupleElementOp, [value], [type_], {"index": IntegerAttr(i, i64)}
                 ).results[0]
             )
@@ -357,7 +358,7 @@ class FromXla:
         owner = value.owner
         if isinstance(owner, UnrealizedConversionCastOp) and owner.operands[0].type == type_:
             return owner.operands[0]
-        return self._added(UnrealizedConversionCastOp, [value], [type_]).results[0]
+        return self.emit_unnamed(UnrealizedConversionCastOp, [value], [type_]).results[0]
 
 
 NO_VALUE = "the context of an asynchronous operation is used by something else than its done"

@@ -54,6 +54,7 @@ TO_XLA = OperationTable[Legalize](
 
 FROM_XLA = OperationTable[LegalizeFromXla](
     {
+        **sorting.FROM_XLA,
         **chlo.FROM_XLA,
         **program.FROM_XLA,
         **control_flow.FROM_XLA,

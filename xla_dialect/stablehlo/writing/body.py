@@ -25,7 +25,6 @@ from xla_dialect.stablehlo.attribute_text import (
 from xla_dialect.stablehlo.inexpressible import Inexpressible, fail
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.source import SourceOp
-from xla_dialect.stablehlo.writing.regular import REGULAR, RegularForm, properties_text
 from xla_dialect.stablehlo.writing.type_text import signature_text
 from xla_dialect.types import flatten
 
@@ -272,7 +271,8 @@ class BodyWriter:
         hints: Sequence[str | None] = (),
     ) -> list[str]:
         """Adds an operation in generic form, with what is kept with `op`; returns its results."""
-        text = f'"{name}"({", ".join(operands)}){properties_text(properties)}'
+        given = f" <{dictionary_text(properties)}>" if properties else ""
+        text = f'"{name}"({", ".join(operands)}){given}'
         kept = self.attributes(op) if op is not None and op.attributes else ""
         end = f"{kept} : {signature_text(operand_types, result_types)}"
         if not regions:
@@ -329,11 +329,8 @@ class BodyWriter:
             if write is not None:
                 write(op, self)
                 return
-            form = REGULAR.get(type(op))  # pyright: ignore[reportArgumentType]
             if not self.writes(op):
                 self.lines.append(f"{self._indent}{self.program.captured(op)}")
-            elif form is not None:
-                self.regular(op, form)
             elif isinstance(op, SourceOp):
                 self._same(op)
             elif isinstance(op, UnrealizedConversionCastOp):
@@ -365,30 +362,6 @@ class BodyWriter:
             self.types(op.result_types),
             op.regions,
         )
-
-    def regular(
-        self, op: Operation, form: RegularForm, extra: Mapping[str, object] | None = None
-    ) -> None:
-        """
-        Adds an operation that is the same in StableHLO.
-
-        `extra`: clauses of the custom form with what their text is made of.
-        """
-        values = form.values(op.properties)
-        operands, results = op.operands, op.results
-        names = self.leaves(operands)
-        operand_types = self.types([value.type for value in operands])
-        result_types = self.types([value.type for value in results])
-        custom = form.custom
-        if custom is None:
-            properties = form.generic(values)
-            self.generic(op, form.name, names, operand_types, properties, result_types, op.regions)
-            return
-        items = custom.items(names, {**values, **extra} if extra else values)
-        types = custom.types.text(operand_types, result_types)
-        space = " " if items else ""
-        attributes = self.attributes(op) if op.attributes else ""
-        self.define(op, f"{form.name}{space}{items}{attributes} : {types}", result_types)
 
 
 def leaves_of(tree: Tree) -> list[str]:

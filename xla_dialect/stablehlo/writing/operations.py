@@ -22,10 +22,8 @@ from xla_dialect.stablehlo.writing import (
     control_flow,
     custom_calls,
     data_movement,
-    reduction,
 )
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
-from xla_dialect.stablehlo.writing.regular import REGULAR
 from xla_dialect.xdsl.operation_table import OperationTable
 
 INEXPRESSIBLE: Mapping[type[XlaOp], str] = {
@@ -55,17 +53,16 @@ def write_kept(op: Operation, body: BodyWriter) -> None:
 WRITERS = OperationTable[Write](
     {
         **data_movement.WRITERS,
-        **reduction.WRITERS,
         **control_flow.WRITERS,
         **collectives.WRITERS,
         **custom_calls.WRITERS,
         **{op: partial(_write_inexpressible, reason) for op, reason in INEXPRESSIBLE.items()},
     }
 ).add((*CHECK.operations, *INTERPRETER.operations), write_kept)
-"""The operations with a writer of their own; `REGULAR` has the others."""
+"""The operations that are written as text."""
 
 
 def has_stablehlo(operation: type[XlaOp]) -> bool:
     """Whether StableHLO text has an operation, or what is exactly the same."""
-    has_form = any(operation in table for table in (SAME, FROM_XLA, WRITERS, REGULAR))
+    has_form = any(operation in table for table in (SAME, FROM_XLA, WRITERS))
     return operation is ReturnOp or (operation not in INEXPRESSIBLE and has_form)
