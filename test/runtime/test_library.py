@@ -46,14 +46,12 @@ def check(command: Sequence[str | Path], ways: Sequence[str]) -> None:
         assert found.returncode == 0, (way, found.stderr)
 
 
-@pytest.mark.full
 @pytest.mark.sanitizers
 @each_driver
 def test_threads_race_for_nothing(name: str, tmp_path: Path) -> None:
     check([driver(name, tmp_path, ZIG, "-O1", "-fsanitize=thread")], DRIVERS[name])
 
 
-@pytest.mark.full
 @pytest.mark.sanitizers
 @each_driver
 def test_memory_and_arithmetic(name: str, tmp_path: Path) -> None:
@@ -61,7 +59,6 @@ def test_memory_and_arithmetic(name: str, tmp_path: Path) -> None:
     check([driver(name, tmp_path, ("gcc",), *options)], DRIVERS[name])
 
 
-@pytest.mark.full
 @pytest.mark.sanitizers
 @pytest.mark.qemu
 @each_driver
