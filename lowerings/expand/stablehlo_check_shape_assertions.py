@@ -20,7 +20,7 @@ class StablehloCheckShapeAssertionsPass(ModulePass):
     Checks what `@shape_assertion` says of the sizes of arguments, and erases these calls.
 
     ```
-    "stablehlo.custom_call"(%ok) <{call_target_name = "shape_assertion", ...}> : (tensor<i1>) -> ()
+    stablehlo.custom_call @shape_assertion(%ok) {error_message = "..."} : (tensor<i1>) -> ()
     // becomes nothing, or the error with its message
     ```
     """

@@ -47,10 +47,9 @@ class StablehloRefineArgumentsPass(ModulePass):
     // becomes
     func.func @main(%x: tensor<2xf32>) -> tensor<?xf32> {
       %0 = "stablehlo.constant"() <{value = dense<2> : tensor<1xi64>}> : () -> tensor<1xi64>
-      %1 = "stablehlo.custom_call"(%x, %0) <{
-        call_target_name = "stablehlo.shape_refinement_operand_wrapper",
+      %1 = stablehlo.custom_call @stablehlo.shape_refinement_operand_wrapper(%x, %0) {
         indices_of_shape_operands = dense<1> : tensor<1xi64>
-      }> : (tensor<2xf32>, tensor<1xi64>) -> tensor<?xf32>
+      } : (tensor<2xf32>, tensor<1xi64>) -> tensor<?xf32>
       %2 = "stablehlo.negate"(%1) : (tensor<?xf32>) -> tensor<?xf32>
       func.return %2 : tensor<?xf32>
     }
@@ -87,7 +86,7 @@ def _refine(argument: BlockArgument, type_: Attribute) -> Sequence[Operation]:
     """Gives an argument its type; what makes one of the declared type of it, for its users."""
     sizes = extents(cast(Array, type_))
     added: list[Operation] = []
-    properties: dict[str, Attribute] = {"call_target_name": StringAttr(WRAPPER)}
+    attributes: dict[str, Attribute] = {}
     if DYNAMIC_INDEX not in sizes:
         literal = DenseIntOrFPElementsAttr.from_list(TensorType(i64, [len(sizes)]), sizes)
         added.append(
@@ -98,12 +97,13 @@ def _refine(argument: BlockArgument, type_: Attribute) -> Sequence[Operation]:
             )
         )
         positions = DenseIntOrFPElementsAttr.from_list(TensorType(i64, [1]), [1])
-        properties[SHAPE_OPERANDS] = positions
+        attributes[SHAPE_OPERANDS] = positions
     wrapper = create(
         _CLASSES["stablehlo.custom_call"],
         operands=[argument, *(value for op in added for value in op.results)],
         result_types=[argument.type],
-        properties=properties,
+        properties={"call_target_name": StringAttr(WRAPPER)},
+        attributes=attributes,
     )
     argument.replace_uses_with_if(wrapper.results[0], lambda use: use.operation is not wrapper)
     Rewriter.replace_value_with_new_type(argument, type_)

@@ -14,7 +14,7 @@
 // CANONICAL: func.func public @main(%x: tensor<?x3xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
 func.func public @main(%x: tensor<?x3xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
   // ARGUMENTS: [[S:%.*]] = stablehlo.constant dense<[2, 3]> : tensor<2xi64>
-  // ARGUMENTS: [[X:%.*]] = "stablehlo.custom_call"(%x, [[S]]) <{call_target_name = "stablehlo.shape_refinement_operand_wrapper", indices_of_shape_operands = dense<1> : tensor<1xi64>}> : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<?x3xf32>
+  // ARGUMENTS: [[X:%.*]] = stablehlo.custom_call @stablehlo.shape_refinement_operand_wrapper(%x, [[S]]) {indices_of_shape_operands = dense<1> : tensor<1xi64>} : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<?x3xf32>
   // ARGUMENTS: %size = stablehlo.get_dimension_size [[X]], dim = 0 : (tensor<?x3xf32>) -> tensor<i32>
   %size = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x3xf32>) -> tensor<i32>
   %two = stablehlo.constant dense<2> : tensor<i32>

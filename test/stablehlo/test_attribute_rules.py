@@ -62,7 +62,15 @@ def infeed(layout: str) -> str:
     return f'"stablehlo.infeed"(%t) <{{layout = {layout}}}> : (!stablehlo.token) -> (tensor<4xf32>, !stablehlo.token)'
 
 
+def recv(handle: str, results: str) -> str:
+    return f'"stablehlo.recv"(%t) {{channel_handle = {handle}}} : (!stablehlo.token) -> {results}'
+
+
+HANDLE = "#stablehlo.channel_handle<handle = 1, type = 1>"
+
 LEGAL = [
+    recv(HANDLE, "(tensor<4xf32>, !stablehlo.token)"),
+    f'stablehlo.composite "a.b" %x ({{ stablehlo.return %x : tensor<4x4xf32> }}) {{decomposition = @f}} : {SAME}',
     infeed("[[0]]"),
     dot(precisions("HIGH", "HIGHEST")),
     dot(precisions()),
@@ -77,6 +85,11 @@ LEGAL = [
 ]
 
 ILLEGAL = {
+    # Earlier spellings of transfers.
+    recv(HANDLE, "tuple<tensor<4xf32>, !stablehlo.token>"): "(Result) declared",
+    recv("{handle = 1 : i64, type = 1 : i64}", "(tensor<4xf32>, !stablehlo.token)"): (
+        "channel_handle: "
+    ),
     dot(precisions("HIGH", "HIGH", "HIGH")): "precision_config has 3 entries",
     dot(precisions("HIGH", "LOW")): "LOW is none of DEFAULT, HIGH, HIGHEST",
     dot(f"{algorithm()}, {precisions('HIGH', 'DEFAULT')}"): "precision_config is not DEFAULT",
@@ -112,7 +125,7 @@ ILLEGAL = {
 def program(operation: str) -> str:
     return (
         "func.func @main(%x: tensor<4x4xf32>, %a: tensor<f32>, %i: tensor<i64>, %ii: tensor<1x1xi64>, %n: tensor<1xindex>, %nn: tensor<2xindex>, %t: !stablehlo.token, %b: tensor<i1>) {\n"
-        f"%0{':2' * ('infeed' in operation)} = {operation}\nreturn\n}}\n"
+        f"%0{':2' * operation.endswith('!stablehlo.token)')} = {operation}\nreturn\n}}\n"
         "func.func private @f(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {\nreturn %x : tensor<4x4xf32>\n}"
     )
 

@@ -160,9 +160,12 @@ def test_composite():
     ("attributes", "message"),
     [
         ("decomposition = @g", "there is no function @g"),
-        ("version = 1 : i32", "decomposition is None, not the name of a function"),
+        ("version = 1 : i32", "decomposition is missing"),
         ("decomposition = @f, version = -1 : i32", "version is -1, which is negative"),
-        ('decomposition = @f, composite_attributes = "x"', "not a dictionary"),
+        (
+            'decomposition = @f, composite_attributes = "x"',
+            "should be of base attribute dictionary",
+        ),
     ],
 )
 def test_composite_errors(attributes: str, message: str):

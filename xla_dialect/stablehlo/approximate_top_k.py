@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     BoolAttr,
     DictionaryAttr,
     IntegerAttr,
-    SymbolRefAttr,
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
@@ -24,11 +22,12 @@ from xla_dialect.ops.data_movement import SliceOp
 from xla_dialect.ops.sorting import SortOp
 from xla_dialect.shapes.size_arithmetic import bounded, compatible_sizes, is_unknown
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
-from xla_dialect.stablehlo.source import SourceOp, UnknownShape
+from xla_dialect.stablehlo.ops.custom_calls import CustomCallOp
+from xla_dialect.stablehlo.source import UnknownShape
 from xla_dialect.types import Array, array, is_array, spell
 
 
-def convert_approximate_top_k(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_approximate_top_k(op: CustomCallOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`@ApproxTopK(inputs..., inits...)`; the configuration says how many, and where."""
     operands, declared = conversion.operands(op), conversion.result_types(op)
     count = len(operands) // 2
@@ -63,9 +62,9 @@ def convert_approximate_top_k(op: SourceOp, conversion: Conversion) -> Sequence[
     return [_first(v, type_, conversion) for v, type_ in zip(ordered, declared, strict=True)]
 
 
-def _configuration(op: SourceOp) -> tuple[int, int, bool]:
+def _configuration(op: CustomCallOp) -> tuple[int, int, bool]:
     """The dimension that is searched, how many are wanted, whether only these are returned."""
-    found = [op.take(name) for name in ("mhlo.backend_config", "backend_config")]
+    found = [op.attributes.pop("mhlo.backend_config", None), op.backend_config]
     given = next((each for each in found if isinstance(each, DictionaryAttr)), None)
     if given is None:
         op.fail("its configuration is missing")
@@ -78,12 +77,11 @@ def _configuration(op: SourceOp) -> tuple[int, int, bool]:
     return values[0], values[1], bool(values[2])
 
 
-def _comparator(op: SourceOp) -> str:
-    called = op.take("called_computations")
-    names = cast("ArrayAttr[Attribute]", called).data if isinstance(called, ArrayAttr) else ()
-    if len(names) != 1 or not isinstance(names[0], SymbolRefAttr):
+def _comparator(op: CustomCallOp) -> str:
+    names = op.callees
+    if len(names) != 1:
         op.fail("names one comparator as its called computation")
-    return names[0].root_reference.data
+    return names[0]
 
 
 def _first(value: SSAValue, type_: Attribute, conversion: Conversion) -> SSAValue:

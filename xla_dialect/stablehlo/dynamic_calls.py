@@ -7,13 +7,12 @@ shapes only, and others with operands that say the sizes of results.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 from xdsl.dialects.builtin import (
-    ArrayAttr,
+    DenseArrayBase,
     DictionaryAttr,
     IntegerAttr,
-    SymbolRefAttr,
+    StringAttr,
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
@@ -28,7 +27,8 @@ from xla_dialect.stablehlo.attributes import RngAlgorithmAttr, xla_word
 from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.dynamic_shapes import sized_result, take_shape
 from xla_dialect.stablehlo.expanded_calls import EXPANDED_CALLS, ReplacedCall
-from xla_dialect.stablehlo.source import SourceOp, UnknownShape
+from xla_dialect.stablehlo.ops.custom_calls import CustomCallOp
+from xla_dialect.stablehlo.source import UnknownShape, has_elements, integers_of
 from xla_dialect.types import fits, spell_all
 
 SHAPE_OPERANDS = "indices_of_shape_operands"
@@ -36,9 +36,12 @@ WRAPPER = "stablehlo.shape_refinement_operand_wrapper"
 """The target of the call that gives users of a refined argument its former type."""
 
 
-def take_shape_operands(op: SourceOp) -> Sequence[int]:
+def take_shape_operands(op: CustomCallOp) -> Sequence[int]:
     """The positions of the operands that say sizes, one for each result; none if none does."""
-    positions = op.integers(SHAPE_OPERANDS, ())
+    given = op.attributes.pop(SHAPE_OPERANDS, DenseArrayBase.from_list(i64, ()))
+    positions = integers_of(given)
+    if positions is None or not has_elements(given, i64):
+        op.fail(f"{SHAPE_OPERANDS} is {given}, not a list of i64")
     count = len(op.operands)
     if positions and len(positions) != len(op.results):
         op.fail(f"{SHAPE_OPERANDS} has {len(positions)} entries for {len(op.results)} results")
@@ -47,7 +50,9 @@ def take_shape_operands(op: SourceOp) -> Sequence[int]:
     return positions
 
 
-def apply_shape_operands(op: SourceOp, conversion: Conversion, positions: Sequence[int]) -> None:
+def apply_shape_operands(
+    op: CustomCallOp, conversion: Conversion, positions: Sequence[int]
+) -> None:
     """
     Gives results the sizes that operands at these positions say, and takes those operands away.
 
@@ -68,16 +73,19 @@ def apply_shape_operands(op: SourceOp, conversion: Conversion, positions: Sequen
     op.operands = [value for i, value in enumerate(op.operands) if i not in positions]
 
 
-def _known(op: SourceOp, conversion: Conversion, position: int) -> tuple[int, ...]:
+def _known(op: CustomCallOp, conversion: Conversion, position: int) -> tuple[int, ...]:
     found = conversion.constant_integers(conversion.operands(op)[position])
     if found is None:
         raise UnknownShape(op, position)
     return found
 
 
-def convert_assertion(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_assertion(op: CustomCallOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`@shape_assertion(condition, values...)`: nothing, or its message with the values put in."""
-    message = op.text("error_message")
+    text = op.attributes.pop("error_message", None)
+    if not isinstance(text, StringAttr):
+        op.fail(f"error_message is {text}, not a string")
+    message = text.data
     if not op.operands or op.results:
         op.fail("takes a condition and values, and has no results")
     (holds,) = _known(op, conversion, 0) or (0,)
@@ -89,15 +97,14 @@ def convert_assertion(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue
     return ()
 
 
-def convert_dynamic_reduce_window(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_dynamic_reduce_window(op: CustomCallOp, conversion: Conversion) -> Sequence[SSAValue]:
     """
     `@stablehlo.dynamic_reduce_window(inputs..., inits..., sizes, strides, base dilations, window
     dilations, padding)`, with the reducer as called computation.
     """
     count = len(op.operands) - 5
-    called = op.take("called_computations")
-    names = cast("ArrayAttr[Attribute]", called).data if isinstance(called, ArrayAttr) else ()
-    if count < 2 or count % 2 or len(names) != 1 or not isinstance(names[0], SymbolRefAttr):
+    names = op.callees
+    if count < 2 or count % 2 or len(names) != 1:
         op.fail("takes inputs, init values, five lists, and one called computation")
     sizes, strides, base, dilations, padding = (_known(op, conversion, count + i) for i in range(5))
     try:
@@ -110,7 +117,7 @@ def convert_dynamic_reduce_window(op: SourceOp, conversion: Conversion) -> Seque
         )
     except (SpellingError, ValueError) as error:
         op.fail(str(error))
-    body = conversion.computation(names[0].root_reference.data, op)
+    body = conversion.computation(names[0], op)
     return conversion.emit(
         ReduceWindowOp,
         conversion.operands(op)[:count],
@@ -120,7 +127,7 @@ def convert_dynamic_reduce_window(op: SourceOp, conversion: Conversion) -> Seque
     )
 
 
-def convert_dynamic_top_k(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_dynamic_top_k(op: CustomCallOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`@stablehlo.dynamic_top_k(operand, k)`."""
     if len(op.operands) != 2 or len(op.results) != 2:
         op.fail("takes an array and a number, and has two results")
@@ -130,32 +137,34 @@ def convert_dynamic_top_k(op: SourceOp, conversion: Conversion) -> Sequence[SSAV
     return conversion.emit(TopkOp, [operand], conversion.result_types(op), properties)
 
 
-def convert_dynamic_approximate_top_k(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_dynamic_approximate_top_k(
+    op: CustomCallOp, conversion: Conversion
+) -> Sequence[SSAValue]:
     """`@stablehlo.dynamic_approx_top_k(inputs..., inits..., k)`: `@ApproxTopK` for a known k."""
     if not op.operands:
         op.fail("takes arrays, as many initial values, and a number")
     (k,) = _known(op, conversion, len(op.operands) - 1)
-    config = op.take("mhlo.backend_config")
+    config = op.attributes.get("mhlo.backend_config")
     entries = dict(config.data) if isinstance(config, DictionaryAttr) else {}
-    op.properties["mhlo.backend_config"] = DictionaryAttr({**entries, "top_k": IntegerAttr(k, i64)})
+    op.attributes["mhlo.backend_config"] = DictionaryAttr({**entries, "top_k": IntegerAttr(k, i64)})
     op.operands = op.operands[:-1]
     return convert_approximate_top_k(op, conversion)
 
 
-def convert_dynamic_bits(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_dynamic_bits(op: CustomCallOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`@stablehlo.dynamic_rng_bit_generator(state, sizes)`."""
     if len(op.operands) != 2 or len(op.results) != 2:
         op.fail("takes a state and the sizes of the bits, and has two results")
     sizes = take_shape(op, conversion, 1)
     types = [conversion.result_types(op)[0], sized_result(op, conversion, sizes, 1)]
-    algorithm = op.take("rng_algorithm")
+    algorithm = op.attributes.pop("rng_algorithm", None)
     if not isinstance(algorithm, RngAlgorithmAttr):
         op.fail(f"rng_algorithm is {algorithm}, not #stablehlo<rng_algorithm ...>")
     properties = {"algorithm": xla_word(algorithm)}
     return conversion.emit(RngBitGeneratorOp, conversion.operands(op)[:1], types, properties)
 
 
-def convert_wrapper(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_wrapper(op: CustomCallOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`@stablehlo.shape_refinement_operand_wrapper(operand)`: the operand, in its own type."""
     operands, declared = conversion.operands(op), conversion.result_types(op)
     given = [operand.type for operand in operands]

@@ -28,8 +28,6 @@ from xla_dialect.self_checking.check import CHECK
 from xla_dialect.self_checking.interpreter import INTERPRETER
 from xla_dialect.shardy import SHARDY, ShardyOp
 from xla_dialect.stablehlo import (
-    composite,
-    custom_calls,
     sharding,
 )
 from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES
@@ -50,10 +48,7 @@ from xla_dialect.verification.verify import InvalidProgram, invalid_program, ver
 from xla_dialect.xdsl.linking import release
 from xla_dialect.xdsl.traversal import deep_recursion, operations_in
 
-ROWS: Mapping[str, Row] = {
-    **custom_calls.ROWS,
-    **composite.ROWS,
-}
+ROWS: Mapping[str, Row] = {}
 """Every operation of StableHLO and CHLO that is read, and those beside them."""
 
 

@@ -13,6 +13,7 @@ from xla_dialect.ops import control_flow as xla
 from xla_dialect.ops.transfers import AddDependencyOp
 from xla_dialect.ops.tuples import GetTupleElementOp
 from xla_dialect.stablehlo.conversion import Conversion, Legalize
+from xla_dialect.stablehlo.legalize.custom_calls import composite_of_xla
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla, Tree, flat
 from xla_dialect.stablehlo.legalize.tuples import elements_of, tuple_of
 from xla_dialect.stablehlo.ops import control_flow as stablehlo
@@ -68,7 +69,7 @@ def conditional_of_xla(op: xla.ConditionalOp, legalization: FromXla) -> Sequence
 def call_of_xla(op: xla.CallOp | func.CallOp, legalization: FromXla) -> Sequence[Tree]:
     """`func.call`, or a composite where that is kept."""
     if isinstance(op, xla.CallOp) and op.is_composite.value.data:
-        return legalization.kept(op)
+        return composite_of_xla(op, legalization)
     properties = {"callee": SymbolRefAttr(callee(op))}
     operands, types = legalization.operands(op), legalization.result_types(op)
     return legalization.emit(func.CallOp, operands, types, properties).results

@@ -63,6 +63,8 @@ class FromXla:
         self._location: LocationAttr = UnknownLoc()
         self._last: Operation | None = None
         """The last operation that was added for the one that is legalized."""
+        self._takes_attributes = True
+        """Whether it takes the attributes of that one."""
         self._symbols: set[str] = set()
         self._outlined: list[FuncOp] = []
         self.contexts: dict[Operation, Sequence[SSAValue]] = {}
@@ -103,13 +105,17 @@ class FromXla:
         result_types: Sequence[Attribute],
         properties: Mapping[str, Attribute] | None = None,
         regions: Sequence[Region] = (),
+        attributes: Mapping[str, Attribute] | None = None,
     ) -> Operation:
         """
         Adds an operation at the current place.
 
-        The last one that a pattern adds gets the names of the results and the attributes.
+        The last one that a pattern adds gets the names of the results and, unless it is given
+        others, the attributes.
         """
         op = self._last = self.emit_unnamed(op_class, operands, result_types, properties, regions)
+        self._takes_attributes = attributes is None
+        op.attributes.update(attributes or {})
         return op
 
     def same(self, op: XlaOp, op_class: type[StableHloOp]) -> Sequence[SSAValue]:
@@ -277,7 +283,7 @@ class FromXla:
             fail(op, str(error))
         made = self._last
         if made is not None:
-            if attributes:
+            if attributes and self._takes_attributes:
                 made.attributes.update(discardable(attributes))
             hints = [value.name_hint for value in op.results]
             results = cast(Sequence[SSAValue], made.results)

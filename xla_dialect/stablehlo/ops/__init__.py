@@ -16,6 +16,7 @@ from xla_dialect.stablehlo.ops import (
     contraction,
     control_flow,
     creation,
+    custom_calls,
     data_movement,
     dynamic_shapes,
     elementwise,
@@ -53,6 +54,7 @@ FAMILIES = (
     linear_algebra,
     normalization,
     random,
+    custom_calls,
 )
 
 

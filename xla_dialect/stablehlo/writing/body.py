@@ -46,8 +46,6 @@ class ModuleWriter(Protocol):
 
     def type_text(self, type_: Attribute, /) -> str: ...
 
-    def outline(self, region: Region, name: str, /) -> str: ...
-
     def captured(self, op: Operation, /) -> str: ...
 
     def new_name(self, hint: str | None, /) -> str: ...
@@ -64,8 +62,6 @@ class BodyWriter:
         self.program = program
         self.lines: list[str] = []
         self.writers = writers
-        self.absorbed: set[Operation] = set()
-        """Operations that the text of one before them includes."""
         self.trees: dict[SSAValue, Any] = program._ssa_values
         self.type_text = program.type_text
         self.name = program.new_name
@@ -112,48 +108,11 @@ class BodyWriter:
             return tree
         raise Inexpressible("a tuple is an operand, where StableHLO has none")
 
-    def packed(self, value: SSAValue) -> str:
-        """A single name for a value, for which tuples are made."""
-        return self._pack(self.trees[value], value.type)
-
-    def _pack(self, tree: Tree, type_: Attribute) -> str:
-        if not isinstance(tree, tuple):
-            return leaves_of(tree)[0]
-        assert isinstance(type_, TupleType)
-        elements = [
-            self._pack(part, each) for part, each in zip(tree, type_.types.data, strict=True)
-        ]
-        types = ", ".join(map(self.type_text, type_.types.data))
-        return self.emit(
-            f"stablehlo.tuple {', '.join(elements)}{' ' if elements else ''}: tuple<{types}>"
-        )
-
-    def unpacked(self, name: str, type_: Attribute) -> Tree:
-        """Takes a tuple of StableHLO apart."""
-        if not isinstance(type_, TupleType):
-            return name
-        whole = self.type_text(type_)
-        return tuple(
-            self.unpacked(
-                self.emit(
-                    f"stablehlo.get_tuple_element {name}[{i}] : ({whole}) -> {self.type_text(each)}"
-                ),
-                each,
-            )
-            for i, each in enumerate(type_.types.data)
-        )
-
     def bind(self, values: Sequence[SSAValue], names: Iterable[Tree]) -> None:
         """Values have these leaves from now on."""
         rest = iter(names)
         for value in values:
             self.trees[value] = grown(value.type, rest)
-
-    def bind_context(self, op: Operation, operands: Sequence[Tree], names: Sequence[Tree]) -> None:
-        """The context of a start is its operands, its results, and what StableHLO has not."""
-        count = len(flatten(op.result_types))
-        missing = [None] * (count - len(operands) - len(names))
-        self.bind(op.results, [*operands, *names, *missing])
 
     # Lines
 
@@ -298,30 +257,10 @@ class BodyWriter:
         """Adds the last line of an operation with regions."""
         self.lines.append(f"{self._indent}{text}{self._location}")
 
-    def branches(self, op: Operation, name: str, index: str, index_type: str) -> None:
-        """Adds an operation that runs one of its regions; their parameters are bound already."""
-        results = self.types(op.result_types)
-        names, head = self.heading(len(results), [value.name_hint for value in op.results])
-        self.line(f'{head}"{name}"({index}) ({{')
-        for i, region in enumerate(op.regions):
-            if i:
-                self.line("}, {")
-            self.content(region.block)
-        self.close(f"}}){self.attributes(op)} : {signature_text([index_type], results)}")
-        self.bind(op.results, names)
-
-    def inline(self, block: Block, operands: Iterable[Tree]) -> list[str]:
-        """Adds the operations of a block on these leaves; returns the leaves of its results."""
-        self.bind(block.args, operands)
-        self.operations(block)
-        return self.leaves(self.returned(block))
-
     # Operations
 
     def operation(self, op: Operation) -> None:
         """Adds the lines for one operation; raises StableHloPrintError."""
-        if op in self.absorbed:
-            return
         if self.program.debug_info:
             self._location = f" {location_of(op.location, op.attributes.get(METADATA))}"
         try:

@@ -18,9 +18,7 @@ from xla_dialect.stablehlo.inexpressible import Inexpressible
 from xla_dialect.stablehlo.legalize.from_xla import SAME
 from xla_dialect.stablehlo.legalize.patterns import FROM_XLA
 from xla_dialect.stablehlo.writing import (
-    collectives,
     control_flow,
-    custom_calls,
     data_movement,
 )
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
@@ -54,8 +52,6 @@ WRITERS = OperationTable[Write](
     {
         **data_movement.WRITERS,
         **control_flow.WRITERS,
-        **collectives.WRITERS,
-        **custom_calls.WRITERS,
         **{op: partial(_write_inexpressible, reason) for op, reason in INEXPRESSIBLE.items()},
     }
 ).add((*CHECK.operations, *INTERPRETER.operations), write_kept)

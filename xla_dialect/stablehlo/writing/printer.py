@@ -14,7 +14,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from xla_dialect.sharding.attributes import MESHES
 from xla_dialect.stablehlo.array_types import stablehlo_type
@@ -31,7 +31,6 @@ class StableHloPrinter(MlirPrinter):
     def __init__(self, debug_info: bool = False):
         super().__init__(StringIO())
         self.debug_info = debug_info
-        self.outlined: list[str] = []
         self._texts: dict[int, tuple[Attribute, str]] = {}
         """By the identity of an attribute, which is held to keep it unique."""
         self._templates: dict[tuple[object, ...], str | None] = {}
@@ -40,11 +39,9 @@ class StableHloPrinter(MlirPrinter):
         self._taken: set[str] = set()
         self._arguments = 0
         self.body = BodyWriter(self, WRITERS)
-        self.symbols: set[str] = set()
 
     def text(self, module: ModuleOp) -> str:
         """The text of a module."""
-        self.symbols = {op.sym_name.data for op in module.ops if isinstance(op, FuncOp)}
         self._print_module(module)
         return cast(StringIO, self.stream).getvalue()
 
@@ -230,8 +227,6 @@ class StableHloPrinter(MlirPrinter):
         self.print_op_attributes(attributes, print_keyword=True)
         self.print_string(" {")
         self.print_block(module.body.block, print_block_args=False)
-        for text in self.outlined:
-            self.print_string(f"\n{text}")
         self.print_string("\n}\n")
 
     def _print_function(self, function: FuncOp) -> None:
@@ -279,36 +274,3 @@ class StableHloPrinter(MlirPrinter):
         self._copies.clear()
         self._taken.clear()
         self._next_valid_name_id[-1] = self._arguments = 0
-
-    def outline(self, region: Region, name: str) -> str:
-        """Makes a private function of a region; returns its symbol."""
-        symbol = name
-        number = 0
-        while symbol in self.symbols:
-            symbol, number = f"{name}_{number}", number + 1
-        self.symbols.add(symbol)
-        state = self.stream, self._ssa_values.copy(), self._copies.copy(), self._taken.copy()
-        numbers = self._next_valid_name_id[-1], self._arguments, self._indent
-        lines = self.body.lines
-        self.forget_names()
-        self.body.lines, self._indent = [], 1
-        body, block = self.body, region.block
-        types = body.types(argument.type for argument in block.args)
-        names = body.parameters(block)
-        inputs = ", ".join(f"{n}: {t}" for n, t in zip(names, types, strict=True))
-        results = body.types(value.type for value in body.returned(block))
-        after = results[0] if len(results) == 1 else f"({', '.join(results)})"
-        with self.indented():
-            body.operations(block)
-            returned = body.returned(block)
-            listed = ", ".join(body.leaves(returned))
-            typed = ", ".join(body.types(value.type for value in returned))
-            body.line(f"return {listed} : {typed}" if listed else "return")
-        head = f"  func.func private {symbol_text(symbol)}({inputs}) -> {after} {{"
-        self.outlined.append("\n".join([head, *body.lines, "  }"]))
-        self.body.lines = lines
-        self._next_valid_name_id[-1], self._arguments, self._indent = numbers
-        self.stream, values, self._copies, self._taken = state
-        self._ssa_values.clear()
-        self._ssa_values.update(values)
-        return symbol

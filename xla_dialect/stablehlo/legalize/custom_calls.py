@@ -1,0 +1,433 @@
+"""Custom calls and composites.
+
+Some custom calls become operations. Of others, layouts, configuration and aliases stay as
+attributes of HLO. Tuples stay tuples here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BoolAttr,
+    Builtin,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    IndexType,
+    IntegerAttr,
+    StringAttr,
+    TensorType,
+    TupleType,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Dialect, Operation, SSAValue, TypeAttribute
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from xla_dialect import shardy
+from xla_dialect.devices.replica_groups import ReplicaGroupsAttr
+from xla_dialect.layout import LayoutAttr
+from xla_dialect.op import decode
+from xla_dialect.ops import custom_calls as xla
+from xla_dialect.ops.collectives import RaggedAllToAllOp
+from xla_dialect.ops.control_flow import CallOp
+from xla_dialect.sharding.attributes import SHARDING, ShardingAttr, ShardingPerValueAttr
+from xla_dialect.stablehlo.array_types import stablehlo_type
+from xla_dialect.stablehlo.attribute_text import (
+    discardable,
+    frontend_attributes,
+    plain_text,
+    unescaped,
+)
+from xla_dialect.stablehlo.attributes import (
+    ATTRIBUTES,
+    CHLO_ATTRIBUTES,
+    FIELDS,
+    Fields,
+    integers,
+)
+from xla_dialect.stablehlo.conversion import Conversion, Legalize
+from xla_dialect.stablehlo.dynamic_calls import (
+    REPLACED_CALLS,
+    apply_shape_operands,
+    take_shape_operands,
+)
+from xla_dialect.stablehlo.inexpressible import Inexpressible
+from xla_dialect.stablehlo.legalize.chlo import FUNCTIONS
+from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
+from xla_dialect.stablehlo.mesh_groups import MeshAxes
+from xla_dialect.stablehlo.ops import custom_calls as stablehlo
+from xla_dialect.stablehlo.ops.collectives import groups_among, groups_in, matrix_of_groups
+from xla_dialect.stablehlo.source import UnknownShape
+from xla_dialect.text.shapes import parse_type
+from xla_dialect.types import (
+    Array,
+    is_unbounded,
+    spell_all,
+    tuple_elements,
+)
+from xla_dialect.xdsl.operation_table import OperationTable
+from xla_dialect.xdsl.text import MlirParser
+
+# From StableHLO
+
+
+def convert_custom_call(op: stablehlo.CustomCallOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.custom_call`; what is not interpreted is kept."""
+    properties = op.xla_properties()
+    replaced = REPLACED_CALLS.get(op.call_target_name.data)
+    shapes = take_shape_operands(op)
+    if replaced is None:
+        op.attributes.update(_kept(op, shapes, conversion))
+    if shapes:
+        apply_shape_operands(op, conversion, shapes)
+    if replaced is not None:
+        return replaced(op, conversion)
+    types = conversion.result_types(op)
+    if any(map(is_unbounded, types)) and not conversion.KEEPS_UNKNOWN_SIZES:
+        raise UnknownShape(
+            op, message=f"no operand says the sizes of its results {spell_all(types)}"
+        )
+    return conversion.emit(xla.CustomCallOp, conversion.operands(op), types, properties)
+
+
+def _kept(
+    op: stablehlo.CustomCallOp, shapes: Sequence[int], conversion: Conversion
+) -> Mapping[str, Attribute]:
+    """
+    What a call says of its operands and results, and for what it calls.
+
+    The operands at the positions `shapes` say shapes, and are none of the call that is left.
+    """
+    kept: dict[str, Attribute] = {}
+    config = op.backend_config
+    if isinstance(config, StringAttr):
+        # Quoted as in HLO text, where an empty string is the same as no attribute.
+        escaped = config.data.replace("\\", "\\\\").replace('"', '\\"')
+        config = StringAttr(f'"{escaped}"') if config.data else None
+    if config is not None:
+        kept["xla.backend_config"] = config
+    groups = op.attributes.get("replica_groups")
+    if isinstance(groups, MeshAxes):
+        del op.attributes["replica_groups"]
+        kept["xla.replica_groups"] = ReplicaGroupsAttr(groups_among(groups, conversion.meshes))
+    aliases = op.output_operand_aliases
+    if aliases is not None and aliases.data:
+        spelled = _spelled_aliases(op, aliases.data, shapes)
+        kept["xla.output_to_operand_aliasing"] = StringAttr(spelled)
+    for name in ("called_computations", *stablehlo.LAYOUTS):
+        value = op.properties.get(name)
+        if name == stablehlo.LAYOUTS[0] and op.operand_layouts is not None:
+            layouts = op.operand_layouts.data
+            value = ArrayAttr(found for i, found in enumerate(layouts) if i not in shapes)
+        if value is not None and value != ArrayAttr(()):
+            kept[f"xla.{name}"] = value
+    return kept
+
+
+def _spelled_aliases(
+    op: stablehlo.CustomCallOp, aliases: Sequence[Attribute], dropped: Sequence[int]
+) -> str:
+    """Which results share memory with operands, as HLO text says it: `{{}: (0, {})}`."""
+    found: list[str] = []
+    for alias in aliases:
+        fields = dict(alias.data) if isinstance(alias, Fields) else {}
+        output_indices, operand_indices = (
+            cast("tuple[int, ...]", decode(fields.get(f"{side}_tuple_indices")) or ())
+            for side in ("output", "operand")
+        )
+        index = decode(fields.get("operand_index"))
+        if not isinstance(index, int):
+            op.fail(f"output_operand_aliases has {alias}, not #stablehlo.output_operand_alias<...>")
+        _check_alias(op, output_indices, index, operand_indices)
+        if index in dropped:
+            op.fail(f"output_operand_aliases: operand {index} says a shape")
+        index -= sum(position < index for position in set(dropped))
+        output, operand = (",".join(map(str, found)) for found in (output_indices, operand_indices))
+        found.append(f"{{{output}}}: ({index}, {{{operand}}})")
+    return f"{{{', '.join(found)}}}"
+
+
+def _check_alias(
+    op: stablehlo.CustomCallOp, output: Sequence[int], operand: int, indices: Sequence[int]
+) -> None:
+    """An alias connects parts of one type."""
+    if not 0 <= operand < len(op.operands):
+        op.fail(f"output_operand_aliases: there is no operand {operand}")
+    results = cast("tuple[TypeAttribute, ...]", tuple(op.result_types))
+    whole = results[0] if len(results) == 1 else TupleType(results)
+    result = _part_of(op, whole, output)
+    given = _part_of(op, op.operands[operand].type, indices)
+    if result != given:
+        op.fail(f"output_operand_aliases: the result has type {result}, the operand {given}")
+
+
+def _part_of(op: stablehlo.CustomCallOp, type_: Attribute, indices: Sequence[int]) -> Attribute:
+    """The part of a type at indices into nested tuples."""
+    for index in indices:
+        if not isinstance(type_, TupleType) or not 0 <= index < len(type_.types.data):
+            op.fail(f"output_operand_aliases: {type_} has no element {index}")
+        type_ = type_.types.data[index]
+    return type_
+
+
+def convert_composite(op: stablehlo.CompositeOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """
+    A call of the decomposition; name, version and attributes are kept as HLO keeps them.
+
+    That is as frontend attributes: a dictionary, or its text where it holds a dictionary itself.
+    A composite that is named as a function of StableHLO or CHLO is that function.
+    """
+    op.verify_()
+    operands, name = conversion.operands(op), op.composite_name.data
+    version = "0" if op.version is None else str(op.version.value.data)
+    callee_name = op.decomposition.root_reference.data
+    function = conversion.function_to_inline(callee_name, operands)
+    attributes = op.composite_attributes
+    has_attributes = attributes is not None and bool(attributes.data)
+    if name in FUNCTIONS and len(operands) == 1 and not has_attributes:
+        return FUNCTIONS[name](op, conversion)
+    if function is not None:
+        return conversion.inline_call(op, function)
+    kept: dict[str, Attribute] = {
+        f"{_COMPOSITE}name": StringAttr(name),
+        f"{_COMPOSITE}version": StringAttr(version),
+    }
+    op.attributes["xla.frontend_attributes"] = (
+        StringAttr(
+            f'{{{_COMPOSITE}attributes={attributes},{_COMPOSITE}name="{name}",'
+            f'{_COMPOSITE}version="{version}"}}'
+        )
+        if has_attributes
+        else DictionaryAttr(kept)
+    )
+    return conversion.emit(
+        CallOp,
+        operands,
+        conversion.result_types(op),
+        {"to_apply": op.decomposition, "is_composite": BoolAttr.from_bool(True)},
+    )
+
+
+_COMPOSITE = "composite."
+"""How the names of frontend attributes begin that say what a call stands for."""
+
+
+# From XLA
+
+
+def composite_of_xla(op: CallOp, legalization: FromXla) -> Sequence[SSAValue]:
+    """`stablehlo.composite`, with what the frontend attributes of the call say."""
+    attributes = discardable(op.attributes)
+    attributes.pop("mhlo.frontend_attributes", None)
+    kept = op.attributes.get("xla.frontend_attributes")
+    found = {} if kept is None else frontend_attributes(kept)
+    name = found.pop(f"{_COMPOSITE}name", None)
+    if name is None:
+        raise Inexpressible("a composite without a name in its frontend attributes")
+    properties: dict[str, Attribute] = {
+        "name": StringAttr(name),
+        "decomposition": op.to_apply,
+    }
+    version = int(found.pop(f"{_COMPOSITE}version", "0"))
+    if version:
+        properties["version"] = IntegerAttr(version, i32)
+    text = found.pop(f"{_COMPOSITE}attributes", "{}")
+    if text.strip() != "{}":
+        properties["composite_attributes"] = _dictionary(text)
+    if found:
+        rest = {name: StringAttr(text) for name, text in found.items()}
+        attributes["mhlo.frontend_attributes"] = DictionaryAttr(rest)
+    operands, types = legalization.operands(op), legalization.result_types(op)
+    return legalization.emit(
+        stablehlo.CompositeOp, operands, types, properties, attributes=attributes
+    ).results
+
+
+def _dictionary(text: str) -> Attribute:
+    """The dictionary that a text of MLIR stands for, as HLO text keeps it; Inexpressible."""
+    try:
+        found = MlirParser(_context(), text).parse_attribute()
+    except (ParseError, VerifyException, ValueError):
+        found = None
+    if not isinstance(found, DictionaryAttr):
+        raise Inexpressible(f"{text} is no dictionary of MLIR")
+    return found
+
+
+@cache
+def _context() -> Context:
+    context = Context(allow_unregistered=True)
+    attributes = (("stablehlo", ATTRIBUTES), ("chlo", CHLO_ATTRIBUTES))
+    for dialect in (Builtin, *(Dialect(name, [], list(found)) for name, found in attributes)):
+        context.load_dialect(dialect)
+    return context
+
+
+def custom_call_of_xla(op: xla.CustomCallOp, legalization: FromXla) -> Sequence[SSAValue]:
+    """`stablehlo.custom_call`, or the operation of Shardy that it stands for."""
+    attributes = discardable(op.attributes)
+    operands = list(map(legalization.packed, op.operands))
+    types = list(map(stablehlo_type, op.result_types))
+    said = _shardy_operation(op)
+    if said is not None:
+        if said[0] is shardy.ShardingConstraintOp:
+            del attributes[SHARDING]
+        made = legalization.emit(said[0], operands, types, said[1], attributes=attributes)
+    else:
+        properties = _properties(op, legalization)
+        groups = op.attributes.get("xla.replica_groups")
+        if isinstance(groups, ReplicaGroupsAttr):
+            attributes["replica_groups"] = groups_in(op, groups.data)
+        made = legalization.emit(
+            stablehlo.CustomCallOp, operands, types, properties, attributes=attributes
+        )
+    return [leaf for value in made.results for leaf in legalization.unpacked(value)]
+
+
+def _shardy_operation(
+    call: xla.CustomCallOp,
+) -> tuple[type[Operation], dict[str, Attribute]] | None:
+    """The operation of Shardy that a call stands for, if its attributes say so; its properties."""
+    names = (SHARDING, xla.GROUP_ID, xla.ALLOWED_DIRECTION)
+    match call.custom_call_target.data, [call.attributes.get(name) for name in names]:
+        case xla.SHARDING_CONSTRAINT, [ShardingPerValueAttr() as found, *_] if len(found.data) == 1:
+            return shardy.ShardingConstraintOp, {"sharding": ShardingAttr(found.data[0])}
+        case xla.SHARDING_GROUP, [_, IntegerAttr() as number, _]:
+            group = IntegerAttr(cast(int, decode(cast(Attribute, number))), i64)
+            return shardy.ShardingGroupOp, {"group_id": group}
+        case xla.PROPAGATION_BARRIER, [_, _, StringAttr() as word]:
+            direction = IntegerAttr(shardy.DIRECTIONS.index(word.data), i32)
+            return shardy.PropagationBarrierOp, {"allowed_direction": direction}
+        case _:
+            return None
+
+
+def _properties(call: xla.CustomCallOp, legalization: FromXla) -> dict[str, Attribute]:
+    """The properties of StableHLO's custom calls, those that say something."""
+    target = call.custom_call_target
+    found: dict[str, Attribute] = {"call_target_name": target}
+    version = call.api_version
+    number = stablehlo.ORIGINAL
+    if version is not None:
+        number = stablehlo.API_VERSIONS.index(version.data)
+    if number != stablehlo.ORIGINAL:
+        found["api_version"] = IntegerAttr(number, i32)
+    if call.custom_call_has_side_effect.value.data:
+        found["has_side_effect"] = call.custom_call_has_side_effect
+    config = call.attributes.get("xla.backend_config")
+    if config is not None:
+        found["backend_config"] = _configuration(config, number == stablehlo.TYPED)
+    called = [legalization.outline(region, target.data) for region in call.regions]
+    kept = call.attributes.get("xla.called_computations")
+    if called or kept is not None:
+        found["called_computations"] = kept if kept is not None else ArrayAttr(called)
+    aliases = call.attributes.get("xla.output_to_operand_aliasing")
+    if aliases is not None:
+        found["output_operand_aliases"] = _aliases(plain_text(aliases))
+    return found | _layouts(call)
+
+
+def _configuration(config: Attribute, typed: bool) -> Attribute:
+    """A dictionary for typed calls, else a string; HLO text has one in quotes, or JSON."""
+    if isinstance(config, DictionaryAttr):
+        return config
+    text = plain_text(config)
+    if typed and text.startswith("{"):
+        return _dictionary(text)
+    quoted = len(text) > 1 and text.startswith('"') and text.endswith('"')
+    return StringAttr(unescaped(text[1:-1]) if quoted else text)
+
+
+_ALIAS = re.compile(r"\{([\d,\s]*)\}:\s*\((\d+),\s*\{([\d,\s]*)\}")
+
+
+def _aliases(text: str) -> Attribute:
+    """`{{1}: (0, {})}` as a list of `#stablehlo.output_operand_alias`."""
+    found: list[Attribute] = []
+    for output, operand, element in _ALIAS.findall(text):
+        places = [[int(n) for n in part.split(",") if n.strip()] for part in (output, element)]
+        fields = {
+            "output_tuple_indices": integers(places[0]),
+            "operand_index": IntegerAttr(int(operand), i64),
+            "operand_tuple_indices": integers(places[1]),
+        }
+        found.append(FIELDS["output_operand_alias"](tuple(fields.items())))
+    return ArrayAttr(found)
+
+
+def _layouts(call: xla.CustomCallOp) -> dict[str, Attribute]:
+    """
+    The layouts of operands and results, both or none.
+
+    They are those that StableHLO gave. From HLO text they are its constraints for the operands and
+    the layouts of the results' types, if there are any.
+    """
+    names = stablehlo.LAYOUTS
+    kept = [call.attributes.get(f"xla.{name}") for name in names]
+    if any(isinstance(value, ArrayAttr) for value in kept):
+        return {name: value or ArrayAttr(()) for name, value in zip(names, kept, strict=True)}
+    constraints = call.attributes.get("xla.operand_layout_constraints")
+    results: Sequence[Attribute] = call.result_types
+    if len(results) == 1:
+        results = tuple_elements(results[0]) or results
+    given = any(
+        isinstance(type_, TensorType) and isinstance(cast(Array, type_).encoding, LayoutAttr)
+        for type_ in results
+    )
+    operands: Sequence[Attribute] = call.operand_types
+    if isinstance(constraints, StringAttr):
+        operands = tuple_elements(parse_type(f"({constraints.data[1:-1]})")) or ()
+    elif not given:
+        return {}
+    if any(isinstance(type_, TupleType) for type_ in (*operands, *results)):
+        return {}
+    return dict(zip(names, map(_layouts_of, (operands, results)), strict=True))
+
+
+def _layouts_of(types: Iterable[Attribute]) -> Attribute:
+    return ArrayAttr(map(_layout_of, types))
+
+
+def _layout_of(type_: Attribute) -> Attribute:
+    """`dense<[1, 0]> : tensor<2xindex>`, from minor to major."""
+    order: Sequence[int] = ()
+    if isinstance(type_, TensorType):
+        array = cast(Array, type_)
+        order = tuple(reversed(range(len(array.shape))))
+        if isinstance(array.encoding, LayoutAttr):
+            order = array.encoding.data.minor_to_major
+    list_type = cast(Any, TensorType(IndexType(), (len(order),)))
+    return DenseIntOrFPElementsAttr.from_list(list_type, list(order))
+
+
+def ragged_all_to_all_of_xla(op: RaggedAllToAllOp, legalization: FromXla) -> Sequence[SSAValue]:
+    """The custom call that XLA reads as this operation; StableHLO has none."""
+    config: dict[str, Attribute] = {"replica_groups": matrix_of_groups(op.groups)}
+    if op.channel_id is not None:
+        config["channel_id"] = op.channel_id
+    properties: dict[str, Attribute] = {
+        "call_target_name": StringAttr("ragged_all_to_all"),
+        "api_version": IntegerAttr(stablehlo.TYPED, i32),
+        "backend_config": DictionaryAttr(config),
+    }
+    operands, types = legalization.operands(op), legalization.result_types(op)
+    return legalization.emit(stablehlo.CustomCallOp, operands, types, properties).results
+
+
+TO_XLA = (
+    OperationTable[Legalize]()
+    .add(stablehlo.CustomCallOp, convert_custom_call)
+    .add(stablehlo.CompositeOp, convert_composite)
+)
+
+FROM_XLA = (
+    OperationTable[LegalizeFromXla]()
+    .add(xla.CustomCallOp, custom_call_of_xla)
+    .add(RaggedAllToAllOp, ragged_all_to_all_of_xla)
+)
