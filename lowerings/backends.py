@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from enum import Flag, auto
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar
 
 from lowerings.driver.compilation_error import CompilationError
 from lowerings.driver.source import read_file
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 Program: TypeAlias = Runnable
 """A program ready to run: see `lowerings.execution.processes.Runnable`."""
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
 
 class Where(Flag):
     """Who has an option, and what depends on it, beside `Options` and `lowerings.compile`."""
@@ -48,7 +51,7 @@ class Where(Flag):
 
 
 @dataclass(frozen=True)
-class OptionFacts:
+class OptionDeclaration:
     """What is said of an option where it is declared, beside its type and default."""
 
     help: str
@@ -60,9 +63,9 @@ class OptionFacts:
 
 def option(
     help: str, where: Where = Where.NOWHERE, *, metavar: str | None = None
-) -> Mapping[str, OptionFacts]:
+) -> Mapping[str, OptionDeclaration]:
     """What the field of an option keeps."""
-    return {"facts": OptionFacts(help, where, metavar)}
+    return {"declaration": OptionDeclaration(help, where, metavar)}
 
 
 @dataclass(frozen=True)
@@ -251,11 +254,11 @@ class Options:
     def decisions(self) -> dict[str, str]:
         """The options that decide what a program becomes; of files the content."""
         found: dict[str, str] = {}
-        for name, facts in facts_of_options().items():
-            if Where.FILE in facts.where:
+        for name, declared in declared_options().items():
+            if Where.FILE in declared.where:
                 path: str | Path | None = getattr(self, name)
                 found[name] = "none" if path is None else read_file(path)
-            elif Where.CODE in facts.where:
+            elif Where.CODE in declared.where:
                 found[name] = str(getattr(self, name))
         found["donate"] = str(self.donate if self.donate == "aliased" else sorted(self.donate))
         return found
@@ -308,14 +311,36 @@ class Options:
 
 
 @cache
-def facts_of_options() -> Mapping[str, OptionFacts]:
+def declared_options() -> Mapping[str, OptionDeclaration]:
     """What is said of each option, in the order of their declaration."""
-    return {each.name: each.metadata["facts"] for each in fields(Options)}
+    return {each.name: each.metadata["declaration"] for each in fields(Options)}
 
 
 def options_at(where: Where) -> tuple[str, ...]:
     """The names of the options that stand there."""
-    return tuple(name for name, facts in facts_of_options().items() if where in facts.where)
+    return tuple(name for name, found in declared_options().items() if where in found.where)
+
+
+def takes_options(where: Where = Where.NOWHERE) -> Callable[[_Function], _Function]:
+    """Puts the options that stand somewhere, or all, in the place of `**options` in a signature."""
+
+    def complete(function: _Function) -> _Function:
+        own, names = inspect.signature(function), options_at(where)
+        kept = [each for each in own.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        added = [
+            inspect.Parameter(
+                each.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=each.default_factory if each.default is MISSING else each.default,
+                annotation=each.type,
+            )
+            for each in fields(Options)
+            if each.name in names
+        ]
+        vars(function)["__signature__"] = own.replace(parameters=[*kept, *added])
+        return function
+
+    return complete
 
 
 class RunLimits(TypedDict, total=False):

@@ -18,6 +18,7 @@ from lowerings.backends import (
     REFERENCE,
     Options,
     Program,
+    takes_options,
 )
 from lowerings.driver.collector import collector_paused
 from lowerings.driver.compilation_error import CompilationError
@@ -69,6 +70,7 @@ __all__ = [
 ]
 
 
+@takes_options()
 def compile(
     text_or_path: str | bytes | Path | ModuleOp,
     *,

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from lowerings.backends import Options, Where, options_at
+from lowerings.backends import Options, Where, options_at, takes_options
 from lowerings.compilation import Program
 from lowerings.compiler_options import DUMP, PASSES, fields_of_options
 from lowerings.compiler_options import compiler_options as read_options
@@ -39,6 +39,7 @@ _tracing: ContextVar[bool] = ContextVar("tracing", default=False)
 """Whether JAX is tracing for us: then functions inside are traced along."""
 
 
+@takes_options(Where.JIT)
 def jit(
     fun: Callable[..., Any] | None = None,
     *,

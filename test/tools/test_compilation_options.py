@@ -1,13 +1,15 @@
 """Options of compilation are declared once, and have the same meaning wherever they stand."""
 
 import argparse
+import inspect
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from lowerings.backends import Options, Where, facts_of_options, options_at
+import lowerings
+from lowerings.backends import Options, Where, declared_options, options_at
 from lowerings.compiler_options import compiler_options, fields_of_options
 from lowerings.jax import jit
 from tools.compilation_arguments import add_option
@@ -30,7 +32,7 @@ def test_options_of_the_device_are_fields(name: str) -> None:
             compiler_options({f"xdsl_{name}": "no such"})
 
 
-@pytest.mark.parametrize("name", [n for n, f in facts_of_options().items() if f.metavar])
+@pytest.mark.parametrize("name", [n for n, f in declared_options().items() if f.metavar])
 def test_command_lines_have_them_as_they_are_declared(name: str) -> None:
     text, value = EXAMPLES[kind(name)]
     parser = argparse.ArgumentParser()
@@ -42,10 +44,19 @@ def test_command_lines_have_them_as_they_are_declared(name: str) -> None:
 
 
 def test_jit_has_those_that_say_so() -> None:
-    for name in facts_of_options():
+    for name in declared_options():
         if name not in options_at(Where.JIT):
             with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
                 jit(**cast(Any, {name: None}))
+
+
+def test_signatures_have_them() -> None:
+    found = inspect.signature(lowerings.compile).parameters
+    assert found.keys() >= declared_options().keys()
+    assert found["check_bounds"].default is None
+    assert "options" not in found
+    assert "check_bounds" not in inspect.signature(jit).parameters
+    assert "schedules" in inspect.signature(jit).parameters
 
 
 @pytest.mark.parametrize("name", options_at(Where.FILE))
