@@ -97,7 +97,11 @@ def _has_stablehlo(text: str) -> bool:
         place = candidate.start()
         line = text.rfind("\n", 0, place) + 1
         end = text.find("\n", place)
-        end = min(len(text) if end < 0 else end, place + _AROUND_A_NAME)
+        end = len(text) if end < 0 else end
+        most = place + _AROUND_A_NAME
+        if most < end:  # a name that is cut may look like another one
+            cut = max(text.rfind(sign, place, most) for sign in "{,")
+            end = cut if cut > place else most
         around = text[max(line, place - _AROUND_A_NAME) : end]
         if _STABLEHLO.search(_STRING_OR_COMMENT.sub(r"\1", around)):
             return True

@@ -33,10 +33,6 @@ def in_mhlo(use: Use) -> str:
     return re.sub(r'(["#!])(?:stable|c)hlo', r"\1mhlo", text)
 
 
-KEPT_AS_LISTS = {"stablehlo.dynamic_conv"}
-"""Programs of unknown sizes keep their lists as they are written, which jaxlib does not take."""
-
-
 @pytest.mark.jax
 def test_operations_of_stablehlo() -> None:
     """What jaxlib takes in MHLO, in both forms, is the program that StableHLO says."""
@@ -55,7 +51,7 @@ def test_operations_of_stablehlo() -> None:
             else:
                 assert printed(written) == expected, text
     assert count > 400
-    assert refused == KEPT_AS_LISTS
+    assert not refused
 
 
 def program(operation: str, result: str = "tensor<2x3xf32>") -> str:

@@ -270,7 +270,7 @@ def test_code_for_another_processor():
         ),
         (
             "func.func @main(%x: f32) -> f32 attributes {xla.entry} {\nfunc.return %x : f32\n}",
-            r"func.func: an entry",
+            r"func.func in @main: an entry",
         ),
         ("func.func @f(%x: tensor<4xf32>) {\nfunc.return\n}", r"type tensor<4xf32> has no form"),
         ("func.func @f(%x: i7) {\nfunc.return\n}", r"type i7 has no form in LLVM IR"),

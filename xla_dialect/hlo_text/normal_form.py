@@ -72,7 +72,7 @@ def fail(op: Operation, message: str) -> NoReturn:
 
 
 @dataclass(slots=True, eq=False)
-class Instruction:
+class NormalInstruction:
     """`name = type opcode(operands), attributes`"""
 
     opcode: str
@@ -81,7 +81,7 @@ class Instruction:
     """The name that is wanted; the one that is printed may have a number behind it."""
     is_given: bool
     """Whether the operation has that name; otherwise it makes way for names that others have."""
-    operands: Sequence[Instruction]
+    operands: Sequence[NormalInstruction]
     form: Opcode | None
     """How `properties` are spelled; a parameter has none."""
     properties: Attributes
@@ -93,31 +93,31 @@ class Instruction:
     """What stands in the place of operands: a literal, or the number of a parameter."""
     called: Sequence[tuple[str, Sequence[str]]] = ()
     """Attributes with the names of computations."""
-    inner: Instruction | None = None
+    inner: NormalInstruction | None = None
     """Of `negate-start` and its like, what runs; its attributes are printed first."""
     reference: str = ""
     """How it is printed as an operand; the printer fills it in."""
 
 
 @dataclass
-class Computation:
+class NormalComputation:
     """The inside of a computation."""
 
-    parameters: Sequence[Instruction]
-    instructions: Sequence[Instruction]
+    parameters: Sequence[NormalInstruction]
+    instructions: Sequence[NormalInstruction]
     """All of them, parameters too, in the order of printing."""
-    root: Instruction
+    root: NormalInstruction
     result: Attribute
     callees: Sequence[str]
     """The names of the computations that it calls."""
 
 
-class Computations:
+class NormalComputations:
     """The computations of a module by name, called ones before those that call them."""
 
     def __init__(
         self,
-        text_of: Callable[[Computation, Attributes], str],
+        text_of: Callable[[NormalComputation, Attributes], str],
         names: FreeNames,
         avoided: Sequence[str] = (),
         *,
@@ -127,7 +127,7 @@ class Computations:
         `text_of` prints a computation with what is kept of it. New names differ from `avoided`, the
         names of the text that the module comes from; or all are `computation_0` and so on.
         """
-        self.by_name: dict[str, tuple[Computation, str]] = {}
+        self.by_name: dict[str, tuple[NormalComputation, str]] = {}
         """With their texts. Functions may be called before they are here."""
         self.functions: dict[str, str] = {}
         """The names of the computations of functions, by symbol."""
@@ -163,7 +163,7 @@ class Computations:
     def add_region(
         self,
         name: str | None,
-        computation: Computation,
+        computation: NormalComputation,
         kept: Attributes,
         make_name: Callable[[], str],
         may_share: bool,
@@ -425,25 +425,27 @@ class ComputationBuilder:
     regions.
     """
 
-    computations: Computations
+    computations: NormalComputations
     block: Block
     outer: ComputationBuilder | None = None
     """That of the computation around it, if there is one."""
-    instructions: list[Instruction] = field(default_factory=list[Instruction])
+    instructions: list[NormalInstruction] = field(default_factory=list[NormalInstruction])
     """Without parameters."""
-    parameters: list[Instruction] = field(default_factory=list[Instruction])
+    parameters: list[NormalInstruction] = field(default_factory=list[NormalInstruction])
     positions: Sequence[int] = ()
     """The lines on which parameters stand, where they are not the first ones."""
     callees: dict[str, None] = field(default_factory=dict[str, None])
     source: Operation | None = None
     """The operation whose instructions are being made."""
-    values: dict[SSAValue, Instruction] = field(default_factory=dict[SSAValue, Instruction])
-    tuples: dict[Operation | Block, tuple[Instruction, ResultShape]] = field(
-        default_factory=dict[Operation | Block, tuple[Instruction, ResultShape]]
+    values: dict[SSAValue, NormalInstruction] = field(
+        default_factory=dict[SSAValue, NormalInstruction]
+    )
+    tuples: dict[Operation | Block, tuple[NormalInstruction, ResultShape]] = field(
+        default_factory=dict[Operation | Block, tuple[NormalInstruction, ResultShape]]
     )
     """The tuples of the results of an operation, or of the parameters of a block."""
-    elements: dict[tuple[Instruction, int], Instruction] = field(
-        default_factory=dict[tuple[Instruction, int], Instruction]
+    elements: dict[tuple[NormalInstruction, int], NormalInstruction] = field(
+        default_factory=dict[tuple[NormalInstruction, int], NormalInstruction]
     )
     """What is taken out of them already."""
     captured: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
@@ -460,7 +462,7 @@ class ComputationBuilder:
         packed: bool = False,
         captured: Sequence[SSAValue] = (),
         hands_on: bool = False,
-    ) -> Computation:
+    ) -> NormalComputation:
         """
         The normal form of the block, which ends with a return.
 
@@ -492,14 +494,14 @@ class ComputationBuilder:
             fail(last, f"{last.name}: {error}")
         types = [value.type for value in returned]
         result = types[0] if len(types) == 1 else tuple_of(types)
-        return Computation(self.parameters, self._ordered(), root, result, list(self.callees))
+        return NormalComputation(self.parameters, self._ordered(), root, result, list(self.callees))
 
-    def _ordered(self) -> Sequence[Instruction]:
+    def _ordered(self) -> Sequence[NormalInstruction]:
         """All instructions: a parameter on its line, but before its first use."""
         if not self.positions:
             return [*self.parameters, *self.instructions]
         waiting = sorted(zip(self.positions, range(len(self.positions)), strict=True))
-        found: dict[Instruction, None] = {}
+        found: dict[NormalInstruction, None] = {}
         for instruction in self.instructions:
             while waiting and waiting[0][0] <= len(found):
                 found[self.parameters[waiting.pop(0)[1]]] = None
@@ -514,7 +516,7 @@ class ComputationBuilder:
     def _parameter(self, type_: Attribute, given: str | None, name: str, kept: Attributes) -> None:
         number = len(self.parameters)
         self.parameters.append(
-            Instruction(
+            NormalInstruction(
                 *("parameter", type_, name if given is None else given, given is not None),
                 *((), None, NO_ATTRIBUTES, kept, None, number),
             )
@@ -547,11 +549,11 @@ class ComputationBuilder:
 
     # Operands
 
-    def operand(self, value: SSAValue) -> Instruction:
+    def operand(self, value: SSAValue) -> NormalInstruction:
         """The instruction that a value is here; raises NoHloSpelling where there is none."""
         return self.values.get(value) or self._resolve(value)
 
-    def _resolve(self, value: SSAValue) -> Instruction:
+    def _resolve(self, value: SSAValue) -> NormalInstruction:
         """Takes a value out of its tuple, or gets one that is defined around this block."""
         owner = self.block if value in self.captured else value.owner
         found = self.tuples.get(owner)
@@ -568,7 +570,7 @@ class ComputationBuilder:
             f"uses a value of {user.name} around its computation, which HLO cannot express"
         )
 
-    def _element(self, whole: Instruction, path: Path, hint: str | None) -> Instruction:
+    def _element(self, whole: NormalInstruction, path: Path, hint: str | None) -> NormalInstruction:
         """The element of a tuple, taken out the first time it is asked for."""
         for depth, index in enumerate(path, 1):
             known = self.elements.get((whole, index))
@@ -582,7 +584,7 @@ class ComputationBuilder:
             whole = known
         return whole
 
-    def pack(self, values: Sequence[SSAValue]) -> Instruction:
+    def pack(self, values: Sequence[SSAValue]) -> NormalInstruction:
         """The only value, or the tuple of the values."""
         if len(values) == 1:
             return self.operand(values[0])
@@ -603,14 +605,14 @@ class ComputationBuilder:
         assert isinstance(value, OpResult | BlockArgument)
         return value.index if value.owner is owner else -1
 
-    def _packed_operands(self, op: Operation, opcode: Opcode) -> list[Instruction]:
+    def _packed_operands(self, op: Operation, opcode: Opcode) -> list[NormalInstruction]:
         """The operands, those that are a single one in HLO as a tuple."""
         values = op.operands
         if not opcode.packed:
             known = self.values
             return [known.get(value) or self._resolve(value) for value in values]
         places = opcode.operation.contract().structure.operands.segments(len(values))
-        operands: list[Instruction] = []
+        operands: list[NormalInstruction] = []
         for name, place in places.items():
             if isinstance(place, slice) and name in opcode.packed:
                 operands.append(self.pack(values[place]))
@@ -627,12 +629,12 @@ class ComputationBuilder:
         name: str | None,
         type_: Attribute,
         form: Opcode,
-        operands: Sequence[Instruction],
+        operands: Sequence[NormalInstruction],
         properties: Attributes = NO_ATTRIBUTES,
         argument: Attribute | None = None,
-    ) -> Instruction:
+    ) -> NormalInstruction:
         """Adds an instruction that no operation stands for."""
-        instruction = Instruction(
+        instruction = NormalInstruction(
             *(form.name, type_, name or form.name, False, operands, form, properties),
             *(NO_ATTRIBUTES, self.source, argument),
         )
@@ -651,12 +653,12 @@ class ComputationBuilder:
         self,
         op: Operation,
         form: Opcode,
-        operands: Sequence[Instruction],
+        operands: Sequence[NormalInstruction],
         result: ResultShape | None = None,
         properties: Attributes | None = None,
         attributes: Attributes | None = None,
         called: Sequence[str] = (),
-    ) -> Instruction:
+    ) -> NormalInstruction:
         """
         Adds the instruction for an operation, whose results are known from then on.
 
@@ -668,7 +670,7 @@ class ComputationBuilder:
             name = given_name(results[0].name_hint, op.attributes.get("xla.name"))
         is_plain = len(results) == 1 and result is None
         shape = None if is_plain else result or _result_shape(op)
-        instruction = Instruction(
+        instruction = NormalInstruction(
             form.name,
             results[0].type if shape is None else shape.type,
             name or form.name,
@@ -791,7 +793,7 @@ class ComputationBuilder:
         else:
             called = self._regions(inner)
         start = self._define(op, OPCODES["async-start"], operands)
-        start.inner = Instruction(
+        start.inner = NormalInstruction(
             *(form.name, start.type, "", False, (), form, inner.properties, inner.attributes, op),
             called=self._naming(inner, form, called) if called else (),
         )
@@ -813,7 +815,7 @@ class ComputationBuilder:
             self._rename(part, base + form.name.removeprefix("async"))
 
     @staticmethod
-    def _rename(instruction: Instruction, opcode: str) -> None:
+    def _rename(instruction: NormalInstruction, opcode: str) -> None:
         """Gives an instruction another opcode, after which it is named if it has no name."""
         instruction.opcode = opcode
         if not instruction.is_given:
@@ -896,7 +898,7 @@ def _position(kept: Attributes, number: int) -> int:
     return cast("IntegerAttr[Any]", found).value.data if isinstance(found, IntegerAttr) else number
 
 
-def _name_maker(op: Operation, number: int, computation: Computation) -> Callable[[], str]:
+def _name_maker(op: Operation, number: int, computation: NormalComputation) -> Callable[[], str]:
     """A name for the computation of a region: that of its only operation, or of the region."""
 
     def make() -> str:

@@ -45,9 +45,9 @@ from xla_dialect.hlo_text.importer import TABLE_ATTRIBUTES
 from xla_dialect.hlo_text.naming import KEYWORDS, FreeNames, valid_name
 from xla_dialect.hlo_text.normal_form import (
     Attributes,
-    Computation,
-    Computations,
-    Instruction,
+    NormalComputation,
+    NormalComputations,
+    NormalInstruction,
     dictionaries,
     fail,
     name_list,
@@ -148,7 +148,7 @@ def print_module(module: ModuleOp, options: HloPrintOptions) -> str:
     entry = _entry(module, functions)
     order = name_list(module.attributes.get("xla.computation_order"))
     printer = _Printer(options)
-    computations = Computations(
+    computations = NormalComputations(
         *(printer.text_of, FreeNames(printer.keywords), order),
         are_numbered=options.canonicalize_computations,
     )
@@ -216,7 +216,7 @@ def _tables(module: ModuleOp) -> str:
 
 
 def _in_order(
-    computations: Mapping[str, tuple[Computation, str]], order: Sequence[str], entry: str
+    computations: Mapping[str, tuple[NormalComputation, str]], order: Sequence[str], entry: str
 ) -> Iterable[str]:
     """
     The computations in the order of the text that the module comes from, the entry last otherwise.
@@ -248,7 +248,7 @@ SILENT = {
 """Values of attributes that are not printed, as they are the default."""
 
 
-def _head_attributes(module: ModuleOp, entry: FuncOp, computation: Computation) -> str:
+def _head_attributes(module: ModuleOp, entry: FuncOp, computation: NormalComputation) -> str:
     """The attributes after the name of the module: `, is_scheduled=true, ...`."""
     parameters = [parameter.type for parameter in computation.parameters]
     found = _of_stablehlo(module, entry) | dict(module.attributes)
@@ -469,7 +469,7 @@ class _Printer:
         self._names = FreeNames()
         """Those of the instructions of the computation that is printed."""
 
-    def head(self, name: str, computation: Computation) -> str:
+    def head(self, name: str, computation: NormalComputation) -> str:
         """The name of a computation, and its signature."""
         if not self.options.print_program_shape:
             return self._percent + name
@@ -477,7 +477,7 @@ class _Printer:
         result = self._shape(computation.result)
         return f"{self._percent}{name} ({', '.join(parameters)}) -> {result}"
 
-    def text_of(self, computation: Computation, kept: Attributes) -> str:
+    def text_of(self, computation: NormalComputation, kept: Attributes) -> str:
         """The lines of a computation, its closing brace and what follows that."""
         indices, root = self.options.print_tuple_indices, computation.root
         reserved = {i.name for i in computation.instructions if i.is_given and i.form is not None}
@@ -503,7 +503,7 @@ class _Printer:
         trailing = "".join(form.text(kept) for form in self._trailing) if kept else ""
         return "\n".join((*lines, f"}}{trailing}"))
 
-    def _name(self, instruction: Instruction, reserved: Container[str]) -> None:
+    def _name(self, instruction: NormalInstruction, reserved: Container[str]) -> None:
         """Gives an instruction a name that is free."""
         names = self._names
         name = names.take(instruction.name, () if instruction.is_given else reserved)
@@ -512,7 +512,7 @@ class _Printer:
         instruction.name = name
         instruction.reference = self._percent + name
 
-    def _line(self, instruction: Instruction) -> str:
+    def _line(self, instruction: NormalInstruction) -> str:
         """`name = type opcode(operands), attributes`"""
         argument = instruction.argument
         if argument is None:
@@ -557,7 +557,7 @@ class _Printer:
             known = self._literals[key] = spell_literal(dense)
         return known
 
-    def _attributes(self, instruction: Instruction) -> str:
+    def _attributes(self, instruction: NormalInstruction) -> str:
         """All attributes: the opcode's own, those that name computations, what any may carry."""
         text = "" if instruction.inner is None else self._attributes(instruction.inner)
         opcode, attributes = instruction.form, instruction.attributes
@@ -606,7 +606,7 @@ class _Printer:
         return f", control-predecessors={{{', '.join(found)}}}" if found else ""
 
 
-def _is_index(instruction: Instruction) -> bool:
+def _is_index(instruction: NormalInstruction) -> bool:
     """Whether it has no line of its own, for its uses say `%p#0` in its place."""
     if instruction.opcode != "get-tuple-element":
         return False

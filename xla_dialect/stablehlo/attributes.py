@@ -274,15 +274,15 @@ FLAG: Any = IntegerAttr.constr(i1)
 
 
 @irdl_attr_definition
-class ChannelHandle(Fields):
+class ChannelHandleAttr(Fields):
     """`#stablehlo.channel_handle<handle = 1, type = 1>`."""
 
     name = "stablehlo.channel_handle"
 
     @staticmethod
-    def of(number: int, kind: int) -> ChannelHandle:
+    def of(number: int, kind: int) -> ChannelHandleAttr:
         """The handle of a channel with this number and of this type."""
-        return ChannelHandle(
+        return ChannelHandleAttr(
             (("handle", IntegerAttr(number, i64)), ("type", IntegerAttr(kind, i64)))
         )
 
@@ -463,14 +463,14 @@ class RaggedPrecisionAttr(Word, EnumAttribute[Precision]):
 
 
 @irdl_attr_definition
-class FftTypeAttr(Word, EnumAttribute[FftType]):
+class StableHloFftTypeAttr(Word, EnumAttribute[FftType]):
     """An `FftType` as an attribute."""
 
     name = "stablehlo.fft_type"
 
 
 @irdl_attr_definition
-class TransposeAttr(Word, EnumAttribute[Transpose]):
+class StableHloTransposeAttr(Word, EnumAttribute[Transpose]):
     """A `Transpose` as an attribute."""
 
     name = "stablehlo.transpose"
@@ -595,8 +595,8 @@ def _number(value: Attribute | None) -> float | int:
 
 
 _WORDS: Mapping[type[Attribute], type[EnumAttribute[Any]]] = {
-    xla.FftTypeAttr: FftTypeAttr,
-    xla.TransposeAttr: TransposeAttr,
+    xla.FftTypeAttr: StableHloFftTypeAttr,
+    xla.TransposeAttr: StableHloTransposeAttr,
     xla.RandomAlgorithmAttr: RngAlgorithmAttr,
     xla.RandomDistributionAttr: RngDistributionAttr,
 }
@@ -627,7 +627,7 @@ ATTRIBUTES: tuple[type[Attribute], ...] = (
     TokenType,
     FutureType,
     Bounds,
-    ChannelHandle,
+    ChannelHandleAttr,
     ConvolutionNumbers,
     DotNumbers,
     DotAlgorithm,
@@ -636,11 +636,11 @@ ATTRIBUTES: tuple[type[Attribute], ...] = (
     AccuracyModeAttr,
     ComparisonDirectionAttr,
     ComparisonTypeAttr,
-    FftTypeAttr,
+    StableHloFftTypeAttr,
     PrecisionAttr,
     RngAlgorithmAttr,
     RngDistributionAttr,
-    TransposeAttr,
+    StableHloTransposeAttr,
     ResultAccuracy,
     *FIELDS.values(),
 )

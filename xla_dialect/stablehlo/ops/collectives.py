@@ -41,7 +41,7 @@ from xla_dialect.shapes.size_arithmetic import divisible
 from xla_dialect.sharding.attributes import meshes_of
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.shardy import Meshes, meshes_around
-from xla_dialect.stablehlo.attributes import ChannelHandle
+from xla_dialect.stablehlo.attributes import ChannelHandleAttr
 from xla_dialect.stablehlo.inexpressible import Inexpressible
 from xla_dialect.stablehlo.mesh_groups import Chosen, MeshAxes, mesh_of
 from xla_dialect.stablehlo.op import StableHloOp
@@ -128,7 +128,7 @@ def _name_of_mesh(mesh: Mesh, op: Operation) -> str | None:
 class CollectiveOp(StableHloOp):
     """A collective, over a channel or not: number 0 stands for none."""
 
-    channel_handle = opt_prop_def(ChannelHandle)
+    channel_handle = opt_prop_def(ChannelHandleAttr)
 
     def xla_properties(self) -> dict[str, Attribute]:
         """The number of the channel, instead of its handle."""
@@ -144,7 +144,7 @@ class CollectiveOp(StableHloOp):
         own = cls.get_irdl_definition().properties
         found = {name: value for name, value in super().properties_of(op).items() if name in own}
         if op.channel is not None:
-            found["channel_handle"] = ChannelHandle.of(op.channel, DEVICE_TO_DEVICE)
+            found["channel_handle"] = ChannelHandleAttr.of(op.channel, DEVICE_TO_DEVICE)
         return found
 
 

@@ -164,7 +164,7 @@ _ALGORITHM_TYPES: Mapping[str, Attribute] = {
 
 
 @irdl_custom_directive
-class DotDimensions(CustomDirective):
+class ContractedDimensions(CustomDirective):
     """`batching_dims = [0] x [0], contracting_dims = [2] x [1]`; the first need not be there."""
 
     numbers: AttributeVariable
@@ -327,9 +327,9 @@ class DotGeneralOp(ContractionOp):
     }
     dot_dimension_numbers = prop_def(DotNumbers)
     algorithm = opt_prop_def(DotAlgorithm)
-    custom_directives = (DotDimensions, PrecisionAndAlgorithm)
+    custom_directives = (ContractedDimensions, PrecisionAndAlgorithm)
     assembly_format = (
-        "$lhs `,` $rhs `,` custom<DotDimensions>($dot_dimension_numbers) "
+        "$lhs `,` $rhs `,` custom<ContractedDimensions>($dot_dimension_numbers) "
         "custom<PrecisionAndAlgorithm>($precision_config, $algorithm) attr-dict `:` "
         "functional-type(operands, results)"
     )

@@ -16,7 +16,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from xla_dialect.ops import linear_algebra as xla
-from xla_dialect.stablehlo.attributes import FftTypeAttr, TransposeAttr
+from xla_dialect.stablehlo.attributes import StableHloFftTypeAttr, StableHloTransposeAttr
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.xdsl.directives import Integers, SameType
 
@@ -30,7 +30,7 @@ class FftOp(StableHloOp):
     name = "stablehlo.fft"
     SAME: ClassVar = xla.FftOp
     operand = operand_def()
-    fft_type = prop_def(FftTypeAttr)
+    fft_type = prop_def(StableHloFftTypeAttr)
     fft_length = prop_def(DenseArrayBase.constr(i64))
     result = result_def()
     traits = traits_def(Pure())
@@ -69,6 +69,6 @@ class TriangularSolveOp(StableHloOp):
     left_side = prop_def(_FLAG)
     lower = prop_def(_FLAG)
     unit_diagonal = prop_def(_FLAG)
-    transpose_a = prop_def(TransposeAttr)
+    transpose_a = prop_def(StableHloTransposeAttr)
     result = result_def()
     traits = traits_def(Pure())

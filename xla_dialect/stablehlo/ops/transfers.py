@@ -33,7 +33,7 @@ from xla_dialect.layout import LayoutAttr
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import transfers as xla
 from xla_dialect.ops.process_groups import FLAG
-from xla_dialect.stablehlo.attributes import ChannelHandle
+from xla_dialect.stablehlo.attributes import ChannelHandleAttr
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops.collectives import DEVICE_TO_DEVICE
 from xla_dialect.stablehlo.ops.windows import pairs_of
@@ -164,7 +164,7 @@ class TransferOp(StableHloOp):
     HOST_CHANNEL: ClassVar[int]
     """The type of the channels whose other end is the host."""
 
-    channel_handle = prop_def(ChannelHandle)
+    channel_handle = prop_def(ChannelHandleAttr)
     is_host_transfer = opt_prop_def(FLAG)
     source_target_pairs = opt_prop_def(DenseIntOrFPElementsAttr)
 
@@ -193,7 +193,9 @@ class TransferOp(StableHloOp):
         """Those of a transfer that one half in `xla` begins or ends."""
         assert isinstance(op, xla.TransferOp)
         kind = cls.HOST_CHANNEL if op.with_host else DEVICE_TO_DEVICE
-        found: dict[str, Attribute] = {"channel_handle": ChannelHandle.of(op.channel or 0, kind)}
+        found: dict[str, Attribute] = {
+            "channel_handle": ChannelHandleAttr.of(op.channel or 0, kind)
+        }
         return found | ({"is_host_transfer": op.is_host_transfer} if op.with_host else {})
 
 

@@ -65,7 +65,7 @@ class TupleOp(StableHloOp):
 
 
 @irdl_custom_directive
-class Index(CustomDirective):
+class ElementNumber(CustomDirective):
     """The number of an element, `[1]`, just behind the operand."""
 
     index: AttributeVariable
@@ -93,9 +93,9 @@ class GetTupleElementOp(StableHloOp):
     index = prop_def(IntegerAttr.constr(i32))
     result = result_def()
     traits = traits_def(Pure())
-    custom_directives = (Index,)
+    custom_directives = (ElementNumber,)
     assembly_format = (
-        "$operand custom<Index>($index) attr-dict `:` functional-type(operands, results)"
+        "$operand custom<ElementNumber>($index) attr-dict `:` functional-type(operands, results)"
     )
 
     def xla_properties(self) -> dict[str, Attribute]:
