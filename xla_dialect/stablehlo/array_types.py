@@ -22,7 +22,7 @@ from xla_dialect.layout import Layout, LayoutAttr, LayoutError
 from xla_dialect.quantized_types import quantization_of, with_element_type
 from xla_dialect.stablehlo.attributes import Bounds, FutureType, TokenType
 from xla_dialect.stablehlo.inexpressible import Inexpressible
-from xla_dialect.stablehlo.source import HloOperation, SourceError, SourceOp, UnknownShape
+from xla_dialect.stablehlo.source import HloOperation, SourceError, UnknownShape
 from xla_dialect.types import (
     MAX_ELEMENTS,
     Array,
@@ -71,8 +71,6 @@ def check_index_operands(op: Operation) -> None:
     if op.name in _PASS_ON:
         return
     first = op.INDEX_OPERANDS if isinstance(op, HloOperation) else None
-    if isinstance(op, SourceOp):
-        first = op.row.index_operands
     for position, operand in enumerate(op.operands):
         if is_index(operand.type) and (first is None or position < first):
             raise SourceError(op, f"operand {position} is {operand.type}: {NO_ELEMENT_TYPE}")

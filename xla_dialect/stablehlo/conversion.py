@@ -1,4 +1,4 @@
-"""From parsed operations to the `xla` dialect: one walk, one table of rows."""
+"""From parsed operations to the `xla` dialect: one walk."""
 
 from __future__ import annotations
 
@@ -64,11 +64,7 @@ from xla_dialect.stablehlo.shape_values import ShapeValues
 from xla_dialect.stablehlo.source import (
     HloOperation,
     SourceError,
-    SourceOp,
-    SourceRow,
     UnknownShape,
-    check_counts,
-    check_rest,
     warn_of_misspellings,
 )
 from xla_dialect.stablehlo.source_locations import SourceLocations
@@ -138,7 +134,7 @@ class Conversion:
         self._block = Block()
         self._location = locations.start
 
-    # What rows use
+    # What patterns use
 
     def emit(
         self,
@@ -479,10 +475,6 @@ class Conversion:
         convert = LEGALIZATIONS.get(op.name)
         if convert is not None:
             results = convert(op, self)
-        elif isinstance(op, SourceOp):
-            check_counts(op)
-            results = self.convert(op)
-            check_rest(op, self._location)
         elif isinstance(op, StableHloOp):
             results = self._converted_by_class(op)
         else:
@@ -524,12 +516,11 @@ class Conversion:
 
     def convert(self, op: HloOperation) -> Sequence[SSAValue]:
         """What the results of an operation become."""
-        return self.by_row(op)
+        return self.by_pattern(op)
 
-    def by_row(self, op: HloOperation) -> Sequence[SSAValue]:
-        """What the results of an operation become by its row, whatever its operands stand for."""
-        assert isinstance(op, SourceOp)
-        return op.row.convert(op, self)
+    def by_pattern(self, op: HloOperation) -> Sequence[SSAValue]:
+        """What the results of an operation become, whatever its operands stand for."""
+        raise NotImplementedError
 
     def value(self, value: SSAValue) -> SSAValue:
         """What a parsed value has become."""
@@ -641,11 +632,8 @@ LEGALIZATIONS: dict[str, Callable[[Any, Conversion], Sequence[SSAValue]]] = {
     "func.return": _convert_function_return,
     **{op.name: _convert_kept for op in (*CHECK.operations, *INTERPRETER.operations)},
 }
-"""By their names, what operations become that are no rows; the reader adds those of dialects."""
+"""By their names, what operations of other dialects become; the reader adds those of Shardy."""
 
-
-Convert: TypeAlias = Callable[[SourceOp, Conversion], Sequence[SSAValue]]
-Row: TypeAlias = SourceRow[Conversion]
 
 Legalize: TypeAlias = Callable[[Operation, Conversion], Sequence[SSAValue]]
 """Emits what replaces an operation; returns what its results become."""

@@ -31,7 +31,7 @@ from xla_dialect.stablehlo import (
     sharding,
 )
 from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES
-from xla_dialect.stablehlo.conversion import LEGALIZATIONS, Row
+from xla_dialect.stablehlo.conversion import LEGALIZATIONS
 from xla_dialect.stablehlo.dynamic_types import takes_dynamic
 from xla_dialect.stablehlo.legalize.to_xla import ToXla
 from xla_dialect.stablehlo.mesh_groups import ATTRIBUTES as MESH_ATTRIBUTES
@@ -42,20 +42,15 @@ from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.quantization.conversion import ArithmeticName, QuantizedConversion
 from xla_dialect.stablehlo.resources import Resources, lookup_in
 from xla_dialect.stablehlo.size_checks import SizeChecks
-from xla_dialect.stablehlo.source import SourceError, SourceOp, UnknownShape, classes_of
+from xla_dialect.stablehlo.source import SourceError, UnknownShape
 from xla_dialect.stablehlo.source_locations import SourceLocations
 from xla_dialect.verification.verify import InvalidProgram, invalid_program, verify
 from xla_dialect.xdsl.linking import release
 from xla_dialect.xdsl.traversal import deep_recursion, operations_in
 
-ROWS: Mapping[str, Row] = {}
-"""Every operation of StableHLO and CHLO that is read, and those beside them."""
-
 
 def _dialect(name: str, attributes: Sequence[type[Attribute]] = ()) -> Dialect:
-    """A dialect; operations of rows only parse."""
-    operations = [*operations_of_dialect(name), *classes_of(ROWS, name)]
-    return Dialect(name, operations, list(attributes))
+    return Dialect(name, list(operations_of_dialect(name)), list(attributes))
 
 
 STABLEHLO = _dialect("stablehlo", [*ATTRIBUTES, *MESH_ATTRIBUTES])
@@ -178,8 +173,7 @@ def takes_dynamic_arguments(module: ModuleOp) -> bool:
 
 def has_source_operations(module: ModuleOp) -> bool:
     """Whether operations of StableHLO or CHLO are in a module, which stayed what it was."""
-    classes = SourceOp | StableHloOp | ShardyOp
-    return any(isinstance(op, classes) for op in operations_in(module))
+    return any(isinstance(op, StableHloOp | ShardyOp) for op in operations_in(module))
 
 
 def _unresolved(module: ModuleOp, conversion: ToXla) -> ModuleOp:

@@ -131,7 +131,7 @@ class SizeChecks(QuantizedConversion):
             raise SourceError(op, message)
         self.define(result, self.unknown([declared])[0])
 
-    def by_row(self, op: HloOperation) -> Sequence[SSAValue]:
+    def by_pattern(self, op: HloOperation) -> Sequence[SSAValue]:
         """What the results of an operation become; checked here where a shape is an operand."""
         if isinstance(op, ShapedOp):
             values = self.operands(op)
@@ -141,7 +141,7 @@ class SizeChecks(QuantizedConversion):
             return self.unknown(declared)
         check = CHECKS.get(op.name)
         try:
-            results = super().by_row(op) if check is None else check(op, self)
+            results = super().by_pattern(op) if check is None else check(op, self)
         except UnknownShape:
             op.properties.clear()
             op.attributes.clear()

@@ -15,10 +15,9 @@ from xla_dialect.stablehlo.source import HloOperation
 class ToXla(Conversion):
     """A conversion by patterns."""
 
-    def by_row(self, op: HloOperation) -> Sequence[SSAValue]:
+    def by_pattern(self, op: HloOperation) -> Sequence[SSAValue]:
         """What the results of an operation become, whatever its operands stand for."""
-        if not isinstance(op, StableHloOp):
-            return super().by_row(op)
+        assert isinstance(op, StableHloOp)
         pattern = TO_XLA.get(type(op))
         if pattern is not None:
             return pattern(op, self)

@@ -53,7 +53,7 @@ def convert_as(
 def expressed_arithmetic(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
     """Computes with numbers of the expressed type."""
     if op.name not in NUMBERS:
-        return conversion.by_row(op)
+        return conversion.by_pattern(op)
     operands = list(map(conversion.value, op.operands))
     for position, operand in enumerate(op.operands):
         quantization = quantization_of(operand.type)

@@ -63,7 +63,7 @@ def _as_stored(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue] |
     if len(found) != 1:
         return None
     op.properties.pop("compare_type", None)
-    return conversion.by_row(op)
+    return conversion.by_pattern(op)
 
 
 def _sum(op: HloOperation, conversion: Conversion, sign: int) -> Sequence[SSAValue] | None:

@@ -17,14 +17,12 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xla_dialect.stablehlo.attribute_text import (
     METADATA,
-    attribute_text,
     dictionary_text,
     kept_texts,
     location_of,
 )
 from xla_dialect.stablehlo.inexpressible import Inexpressible, fail
 from xla_dialect.stablehlo.op import StableHloOp
-from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.writing.type_text import signature_text
 from xla_dialect.types import flatten
 
@@ -270,8 +268,6 @@ class BodyWriter:
                 return
             if not self.writes(op):
                 self.lines.append(f"{self._indent}{self.program.captured(op)}")
-            elif isinstance(op, SourceOp):
-                self._same(op)
             elif isinstance(op, UnrealizedConversionCastOp):
                 self.trees[op.results[0]] = self.trees[op.operands[0]]
             else:
@@ -289,18 +285,6 @@ class BodyWriter:
         self.operation(op)
         lines, self.lines = self.lines, outer
         return lines
-
-    def _same(self, op: SourceOp) -> None:
-        """Adds an operation of StableHLO that was not read as one of the dialect."""
-        self.generic(
-            op,
-            op.name,
-            self.leaves(op.operands),
-            self.types(value.type for value in op.operands),
-            {name: attribute_text(value) for name, value in op.properties.items()},
-            self.types(op.result_types),
-            op.regions,
-        )
 
 
 def leaves_of(tree: Tree) -> list[str]:
