@@ -43,7 +43,7 @@ from xla_dialect.ops.control_flow import CallOp, ConditionalOp, DomainOp, Fusion
 from xla_dialect.ops.data_movement import BitcastOp, CopyOp
 from xla_dialect.ops.transfers import AddDependencyOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
-from xla_dialect.stablehlo.writing.operations import has_stablehlo
+from xla_dialect.stablehlo.legalize.patterns import has_stablehlo
 
 ROOT = Path(__file__).parent
 OUTSIDE = {"programs", "run"}

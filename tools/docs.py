@@ -23,7 +23,7 @@ from lowerings.universe import UNIVERSE, toolkit_universe
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE, FAMILIES, OPERATIONS, opcode, operations_of
 from xla_dialect.self_checking import check, interpreter
-from xla_dialect.stablehlo.writing.operations import INEXPRESSIBLE
+from xla_dialect.stablehlo.legalize.patterns import INEXPRESSIBLE
 from xla_dialect.text.shapes import parse_type
 from xla_dialect.xdsl.traversal import operations_in
 

@@ -20,8 +20,8 @@ from xla_dialect.hlo_text.opcodes import OPCODES
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE
 from xla_dialect.reference import register_reference
+from xla_dialect.stablehlo.legalize.patterns import has_stablehlo
 from xla_dialect.stablehlo.reader import CHLO, STABLEHLO
-from xla_dialect.stablehlo.writing.operations import has_stablehlo
 
 NOT_OPERATIONS: Mapping[str, str] = {
     "parameter": "an argument of its computation: a block argument in MLIR",

@@ -21,8 +21,8 @@ from tools.examples import examples
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.ops import OPERATIONS
 from xla_dialect.stablehlo import read_stablehlo
+from xla_dialect.stablehlo.legalize.patterns import INEXPRESSIBLE, has_stablehlo
 from xla_dialect.stablehlo.writing import StableHloPrintError, print_stablehlo
-from xla_dialect.stablehlo.writing.operations import INEXPRESSIBLE, has_stablehlo
 
 pytestmark = pytest.mark.jax
 

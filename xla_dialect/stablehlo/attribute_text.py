@@ -95,11 +95,6 @@ def dictionary_text(entries: Mapping[str, str]) -> str:
     return f"{{{', '.join(texts)}}}"
 
 
-def kept_texts(attributes: Mapping[str, Attribute]) -> dict[str, str]:
-    """The attributes that stay, by their names in StableHLO."""
-    return {name: attribute_text(value) for name, value in discardable(attributes).items()}
-
-
 def plain_text(value: Attribute) -> str:
     """A string, or the text of any other attribute."""
     return value.data if isinstance(value, StringAttr) else str(value)

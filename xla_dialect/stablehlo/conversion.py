@@ -34,8 +34,6 @@ from xla_dialect import types as xla
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import CallOp, ReturnOp
 from xla_dialect.ops.tuples import GetTupleElementOp
-from xla_dialect.self_checking.check import CHECK
-from xla_dialect.self_checking.interpreter import INTERPRETER
 from xla_dialect.sharding.attributes import SHARDING_RULE, ShardingRuleAttr, set_meshes
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.shardy import MeshOp
@@ -609,30 +607,11 @@ def _convert_function_return(op: Operation, conversion: Conversion) -> Sequence[
     return ()
 
 
-def _convert_kept(op: Operation, conversion: Conversion) -> Sequence[SSAValue]:
-    """A check, print, probe or `run_parallel`: the same operation on the converted values."""
-    properties = {
-        name: conversion.literal_of_resource(value, op)
-        if isinstance(value, DenseResourceAttr)
-        else value
-        for name, value in op.properties.items()
-    }
-    return conversion.add(
-        create(
-            type(op),
-            operands=conversion.operands(op),
-            result_types=conversion.result_types(op),
-            properties=properties,
-        )
-    )
-
-
 LEGALIZATIONS: dict[str, Callable[[Any, Conversion], Sequence[SSAValue]]] = {
     "func.call": _convert_call,
     "func.return": _convert_function_return,
-    **{op.name: _convert_kept for op in (*CHECK.operations, *INTERPRETER.operations)},
 }
-"""By their names, what operations of other dialects become; the reader adds those of Shardy."""
+"""By their names, what operations of other dialects become; the reader adds more."""
 
 
 Legalize: TypeAlias = Callable[[Operation, Conversion], Sequence[SSAValue]]

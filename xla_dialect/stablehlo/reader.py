@@ -33,6 +33,7 @@ from xla_dialect.stablehlo import (
 from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES
 from xla_dialect.stablehlo.conversion import LEGALIZATIONS
 from xla_dialect.stablehlo.dynamic_types import takes_dynamic
+from xla_dialect.stablehlo.legalize import self_checking
 from xla_dialect.stablehlo.legalize.to_xla import ToXla
 from xla_dialect.stablehlo.mesh_groups import ATTRIBUTES as MESH_ATTRIBUTES
 from xla_dialect.stablehlo.nested_modules import flatten_modules
@@ -57,7 +58,7 @@ STABLEHLO = _dialect("stablehlo", [*ATTRIBUTES, *MESH_ATTRIBUTES])
 CHLO = _dialect("chlo", CHLO_ATTRIBUTES)
 MHLO = Dialect("mhlo", list(mhlo.OPERATIONS), [mhlo.MhloFusionKindAttr])
 
-LEGALIZATIONS.update(sharding.LEGALIZATIONS)
+LEGALIZATIONS.update({**sharding.LEGALIZATIONS, **self_checking.LEGALIZATIONS})
 
 ARITH, SHAPE, TENSOR = map(_dialect, ("arith", "shape", "tensor"))
 """What makes shapes."""

@@ -1,8 +1,7 @@
 """From `xla` to StableHLO: by a pattern, or else by what a class states.
 
 StableHLO, as frameworks write it, has no tuples. So every value is a tree here, whose leaves are
-values; operations take and give leaves. Operations of families that the text writer still writes
-stay what they are. Where one of them gives or takes a tuple, it is made or taken apart in between.
+values; operations take and give leaves.
 """
 
 from __future__ import annotations
@@ -18,9 +17,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     TupleType,
     UnknownLoc,
-    UnrealizedConversionCastOp,
     i32,
-    i64,
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.func import ReturnOp as FuncReturnOp
@@ -28,7 +25,6 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
 from xla_dialect.op import XlaOp
-from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 from xla_dialect.sharding.attributes import MeshAttr, meshes_of
 from xla_dialect.shardy import MeshOp
 from xla_dialect.stablehlo.array_types import stablehlo_type
@@ -57,8 +53,6 @@ class FromXla:
         self._trees: dict[SSAValue, Tree] = {}
         self._types: dict[int, tuple[Attribute, Attribute]] = {}
         """By the identity of the type, which is held to keep it unique."""
-        self._kept: dict[SSAValue, SSAValue] = {}
-        """The results of operations that the text writer writes."""
         self._block = Block()
         self._location: LocationAttr = UnknownLoc()
         self._last: Operation | None = None
@@ -126,19 +120,17 @@ class FromXla:
 
     def tree(self, value: SSAValue) -> Tree:
         """What a value has become."""
-        if value not in self._trees:
-            self._trees[value] = self._taken_apart(self._kept[value])
         return self._trees[value]
 
     def leaves(self, values: Iterable[SSAValue]) -> list[SSAValue]:
         """What values have become, tuples taken apart; raises Inexpressible."""
         found: list[SSAValue] = []
         for value in values:
-            tree = self._trees.get(value)
+            tree = self._trees[value]
             if isinstance(tree, SSAValue):
                 found.append(tree)
             else:
-                found.extend(leaves_of(self.tree(value)))
+                found.extend(leaves_of(tree))
         return found
 
     def operands(self, op: Operation) -> list[SSAValue]:
@@ -275,8 +267,7 @@ class FromXla:
             if pattern is not None:
                 leaves = pattern(op, self)
             elif same is None or not isinstance(op, XlaOp):
-                self._keep(op)
-                return
+                raise Inexpressible("it is no operation that StableHLO has")
             else:
                 leaves = self.same(op, same)
         except Inexpressible as error:
@@ -297,74 +288,6 @@ class FromXla:
         """Says what values become, by the leaves of all."""
         for value in values:
             self._trees[value] = grown(value.type, leaves)
-
-    # Operations that the text writer still writes
-
-    def kept(self, op: Operation) -> Sequence[SSAValue]:
-        """Adds an operation that the text writer still writes; returns what its results become."""
-        self._keep(op)
-        return self.leaves(op.results)
-
-    def _keep(self, op: Operation) -> None:
-        operands = [
-            self._kept[value]
-            if value in self._kept
-            else self._as_xla(self._trees[value], value.type)
-            for value in op.operands
-        ]
-        regions = list(map(self._kept_region, op.regions))
-        made = self.emit_unnamed(type(op), operands, op.result_types, op.properties, regions)
-        is_own = isinstance(op, StableHloOp)
-        made.attributes.update(discardable(op.attributes) if is_own else op.attributes)
-        made.location = op.location
-        for old, new in zip(op.results, made.results, strict=True):
-            new.name_hint = old.name_hint
-            self._kept[old] = new
-
-    def _kept_region(self, region: Region) -> Region:
-        block = region.first_block
-        if block is None or block.next_block is not None:
-            return region.clone()
-        outer = self._block, self._location
-        made = self._block = Block(arg_types=block.arg_types)
-        for old, new in zip(block.args, made.args, strict=True):
-            new.name_hint, new.location = old.name_hint, old.location
-            self._kept[old] = new
-        for op in block.ops:
-            self._operation(op)
-        self._block, self._location = outer
-        return Region(made)
-
-    def _as_xla(self, tree: Tree, type_: Attribute) -> SSAValue:
-        """A value of a type of `xla` for what a value has become; text has no casts."""
-        if isinstance(type_, TupleType):
-            assert isinstance(tree, tuple)
-            elements = [
-                self._as_xla(part, each) for part, each in zip(tree, type_.types.data, strict=True)
-            ]
-            return self.emit_unnamed(TupleOp, elements, [type_]).results[0]
-        return self._cast(leaves_of(tree)[0], type_)
-
-    def _taken_apart(self, value: SSAValue) -> Tree:
-        """The leaves of a value that an operation of `xla` gives."""
-        if not isinstance(value.type, TupleType):
-            return self._cast(value, stablehlo_type(value.type))
-        return tuple(
-            self._taken_apart(
-                self.emit_unnamed(
-                    GetTupleElementOp, [value], [type_], {"index": IntegerAttr(i, i64)}
-                ).results[0]
-            )
-            for i, type_ in enumerate(value.type.types.data)
-        )
-
-    def _cast(self, value: SSAValue, type_: Attribute) -> SSAValue:
-        if value.type is type_ or value.type == type_:
-            return value
-        owner = value.owner
-        if isinstance(owner, UnrealizedConversionCastOp) and owner.operands[0].type == type_:
-            return owner.operands[0]
-        return self.emit_unnamed(UnrealizedConversionCastOp, [value], [type_]).results[0]
 
 
 NO_VALUE = "the context of an asynchronous operation is used by something else than its done"

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from xdsl.ir import Operation, SSAValue
+
+from xla_dialect.op import XlaOp
+from xla_dialect.ops.contraction import ScaledDotOp
+from xla_dialect.ops.random import RngGetAndUpdateStateOp, StochasticConvertOp
 from xla_dialect.stablehlo.conversion import Legalize
+from xla_dialect.stablehlo.inexpressible import Inexpressible
 from xla_dialect.stablehlo.legalize import (
     asynchronous,
     chlo,
     collectives,
     contraction,
     control_flow,
+    copies,
     creation,
     custom_calls,
     data_movement,
@@ -20,12 +30,13 @@ from xla_dialect.stablehlo.legalize import (
     program,
     random,
     reduction,
+    self_checking,
     shapes,
     sorting,
     transfers,
     tuples,
 )
-from xla_dialect.stablehlo.legalize.from_xla import LegalizeFromXla
+from xla_dialect.stablehlo.legalize.from_xla import SAME, FromXla, LegalizeFromXla
 from xla_dialect.stablehlo.quantization import expressed
 from xla_dialect.xdsl.operation_table import OperationTable
 
@@ -54,6 +65,18 @@ TO_XLA = OperationTable[Legalize](
     }
 )
 
+INEXPRESSIBLE: Mapping[type[XlaOp], str] = {
+    RngGetAndUpdateStateOp: "StableHLO has no generator with a state of its own",
+    StochasticConvertOp: "StableHLO has no rounding by chance",
+    ScaledDotOp: "StableHLO has no contraction of scaled blocks",
+}
+"""The operations that StableHLO cannot express, with the reason."""
+
+
+def _refuse(reason: str, op: Operation, legalization: FromXla) -> Sequence[SSAValue]:
+    raise Inexpressible(reason)
+
+
 FROM_XLA = OperationTable[LegalizeFromXla](
     {
         **sorting.FROM_XLA,
@@ -69,5 +92,13 @@ FROM_XLA = OperationTable[LegalizeFromXla](
         **asynchronous.FROM_XLA,
         **transfers.FROM_XLA,
         **random.FROM_XLA,
+        **copies.FROM_XLA,
+        **self_checking.FROM_XLA,
+        **{op: partial(_refuse, reason) for op, reason in INEXPRESSIBLE.items()},
     }
 )
+
+
+def has_stablehlo(operation: type[XlaOp]) -> bool:
+    """Whether StableHLO has an operation, or what is exactly the same."""
+    return operation not in INEXPRESSIBLE and (operation in SAME or operation in FROM_XLA)

@@ -1,5 +1,7 @@
 # pyright: reportPrivateUsage=false
-"""Prints modules of StableHLO and functions as MLIR does, and JAX with it.
+"""The `xla` dialect as StableHLO text that StableHLO's own parser and verifier accept.
+
+Modules of StableHLO and functions are printed as MLIR does, and JAX with it.
 
 What differs from xDSL's printer: names of values (`%0:2`, `%cst_0`), `module`, `return` and `call`
 without their dialects, entries of dictionaries in the order of their names, and literals. Programs
@@ -16,13 +18,37 @@ from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, Dictionar
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
+from xla_dialect.op import XlaOp
 from xla_dialect.sharding.attributes import MESHES
-from xla_dialect.stablehlo.array_types import stablehlo_type
 from xla_dialect.stablehlo.attribute_text import attribute_text, dictionary_text, symbol_text
+from xla_dialect.stablehlo.inexpressible import StableHloPrintError, fail
+from xla_dialect.stablehlo.legalize.from_xla import FromXla
+from xla_dialect.stablehlo.legalize.patterns import FROM_XLA
 from xla_dialect.stablehlo.op import StableHloOp
-from xla_dialect.stablehlo.writing.body import BodyWriter
-from xla_dialect.stablehlo.writing.operations import WRITERS
+from xla_dialect.stablehlo.reader import has_source_operations
 from xla_dialect.xdsl.text import MlirPrinter
+
+__all__ = ["StableHloPrintError", "StableHloPrinter", "print_stablehlo"]
+
+
+def print_stablehlo(module: ModuleOp, *, debug_info: bool = False) -> str:
+    """
+    Prints a verified module of functions with operations of the dialect as StableHLO and CHLO.
+
+    What StableHLO has no operation for is expanded where that is exact. Tuples are taken apart,
+    but for those of custom calls. Layouts of the entry become `mhlo.layout_mode`, those of custom
+    calls `operand_layouts` and `result_layouts`; all others are dropped. `debug_info` prints
+    locations; for programs from HLO text these are their metadata.
+
+    Raises StableHloPrintError, a `LocatedError`, for what StableHLO cannot express.
+    """
+    if not has_source_operations(module):
+        module = FromXla(FROM_XLA).module(module)
+    return StableHloPrinter(debug_info).text(module)
+
+
+_DIALECTS = frozenset({"func", "sdy", "check", "interpreter"})
+"""The dialects that StableHLO programs have operations of, beside those with `StableHloOp`."""
 
 
 class StableHloPrinter(MlirPrinter):
@@ -38,20 +64,11 @@ class StableHloPrinter(MlirPrinter):
         self._copies: dict[str, int] = {}
         self._taken: set[str] = set()
         self._arguments = 0
-        self.body = BodyWriter(self, WRITERS)
 
     def text(self, module: ModuleOp) -> str:
         """The text of a module."""
         self._print_module(module)
         return cast(StringIO, self.stream).getvalue()
-
-    def captured(self, op: Operation) -> str:
-        """The text of an operation."""
-        outer, self.stream = self.stream, StringIO()
-        self.print_op(op)
-        text = self.stream.getvalue()
-        self.stream = outer
-        return text
 
     # Names
 
@@ -91,21 +108,20 @@ class StableHloPrinter(MlirPrinter):
             return
         hint = op.result_name() if isinstance(op, StableHloOp) else None
         hints = [value.name_hint or hint for value in results]
-        names, head = self.heading(len(results), hints)
+        names, head = self._heading(hints)
         self._ssa_values.update(zip(results, names, strict=True))
         self.print_string(head)
 
-    def heading(self, count: int, hints: Sequence[str | None]) -> tuple[list[str], str]:
-        """The names of the results of an operation, and how it begins."""
-        hint = hints[0] if hints else None
-        if count == len(hints) > 1 and None not in hints and len(set(hints)) > 1:
+    def _heading(self, hints: Sequence[str | None]) -> tuple[list[str], str]:
+        """The names of results, and how their operation begins."""
+        count = len(hints)
+        if count == 1:
+            name = self.new_name(hints[0])
+            return [name], f"{name} = "
+        if None not in hints and len(set(hints)) > 1:
             names = [self.new_name(each) for each in hints]
             return names, f"{', '.join(names)} = "
-        if not count:
-            return [], ""
-        name = self.new_name(hint)
-        if count == 1:
-            return [name], f"{name} = "
+        name = self.new_name(hints[0])
         return [f"{name}#{i}" for i in range(count)], f"{name}:{count} = "
 
     # Operations
@@ -123,7 +139,10 @@ class StableHloPrinter(MlirPrinter):
             self.print_string(template % tuple([names[value] for value in op._operands]))
         elif isinstance(op, FuncOp):
             self._print_function(op)
-        elif type(op).print is Operation.print:
+        elif not isinstance(op, StableHloOp) and op.name.split(".")[0] not in _DIALECTS:
+            fail(op, "it is no operation that StableHLO has")
+        elif type(op).print is Operation.print or isinstance(op, XlaOp):
+            # jaxlib has no dialects of checks, but takes their operations in generic form.
             self.print_string(f'"{op.name}"')
             self.print_op_with_default_format(op)
         else:
@@ -177,12 +196,8 @@ class StableHloPrinter(MlirPrinter):
             self.print_string(":")
         with self.indented():
             for op in block.ops:
-                if self.body.writes(op):
-                    for line in self.body.lines_of(op):
-                        self.print_string(f"\n{line}")
-                else:
-                    self._print_new_line()
-                    self.print_op(op)
+                self._print_new_line()
+                self.print_op(op)
 
     def _print_new_line(self, indent: int | None = None, print_message: bool = True) -> None:
         self.print_string("\n" + " " * (self.indent_num_spaces * self._indent))
@@ -198,13 +213,6 @@ class StableHloPrinter(MlirPrinter):
         if known is None:
             known = self._texts[id(attribute)] = attribute, attribute_text(attribute)
         self.print_string(known[1])
-
-    def type_text(self, type_: Attribute) -> str:
-        """A type."""
-        known = self._texts.get(id(type_))
-        if known is None:
-            known = self._texts[id(type_)] = type_, attribute_text(stablehlo_type(type_))
-        return known[1]
 
     def print_attr_dict(self, attr_dict: Mapping[str, Attribute]) -> None:
         """Prints entries in the order of their names, as MLIR has them."""
