@@ -38,7 +38,7 @@ from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops.collectives import DEVICE_TO_DEVICE
 from xla_dialect.stablehlo.ops.windows import pairs_of
 from xla_dialect.stablehlo.source import integers_of
-from xla_dialect.types import Array, TokenType, flatten, spell
+from xla_dialect.types import Array, TokenType, array, flatten, spell
 from xla_dialect.xdsl.directives import SameType
 
 
@@ -233,6 +233,6 @@ class RecvOp(TransferOp):
     ) -> Sequence[Attribute]:
         """The declared parts, by the rules of the two halves; raises Violation."""
         properties = self.xla_properties()
-        parts = [*declared[:-1], xla.U32, xla.TOKEN]
+        parts = [*declared[:-1], array(xla.U32, ()), xla.TOKEN]
         context = xla.RecvOp.types_of(operands, properties, (), parts)
         return xla.RecvDoneOp.types_of(context, properties, (), declared)

@@ -1,0 +1,81 @@
+"""xDSL's own parser and printer, with our universe alone, take what is written as StableHLO."""
+
+from collections.abc import Iterator
+from functools import cache
+from io import StringIO
+from pathlib import Path
+
+from stablehlo_operations import USES
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.universe import XDSL_UNIVERSE
+
+from lowerings.universe import UNIVERSE
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.stablehlo import read_stablehlo
+from xla_dialect.stablehlo.writing import StableHloPrinter, print_stablehlo
+
+FILES = sorted(Path(__file__).parent.glob("*.mlir"))
+
+NOT_OF_XDSL = (
+    "tensor<100000x100000x100000xf32>",  # xDSL expands literals of one value.
+    "shape.",  # xDSL's dialect of this name has other operations.
+    "#llvm.",  # xDSL's dialect of this name has other attributes.
+)
+"""What in a text xDSL itself does not take."""
+
+
+def stock_text(module: ModuleOp) -> str:
+    stream = StringIO()
+    Printer(stream).print_op(module)
+    return stream.getvalue()
+
+
+@cache
+def stock_context() -> Context:
+    context = Context()
+    for universe in (UNIVERSE, XDSL_UNIVERSE):
+        for name, dialect in universe.all_dialects.items():
+            if name not in context.registered_dialect_names:
+                context.register_dialect(name, dialect)
+    return context
+
+
+def read_by_xdsl(text: str) -> ModuleOp:
+    module = Parser(stock_context(), text).parse_module()
+    module.verify()
+    return module
+
+
+def assert_same_in_xdsl(text: str) -> None:
+    module = read_by_xdsl(text)
+    assert StableHloPrinter().text(module) == text
+    written = stock_text(module)
+    assert stock_text(read_by_xdsl(written)) == written
+
+
+def programs(path: Path) -> Iterator[str]:
+    """The programs of a file, as they are written."""
+    for part in path.read_text().split("// -----"):
+        try:
+            text = print_stablehlo(read_stablehlo(part))
+        except XlaError:
+            continue  # What is refused, or has no form in StableHLO.
+        if not any(each in text for each in NOT_OF_XDSL):
+            yield text
+
+
+def test_files() -> None:
+    texts = [text for path in FILES for text in programs(path)]
+    assert len(texts) > 25
+    for text in texts:
+        assert_same_in_xdsl(text)
+
+
+def test_operations() -> None:
+    for use in USES:
+        text = print_stablehlo(read_stablehlo(use.text()))
+        if not any(each in text for each in NOT_OF_XDSL):
+            assert_same_in_xdsl(text)
