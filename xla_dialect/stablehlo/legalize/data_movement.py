@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, i32, i6
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from xla_dialect.op import XlaOp
+from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops import data_movement as xla
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.creation import ConstantOp
@@ -18,16 +18,10 @@ from xla_dialect.shapes.size_arithmetic import compatible
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
 from xla_dialect.stablehlo.legalize.creation import emit_literal
 from xla_dialect.stablehlo.legalize.from_xla import SAME, FromXla, LegalizeFromXla
-from xla_dialect.stablehlo.legalize.made_by_reading import (
-    feeds_sizes,
-    integers,
-    only_broadcast,
-    sizes_array,
-)
 from xla_dialect.stablehlo.ops import data_movement as stablehlo
 from xla_dialect.stablehlo.ops.dynamic_shapes import DynamicReshapeOp as ShapedReshapeOp
 from xla_dialect.stablehlo.source import HloOperation, integers_of
-from xla_dialect.types import Array, array, as_array, fits, is_unbounded, spell
+from xla_dialect.types import Array, array, as_array, fits, is_scalar, is_unbounded, spell
 from xla_dialect.xdsl.operation_table import OperationTable
 
 # Broadcasts
@@ -160,6 +154,62 @@ def movement_of_xla(op: XlaOp, legalization: FromXla) -> Sequence[SSAValue]:
     """The same operation, or nothing where a dynamic reshape says the same."""
     is_said = feeds_sizes(op)
     return legalization.operands(op) if is_said else legalization.same(op, SAME[type(op)])
+
+
+# What reading makes several operations of is one again in StableHLO
+
+
+def integers(op: Operation, name: str) -> tuple[int, ...]:
+    """A property that is a list of integers; absent, it is empty."""
+    return cast("tuple[int, ...] | None", decode(op.properties.get(name))) or ()
+
+
+def sizes_array(op: DynamicReshapeOp) -> SSAValue | None:
+    """The array whose elements are the sizes, as the reader takes it apart; None for others."""
+    sources: list[SSAValue] = []
+    for number, size in enumerate(op.dim_sizes):
+        owner = size.owner
+        if isinstance(owner, ConvertOp):
+            owner = owner.operand.owner
+        if not isinstance(owner, xla.ReshapeOp) or not isinstance(owner.operand.owner, xla.SliceOp):
+            return None
+        part = owner.operand.owner
+        if integers(part, "start_indices") != (number,):
+            return None
+        sources.append(part.operand)
+    same = len(set(sources)) == 1 and sizes_of(sources[0].type) == (len(sources),)
+    return sources[0] if same else None
+
+
+def feeds_sizes(op: Operation) -> bool:
+    """Whether an operation only takes a size out of the array that a dynamic reshape prints."""
+    while True:
+        result = op.results[0]
+        use = result.first_use
+        if use is None or result.name_hint is not None or not result.has_one_use():
+            return False
+        user = use.operation
+        if isinstance(user, DynamicReshapeOp):
+            return use.index > 0 and sizes_array(user) is not None
+        if not isinstance(user, xla.ReshapeOp | ConvertOp):
+            return False
+        op = user
+
+
+def only_broadcast(op: Operation) -> xla.BroadcastOp | None:
+    """
+    The broadcast that makes an array of this scalar, where the scalar is there for that only.
+
+    The reader makes these two of a literal with one value for all elements.
+    """
+    user = op.next_op
+    result = op.results[0]
+    if not isinstance(user, xla.BroadcastOp) or result.name_hint is not None:
+        return None
+    if not is_scalar(result.type):
+        return None
+    use = result.first_use
+    return user if use is not None and use.operation is user and result.has_one_use() else None
 
 
 TO_XLA = (
