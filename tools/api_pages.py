@@ -25,7 +25,8 @@ class PublicName:
     def path(self) -> Path:
         """The file that defines it."""
         path = ROOT / self.source.replace(".", "/")
-        return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        module = path.with_suffix(".py")
+        return module if module.is_file() else path / "__init__.py"
 
 
 def _api(module: str, *names: str, source: str = "") -> tuple[PublicName, ...]:
