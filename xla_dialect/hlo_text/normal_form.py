@@ -57,7 +57,7 @@ from xla_dialect.text.literals import splat_element
 from xla_dialect.text.shapes import spell_type
 from xla_dialect.types import PRED, Array, flatten, is_scalar
 from xla_dialect.violations import place_of
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.traversal import free_values
 
 Attributes = Mapping[str, Attribute]
 """Properties, or discardable attributes."""
@@ -261,17 +261,9 @@ def _paths(type_: Attribute, path: Path) -> Iterator[Path]:
 # Captured values
 
 
-def _free_values(regions: Sequence[Region]) -> list[SSAValue]:
+def _captured_values(regions: Sequence[Region]) -> list[SSAValue]:
     """The values that regions use and do not define, but for constants, in order of first use."""
-    inside: set[SSAValue] = set()
-    used: dict[SSAValue, None] = {}
-    for region in regions:
-        inside.update(argument for block in region.blocks for argument in block.args)
-        for op in operations_in(region):
-            inside.update(op.results)
-            inside.update(a for nested in op.regions for block in nested.blocks for a in block.args)
-            used |= dict.fromkeys(op.operands)
-    return [value for value in used if value not in inside and not _is_constant(value.owner)]
+    return [value for value in free_values(*regions) if not _is_constant(value.owner)]
 
 
 def _is_constant(op: Operation | Block) -> bool:
@@ -746,7 +738,7 @@ class ComputationBuilder:
         self._define(op, form, operands, result, *_properties_and_attributes(op), called=called)
 
     def _while(self, op: WhileOp) -> None:
-        captured = _free_values(op.regions)
+        captured = _captured_values(op.regions)
         init = self.pack([*op.init, *captured])
         called = self._regions(op, lambda i: (captured, i == 1))
         carried = _shape_of([*op.result_types, *(value.type for value in captured)])
@@ -758,7 +750,7 @@ class ComputationBuilder:
         captures: list[Sequence[SSAValue]] = []
         for region in op.regions:
             count = len(region.block.args)
-            captures.append(_free_values([region]))
+            captures.append(_captured_values([region]))
             operands.append(self.pack([*given[:count], *captures[-1]]))
             given = given[count:]
         called = self._regions(op, lambda i: (captures[i], False))

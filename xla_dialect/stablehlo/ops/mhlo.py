@@ -38,6 +38,7 @@ from xdsl.traits import Pure
 from xla_dialect.attributes import FusionKind, FusionKindAttr
 from xla_dialect.ops import control_flow, data_movement, random, sorting, transfers
 from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.ops.data_movement import MovementOp
 from xla_dialect.xdsl.directives import SameType
 
 
@@ -68,7 +69,7 @@ class CopyOp(StableHloOp):
 
 
 @irdl_op_definition
-class BitcastOp(StableHloOp):
+class BitcastOp(MovementOp):
     """
     The bytes of the operand, read as another type.
 
@@ -78,22 +79,16 @@ class BitcastOp(StableHloOp):
     name = "mhlo.bitcast"
     SAME: ClassVar = data_movement.BitcastOp
     operand = operand_def()
-    result = result_def()
-    traits = traits_def(Pure())
-    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
 
 @irdl_op_definition
-class AddDependencyOp(StableHloOp):
+class AddDependencyOp(MovementOp):
     """The operand, not before a token."""
 
     name = "mhlo.add_dependency"
     SAME: ClassVar = transfers.AddDependencyOp
     operand = operand_def()
     token = operand_def()
-    result = result_def()
-    traits = traits_def(Pure())
-    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
 
 @irdl_op_definition
