@@ -14,7 +14,7 @@ from textwrap import indent
 from typing import Any, get_overloads
 
 from xla_dialect import attributes
-from xla_dialect.builder import XlaBuilder, computations, properties, type_spelling, value
+from xla_dialect.builder import XlaBuilder, arguments, recorder
 from xla_dialect.builder.operation_methods import OPERATION_OF, contract_text
 from xla_dialect.ops import FAMILIES
 
@@ -153,7 +153,7 @@ def _add_imports(
 ) -> None:
     """Adds the names that the annotations of a signature have, by the modules that have them."""
     own = import_module(inspect.unwrap(method).__module__)
-    places = (collections.abc, value, computations, attributes, properties, type_spelling, own)
+    places = (collections.abc, recorder, attributes, arguments, own)
     annotations = [each.annotation for each in signature.parameters.values()][1:]
     for annotation in (*annotations, signature.return_annotation):
         for node in ast.walk(ast.parse(annotation)):

@@ -8,7 +8,7 @@ from typing import Any
 from xdsl.ir import Region
 
 from xla_dialect.builder import XlaBuilder, XlaValue
-from xla_dialect.builder.computations import XlaComputation
+from xla_dialect.builder.recorder import XlaComputation
 
 UNROLLED = 8
 """So many members, at most, are folded in one pass over their arrays."""

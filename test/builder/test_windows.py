@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xla_dialect.builder import BuildError, XlaBuilder, XlaValue
-from xla_dialect.builder.window_arguments import same_padding
+from xla_dialect.builder.arguments import same_padding
 from xla_dialect.shapes.window import WindowDimension
 
 LHS = np.arange(1, 10, dtype=np.float32).reshape(1, 1, 3, 3)

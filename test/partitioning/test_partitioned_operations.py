@@ -12,7 +12,7 @@ from partitioned import array_types, main_of, run_in_parts, whole_results
 from xdsl.dialects.builtin import ModuleOp
 
 from xla_dialect.builder import XlaBuilder, XlaValue
-from xla_dialect.builder.contraction import DotDimensionNumbers
+from xla_dialect.builder.array_methods import DotDimensionNumbers
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding
 from xla_dialect.sharding.attributes import set_function_shardings, set_meshes

@@ -37,12 +37,10 @@ says which one does not hold and points at the line of the call.
   gives one value, a sequence of operands gives a tuple of values.
 """
 
+from xla_dialect.builder.array_methods import DotDimensionNumbers, PaddingDimension
 from xla_dialect.builder.caller import BuildError
-from xla_dialect.builder.computations import Computation, XlaComputation
-from xla_dialect.builder.contraction import DotDimensionNumbers
-from xla_dialect.builder.data_movement import PaddingDimension
-from xla_dialect.builder.transfers import ChannelHandle
-from xla_dialect.builder.value import XlaValue
+from xla_dialect.builder.communication import ChannelHandle
+from xla_dialect.builder.recorder import Computation, XlaComputation, XlaValue
 from xla_dialect.builder.xla_builder import XlaBuilder
 
 __all__ = [

@@ -1,36 +1,467 @@
-"""Arguments of a wrong Python type, found by the annotations of a method once a call has failed.
+"""
+What callers of the builder give: constants, types, properties and windows, as they may spell them.
 
-A call that succeeds is not slowed down by checks, and the signature is the one place that says what
-a method takes.
+Arguments of a wrong Python type are found by the annotations of a method once a call has failed: a
+call that succeeds is not slowed down by checks, and the signature is the one place that says what a
+method takes.
 """
 
 from __future__ import annotations
 
 import inspect
-import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
+from functools import cache, wraps
 from numbers import Complex, Real
 from operator import index
 from reprlib import repr as shortened
+from types import UnionType
 from typing import (
     Any,
     ForwardRef,
     Literal,
     ParamSpec,
+    Protocol,
+    TypeAlias,
     TypeVar,
     Union,
     cast,
     get_args,
     get_origin,
     get_type_hints,
+    runtime_checkable,
 )
 
+import numpy as np
+from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, FloatAttr, IntegerAttr, TensorType
+from xdsl.dialects.utils.enum_attribute import EnumAttribute
+from xdsl.ir import Attribute
+from xdsl.irdl import AttrConstraint, OptionalDef, VerificationContext
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect import attributes
-from xla_dialect.builder import properties, type_spelling
+from xla_dialect import attributes, types
+from xla_dialect.attributes import SpelledAttribute
 from xla_dialect.builder.caller import build_error
+from xla_dialect.devices.replica_groups import (
+    ListedGroups,
+    ReplicaGroupsAttr,
+    SourceTargetPairs,
+    SourceTargetPairsAttr,
+)
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.literals.arrays import Array, element_type_of, numpy_dtype
+from xla_dialect.op import PropertyValue, XlaOp
+from xla_dialect.shapes.size_arithmetic import DynamicSize, ceil_div, dilated
+from xla_dialect.shapes.window import Window
+from xla_dialect.spelling import SpellingError
+from xla_dialect.text.shapes import parse_type
+from xla_dialect.types import (
+    BY_NAME,
+    BY_TYPE,
+    MAX_ELEMENTS,
+    ElementClass,
+    ElementType,
+    TokenType,
+    array,
+    element_count,
+    flatten,
+    is_array,
+    spell,
+)
+
+Number: TypeAlias = bool | int | float | complex
+"""A Python number. Where it stands for a value, it is a constant of the element type around it."""
+
+ArrayLike: TypeAlias = Number | np.generic | Array | Sequence["ArrayLike"]
+"""A Python number, nested sequences of them, or an array (anything that numpy takes for one)."""
+
+_DEFAULT_TYPES: tuple[tuple[type[Any], str], ...] = (
+    (bool, "pred"),
+    (int, "s32"),
+    (float, "f32"),
+    (complex, "c64"),
+)
+"""Which element type Python numbers have if nobody says: that of the widest of them."""
+
+
+def as_array(value: object, element_type: Attribute | None = None) -> Array:
+    """
+    The value as an array of exactly this element type.
+
+    Without one, arrays keep theirs, and Python numbers are pred, s32, f32 or c64. Floats are
+    rounded; raises BuildError where an integer does not fit, a fraction or an imaginary part would
+    be lost, or what is finite would not stay so.
+    """
+    if isinstance(value, np.ndarray | np.generic) or hasattr(value, "__array__"):
+        found: Array = np.asarray(cast(Any, value))
+        default = _element_type_of_array(found)
+    else:
+        found, default = _of_numbers(value)
+    target = BY_TYPE[default if element_type is None else element_type]
+    return found if found.dtype == numpy_dtype(target.type) else _converted(found, target)
+
+
+def _element_type_of_array(found: Array) -> Attribute:
+    try:
+        return element_type_of(found.dtype)
+    except XlaError as error:
+        raise build_error(str(error)) from None
+
+
+def _of_numbers(value: object) -> tuple[Array, Attribute]:
+    """Python numbers as an array of objects, and their default element type."""
+    found: Array = np.array(value, dtype=object)
+    classes: set[type[object]] = {
+        type(number) for number in cast("list[object]", found.ravel().tolist())
+    }
+    strange = [c for c in classes if not issubclass(c, bool | int | float | complex)]
+    if strange:
+        raise build_error(
+            f"a constant is made of numbers in rectangular lists, not of {strange[0].__name__}"
+        )
+    # An array without elements is one of floats, as in numpy.
+    rank = max((i for i, (c, _) in enumerate(_DEFAULT_TYPES) if c in classes), default=2)
+    return found, BY_NAME[_DEFAULT_TYPES[rank][1]].type
+
+
+def _converted(found: Array, target: ElementType) -> Array:
+    """The elements in another element type, if it has them."""
+    if target.element_class & (ElementClass.INTEGER | ElementClass.PRED):
+        return _integers(found, target)
+    dtype = numpy_dtype(target.type)
+    wide = np.complex128 if target.element_class == ElementClass.COMPLEX else np.float64
+    if wide is np.float64 and _has_imaginary_part(found):
+        raise build_error(f"a complex number is no {target.name}")
+    try:
+        with np.errstate(all="ignore"):
+            source = found.astype(wide)
+            rounded = found.astype(dtype) if found.dtype != object else source.astype(dtype)
+            result = rounded.astype(wide)
+    except OverflowError:
+        raise build_error(f"an integer does not fit {target.name}") from None
+    # The payload of a NaN may be lost.
+    lost = (np.isfinite(source) != np.isfinite(result)) | (np.isnan(source) != np.isnan(result))
+    if lost.any():
+        raise build_error(f"{source[lost].flat[0]} does not fit {target.name}")
+    return rounded
+
+
+def _has_imaginary_part(found: Array) -> bool:
+    if found.dtype == object:
+        return any(isinstance(number, complex) for number in found.flat)
+    return found.dtype.kind == "c"
+
+
+def _integers(found: Array, target: ElementType) -> Array:
+    """The elements as integers or truth values, each of which has to be exactly one."""
+    if _has_imaginary_part(found):
+        raise build_error(f"a complex number is no {target.name}")
+    if found.dtype != object and found.dtype.kind not in "iub":
+        found = found.astype(np.float64).astype(object)
+    lowest, highest = _range(target)
+    if found.dtype == object:
+        for number in found.flat:
+            if not _is_whole(number):
+                raise build_error(f"{number} is no {target.name}")
+    if found.size:
+        for number in (found.min(), found.max()):
+            if not lowest <= int(number) <= highest:
+                raise build_error(f"{int(number)} does not fit {target.name}")
+    wide = np.uint64 if lowest == 0 else np.int64
+    return found.astype(wide).astype(numpy_dtype(target.type))
+
+
+def _is_whole(number: Any) -> bool:
+    return isinstance(number, int) or (isinstance(number, float) and number.is_integer())
+
+
+def _range(target: ElementType) -> tuple[int, int]:
+    match target.element_class:
+        case ElementClass.PRED:
+            return 0, 1
+        case ElementClass.UNSIGNED:
+            return 0, 2**target.bits - 1
+        case _:
+            return -(2 ** (target.bits - 1)), 2 ** (target.bits - 1) - 1
+
+
+@runtime_checkable
+class HasShape(Protocol):
+    """What knows its element type and sizes: numpy and JAX arrays, `jax.ShapeDtypeStruct`."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def dtype(self) -> Any: ...
+
+
+ElementTypeLike: TypeAlias = str | Attribute | np.dtype[Any] | type[Any]
+"""`"f32"`, `np.float32`, `np.dtype("float32")`, `ml_dtypes.bfloat16`, or an MLIR type."""
+
+TypeLike: TypeAlias = str | Attribute | HasShape | tuple[ElementTypeLike, Sequence[int]]
+"""
+A type as HLO spells it, `"f32[4,8]"` or `"(s32[], pred[4])"`; an MLIR type; element type and sizes,
+`(np.float32, (4, 8))`; or anything with `dtype` and `shape`.
+"""
+
+
+def as_element_type(given: ElementTypeLike) -> Attribute:
+    """The element type that is meant; raises BuildError for what is none."""
+    if isinstance(given, Attribute):
+        if given not in BY_TYPE:
+            raise build_error(f"{given} is not an element type of XLA")
+        return given
+    if isinstance(given, str) and given in BY_NAME:
+        return BY_NAME[given].type
+    if isinstance(given, np.dtype | type):
+        try:
+            return element_type_of(np.dtype(given))
+        except (TypeError, XlaError):
+            pass
+    raise build_error(
+        f"{given!r} is not an element type (they are {', '.join(BY_NAME)}, "
+        "and the dtypes of numpy and ml_dtypes)"
+    )
+
+
+def as_type(given: TypeLike) -> Attribute:
+    """The type that is meant: of an array, a tuple or a token. Raises BuildError for any other."""
+    if isinstance(given, Attribute):
+        return _checked(given)
+    if isinstance(given, str):
+        try:
+            return parse_type(given)
+        except SpellingError as error:
+            raise build_error(f"type '{given}': {error.message}") from None
+    if isinstance(given, tuple) and len(given) == 2:
+        return _array(as_element_type(given[0]), given[1])
+    found = cast(object, given)
+    if isinstance(found, HasShape):
+        return _array(as_element_type(found.dtype), found.shape)
+    raise build_error(f"{given!r} is not a type; try a string such as 'f32[4,8]'")
+
+
+def as_array_type(given: TypeLike) -> types.Array:
+    """The array type that is meant; raises BuildError for any other."""
+    type_ = as_type(given)
+    if not isinstance(type_, TensorType):
+        raise build_error(f"{spell(type_)} is not the type of an array")
+    return cast(types.Array, type_)
+
+
+def as_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
+    """Sizes as Python's integers; bounds of dynamic dimensions stay such."""
+    return tuple(size if isinstance(size, DynamicSize) else index(size) for size in sizes)
+
+
+def _checked(type_: Attribute) -> Attribute:
+    """The type, if all of its leaves are arrays of XLA element types, or tokens."""
+    for leaf in flatten((type_,)):
+        if not isinstance(leaf, TokenType) and not is_array(leaf):
+            raise build_error(f"{leaf} is not a type of XLA")
+        if is_array(leaf):
+            sizes = [size for size in leaf.get_shape() if size > 0]
+            if element_count(sizes) > MAX_ELEMENTS:
+                raise build_error(f"{spell(leaf)} has more than 2^63 - 1 elements")
+    return type_
+
+
+def _array(element_type: Attribute, sizes: Sequence[int]) -> types.Array:
+    found = as_sizes(sizes)
+    if any(size < 0 for size in found):
+        raise build_error(f"sizes {list(found)} are negative")
+    return cast(types.Array, _checked(array(element_type, found)))
+
+
+def names_element_type(given: object) -> bool:
+    """Whether it is an element type, and not the type of an array, that is given."""
+    if isinstance(given, str):
+        return given in BY_NAME
+    return isinstance(given, np.dtype | type) or (isinstance(given, Attribute) and given in BY_TYPE)
+
+
+Groups: TypeAlias = Sequence[Sequence[int]] | str | None
+"""
+Replica groups: lists of ids, or as HLO spells them, `"[2,4]<=[8]"`. None: one group of all.
+"""
+Pairs: TypeAlias = Sequence[tuple[int, int]]
+"""Pairs of source and target."""
+
+
+def as_groups(given: Groups) -> ReplicaGroupsAttr:
+    """The attribute for groups; raises BuildError for a text that does not spell any."""
+    if isinstance(given, str):
+        return _spelled(f"replica groups '{given}'", ReplicaGroupsAttr, given)
+    groups = tuple(tuple(index(n) for n in group) for group in given or ())
+    return ReplicaGroupsAttr(ListedGroups(groups))
+
+
+def _as_pairs(given: Pairs) -> SourceTargetPairsAttr:
+    return SourceTargetPairsAttr(SourceTargetPairs(tuple((index(s), index(t)) for s, t in given)))
+
+
+_LISTS: Mapping[type[Attribute], tuple[str, Callable[[Any], Attribute]]] = {
+    ReplicaGroupsAttr: ("Groups", as_groups),
+    SourceTargetPairsAttr: ("Pairs", _as_pairs),
+}
+"""Attributes that are given as lists: the annotation of these, and what makes the attribute."""
+
+
+@cache
+def _attribute_class(operation: type[XlaOp], name: str) -> type[Any]:
+    """The class of the attribute of a property; `Attribute` where it may be any."""
+    constraint = operation.get_irdl_definition().properties[name].constr
+    return next(iter(constraint.get_bases() or ()), Attribute)
+
+
+def annotation(operation: type[XlaOp], name: str) -> str:
+    """What callers give for a property."""
+    definition = operation.get_irdl_definition().properties[name]
+    given = _annotation(_attribute_class(operation, name), definition.constr)
+    is_optional = isinstance(definition, OptionalDef) and given != "Groups"
+    return f"{given} | None" if is_optional else given
+
+
+def _annotation(attribute: type[Any], constraint: AttrConstraint[Attribute]) -> str:
+    if attribute in _LISTS:
+        return _LISTS[attribute][0]
+    if issubclass(attribute, EnumAttribute):
+        return f"{attribute.enum_type.__name__} | str"
+    if issubclass(attribute, IntegerAttr):
+        return "bool" if _accepts(constraint, BoolAttr.from_bool(True)) else "int"
+    return {DenseArrayBase: "Sequence[int]", FloatAttr: "float"}.get(attribute, "str")
+
+
+def _accepts(constraint: AttrConstraint[Attribute], value: Attribute) -> bool:
+    try:
+        constraint.verify(value, VerificationContext())
+    except VerifyException:
+        return False
+    return True
+
+
+def encoded(operation: type[XlaOp], name: str, given: Any) -> PropertyValue:
+    """What the constructor of an operation takes for a property; raises BuildError."""
+    if given is None or isinstance(given, Attribute):
+        return given
+    attribute = _attribute_class(operation, name)
+    bases, what = attribute.__mro__, f"{operation.name}: {name}"
+    if attribute in _LISTS:
+        return _LISTS[attribute][1](given)
+    if EnumAttribute in bases:
+        return _word(what, attribute, given)
+    if SpelledAttribute in bases:
+        return _spelled(what, attribute, given)
+    if FloatAttr in bases:
+        return float(given)
+    if DenseArrayBase in bases:
+        return [_integer(what, number) for number in given]
+    return given if isinstance(given, bool | str) else _integer(what, given)
+
+
+def _word(what: str, attribute: type[Any], given: object) -> Attribute:
+    """The attribute for a case of an enumeration, or for its name in HLO text."""
+    try:
+        return attribute(attribute.enum_type(given))
+    except ValueError:
+        cases = ", ".join(case.value for case in attribute.enum_type)
+        raise build_error(f"{what}: '{given}' is none of {cases}") from None
+
+
+def _spelled(what: str, attribute: type[Any], given: object) -> Any:
+    """The attribute for its content, or for the text of it in HLO."""
+    if not isinstance(given, str):
+        return attribute(given)
+    try:
+        return attribute(attribute.read(given))
+    except SpellingError as error:
+        raise build_error(f"{what}: {error}") from None
+
+
+def _integer(what: str, given: Any) -> int:
+    """An integer of Python or numpy, as Python has it."""
+    number = index(given)
+    if not -(2**63) <= number < 2**63:
+        raise build_error(f"{what}: {number} is not an integer of 64 bits")
+    return number
+
+
+def normalized(dimension: int, rank: int) -> int:
+    """A dimension counted from the end (-1 is the last) counted from the start."""
+    dimension = index(dimension)
+    return dimension + rank if -rank <= dimension < 0 else dimension
+
+
+def all_normalized(dimensions: Iterable[int], rank: int) -> tuple[int, ...]:
+    """Dimensions counted from the end counted from the start; what is out of range stays so."""
+    return tuple(normalized(d, rank) for d in dimensions)
+
+
+Padding: TypeAlias = Literal["SAME", "VALID", "kSame", "kValid"] | Sequence[tuple[int, int]]
+"""A word (the k is optional), or one pair (low, high) per dimension."""
+
+
+def same_padding(size: int, window: int, stride: int) -> tuple[int, int]:
+    """
+    The padding (low, high) with which a window fits `⌈size / stride⌉` times.
+
+    What is left over by halving goes to the high side. `stride >= 1`.
+    """
+    total = max((ceil_div(size, stride) - 1) * stride + window - size, 0)
+    return total // 2, total - total // 2
+
+
+def make_window(
+    method: str,
+    label: str,
+    sizes: Sequence[int],
+    window_dimensions: Sequence[int],
+    window_strides: Sequence[int],
+    padding: Padding,
+    base_dilations: Sequence[int] = (),
+    window_dilations: Sequence[int] = (),
+) -> Window:
+    """
+    The window over a base of these sizes; an empty list is one of defaults.
+
+    `label`: of the rule that lists have one entry per dimension, by which BuildErrors are raised.
+    With dilations, "SAME" pads for the dilated sizes.
+    """
+
+    def full(values: Sequence[int]) -> Sequence[int]:
+        return values or [1] * len(window_dimensions)
+
+    lists = (window_strides, base_dilations, window_dilations)
+    columns = [sizes, window_dimensions, *map(full, lists)]
+    if len({len(column) for column in columns}) > 1:
+        raise build_error(
+            f"{method}: ({label}) {len(sizes)} dimensions, but lists of "
+            f"{', '.join(str(len(column)) for column in columns[1:])} entries"
+        )
+    if padding in ("SAME", "kSame"):
+        pairs = [
+            (0, 0)
+            if stride < 1
+            else same_padding(dilated(size, base), dilated(window, dilation), stride)
+            for size, window, stride, base, dilation in zip(*columns, strict=True)
+        ]
+    elif padding in ("VALID", "kValid"):
+        pairs = []
+    elif any(len(pair) != 2 for pair in padding):
+        raise build_error(f"{method}: padding {padding!r} is neither SAME, nor VALID, nor pairs")
+    else:
+        pairs = [(int(low), int(high)) for low, high in padding]
+    try:
+        return Window.of(
+            window_dimensions,
+            stride=window_strides,
+            padding=pairs,
+            base_dilation=base_dilations,
+            window_dilation=window_dilations,
+        )
+    except SpellingError as error:
+        raise build_error(f"{method}: ({label}) {error}") from None
+
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -80,7 +511,7 @@ def _fault(
 
 def annotation_names() -> dict[str, Any]:
     """What the annotations of methods that follow from operations name."""
-    return {**vars(attributes), **vars(properties), **vars(type_spelling)}
+    return {**vars(attributes), **globals()}
 
 
 def fits(value: object, hint: Any) -> bool:
@@ -89,7 +520,7 @@ def fits(value: object, hint: Any) -> bool:
     if hint is Any or isinstance(hint, TypeVar | ForwardRef | str):
         # A recursive alias refers to itself by a string, which is not resolved.
         return True
-    if origin in (Union, types.UnionType):
+    if origin in (Union, UnionType):
         return any(fits(value, part) for part in parts)
     if origin is Literal:
         return any(value is part or value == part for part in parts if isinstance(value, str))

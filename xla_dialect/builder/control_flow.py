@@ -10,15 +10,18 @@ from xdsl.dialects.builtin import DictionaryAttr, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Region
 
 from xla_dialect.attributes import CustomCallApiVersion, FusionKind
-from xla_dialect.builder.arguments import explained
+from xla_dialect.builder.arguments import TypeLike, as_type, explained, normalized
+from xla_dialect.builder.array_methods import Results, Values
 from xla_dialect.builder.caller import build_error
-from xla_dialect.builder.computations import Computation, Computations, XlaComputation
 from xla_dialect.builder.operation_methods import appends
-from xla_dialect.builder.properties import normalized
-from xla_dialect.builder.recorder import as_list, violated
-from xla_dialect.builder.reduction import Results, Values
-from xla_dialect.builder.type_spelling import TypeLike, as_type
-from xla_dialect.builder.value import XlaValue
+from xla_dialect.builder.recorder import (
+    Computation,
+    Computations,
+    XlaComputation,
+    XlaValue,
+    as_list,
+    violated,
+)
 from xla_dialect.ops import control_flow as ops
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.rules.constraints import as_array, flat_results, signature

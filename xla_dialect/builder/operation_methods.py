@@ -16,14 +16,13 @@ from typing import Any, TypeAlias, TypeVar, cast
 from xdsl.irdl import OptionalDef, VariadicDef
 
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
-from xla_dialect.builder.arguments import explained
-from xla_dialect.builder.computations import Computations
-from xla_dialect.builder.properties import annotation
-from xla_dialect.builder.type_spelling import (
+from xla_dialect.builder.arguments import (
+    annotation,
     as_array_type,
     as_element_type,
+    explained,
 )
-from xla_dialect.builder.value import Operand, XlaValue
+from xla_dialect.builder.recorder import Computations, Operand, XlaValue
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops import (
     asynchronous,

@@ -1,4 +1,4 @@
-"""What all methods of the builder share: operations are appended at the insertion point.
+"""Values, how operations on them are appended, and the computations that operations carry.
 
 The builder stands in the innermost open block. Calling a Python function to build the computation
 of an operation opens a block inside the operation, and closes it when the function returns.
@@ -6,27 +6,207 @@ of an operation opens a block inside the operation, and closes it when the funct
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+import inspect
+import re
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from itertools import count
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import StringAttr, SymbolRefAttr, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import ReturnOp as FuncReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import VariadicDef
 from xdsl.utils.exceptions import VerifyException
 
+from xla_dialect.builder.arguments import Number, all_normalized, as_array, encoded, normalized
 from xla_dialect.builder.caller import build_error, caller_location
-from xla_dialect.builder.constant_values import Number, as_array
-from xla_dialect.builder.properties import all_normalized, encoded, normalized
-from xla_dialect.builder.value import Operand, XlaValue
 from xla_dialect.dimensions import Numbering
 from xla_dialect.literals.arrays import from_numpy
 from xla_dialect.op import XlaOp
+from xla_dialect.ops.control_flow import CallOp, ReturnOp
 from xla_dialect.ops.creation import ConstantOp
-from xla_dialect.types import array
+from xla_dialect.ops.data_movement import BroadcastOp, ReshapeOp
+from xla_dialect.shapes.broadcasting import broadcast_shape, expansion, matched_dimensions
+from xla_dialect.types import (
+    Array,
+    ElementClass,
+    array,
+    element_class,
+    sizes_of,
+    spell,
+    spell_all,
+    tuple_elements,
+)
 from xla_dialect.violations import Violation
+from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.traversal import operations_in
+
+_Operator: TypeAlias = "Callable[[XlaValue, Any], XlaValue]"
+
+
+def _operators(method: str, sign: str | None = None) -> tuple[_Operator, _Operator]:
+    """
+    The operators that are a method of the builder, for a value on the left and on the right.
+
+    `sign`: of one that Python defines otherwise for integers, for which it is an error.
+    """
+
+    def require_fractions(value: XlaValue) -> None:
+        if element_class(value.element_type) & (ElementClass.INTEGER | ElementClass.PRED):
+            raise build_error(
+                f"{sign} of {spell(value.type)} is not what Python means by it; "
+                f"say {method}, which stays in the integers"
+            )
+
+    def on_the_left(self: XlaValue, other: XlaValue | Number) -> XlaValue:
+        if sign is not None:
+            require_fractions(self)
+        return getattr(self.builder, method)(self, other)
+
+    def on_the_right(self: XlaValue, other: Number) -> XlaValue:
+        if sign is not None:
+            require_fractions(self)
+        return getattr(self.builder, method)(other, self)
+
+    return on_the_left, on_the_right
+
+
+class XlaValue:
+    """
+    A value of the program that a builder builds: an array, a tuple or a token.
+
+    Arrays have the operators whose meaning does not depend on who reads them. The other operand is
+    an array of the same rank, a scalar, or a Python number, which is a constant of the same element
+    type; arrays of different rank need a method, and `broadcast_dimensions`.
+
+    - `+ - *` and unary `-`; `/` and `**` of floats and complex numbers only (integers: `b.div`
+      truncates, where Python's `/` does not); `@` is `b.dot`.
+    - `& | ^ ~`, bitwise on integers, logical on pred.
+    - `== != < <= > >=` give arrays of pred, as in numpy. A value has no truth value itself: `if`
+      and `and` over values are errors, `b.conditional` and `b.select` are what is meant.
+
+    A tuple has a length, `t[i]`, and unpacks: `value, index = t`.
+    """
+
+    __slots__ = ("builder", "ssa")
+
+    __array_ufunc__ = None
+    """Says to numpy that the operators here are meant when one of its arrays stands on the left."""
+
+    def __init__(self, builder: Any, ssa: SSAValue):
+        self.builder = builder
+        """The builder that made it."""
+        self.ssa = ssa
+        """The value in the IR."""
+
+    @property
+    def type(self) -> Attribute:
+        """The MLIR type."""
+        return self.ssa.type
+
+    @property
+    def array_type(self) -> Array:
+        """The type of an array; raises BuildError for a tuple or a token."""
+        type_ = self.ssa.type
+        if not isinstance(type_, TensorType):
+            raise build_error(f"{spell(type_)} is not an array")
+        return cast(Array, type_)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """
+        The sizes of an array; of dynamic dimensions the bounds, as `DynamicSize`.
+
+        Raises BuildError for a tuple or a token, and for a dynamic dimension without a bound.
+        """
+        try:
+            return sizes_of(self.array_type)
+        except Violation as violation:
+            raise build_error(str(violation)) from None
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions of an array; raises BuildError for a tuple or a token."""
+        return self.array_type.get_num_dims()
+
+    @property
+    def element_type(self) -> Attribute:
+        """The MLIR element type of an array; raises BuildError for a tuple or a token."""
+        return self.array_type.element_type
+
+    def named(self, name: str) -> XlaValue:
+        """The value itself, shown under this name where the IR is printed."""
+        if not SSAValue.is_valid_name(name):
+            raise build_error(f"'{name}' is not a name for a value")
+        self.ssa.name_hint = name
+        return self
+
+    def __repr__(self) -> str:
+        name = f" %{self.ssa.name_hint}" if self.ssa.name_hint else ""
+        return f"<XlaValue{name}: {spell(self.type)}>"
+
+    __add__, __radd__ = _operators("add")
+    __sub__, __rsub__ = _operators("sub")
+    __mul__, __rmul__ = _operators("mul")
+    __truediv__, __rtruediv__ = _operators("div", "/")
+    __pow__, __rpow__ = _operators("pow", "**")
+    __and__, __rand__ = _operators("and_")
+    __or__, __ror__ = _operators("or_")
+    __xor__, __rxor__ = _operators("xor")
+    __lt__, __gt__ = _operators("lt")[0], _operators("gt")[0]
+    __le__, __ge__ = _operators("le")[0], _operators("ge")[0]
+    __matmul__, _ = _operators("dot")
+
+    def __neg__(self) -> XlaValue:
+        return self.builder.neg(self)
+
+    def __invert__(self) -> XlaValue:
+        return self.builder.not_(self)
+
+    def __eq__(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, other: XlaValue | Number
+    ) -> XlaValue:
+        return self.builder.eq(self, other)
+
+    def __ne__(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, other: XlaValue | Number
+    ) -> XlaValue:
+        return self.builder.ne(self, other)
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        raise build_error(
+            "a value is not true or false before the program runs; "
+            "use conditional or select, and & | ~ between pred arrays"
+        )
+
+    def _elements(self) -> tuple[Attribute, ...]:
+        elements = tuple_elements(self.type)
+        if elements is None:
+            raise build_error(
+                f"{spell(self.type)} is not a tuple; parts of arrays are taken by slice and gather"
+            )
+        return elements
+
+    def __len__(self) -> int:
+        return len(self._elements())
+
+    def __getitem__(self, index: int) -> XlaValue:
+        count = len(self)
+        return self.builder.get_tuple_element(self, index + count if index < 0 else index)
+
+    def __iter__(self) -> Iterator[XlaValue]:
+        return iter([self[i] for i in range(len(self))])
+
+
+Operand: TypeAlias = XlaValue | Number
+"""A value, or a number that stands for a scalar constant of the element type around it."""
 
 
 class Recorder:
@@ -198,3 +378,231 @@ def _innermost(error: BaseException) -> str:
     while isinstance(error.__cause__, VerifyException):
         error = error.__cause__
     return str(error).strip()
+
+
+# Broadcasting of operands, by the rules of `xla_dialect.shapes.broadcasting`.
+
+
+class ImplicitBroadcasting(Recorder):
+    """What elementwise methods do with operands of different sizes."""
+
+    def _broadcast_pair(
+        self, method: str, lhs: Operand, rhs: Operand, broadcast_dimensions: Sequence[int]
+    ) -> tuple[XlaValue, XlaValue]:
+        """
+        Both operands with the sizes of the result.
+
+        Raises BuildError with the label of the rule of broadcasting that does not hold.
+        """
+        left, right = self._pair(method, lhs, rhs)
+        if left.type == right.type and not broadcast_dimensions:
+            return left, right
+        before = left.shape, right.shape
+        try:
+            result = broadcast_shape(*before, broadcast_dimensions)
+        except Violation as violation:
+            raise violated(method, violation) from None
+        left, right = (
+            self._expanded(operand, result, matched_dimensions(sizes, result, broadcast_dimensions))
+            for operand, sizes in zip((left, right), before, strict=True)
+        )
+        return left, right
+
+    def _expanded(
+        self, operand: XlaValue, result: Sequence[int], dimensions: Sequence[int]
+    ) -> XlaValue:
+        """
+        The array with these sizes; its dimension i becomes `dimensions[i]`.
+
+        Sizes 1 are stretched; the others are those of the result.
+        """
+        element_type, before = operand.element_type, operand.shape
+        step = expansion(before, result, dimensions)
+        if step is None:
+            return operand
+        if step.reshaped != before:
+            reshaped = array(element_type, step.reshaped)
+            operand = self._append(ReshapeOp, operand, result_types=[reshaped])
+        # Dynamic are the dimensions that are so in the operand.
+        after = [int(size) for size in result]
+        for size, d in zip(step.reshaped, step.dimensions, strict=True):
+            after[d] = size
+        return self._append(
+            BroadcastOp,
+            operand,
+            dimensions=step.dimensions,
+            result_types=[array(element_type, after)],
+        )
+
+
+Results: TypeAlias = XlaValue | Sequence[XlaValue]
+"""What a computation returns: one value, or several."""
+
+
+@dataclass(frozen=True, eq=False)
+class XlaComputation:
+    """
+    A program that other programs can use as a computation; `XlaBuilder.build_computation` makes it.
+
+    It may be used any number of times, in any builder.
+    """
+
+    name: str
+    body: Region
+    """One block, ended by `xla.return`."""
+    returns_one: bool
+    """Whether it returns one value, and not a sequence of values."""
+    functions: tuple[FuncOp, ...]
+    """The functions that it calls."""
+
+    @property
+    def parameters(self) -> tuple[Attribute, ...]:
+        """The types of its parameters."""
+        return tuple(argument.type for argument in self.body.block.args)
+
+
+Computation: TypeAlias = Callable[..., Results] | XlaComputation
+"""
+A Python function from values to a value, or to several: `lambda a, b: a + b`, `b.add`. It is called
+once, with values that stand for the parameters, and may use all other values that are visible.
+Or what `build_computation` made of another builder.
+"""
+
+
+class Traced(NamedTuple):
+    """A computation in the IR."""
+
+    body: Region
+    returns_one: bool
+    """Whether it returns one value, and not a sequence of values."""
+
+
+class Computations(ImplicitBroadcasting):
+    """Turns computations into regions and functions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._functions: dict[str, FuncOp] = {}
+        self._called: dict[XlaComputation, str] = {}
+        """The symbols of functions imported from computations of other builders."""
+        self._renamed: dict[XlaComputation, dict[str, str]] = {}
+        """For computations of other builders, the symbols here of the functions that they call."""
+
+    def _region(self, computation: Computation, parameters: Sequence[Attribute]) -> Region:
+        """A region of one block that is the computation, with parameters of these types."""
+        return self._traced(computation, parameters).body
+
+    def _traced(
+        self,
+        computation: Computation,
+        parameters: Sequence[Attribute],
+        *,
+        isolated: bool = False,
+    ) -> Traced:
+        """As `_region`; if `isolated`, a Python function cannot use values from around it."""
+        if isinstance(computation, XlaComputation):
+            region = computation.body.clone()
+            _rename_calls(region, self._imported_functions(computation))
+            return Traced(region, computation.returns_one)
+        if not callable(computation):
+            raise build_error(f"{computation!r} is not a computation; a function of values is one")
+        block = Block(arg_types=parameters)
+        name = getattr(computation, "__name__", repr(computation))
+        _name_parameters(computation, name, block)
+        with self._standing_in(block, isolated=isolated):
+            found = _call(computation, name, self._values(block.args))
+            block.add_op(create(ReturnOp, operands=self._results(found, name)))
+        return Traced(Region(block), isinstance(found, XlaValue))
+
+    def _results(self, found: object, name: str) -> list[SSAValue]:
+        """What a computation returned, in the IR."""
+        if isinstance(found, list | tuple):
+            return self._all_ssa(cast("Sequence[object]", found), f"result of {name}:")
+        return [self._ssa(found, f"the result of {name}")]
+
+    def _function(
+        self, computation: Computation, parameters: Sequence[Attribute]
+    ) -> tuple[FuncOp, bool]:
+        """
+        A private function of the module that is the computation, and whether it returns one value.
+
+        It is isolated: a Python function cannot use values around it here.
+        """
+        if isinstance(computation, XlaComputation) and computation in self._called:
+            return self._functions[self._called[computation]], computation.returns_one
+        body, returns_one = self._traced(computation, parameters, isolated=True)
+        if isinstance(computation, XlaComputation):
+            name = self._called[computation] = self._unused_name(computation.name)
+        else:
+            name = self._unused_name(getattr(computation, "__name__", ""))
+        function = self._functions[name] = function_of(name, body, "private")
+        return function, returns_one
+
+    def _unused_name(self, wanted: str) -> str:
+        """A symbol like `wanted` that is not taken."""
+        plain = re.sub(r"[^A-Za-z0-9_.$-]", "_", wanted).strip("_")
+        if not plain or not (plain[0].isalpha() or plain[0] == "_"):
+            plain = f"function{plain}"
+        candidates = (plain if i == 0 else f"{plain}.{i}" for i in count())
+        return next(name for name in candidates if name not in self._functions and name != "main")
+
+    def _imported_functions(self, computation: XlaComputation) -> Mapping[str, str]:
+        """The names here of the functions that a computation calls, which become functions here."""
+        if computation not in self._renamed:
+            renamed = self._renamed[computation] = {}
+            for function in computation.functions:
+                old = function.sym_name.data
+                name = renamed[old] = self._unused_name(old)
+                self._functions[name] = function.clone()
+                self._functions[name].properties["sym_name"] = StringAttr(name)
+            for name in renamed.values():
+                _rename_calls(self._functions[name].body, renamed)
+        return self._renamed[computation]
+
+
+def function_of(name: str, body: Region, visibility: str) -> FuncOp:
+    """The function that is a computation; `xla.return` at its end becomes that of a function."""
+    block = body.block
+    last = block.last_op
+    assert isinstance(last, ReturnOp)
+    results = tuple(last.operands)
+    block.erase_op(last)
+    block.add_op(FuncReturnOp(*results))
+    types = [argument.type for argument in block.args], [value.type for value in results]
+    function = FuncOp(name, types, body, visibility)
+    function.location = caller_location()
+    return function
+
+
+def _call(computation: Callable[..., Results], name: str, arguments: Sequence[XlaValue]) -> object:
+    try:
+        return computation(*arguments)
+    except RecursionError:
+        raise build_error(f"{name} uses itself as a computation, without end") from None
+
+
+def _name_parameters(computation: Callable[..., Results], name: str, block: Block) -> None:
+    """The parameters are named as in Python; raises BuildError if the function takes others."""
+    try:
+        signature = inspect.signature(computation)
+    except (TypeError, ValueError):
+        return  # Some functions that are written in C do not say what they take.
+    try:
+        bound = signature.bind(*block.args)
+        for parameter, argument in bound.arguments.items():
+            # Arguments of `*rest` are a tuple.
+            if isinstance(argument, SSAValue) and SSAValue.is_valid_name(parameter):
+                argument.name_hint = parameter
+    except TypeError:
+        types = spell_all([argument.type for argument in block.args])
+        raise build_error(
+            f"{name}{signature} is called with {len(block.args)} parameters {types}"
+        ) from None
+
+
+def _rename_calls(region: Region, renamed: Mapping[str, str]) -> None:
+    for op in operations_in(region):
+        if isinstance(op, CallOp):
+            name = renamed.get(op.to_apply.root_reference.data)
+            if name is not None:
+                op.properties["to_apply"] = SymbolRefAttr(name)

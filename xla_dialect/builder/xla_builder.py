@@ -7,37 +7,20 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import BlockArgument, Region
 
-from xla_dialect.builder.arguments import explained
+from xla_dialect.builder.arguments import TypeLike, as_type, explained
+from xla_dialect.builder.array_methods import ArrayMethods
 from xla_dialect.builder.caller import build_error, caller_location
-from xla_dialect.builder.collectives import CollectiveMethods
-from xla_dialect.builder.computations import XlaComputation, function_of
-from xla_dialect.builder.contraction import ContractionMethods
+from xla_dialect.builder.communication import CommunicationMethods
 from xla_dialect.builder.control_flow import ControlFlowMethods
-from xla_dialect.builder.creation import CreationMethods
-from xla_dialect.builder.data_movement import DataMovementMethods
-from xla_dialect.builder.elementwise_ternary import ElementwiseTernaryMethods
 from xla_dialect.builder.operation_methods import OperationMethods, appends
-from xla_dialect.builder.reduction import ReductionMethods
-from xla_dialect.builder.transfers import TransferMethods
-from xla_dialect.builder.type_spelling import TypeLike, as_type
-from xla_dialect.builder.value import XlaValue
+from xla_dialect.builder.recorder import XlaComputation, XlaValue, function_of
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.tuples import GetTupleElementOp
 from xla_dialect.verification.verify import verify
 from xla_dialect.xdsl.creation import create
 
 
-class XlaBuilder(
-    CreationMethods,
-    ElementwiseTernaryMethods,
-    DataMovementMethods,
-    ReductionMethods,
-    ContractionMethods,
-    ControlFlowMethods,
-    CollectiveMethods,
-    TransferMethods,
-    OperationMethods,
-):
+class XlaBuilder(ArrayMethods, ControlFlowMethods, CommunicationMethods, OperationMethods):
     """
     Builds one program, operation by operation; every method appends one and returns its value.
 

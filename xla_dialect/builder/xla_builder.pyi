@@ -3,17 +3,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, overload
 from xdsl.dialects.builtin import ModuleOp
 from xla_dialect.attributes import CustomCallApiVersion, FftType, FusionKind, RandomAlgorithm, Transpose
-from xla_dialect.builder.collectives import Context
-from xla_dialect.builder.computations import Computation, XlaComputation
-from xla_dialect.builder.contraction import DotDimensionNumbers, Padding
+from xla_dialect.builder.arguments import ArrayLike, ElementTypeLike, Groups, Padding, Pairs, TypeLike
+from xla_dialect.builder.array_methods import DotDimensionNumbers, PaddingDimension
+from xla_dialect.builder.communication import Channel, Context
 from xla_dialect.builder.control_flow import Values
-from xla_dialect.builder.creation import ArrayLike
-from xla_dialect.builder.data_movement import PaddingDimension
-from xla_dialect.builder.properties import Groups, Pairs
-from xla_dialect.builder.reduction import Padding
-from xla_dialect.builder.transfers import Channel
-from xla_dialect.builder.type_spelling import ElementTypeLike, TypeLike
-from xla_dialect.builder.value import Operand, XlaValue
+from xla_dialect.builder.recorder import Computation, Operand, XlaComputation, XlaValue
 from xla_dialect.op import XlaOp
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels
 from xla_dialect.shapes.window import Window
