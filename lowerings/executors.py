@@ -37,7 +37,7 @@ from lowerings.native_lowering import Lowering, signature_in
 from lowerings.pipelines import LEVELS
 from lowerings.rewriting.levels import ON_BUFFERS
 from lowerings.runtime import default_mode
-from xla_dialect.entry.names import ENTRY_SYMBOL
+from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.xdsl.linking import release
 
 

@@ -39,7 +39,7 @@ from lowerings.pipelines import LEVELS, NATIVE, pass_specs, stages_between, with
 from lowerings.rewriting.levels import Level
 from lowerings.simplify.alias_attributes import donate_only
 from lowerings.targets.llvm.machine import Machine
-from xla_dialect.entry.names import ENTRY_SYMBOL
+from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.ops.process_groups import process_counts
 from xla_dialect.runtime.arguments import entry_function
 from xla_dialect.xdsl.traversal import inventory

@@ -58,7 +58,7 @@ from xla_dialect.data_flow import DataFlowEdge
 from xla_dialect.dimensions import DimensionRelations, Numbering, RelationsBuilder, pointwise
 from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.type_layouts import validate_layout_for_shape
-from xla_dialect.literals.compute_types import higher_precision
+from xla_dialect.literals.arrays import higher_precision
 from xla_dialect.rules.constraints import ArrayOf, results_follow, with_elements
 from xla_dialect.rules.structure import Structure
 from xla_dialect.shapes.size_arithmetic import Sizes

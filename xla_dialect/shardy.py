@@ -65,9 +65,8 @@ from xla_dialect.sharding.attributes import (
     parameter_shardings,
     sharding_fault,
 )
-from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.sharding.collectives import COLLECTIVES, CollectiveRule, axes_in
-from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.sharding.mesh import AxisReference, Mesh
 from xla_dialect.xdsl.directives import RegionWithArguments
 from xla_dialect.xdsl.text import parse_literal, print_literal
 

@@ -32,10 +32,9 @@ from lowerings.rewriting.conversion import (
 )
 from lowerings.rewriting.levels import ON_TENSORS
 from lowerings.rewriting.options import require_at_least
-from xla_dialect.xdsl.attribute_identity import AttributeMemo
 from xla_dialect.xdsl.dense_literals import LEFT_OUT, is_elided
 from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.traversal import ancestors, operands_of, operations_in
+from xla_dialect.xdsl.traversal import AttributeMemo, ancestors, operands_of, operations_in
 
 __all__ = ["XlaBufferizePass"]
 

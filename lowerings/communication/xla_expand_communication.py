@@ -20,7 +20,7 @@ from lowerings.rewriting.conversion import ConversionFailed, illegal_op
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.simplify.flattening import Flattening
 from xla_dialect.analysis.computations import note_tokens
-from xla_dialect.devices.exchange import piece_length
+from xla_dialect.devices.process_grid import piece_length
 from xla_dialect.literals.arrays import from_numpy, numpy_dtype
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous, collectives, operations_of, random, transfers

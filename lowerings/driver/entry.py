@@ -9,7 +9,7 @@ from lowerings.ir.functions import functions_of
 from lowerings.layouts.entry_layout import ENTRY_LAYOUT
 from lowerings.simplify.alias_attributes import take_entry_aliases
 from xla_dialect.analysis.computations import callee, is_call
-from xla_dialect.entry.names import ENTRY_SYMBOL
+from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.xdsl.linking import erase
 from xla_dialect.xdsl.traversal import operations_in

@@ -48,7 +48,7 @@ def text_of(data: bytes, file_name: str) -> str:
 
 
 def _require_text(data: bytes, file_name: str) -> None:
-    from xla_dialect.binary.unread import unread_format  # noqa: PLC0415
+    from xla_dialect.binary.formats import unread_format  # noqa: PLC0415
 
     found = unread_format(data)
     if found is not None:

@@ -16,8 +16,7 @@ import numpy as np
 
 from lowerings.communication.process_calls import GATHER, SITE, ProcessCall, read_process_call
 from lowerings.execution.arrays import address_of
-from xla_dialect.devices.exchange import Arrays, Exchange, LogicalId
-from xla_dialect.devices.process_grid import Process, ProcessGrid
+from xla_dialect.devices.process_grid import Arrays, Exchange, LogicalId, Process, ProcessGrid
 from xla_dialect.literals.arrays import Array, numpy_dtype
 from xla_dialect.ops import collectives
 from xla_dialect.ops.asynchronous import CollectivePermuteStartOp

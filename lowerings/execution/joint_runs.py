@@ -16,7 +16,7 @@ from lowerings.execution.exchange_plans import ExchangePlan, can_be_planned, pla
 from lowerings.runtime import library
 from lowerings.runtime.declarations import constants, structure
 from lowerings.targets.llvm.machine import host
-from xla_dialect.devices import exchange
+from xla_dialect.devices import process_grid
 from xla_dialect.devices.process_grid import ProcessGrid
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.custom_calls import CustomCallOp
@@ -159,7 +159,7 @@ class _Plans:
             record.rendezvous = self._rendezvous.setdefault(key, len(self._rendezvous))
         record.member_count, record.members = len(numbers), ctypes.addressof(members)
         record.copy_count, record.copies = len(plan.copies), ctypes.addressof(copies)
-        record.copies_alone = plan.byte_count >= exchange.PIECES_FROM
+        record.copies_alone = plan.byte_count >= process_grid.PIECES_FROM
         self._kept += [members, copies]
 
 

@@ -30,14 +30,18 @@ import numpy as np
 from mpi4py import MPI
 from xdsl.ir import Operation
 
-from xla_dialect.devices.exchange import Array, Arrays, Exchange, LogicalId, copy_into
 from xla_dialect.devices.process_grid import (
+    Array,
+    Arrays,
     ChannelKey,
+    Exchange,
     Host,
+    LogicalId,
     Pending,
     Process,
     ProcessGrid,
     Route,
+    copy_into,
 )
 from xla_dialect.diagnostics import LocatedError, XlaError
 

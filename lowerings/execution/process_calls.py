@@ -10,8 +10,7 @@ from xdsl.interpreter import PythonValues
 from xdsl.ir import Attribute
 
 from lowerings.communication.process_calls import SITE, TARGETS, ProcessCall, read_process_call
-from xla_dialect.devices.exchange import Arrays, LogicalId, piece_length, pieces
-from xla_dialect.devices.process_grid import Process
+from xla_dialect.devices.process_grid import Arrays, LogicalId, Process, piece_length, pieces
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, Value
 from xla_dialect.op import XlaOp

@@ -18,10 +18,9 @@ from lowerings.partitioning.annotations import says_how_split
 from lowerings.partitioning.mesh_atoms import program_mesh
 from lowerings.pipelines import PARTITIONING, TO_ONE_DEVICE
 from xla_dialect.literals.arrays import Array
-from xla_dialect.sharding.array_sharding import Sharding
+from xla_dialect.sharding.array_sharding import Sharding, Shards
 from xla_dialect.sharding.attributes import parameter_shardings, returned_shardings
 from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.sharding.shards import Shards
 from xla_dialect.types import TokenType
 
 

@@ -15,8 +15,7 @@ from typing import NamedTuple, cast
 from xdsl.ir import Attribute
 
 from xla_dialect.builder import DotDimensionNumbers, XlaBuilder, XlaValue
-from xla_dialect.literals.arrays import element_type_of, numpy_dtype
-from xla_dialect.literals.compute_types import accumulator_dtype
+from xla_dialect.literals.arrays import accumulator_dtype, element_type_of, numpy_dtype
 from xla_dialect.op import Ints, decode
 from xla_dialect.ops.contraction import RaggedDotOp, ragged_prefix
 from xla_dialect.shapes import size_arithmetic as shapes

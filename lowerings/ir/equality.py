@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from xla_dialect.xdsl.attribute_identity import AttributeIdentities
-from xla_dialect.xdsl.traversal import operands_of
+from xla_dialect.xdsl.traversal import AttributeIdentities, operands_of
 
 
 @dataclass(eq=False)

@@ -26,7 +26,7 @@ from lowerings.partitioning.value_shardings import ValueShardings
 from lowerings.partitioning.xla_insert_reshards import XlaInsertReshardsPass
 from lowerings.pipelines import PARTITIONING
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.entry.names import ENTRY_SYMBOL
+from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.sharding.attributes import MESHES

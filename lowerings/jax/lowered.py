@@ -43,9 +43,9 @@ from lowerings.notebook import (
 from lowerings.partitioning.operation_costs import costs_of
 from lowerings.shown_levels import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.entry.names import ALIASING_OUTPUT, ENTRY_SYMBOL
+from xla_dialect.entry import ALIASING_OUTPUT, ENTRY_SYMBOL
 from xla_dialect.literals.arrays import Array
-from xla_dialect.sharding.shards import Shards
+from xla_dialect.sharding.array_sharding import Shards
 
 _SAYS_HOW_SPLIT = ("sdy.mesh ", "mhlo.sharding ")
 """Words of programs that say how arrays are split, for Shardy and for GSPMD."""

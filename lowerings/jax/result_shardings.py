@@ -11,7 +11,7 @@ import numpy as np
 
 from lowerings.jax.interfaces import jax
 from xla_dialect.literals.arrays import Array
-from xla_dialect.sharding.shards import Shards
+from xla_dialect.sharding.array_sharding import Shards
 
 
 def sharding_on(mesh: Any, shards: Shards) -> Any:

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, Modul
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from xla_dialect.entry.names import ENTRY_SYMBOL
+from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.layout import Layout
 from xla_dialect.layouts.type_layouts import with_layout
 from xla_dialect.text.shapes import parse_type

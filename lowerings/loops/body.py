@@ -19,8 +19,7 @@ from lowerings.ir.scalar_attributes import constant_integer
 from lowerings.loops.constants import element_bits, part_type
 from lowerings.loops.dot_product import DotProductOp
 from lowerings.loops.nest import Access, Nest, memref_layout, static_memref
-from xla_dialect.xdsl.attribute_identity import AttributeMemo
-from xla_dialect.xdsl.traversal import operands_in, operands_of
+from xla_dialect.xdsl.traversal import AttributeMemo, operands_in, operands_of
 
 
 class Lanewise(Enum):

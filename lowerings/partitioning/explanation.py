@@ -20,7 +20,7 @@ from lowerings.partitioning.propagation_graph import (
     ShardedPlace,
     factor_directions,
 )
-from xla_dialect.sharding.axes import spell_axes
+from xla_dialect.sharding.mesh import spell_axes
 from xla_dialect.sharding.sharding_rule import factor_name
 
 

@@ -26,8 +26,7 @@ from xla_dialect.ops.custom_calls import (
     CustomCallOp,
 )
 from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding
-from xla_dialect.sharding.hlo_meshes import MeshesOfTiles
-from xla_dialect.sharding.hlo_sharding import HloSharding
+from xla_dialect.sharding.hlo_sharding import HloSharding, MeshesOfTiles
 from xla_dialect.violations import described
 
 _OPAQUE = ("xla.backend_config", "mhlo.backend_config", "backend_config")

@@ -11,7 +11,7 @@ from lowerings.partitioning.reshard_steps import Atoms, Spread
 from xla_dialect.analysis.manual_borders import ManualBorder
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.sharding.array_sharding import Sharding
-from xla_dialect.sharding.axes import AxisReference
+from xla_dialect.sharding.mesh import AxisReference
 from xla_dialect.sharding.sharding_rule import Dimension, ShardingRule
 from xla_dialect.violations import described
 

@@ -25,8 +25,7 @@ from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import (
     meshes_of,
 )
-from xla_dialect.sharding.axes import AxisReference, in_mesh_order, merged_axes
-from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.sharding.mesh import AxisReference, Mesh, in_mesh_order, merged_axes
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,8 @@ from xla_dialect.sharding.attributes import (
     set_meshes,
     set_result_shardings,
 )
-from xla_dialect.sharding.axes import AxisReference, in_mesh_order, merged_axes
-from xla_dialect.sharding.hlo_meshes import Devices, axes_of, common_mesh
-from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.sharding.hlo_sharding import Devices, axes_of, common_mesh
+from xla_dialect.sharding.mesh import AxisReference, Mesh, in_mesh_order, merged_axes
 from xla_dialect.xdsl.traversal import operations_in
 
 

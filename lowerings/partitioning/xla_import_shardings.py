@@ -40,8 +40,7 @@ from xla_dialect.sharding.attributes import (
     meshes_of,
     set_meshes,
 )
-from xla_dialect.sharding.hlo_meshes import MeshesOfTiles
-from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingKind
+from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingKind, MeshesOfTiles
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.sharding.sharding_rule import Dimensions, ShardingRule
 from xla_dialect.spelling import SpellingError

@@ -41,7 +41,7 @@ from xla_dialect.sharding.attributes import (
     set_function_shardings,
     set_result_shardings,
 )
-from xla_dialect.sharding.axes import AxisReference
+from xla_dialect.sharding.mesh import AxisReference
 from xla_dialect.types import Array, is_array
 from xla_dialect.violations import described
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses

@@ -11,8 +11,8 @@ from lowerings.ir.functions import defined_functions
 from lowerings.pjrt.interfaces import IR, RESULTS, XLA_CLIENT, attributes_of, main_function
 from lowerings.pjrt.shardings import HLO_SHARDING, ArrayDivision, serialized
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.sharding.array_sharding import Shards
 from xla_dialect.sharding.attributes import meshes_of, returned_shardings
-from xla_dialect.sharding.shards import Shards
 from xla_dialect.types import extents, is_array
 
 _PASSES = "xla-inline,xla-import-shardings,xla-propagate-shardings"

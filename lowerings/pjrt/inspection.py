@@ -28,7 +28,7 @@ from lowerings.targets.hlo import HloTarget
 from lowerings.targets.stablehlo import StableHloTarget
 from xla_dialect.devices.replica_groups import ListedGroups, ReplicaGroupsAttr
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.entry.names import ENTRY_SYMBOL
+from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.ops.collectives import AllGatherOp
 from xla_dialect.ops.process_groups import GroupedOp
 from xla_dialect.types import Array

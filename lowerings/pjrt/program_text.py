@@ -22,7 +22,7 @@ from lowerings.pjrt.interfaces import (
     main_function,
     make_context,
 )
-from xla_dialect.entry.names import ALIASING_OUTPUT, BUFFER_DONOR
+from xla_dialect.entry import ALIASING_OUTPUT, BUFFER_DONOR
 
 if TYPE_CHECKING:
     from lowerings.pjrt.shardings import ArrayDivision

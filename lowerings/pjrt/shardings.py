@@ -19,8 +19,8 @@ from lowerings.pjrt.interfaces import (
     attributes_of,
 )
 from xla_dialect.literals.arrays import Array
+from xla_dialect.sharding.array_sharding import Shards
 from xla_dialect.sharding.hlo_sharding import HloSharding
-from xla_dialect.sharding.shards import Shards
 
 HLO_SHARDING = "mhlo.sharding"
 

@@ -8,8 +8,15 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, IntegerAttr, ModuleOp, i32
 from xdsl.ir import Attribute
 
-from xla_dialect.entry.aliases import ALIASES, EntryAliases, entry_aliases
-from xla_dialect.entry.names import ALIASING_OUTPUT, BUFFER_DONOR, ENTRY_SYMBOL, kept_name
+from xla_dialect.entry import (
+    ALIASES,
+    ALIASING_OUTPUT,
+    BUFFER_DONOR,
+    ENTRY_SYMBOL,
+    EntryAliases,
+    entry_aliases,
+    kept_name,
+)
 from xla_dialect.types import TokenType
 
 _DONATED = BoolAttr.from_bool(True)

@@ -16,8 +16,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import control_flow, creation, data_movement
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import byte_size, element_count
-from xla_dialect.xdsl.attribute_identity import AttributeMemo
-from xla_dialect.xdsl.traversal import operands_of
+from xla_dialect.xdsl.traversal import AttributeMemo, operands_of
 
 if TYPE_CHECKING:
     from xla_dialect.reference.interpreter import ReferenceInterpreter

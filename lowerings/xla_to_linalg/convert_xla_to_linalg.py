@@ -50,8 +50,7 @@ from xla_dialect.ops.contraction import ConvolutionOp
 from xla_dialect.ops.linear_algebra import FftOp
 from xla_dialect.runtime.self_checking import OBSERVATIONS
 from xla_dialect.types import element_count, is_array
-from xla_dialect.xdsl.attribute_identity import AttributeMemo
-from xla_dialect.xdsl.traversal import operands_of
+from xla_dialect.xdsl.traversal import AttributeMemo, operands_of
 
 
 class _Extent(Enum):

@@ -25,8 +25,7 @@ from lowerings.xla_to_linalg.structured import (
     sizes_of,
 )
 from xla_dialect.types import Array
-from xla_dialect.xdsl.attribute_identity import AttributeMemo
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.traversal import AttributeMemo, operations_in
 
 MAX_MEMBERS = 16
 """Small compared with `MAX_GROUP_SIZE` of fusion, so that the limits of fusion decide."""

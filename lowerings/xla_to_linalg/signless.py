@@ -12,8 +12,7 @@ from xdsl.rewriter import Rewriter
 
 from lowerings.xla_to_linalg.scalar_functions.scalars import storage
 from xla_dialect.types import Array
-from xla_dialect.xdsl.attribute_identity import AttributeMemo
-from xla_dialect.xdsl.traversal import inventory, operations_in
+from xla_dialect.xdsl.traversal import AttributeMemo, inventory, operations_in
 
 
 def signless(type_: Attribute) -> Attribute:

@@ -7,13 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xla_dialect.sharding.array_sharding import Sharding
+from xla_dialect.sharding.array_sharding import Sharding, Shards
 from xla_dialect.sharding.attributes import MeshAttr, ShardingAttr, ShardingPerValueAttr
-from xla_dialect.sharding.axes import AxisReference, in_mesh_order, merged_axes
-from xla_dialect.sharding.hlo_meshes import MeshesOfTiles
-from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingKind
-from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.sharding.shards import Shards
+from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingKind, MeshesOfTiles
+from xla_dialect.sharding.mesh import AxisReference, Mesh, in_mesh_order, merged_axes
 from xla_dialect.spelling import SpellingError
 
 MESH = Mesh((("x", 4), ("y", 2), ("z", 2)))

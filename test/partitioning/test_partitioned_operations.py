@@ -16,8 +16,7 @@ from xla_dialect.builder.array_methods import DotDimensionNumbers
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding
 from xla_dialect.sharding.attributes import set_function_shardings, set_meshes
-from xla_dialect.sharding.axes import AxisReference, merged_axes
-from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.sharding.mesh import AxisReference, Mesh, merged_axes
 from xla_dialect.types import PRED, Array
 
 Build = Callable[..., XlaValue | Sequence[XlaValue]]

@@ -11,17 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_programs import same
 
-from xla_dialect.devices import exchange
-from xla_dialect.devices.exchange import piece_length, pieces
-from xla_dialect.devices.process_grid import Process, ProcessGrid
+from xla_dialect.devices import process_grid
+from xla_dialect.devices.process_grid import Process, ProcessGrid, piece_length, pieces
 from xla_dialect.diagnostics import XlaError
 
 
 @pytest.fixture
 def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces from 64 bytes on, in steps of 4 elements: small programs are cut like large ones."""
-    monkeypatch.setattr(exchange, "PIECES_FROM", 64)
-    monkeypatch.setattr(exchange, "_PIECE_MULTIPLE", 4)
+    monkeypatch.setattr(process_grid, "PIECES_FROM", 64)
+    monkeypatch.setattr(process_grid, "_PIECE_MULTIPLE", 4)
 
 
 def values(dtype: Any, seed: int, shape: tuple[int, ...]) -> np.ndarray:
@@ -99,7 +98,7 @@ def test_pieces_of_reductions_under_way_at_once():
 def test_pieces_cover_an_array(elements: int, item: int, members: int):
     length = piece_length(elements, item, members)
     if length is None:
-        assert members == 1 or elements * item < exchange.PIECES_FROM
+        assert members == 1 or elements * item < process_grid.PIECES_FROM
         return
     found = pieces(np.broadcast_to(np.zeros((), np.int8), (elements,)), length, members)
     sizes = [piece.size for piece in found]
@@ -108,7 +107,7 @@ def test_pieces_cover_an_array(elements: int, item: int, members: int):
     assert sizes[0] - sizes[-1] <= max(length, 0)
 
 
-LARGE = np.arange(exchange.PIECES_FROM, dtype=np.float32)
+LARGE = np.arange(process_grid.PIECES_FROM, dtype=np.float32)
 PAIR = ((0, 0), (1, 0))
 
 

@@ -7,8 +7,7 @@ import pytest
 from hlo_programs import hlo, module_of
 from sent_bytes import Sent, count_sent
 
-from xla_dialect.devices.exchange import PIECES_FROM, Exchange
-from xla_dialect.devices.process_grid import Process, ProcessGrid
+from xla_dialect.devices.process_grid import PIECES_FROM, Exchange, Process, ProcessGrid
 from xla_dialect.ops.process_groups import CollectiveOp
 from xla_dialect.reference.collectives import CollectiveFunctions
 

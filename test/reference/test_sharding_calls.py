@@ -15,10 +15,10 @@ from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.mlir_text import print_mlir
+from xla_dialect.sharding.array_sharding import Shards
 from xla_dialect.sharding.attributes import MeshAttr, ShardingAttr
-from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.sharding.hlo_sharding import HloSharding
-from xla_dialect.sharding.shards import Shards
+from xla_dialect.sharding.mesh import AxisReference
 from xla_dialect.spelling import SpellingError
 
 if has_jax():

@@ -11,9 +11,9 @@ from stablehlo_oracle import made_local, rejection
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.reference import run, run_replicated
+from xla_dialect.sharding.array_sharding import Shards
 from xla_dialect.sharding.attributes import ShardingAttr
 from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.sharding.shards import Shards
 from xla_dialect.stablehlo import read_stablehlo
 from xla_dialect.stablehlo.writing import print_stablehlo
 

@@ -15,8 +15,14 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from xla_dialect import types
-from xla_dialect.devices.exchange import Array, Arrays, Exchange, LogicalId
-from xla_dialect.devices.process_grid import Process, ProcessGrid
+from xla_dialect.devices.process_grid import (
+    Array,
+    Arrays,
+    Exchange,
+    LogicalId,
+    Process,
+    ProcessGrid,
+)
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.ops import asynchronous, collectives
 from xla_dialect.ops.process_groups import CollectiveOp

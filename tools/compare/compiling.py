@@ -33,7 +33,7 @@ from lowerings.execution.processes import Runnable
 from lowerings.ir.functions import functions_of
 from lowerings.targets.llvm.machine import host
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.entry.names import ENTRY_SYMBOL
+from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.literals.arrays import Array
 from xla_dialect.ops.process_groups import process_counts
 from xla_dialect.runtime.observation import Observer

@@ -26,7 +26,7 @@ from lowerings.ir.custom_calls import require_no_outside_calls
 from lowerings.ir.functions import functions_of
 from lowerings.targets.llvm.machine import Machine, host, riscv64
 from xla_dialect.diagnostics import LocatedError, XlaError
-from xla_dialect.entry.names import ENTRY_SYMBOL
+from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.mlir_text import print_mlir
 
 from ..command_line import CommandLine

@@ -26,7 +26,7 @@ from lowerings.validation.execution import Execution, entries, obstacle, signatu
 from lowerings.validation.inputs import EVERY_INPUT, Input, InputChoice, InputKind, made_inputs
 from lowerings.validation.shrinking import shrink
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.entry.names import ENTRY_SYMBOL
+from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.literals.arrays import Array, check_memory
 
 from ..comparison import mismatches

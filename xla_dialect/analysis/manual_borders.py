@@ -27,7 +27,7 @@ from xla_dialect.sharding.attributes import (
     result_shardings,
     returned_shardings,
 )
-from xla_dialect.sharding.axes import ManualAxes
+from xla_dialect.sharding.mesh import ManualAxes
 from xla_dialect.violations import described
 from xla_dialect.xdsl.traversal import operations_in
 

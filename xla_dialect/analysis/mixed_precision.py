@@ -17,9 +17,8 @@ from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 from xla_dialect.rules.constraints import results_follow
 from xla_dialect.types import Array, flatten, float_types, tuple_elements, with_floats
-from xla_dialect.xdsl.attribute_identity import AttributeMemo
 from xla_dialect.xdsl.creation import create
-from xla_dialect.xdsl.traversal import inventory, operands_of, operations_in
+from xla_dialect.xdsl.traversal import AttributeMemo, inventory, operands_of, operations_in
 
 
 def expand_mixed_precision(module: ModuleOp) -> bool:

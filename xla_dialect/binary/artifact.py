@@ -36,22 +36,34 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 
-from xla_dialect.binary import builtin_encodings, vhlo_encodings
 from xla_dialect.binary.bytecode import MAGIC
 from xla_dialect.binary.cursor import Cursor, Writer
-from xla_dialect.binary.encodings import Encoding, EntryWriter, UnwritableAttribute
-from xla_dialect.binary.operations import (
+from xla_dialect.binary.encodings import (
+    BUILTIN_ATTRIBUTES,
+    BUILTIN_TYPES,
+    Encoding,
+    EntryWriter,
+    UnwritableAttribute,
+    builtin_code,
+)
+from xla_dialect.binary.stablehlo_encodings import (
+    CONSTANT_TYPES,
+    VHLO_ATTRIBUTES,
+    VHLO_TYPES,
+    ApiVersion,
+)
+from xla_dialect.binary.vhlo import (
     FUNCTION,
     NEWEST,
     ROWS,
     IllegalOperation,
+    Operations,
     Version,
     VhloOp,
     integers_in,
     properties_of,
     version_text,
 )
-from xla_dialect.binary.vhlo import Operations
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.stablehlo.attributes import FutureType, TokenType
 from xla_dialect.xdsl.traversal import deep_recursion
@@ -203,13 +215,13 @@ class _Entry(EntryWriter):
     def number(self, value: Attribute) -> int:
         """The number of an attribute."""
         is_vhlo = self.mode == "vhlo"
-        code = _vhlo_code(value) if is_vhlo else builtin_encodings.code_of(value)
+        code = _vhlo_code(value) if is_vhlo else builtin_code(value)
         if code is None and "." in value.name:
             return self.file.text(value, is_type=False)
         return self.encoded(value, False, code, _ENCODINGS[self.mode][0])
 
     def type(self, value: Attribute) -> None:
-        codes = _VHLO_TYPES if self.mode == "vhlo" else _BUILTIN_TYPES
+        codes = _VHLO_TYPE_CODES if self.mode == "vhlo" else _BUILTIN_TYPE_CODES
         code = codes.get(value, codes.get(type(value)))
         bounds = value.encoding if type(value) is TensorType else None
         if bounds is not None and not isinstance(bounds, NoneAttr):
@@ -237,11 +249,11 @@ class _Entry(EntryWriter):
 
 
 _ENCODINGS = {
-    "builtin": (builtin_encodings.ATTRIBUTES_BY_CODE, builtin_encodings.TYPES_BY_CODE),
-    "vhlo": (vhlo_encodings.ATTRIBUTES_BY_CODE, vhlo_encodings.TYPES_BY_CODE),
+    "builtin": (BUILTIN_ATTRIBUTES, BUILTIN_TYPES),
+    "vhlo": (VHLO_ATTRIBUTES, VHLO_TYPES),
 }
 
-_BUILTIN_TYPES: Mapping[object, int] = {
+_BUILTIN_TYPE_CODES: Mapping[object, int] = {
     IntegerType: 0,
     FunctionType: 2,
     bf16: 3,
@@ -253,8 +265,8 @@ _BUILTIN_TYPES: Mapping[object, int] = {
     TensorType: 13,
     TupleType: 15,
 }
-_VHLO_TYPES: Mapping[object, int] = {
-    **{type_: code for code, type_ in vhlo_encodings.CONSTANT_TYPES.items()},
+_VHLO_TYPE_CODES: Mapping[object, int] = {
+    **{type_: code for code, type_ in CONSTANT_TYPES.items()},
     ComplexType: 1,
     FunctionType: 8,
     TensorType: 20,
@@ -263,9 +275,9 @@ _VHLO_TYPES: Mapping[object, int] = {
     UnrankedTensorType: 25,
     FutureType: 42,
 }
-_VHLO_ATTRIBUTES: Mapping[type[Attribute], int] = {
+_VHLO_ATTRIBUTE_CODES: Mapping[type[Attribute], int] = {
     ArrayAttr: 1,
-    vhlo_encodings.ApiVersion: 5,
+    ApiVersion: 5,
     DictionaryAttr: 6,
     FloatAttr: 8,
     StringAttr: 14,
@@ -294,7 +306,8 @@ def _vhlo_code(value: Attribute) -> int | None:
         return 17
     if isinstance(value, IntegerAttr):
         return 2 if cast("IntegerAttr[Any]", value).type == i1 else 9
-    return _VHLO_ATTRIBUTES.get(type(value), _VHLO_NAMES.get(value.name.removeprefix("stablehlo.")))
+    code = _VHLO_ATTRIBUTE_CODES.get(type(value))
+    return _VHLO_NAMES.get(value.name.removeprefix("stablehlo.")) if code is None else code
 
 
 class _Code(_Entry):

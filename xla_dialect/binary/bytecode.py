@@ -18,17 +18,24 @@ from xdsl.dialects.builtin import DictionaryAttr, LocationAttr, ModuleOp
 from xdsl.ir import Attribute, Block, Region, SSAValue, TypeAttribute
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from xla_dialect.binary import builtin_encodings, stablehlo_encodings, vhlo_encodings
 from xla_dialect.binary.cursor import Cursor
-from xla_dialect.binary.encodings import Encoding, EntryCursor
-from xla_dialect.binary.operations import (
+from xla_dialect.binary.encodings import BUILTIN_ATTRIBUTES, BUILTIN_TYPES, Encoding, EntryCursor
+from xla_dialect.binary.stablehlo_encodings import (
+    QUANTIZED_TYPES,
+    SHARDY_ATTRIBUTES,
+    STABLEHLO_ATTRIBUTES,
+    STABLEHLO_TYPES,
+    VHLO_ATTRIBUTES,
+    VHLO_TYPES,
+)
+from xla_dialect.binary.vhlo import (
     NEWEST,
     OLDEST,
     IllegalOperation,
+    Operations,
     properties_of,
     version_text,
 )
-from xla_dialect.binary.vhlo import Operations
 from xla_dialect.xdsl.traversal import deep_recursion
 
 MAGIC = b"ML\xefR"
@@ -57,11 +64,11 @@ _BLOB_KIND = 0
 """The other kinds of resources are flags and texts."""
 
 ENCODINGS: Mapping[str, tuple[Mapping[int, Encoding], Mapping[int, Encoding]]] = {
-    "builtin": (builtin_encodings.ATTRIBUTES_BY_CODE, builtin_encodings.TYPES_BY_CODE),
-    "stablehlo": (stablehlo_encodings.ATTRIBUTES_BY_CODE, stablehlo_encodings.TYPES_BY_CODE),
-    "sdy": (stablehlo_encodings.SHARDY_ATTRIBUTES_BY_CODE, {}),
-    "quant": ({}, stablehlo_encodings.QUANTIZED_TYPES_BY_CODE),
-    "vhlo": (vhlo_encodings.ATTRIBUTES_BY_CODE, vhlo_encodings.TYPES_BY_CODE),
+    "builtin": (BUILTIN_ATTRIBUTES, BUILTIN_TYPES),
+    "stablehlo": (STABLEHLO_ATTRIBUTES, STABLEHLO_TYPES),
+    "sdy": (SHARDY_ATTRIBUTES, {}),
+    "quant": ({}, QUANTIZED_TYPES),
+    "vhlo": (VHLO_ATTRIBUTES, VHLO_TYPES),
 }
 """The dialects with encodings of their own: those of attributes and of types."""
 

@@ -1,26 +1,63 @@
-"""Attributes and types of StableHLO and of what stands beside it, in bytecode, by their codes.
+"""Attributes and types of StableHLO, of VHLO and of what stands beside it, in bytecode.
 
-They are read as their text in MLIR. Written are only portable artifacts, which have VHLO's.
+They are by their codes, and read as their text in MLIR. Written are only portable artifacts, which
+have VHLO's.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from math import prod
+from typing import Any, TypeVar, cast
 
-from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    Float4E2M1FNType,
+    Float6E2M3FNType,
+    Float6E3M2FNType,
+    Float8E8M0FNUType,
+    FloatTF32Type,
+    IndexType,
+    IntegerType,
+    NoneType,
+    Signedness,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+    bf16,
+    f8E3M4,
+    f8E4M3,
+    f8E4M3B11FNUZ,
+    f8E4M3FN,
+    f8E4M3FNUZ,
+    f8E5M2,
+    f8E5M2FNUZ,
+    f16,
+    f32,
+    f64,
+    i1,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Data
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
 
 from xla_dialect.binary import spelled
 from xla_dialect.binary.encodings import (
     ATTRIBUTE,
     ATTRIBUTES,
+    BUILTIN_ATTRIBUTES,
+    BUILTIN_TYPES,
     DOUBLE,
     DYNAMIC_SIZE,
     SIGNED,
     SIGNEDS,
     STRING,
+    TEXT,
+    TEXT_ATTRIBUTE,
     TYPE,
     TYPES,
     VARINT,
@@ -28,8 +65,12 @@ from xla_dialect.binary.encodings import (
     EntryCursor,
     EntryWriter,
     Field,
+    constant,
+    dense_elements,
     list_of,
     no_way_to_write,
+    packed_flags,
+    write_dense,
 )
 
 _Value = TypeVar("_Value")
@@ -221,7 +262,7 @@ _COUNTS = (
     "allow_imprecise_accumulation",
 )
 
-ATTRIBUTES_BY_CODE: Mapping[int, Encoding] = {
+STABLEHLO_ATTRIBUTES: Mapping[int, Encoding] = {
     1: structure("stablehlo.channel_handle", handle=SIGNED, type=SIGNED),
     2: DIRECTIONS,
     3: COMPARISON_TYPES,
@@ -253,7 +294,7 @@ def future_text(types: Iterable[Attribute]) -> str:
     return f"!stablehlo.future<{joined(types)}>"
 
 
-TYPES_BY_CODE: Mapping[int, Encoding] = {
+STABLEHLO_TYPES: Mapping[int, Encoding] = {
     0: Encoding(by_text(lambda: "!stablehlo.token").read, lambda writer, value: None),
     1: Encoding(
         by_text(future_text, TYPES).read,
@@ -332,7 +373,7 @@ def _lists_of_axes(lists: Iterable[Attribute]) -> str:
     return f"#sdy<list_of_axis_ref_lists[{', '.join(found)}]>"
 
 
-SHARDY_ATTRIBUTES_BY_CODE: Mapping[int, Encoding] = {
+SHARDY_ATTRIBUTES: Mapping[int, Encoding] = {
     0: by_text("#sdy<manual_axes{{{}}}>".format, QUOTED_LIST),
     1: part("{}={}".format, QUOTED, SIGNED),
     2: by_text(_mesh, ATTRIBUTES, SIGNEDS),
@@ -396,5 +437,153 @@ QUANTIZED_PER_AXIS = by_text(
     *(VARINT, TYPE, TYPE, VARINT, SIGNED, SIGNED, list_of(DOUBLE), SIGNEDS),
 )
 
-QUANTIZED_TYPES_BY_CODE: Mapping[int, Encoding] = {4: QUANTIZED, 5: QUANTIZED_PER_AXIS}
+QUANTIZED_TYPES: Mapping[int, Encoding] = {4: QUANTIZED, 5: QUANTIZED_PER_AXIS}
 """Those of `quant`."""
+
+
+# Attributes and types of VHLO, which are read as those of StableHLO
+#
+# Integers without a sign are VHLO's signed ones, strings are names of functions where StableHLO has
+# symbols: what an attribute is follows from the property that it belongs to.
+
+
+def _read_tensor(cursor: EntryCursor) -> Attribute:
+    start = cursor.offset
+    type_ = cursor.type()
+    data = cursor.blob()
+    if isinstance(type_, TensorType) and cast("TensorType[Any]", type_).element_type == i1:
+        # Old files have a byte for each flag, all of them for a splat.
+        count = prod(type_.get_shape())
+        if len(data) == count and set(data) <= {0, 1} and count > 1:
+            data = packed_flags(data, is_one=False)
+    return dense_elements(cursor, cast(Attribute, type_), data, start)
+
+
+@irdl_attr_definition
+class ApiVersion(Data[int]):
+    """The version of the interface of a custom call, which StableHLO has as a number of 32 bits."""
+
+    name = "vhlo.api_version_v1"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> int:
+        """Parses the name of the version."""
+        position = parser.pos
+        word = parser.parse_identifier()
+        if word not in API_VERSIONS:
+            parser.raise_error(f"{word} is none of {', '.join(API_VERSIONS)}", position)
+        return API_VERSIONS.index(word)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Prints what `parse_parameter` parses."""
+        printer.print_string(API_VERSIONS[self.data])
+
+
+API_VERSIONS = tuple(
+    f"API_VERSION_{name}"
+    for name in (
+        *("UNSPECIFIED", "ORIGINAL", "STATUS_RETURNING", "STATUS_RETURNING_UNIFIED", "TYPED_FFI"),
+    )
+)
+
+
+def _read_api_version(cursor: EntryCursor) -> Attribute:
+    start = cursor.offset
+    number = cursor.varint()
+    if number >= len(API_VERSIONS):
+        cursor.fail(f"there is no interface {number} of custom calls", start)
+    return ApiVersion(number)
+
+
+NAME = only_read_field(lambda cursor: TEXT_ATTRIBUTE.read(cursor).data)
+
+
+def _mesh_groups(mesh: Attribute, axes: Attribute) -> str:
+    named = SymbolRefAttr(mesh) if isinstance(mesh, StringAttr) else mesh
+    return f"#stablehlo.replica_group_mesh_axes<mesh = {named}, axes = {axes}>"
+
+
+VHLO_ATTRIBUTES: Mapping[int, Encoding] = {
+    1: BUILTIN_ATTRIBUTES[0],
+    2: Encoding(
+        lambda cursor: BoolAttr.from_bool(bool(cursor.varint())),
+        lambda writer, value: writer.varint(int(bool(value.value.data))),
+    ),
+    3: DIRECTIONS,
+    4: COMPARISON_TYPES,
+    5: Encoding(_read_api_version, lambda writer, value: writer.varint(value.data)),
+    6: BUILTIN_ATTRIBUTES[1],
+    7: FFT_TYPES,
+    8: BUILTIN_ATTRIBUTES[9],
+    9: BUILTIN_ATTRIBUTES[8],
+    10: OUTPUT_ALIAS,
+    11: PRECISIONS,
+    12: RNG_ALGORITHMS,
+    13: RNG_DISTRIBUTIONS,
+    14: TEXT,
+    15: Encoding(_read_tensor, write_dense),
+    16: TRANSPOSES,
+    17: BUILTIN_ATTRIBUTES[6],
+    18: BOUNDS,
+    19: ACCURACY_MODES,
+    20: ACCURACY,
+    21: SUB_AXIS,
+    22: by_text(
+        axis_text,
+        NAME,
+        optional(ATTRIBUTE, EntryCursor.varint),
+    ),
+    23: by_text(_mesh_groups, ATTRIBUTE, ATTRIBUTE),
+    24: by_text(mesh_axis_text, NAME, SIGNED),
+    25: by_text(mesh_text, ATTRIBUTE, OPTIONAL_ATTRIBUTE),
+}
+"""Those of VHLO."""
+
+_INTEGERS = {
+    10: IntegerType(4),
+    11: IntegerType(8),
+    12: IntegerType(16),
+    13: i32,
+    14: i64,
+    31: IntegerType(2),
+}
+_UNSIGNED = {15: 4, 16: 8, 17: 16, 18: 32, 19: 64, 32: 2}
+
+CONSTANT_TYPES: Mapping[int, Attribute] = {
+    0: i1,
+    2: bf16,
+    3: f16,
+    4: f32,
+    5: f64,
+    6: f8E4M3FN,
+    7: f8E5M2,
+    9: IndexType(),
+    **_INTEGERS,
+    **{code: IntegerType(width, Signedness.UNSIGNED) for code, width in _UNSIGNED.items()},
+    27: f8E4M3FNUZ,
+    28: f8E5M2FNUZ,
+    29: f8E4M3B11FNUZ,
+    33: NoneType(),
+    34: FloatTF32Type(),
+    35: f8E4M3,
+    36: f8E3M4,
+    37: Float4E2M1FNType(),
+    38: Float6E2M3FNType(),
+    39: Float6E3M2FNType(),
+    40: Float8E8M0FNUType(),
+}
+
+VHLO_TYPES: Mapping[int, Encoding] = {
+    **{code: constant(type_) for code, type_ in CONSTANT_TYPES.items()},
+    1: BUILTIN_TYPES[9],
+    8: BUILTIN_TYPES[2],
+    20: BUILTIN_TYPES[13],
+    21: BUILTIN_TYPES[14],
+    22: STABLEHLO_TYPES[0],
+    23: BUILTIN_TYPES[15],
+    24: QUANTIZED,
+    25: BUILTIN_TYPES[18],
+    30: QUANTIZED_PER_AXIS,
+    42: STABLEHLO_TYPES[1],
+}
+"""Those of VHLO; not among them are buffers and witnesses."""

@@ -1,19 +1,737 @@
-"""Operations as bytecode has them become operations of a context, those of VHLO StableHLO's."""
+"""The properties of operations in bytecode, and VHLO's operations as those of StableHLO.
+
+VHLO has each operation of StableHLO in revisions, `vhlo.all_reduce_v2`. Its attributes are simpler:
+none is optional, structures are taken apart, arrays of integers are tensors. A `VhloOp` has, for
+each property of StableHLO, the attributes of VHLO that it comes from and goes to. An older revision
+lacks what came later, which then has the value that says nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypeAlias, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnregisteredOp
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BoolAttr,
+    ComplexType,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    FloatTF32Type,
+    FunctionType,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    NoneType,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+    TupleType,
+    UnitAttr,
+    UnrankedTensorType,
+    UnregisteredOp,
+    i1,
+    i32,
+    i64,
+)
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.dialects.utils.format import parse_func_op_like
+from xdsl.ir import Attribute, Operation, Region, SSAValue, TypeAttribute
 from xdsl.irdl import IRDLOperation
+from xdsl.parser import Parser
 from xdsl.rewriter import Rewriter
+from xdsl.utils.exceptions import ParseError, VerifyException
 
-from xla_dialect.binary.operations import FUNCTION, IllegalOperation, VhloOp, revised
+from xla_dialect.binary import spelled
+from xla_dialect.binary.encodings import DYNAMIC_SIZE
+from xla_dialect.binary.stablehlo_encodings import (
+    CONSTANT_TYPES,
+    ApiVersion,
+    bounds_text,
+    future_text,
+    sub_axis_text,
+)
+from xla_dialect.diagnostics import LocatedError
+from xla_dialect.stablehlo.attributes import TokenType
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.text import MlirParser
+from xla_dialect.xdsl.traversal import deep_recursion
+
+Version: TypeAlias = tuple[int, int, int]
+
+OLDEST: Version = (0, 9, 0)
+NEWEST: Version = (1, 20, 0)
+"""The versions of VHLO that are known."""
+
+Value: TypeAlias = "Attribute | str"
+"""An attribute, or one of StableHLO as its text in MLIR."""
+
+
+class IllegalOperation(Exception):
+    """An operation whose attributes cannot be what they are."""
+
+
+@dataclass(frozen=True)
+class PropertyForms:
+    """A property of StableHLO, and the attributes of VHLO that say the same."""
+
+    native: str
+    names: tuple[str, ...]
+    """In VHLO."""
+    read: Callable[[Sequence[Attribute]], Value | None]
+    """The property, or its text; None where it says nothing, and is left out."""
+    write: Callable[[Attribute | None, int], Sequence[Value]]
+    """The attributes of VHLO for a property, or for none; windows have a number of dimensions."""
+    is_optional: bool = False
+    newer: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    """The attributes that came with the newest revision, with what they mean where they lack."""
+
+
+@dataclass(frozen=True)
+class VhloOp:
+    """An operation, in VHLO and in StableHLO."""
+
+    parts: tuple[PropertyForms, ...] = ()
+    revision: int = 1
+    """The newest one."""
+    revised: Version = OLDEST
+    """The version that has the newest revision first."""
+    first: Version = OLDEST
+    """The version that has the operation first."""
+    former: tuple[str, ...] = ()
+    """The attributes that only the revision before has."""
+
+    def names(self, revision: int) -> list[str]:
+        """The attributes of a revision in VHLO, as bytecode orders them."""
+        is_newest = revision == self.revision
+        names = [
+            name
+            for part in self.parts
+            for name in part.names
+            if is_newest or name not in part.newer
+        ]
+        return sorted([*names, *(() if is_newest else self.former)])
+
+    def properties(self) -> Sequence[PropertyList]:
+        """
+        The properties in StableHLO, as bytecode orders them: all, and those that there were before
+        the newest revision.
+        """
+        former = [part for part in self.parts if part.names != tuple(part.newer)]
+        return [
+            sorted((part.native, part.is_optional) for part in parts)
+            for parts in (self.parts, former)
+        ]
+
+
+PropertyList: TypeAlias = Sequence[tuple[str, bool]]
+"""Names of properties, and whether they may be absent, in the order of bytecode."""
+
+
+# How one attribute becomes one property
+
+
+def integers_in(value: Attribute) -> list[int]:
+    """The elements of a list of integers; raises IllegalOperation."""
+    if isinstance(value, DenseArrayBase):
+        return [int(n) for n in cast("DenseArrayBase[Any]", value).get_values()]
+    dense = cast("DenseIntOrFPElementsAttr[Any]", value)
+    if (
+        not isinstance(value, DenseIntOrFPElementsAttr)
+        or not isinstance(dense.get_element_type(), IntegerType)
+        or len(dense.get_shape()) != 1
+        or dense.get_shape()[0] > MAX_LIST
+    ):
+        raise IllegalOperation(f"{value} is no list of integers")
+    (count,) = dense.get_shape()
+    numbers = [int(n) for n in dense.get_values()]
+    return numbers * count if len(numbers) == 1 else numbers
+
+
+MAX_LIST = 1 << 16
+"""No list of dimensions, sizes or paddings is longer."""
+
+
+def integer_in(value: Attribute) -> int:
+    """The value of an integer; raises IllegalOperation."""
+    if not isinstance(value, IntegerAttr):
+        raise IllegalOperation(f"{value} is no integer")
+    return cast("IntegerAttr[Any]", value).value.data
+
+
+def tensor(values: Sequence[int], type_: IntegerType = i64) -> Attribute:
+    """A list of integers as a tensor."""
+    return DenseIntOrFPElementsAttr.from_list(TensorType(type_, [len(values)]), list(values))
+
+
+def one(
+    name: str,
+    read: Callable[[Attribute], Attribute] = lambda value: value,
+    write: Callable[[Attribute], Attribute] = lambda value: value,
+    default: Callable[[int], Attribute] | None = None,
+    *,
+    native: str = "",
+    is_newer: bool = False,
+) -> PropertyForms:
+    """
+    A property that is one attribute in VHLO too.
+
+    `default`: what says nothing, for a number of dimensions; the property may then be absent.
+    """
+
+    def read_one(values: Sequence[Attribute]) -> Value | None:
+        (value,) = values
+        says_nothing = default is not None and _is_same(value, default(_rank(value)))
+        return None if says_nothing else read(value)
+
+    def write_one(value: Attribute | None, rank: int) -> Sequence[Value]:
+        if value is not None:
+            return [write(value)]
+        if default is None:
+            raise IllegalOperation(f"{native or name} is missing")
+        return [default(rank)]
+
+    newer = {name: default(0)} if is_newer and default is not None else {}
+    return PropertyForms(native or name, (name,), read_one, write_one, default is not None, newer)
+
+
+def _is_same(value: Attribute, other: Attribute) -> bool:
+    """Whether attributes are equal; a splat may have one element or all."""
+    if isinstance(value, DenseIntOrFPElementsAttr) and isinstance(other, DenseIntOrFPElementsAttr):
+        found = cast("DenseIntOrFPElementsAttr[Any]", value)
+        wanted = cast("DenseIntOrFPElementsAttr[Any]", other)
+        data, all_ = found.data.data, wanted.data.data
+        if found.type == wanted.type and 0 < len(data) < len(all_):
+            return data * (len(all_) // len(data)) == all_
+    return value == other
+
+
+def _rank(value: Attribute) -> int:
+    is_array = isinstance(value, DenseIntOrFPElementsAttr)
+    shape = cast("DenseIntOrFPElementsAttr[Any]", value).get_shape() if is_array else ()
+    return shape[0] if shape else 0
+
+
+def kept(*names: str) -> tuple[PropertyForms, ...]:
+    """Properties that are the same in both, and always there."""
+    return tuple(one(name) for name in names)
+
+
+def optional(name: str, default: Attribute, is_newer: bool = False) -> PropertyForms:
+    """A property that is the same in both; absent, it is `default`."""
+    return one(name, default=lambda _: default, is_newer=is_newer)
+
+
+def lists(*names: str, fill: int | None = None) -> tuple[PropertyForms, ...]:
+    """Lists of integers, `array<i64>` in StableHLO; absent, they are full of `fill`."""
+
+    def default(rank: int) -> Attribute:
+        return tensor([fill or 0] * rank)
+
+    given = None if fill is None else default
+    return tuple(
+        one(name, _as_array, lambda value: tensor(integers_in(value)), given) for name in names
+    )
+
+
+def _as_array(value: Attribute) -> Attribute:
+    return DenseArrayBase.from_list(i64, integers_in(value))
+
+
+def _flags(name: str) -> PropertyForms:
+    return one(
+        name,
+        lambda value: DenseArrayBase.from_list(i1, [n & 1 for n in integers_in(value)]),
+        lambda value: tensor([n & 1 for n in integers_in(value)], i1),
+        lambda rank: tensor([0] * rank, i1),
+    )
+
+
+def _padding() -> PropertyForms:
+    def default(rank: int) -> Attribute:
+        return DenseIntOrFPElementsAttr.from_list(TensorType(i64, [rank, 2]), [0] * (2 * rank))
+
+    return one("padding", default=default)
+
+
+def flag(*names: str) -> tuple[PropertyForms, ...]:
+    """Booleans; absent, they are false."""
+    return tuple(optional(name, BoolAttr.from_bool(False)) for name in names)
+
+
+def _unit(name: str, is_newer: bool = False) -> PropertyForms:
+    return one(
+        name,
+        lambda _: UnitAttr(),
+        lambda _: BoolAttr.from_bool(True),
+        lambda _: BoolAttr.from_bool(False),
+        is_newer=is_newer,
+    )
+
+
+def _symbol(value: Attribute) -> Attribute:
+    if not isinstance(value, StringAttr):
+        raise IllegalOperation(f"{value} is no name of a function")
+    return SymbolRefAttr(value)
+
+
+def _name(value: Attribute) -> Attribute:
+    if not isinstance(value, SymbolRefAttr) or value.nested_references.data:
+        raise IllegalOperation(f"{value} is no name of a function")
+    return value.root_reference
+
+
+def elements_in(value: Attribute) -> Sequence[Attribute]:
+    """The elements of an array of attributes; raises IllegalOperation."""
+    if not isinstance(value, ArrayAttr):
+        raise IllegalOperation(f"{value} is no list")
+    return cast("ArrayAttr[Attribute]", value).data
+
+
+_EMPTY = ArrayAttr[Attribute](())
+_NO_TEXT = StringAttr("")
+_SYMBOLS = one(
+    "called_computations",
+    lambda value: ArrayAttr(map(_symbol, elements_in(value))),
+    lambda value: ArrayAttr(map(_name, elements_in(value))),
+    lambda _: _EMPTY,
+)
+
+
+def _layouts(name: str) -> PropertyForms:
+    """Layouts, each a tensor of indices in both."""
+    return optional(name, _EMPTY)
+
+
+def _word(name: str, enumeration: str, default: str) -> PropertyForms:
+    text = spelled.word(enumeration, default)
+    return PropertyForms(
+        name,
+        (name,),
+        lambda values: None if str(values[0]) == text else values[0],
+        lambda value, _: [text if value is None else value],
+        True,
+    )
+
+
+# Several attributes that become one property
+
+
+def _structure(
+    native: str, attribute: str, *names: str, newer: Sequence[str] = (), numbers: Sequence[str] = ()
+) -> PropertyForms:
+    """Lists of integers, and some integers, that are fields of one attribute."""
+
+    def read(values: Sequence[Attribute]) -> str:
+        fields: dict[str, spelled.FieldValue] = {}
+        for name, value in zip(names, values, strict=True):
+            fields[name] = integer_in(value) if name in numbers else integers_in(value)
+        return spelled.fields(attribute, fields)
+
+    def write(value: Attribute | None, rank: int) -> Sequence[Value]:
+        if value is None:
+            raise IllegalOperation(f"{native} is missing")
+        fields = spelled.fields_of(value)
+        return [
+            IntegerAttr(int(str(fields.get(name, 0))), i64)
+            if name in numbers
+            else tensor([int(n) for n in fields.get(name, ())])
+            for name in names
+        ]
+
+    return PropertyForms(native, names, read, write, newer={name: tensor([]) for name in newer})
+
+
+def _read_convolution(values: Sequence[Attribute]) -> str:
+    numbers = [
+        integers_in(value) if name.endswith("s") else integer_in(value)
+        for name, value in zip(spelled.CONVOLUTION, values, strict=True)
+    ]
+    return spelled.convolution(numbers)
+
+
+def _write_convolution(value: Attribute | None, _: int) -> Sequence[Value]:
+    if value is None:
+        raise IllegalOperation("dimension_numbers is missing")
+    return [
+        IntegerAttr(number, i64) if isinstance(number, int) else tensor(number)
+        for number in spelled.convolution_numbers(value)
+    ]
+
+
+_ALGORITHM = {
+    "lhs_precision_type": None,
+    "rhs_precision_type": None,
+    "accumulation_type": None,
+    "lhs_component_count": i64,
+    "rhs_component_count": i64,
+    "num_primitive_operations": i64,
+    "allow_imprecise_accumulation": i1,
+}
+"""The fields of `#stablehlo.dot_algorithm`: types, and numbers of a type."""
+
+
+def _read_algorithm(values: Sequence[Attribute]) -> str | None:
+    if isinstance(values[0], NoneType):
+        return None
+    fields: dict[str, spelled.FieldValue] = {}
+    for (name, type_), value in zip(_ALGORITHM.items(), values, strict=True):
+        number = str(value) if type_ is None else integer_in(value)
+        fields[name] = bool(number) if type_ == i1 else number
+    return spelled.fields("stablehlo.dot_algorithm", fields)
+
+
+def _write_algorithm(value: Attribute | None, _: int) -> Sequence[Value]:
+    if value is None:
+        return [NoneType()] * len(_ALGORITHM)
+    fields = spelled.fields_of(value)
+    found: list[Value] = []
+    for name, type_ in _ALGORITHM.items():
+        text = str(fields[name])
+        if type_ is None:
+            found.append(text)
+        else:
+            found.append(IntegerAttr(int(text) if type_ == i64 else int(text == "true"), type_))
+    return found
+
+
+def _channel(*types: str, is_optional: bool = True) -> PropertyForms:
+    """A channel, whose type stands beside it where it is not 0."""
+
+    def read(values: Sequence[Attribute]) -> str | None:
+        handle, *type_ = map(integer_in, values)
+        if is_optional and not handle:
+            return None
+        return spelled.fields(
+            "stablehlo.channel_handle", {"handle": handle, "type": type_[0] if type_ else 0}
+        )
+
+    def write(value: Attribute | None, _: int) -> Sequence[Value]:
+        fields = spelled.fields_of(value) if value is not None else dict[str, str]()
+        names = ("handle", "type")[: 1 + len(types)]
+        return [IntegerAttr(int(str(fields.get(name, 0))), i64) for name in names]
+
+    return PropertyForms("channel_handle", ("channel_id", *types), read, write, is_optional)
+
+
+_CHANNEL = _channel()
+_ACCURACY_DEFAULT = (
+    "#stablehlo.result_accuracy<atol = 0.0, rtol = 0.0, ulps = 0, "
+    "mode = #stablehlo.result_accuracy_mode<DEFAULT>>"
+)
+_GROUPS = kept("replica_groups")
+_PRECISION_DEFAULT = spelled.word("precision", "DEFAULT")
+
+
+def _read_precision(values: Sequence[Attribute]) -> Attribute | None:
+    says_something = any(str(value) != _PRECISION_DEFAULT for value in elements_in(values[0]))
+    return values[0] if says_something else None
+
+
+_PRECISION = PropertyForms(
+    "precision_config",
+    ("precision_config",),
+    _read_precision,
+    lambda value, _: [f"[{_PRECISION_DEFAULT}, {_PRECISION_DEFAULT}]" if value is None else value],
+    True,
+)
+
+
+def _says_default(value: Attribute) -> bool:
+    return str(value).endswith("<DEFAULT>>")
+
+
+_ACCURACY = PropertyForms(
+    "result_accuracy",
+    ("result_accuracy",),
+    lambda values: None if _says_default(values[0]) else values[0],
+    lambda value, _: [_ACCURACY_DEFAULT if value is None else value],
+    True,
+    {"result_accuracy": _ACCURACY_DEFAULT},
+)
+_GATHER = _structure(
+    "dimension_numbers",
+    "stablehlo.gather",
+    *("offset_dims", "collapsed_slice_dims", "operand_batching_dims"),
+    *("start_indices_batching_dims", "start_index_map", "index_vector_dim"),
+    newer=("operand_batching_dims", "start_indices_batching_dims"),
+    numbers=("index_vector_dim",),
+)
+_SCATTER = _structure(
+    "scatter_dimension_numbers",
+    "stablehlo.scatter",
+    *("update_window_dims", "inserted_window_dims", "input_batching_dims"),
+    *("scatter_indices_batching_dims", "scatter_dims_to_operand_dims", "index_vector_dim"),
+    newer=("input_batching_dims", "scatter_indices_batching_dims"),
+    numbers=("index_vector_dim",),
+)
+_DOT = _structure(
+    "dot_dimension_numbers",
+    "stablehlo.dot",
+    *("lhs_batching_dimensions", "rhs_batching_dimensions"),
+    *("lhs_contracting_dimensions", "rhs_contracting_dimensions"),
+)
+_WINDOW = (
+    *lists("window_strides", fill=1),
+    *(one for name in ("lhs_dilation", "rhs_dilation") for one in lists(name, fill=1)),
+    _flags("window_reversal"),
+)
+_CONVOLUTION = (
+    PropertyForms("dimension_numbers", spelled.CONVOLUTION, _read_convolution, _write_convolution),
+    *kept("batch_group_count", "feature_group_count"),
+    _PRECISION,
+    *_WINDOW,
+)
+_NO_PAIRS = tensor([])
+_PAIRS = optional("source_target_pairs", _NO_PAIRS, is_newer=True)
+_TRANSFER = (
+    _channel("channel_type", is_optional=False),
+    *flag("is_host_transfer"),
+    _PAIRS,
+)
+
+
+def _api_version(value: Attribute) -> Attribute:
+    if not isinstance(value, ApiVersion):
+        raise IllegalOperation(f"api_version is {value}")
+    return IntegerAttr(value.data, i32)
+
+
+_API_VERSION = one(
+    "api_version",
+    _api_version,
+    lambda value: ApiVersion(integer_in(value)),
+    lambda _: ApiVersion(1),
+)
+_BATCH_NORM = VhloOp(kept("epsilon", "feature_index"))
+_ACCURATE = VhloOp((_ACCURACY,), 2, (1, 10, 0))
+_BROADCAST = lists("broadcast_dimensions")
+_EXPANDING = lists("known_expanding_dimensions", "known_nonexpanding_dimensions", fill=0)
+"""Lists that are empty where they are absent: their default has no number of dimensions."""
+_CALL = VhloOp((one("callee", _symbol, _name),))
+
+ROWS: Mapping[str, VhloOp] = {
+    "all_gather": VhloOp(
+        (*kept("all_gather_dim"), *_GROUPS, _CHANNEL, _unit("use_global_device_ids")), 2, (1, 5, 0)
+    ),
+    "all_reduce": VhloOp((*_GROUPS, _CHANNEL, _unit("use_global_device_ids")), 2, (1, 5, 0)),
+    "all_to_all": VhloOp(
+        (*_GROUPS, _CHANNEL, *kept("concat_dimension", "split_count", "split_dimension")),
+        2,
+        (1, 5, 0),
+    ),
+    "batch_norm_grad": _BATCH_NORM,
+    "batch_norm_inference": _BATCH_NORM,
+    "batch_norm_training": _BATCH_NORM,
+    "broadcast": VhloOp(lists("broadcast_sizes")),
+    "broadcast_in_dim": VhloOp(_BROADCAST),
+    "call": _CALL,
+    "cholesky": VhloOp(flag("lower")),
+    "collective_broadcast": VhloOp(
+        (*_GROUPS, _CHANNEL, _unit("has_dynamic_root", is_newer=True)), 2, (1, 20, 0), (0, 16, 0)
+    ),
+    "collective_permute": VhloOp((_CHANNEL, *kept("source_target_pairs"))),
+    "collective_reduce": VhloOp(
+        (*_GROUPS, _CHANNEL, _unit("has_dynamic_root"), _unit("use_global_device_ids")),
+        first=(1, 19, 0),
+    ),
+    "compare": VhloOp(
+        (*kept("comparison_direction"), _word("compare_type", "comparison_type", "NOTYPE"))
+    ),
+    "composite": VhloOp(
+        (
+            optional("composite_attributes", DictionaryAttr({})),
+            one("decomposition", _symbol, _name),
+            *kept("name"),
+            optional("version", IntegerAttr(0, i32)),
+        ),
+        2,
+        (1, 14, 0),
+        (0, 19, 0),
+    ),
+    "concatenate": VhloOp(kept("dimension")),
+    "constant": VhloOp(kept("value")),
+    "convolution": VhloOp((*_CONVOLUTION, _padding())),
+    "cross-replica-sum": VhloOp(_GROUPS),
+    "custom_call": VhloOp(
+        (
+            _API_VERSION,
+            optional("backend_config", _NO_TEXT),
+            *kept("call_target_name"),
+            _SYMBOLS,
+            *flag("has_side_effect"),
+            *map(_layouts, ("operand_layouts", "output_operand_aliases", "result_layouts")),
+            optional("result_tilings", _EMPTY, is_newer=True),
+        ),
+        2,
+        (1, 18, 0),
+    ),
+    "dot": VhloOp((_PRECISION,)),
+    "dot_general": VhloOp(
+        (
+            _DOT,
+            _PRECISION,
+            PropertyForms(
+                "algorithm",
+                tuple(_ALGORITHM),
+                _read_algorithm,
+                _write_algorithm,
+                True,
+                dict.fromkeys(_ALGORITHM, NoneType()),
+            ),
+        ),
+        2,
+        (1, 6, 0),
+    ),
+    "dynamic_broadcast_in_dim": VhloOp((*_BROADCAST, *_EXPANDING)),
+    "dynamic_conv": VhloOp(_CONVOLUTION, 2, (0, 20, 0), former=("padding",)),
+    "dynamic_gather": VhloOp((_GATHER, *flag("indices_are_sorted")), 2, (1, 1, 0)),
+    "dynamic_iota": VhloOp(kept("iota_dimension")),
+    "dynamic_slice": VhloOp(lists("slice_sizes")),
+    "einsum": VhloOp(kept("einsum_config")),
+    "fft": VhloOp((*lists("fft_length"), *kept("fft_type"))),
+    "gather": VhloOp((_GATHER, *flag("indices_are_sorted"), *lists("slice_sizes")), 2, (1, 1, 0)),
+    "get_dimension_size": VhloOp(kept("dimension")),
+    "get_tuple_element": VhloOp(kept("index")),
+    "infeed": VhloOp((optional("infeed_config", _NO_TEXT), optional("layout", _EMPTY))),
+    "iota": VhloOp(kept("iota_dimension")),
+    "map": VhloOp(lists("dimensions")),
+    "outfeed": VhloOp((optional("outfeed_config", _NO_TEXT),)),
+    "pad": VhloOp(lists("edge_padding_high", "edge_padding_low", "interior_padding")),
+    "recv": VhloOp(_TRANSFER, 2, (1, 12, 0)),
+    "reduce": VhloOp(lists("dimensions")),
+    "reduce_precision": VhloOp(kept("exponent_bits", "mantissa_bits")),
+    "reduce_scatter": VhloOp(
+        (*_GROUPS, _CHANNEL, *kept("scatter_dimension"), _unit("use_global_device_ids"))
+    ),
+    "reduce_window": VhloOp(
+        (
+            *lists("window_dimensions"),
+            *lists("base_dilations", "window_dilations", "window_strides", fill=1),
+            _padding(),
+        )
+    ),
+    "reverse": VhloOp(lists("dimensions")),
+    "rng": VhloOp(kept("rng_distribution")),
+    "rng_bit_generator": VhloOp(kept("rng_algorithm")),
+    "scatter": VhloOp((_SCATTER, *flag("indices_are_sorted", "unique_indices")), 2, (1, 1, 0)),
+    "select_and_scatter": VhloOp(
+        (
+            *(replace(part, is_optional=True) for part in lists("window_dimensions")),
+            *lists("window_strides", fill=1),
+            _padding(),
+        )
+    ),
+    "send": VhloOp(_TRANSFER, 2, (1, 12, 0)),
+    "set_dimension_size": VhloOp(kept("dimension")),
+    "slice": VhloOp(lists("limit_indices", "start_indices", "strides")),
+    "sort": VhloOp((optional("dimension", IntegerAttr(-1, i64)), *flag("is_stable"))),
+    "tan": VhloOp((_ACCURACY,), 2, (1, 10, 0), (1, 4, 0)),
+    "torch_index_select": VhloOp(kept("batch_dims", "dim")),
+    "transpose": VhloOp(lists("permutation")),
+    "triangular_solve": VhloOp(kept("left_side", "lower", "transpose_a", "unit_diagonal")),
+    "unary_einsum": VhloOp(kept("einsum_config")),
+    "exponential": VhloOp((_ACCURACY,), 2, (1, 9, 0)),
+    **dict.fromkeys(
+        (
+            *("cbrt", "cosine", "exponential_minus_one", "log", "log_plus_one", "logistic"),
+            *("rsqrt", "sine", "sqrt", "tanh"),
+        ),
+        _ACCURATE,
+    ),
+}
+"""By the name in StableHLO; operations without properties have no row."""
+
+FUNCTION = ("arg_attrs", "function_type", "res_attrs", "sym_name", "sym_visibility")
+"""The attributes of a function in VHLO."""
+
+_OPTIONAL = "?"
+
+_OTHERS: Mapping[str, Sequence[str]] = {
+    "builtin.module": ("sym_name?", "sym_visibility?"),
+    "func.func": (
+        *("arg_attrs?", "function_type", "no_inline?", "res_attrs?", "sym_name", "sym_visibility?"),
+    ),
+    "func.call": ("arg_attrs?", "callee", "no_inline?", "res_attrs?"),
+    "arith.constant": ("value",),
+    **dict.fromkeys(("arith.addi", "arith.muli", "arith.subi"), ("overflowFlags",)),
+    "shape.const_shape": ("shape",),
+    "chlo.broadcast_compare": ("broadcast_dimensions?", "compare_type?", "comparison_direction"),
+    "chlo.constant": ("value",),
+    "chlo.constant_like": ("value",),
+    "chlo.ragged_dot": ("precision_config?", "ragged_dot_dimension_numbers"),
+    "chlo.top_k": ("k",),
+    "sdy.all_gather": ("gathering_axes", "out_sharding"),
+    "sdy.all_reduce": ("out_sharding", "reduction_axes"),
+    "sdy.all_slice": ("out_sharding", "slicing_axes"),
+    "sdy.all_to_all": ("out_sharding", "params"),
+    "sdy.collective_permute": ("out_sharding",),
+    "sdy.constant": ("value",),
+    "sdy.data_flow_edge": ("sharding?",),
+    "sdy.manual_computation": ("in_shardings", "manual_axes", "out_shardings"),
+    "sdy.mesh": ("mesh", "sym_name"),
+    "sdy.named_computation": ("in_shardings?", "name", "out_shardings?"),
+    "sdy.propagation_barrier": ("allowed_direction",),
+    "sdy.reduce_scatter": ("out_sharding", "reduce_scatter_axes"),
+    "sdy.replicated_to_unreduced": ("axes", "out_sharding"),
+    "sdy.reshard": ("sharding",),
+    "sdy.sharded_to_unreduced": ("axes", "out_sharding"),
+    "sdy.sharding_constraint": ("sharding",),
+    "sdy.sharding_group": ("group_id",),
+}
+"""The properties of operations of other dialects; those with a `?` may be absent."""
+
+_BROADCASTING = "chlo.broadcast_"
+
+VHLO_NAME = re.compile(r"vhlo\.([\w-]+)_v([1-9][0-9]{0,3})")
+
+
+def revised(name: str) -> tuple[str, VhloOp, int] | None:
+    """The base name of an operation of VHLO, its row and revision; None for other operations."""
+    match = VHLO_NAME.fullmatch(name)
+    if match is None:
+        return None
+    base, revision = match.group(1), int(match.group(2))
+    row = ROWS.get(base, _WITHOUT_PROPERTIES)
+    if revision > row.revision:
+        raise IllegalOperation(
+            f"revision {revision} is not known, the newest one is {row.revision} "
+            f"(of VHLO {version_text(NEWEST)})"
+        )
+    return base, row, revision
+
+
+_WITHOUT_PROPERTIES = VhloOp()
+
+
+def version_text(version: Version) -> str:
+    """`1.17.0`"""
+    return ".".join(map(str, version))
+
+
+def properties_of(name: str) -> Sequence[PropertyList]:
+    """
+    The properties of an operation as bytecode has them, in the newest version and in an older one
+    that has less of them.
+    """
+    dialect, _, base = name.partition(".")
+    found = revised(name)
+    if found is not None:
+        listed = FUNCTION if found[0] == "func" else found[1].names(found[2])
+        return [[(each, False) for each in listed]]
+    if dialect == "stablehlo":
+        return ROWS.get(base, _WITHOUT_PROPERTIES).properties()
+    default = ("broadcast_dimensions?",) if name.startswith(_BROADCASTING) else ()
+    listed = _OTHERS.get(name, default)
+    return [[(each.rstrip(_OPTIONAL), each.endswith(_OPTIONAL)) for each in listed]]
+
+
+# Operations as bytecode has them become operations of a context, those of VHLO StableHLO's.
 
 
 class Operations:
@@ -117,3 +835,210 @@ class Operations:
 
 
 _OTHER_NAMES = {"call": "func.call"}
+
+
+# VHLO as text: a portable artifact as `stablehlo-opt` prints it.
+#
+# Its types and attributes wrap those of StableHLO and are read as these, its operations as bytecode
+# has them.
+
+
+@deep_recursion()
+def read_vhlo(text: str, context: Context, file_name: str) -> ModuleOp:
+    """The module of VHLO in a text, with the operations of StableHLO; raises LocatedError."""
+    parser = _VhloParser(context, text, file_name)
+    try:
+        return parser.parse_module()
+    except ParseError as error:
+        message, offset = error.msg.strip(), error.span.start
+    except (IllegalOperation, VerifyException, ValueError) as error:
+        message, offset = str(error), parser.pos
+    except RecursionError:
+        message, offset = "something is nested too deeply", parser.pos
+    raise LocatedError.at_offset(message, file_name, text, offset)
+
+
+class _VhloParser(MlirParser):
+    """Reads what VHLO has in the place of what StableHLO has."""
+
+    def __init__(self, context: Context, text: str, file_name: str):
+        super().__init__(context, text, file_name)
+        self.operations = Operations(context)
+
+    def _get_op_by_name(self, name: str) -> type[Operation]:
+        """A class that makes the operation of StableHLO, of an operation of VHLO."""
+        if not name.startswith("vhlo."):
+            return super()._get_op_by_name(name)
+
+        def make(**parts: Any) -> Operation:
+            op = self.operations(
+                name,
+                *(parts[part] for part in ("operands", "result_types", "properties")),
+                *(parts[part] for part in ("attributes", "regions")),
+            )
+            op.location = parts["location"] or op.location
+            return op
+
+        def parse(parser: Parser) -> Operation:
+            if not name.startswith("vhlo.func_"):
+                parser.raise_error(f"{name} has only the generic form")
+            return self.function(name)
+
+        methods = {"name": name, "create": staticmethod(make), "parse": staticmethod(parse)}
+        return type("VhloOp", (Operation,), methods)
+
+    def function(self, name: str) -> Operation:
+        """Parses what follows the name of a function."""
+        symbol, inputs, outputs, body, extra, _, _ = parse_func_op_like(
+            self, reserved_attr_names=("sym_name", "function_type")
+        )
+        attributes = {} if extra is None else dict(extra.data)
+        attributes |= self.parse_optional_attr_dict()
+        attributes["sym_name"] = StringAttr(symbol)
+        attributes["function_type"] = FunctionType.from_lists(inputs, outputs)
+        return self.operations(name, (), (), {}, attributes, [body])
+
+    def _parse_dialect_type_or_attribute_body(
+        self, attr_name: str, is_type: bool, is_opaque: bool, starting_opaque_pos: int | None
+    ) -> Any:
+        if not attr_name.startswith("vhlo."):
+            return super()._parse_dialect_type_or_attribute_body(
+                attr_name, is_type, is_opaque, starting_opaque_pos
+            )
+        name = attr_name.removeprefix("vhlo.")
+        if is_opaque:
+            return self.word(name)
+        if is_type and name in _TYPES:
+            return _TYPES[name]
+        parse = (_COMPOSED if is_type else _ATTRIBUTES).get(name)
+        if parse is None:
+            self.raise_error(f"{attr_name} is not known")
+        with self.in_angle_brackets():
+            return parse(self)
+
+    def word(self, name: str) -> Attribute:
+        """Parses the word of an enumeration."""
+        if name == "api_version_v1":
+            return ApiVersion(ApiVersion.parse_parameter(self))
+        word = self.parse_identifier()
+        return self.operations.attribute(f"#stablehlo<{name.removesuffix('_v1')} {word}>")
+
+    def entry(self) -> tuple[str, Attribute]:
+        """Parses `#vhlo.string_v1<"name"> = value`."""
+        name = self.parse_attribute()
+        if not isinstance(name, StringAttr):
+            self.raise_error(f"{name} is the name of an attribute")
+        self.parse_punctuation("=")
+        return name.data, self.parse_attribute()
+
+    def function_type(self) -> Attribute:
+        """Parses `(types) -> types`."""
+        inputs = self.parse_comma_separated_list(self.Delimiter.PAREN, self.parse_type)
+        self.parse_punctuation("->")
+        outputs = self.parse_optional_comma_separated_list(self.Delimiter.PAREN, self.parse_type)
+        return FunctionType.from_lists(inputs, [self.parse_type()] if outputs is None else outputs)
+
+    def array(self) -> Attribute:
+        """Parses sizes and the type of elements; bounds may follow."""
+        sizes, type_ = self.parse_shape()
+        if sizes is None:
+            return UnrankedTensorType(type_)
+        if self.parse_optional_punctuation(",") is None:
+            return TensorType(type_, sizes)
+        return TensorType(type_, sizes, self.parse_attribute())
+
+    def bounds(self) -> Attribute:
+        """Parses `bounds = [6, ?]`."""
+        self.parse_keyword("bounds")
+        self.parse_punctuation("=")
+        bounds = self.parse_comma_separated_list(
+            self.Delimiter.SQUARE,
+            lambda: DYNAMIC_SIZE if self.parse_optional_punctuation("?") else self.parse_integer(),
+        )
+        return self.operations.attribute(bounds_text(bounds))
+
+    def sub_axis(self) -> Attribute:
+        """Parses `pre_size = 1, size = 2`, as the text that StableHLO has for it."""
+        numbers: list[int] = []
+        for end, name in ((",", "pre_size"), ("", "size")):
+            self.parse_keyword(name)
+            self.parse_punctuation("=")
+            numbers.append(self.parse_integer())
+            if end:
+                self.parse_punctuation(",")
+        return StringAttr(sub_axis_text(*numbers))
+
+    def types(self) -> Sequence[TypeAttribute]:
+        """Parses types up to the end of the angle brackets."""
+        if self.lexer.input.content[self.pos] == ">":
+            return ()
+        return self.parse_comma_separated_list(self.Delimiter.NONE, self.parse_type)
+
+    def fields(self, name: str) -> Attribute:
+        """Parses `name = value, ...`, the fields of an attribute of StableHLO."""
+
+        def parse_field() -> str:
+            field = self.parse_identifier()
+            self.parse_punctuation("=")
+            numbers = self.parse_optional_comma_separated_list(
+                self.Delimiter.SQUARE, self.parse_integer
+            )
+            value: object = self.parse_optional_number() if numbers is None else numbers
+            if value is None:
+                value = self.parse_attribute()
+            if isinstance(value, StringAttr) and field in ("mesh", "sub_axis_info"):
+                value = f"@{value.data}" if field == "mesh" else value.data
+            return f"{_FIELD_NAMES.get(field, field)} = {value}"
+
+        found = self.parse_comma_separated_list(self.Delimiter.NONE, parse_field)
+        return self.operations.attribute(f"#stablehlo.{name}<{', '.join(found)}>")
+
+
+_TYPES: Mapping[str, Attribute] = {
+    **{f"{type_}_v1": type_ for type_ in CONSTANT_TYPES.values()},
+    "bool_v1": i1,
+    "tf31_v1": FloatTF32Type(),
+    "token_v1": TokenType(),
+}
+"""Those that are one word; VHLO prints tf32 as tf31."""
+
+_COMPOSED: Mapping[str, Callable[[_VhloParser], Attribute]] = {
+    "complex_v1": lambda parser: ComplexType(cast(Any, parser.parse_type())),
+    "func_v1": _VhloParser.function_type,
+    "future_v1": lambda parser: parser.operations.attribute(future_text(parser.types())),
+    "tensor_v1": _VhloParser.array,
+    "tuple_v1": lambda parser: TupleType(tuple(parser.types())),
+    "unranked_tensor_v1": lambda parser: UnrankedTensorType(parser.parse_type()),
+}
+"""Types with something in angle brackets."""
+
+_ATTRIBUTES: Mapping[str, Callable[[_VhloParser], Attribute]] = {
+    "array_v1": lambda parser: ArrayAttr(
+        parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_attribute)
+    ),
+    "bool_v1": lambda parser: BoolAttr.from_bool(parser.parse_boolean()),
+    "dict_v1": lambda parser: DictionaryAttr(
+        dict(parser.parse_comma_separated_list(parser.Delimiter.BRACES, parser.entry))
+    ),
+    "sub_axis_info_v1": _VhloParser.sub_axis,
+    "type_extensions_v1": _VhloParser.bounds,
+    **{
+        f"{name}_v1": partial(_VhloParser.fields, name=name)
+        for name in (
+            *("axis_ref", "mesh", "mesh_axis", "output_operand_alias", "replica_group_mesh_axes"),
+            "result_accuracy",
+        )
+    },
+    **dict.fromkeys(
+        ("float_v1", "integer_v1", "string_v1", "tensor_v1", "type_v1"),
+        _VhloParser.parse_attribute,
+    ),
+}
+"""Attributes with something in angle brackets."""
+
+_FIELD_NAMES = {
+    "outputTupleIndices": "output_tuple_indices",
+    "operandIndex": "operand_index",
+    "operandTupleIndices": "operand_tuple_indices",
+}
+"""Of an `output_operand_alias`, in StableHLO."""

@@ -18,10 +18,8 @@ import numpy as np
 from xdsl.irdl import irdl_attr_definition
 
 from xla_dialect.attributes import SpelledAttribute
-from xla_dialect.sharding.axes import AxisList, AxisReference
-from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.sharding.tokens import Tokens
-from xla_dialect.spelling import SpellingError, shortened
+from xla_dialect.sharding.mesh import AxisList, AxisReference, Mesh
+from xla_dialect.spelling import SpellingError, Tokens, shortened
 
 Ints = tuple[int, ...]
 _QUOTE = "'"

@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xla_dialect.attributes import CustomCallApiVersion, CustomCallApiVersionAttr, SpelledAttribute
-from xla_dialect.entry.names import kept_name
+from xla_dialect.entry import kept_name
 from xla_dialect.hlo_text.uninterpreted import (
     check_uninterpreted,
     is_plain,

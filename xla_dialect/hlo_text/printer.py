@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from xla_dialect.entry.names import (
+from xla_dialect.entry import (
     ALIASING_OUTPUT,
     BUFFER_DONOR,
     ENTRY_LAYOUT,
@@ -42,9 +42,10 @@ from xla_dialect.hlo_text.attributes import (
     sharding_text,
 )
 from xla_dialect.hlo_text.importer import TABLE_ATTRIBUTES
-from xla_dialect.hlo_text.naming import KEYWORDS, FreeNames, valid_name
 from xla_dialect.hlo_text.normal_form import (
+    KEYWORDS,
     Attributes,
+    FreeNames,
     NormalComputation,
     NormalComputations,
     NormalInstruction,
@@ -52,6 +53,7 @@ from xla_dialect.hlo_text.normal_form import (
     fail,
     name_list,
     tuple_of,
+    valid_name,
 )
 from xla_dialect.hlo_text.opcodes import Opcode
 from xla_dialect.hlo_text.parser import STACK_FRAME_TABLES

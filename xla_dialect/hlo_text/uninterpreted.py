@@ -17,8 +17,7 @@ from xdsl.ir import Attribute
 from xla_dialect.shapes.convolution_labels import ConvolutionLabelsAttr
 from xla_dialect.shapes.window import WindowAttr
 from xla_dialect.sharding.hlo_sharding import HloSharding
-from xla_dialect.sharding.tokens import Tokens
-from xla_dialect.spelling import FIELD, Excerpt, Scanner, SpellingError
+from xla_dialect.spelling import FIELD, Excerpt, Scanner, SpellingError, Tokens
 from xla_dialect.text.lexer import STRING, Lexer
 from xla_dialect.text.literals import parse_literal
 from xla_dialect.text.shapes import MAX_NESTING, TypeParser

@@ -13,7 +13,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, tra
 from xdsl.traits import Pure
 
 from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
-from xla_dialect.literals.compute_types import higher_precision
+from xla_dialect.literals.arrays import higher_precision
 from xla_dialect.op import Ints, Types, XlaOp
 from xla_dialect.rules.constraints import (
     declared_array,

@@ -12,8 +12,16 @@ from xdsl.interpreter import Interpreter, PythonValues, register_impls
 from xdsl.ir import Attribute, Region
 
 from xla_dialect import types
-from xla_dialect.devices.exchange import NOTHING, Arrays, LogicalId, piece_length, pieces
-from xla_dialect.devices.process_grid import Exchange, Process, ProcessGrid
+from xla_dialect.devices.process_grid import (
+    NOTHING,
+    Arrays,
+    Exchange,
+    LogicalId,
+    Process,
+    ProcessGrid,
+    piece_length,
+    pieces,
+)
 from xla_dialect.devices.replica_groups import SourceTargetPairs
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, Value, numpy_dtype

@@ -9,8 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from xla_dialect.literals.arrays import Array, DType
-from xla_dialect.literals.compute_types import accumulator_dtype
+from xla_dialect.literals.arrays import Array, DType, accumulator_dtype
 from xla_dialect.op import Ints, XlaOp
 from xla_dialect.ops import contraction as ops
 from xla_dialect.reference.blocked_sums import BLOCK, BlockedSum, blocked_sum

@@ -9,6 +9,7 @@ import numpy as np
 
 from xla_dialect import types
 from xla_dialect.literals.arrays import (
+    COMPUTE_DTYPES,
     ELEMENT_OF_DTYPE,
     Array,
     DType,
@@ -16,7 +17,6 @@ from xla_dialect.literals.arrays import (
     bits_of,
     numpy_dtype,
 )
-from xla_dialect.literals.compute_types import COMPUTE_DTYPES
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import conversion as ops
 from xla_dialect.reference.registration import registration

@@ -34,15 +34,13 @@ from xla_dialect.runtime.custom_calls import (
     function_for,
     on_copies,
 )
-from xla_dialect.sharding.array_sharding import Sharding
+from xla_dialect.sharding.array_sharding import Sharding, Shards
 from xla_dialect.sharding.attributes import (
     meshes_in_text,
     meshes_of,
 )
-from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.sharding.hlo_sharding import HloShardingAttr
-from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.sharding.shards import Shards
+from xla_dialect.sharding.mesh import AxisReference, Mesh
 from xla_dialect.spelling import SpellingError
 from xla_dialect.violations import described
 

@@ -12,8 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE, Array, DType, numpy_dtype
-from xla_dialect.literals.compute_types import COMPUTE_DTYPES
+from xla_dialect.literals.arrays import COMPUTE_DTYPES, ELEMENT_OF_DTYPE, Array, DType, numpy_dtype
 from xla_dialect.types import BY_NAME, ElementClass
 
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)

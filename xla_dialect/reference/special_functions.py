@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE, Array
-from xla_dialect.literals.compute_types import COMPUTE_DTYPES
+from xla_dialect.literals.arrays import COMPUTE_DTYPES, ELEMENT_OF_DTYPE, Array
 from xla_dialect.reference.rounding import as_complex
 from xla_dialect.types import ElementClass
 

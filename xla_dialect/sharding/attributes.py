@@ -15,12 +15,10 @@ from xdsl.printer import Printer
 
 from xla_dialect.attributes import SpelledAttribute
 from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding, Shardings
-from xla_dialect.sharding.axes import AxisList, AxisLists, AxisReference, ManualAxes
 from xla_dialect.sharding.collectives import AxisMove, AxisMoves
-from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.sharding.mesh import AxisList, AxisLists, AxisReference, ManualAxes, Mesh
 from xla_dialect.sharding.sharding_rule import ShardingRule
-from xla_dialect.sharding.tokens import Tokens
-from xla_dialect.spelling import SpellingError
+from xla_dialect.spelling import SpellingError, Tokens
 from xla_dialect.xdsl.text import alias_of
 
 MESHES = "sdy.meshes"

@@ -15,10 +15,11 @@ from typing import Any, NoReturn
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.sharding.array_sharding import Sharding
-from xla_dialect.sharding.axes import (
+from xla_dialect.sharding.mesh import (
     AxisList,
     AxisLists,
     AxisReference,
+    Mesh,
     Sizes,
     axes_fault,
     in_mesh_order,
@@ -27,8 +28,7 @@ from xla_dialect.sharding.axes import (
     size_of,
     spell_axes,
 )
-from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.sharding.tokens import Tokens
+from xla_dialect.spelling import Tokens
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
 
-from xla_dialect.sharding.tokens import Tokens
-from xla_dialect.spelling import SpellingError
+from xla_dialect.spelling import SpellingError, Tokens
 
 Dimension: TypeAlias = tuple[int, ...]
 """The factors of a dimension, most major first."""

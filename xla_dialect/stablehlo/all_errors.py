@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import UnrealizedConversionCastOp
 from xdsl.ir import Operation, SSAValue
 
 from xla_dialect.diagnostics import LocatedError
-from xla_dialect.mlir_text import recovered
+from xla_dialect.mlir_text import MAX_FAULTS, RecoveringParser, recovered
 from xla_dialect.stablehlo.legalize.to_xla import ToXla
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.reader import (
@@ -22,7 +22,6 @@ from xla_dialect.stablehlo.reader import (
 from xla_dialect.stablehlo.source import SourceError, UnknownShape
 from xla_dialect.stablehlo.source_locations import SourceLocations
 from xla_dialect.verification.verify import violations
-from xla_dialect.xdsl.recovery import MAX_FAULTS, RecoveringParser
 
 
 class _Parser(RecoveringParser, StableHloParser):

@@ -18,9 +18,8 @@ from xdsl.printer import Printer
 
 from xla_dialect.devices.replica_groups import MeshGroups
 from xla_dialect.sharding.attributes import TokensAttribute
-from xla_dialect.sharding.axes import AxisReference
-from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.sharding.tokens import Tokens, symbol_text
+from xla_dialect.sharding.mesh import AxisReference, Mesh
+from xla_dialect.spelling import Tokens, symbol_text
 
 
 @irdl_attr_definition

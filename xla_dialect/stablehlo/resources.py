@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 
 from xla_dialect.stablehlo.source import SourceError
 from xla_dialect.types import Array
-from xla_dialect.xdsl.resources import literal_of_blob
+from xla_dialect.xdsl.dense_literals import literal_of_blob
 
 Lookup: TypeAlias = Callable[[str], str | bytes | None]
 """What a resource is, by its name; None for one that there is not."""

@@ -50,10 +50,15 @@ from xla_dialect.types import (
     spell_all,
 )
 from xla_dialect.violations import place_of
-from xla_dialect.xdsl.attribute_identity import AttributeIdentities
 from xla_dialect.xdsl.dominance import NotDefined, verify_alone, visit_in_order
 from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.traversal import deep_recursion, function_of, operands_of, operations_in
+from xla_dialect.xdsl.traversal import (
+    AttributeIdentities,
+    deep_recursion,
+    function_of,
+    operands_of,
+    operations_in,
+)
 
 # Shardings name meshes and axes that there are, each axis once, and fit their arrays.
 #

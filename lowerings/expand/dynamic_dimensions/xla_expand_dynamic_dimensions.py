@@ -22,7 +22,7 @@ from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionFailed
 from lowerings.rewriting.levels import UNLOWERED
 from xla_dialect.dynamic_dimensions import shared_dimensions
-from xla_dialect.entry.names import ENTRY_LAYOUT
+from xla_dialect.entry import ENTRY_LAYOUT
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.dynamic_shapes import (

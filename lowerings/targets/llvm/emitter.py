@@ -26,7 +26,7 @@ from lowerings.targets.llvm.types import (
     value_type_of,
 )
 from xla_dialect.extensions import LLVM_HANDLERS, failures, loadable_extensions
-from xla_dialect.xdsl.attribute_identity import AttributeMemo
+from xla_dialect.xdsl.traversal import AttributeMemo
 
 
 @dataclass(frozen=True, slots=True, eq=False)

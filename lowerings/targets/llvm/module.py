@@ -43,9 +43,8 @@ from lowerings.targets.llvm.parallel import NUMBER_OF_THREADS, is_task, task_sta
 from lowerings.targets.llvm.polling import PollPlan
 from lowerings.targets.llvm.profiling import ModuleProfile, ProfileWriter
 from lowerings.targets.llvm.types import ValueType, layout_of
-from xla_dialect.xdsl.attribute_identity import AttributeMemo
 from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.traversal import AttributeMemo, operations_in
 
 INLINE_CONSTANT_BYTES = 4096
 """Constants up to this size stand in the text; LLVM can then fold reads of them."""

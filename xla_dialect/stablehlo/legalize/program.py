@@ -18,8 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Region, SSAValue
 
-from xla_dialect.entry.aliases import entry_aliases
-from xla_dialect.entry.names import ALIASING_OUTPUT, BUFFER_DONOR, ENTRY_SYMBOL
+from xla_dialect.entry import ALIASING_OUTPUT, BUFFER_DONOR, ENTRY_SYMBOL, entry_aliases
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.spelling import SpellingError
 from xla_dialect.stablehlo.attribute_text import discardable

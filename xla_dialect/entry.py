@@ -1,4 +1,7 @@
-"""Input-output aliases and buffer donors of the entry, checked against its signature."""
+"""The entry computation: names of its function and attributes, its aliases and buffer donors.
+
+Aliases and donors are those of HLO text, checked against the signature of the entry.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,27 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute
 
-from xla_dialect.entry.names import kept_name
 from xla_dialect.spelling import SpellingError
 from xla_dialect.text.lexer import without_comments
 from xla_dialect.types import compatible, flatten, spell, tuple_elements
+
+ENTRY_SYMBOL = "main"
+"""The entry function of a module that does not name one."""
+
+
+def kept_name(attribute: str) -> str:
+    """The discardable attribute for one of HLO: `xla.control_predecessors`."""
+    return f"xla.{attribute.replace('-', '_')}"
+
+
+ENTRY_LAYOUT = kept_name("entry_computation_layout")
+
+ALIASING_OUTPUT = "tf.aliasing_output"
+"""The attribute of a parameter that says which result is in its memory, by number."""
+
+BUFFER_DONOR = "jax.buffer_donor"
+"""The attribute of a parameter whose memory may be used, for no result in particular."""
+
 
 ALIASES = ("input_output_alias", "buffer_donor")
 """The attributes of a module that name parameters of its entry computation."""

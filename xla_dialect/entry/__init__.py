@@ -1,1 +1,0 @@
-"""Attributes of a module that concern its entry computation."""
