@@ -31,7 +31,7 @@ _DIALECTS = {
     "sdy": "xla_dialect.shardy:SHARDY",
     "quant": "xla_dialect.quantized_types:QUANT",
     "check": "xla_dialect.self_checking.check:CHECK",
-    "schedule": "lowerings.schedules.dialect:SCHEDULE",
+    "schedule": "lowerings.dialects.schedule:SCHEDULE",
     "interpreter": "xla_dialect.self_checking.interpreter:INTERPRETER",
     "rv_pseudo": "lowerings.targets.riscv.dialect:RV_PSEUDO",
 }
@@ -78,7 +78,7 @@ _PASSES = (
     "lowerings.profiling.linalg_fuse_locations",
     "lowerings.profiling.xla_annotate_work",
     "lowerings.profiling.xla_name_operations",
-    "lowerings.planning.xla_plan_schedules",
+    "lowerings.scheduling.xla_plan_schedules",
     "lowerings.loops.convert_linalg_to_vector_loops",
     "lowerings.loops.expand_math",
     "lowerings.targets.riscv.scf_unroll_and_jam",

@@ -55,7 +55,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     # Files of bytes are read as texts of these formats.
     ("xla_dialect.binary",),
     ("lowerings.dialects", "lowerings.rewriting", "lowerings.runtime"),
-    ("lowerings.ir", "lowerings.layouts", "lowerings.notebook", "lowerings.schedules"),
+    ("lowerings.ir", "lowerings.layouts", "lowerings.notebook"),
     (
         "lowerings.bufferize",
         "lowerings.expand",
@@ -67,7 +67,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     (
         "lowerings.partitioning",
-        "lowerings.planning",
         "lowerings.profiling",
         "lowerings.scheduling",
     ),

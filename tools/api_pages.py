@@ -64,7 +64,7 @@ STABLE: Mapping[str, tuple[PublicName, ...]] = {
         *_api("lowerings.driver.pass_manager", "PassManager", "parse_passes"),
     ),
     "Schedules": (
-        *_api("lowerings.schedules.schedule", "Schedule", "ScheduleError"),
+        *_api("lowerings.dialects.schedule", "Schedule", "ScheduleError"),
         *_api("lowerings.scheduling.apply", "apply", "matching"),
     ),
     "The reference": (

@@ -20,7 +20,7 @@ from lowerings.driver.input_format import INPUT_FORMATS
 from lowerings.driver.program import parse_program
 from lowerings.execution.emulator import Emulation
 from lowerings.ir.functions import functions_of
-from lowerings.schedules.schedule_file import ScheduleFile, read_schedule_file
+from lowerings.scheduling.schedule_file import ScheduleFile, read_schedule_file
 from lowerings.targets.llvm.machine import host
 from lowerings.tuning.cost_model import estimated
 from lowerings.tuning.measurement import MICROSECONDS

@@ -47,8 +47,8 @@ from lowerings.bufferize.tensor_operands import (
     slice_put_back,
     transposed_dimensions,
 )
+from lowerings.dialects.schedule import schedule_of
 from lowerings.rewriting.counting import attempt
-from lowerings.schedules.dialect import schedule_of
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase
 from xla_dialect.xdsl.operation_table import OperationTable

@@ -8,11 +8,10 @@ from xdsl.dialects import arith
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from lowerings.dialects.schedule import Schedule, set_schedule
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import FunctionConstants
 from lowerings.loops.schedule_rules import scheduled_nest
-from lowerings.schedules.dialect import set_schedule
-from lowerings.schedules.schedule import Schedule
 from xla_dialect.xdsl.traversal import free_values
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from xdsl.dialects import arith, memref
 from xdsl.ir import Operation, SSAValue
 
+from lowerings.dialects.schedule import Factor
 from lowerings.loops.body import Body
 from lowerings.loops.nest import Nest
 from lowerings.loops.pair_product import PairProductOp
-from lowerings.schedules.schedule import Factor
 
 
 @dataclass(frozen=True)

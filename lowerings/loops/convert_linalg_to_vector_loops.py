@@ -12,6 +12,7 @@ from xdsl.dialects.linalg.ops import IndexOp, YieldOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from lowerings.dialects.schedule import PARALLEL
 from lowerings.ir.named_operations import generalize_all
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import FunctionConstants
@@ -22,7 +23,6 @@ from lowerings.rewriting.conversion import ConversionFailed, illegal_op
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.difference import ResultDifference
 from lowerings.rewriting.levels import ON_BUFFERS
-from lowerings.schedules.dialect import PARALLEL
 from xla_dialect.xdsl.linking import erase
 from xla_dialect.xdsl.traversal import operations_in
 

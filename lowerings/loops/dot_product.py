@@ -15,11 +15,11 @@ from xdsl.irdl import (
     result_def,
 )
 
+from lowerings.dialects.schedule import Factor
 from lowerings.ir.dot_products import BFLOAT_PAIRS, LANES, QUADS, DotProduct
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import vector_of
 from lowerings.loops.memory import shuffled
-from lowerings.schedules.schedule import Factor
 from xla_dialect.xdsl.creation import create
 
 SIGN_BITS = -0x7F7F7F80

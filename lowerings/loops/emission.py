@@ -25,6 +25,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.dialects.vector import CombiningKindAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from lowerings.dialects.schedule import Loop, LoopOrder
 from lowerings.loops.body import COMBINERS, Body, LaneAnalysis, Lanewise, neutral_element
 from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.constants import vector_of
@@ -41,7 +42,6 @@ from lowerings.loops.nest import Nest, elementwise_nest
 from lowerings.loops.order_rules import check_order
 from lowerings.loops.running_values import SHORT, Block, PartialKey
 from lowerings.loops.sums_in_memory import Rounding, SumsInMemory
-from lowerings.schedules.schedule import Loop, LoopOrder
 from xla_dialect.xdsl.creation import create
 
 REASSOCIATE = FastMathFlagsAttr([FastMathFlag.REASSOC])

@@ -19,10 +19,10 @@ from xdsl.dialects.linalg.ops import FillOp, GenericOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
+from lowerings.dialects.schedule import Loop, Step, outer_steps
 from lowerings.loops.body import Body
 from lowerings.loops.constants import FunctionConstants
 from lowerings.loops.nest import Access, Nest
-from lowerings.schedules.schedule import Loop, Step, outer_steps
 
 VIEWS = (
     memref.CastOp,

@@ -12,9 +12,9 @@ from math import ceil
 
 from xdsl.ir import SSAValue
 
+from lowerings.dialects.schedule import Loop
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.math_functions.numbers import Number
-from lowerings.schedules.schedule import Loop
 
 IN_ORDER = 16
 """So many terms of a sum are added one after the other, if nothing is computed for them."""

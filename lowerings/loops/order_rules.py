@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import prod
 
+from lowerings.dialects.schedule import LoopOrder, Schedule, ScheduleError
 from lowerings.loops.body import Body, LaneAnalysis
 from lowerings.loops.memory import is_read_turned, lane_stride
 from lowerings.loops.nest import Access, Nest
 from lowerings.loops.transposition import LARGEST_BLOCK
-from lowerings.schedules.schedule import LoopOrder, Schedule, ScheduleError
 
 MOST_POINTS = 1024
 MOST_LANES = 256

@@ -39,13 +39,13 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from lowerings.dialects.schedule import Factor
 from lowerings.loops.body import Body
 from lowerings.loops.contraction import Contraction
 from lowerings.loops.dot_product import SIGN_BITS, DotProductOp
 from lowerings.loops.nest import Access, Nest, restrict, split
 from lowerings.loops.pair_product import HALF_BITS, PairProductOp
 from lowerings.loops.word import WORD_BITS, WordOp
-from lowerings.schedules.schedule import Factor
 
 SHORT_SUM = 8
 """Terms below this that leave some over are not worth a nest of its own for those."""

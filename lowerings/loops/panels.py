@@ -19,12 +19,12 @@ from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from lowerings.dialects.schedule import Factor, Loop, LoopOrder
 from lowerings.loops.body import Body
 from lowerings.loops.constants import element_bits, part_type
 from lowerings.loops.dot_product import SIGN_BITS, DotProductOp
 from lowerings.loops.nest import Access, Nest, make_access
 from lowerings.loops.slicing import slice_body
-from lowerings.schedules.schedule import Factor, Loop, LoopOrder
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,17 @@ from xdsl.dialects import scf
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
+from lowerings.dialects.schedule import (
+    TERMS_AT_ONCE,
+    Factor,
+    Loop,
+    LoopOrder,
+    Pack,
+    Schedule,
+    ScheduleError,
+    outer_steps,
+    schedule_of,
+)
 from lowerings.ir.dot_products import LANES
 from lowerings.ir.independent_loops import promised_microseconds
 from lowerings.loops.body import Body, indexed_dimensions
@@ -28,17 +39,6 @@ from lowerings.loops.parallelism import is_independent
 from lowerings.loops.scheduled_nest import emit_nest
 from lowerings.loops.views import collapse_groups
 from lowerings.rewriting.conversion import describe_location
-from lowerings.schedules.dialect import schedule_of
-from lowerings.schedules.schedule import (
-    TERMS_AT_ONCE,
-    Factor,
-    Loop,
-    LoopOrder,
-    Pack,
-    Schedule,
-    ScheduleError,
-    outer_steps,
-)
 from xla_dialect.xdsl.traversal import ancestors
 
 

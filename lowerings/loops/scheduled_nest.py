@@ -15,14 +15,7 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from lowerings.loops.body import Body
-from lowerings.loops.builder import Index, LoopBuilder
-from lowerings.loops.contraction import roles_of
-from lowerings.loops.emission import NestEmitter, fill_with_zeros
-from lowerings.loops.nest import Nest, divided, make_access
-from lowerings.loops.panels import Panels, order_in
-from lowerings.loops.sums_in_memory import FIRST_SCRATCH, rounding_memory
-from lowerings.schedules.schedule import (
+from lowerings.dialects.schedule import (
     Loop,
     LoopOrder,
     Pack,
@@ -31,6 +24,13 @@ from lowerings.schedules.schedule import (
     Step,
     outer_steps,
 )
+from lowerings.loops.body import Body
+from lowerings.loops.builder import Index, LoopBuilder
+from lowerings.loops.contraction import roles_of
+from lowerings.loops.emission import NestEmitter, fill_with_zeros
+from lowerings.loops.nest import Nest, divided, make_access
+from lowerings.loops.panels import Panels, order_in
+from lowerings.loops.sums_in_memory import FIRST_SCRATCH, rounding_memory
 
 MOST_PANEL_BYTES = 1 << 20
 """What a copy may take of the stack."""

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from lowerings.dialects.schedule import Loop
 from lowerings.ir.compensation import compensated
 from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.constants import element_bits
@@ -19,7 +20,6 @@ from lowerings.loops.long_sums import block_of
 from lowerings.loops.math_functions.numbers import Number
 from lowerings.loops.memory import MemoryAccess
 from lowerings.loops.nest import Access, Nest, make_access
-from lowerings.schedules.schedule import Loop
 
 MOST_BYTES = 1 << 18
 """What it may take of the stack; larger sums are added without compensation."""

@@ -8,11 +8,9 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
 
+from lowerings.dialects.schedule import Schedule, set_schedule
 from lowerings.loops.nest import NESTS, Nest
-from lowerings.schedules.dialect import set_schedule
-from lowerings.schedules.schedule import Schedule
-from lowerings.scheduling.checking import check_schedules
-from lowerings.scheduling.on_memrefs import nest_on_memrefs
+from lowerings.scheduling.on_memrefs import check_schedules, nest_on_memrefs
 from xla_dialect.xdsl.traversal import function_of, operations_in
 
 ASKER = "apply"

@@ -5,7 +5,7 @@ schedules may ask of them is known there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -17,13 +17,17 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from lowerings.bufferize.strided import identity_type
 from lowerings.bufferize.tensor_operands import is_tensor, linalg_inputs, linalg_outputs
+from lowerings.dialects.schedule import NEST
+from lowerings.loops.builder import LoopBuilder
+from lowerings.loops.constants import FunctionConstants
 from lowerings.loops.nest import NESTS, Nest, nest_of
+from lowerings.loops.schedule_rules import scheduled_nest
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.traversal import free_values, operations_in
 
 
 @dataclass(frozen=True)
-class OnMemrefs:
+class _OnMemrefs:
     """A linalg operation on dense memrefs, in a function of its own."""
 
     module: ModuleOp
@@ -42,7 +46,7 @@ def nest_on_memrefs(op: Operation, asker: str) -> Nest:
     return nest_of(on_memrefs(op).op if is_on_tensors(op) else op, asker)
 
 
-def on_memrefs(op: Operation) -> OnMemrefs:
+def on_memrefs(op: Operation) -> _OnMemrefs:
     """A copy of a linalg operation on tensors, with the fills of its outputs, on memrefs."""
     block = Block()
     values: dict[SSAValue, SSAValue] = {}
@@ -76,7 +80,7 @@ def on_memrefs(op: Operation) -> OnMemrefs:
             _load(inner)
     block.add_op(copy)
     function = FuncOp("main", FunctionType.from_lists(block.arg_types, []), Region(block))
-    return OnMemrefs(ModuleOp([function]), copy, fills)
+    return _OnMemrefs(ModuleOp([function]), copy, fills)
 
 
 def _argument(block: Block, value: SSAValue) -> SSAValue:
@@ -104,3 +108,31 @@ def _load(extract: tensor.ExtractOp) -> None:
     block.insert_op_before(load, extract)
     extract.result.replace_all_uses_with(load.res)
     block.erase_op(extract)
+
+
+def check_schedules(module: ModuleOp, scheduled: Iterable[Operation], asker: str) -> None:
+    """
+    Raises PassFailedException for the first of some operations whose schedule breaks a rule.
+
+    Some rules are seen only as loops are written, so that is done, in a copy of the function.
+    """
+    wanted = set(scheduled)
+    for op in filter(is_on_tensors, wanted):
+        copy = on_memrefs(op)
+        copy.op.attributes[NEST] = op.attributes[NEST]
+        check_schedules(copy.module, [copy.op], asker)
+    wanted = {op for op in wanted if not is_on_tensors(op)}
+    for function in module.body.block.ops:
+        if not isinstance(function, FuncOp):
+            continue
+        inside = list(operations_in(function))
+        if wanted.isdisjoint(inside):
+            continue
+        copy = function.clone()
+        pairs = zip(inside, operations_in(copy), strict=True)
+        builder = LoopBuilder(FunctionConstants(copy.body.blocks[0]))
+        own = [copied for op, copied in pairs if op in wanted]
+        for op in own:
+            nest = scheduled_nest(op, asker, builder.constants)
+            nest.emit(builder, asker)
+            builder.insert_before(op)

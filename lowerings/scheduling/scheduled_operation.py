@@ -16,13 +16,7 @@ from typing import TypeAlias
 
 from xdsl.ir import Operation, SSAValue
 
-from lowerings.loops.body import Body
-from lowerings.loops.contraction import Contraction, contraction_of
-from lowerings.loops.initial_values import foldable_fills
-from lowerings.loops.nest import NESTS, nest_of
-from lowerings.loops.order_rules import MOST_LANES, has_vector_result
-from lowerings.loops.parallelism import is_independent
-from lowerings.schedules.schedule import (
+from lowerings.dialects.schedule import (
     Factor,
     Loop,
     LoopOrder,
@@ -32,6 +26,12 @@ from lowerings.schedules.schedule import (
     Step,
     outer_steps,
 )
+from lowerings.loops.body import Body
+from lowerings.loops.contraction import Contraction, contraction_of
+from lowerings.loops.initial_values import foldable_fills
+from lowerings.loops.nest import NESTS, nest_of
+from lowerings.loops.order_rules import MOST_LANES, has_vector_result
+from lowerings.loops.parallelism import is_independent
 from lowerings.scheduling.on_memrefs import is_on_tensors, on_memrefs
 from lowerings.tensors.fuse_into_consumer import fuse_into_consumer
 

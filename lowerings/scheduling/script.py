@@ -16,10 +16,9 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from lowerings.dialects.schedule import ScheduleError, set_schedule
 from lowerings.rewriting.conversion import describe_location, describe_place
-from lowerings.schedules.dialect import set_schedule
-from lowerings.schedules.schedule import ScheduleError
-from lowerings.scheduling.checking import check_schedules
+from lowerings.scheduling.on_memrefs import check_schedules
 from lowerings.scheduling.scheduled_operation import ScheduledOperation, TileLoop
 from xla_dialect.xdsl.traversal import operations_in
 

@@ -12,6 +12,7 @@ from xdsl.dialects.transform import TileOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
+from lowerings.dialects.schedule import ScheduleError
 from lowerings.dialects.transform_structured import (
     FuseIntoContainingOp,
     GeneralizeOp,
@@ -24,7 +25,6 @@ from lowerings.dialects.transform_structured import (
     VectorizeOp,
 )
 from lowerings.ir.named_operations import generalize
-from lowerings.schedules.schedule import ScheduleError
 from lowerings.scheduling.scheduled_operation import ScheduledOperation, TileLoop
 from lowerings.scheduling.script import Handle, Payload, Script, TransformStep, operations_of
 

@@ -10,7 +10,7 @@ from xdsl.dialects import tensor
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from lowerings.schedules.dialect import schedule_of
+from lowerings.dialects.schedule import schedule_of
 from lowerings.tensors.fusion_decisions import (
     ALONE,
     INLINE,

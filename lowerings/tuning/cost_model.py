@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from math import ceil, prod
 
+from lowerings.dialects.schedule import Schedule
 from lowerings.loops.body import Body
 from lowerings.loops.constants import element_bits
 from lowerings.loops.memory import lane_stride
 from lowerings.loops.nest import Access, Nest
-from lowerings.planning.lanes import ACCESS_COST, STRIDED_LANE_COST, body_cost
-from lowerings.planning.threads import bytes_of
-from lowerings.schedules.schedule import Schedule
+from lowerings.scheduling.lanes import ACCESS_COST, STRIDED_LANE_COST, body_cost, bytes_of
 from lowerings.tuning.problem import TuningProblem
 
 LOOP_COST = 1.5

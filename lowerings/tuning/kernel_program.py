@@ -23,6 +23,7 @@ from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
 from lowerings.bufferize.aliased_results import ALIASED_PARAMETER
+from lowerings.dialects.schedule import Schedule, set_schedule
 from lowerings.driver.collector import collector_paused
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import parse_passes
@@ -34,8 +35,6 @@ from lowerings.loops.nest import NESTS, memref_layout
 from lowerings.pipelines import NATIVE
 from lowerings.rewriting.change import run_pass
 from lowerings.runtime import parallel_functions
-from lowerings.schedules.dialect import set_schedule
-from lowerings.schedules.schedule import Schedule
 from lowerings.targets.llvm.interface import THREADS
 from lowerings.targets.llvm.machine import Machine
 from lowerings.targets.llvm.module import emit_module

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from lowerings.schedules.schedule import Schedule
+from lowerings.dialects.schedule import Schedule
 from lowerings.tuning.kernel_program import KernelCode, KernelProgram, restore
 from lowerings.validation.allowances import allowance_of
 from lowerings.validation.inputs import InputKind

@@ -10,11 +10,11 @@ from typing import TypeAlias
 
 from xdsl.ir import Operation
 
+from lowerings.dialects.schedule import Schedule
 from lowerings.loops.body import Body
 from lowerings.loops.initial_values import foldable_fills
 from lowerings.loops.nest import Nest, nest_of
 from lowerings.loops.views import collapse_groups
-from lowerings.schedules.schedule import Schedule
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,9 @@ from xdsl.ir import Operation
 
 from lowerings.bufferize.xla_outline_kernels import KERNEL_ATTRIBUTE
 from lowerings.compilation import Lowering
+from lowerings.dialects.schedule import Schedule, schedule_of
 from lowerings.loops.nest import NESTS, static_memref
-from lowerings.schedules.dialect import schedule_of
-from lowerings.schedules.operation_key import operation_key
-from lowerings.schedules.schedule import Schedule
-from lowerings.schedules.schedule_file import ScheduleEntry, ScheduleFile
+from lowerings.scheduling.schedule_file import ScheduleEntry, ScheduleFile, operation_key
 from lowerings.targets.llvm.machine import Machine
 from lowerings.tuning.problem import TuningProblem
 from xla_dialect.xdsl.traversal import operations_in

@@ -11,7 +11,7 @@ from random import Random
 from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.execution.emulator import Emulation, EmulatorMissing
-from lowerings.schedules.schedule_file import ScheduleEntry, ScheduleFile
+from lowerings.scheduling.schedule_file import ScheduleEntry, ScheduleFile
 from lowerings.targets.llvm.machine import Machine, host
 from lowerings.tuning.instruction_meter import InstructionMeter, emulated
 from lowerings.tuning.kernel_program import KernelProgram

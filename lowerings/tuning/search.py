@@ -11,8 +11,7 @@ from typing import Any
 
 from xdsl.utils.exceptions import DiagnosticException
 
-from lowerings.schedules.dialect import ScheduleAttr
-from lowerings.schedules.schedule import Schedule
+from lowerings.dialects.schedule import Schedule, ScheduleAttr
 from lowerings.tuning.cost_model import estimated
 from lowerings.tuning.measurement import MICROSECONDS, Meter, Unit
 from lowerings.tuning.problem import CostModel, Space, Strategy, TuningProblem

@@ -7,25 +7,24 @@ from dataclasses import replace
 from math import ceil
 from random import Random
 
+from lowerings.dialects.schedule import LoopOrder, Schedule
 from lowerings.ir.independent_loops import LEAST_MICROSECONDS
 from lowerings.loops.body import Body, LaneAnalysis, indexed_dimensions
 from lowerings.loops.contraction import contraction_of
 from lowerings.loops.memory import LaneStride
 from lowerings.loops.nest import Nest
 from lowerings.loops.views import collapse_dense
-from lowerings.planning.contractions import (
+from lowerings.scheduling.contractions import (
+    MOST_ROWS,
+    PackedContraction,
+    Tile,
     columns_in_lanes,
     direct_plan,
     dot_plan,
     extent_of,
     packed_plan,
 )
-from lowerings.planning.fitting import fitted
-from lowerings.planning.lanes import lanes_for, plan_order
-from lowerings.planning.packed_contraction import PackedContraction
-from lowerings.planning.register_tiles import MOST_ROWS, Tile
-from lowerings.planning.threads import in_parallel
-from lowerings.schedules.schedule import LoopOrder, Schedule
+from lowerings.scheduling.lanes import fitted, in_parallel, lanes_for, plan_order
 from lowerings.tuning.problem import TuningProblem
 
 PANEL_ROWS = 2 * MOST_ROWS

@@ -8,7 +8,7 @@ from math import ceil, prod
 from random import Random
 from typing import TypeAlias
 
-from lowerings.schedules.schedule import Loop, Schedule, Step
+from lowerings.dialects.schedule import Loop, Schedule, Step
 from lowerings.tuning.problem import TuningProblem
 from lowerings.tuning.seeds import packed_seed
 

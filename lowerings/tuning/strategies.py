@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable
 from math import isfinite
 from random import Random
 
-from lowerings.schedules.schedule import Schedule
+from lowerings.dialects.schedule import Schedule
 from lowerings.tuning.problem import CostModel, Space, Strategy, TuningProblem
 from lowerings.tuning.seeds import seeds
 

@@ -20,7 +20,7 @@ from lowerings.execution.entry_types import aliased_results
 from lowerings.execution.loops_compiler import compile_loops_module
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
-from lowerings.planning.xla_plan_schedules import XlaPlanSchedulesPass
+from lowerings.scheduling.xla_plan_schedules import XlaPlanSchedulesPass
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.xdsl.text import MlirParser
 

@@ -7,8 +7,8 @@ from machine_code import MachineCode, lower
 from xdsl.dialects import memref
 
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
-from lowerings.planning.contractions import LARGE_OPERAND_BYTES
-from lowerings.planning.xla_plan_schedules import XlaPlanSchedulesPass
+from lowerings.scheduling.contractions import LARGE_OPERAND_BYTES
+from lowerings.scheduling.xla_plan_schedules import XlaPlanSchedulesPass
 from xla_dialect.mlir_text import print_mlir
 
 

@@ -7,7 +7,7 @@ from machine_code import MachineCode, lower
 from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
-from lowerings.planning.xla_plan_schedules import XlaPlanSchedulesPass
+from lowerings.scheduling.xla_plan_schedules import XlaPlanSchedulesPass
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.xdsl.text import MlirParser
 

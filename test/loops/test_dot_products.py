@@ -17,11 +17,10 @@ from xdsl.utils.exceptions import PassFailedException
 
 from lowerings import compile
 from lowerings.compilation import Program
+from lowerings.dialects.schedule import Factor, set_schedule
 from lowerings.ir.dot_products import DotProduct
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
-from lowerings.planning.xla_plan_schedules import XlaPlanSchedulesPass
-from lowerings.schedules.dialect import set_schedule
-from lowerings.schedules.schedule import Factor
+from lowerings.scheduling.xla_plan_schedules import XlaPlanSchedulesPass
 from lowerings.targets.llvm.machine import host
 from xla_dialect.mlir_text import print_mlir
 

@@ -9,7 +9,7 @@ from machine_code import MachineCode, lower
 
 from lowerings.execution.threads import ThreadCount
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
-from lowerings.planning.xla_plan_schedules import XlaPlanSchedulesPass
+from lowerings.scheduling.xla_plan_schedules import XlaPlanSchedulesPass
 from xla_dialect.mlir_text import print_mlir
 
 PROGRAMS_AT_ONCE = 25

@@ -16,12 +16,17 @@ from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.utils.exceptions import PassFailedException
 
 import lowerings
+from lowerings.dialects.schedule import (
+    Factor,
+    Loop,
+    Schedule,
+    schedule_of,
+    schedule_text,
+    set_schedule,
+)
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
 from lowerings.loops.nest import nest_of
-from lowerings.schedules.dialect import schedule_of, set_schedule
-from lowerings.schedules.schedule import Factor, Loop, Schedule
-from lowerings.schedules.schedule_file import parse_schedule_file
-from lowerings.schedules.syntax import schedule_text
+from lowerings.scheduling.schedule_file import parse_schedule_file
 from xla_dialect.mlir_text import MlirSyntaxError, print_mlir
 
 CONTRACTIONS = (

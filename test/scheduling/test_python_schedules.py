@@ -10,11 +10,10 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import PassFailedException
 
+from lowerings.dialects.schedule import Schedule, ScheduleAttr, ScheduleError, schedule_of
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
-from lowerings.schedules.dialect import ScheduleAttr, schedule_of
-from lowerings.schedules.schedule import Schedule, ScheduleError
 from lowerings.scheduling.apply import apply, matching
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.xdsl.text import MlirParser

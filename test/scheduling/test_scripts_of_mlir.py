@@ -10,9 +10,9 @@ from peers import mlir_opt
 from scripts_on_tensors import BODY, OURS, SCRIPT, THEIRS
 
 import lowerings
+from lowerings.dialects.schedule import schedule_of
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.execution.signature import Signature
-from lowerings.schedules.dialect import schedule_of
 from xla_dialect.mlir_text import print_mlir
 
 PROGRAM = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from lowerings.schedules.schedule import Factor, Loop, LoopOrder, Pack, Schedule, Step
+from lowerings.dialects.schedule import Factor, Loop, LoopOrder, Pack, Schedule, Step
 
 LANES = (2, 3, 4, 8, 16)
 

@@ -14,8 +14,8 @@ import pytest
 from lowerings.compilation import Lowering
 from lowerings.driver.program import load_program
 from lowerings.pipelines import LEVELS, NATIVE
-from lowerings.planning.xla_plan_schedules import XlaPlanSchedulesPass
-from lowerings.schedules.operation_key import operation_key
+from lowerings.scheduling.schedule_file import operation_key
+from lowerings.scheduling.xla_plan_schedules import XlaPlanSchedulesPass
 from lowerings.targets.llvm.machine import host, riscv64
 from tools import xla_compare, xla_opt
 from tools.compare.apart import runs_apart

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from tunable_programs import PRODUCT, SPECS, elementwise, kernel_of
 
+from lowerings.dialects.schedule import Loop, Schedule
 from lowerings.driver.program import load_program
 from lowerings.execution.emulator import Emulation
-from lowerings.schedules.schedule import Loop, Schedule
-from lowerings.schedules.schedule_file import parse_schedule_file, read_schedule_file
+from lowerings.scheduling.schedule_file import parse_schedule_file, read_schedule_file
 from lowerings.tuning.instruction_meter import InstructionMeter, emulated
 from lowerings.tuning.kernel_program import KernelProgram
 from lowerings.tuning.program_search import Limits, ProgramSearch

@@ -12,9 +12,9 @@ from tunable_programs import PRODUCT, SPECS, elementwise, kernel_of
 from xdsl.utils.exceptions import PassFailedException
 
 import lowerings
+from lowerings.dialects.schedule import Loop, Schedule
 from lowerings.driver.program import load_program
-from lowerings.schedules.schedule import Loop, Schedule
-from lowerings.schedules.schedule_file import ScheduleFile, read_schedule_file
+from lowerings.scheduling.schedule_file import ScheduleFile, read_schedule_file
 from lowerings.targets.llvm.machine import host
 from lowerings.tuning.cost_model import estimated
 from lowerings.tuning.kernel_program import KernelProgram

@@ -21,7 +21,7 @@ import numpy as np
 
 import lowerings
 from lowerings.driver.program import load_program
-from lowerings.schedules.schedule_file import ScheduleFile
+from lowerings.scheduling.schedule_file import ScheduleFile
 from lowerings.targets.llvm.machine import host
 from lowerings.tuning.program_search import Limits, ProgramSearch
 from lowerings.validation.inputs import InputKind, make_input

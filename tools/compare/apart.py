@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any, Literal
 
-from lowerings.schedules.schedule import ScheduleWarning
+from lowerings.dialects.schedule import ScheduleWarning
 from xla_dialect.literals.arrays import Array
 
 from ..alternating_turns import TimedCall

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from lowerings.dialects.schedule import ScheduleWarning
 from lowerings.execution.signature import Signature
-from lowerings.schedules.schedule import ScheduleWarning
 from lowerings.targets.llvm.machine import host
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.literals.arrays import Array

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
@@ -9,28 +10,31 @@ from math import inf
 from xdsl.context import Context
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerType, ModuleOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from lowerings.dialects.schedule import (
+    Schedule,
+    ScheduleWarning,
+    make_parallel,
+    schedule_of,
+    set_schedule,
+)
 from lowerings.ir.independent_loops import LEAST_MICROSECONDS, promised_microseconds
 from lowerings.ir.named_operations import generalize_all
+from lowerings.loops.admission import reason_against
 from lowerings.loops.body import Body, indexed_dimensions
 from lowerings.loops.initial_values import foldable_fills
 from lowerings.loops.nest import NESTS, Nest, nest_of
-from lowerings.loops.views import collapse_dense
-from lowerings.planning.contractions import plan_contraction, plan_in_pairs
-from lowerings.planning.fitting import fitted
-from lowerings.planning.given_schedules import GivenSchedules
-from lowerings.planning.lanes import plan_order
-from lowerings.planning.packed_contraction import PackedContraction
-from lowerings.planning.threads import block_columns, in_parallel
-from lowerings.planning.transposes import along_rows
+from lowerings.loops.views import collapse_dense, collapse_groups
 from lowerings.rewriting.levels import ON_BUFFERS
 from lowerings.rewriting.options import require_option
-from lowerings.schedules.dialect import make_parallel, schedule_of, set_schedule
-from lowerings.schedules.schedule import Schedule
+from lowerings.scheduling.contractions import PackedContraction, plan_contraction, plan_in_pairs
+from lowerings.scheduling.lanes import along_rows, block_columns, fitted, in_parallel, plan_order
+from lowerings.scheduling.schedule_file import ScheduleFile, operation_key, read_schedule_file
 from xla_dialect.xdsl.traversal import operations_in
 
-MAX_VECTOR_BITS = 1 << 16
+_MAX_VECTOR_BITS = 1 << 16
 """What no vector register is wider than: RISC-V's limit, the largest that there is."""
 
 
@@ -88,13 +92,13 @@ class XlaPlanSchedulesPass(ModulePass):
 
     def __post_init__(self) -> None:
         bits = self.vector_bits
-        is_width = bits == 0 or (64 <= bits <= MAX_VECTOR_BITS and bits & (bits - 1) == 0)
-        wanted = f"0 or a power of two from 64 to {MAX_VECTOR_BITS}"
+        is_width = bits == 0 or (64 <= bits <= _MAX_VECTOR_BITS and bits & (bits - 1) == 0)
+        wanted = f"0 or a power of two from 64 to {_MAX_VECTOR_BITS}"
         require_option(is_width, "vector_bits", bits, wanted)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         generalize_all(op, but=NESTS)
-        given = GivenSchedules.of(self.file, self.processor)
+        given = _GivenSchedules.of(self.file, self.processor)
         for inner in operations_in(op):
             if type(inner) in NESTS:
                 if schedule_of(inner) is None:
@@ -157,3 +161,40 @@ class XlaPlanSchedulesPass(ModulePass):
         schedule = fitted(how.schedule(self._least), how.nest.extents)
         fills = tuple(foldable_fills(nest, body, schedule.steps)) if may_fold else ()
         return replace(schedule, folded_fills=fills)
+
+
+@dataclass(frozen=True)
+class _GivenSchedules:
+    """The schedules of a file for one processor."""
+
+    file: ScheduleFile
+    processor: str
+
+    @staticmethod
+    def of(path: str, processor: str) -> _GivenSchedules | None:
+        """Those of a file, None without one; raises XlaError for one that cannot be read."""
+        return _GivenSchedules(read_schedule_file(path), processor) if path else None
+
+    def schedule_for(self, op: Operation) -> Schedule | None:
+        """
+        The schedule of an operation, with those of its folded fills that it has here.
+
+        None, after a warning, for one that the operation does not admit; None if there is none.
+        """
+        entry = self.file.entry(operation_key(op), self.processor)
+        if entry is None:
+            return None
+        if reason := reason_against(op, entry.schedule):
+            message = f"{entry.place}: {op.name} does not admit this schedule: {reason}"
+            warnings.warn(message, ScheduleWarning, stacklevel=2)
+            return None
+        return _with_fills(op, entry.schedule)
+
+
+def _with_fills(op: Operation, schedule: Schedule) -> Schedule:
+    """An admitted schedule with those of its folded fills for which there is a fill before."""
+    if not schedule.folded_fills:
+        return schedule
+    nest = collapse_groups(nest_of(op, ""), schedule.collapsed)
+    found = foldable_fills(nest, Body(nest), schedule.steps)
+    return replace(schedule, folded_fills=tuple(o for o in schedule.folded_fills if o in found))

@@ -10,17 +10,16 @@ from xdsl.dialects.builtin import ModuleOp
 
 import lowerings
 from lowerings.compilation import Options, cache_entry
+from lowerings.dialects.schedule import Loop, Schedule, ScheduleWarning, schedule_of
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import load_program
 from lowerings.driver.source import Source
 from lowerings.loops.nest import NESTS
-from lowerings.schedules.dialect import schedule_of
-from lowerings.schedules.operation_key import operation_key
-from lowerings.schedules.schedule import Loop, Schedule, ScheduleWarning
-from lowerings.schedules.schedule_file import (
+from lowerings.scheduling.schedule_file import (
     ScheduleEntry,
     ScheduleFile,
+    operation_key,
     parse_schedule_file,
     read_schedule_file,
 )

@@ -10,13 +10,10 @@ from machine_code import MachineCode
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.ops import GenericOp
 
+from lowerings.dialects.schedule import Schedule, schedule_of, schedule_text
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
-from lowerings.planning.xla_plan_schedules import XlaPlanSchedulesPass
-from lowerings.schedules.dialect import schedule_of
-from lowerings.schedules.operation_key import operation_key
-from lowerings.schedules.schedule import Schedule
-from lowerings.schedules.schedule_file import parse_schedule_file
-from lowerings.schedules.syntax import schedule_text
+from lowerings.scheduling.schedule_file import operation_key, parse_schedule_file
+from lowerings.scheduling.xla_plan_schedules import XlaPlanSchedulesPass
 
 PAGE = (Path(__file__).parents[2] / "docs" / "schedules.md").read_text(encoding="utf-8")
 STEPS = re.findall(r"^\+#schedule\.nest<(.*)>$", PAGE, re.MULTILINE)

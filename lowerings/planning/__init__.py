@@ -1,1 +1,0 @@
-"""Chooses the schedules of linalg operations on memrefs."""

@@ -1,0 +1,646 @@
+"""
+Chooses how a contraction runs.
+
+Best is a register tile, rows and vectors of running values, whose vectors lie along a column
+dimension with unit stride. Columns without it, or too many for the caches, are first copied into
+panels: a few panels, side by side in the operand, are packed at a time, then all rows pass by them.
+Long sums may even be written apart. Where that does not pay, because there are few rows, or
+columns, the vectors lie along a summed dimension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import ceil, gcd, prod
+from typing import TypeAlias
+
+from xdsl.ir import Block, SSAValue
+
+from lowerings.dialects.schedule import Factor, Loop, LoopOrder, Pack, Schedule, Step
+from lowerings.loops.body import Body, LaneAnalysis
+from lowerings.loops.constants import element_bits
+from lowerings.loops.contraction import Contraction, contraction_of, roles_of
+from lowerings.loops.dot_product import DotProductOp
+from lowerings.loops.memory import LaneStride, lane_stride
+from lowerings.loops.nest import Access, Nest, divided
+from lowerings.loops.pair_product import PairProductOp
+from lowerings.loops.paired_terms import PairedNest, paired_dimension, paired_terms
+from lowerings.loops.panels import Panels, order_in
+from lowerings.loops.word import WordOp
+from lowerings.scheduling.lanes import (
+    block_side,
+    in_parallel,
+    lanes_for,
+    loops_along_rows,
+    microseconds,
+    output_stride,
+    plan_order,
+    shared_loop,
+    walks_along_rows,
+)
+
+
+@dataclass(frozen=True)
+class Tile:
+    """The size of a register tile."""
+
+    rows: int
+    vectors: int
+
+
+MOST_ROWS = 8
+"""Each row takes an address; more of them than this do not fit the general registers."""
+
+
+def _register_tiles(registers: int) -> Iterable[Tile]:
+    """The tiles that leave room for the operands of one step."""
+    for rows in range(1, MOST_ROWS + 1):
+        for vectors in range(1, registers // 2):
+            if rows * vectors + vectors + 1 < registers:
+                yield Tile(rows, vectors)
+
+
+CACHE_SETS, CACHE_WAYS, LINE_BYTES = 64, 12, 64
+"""The geometry of an L1 data cache of 48 KB."""
+
+NEAR_LOAD_CYCLES, FAR_LOAD_CYCLES = 0.5, 2.0
+"""Of a vector from the first-level cache, and from the one behind it."""
+
+_STREAMED_ELEMENT_CYCLES = 0.1
+"""What one element of a row adds that has to come from beyond the second-level cache."""
+
+_DISTINCT_TILE_PENALTY = 0.08
+"""
+What another size of tile at an edge must save: it is as much code as the main one, and takes about
+10 ms to compile.
+"""
+_RUNNING_VALUE_PENALTY = 0.002
+"""What each running value of a tile must save, by which its code grows."""
+
+
+@dataclass(frozen=True)
+class _TileProblem:
+    """What has to be tiled: `rows` by `vectors` running values, each a sum of `terms`."""
+
+    rows: int
+    vectors: int
+    terms: int
+    term_bytes: int
+    """How far apart in memory the vectors of one column are from term to term."""
+    rows_are_large: bool = False
+    """Whether the operand of the rows leaves the second-level cache from panel to panel."""
+    row_cycles: float = 0.0
+    """What it takes to compute an element of a row from what is loaded."""
+
+    def cost(self, tile: Tile) -> float:
+        """The estimated cycles, for one term of each sum."""
+        full_rows, rest_rows = divmod(self.rows, tile.rows)
+        full_vectors, rest_vectors = divmod(self.vectors, tile.vectors)
+        cost, kinds = 0.0, 0
+        for width, vector_count in ((tile.vectors, full_vectors), (rest_vectors, 1)):
+            for height, row_count in ((tile.rows, full_rows), (rest_rows, 1)):
+                if width and height and row_count and vector_count:
+                    step = self.step_cycles(height, width, full_rows + (rest_rows > 0))
+                    cost += row_count * vector_count * step
+                    kinds += 1
+        size = _RUNNING_VALUE_PENALTY * tile.rows * tile.vectors
+        return cost * (1 + size + _DISTINCT_TILE_PENALTY * (kinds - 1))
+
+    def step_cycles(self, rows: int, vectors: int, passes: int) -> float:
+        """
+        Estimated cycles of one step of a tile that `passes` tiles of rows follow one another at.
+
+        There are two multiply-adds and two loads a cycle; a multiply-add takes four cycles, and
+        each running value waits for its own last one.
+        """
+        far = 1 if not self.stays_near(vectors) else 1 / passes
+        load = NEAR_LOAD_CYCLES + far * (FAR_LOAD_CYCLES - NEAR_LOAD_CYCLES)
+        element = self.row_cycles + (_STREAMED_ELEMENT_CYCLES if self.rows_are_large else 0.0)
+        return (
+            max(rows * vectors / 2, (rows + vectors) / 2, 4.0, load * vectors)
+            + 0.25
+            + rows * element
+        )
+
+    def stays_near(self, vectors: int) -> bool:
+        """Whether the columns of a tile fit the first-level cache, with the sets that they hit."""
+        page = CACHE_SETS * LINE_BYTES
+        rows_in_distinct_sets = page // gcd(max(self.term_bytes, LINE_BYTES), page)
+        sets = min(CACHE_SETS, vectors * rows_in_distinct_sets)
+        return self.terms * vectors <= sets * (CACHE_WAYS - 2)
+
+    def best_tile(self, registers: int) -> Tile:
+        """The register tile that takes the fewest cycles."""
+        return min(
+            (
+                tile
+                for tile in _register_tiles(registers)
+                if tile.rows <= self.rows and tile.vectors <= self.vectors
+            ),
+            key=self.cost,
+        )
+
+
+@dataclass(frozen=True)
+class PackedContraction:
+    """A contraction that copies the operand of its columns into panels."""
+
+    nest: Nest
+    roles: Contraction
+    factor: Factor
+    """What is copied: the right factor of `roles`."""
+    vector: int
+    """The column dimension that runs in lanes."""
+    row: int
+    """The row dimension that is tiled."""
+    tile: Tile
+    lanes: int
+    panels: int
+    """How many panels are packed at a time."""
+    term_blocks: tuple[int, ...]
+    """How much of each summed dimension a panel holds at a time."""
+    vector_bits: int
+    rows_are_large: bool
+    """Whether the operand of the rows leaves the second-level cache from panel to panel."""
+
+    @property
+    def width(self) -> int:
+        """The columns of one panel."""
+        return self.tile.vectors * self.lanes
+
+    def schedule(self, least: float) -> Schedule:
+        """The schedule; loops with `least` microseconds of work or more are parallel."""
+        nest, vector = self.nest, self.vector
+        outer = [*self.roles.batch, *(d for d in self.roles.columns if d != vector)]
+        outer.sort(key=lambda d: output_stride(nest, d), reverse=True)
+        shared = self._shared_dimension(outer, least)
+        around = [Loop(d, is_parallel=d == shared) for d in outer]
+        if nest.extents[vector] > self.width * self.panels:
+            around.append(Loop(vector, self.width * self.panels, shared == vector))
+        for dimension, size in zip(self.roles.summed, self.term_blocks, strict=True):
+            if size != nest.extents[dimension]:
+                around.append(Loop(dimension, size))
+        part = _InnermostPart.of(nest, around, self)
+        steps: list[Step] = [*around, Pack(self.factor, self._copy(part))]
+        inside = self._loops_inside()
+        if shared is None:
+            inside = self._in_parallel(part, inside, least)
+        return Schedule((*steps, *inside), vector, self.lanes)
+
+    def _shared_dimension(self, outer: Sequence[int], least: float) -> int | None:
+        """
+        The dimension whose loop is parallel, around the packing: one of `outer`, or the columns.
+
+        None where none of them has enough iterations; loops over the rows that pass by may.
+        """
+        extents = self.nest.extents
+        loops = [(d, extents[d]) for d in outer if extents[d] > 1]
+        loops.append((self.vector, extents[self.vector] // (self.width * self.panels)))
+        body = Body(self.nest)
+        work = microseconds(self.nest, body, self.lanes)
+        return shared_loop(self.nest, body, loops, work, least)
+
+    def _copy(self, part: _InnermostPart) -> LoopOrder:
+        """Along the rows of the operand if they have unit stride; else as for any copy."""
+        panels = part.panels
+        nest = panels.copying_nest(Block(arg_types=[panels.memory]).args[0])
+        body = Body(nest)
+        inputs = body.inputs.values()
+        if any(lane_stride(access, panels.column) is not LaneStride.UNIT for access in inputs):
+            order = plan_order(nest, body, self.vector_bits)
+            if panels.counter is None or order.vector != panels.counter:
+                return self._in_even_blocks(part.in_schedule(order, self.width))
+        loops = [*map(Loop, self._terms), Loop(self.vector, self.width)]
+        if body.has(WordOp) and self.width > self.lanes:
+            # Putting words together is much code for each vector.
+            loops.append(Loop(self.vector, self.lanes))
+        return LoopOrder(tuple(loops), self.vector, self.lanes)
+
+    def _loops_inside(self) -> list[Loop]:
+        others = [d for d in self.roles.rows if d != self.row]
+        others.sort(key=lambda d: output_stride(self.nest, d), reverse=True)
+        row, panels = Loop(self.row, self.tile.rows), Loop(self.vector, self.width)
+        # If the rows do not stay in the L2 cache from panel to panel, they are the outer loop.
+        order = [row, panels] if self.rows_are_large else [panels, row]
+        return [*(Loop(d) for d in others), *order, *map(Loop, self._terms)]
+
+    @property
+    def _terms(self) -> list[int]:
+        """The summed dimensions of which a panel holds several terms."""
+        sizes = zip(self.roles.summed, self.term_blocks, strict=True)
+        return [d for d, size in sizes if size != 1]
+
+    def _in_even_blocks(self, order: LoopOrder) -> LoopOrder:
+        """A copy in blocks that leave no edges at the end of the operand either, if there are."""
+        vector, transposed = order.vector, order.transposed
+        if vector is None or transposed is None:
+            return order
+        extents = self.nest.extents
+        side = block_side(order.lanes, extents[vector], extents[transposed])
+        innermost = {loop.dimension: loop for loop in order.loops}
+        blocks = [innermost[dimension] for dimension in (vector, transposed)]
+        loops = (
+            replace(loop, tile=side) if any(loop is block for block in blocks) else loop
+            for loop in order.loops
+        )
+        return replace(order, loops=tuple(loops), lanes=side)
+
+    def _in_parallel(self, part: _InnermostPart, loops: list[Loop], least: float) -> list[Loop]:
+        """The loops inside of the copy, one of them parallel if that pays."""
+        panels = part.panels
+        nest = panels.reading_nest(Block(arg_types=[panels.memory]).args[0])
+        own = [replace(loop, dimension=part.inner[loop.dimension]) for loop in loops]
+        moved = panels.loops_of(own, part.inner[self.vector])
+        order = order_in(nest, LoopOrder(tuple(moved), panels.column, self.lanes))
+        shared = {
+            part.outside(loop.dimension)
+            for loop in in_parallel(nest, Body(nest), order.loops, order.lanes, least)
+            if loop.is_parallel
+        }
+        return [replace(loop, is_parallel=loop.dimension in shared) for loop in loops]
+
+
+@dataclass(frozen=True)
+class _InnermostPart:
+    """The first of the parts that the tiles of a contraction leave: whole tiles, if there are."""
+
+    panels: Panels
+    inner: dict[int, int]
+    """For each dimension of the contraction the one that counts in the tiles around the panels."""
+
+    @staticmethod
+    def of(nest: Nest, around: Sequence[Loop], plan: PackedContraction) -> _InnermostPart:
+        inner = dict(enumerate(range(len(nest.extents))))
+        for loop in around:
+            counter: int | None = loop.dimension
+            if loop.tile != 1:
+                parts = divided(nest, loop.dimension, loop.tile)
+                nest, inner[loop.dimension], counter = next(iter(parts))
+            if counter is not None:
+                nest = replace(nest, enclosing=nest.enclosing | {counter})
+        own = inner[plan.vector]
+        nest, column, counter = next(iter(divided(nest, own, plan.width)))
+        terms = tuple(inner[d] for d in plan.roles.summed)
+        return _InnermostPart(Panels(nest, plan.roles.right, column, counter, terms), inner)
+
+    def outside(self, dimension: int) -> int:
+        """The dimension of the contraction that one of the part comes from."""
+        counter = self.panels.counter
+        if dimension == self.panels.column and counter is not None:
+            dimension = counter
+        return next(outer for outer, own in self.inner.items() if own == dimension)
+
+    def in_schedule(self, order: LoopOrder, width: int) -> LoopOrder:
+        """Loops of a copy over dimensions of the contraction."""
+        panels = self.panels
+        loops: list[Loop] = []
+        for number, loop in enumerate(order.loops):
+            before = order.loops[number - 1].dimension if number else None
+            if loop.dimension == panels.counter:
+                loops.append(Loop(self.outside(loop.dimension), width))
+            elif not (
+                loop.dimension == panels.column
+                and panels.counter is not None
+                and before == panels.counter
+                and loop.tile == width
+            ):
+                loops.append(replace(loop, dimension=self.outside(loop.dimension)))
+        vector, transposed = (
+            None if each is None else self.outside(each)
+            for each in (order.vector, order.transposed)
+        )
+        return LoopOrder(tuple(loops), vector, order.lanes, transposed)
+
+
+_ContractionPlan: TypeAlias = "LoopOrder | PackedContraction"
+
+_ROWS_WORTH_PACKING_STRIDED = 8
+"""Rows from which columns without unit stride are packed."""
+_ROWS_WORTH_PACKING = 32
+"""Rows from which columns are packed although their vectors could be loaded as they are."""
+_UNPACKED_BYTES = {128: 1 << 14, 64: 1 << 19, _ROWS_WORTH_PACKING: 3 << 19}
+"""
+For numbers of rows from which columns with unit stride are packed: the size of an operand that is
+not. Vectors that cross a line of the cache, as all of an array may, take twice as long; in panels
+there are none.
+"""
+_NARROW_LANES = 0.5
+"""The share of a vector from which it pays to have one along a short dimension."""
+_TERMS_WORTH_SCATTERING = 256
+"""Terms from which a sum may be written lane by lane."""
+LARGE_OPERAND_BYTES = 3 << 19
+"""An operand of rows of this size leaves the second-level cache between two uses."""
+_COLUMNS_AT_ONCE = 128
+"""Columns that are packed at a time: long enough pieces of the operand's rows to stream."""
+_SCRATCH_BYTES = 1 << 18
+"""What the panels may take of the second-level cache, and of the stack."""
+
+_PAIR_CYCLES = 0.75
+"""What it takes to put two elements of a row together."""
+
+_DOT_TILE = 4
+"""Rows, and columns, that are multiplied at once with vectors along a summed dimension."""
+_DOT_VECTORS = 8
+"""Running vectors that hide the latency of a multiply-add."""
+
+
+def plan_contraction(nest: Nest, body: Body, vector_bits: int) -> _ContractionPlan | None:
+    """How a contraction runs; None for nests that are none, or for which no plan here fits."""
+    contraction = contraction_of(nest, body)
+    if contraction is None:
+        return None
+    if not vector_bits:
+        return _scalar_plan(nest, contraction)
+    both = (contraction, contraction.transposed())
+    wide = _plan_in_columns(nest, body, both, vector_bits, _NARROW_LANES)
+    if wide is not None:
+        return wide
+    scattered = _plan_scattered(nest, body, both, vector_bits)
+    if scattered is not None:
+        return scattered
+    dot = dot_plan(nest, body, contraction, vector_bits)
+    return dot or _plan_in_columns(nest, body, both, vector_bits, 0)
+
+
+@dataclass(frozen=True)
+class _PairedPlan:
+    """A contraction that adds pairs of terms of a dimension."""
+
+    dimension: int
+    at_once: int
+    nests: PairedNest
+    pairs: PackedContraction
+
+
+def plan_in_pairs(
+    nest: Nest, body: Body, vector_bits: int, at_once: Iterable[int]
+) -> _PairedPlan | None:
+    """
+    How a contraction of numbers of at most 16 bits runs, several terms at a time: as many as the
+    first of `at_once` that is possible.
+
+    None for others, and where columns would be packed for too few rows.
+    """
+    contraction = contraction_of(nest, body)
+    if contraction is None or not vector_bits:
+        return None
+    both = ((Factor.RHS, contraction), (Factor.LHS, contraction.transposed()))
+    for terms, (factor, outside) in product(at_once, both):
+        if extent_of(nest, outside.rows) < _ROWS_WORTH_PACKING_STRIDED:
+            continue
+        dimension = paired_dimension(nest, contraction, terms)
+        paired = paired_terms(nest, body, contraction, dimension, terms, factor)
+        if paired is None:
+            continue
+        pairs, words = paired.pairs, Body(paired.pairs)
+        roles = roles_of(pairs, words, factor)
+        if roles is None:
+            continue
+        for vector in columns_in_lanes(pairs, words, roles, LaneStride.UNIT):
+            lanes = lanes_for(words, LaneAnalysis(words, vector), vector_bits)
+            if pairs.extents[vector] > _NARROW_LANES * lanes:
+                packed = packed_plan(pairs, words, roles, vector, vector_bits)
+                return _PairedPlan(dimension, terms, paired, packed)
+    return None
+
+
+def _plan_in_columns(
+    nest: Nest, body: Body, both: Sequence[Contraction], vector_bits: int, share: float
+) -> _ContractionPlan | None:
+    """
+    Vectors of the output along a column dimension with unit stride.
+
+    `share`: how much of a vector has to be in use.
+    """
+    found = [
+        (roles, vector)
+        for roles in both
+        for vector in columns_in_lanes(nest, body, roles, LaneStride.UNIT)
+        if nest.extents[vector] > share * lanes_for(body, LaneAnalysis(body, vector), vector_bits)
+    ]
+    for roles, vector in found:
+        if _has_unit_stride(_inputs_of(body, roles.right), vector):
+            return direct_plan(nest, body, roles, vector, vector_bits)
+    for roles, vector in found:
+        if extent_of(nest, roles.rows) >= _ROWS_WORTH_PACKING_STRIDED:
+            return packed_plan(nest, body, roles, vector, vector_bits)
+    return None
+
+
+def _plan_scattered(
+    nest: Nest, body: Body, both: Sequence[Contraction], vector_bits: int
+) -> PackedContraction | None:
+    """Vectors along columns that lie apart in the output, which long sums make up for."""
+    for roles in both:
+        # Packing columns without unit stride costs more than computing few rows in short vectors.
+        if extent_of(nest, roles.rows) < _ROWS_WORTH_PACKING:
+            continue
+        if extent_of(nest, roles.summed) < _TERMS_WORTH_SCATTERING:
+            continue
+        for vector in columns_in_lanes(nest, body, roles, LaneStride.STRIDED):
+            if nest.extents[vector] >= lanes_for(body, LaneAnalysis(body, vector), vector_bits):
+                return packed_plan(nest, body, roles, vector, vector_bits)
+    return None
+
+
+def columns_in_lanes(nest: Nest, body: Body, roles: Contraction, stride: LaneStride) -> list[int]:
+    """The column dimensions that vectors of the output can lie along, longest first."""
+    return sorted(
+        (
+            d
+            for d in roles.columns
+            if lane_stride(nest.outputs[0], d) is stride and LaneAnalysis(body, d).is_possible
+        ),
+        key=lambda d: -nest.extents[d],
+    )
+
+
+def _inputs_of(body: Body, factor: SSAValue) -> list[Access]:
+    """The inputs that a factor is computed from."""
+    needed = {factor}
+    for op in reversed(body.ops):
+        if needed.intersection(op.results):
+            needed.update(op.operands)
+    return [access for argument, access in body.inputs.items() if argument in needed]
+
+
+def _has_unit_stride(accesses: Sequence[Access], dimension: int) -> bool:
+    """Whether all accesses that depend on a dimension have unit stride along it."""
+    return all(
+        lane_stride(access, dimension) is LaneStride.UNIT
+        for access in accesses
+        if access.reaches(dimension)
+    )
+
+
+def extent_of(nest: Nest, dimensions: Sequence[int]) -> int:
+    """The number of points in some dimensions."""
+    return prod(nest.extents[d] for d in dimensions)
+
+
+def _row_dimension(nest: Nest, roles: Contraction) -> int | None:
+    """The row dimension that is tiled: the longest."""
+    return max(roles.rows, key=lambda d: nest.extents[d], default=None)
+
+
+def _operand_bytes(nest: Nest, body: Body, factor: SSAValue) -> int:
+    """The size of the largest operand of a factor; 0 of one that positions make."""
+    sizes = (
+        (element_bits(access.type.element_type) or 0) // 8 * extent_of(nest, _reached(nest, access))
+        for access in _inputs_of(body, factor)
+    )
+    return max(sizes, default=0)
+
+
+def _rows_are_large(nest: Nest, body: Body, roles: Contraction) -> bool:
+    """Whether the operand of the rows leaves the second-level cache between two passes over it."""
+    return _operand_bytes(nest, body, roles.left) > LARGE_OPERAND_BYTES
+
+
+def _tile_for(
+    nest: Nest,
+    body: Body,
+    roles: Contraction,
+    vector: int,
+    lanes: int,
+    term_bytes: int,
+    vector_bits: int,
+) -> Tile:
+    """The best register tile for the longest row dimension and `vector`."""
+    row = _row_dimension(nest, roles)
+    problem = _TileProblem(
+        rows=1 if row is None else nest.extents[row],
+        vectors=ceil(nest.extents[vector] / lanes),
+        terms=extent_of(nest, roles.summed),
+        term_bytes=term_bytes,
+        rows_are_large=_rows_are_large(nest, body, roles),
+        row_cycles=_PAIR_CYCLES if body.has(PairProductOp) or body.has(DotProductOp) else 0.0,
+    )
+    return problem.best_tile(32 if vector_bits >= 512 else 16)
+
+
+def direct_plan(
+    nest: Nest, body: Body, roles: Contraction, vector: int, vector_bits: int
+) -> _ContractionPlan:
+    """
+    A tile whose vectors are loaded unpacked, unless successive terms are far apart.
+
+    A single row, which uses each number of a large operand once, has its sums in memory: so it can
+    read the operand row by row.
+    """
+    extents, inputs = nest.extents, _inputs_of(body, roles.right)
+    rows = extent_of(nest, roles.rows)
+    size = _operand_bytes(nest, body, roles.right)
+    if any(rows >= least and size > most for least, most in _UNPACKED_BYTES.items()):
+        return packed_plan(nest, body, roles, vector, vector_bits)
+    lanes = lanes_for(body, LaneAnalysis(body, vector), vector_bits)
+    term_bytes = max(_stride_bytes(access, roles.summed[-1]) for access in inputs)
+    tile = _tile_for(nest, body, roles, vector, lanes, term_bytes, vector_bits)
+    row = _row_dimension(nest, roles)
+    outer = [d for d in (*roles.batch, *roles.rows, *roles.columns) if d not in (row, vector)]
+    outer.sort(key=lambda d: output_stride(nest, d), reverse=True)
+    loops = [Loop(d) for d in outer]
+    whole = Loop(vector, tile.vectors * lanes)
+    if rows == 1 and extents[vector] > whole.tile and walks_along_rows(nest):
+        along_rows = loops_along_rows(nest, roles.summed, whole, lanes)
+        return LoopOrder((*loops, *along_rows), vector, lanes)
+    loops.append(whole)
+    if row is not None:
+        loops.append(Loop(row, min(tile.rows, extents[row])))
+    loops += [Loop(d) for d in roles.summed]
+    return LoopOrder(tuple(loops), vector, lanes)
+
+
+def _reached(nest: Nest, access: Access) -> list[int]:
+    """The dimensions of a nest's own loops that an access depends on."""
+    return [d for d in nest.loop_dimensions if access.reaches(d)]
+
+
+def _stride_bytes(access: Access, dimension: int) -> int:
+    """How far a step in a dimension moves an access; 0 where that is not constant."""
+    if access.strides is None:
+        return 0
+    return abs(access.strides[dimension]) * (element_bits(access.type.element_type) or 0) // 8
+
+
+def packed_plan(
+    nest: Nest, body: Body, roles: Contraction, vector: int, vector_bits: int
+) -> PackedContraction:
+    """A tile whose vectors are copied into panels first."""
+    row = _row_dimension(nest, roles)
+    assert row is not None
+    lanes = lanes_for(body, LaneAnalysis(body, vector), vector_bits)
+    bits = element_bits(roles.right.type) or 0
+    # Within a panel, the vectors of one term and the next are neighbours.
+    tile = _tile_for(nest, body, roles, vector, lanes, lanes * bits // 8, vector_bits)
+    width = tile.vectors * lanes
+    panels = max(1, _COLUMNS_AT_ONCE // width)
+    columns = min(panels * width, nest.extents[vector])
+    blocks = _term_blocks(nest, roles, max(1, _SCRATCH_BYTES // (columns * bits // 8)))
+    large = _rows_are_large(nest, body, roles)
+    # The order of the factors in the body tells which one is packed.
+    contraction = contraction_of(nest, body)
+    factor = Factor.RHS if contraction == roles else Factor.LHS
+    return PackedContraction(
+        nest, roles, factor, vector, row, tile, lanes, panels, blocks, vector_bits, large
+    )
+
+
+def _term_blocks(nest: Nest, roles: Contraction, fitting: int) -> tuple[int, ...]:
+    """How much of each summed dimension panels hold at a time, if so many terms fit."""
+    sizes: list[int] = []
+    for dimension in reversed(roles.summed):
+        extent = max(1, nest.extents[dimension])
+        pieces = ceil(extent / fitting)
+        even = next((p for p in range(pieces, 2 * pieces) if extent % p == 0), pieces)
+        sizes.append(ceil(extent / even))
+        fitting = max(1, fitting // extent) if even == 1 else 1
+    return tuple(reversed(sizes))
+
+
+def dot_plan(
+    nest: Nest, body: Body, contraction: Contraction, vector_bits: int
+) -> LoopOrder | None:
+    """Vectors along a summed dimension, for several rows and columns at once."""
+    inputs = list(body.inputs.values())
+    candidates = [
+        d
+        for d in contraction.summed
+        if _has_unit_stride(inputs, d) and LaneAnalysis(body, d).is_possible
+    ]
+    if not candidates:
+        return None
+    extents = nest.extents
+    vector = max(candidates, key=lambda d: extents[d])
+    lanes = lanes_for(body, LaneAnalysis(body, vector), vector_bits)
+    if extents[vector] < lanes:
+        return None
+    tiled = _dot_tiles(nest, contraction)
+    in_flight = max(1, _DOT_VECTORS // prod(loop.tile for loop in tiled))
+    loops = [
+        *tiled,
+        *(Loop(d) for d in contraction.summed if d != vector),
+        Loop(vector, lanes * min(in_flight, ceil(extents[vector] / lanes))),
+    ]
+    return LoopOrder(tuple(loops), vector, lanes)
+
+
+def _scalar_plan(nest: Nest, contraction: Contraction) -> LoopOrder:
+    """Without vectors: several rows and columns at once, each number of which is loaded once."""
+    loops = (*_dot_tiles(nest, contraction), *map(Loop, contraction.summed))
+    return LoopOrder(loops)
+
+
+def _dot_tiles(nest: Nest, contraction: Contraction) -> list[Loop]:
+    """Loops over what is not summed, the longest over rows and over columns innermost in tiles."""
+    extents = nest.extents
+    tiles: dict[int, int] = {}
+    for group in (contraction.rows, contraction.columns):
+        longest = max(group, key=lambda d: extents[d], default=None)
+        if longest is not None:
+            tiles[longest] = min(_DOT_TILE, extents[longest])
+    kept = [d for d in nest.loop_dimensions if not nest.is_reduction[d]]
+    kept.sort(key=lambda d: (d not in tiles, output_stride(nest, d)), reverse=True)
+    return [Loop(d, tiles.get(d, 1)) for d in kept]
