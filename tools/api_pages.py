@@ -70,7 +70,9 @@ STABLE: Mapping[str, tuple[PublicName, ...]] = {
     "The reference": (
         *_api("xla_dialect.reference", "run", source="xla_dialect.reference.interpreter"),
         *_api("xla_dialect.runtime.options", "RunOptions"),
-        *_api("xla_dialect.reference", "run_replicated", source="xla_dialect.reference.parallel"),
+        *_api(
+            "xla_dialect.reference", "run_replicated", source="xla_dialect.reference.interpreter"
+        ),
     ),
     "Errors": _api("xla_dialect.diagnostics", "XlaError", "LocatedError"),
     "Commands": (

@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import ModuleType
 
 from xdsl.irdl import OpDef, OptionalDef, VarOperandDef, VarRegionDef, VarResultDef
 from xdsl.passes import ModulePass
@@ -33,7 +32,7 @@ from .examples import examples
 from .layout_drawing import drawing
 from .option_descriptions import options_of
 from .reporting import guarded
-from .rules import anchor, family_name, further_rules, linked
+from .rules import anchor, family_name, further_rules, linked, stating_bases
 from .shown_commands import PAGES as SHOWING_COMMANDS
 from .shown_commands import renewed
 from .status import ASPECTS, NOT_OPERATIONS
@@ -59,12 +58,15 @@ def operations_page() -> str:
     for family in (*FAMILIES, check, interpreter):
         name = family_name(family)
         lines.append(f"## {name.replace('_', ' ')}\n")
+        operations = operations_of(family)
+        bases = dict.fromkeys(base for op in operations for base in stating_bases(op))
         lines.append(linked(family.__doc__, name) + "\n")
-        lines.extend(_operation_entry(operation, family) for operation in operations_of(family))
+        lines += [f"`{base.__name__}`: {linked(base.__doc__, base.__name__)}\n" for base in bases]
+        lines += map(_operation_entry, operations)
     return "\n".join(lines)
 
 
-def _operation_entry(operation: type[XlaOp], family: ModuleType) -> str:
+def _operation_entry(operation: type[XlaOp]) -> str:
     definition = operation.get_irdl_definition()
     hlo = f", HLO `{opcode(operation)}`" if operation in BY_OPCODE.values() else ""
     rows = [
@@ -75,7 +77,7 @@ def _operation_entry(operation: type[XlaOp], family: ModuleType) -> str:
     ]
     further = (
         f'<a id="{anchor(operation.name, label)}"></a>[({label})](#{place})'
-        for label, place in further_rules(operation, family).items()
+        for label, place in further_rules(operation).items()
     )
     shape = "; ".join(
         f"{title}: {names}" for title, names in (*rows, ("rules", ", ".join(further))) if names

@@ -1,7 +1,7 @@
 """Where the rules stand that messages quote, `xla.pad: (C3) ...`: pages and anchors of docs.
 
-The rules of an operation stand in its docstring, those of a whole family in the docstring of its
-file; what is common to several families has pages in docs/specification.
+The rules of an operation stand in its docstring and those of its bases; what is common to several
+families has pages in docs/specification.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COMMON_PAGES: Mapping[str, str] = {"RC": "computations.md", "RG": "replica_group
 
 
 def family_name(family: ModuleType) -> str:
-    """The name of a family's file: `elementwise_unary`."""
+    """The name of a family's file: `elementwise`."""
     return family.__name__.rpartition(".")[2]
 
 
@@ -35,9 +35,19 @@ def own_labels(text: str | None) -> list[str]:
     return list(dict.fromkeys(LABEL.findall(text or "")))
 
 
-def further_rules(operation: type[XlaOp], family: ModuleType) -> dict[str, str]:
+def stating_bases(operation: type[XlaOp]) -> list[type[XlaOp]]:
+    """The bases of an operation whose docstrings state rules."""
+    bases = (base for base in operation.__mro__[1:] if issubclass(base, XlaOp))
+    return [base for base in bases if own_labels(vars(base).get("__doc__"))]
+
+
+def further_rules(operation: type[XlaOp]) -> dict[str, str]:
     """The rules of an operation that its docstring does not state: anchors by label."""
-    found = {label: anchor(family_name(family), label) for label in own_labels(family.__doc__)}
+    found = {
+        label: anchor(base.__name__, label)
+        for base in stating_bases(operation)
+        for label in own_labels(base.__doc__)
+    }
     inherited = INHERITED.search(operation.__doc__ or "")
     if inherited is not None:
         begun = BY_OPCODE[inherited[1].replace("_", "-")]

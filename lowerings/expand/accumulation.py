@@ -26,8 +26,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.conversion import ConvertOp
-from xla_dialect.ops.elementwise_binary import AddOp, ComplexOp, SubtractOp
-from xla_dialect.ops.elementwise_unary import ImagOp, RealOp
+from xla_dialect.ops.elementwise import AddOp, ComplexOp, ImagOp, RealOp, SubtractOp
 from xla_dialect.ops.gather_scatter import ScatterOp
 from xla_dialect.ops.reduction import SelectAndScatterOp, only_operation
 from xla_dialect.types import Array, array, array_like, component_type

@@ -23,11 +23,10 @@ from lowerings.expand.extremum import Extremum, largest_integer
 from lowerings.rewriting.conversion import ConversionBuilder
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
 from xla_dialect.literals.arrays import dense_to_numpy, numpy_dtype
-from xla_dialect.ops import elementwise_binary as binary
+from xla_dialect.ops import elementwise
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.ops.data_movement import BroadcastOp
-from xla_dialect.ops.elementwise_ternary import SelectOp
-from xla_dialect.ops.elementwise_unary import NotOp
+from xla_dialect.ops.elementwise import NotOp, SelectOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.types import PRED, Array, ElementClass, array, element_class
 
@@ -55,9 +54,9 @@ _COMPARISONS: Mapping[ComparisonDirection, Callable[[float, float], bool]] = {
 }
 
 _LOGIC: Mapping[type[Operation], Callable[[bool, bool], bool]] = {
-    binary.AndOp: lambda a, b: a and b,
-    binary.OrOp: lambda a, b: a or b,
-    binary.XorOp: ne,
+    elementwise.AndOp: lambda a, b: a and b,
+    elementwise.OrOp: lambda a, b: a or b,
+    elementwise.XorOp: ne,
 }
 
 LEAST_LENGTH = 16
@@ -179,7 +178,7 @@ def _evaluate(op: Operation, operands: list[_Tried]) -> _Tried | None:
         case ConstantOp(), []:
             number = _scalar(op.result) if op.result.type == array(PRED, ()) else None
             return None if number is None else bool(number)
-        case binary.CompareOp(), [_Argument() as lhs, _Argument() as rhs]:
+        case elementwise.CompareOp(), [_Argument() as lhs, _Argument() as rhs]:
             if lhs.is_place != rhs.is_place or op.order == ComparisonType.TOTALORDER:
                 return None
             return _COMPARISONS[op.direction.data](lhs.rank, rhs.rank)

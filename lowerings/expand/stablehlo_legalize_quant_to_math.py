@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 
 from lowerings.rewriting.difference import ResultDifference
 from lowerings.rewriting.levels import UNLOWERED
-from xla_dialect.ops.elementwise_unary import RoundNearestEvenOp
+from xla_dialect.ops.elementwise import RoundNearestEvenOp
 from xla_dialect.quantized_types import has_quantized_arrays
 
 

@@ -25,9 +25,8 @@ from lowerings.interpreter.errors import UndefinedBehavior
 from lowerings.interpreter.machine import Dialect, Function, ValueMaker, of_one, of_two
 from lowerings.targets.llvm.arith import SATURATING
 from xla_dialect.reference.conversion import float_to_integer, integer_to_float
-from xla_dialect.reference.elementwise_binary import maximum, minimum
+from xla_dialect.reference.elementwise import high_product, maximum, minimum
 from xla_dialect.reference.rounding import in_compute_type, rounded
-from xla_dialect.reference.special_functions import high_product
 from xla_dialect.xdsl.operation_table import OperationTable
 
 

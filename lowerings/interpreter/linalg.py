@@ -44,7 +44,7 @@ from lowerings.interpreter.memref import named
 from lowerings.interpreter.sums import sums_of
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
-from xla_dialect.reference.blocked_sums import BlockedSum
+from xla_dialect.reference.reduction import BlockedSum
 from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import free_values
 

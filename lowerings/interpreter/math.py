@@ -12,9 +12,8 @@ from lowerings.interpreter.arith import element_of_result, floating
 from lowerings.interpreter.elements import Number
 from lowerings.interpreter.machine import Dialect, Function, ValueMaker, of_one
 from lowerings.interpreter.multiply_add import multiply_add
-from xla_dialect.reference.elementwise_unary import reciprocal_square_root
+from xla_dialect.reference.elementwise import erf, reciprocal_square_root, round_half_away
 from xla_dialect.reference.rounding import in_double
-from xla_dialect.reference.special_functions import erf, round_half_away
 from xla_dialect.xdsl.operation_table import OperationTable
 
 

@@ -33,7 +33,7 @@ from lowerings.interpreter.memory import Memref
 from lowerings.interpreter.memref import named
 from lowerings.interpreter.multiply_add import multiply_add
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.reference.elementwise_binary import maximum, minimum
+from xla_dialect.reference.elementwise import maximum, minimum
 from xla_dialect.xdsl.operation_table import OperationTable
 
 

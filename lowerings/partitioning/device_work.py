@@ -13,8 +13,7 @@ from xla_dialect.ops.contraction import ConvolutionOp, DotOp
 from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.ops.conversion import ConvertOp, ReducePrecisionOp
 from xla_dialect.ops.data_movement import CopyOp
-from xla_dialect.ops.elementwise_binary import CompareOp
-from xla_dialect.ops.elementwise_ternary import SelectOp
+from xla_dialect.ops.elementwise import CompareOp, SelectOp
 from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp
 from xla_dialect.types import Array, ElementClass, byte_size, element_class, is_array, sizes_of
 from xla_dialect.xdsl.traversal import operands_of

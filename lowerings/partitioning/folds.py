@@ -12,7 +12,7 @@ from xla_dialect.analysis.computations import neutral_element
 from xla_dialect.literals import arrays
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import elementwise_binary as binary
+from xla_dialect.ops import elementwise
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.custom_calls import CustomCallOp
@@ -22,16 +22,16 @@ from xla_dialect.ops.reduction import ReduceOp, only_operation
 from xla_dialect.types import PRED, Array, ElementClass, array, element_class, is_array
 from xla_dialect.xdsl.creation import create
 
-FOLDS: Mapping[str, type[binary.ElementwiseBinaryOp]] = {
+FOLDS: Mapping[str, type[elementwise.ElementwiseBinaryOp]] = {
     operation.name.removeprefix("xla."): operation
     for operation in (
-        binary.AddOp,
-        binary.MultiplyOp,
-        binary.MaximumOp,
-        binary.MinimumOp,
-        binary.AndOp,
-        binary.OrOp,
-        binary.XorOp,
+        elementwise.AddOp,
+        elementwise.MultiplyOp,
+        elementwise.MaximumOp,
+        elementwise.MinimumOp,
+        elementwise.AndOp,
+        elementwise.OrOp,
+        elementwise.XorOp,
     )
 }
 """The operations that partial results can be folded by, by name."""

@@ -7,9 +7,7 @@ from typing import cast
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import data_movement as movement
 from xla_dialect.ops.conversion import ConvertOp
-from xla_dialect.ops.elementwise_binary import AddOp, SubtractOp
-from xla_dialect.ops.elementwise_ternary import SelectOp
-from xla_dialect.ops.elementwise_unary import ImagOp, NegateOp, RealOp
+from xla_dialect.ops.elementwise import AddOp, ImagOp, NegateOp, RealOp, SelectOp, SubtractOp
 from xla_dialect.types import Array, ElementClass, element_class
 from xla_dialect.xdsl.traversal import operands_of
 

@@ -26,8 +26,7 @@ from xla_dialect.ops import data_movement as movement
 from xla_dialect.ops.collectives import AllGatherOp, CollectivePermuteOp, PartitionIdOp
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.creation import ConstantOp, IotaOp
-from xla_dialect.ops.elementwise_binary import AddOp, AndOp, CompareOp
-from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
+from xla_dialect.ops.elementwise import AddOp, AndOp, ClampOp, CompareOp, SelectOp
 from xla_dialect.types import PRED, S32, Array, array, sizes_of
 from xla_dialect.xdsl.linking import insert_before
 

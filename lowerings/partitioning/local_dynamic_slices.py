@@ -20,8 +20,7 @@ from xla_dialect.attributes import ComparisonDirection
 from xla_dialect.dimensions import FactorType, Traversal
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.data_movement import DynamicSliceOp, DynamicUpdateSliceOp
-from xla_dialect.ops.elementwise_binary import AndOp, SubtractOp
-from xla_dialect.ops.elementwise_ternary import SelectOp
+from xla_dialect.ops.elementwise import AndOp, SelectOp, SubtractOp
 
 
 def admits_slice(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:

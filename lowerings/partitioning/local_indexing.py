@@ -23,8 +23,7 @@ from xla_dialect.dimensions import FactorType, Traversal
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.data_movement import BroadcastOp
-from xla_dialect.ops.elementwise_binary import AndOp, SubtractOp
-from xla_dialect.ops.elementwise_ternary import SelectOp
+from xla_dialect.ops.elementwise import AndOp, SelectOp, SubtractOp
 from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
 from xla_dialect.types import PRED, S32, Array, array
 

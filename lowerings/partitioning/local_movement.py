@@ -25,8 +25,7 @@ from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops import data_movement as ops
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.creation import ConstantOp, IotaOp
-from xla_dialect.ops.elementwise_binary import AddOp
-from xla_dialect.ops.elementwise_ternary import SelectOp
+from xla_dialect.ops.elementwise import AddOp, SelectOp
 from xla_dialect.shapes.size_arithmetic import ceil_div
 from xla_dialect.types import array
 from xla_dialect.xdsl.dense_literals import is_splat

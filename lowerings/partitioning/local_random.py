@@ -15,7 +15,7 @@ from lowerings.partitioning.local_operation import LocalOperation, LocalRule, si
 from lowerings.partitioning.reshard_steps import Atoms
 from xla_dialect.attributes import ComparisonDirection, RandomAlgorithm
 from xla_dialect.op import XlaOp
-from xla_dialect.ops.elementwise_binary import AddOp
+from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.random import U64, RngBitGeneratorOp
 from xla_dialect.shapes.size_arithmetic import ceil_div
 from xla_dialect.types import BY_TYPE, Array, array

@@ -29,9 +29,13 @@ from xla_dialect.ops.data_movement import (
     ReshapeOp,
     TransposeOp,
 )
-from xla_dialect.ops.elementwise_binary import CompareOp, ElementwiseBinaryOp
-from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
-from xla_dialect.ops.elementwise_unary import ElementwiseUnaryOp
+from xla_dialect.ops.elementwise import (
+    ClampOp,
+    CompareOp,
+    ElementwiseBinaryOp,
+    ElementwiseUnaryOp,
+    SelectOp,
+)
 from xla_dialect.sharding.attributes import SHARDING_RULE, ShardingRuleAttr
 from xla_dialect.sharding.sharding_rule import ShardingRule
 from xla_dialect.spelling import SpellingError

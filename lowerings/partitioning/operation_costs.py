@@ -9,26 +9,25 @@ from xdsl.ir import Block
 from lowerings.partitioning.device_work import bytes_of, flops_of
 from lowerings.partitioning.trip_counts import trip_count
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import elementwise_binary as binary
-from xla_dialect.ops import elementwise_unary as unary
+from xla_dialect.ops import elementwise
 from xla_dialect.ops.control_flow import WhileOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.xdsl.traversal import operands_of
 
 _NOT_TRANSCENDENTAL = (
-    unary.ComponentOp,
-    unary.CeilOp,
-    unary.CountLeadingZerosOp,
-    unary.FloorOp,
-    unary.IsFiniteOp,
-    unary.NegateOp,
-    unary.NotOp,
-    unary.PopcntOp,
-    unary.RoundNearestAfzOp,
-    unary.RoundNearestEvenOp,
-    unary.SignOp,
+    elementwise.ComponentOp,
+    elementwise.CeilOp,
+    elementwise.CountLeadingZerosOp,
+    elementwise.FloorOp,
+    elementwise.IsFiniteOp,
+    elementwise.NegateOp,
+    elementwise.NotOp,
+    elementwise.PopcntOp,
+    elementwise.RoundNearestAfzOp,
+    elementwise.RoundNearestEvenOp,
+    elementwise.SignOp,
 )
-_ALSO_TRANSCENDENTAL = (binary.Atan2Op, binary.PowerOp)
+_ALSO_TRANSCENDENTAL = (elementwise.Atan2Op, elementwise.PowerOp)
 
 
 def costs_of(block: Block) -> dict[str, float]:
@@ -67,6 +66,6 @@ def _block_costs(block: Block) -> Counter[str]:
 
 
 def _is_transcendental(op: XlaOp) -> bool:
-    if isinstance(op, unary.ElementwiseUnaryOp):
+    if isinstance(op, elementwise.ElementwiseUnaryOp):
         return not isinstance(op, _NOT_TRANSCENDENTAL)
     return isinstance(op, _ALSO_TRANSCENDENTAL)

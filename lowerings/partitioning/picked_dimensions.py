@@ -21,9 +21,15 @@ from xla_dialect.dimensions import (
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.data_movement import DynamicSliceOp
-from xla_dialect.ops.elementwise_binary import AndOp, CompareOp, MaximumOp, MinimumOp, OrOp
-from xla_dialect.ops.elementwise_ternary import SelectOp
-from xla_dialect.ops.elementwise_unary import NotOp
+from xla_dialect.ops.elementwise import (
+    AndOp,
+    CompareOp,
+    MaximumOp,
+    MinimumOp,
+    NotOp,
+    OrOp,
+    SelectOp,
+)
 from xla_dialect.ops.reduction import ReduceOp
 
 

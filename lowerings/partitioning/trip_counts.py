@@ -15,7 +15,7 @@ from xla_dialect.attributes import ComparisonDirection
 from xla_dialect.ops.control_flow import WhileOp
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.data_movement import CopyOp
-from xla_dialect.ops.elementwise_binary import AddOp, CompareOp, SubtractOp
+from xla_dialect.ops.elementwise import AddOp, CompareOp, SubtractOp
 from xla_dialect.xdsl.traversal import operands_of
 
 _KNOWN = re.compile(r"known_trip_count\W+n\W+(\d{1,18})")

@@ -15,10 +15,7 @@ from lowerings.simplify.rewriting import Inserter, Replacement, Rule, constant
 from xla_dialect.attributes import ComparisonDirection
 from xla_dialect.literals.arrays import Array
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import conversion, creation
-from xla_dialect.ops import elementwise_binary as binary
-from xla_dialect.ops import elementwise_ternary as ternary
-from xla_dialect.ops import elementwise_unary as unary
+from xla_dialect.ops import conversion, creation, elementwise
 from xla_dialect.types import BY_NAME, BY_TYPE, ElementClass, element_class
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.xdsl.operation_table import OperationTable
@@ -70,62 +67,65 @@ class Annihilator:
 FLOAT, INTEGER = ElementClass.FLOAT, ElementClass.INTEGER
 REAL = ElementClass.REAL
 
-IDENTITIES: Mapping[type[binary.ElementwiseBinaryOp], tuple[Identity, ...]] = {
+IDENTITIES: Mapping[type[elementwise.ElementwiseBinaryOp], tuple[Identity, ...]] = {
     # x + 0.0 is 0.0 for x = -0.0; x + -0.0 is x.
-    binary.AddOp: (Identity(WHOLE, _is(0), True), Identity(FLOAT, _is_zero(negative=True), True)),
-    binary.SubtractOp: (Identity(INTEGER, _is(0)), Identity(FLOAT, _is_zero(negative=False))),
-    binary.MultiplyOp: (Identity(WHOLE | FLOAT, _is(1), True),),
-    binary.DivideOp: (Identity(REAL, _is(1)),),
-    binary.PowerOp: (Identity(REAL, _is(1)),),
-    binary.AndOp: (Identity(WHOLE, _is_all_ones, True),),
-    binary.OrOp: (Identity(WHOLE, _is(0), True),),
-    binary.XorOp: (Identity(WHOLE, _is(0), True),),
-    binary.ShiftLeftOp: (Identity(INTEGER, _is(0)),),
-    binary.ShiftRightArithmeticOp: (Identity(INTEGER, _is(0)),),
-    binary.ShiftRightLogicalOp: (Identity(INTEGER, _is(0)),),
-    binary.MaximumOp: (
+    elementwise.AddOp: (
+        Identity(WHOLE, _is(0), True),
+        Identity(FLOAT, _is_zero(negative=True), True),
+    ),
+    elementwise.SubtractOp: (Identity(INTEGER, _is(0)), Identity(FLOAT, _is_zero(negative=False))),
+    elementwise.MultiplyOp: (Identity(WHOLE | FLOAT, _is(1), True),),
+    elementwise.DivideOp: (Identity(REAL, _is(1)),),
+    elementwise.PowerOp: (Identity(REAL, _is(1)),),
+    elementwise.AndOp: (Identity(WHOLE, _is_all_ones, True),),
+    elementwise.OrOp: (Identity(WHOLE, _is(0), True),),
+    elementwise.XorOp: (Identity(WHOLE, _is(0), True),),
+    elementwise.ShiftLeftOp: (Identity(INTEGER, _is(0)),),
+    elementwise.ShiftRightArithmeticOp: (Identity(INTEGER, _is(0)),),
+    elementwise.ShiftRightLogicalOp: (Identity(INTEGER, _is(0)),),
+    elementwise.MaximumOp: (
         Identity(INTEGER, _is_limit("min"), True),
         Identity(FLOAT, _is_infinity(negative=True), True),
     ),
-    binary.MinimumOp: (
+    elementwise.MinimumOp: (
         Identity(INTEGER, _is_limit("max"), True),
         Identity(FLOAT, _is_infinity(negative=False), True),
     ),
 }
 
 ANNIHILATORS: Mapping[type[XlaOp], Annihilator] = {
-    binary.MultiplyOp: Annihilator(WHOLE, _is(0)),
-    binary.AndOp: Annihilator(WHOLE, _is(0)),
-    binary.OrOp: Annihilator(WHOLE, _is_all_ones),
-    binary.MaximumOp: Annihilator(INTEGER, _is_limit("max")),
-    binary.MinimumOp: Annihilator(INTEGER, _is_limit("min")),
+    elementwise.MultiplyOp: Annihilator(WHOLE, _is(0)),
+    elementwise.AndOp: Annihilator(WHOLE, _is(0)),
+    elementwise.OrOp: Annihilator(WHOLE, _is_all_ones),
+    elementwise.MaximumOp: Annihilator(INTEGER, _is_limit("max")),
+    elementwise.MinimumOp: Annihilator(INTEGER, _is_limit("min")),
 }
 
-IDEMPOTENT = (binary.AndOp, binary.OrOp, binary.MaximumOp, binary.MinimumOp)
+IDEMPOTENT = (elementwise.AndOp, elementwise.OrOp, elementwise.MaximumOp, elementwise.MinimumOp)
 """`x op x = x`."""
 
-SELF_CANCELLING = (binary.SubtractOp, binary.XorOp)
+SELF_CANCELLING = (elementwise.SubtractOp, elementwise.XorOp)
 """`x op x = 0` for integers."""
 
-INVOLUTIONS = (unary.NotOp, unary.NegateOp)
+INVOLUTIONS = (elementwise.NotOp, elementwise.NegateOp)
 """`f(f(x)) = x`."""
 
 _ROUNDINGS = (
-    unary.FloorOp,
-    unary.CeilOp,
-    unary.RoundNearestAfzOp,
-    unary.RoundNearestEvenOp,
+    elementwise.FloorOp,
+    elementwise.CeilOp,
+    elementwise.RoundNearestAfzOp,
+    elementwise.RoundNearestEvenOp,
 )
-_ABSORBED: Mapping[type[unary.ElementwiseUnaryOp], tuple[type[XlaOp], ...]] = {
+_ABSORBED: Mapping[type[elementwise.ElementwiseUnaryOp], tuple[type[XlaOp], ...]] = {
     **dict.fromkeys(_ROUNDINGS, _ROUNDINGS),
-    unary.AbsOp: (unary.AbsOp,),
-    unary.SignOp: (unary.SignOp,),
+    elementwise.AbsOp: (elementwise.AbsOp,),
+    elementwise.SignOp: (elementwise.SignOp,),
 }
 """`f(g(x)) = g(x)` for an f and these g."""
 
 _F6E2M3FN = BY_NAME["f6e2m3fn"].type
 
-_PARTS = {unary.RealOp: 0, unary.ImagOp: 1}
+_PARTS = {elementwise.RealOp: 0, elementwise.ImagOp: 1}
 """Which operand of `complex` each takes."""
 
 
@@ -134,7 +134,7 @@ def class_of(value: SSAValue) -> ElementClass:
     return element_class(cast(ArrayType, value.type).element_type)
 
 
-def simplify_binary(op: binary.ElementwiseBinaryOp, inserter: Inserter) -> Replacement:
+def simplify_binary(op: elementwise.ElementwiseBinaryOp, inserter: Inserter) -> Replacement:
     """`x + 0`, `x * 0`, `x & x` and their like, by the tables."""
     lhs, rhs, op_class = op.lhs, op.rhs, type(op)
     elements = class_of(lhs)
@@ -158,10 +158,10 @@ def simplify_binary(op: binary.ElementwiseBinaryOp, inserter: Inserter) -> Repla
     return None
 
 
-def merge_constants(op: binary.AddOp, inserter: Inserter) -> Replacement:
+def merge_constants(op: elementwise.AddOp, inserter: Inserter) -> Replacement:
     """`(x + c) + d = x + (c + d)` for integers, which wrap."""
     inner = op.lhs.owner
-    if not isinstance(inner, binary.AddOp) or not class_of(op.lhs) & INTEGER:
+    if not isinstance(inner, elementwise.AddOp) or not class_of(op.lhs) & INTEGER:
         return None
     first, second = splat_of(inner.rhs), splat_of(op.rhs)
     if first is None or second is None:
@@ -169,10 +169,10 @@ def merge_constants(op: binary.AddOp, inserter: Inserter) -> Replacement:
     type_ = cast(ArrayType, op.result.type)
     with np.errstate(over="ignore"):
         total = np.add(first, second, dtype=first.dtype)
-    return inserter.insert(binary.AddOp(inner.lhs, constant(inserter, total, type_)))
+    return inserter.insert(elementwise.AddOp(inner.lhs, constant(inserter, total, type_)))
 
 
-def multiply_by_reciprocal(op: binary.DivideOp, inserter: Inserter) -> Replacement:
+def multiply_by_reciprocal(op: elementwise.DivideOp, inserter: Inserter) -> Replacement:
     """`x / c = x * (1 / c)` for a float c that is a power of two whose reciprocal is normal."""
     divisor = splat_of(op.rhs)
     if divisor is None or class_of(op.rhs) != FLOAT:
@@ -185,40 +185,40 @@ def multiply_by_reciprocal(op: binary.DivideOp, inserter: Inserter) -> Replaceme
         return None
     type_ = cast(ArrayType, op.rhs.type)
     factor = constant(inserter, number_of(type_.element_type, 1 / value), type_)
-    return inserter.insert(binary.MultiplyOp(op.lhs, factor))
+    return inserter.insert(elementwise.MultiplyOp(op.lhs, factor))
 
 
-def simplify_unary(op: unary.ElementwiseUnaryOp, inserter: Inserter) -> Replacement:
+def simplify_unary(op: elementwise.ElementwiseUnaryOp, inserter: Inserter) -> Replacement:
     """`f(f(x))` for involutions and roundings; `|-x|`; the absolute value of what has no sign."""
     inner, op_class = op.operand.owner, type(op)
     if op_class in INVOLUTIONS and isinstance(inner, op_class):
         return inner.operand
     if isinstance(inner, _ABSORBED.get(op_class, ())) and not _exceeds_limit(op):
         return op.operand
-    if op_class is unary.AbsOp:
+    if op_class is elementwise.AbsOp:
         if class_of(op.operand) & ElementClass.UNSIGNED:
             return op.operand
-        if isinstance(inner, unary.NegateOp):
-            return inserter.insert(unary.AbsOp(inner.operand))
+        if isinstance(inner, elementwise.NegateOp):
+            return inserter.insert(elementwise.AbsOp(inner.operand))
     return None
 
 
-def _exceeds_limit(op: unary.ElementwiseUnaryOp) -> bool:
+def _exceeds_limit(op: elementwise.ElementwiseUnaryOp) -> bool:
     """Whether rounding may leave a fraction: f6e2m3fn has its largest number, 7.5, for 8."""
     element_type = cast(ArrayType, op.operand.type).element_type
     return type(op) in _ROUNDINGS and element_type == _F6E2M3FN
 
 
-def take_part(op: unary.RealOp | unary.ImagOp, inserter: Inserter) -> Replacement:
+def take_part(op: elementwise.RealOp | elementwise.ImagOp, inserter: Inserter) -> Replacement:
     """`real(complex(a, b)) = a` and `imag(complex(a, b)) = b`."""
     inner = op.operand.owner
-    return inner.operands[_PARTS[type(op)]] if isinstance(inner, binary.ComplexOp) else None
+    return inner.operands[_PARTS[type(op)]] if isinstance(inner, elementwise.ComplexOp) else None
 
 
-def join_parts(op: binary.ComplexOp, inserter: Inserter) -> Replacement:
+def join_parts(op: elementwise.ComplexOp, inserter: Inserter) -> Replacement:
     """`complex(real(z), imag(z)) = z`."""
     real, imag = op.lhs.owner, op.rhs.owner
-    if not isinstance(real, unary.RealOp) or not isinstance(imag, unary.ImagOp):
+    if not isinstance(real, elementwise.RealOp) or not isinstance(imag, elementwise.ImagOp):
         return None
     return real.operand if real.operand is imag.operand else None
 
@@ -234,7 +234,7 @@ _REFLEXIVE = {
 """`x <direction> x` where no NaN can be."""
 
 
-def compare_with_itself(op: binary.CompareOp, inserter: Inserter) -> Replacement:
+def compare_with_itself(op: elementwise.CompareOp, inserter: Inserter) -> Replacement:
     """`x = x` is true and `x < x` false for integers."""
     if op.lhs is not op.rhs or not class_of(op.lhs) & WHOLE:
         return None
@@ -243,7 +243,7 @@ def compare_with_itself(op: binary.CompareOp, inserter: Inserter) -> Replacement
     return constant(inserter, np.array(outcome), type_)
 
 
-def simplify_select(op: ternary.SelectOp, inserter: Inserter) -> Replacement:
+def simplify_select(op: elementwise.SelectOp, inserter: Inserter) -> Replacement:
     """A choice that is known, between equals, by a negated predicate, or of the predicate."""
     if op.on_true is op.on_false:
         return op.on_true
@@ -251,12 +251,12 @@ def simplify_select(op: ternary.SelectOp, inserter: Inserter) -> Replacement:
     if choice is not None:
         return op.on_true if choice else op.on_false
     inner = op.pred.owner
-    if isinstance(inner, unary.NotOp):
-        return inserter.insert(ternary.SelectOp(inner.operand, op.on_false, op.on_true))
+    if isinstance(inner, elementwise.NotOp):
+        return inserter.insert(elementwise.SelectOp(inner.operand, op.on_false, op.on_true))
     if op.pred.type == op.result.type:
         branches = splat_of(op.on_true), splat_of(op.on_false)
         if branches[0] is not None and branches[1] is not None:
-            return op.pred if branches[0] else inserter.insert(unary.NotOp(op.pred))
+            return op.pred if branches[0] else inserter.insert(elementwise.NotOp(op.pred))
     return None
 
 
@@ -345,9 +345,9 @@ RULES = (
     .add(dict.fromkeys(_BINARY), simplify_binary)
     .add(dict.fromkeys(_UNARY), simplify_unary)
     .add(_PARTS, take_part)
-    .add(binary.ComplexOp, join_parts)
-    .add(binary.CompareOp, compare_with_itself)
-    .add(ternary.SelectOp, simplify_select)
+    .add(elementwise.ComplexOp, join_parts)
+    .add(elementwise.CompareOp, compare_with_itself)
+    .add(elementwise.SelectOp, simplify_select)
     .add(conversion.ConvertOp, simplify_convert)
     .add(conversion.BitcastConvertOp, simplify_bitcast_convert)
     .add(creation.IotaOp, fill_iota)
@@ -356,7 +356,7 @@ RULES = (
 
 CONSTANT_RULES = (
     OperationTable[Rule]()
-    .add(binary.AddOp, merge_constants)
-    .add(binary.DivideOp, multiply_by_reciprocal)
+    .add(elementwise.AddOp, merge_constants)
+    .add(elementwise.DivideOp, multiply_by_reciprocal)
 )
 """Rules of operations that have one in `RULES`, which goes first."""

@@ -20,8 +20,14 @@ from xla_dialect.literals.arrays import literal_of, numpy_dtype
 from xla_dialect.op import Ints, XlaOp, decode
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp
 from xla_dialect.ops.creation import ConstantOp
-from xla_dialect.ops.elementwise_binary import AddOp, CompareOp, MultiplyOp, SubtractOp
-from xla_dialect.ops.elementwise_unary import AbsOp, RoundNearestEvenOp
+from xla_dialect.ops.elementwise import (
+    AbsOp,
+    AddOp,
+    CompareOp,
+    MultiplyOp,
+    RoundNearestEvenOp,
+    SubtractOp,
+)
 from xla_dialect.quantized_types import Quantization, has_quantized_arrays, quantization_of
 from xla_dialect.types import BY_TYPE, Array, flatten, sizes_of
 from xla_dialect.xdsl.traversal import operations_in

@@ -19,16 +19,22 @@ from xla_dialect.attributes import ComparisonDirection, ComparisonDirectionAttr
 from xla_dialect.literals.arrays import literal_of, numpy_dtype
 from xla_dialect.ops import (
     contraction,
-    elementwise_binary,
-    elementwise_unary,
+    elementwise,
     linear_algebra,
     normalization,
     operations_of,
 )
 from xla_dialect.ops.creation import ConstantOp
-from xla_dialect.ops.elementwise_binary import CompareOp, MultiplyOp
-from xla_dialect.ops.elementwise_ternary import SelectOp
-from xla_dialect.ops.elementwise_unary import AbsOp, ImagOp, NegateOp, RealOp
+from xla_dialect.ops.elementwise import (
+    AbsOp,
+    ClampOp,
+    CompareOp,
+    ImagOp,
+    MultiplyOp,
+    NegateOp,
+    RealOp,
+    SelectOp,
+)
 from xla_dialect.shapes.size_arithmetic import is_dynamic
 from xla_dialect.types import Array, ElementClass, element_class, is_array, sizes_of
 from xla_dialect.xdsl.traversal import operations_in
@@ -38,11 +44,9 @@ VARIANTS = 6
 
 _COMPUTING_NANS = frozenset(
     op
-    for family in (
-        *(contraction, elementwise_binary, elementwise_unary, linear_algebra, normalization),
-    )
+    for family in (contraction, elementwise, linear_algebra, normalization)
     for op in operations_of(family)
-    if op not in (AbsOp, ImagOp, NegateOp, RealOp)
+    if op not in (AbsOp, ClampOp, ImagOp, NegateOp, RealOp, SelectOp)
 )
 """The operations of whose NaNs nothing says the sign; others pass numbers on, bit by bit."""
 

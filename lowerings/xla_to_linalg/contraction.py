@@ -18,7 +18,7 @@ from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.ir import Attribute, SSAValue
 
 from lowerings.rewriting.conversion import ConversionBuilder
-from lowerings.xla_to_linalg import elementwise_binary
+from lowerings.xla_to_linalg import elementwise
 from lowerings.xla_to_linalg.conversion import convert_scalar
 from lowerings.xla_to_linalg.scalar_functions import complex_numbers
 from lowerings.xla_to_linalg.scalar_functions.element_functions import ScalarFunction, elements_of
@@ -39,9 +39,9 @@ from xla_dialect.types import ElementClass, component_type, element_class
 
 _MULTIPLY_ADD: dict[ElementClass, tuple[ScalarFunction, ScalarFunction]] = {
     ElementClass.FLOAT: (ScalarBuilder.mulf, ScalarBuilder.addf),
-    ElementClass.SIGNED: (elementwise_binary.MULTIPLY, elementwise_binary.ADD),
-    ElementClass.UNSIGNED: (elementwise_binary.MULTIPLY, elementwise_binary.ADD),
-    ElementClass.PRED: (elementwise_binary.AND, elementwise_binary.OR),
+    ElementClass.SIGNED: (elementwise.MULTIPLY, elementwise.ADD),
+    ElementClass.UNSIGNED: (elementwise.MULTIPLY, elementwise.ADD),
+    ElementClass.PRED: (elementwise.AND, elementwise.OR),
     ElementClass.COMPLEX: (of_complex(complex_numbers.multiply), of_complex(complex_numbers.add)),
 }
 

@@ -45,7 +45,7 @@ from lowerings.xla_to_linalg.sorting import sort, topk
 from lowerings.xla_to_linalg.structured import array_type, empty
 from xla_dialect.analysis.computations import Reducing, accumulates_in_f32
 from xla_dialect.analysis.mixed_precision import mixed_operations
-from xla_dialect.ops import elementwise_unary
+from xla_dialect.ops import elementwise
 from xla_dialect.ops.contraction import ConvolutionOp
 from xla_dialect.ops.linear_algebra import FftOp
 from xla_dialect.runtime.self_checking import OBSERVATIONS
@@ -137,9 +137,9 @@ def _if_wide(function: ConversionFunction) -> ConversionFunction:
 _PURE.update({op_class: _if_wide(_PURE[op_class]) for op_class in get_args(Reducing)})
 
 _FORMULAS = (
-    *(elementwise_unary.AcosOp, elementwise_unary.AcoshOp, elementwise_unary.AsinOp),
-    *(elementwise_unary.AsinhOp, elementwise_unary.AtanhOp, elementwise_unary.CoshOp),
-    *(elementwise_unary.SinhOp, elementwise_unary.LogisticOp, FftOp),
+    *(elementwise.AcosOp, elementwise.AcoshOp, elementwise.AsinOp),
+    *(elementwise.AsinhOp, elementwise.AtanhOp, elementwise.CoshOp),
+    *(elementwise.SinhOp, elementwise.LogisticOp, FftOp),
 )
 
 

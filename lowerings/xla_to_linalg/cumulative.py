@@ -36,7 +36,7 @@ from lowerings.xla_to_linalg.structured import (
     sizes_of,
 )
 from lowerings.xla_to_linalg.windows import Sliding
-from xla_dialect.ops.elementwise_binary import AddOp, MultiplyOp
+from xla_dialect.ops.elementwise import AddOp, MultiplyOp
 from xla_dialect.types import BY_TYPE
 
 ROWS_AT_ONCE = 8

@@ -31,7 +31,7 @@ from lowerings.xla_to_linalg.windows import (
     sliding_dimensions,
 )
 from xla_dialect.analysis.computations import neutral_element
-from xla_dialect.ops.elementwise_binary import AddOp
+from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.reduction import ReduceWindowOp, may_reassociate, only_operation
 from xla_dialect.types import BY_TYPE, ElementClass, element_class, is_array
 

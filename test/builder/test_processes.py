@@ -12,7 +12,7 @@ from xla_dialect.devices.process_grid import Host
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.transfers import AfterAllOp, InfeedOp, OutfeedOp
 from xla_dialect.reference import run_programs, run_replicated
-from xla_dialect.reference.parallel import Program
+from xla_dialect.reference.interpreter import Program
 from xla_dialect.types import spell
 
 

@@ -23,8 +23,7 @@ from xla_dialect.ops.asynchronous import (
 )
 from xla_dialect.ops.control_flow import DomainOp, OptBarrierOp
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.ops.elementwise_binary import AddOp
-from xla_dialect.ops.elementwise_unary import NegateOp
+from xla_dialect.ops.elementwise import AddOp, NegateOp
 from xla_dialect.ops.transfers import (
     AddDependencyOp,
     AfterAllOp,

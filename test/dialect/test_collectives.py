@@ -19,7 +19,7 @@ from xla_dialect.ops.collectives import (
     ReduceScatterOp,
     ReplicaIdOp,
 )
-from xla_dialect.ops.elementwise_binary import AddOp
+from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.types import spell
 
 PAIRS = "{{0,1},{2,3}}"

@@ -27,9 +27,7 @@ from xla_dialect.ops.data_movement import (
     TransposeOp,
 )
 from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp, GetDimensionSizeOp, SetDimensionSizeOp
-from xla_dialect.ops.elementwise_binary import AddOp, CompareOp
-from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
-from xla_dialect.ops.elementwise_unary import IsFiniteOp, NegateOp
+from xla_dialect.ops.elementwise import AddOp, ClampOp, CompareOp, IsFiniteOp, NegateOp, SelectOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.types import BY_NAME, array, compatible, spell
 from xla_dialect.verification.verify import verify

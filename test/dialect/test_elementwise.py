@@ -8,8 +8,12 @@ from violations import accepts, assert_violates
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE
-from xla_dialect.ops.elementwise_binary import CompareOp, ComplexOp, ElementwiseBinaryOp
-from xla_dialect.ops.elementwise_unary import ElementwiseUnaryOp
+from xla_dialect.ops.elementwise import (
+    CompareOp,
+    ComplexOp,
+    ElementwiseBinaryOp,
+    ElementwiseUnaryOp,
+)
 from xla_dialect.types import ELEMENT_TYPES, ElementClass, ElementType, TokenType, spell
 
 SIGNED, UNSIGNED, FLOAT = ElementClass.SIGNED, ElementClass.UNSIGNED, ElementClass.FLOAT

@@ -13,7 +13,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import RaggedDotOp, ScaledDotOp
 from xla_dialect.ops.control_flow import ScanOp
 from xla_dialect.ops.conversion import ReducePrecisionOp
-from xla_dialect.ops.elementwise_binary import AddOp
+from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.linear_algebra import CholeskyOp, FftOp, TriangularSolveOp
 from xla_dialect.ops.normalization import (
     BatchNormGradOp,

@@ -25,8 +25,7 @@ from xla_dialect.ops.data_movement import (
     SliceOp,
     TransposeOp,
 )
-from xla_dialect.ops.elementwise_binary import AddOp, CompareOp
-from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
+from xla_dialect.ops.elementwise import AddOp, ClampOp, CompareOp, SelectOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 from xla_dialect.types import BY_NAME, array, spell, spell_all

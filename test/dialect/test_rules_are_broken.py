@@ -9,7 +9,6 @@ One of the programs of each rule breaks it with sizes that are not known too, by
 import inspect
 import re
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
@@ -19,9 +18,9 @@ from xdsl.rewriter import Rewriter
 from lowerings.driver.program import parse_program
 from tools.expected_diagnostics import expectations
 from tools.input_text import split_chunks
-from tools.rules import INHERITED, LABEL
+from tools.rules import INHERITED, LABEL, own_labels, stating_bases
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import BY_OPCODE, FAMILIES, operations_of
+from xla_dialect.ops import BY_OPCODE, OPERATIONS
 from xla_dialect.types import as_array
 from xla_dialect.verification.verify import violations
 
@@ -45,12 +44,12 @@ CHECKED_ELSEWHERE = {
 """The rules that no text breaks under their own name, with the reason."""
 
 
-def rules(
-    operation: type[XlaOp], family: ModuleType, pattern: re.Pattern[str]
-) -> set[tuple[str, str]]:
-    """The numbered rules of an operation: its own, and those C1, C2 that its family has for all."""
+def rules(operation: type[XlaOp], pattern: re.Pattern[str]) -> set[tuple[str, str]]:
+    """The numbered rules of an operation: its own, and those of its bases."""
     text = inspect.cleandoc(operation.__doc__ or "")
-    labels = {*pattern.findall(text), *re.findall(r"\((C\d+)\)", family.__doc__ or "")}
+    labels = {*pattern.findall(text)}
+    for base in stating_bases(operation):
+        labels |= {*own_labels(base.__doc__)}
     return {(operation.name, label) for label in labels}
 
 
@@ -69,11 +68,8 @@ def broken_in(path: Path) -> set[tuple[str, str]]:
     return {(match[1], match[2]) for error in found if (match := MESSAGE.match(error.text))}
 
 
-OPERATIONS_OF = [(op, family) for family in FAMILIES for op in operations_of(family)]
-STATED = {rule for op, family in OPERATIONS_OF for rule in rules(op, family, OWN_RULE)}
-ALLOWED = {
-    rule for op, family in OPERATIONS_OF for rule in rules(op, family, LABEL) | inherited(op)
-}
+STATED = {rule for op in OPERATIONS for rule in rules(op, OWN_RULE)}
+ALLOWED = {rule for op in OPERATIONS for rule in rules(op, LABEL) | inherited(op)}
 BROKEN = {row for path in FOLDER.glob("*.mlir") for row in broken_in(path)}
 NUMBERED = {row for row in BROKEN if LABEL.fullmatch(f"({row[1]})")}
 # The rules about groups stand in `process_groups`, for all collectives.

@@ -9,7 +9,7 @@ from violations import accepts
 from xdsl.ir import Region
 
 from xla_dialect.op import XlaOp
-from xla_dialect.ops.elementwise_binary import AddOp, CompareOp
+from xla_dialect.ops.elementwise import AddOp, CompareOp
 from xla_dialect.ops.gather_scatter import ScatterOp
 from xla_dialect.ops.sorting import SortOp, TopkOp
 from xla_dialect.types import spell

@@ -30,7 +30,7 @@ from xla_dialect.ops.data_movement import (
     ReshapeOp,
     SliceOp,
 )
-from xla_dialect.ops.elementwise_binary import AddOp
+from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.types import TokenType, array
 

@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import OPERATIONS
 from xla_dialect.ops.control_flow import FusionOp, OptBarrierOp, ReturnOp
-from xla_dialect.ops.elementwise_binary import AddOp
+from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.types import array
 
 X = value("f32[2,3]")

@@ -15,7 +15,7 @@ from xla_dialect.ops.asynchronous import CopyDoneOp
 from xla_dialect.ops.collectives import AllGatherOp, ReduceScatterOp
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp, RaggedDotOp, ScaledDotOp
 from xla_dialect.ops.conversion import ConvertOp
-from xla_dialect.ops.elementwise_binary import AddOp
+from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.random import RngOp
 
 

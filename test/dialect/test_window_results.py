@@ -10,7 +10,7 @@ from xdsl.ir import Region
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import ConvolutionOp
-from xla_dialect.ops.elementwise_binary import AddOp, CompareOp
+from xla_dialect.ops.elementwise import AddOp, CompareOp
 from xla_dialect.ops.reduction import MapOp, ReduceWindowOp, SelectAndScatterOp
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels
 from xla_dialect.shapes.window import Window

@@ -24,7 +24,7 @@ from lowerings.pipelines import LEVELS
 from xla_dialect.hlo_text import print_hlo
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.ops.conversion import ConvertOp
-from xla_dialect.ops.elementwise_binary import AndOp, OrOp
+from xla_dialect.ops.elementwise import AndOp, OrOp
 from xla_dialect.types import Array as ArrayType
 
 if has_jax():

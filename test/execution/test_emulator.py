@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from element_values import float_values, integer_values, pairs
-from elementwise_operations import elementwise
+from elementwise_operations import operations_taking
 from run_files import ASK_THEIR_PROCESS
 from small_programs import numbers, same
 from tensors_level import module_of
@@ -39,9 +39,9 @@ from tools.stored_programs import stored_programs
 from xla_dialect.attributes import ComparisonDirection
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import elementwise_binary, elementwise_unary
+from xla_dialect.ops import elementwise
 from xla_dialect.ops.conversion import ConvertOp
-from xla_dialect.ops.elementwise_binary import CompareOp
+from xla_dialect.ops.elementwise import CompareOp
 from xla_dialect.runtime.limits import physical_memory
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array
 
@@ -133,20 +133,20 @@ def test_all_examples(features: str) -> None:
 
 
 ARITHMETIC = {
-    elementwise_binary.AddOp,
-    elementwise_binary.DivideOp,
-    elementwise_binary.MaximumOp,
-    elementwise_binary.MinimumOp,
-    elementwise_binary.MultiplyOp,
-    elementwise_binary.SubtractOp,
-    elementwise_unary.AbsOp,
-    elementwise_unary.CeilOp,
-    elementwise_unary.FloorOp,
-    elementwise_unary.NegateOp,
-    elementwise_unary.RoundNearestEvenOp,
-    elementwise_unary.RsqrtOp,
-    elementwise_unary.SignOp,
-    elementwise_unary.SqrtOp,
+    elementwise.AddOp,
+    elementwise.DivideOp,
+    elementwise.MaximumOp,
+    elementwise.MinimumOp,
+    elementwise.MultiplyOp,
+    elementwise.SubtractOp,
+    elementwise.AbsOp,
+    elementwise.CeilOp,
+    elementwise.FloorOp,
+    elementwise.NegateOp,
+    elementwise.RoundNearestEvenOp,
+    elementwise.RsqrtOp,
+    elementwise.SignOp,
+    elementwise.SqrtOp,
 }
 
 
@@ -176,7 +176,7 @@ def values_of(name: str) -> Any:
     ],
 )
 def test_elementwise(name: str, features: str, emulator: str) -> None:
-    unary, binary = elementwise(BY_NAME[name].element_class)
+    unary, binary = operations_taking(BY_NAME[name].element_class)
     if (features and BY_NAME[name].element_class == ElementClass.FLOAT) or name == "c64":
         # Of the others some make integers of floats, what qemu 7 cannot do with vectors; those of
         # complex numbers take long to compile.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from element_values import float_values, pairs
-from elementwise_operations import elementwise
+from elementwise_operations import operations_taking
 from small_programs import Built, numbers, same
 from tensors_level import module_of, within
 
@@ -18,10 +18,9 @@ from lowerings.compilation import compile_module
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
 from xla_dialect.literals.arrays import flatten_results, numpy_dtype
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import elementwise_binary, elementwise_unary
+from xla_dialect.ops import elementwise
 from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp, ReducePrecisionOp
-from xla_dialect.ops.elementwise_binary import CompareOp
-from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
+from xla_dialect.ops.elementwise import ClampOp, CompareOp, SelectOp
 from xla_dialect.reference import run
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array
 
@@ -58,35 +57,35 @@ def compare_small(operations: Sequence[type[XlaOp]], *operands: AnyArray) -> Non
 
 
 EXACT = {
-    elementwise_unary.AbsOp,
-    elementwise_unary.CeilOp,
-    elementwise_unary.FloorOp,
-    elementwise_unary.ImagOp,
-    elementwise_unary.NegateOp,
-    elementwise_unary.RealOp,
-    elementwise_unary.RoundNearestAfzOp,
-    elementwise_unary.RoundNearestEvenOp,
-    elementwise_unary.SignOp,
-    elementwise_unary.SqrtOp,
-    elementwise_binary.AddOp,
-    elementwise_binary.SubtractOp,
-    elementwise_binary.MultiplyOp,
-    elementwise_binary.DivideOp,
-    elementwise_binary.RemainderOp,
-    elementwise_binary.MaximumOp,
-    elementwise_binary.MinimumOp,
+    elementwise.AbsOp,
+    elementwise.CeilOp,
+    elementwise.FloorOp,
+    elementwise.ImagOp,
+    elementwise.NegateOp,
+    elementwise.RealOp,
+    elementwise.RoundNearestAfzOp,
+    elementwise.RoundNearestEvenOp,
+    elementwise.SignOp,
+    elementwise.SqrtOp,
+    elementwise.AddOp,
+    elementwise.SubtractOp,
+    elementwise.MultiplyOp,
+    elementwise.DivideOp,
+    elementwise.RemainderOp,
+    elementwise.MaximumOp,
+    elementwise.MinimumOp,
 }
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_small_floats_of_one_operand(name: str) -> None:
-    unary, _ = elementwise(ElementClass.FLOAT)
+    unary, _ = operations_taking(ElementClass.FLOAT)
     compare_small(unary, all_codes(name))
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_small_floats_of_more_operands(name: str) -> None:
-    _, binary = elementwise(ElementClass.FLOAT)
+    _, binary = operations_taking(ElementClass.FLOAT)
     some = all_codes(name)[:: 1 if BY_NAME[name].bits == 4 else 7]
     first, second = pairs(some)
     compare_small(binary, first, second)
@@ -122,7 +121,7 @@ def test_conversions(name: str) -> None:
 @pytest.mark.parametrize("name", ["s1", "u1", "s2", "u2"])
 def test_integers_of_one_and_two_bits(name: str) -> None:
     """Every operation on every value, in vectors and in what is left over; s1 has 0 and -1."""
-    unary, binary = elementwise(BY_NAME[name].element_class)
+    unary, binary = operations_taking(BY_NAME[name].element_class)
     values = np.resize(all_codes(name), 36)
     first, second = pairs(values)
 
@@ -213,9 +212,9 @@ def spread(name: str) -> AnyArray:
 
 
 BOUNDS: dict[type[XlaOp], float] = {
-    elementwise_unary.ExponentialMinusOneOp: 1e-12,
-    elementwise_unary.LogPlusOneOp: 1e-9,
-    elementwise_unary.LogisticOp: 1e-12,
+    elementwise.ExponentialMinusOneOp: 1e-12,
+    elementwise.LogPlusOneOp: 1e-9,
+    elementwise.LogisticOp: 1e-12,
 }
 """Relative errors of parts of c128 where terms cancel, in the reference or in machine code."""
 COMPLEX_ULPS = {"c64": 2.0, "c128": 10.0}
@@ -243,7 +242,7 @@ def compare_parts(
 
 @pytest.mark.parametrize("name", COMPLEX)
 def test_complex_functions(name: str) -> None:
-    unary, _ = elementwise(ElementClass.COMPLEX)
+    unary, _ = operations_taking(ElementClass.COMPLEX)
     operands = np.concatenate([corners(name), spread(name)])
     found, expected = natively(lambda z: [operation(z) for operation in unary], operands)
     eps = np.finfo(numpy_dtype(BY_NAME[name].type)).eps
@@ -256,9 +255,9 @@ def test_complex_functions(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMPLEX)
 def test_quotients_of_corners(name: str) -> None:
-    found, expected = natively(elementwise_binary.DivideOp, *pairs(corners(name)))
+    found, expected = natively(elementwise.DivideOp, *pairs(corners(name)))
     for mine, theirs in zip(found, expected, strict=True):
-        compare_parts(elementwise_binary.DivideOp, mine, theirs, 4 * np.finfo(theirs.dtype).eps)
+        compare_parts(elementwise.DivideOp, mine, theirs, 4 * np.finfo(theirs.dtype).eps)
 
 
 @pytest.mark.parametrize("name", COMPLEX)
@@ -266,14 +265,14 @@ def test_powers(name: str) -> None:
     bases = numbers(name, [0, -0.0, 1, 2, -1.5, 1j, 1 + 1j, 0.3 - 2j, -0.5 + 0.1j, 1e3 - 1e3j])
     exponents = [0, 1, 2, -1, 3, -7, 12, 0.5, -0.5, 1j, 1 + 1j, 2.5 - 0.25j, -1 + 3j, 99, -99]
     z, w = np.meshgrid(bases, numbers(name, exponents))
-    found, expected = natively(elementwise_binary.PowerOp, z.ravel(), w.ravel())
+    found, expected = natively(elementwise.PowerOp, z.ravel(), w.ravel())
     for mine, theirs in zip(found, expected, strict=True):
         assert np.array_equal(np.isfinite(mine), np.isfinite(theirs))
         mine, theirs = (x[np.isfinite(theirs)] for x in (mine, theirs))
         # The error of `w ln z` is one of the angle, and relative to the modulus.
         error = np.abs(mine - theirs) / np.maximum(np.abs(theirs), np.finfo(theirs.dtype).tiny)
         assert error.max() <= 300 * np.finfo(theirs.dtype).eps
-    (exact,), _ = natively(elementwise_binary.PowerOp, *(numbers(name, [x]) for x in (1 + 1j, 2)))
+    (exact,), _ = natively(elementwise.PowerOp, *(numbers(name, [x]) for x in (1 + 1j, 2)))
     assert exact[0] == 2j
 
 

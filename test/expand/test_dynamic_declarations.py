@@ -14,7 +14,7 @@ from lowerings.driver.pass_manager import PassManager, parse_passes
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.ops.elementwise_ternary import SelectOp
+from xla_dialect.ops.elementwise import SelectOp
 from xla_dialect.text.shapes import parse_type
 from xla_dialect.types import Array, array, sizes_of
 

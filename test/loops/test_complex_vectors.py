@@ -13,9 +13,7 @@ from lowerings.compilation import Options, compile_module
 from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.data_movement import BroadcastOp, ReverseOp, SliceOp, TransposeOp
-from xla_dialect.ops.elementwise_binary import ComplexOp, MultiplyOp
-from xla_dialect.ops.elementwise_ternary import SelectOp
-from xla_dialect.ops.elementwise_unary import ImagOp, NegateOp, RealOp
+from xla_dialect.ops.elementwise import ComplexOp, ImagOp, MultiplyOp, NegateOp, RealOp, SelectOp
 from xla_dialect.reference import run
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]

@@ -33,7 +33,7 @@ ENTRY e {
     "hlo",
     "test",
 )
-BINARY = "lowerings.xla_to_linalg.elementwise_binary"
+BINARY = "lowerings.xla_to_linalg.elementwise"
 MISTAKES = (
     (BINARY, "arith.MaximumfOp", "arith.MaxnumfOp"),
     (BINARY, "arith.MaxSIOp", "arith.MaxUIOp"),

@@ -12,7 +12,7 @@ from lowerings.driver.program import parse_program
 from lowerings.pipelines import NATIVE, PARTITIONING, pass_specs
 from lowerings.validation import MeaningChanged, Validator
 from lowerings.validation.execution import ExecutionInParts
-from xla_dialect.ops.elementwise_binary import AddOp, SubtractOp
+from xla_dialect.ops.elementwise import AddOp, SubtractOp
 from xla_dialect.xdsl.traversal import operations_in
 
 

@@ -32,7 +32,7 @@ from lowerings.pjrt.user_passes import extra_passes
 from lowerings.rewriting.conversion import ConversionPass
 from lowerings.runtime import mode_functions
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.ops.elementwise_unary import CosineOp, SineOp
+from xla_dialect.ops.elementwise import CosineOp, SineOp
 
 CPU = jax.devices("cpu")[0]
 COUNT = 4

@@ -5,7 +5,7 @@ from xdsl.dialects.builtin import ArrayAttr, FusedLoc, IntAttr, NameLoc, NoneAtt
 from lowerings.driver.context import make_context
 from lowerings.driver.program import parse_program
 from lowerings.profiling.xla_name_operations import XlaNameOperationsPass
-from xla_dialect.ops.elementwise_binary import AddOp
+from xla_dialect.ops.elementwise import AddOp
 
 PROGRAM = """\
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -9,8 +9,7 @@ import pytest
 from small_programs import evaluate, numbers
 
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import elementwise_binary as binary
-from xla_dialect.ops import elementwise_unary as unary
+from xla_dialect.ops import elementwise
 
 pytestmark = pytest.mark.skipif(
     np.finfo(np.longdouble).nmant < 60,
@@ -46,26 +45,26 @@ ALL = (TINY, NEAR, HUGE)
 UNIT = ((1e-300, 1e-3), (1e-3, 1.0))
 
 REAL: dict[type[XlaOp], tuple[Exact, tuple[tuple[float, float], ...]]] = {
-    unary.AcosOp: (np.arccos, UNIT),
-    unary.AcoshOp: (np.arccosh, ((1.0, 10.0), HUGE)),
-    unary.AsinOp: (np.arcsin, UNIT),
-    unary.AsinhOp: (np.arcsinh, ALL),
-    unary.AtanhOp: (np.arctanh, UNIT),
-    unary.CbrtOp: (np.cbrt, ALL),
-    unary.CosineOp: (np.cos, ALL),
-    unary.CoshOp: (np.cosh, (TINY, NEAR, (10.0, 700.0))),
-    unary.ErfOp: (exact_erf, (TINY, NEAR)),
-    unary.ExponentialOp: (np.exp, (TINY, NEAR, (10.0, 740.0))),
-    unary.ExponentialMinusOneOp: (np.expm1, (TINY, NEAR, (10.0, 700.0))),
-    unary.LogOp: (np.log, ALL),
-    unary.LogPlusOneOp: (np.log1p, ALL),
-    unary.LogisticOp: (exact_logistic, (TINY, NEAR, (10.0, 740.0))),
-    unary.RsqrtOp: (exact_rsqrt, ALL),
-    unary.SineOp: (np.sin, ALL),
-    unary.SinhOp: (np.sinh, (TINY, NEAR, (10.0, 700.0))),
-    unary.SqrtOp: (np.sqrt, ALL),
-    unary.TanOp: (np.tan, ALL),
-    unary.TanhOp: (np.tanh, (TINY, NEAR, (10.0, 700.0))),
+    elementwise.AcosOp: (np.arccos, UNIT),
+    elementwise.AcoshOp: (np.arccosh, ((1.0, 10.0), HUGE)),
+    elementwise.AsinOp: (np.arcsin, UNIT),
+    elementwise.AsinhOp: (np.arcsinh, ALL),
+    elementwise.AtanhOp: (np.arctanh, UNIT),
+    elementwise.CbrtOp: (np.cbrt, ALL),
+    elementwise.CosineOp: (np.cos, ALL),
+    elementwise.CoshOp: (np.cosh, (TINY, NEAR, (10.0, 700.0))),
+    elementwise.ErfOp: (exact_erf, (TINY, NEAR)),
+    elementwise.ExponentialOp: (np.exp, (TINY, NEAR, (10.0, 740.0))),
+    elementwise.ExponentialMinusOneOp: (np.expm1, (TINY, NEAR, (10.0, 700.0))),
+    elementwise.LogOp: (np.log, ALL),
+    elementwise.LogPlusOneOp: (np.log1p, ALL),
+    elementwise.LogisticOp: (exact_logistic, (TINY, NEAR, (10.0, 740.0))),
+    elementwise.RsqrtOp: (exact_rsqrt, ALL),
+    elementwise.SineOp: (np.sin, ALL),
+    elementwise.SinhOp: (np.sinh, (TINY, NEAR, (10.0, 700.0))),
+    elementwise.SqrtOp: (np.sqrt, ALL),
+    elementwise.TanOp: (np.tan, ALL),
+    elementwise.TanhOp: (np.tanh, (TINY, NEAR, (10.0, 700.0))),
 }
 
 
@@ -102,10 +101,10 @@ def test_real(op: type[XlaOp], name: str):
 
 
 BINARY: dict[type[XlaOp], Exact] = {
-    binary.PowerOp: np.power,
-    binary.Atan2Op: np.arctan2,
-    binary.RemainderOp: np.fmod,
-    binary.DivideOp: np.divide,
+    elementwise.PowerOp: np.power,
+    elementwise.Atan2Op: np.arctan2,
+    elementwise.RemainderOp: np.fmod,
+    elementwise.DivideOp: np.divide,
 }
 
 
@@ -134,20 +133,20 @@ def exact_sign(z: Any) -> Any:
 
 
 COMPLEX: dict[type[XlaOp], tuple[Exact, tuple[tuple[float, float], ...]]] = {
-    unary.AbsOp: (np.abs, (TINY, NEAR, HUGE)),
-    unary.CosineOp: (np.cos, (NEAR,)),
-    unary.ExponentialOp: (np.exp, (TINY, NEAR)),
-    unary.ExponentialMinusOneOp: (exact_complex_expm1, (TINY, NEAR)),
-    unary.LogOp: (np.log, (TINY, NEAR, HUGE)),
-    unary.LogPlusOneOp: (exact_complex_log1p, (TINY, NEAR)),
+    elementwise.AbsOp: (np.abs, (TINY, NEAR, HUGE)),
+    elementwise.CosineOp: (np.cos, (NEAR,)),
+    elementwise.ExponentialOp: (np.exp, (TINY, NEAR)),
+    elementwise.ExponentialMinusOneOp: (exact_complex_expm1, (TINY, NEAR)),
+    elementwise.LogOp: (np.log, (TINY, NEAR, HUGE)),
+    elementwise.LogPlusOneOp: (exact_complex_log1p, (TINY, NEAR)),
     # Not further: near the pole at πi a rounding of the argument is worth many of the value.
-    unary.LogisticOp: (exact_logistic, (TINY, (1e-3, 1.0))),
-    unary.RsqrtOp: (exact_rsqrt, (TINY, NEAR)),
-    unary.SignOp: (exact_sign, (TINY, NEAR, HUGE)),
-    unary.SineOp: (np.sin, (TINY, NEAR)),
-    unary.SqrtOp: (np.sqrt, (TINY, NEAR, HUGE)),
-    unary.TanOp: (np.tan, (TINY, NEAR)),
-    unary.TanhOp: (np.tanh, (TINY, NEAR)),
+    elementwise.LogisticOp: (exact_logistic, (TINY, (1e-3, 1.0))),
+    elementwise.RsqrtOp: (exact_rsqrt, (TINY, NEAR)),
+    elementwise.SignOp: (exact_sign, (TINY, NEAR, HUGE)),
+    elementwise.SineOp: (np.sin, (TINY, NEAR)),
+    elementwise.SqrtOp: (np.sqrt, (TINY, NEAR, HUGE)),
+    elementwise.TanOp: (np.tan, (TINY, NEAR)),
+    elementwise.TanhOp: (np.tanh, (TINY, NEAR)),
 }
 
 

@@ -12,9 +12,7 @@ from sweeps import each_or_full
 
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import elementwise_binary as binary
-from xla_dialect.ops import elementwise_unary as unary
-from xla_dialect.ops import operations_of
+from xla_dialect.ops import elementwise, operations_of
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, ElementType
 
@@ -46,42 +44,38 @@ DIFFERENT: dict[tuple[str, str], str] = {
 """What is not compared, and why."""
 
 SPECIAL_NAMES: dict[type[XlaOp], str] = {
-    binary.SubtractOp: "sub",
-    binary.MultiplyOp: "mul",
-    binary.DivideOp: "div",
-    binary.RemainderOp: "rem",
-    binary.PowerOp: "pow",
-    binary.MaximumOp: "max",
-    binary.MinimumOp: "min",
-    binary.AndOp: "bitwise_and",
-    binary.OrOp: "bitwise_or",
-    binary.XorOp: "bitwise_xor",
-    unary.CountLeadingZerosOp: "clz",
-    unary.CosineOp: "cos",
-    unary.ExponentialOp: "exp",
-    unary.ExponentialMinusOneOp: "expm1",
-    unary.LogPlusOneOp: "log1p",
-    unary.NegateOp: "neg",
-    unary.NotOp: "bitwise_not",
-    unary.PopcntOp: "population_count",
-    unary.SineOp: "sin",
+    elementwise.SubtractOp: "sub",
+    elementwise.MultiplyOp: "mul",
+    elementwise.DivideOp: "div",
+    elementwise.RemainderOp: "rem",
+    elementwise.PowerOp: "pow",
+    elementwise.MaximumOp: "max",
+    elementwise.MinimumOp: "min",
+    elementwise.AndOp: "bitwise_and",
+    elementwise.OrOp: "bitwise_or",
+    elementwise.XorOp: "bitwise_xor",
+    elementwise.CountLeadingZerosOp: "clz",
+    elementwise.CosineOp: "cos",
+    elementwise.ExponentialOp: "exp",
+    elementwise.ExponentialMinusOneOp: "expm1",
+    elementwise.LogPlusOneOp: "log1p",
+    elementwise.NegateOp: "neg",
+    elementwise.NotOp: "bitwise_not",
+    elementwise.PopcntOp: "population_count",
+    elementwise.SineOp: "sin",
 }
 
 
 def lax_function(op: type[XlaOp]) -> Callable[..., Any]:
-    if op is unary.RoundNearestAfzOp:
+    if op is elementwise.RoundNearestAfzOp:
         return lambda x: lax.round(x, lax.RoundingMethod.AWAY_FROM_ZERO)
-    if op is unary.RoundNearestEvenOp:
+    if op is elementwise.RoundNearestEvenOp:
         return lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
     return getattr(lax, SPECIAL_NAMES.get(op, op.name.removeprefix("xla.")))
 
 
-def operations(family: Any) -> list[Any]:
-    return [
-        operation
-        for operation in operations_of(family)
-        if issubclass(operation, unary.ElementwiseUnaryOp | binary.ElementwiseBinaryOp)
-    ]
+def operations(base: type[XlaOp]) -> list[Any]:
+    return [each for each in operations_of(elementwise) if issubclass(each, base)]
 
 
 def random_values(row: ElementType, seed: int) -> np.ndarray:
@@ -104,7 +98,7 @@ def is_comparable(op: Any, row: ElementType, operands: list[np.ndarray]) -> bool
     """Whether the operation has the element type, here and in JAX."""
     if not op.contract().elements & row.element_class or (op.name, row.name) in DIFFERENT:
         return False
-    if op is binary.ComplexOp and row.name not in ("f32", "f64"):
+    if op is elementwise.ComplexOp and row.name not in ("f32", "f64"):
         return False
     try:
         jax.eval_shape(lax_function(op), *operands)
@@ -134,8 +128,10 @@ def test_elementwise(name: str):
     values = [random_values(row, seed) for seed in (1, 2)]
     cases = [
         (op, values[:arity])
-        for arity, family in ((1, unary), (2, binary))
-        for op in operations(family)
+        for arity, base in enumerate(
+            (elementwise.ElementwiseUnaryOp, elementwise.ElementwiseBinaryOp), 1
+        )
+        for op in operations(base)
         if is_comparable(op, row, values[:arity])
     ]
     assert len(cases) >= 5

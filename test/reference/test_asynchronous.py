@@ -12,10 +12,9 @@ from lowerings.simplify.xla_flatten_tuples import XlaFlattenTuplesPass
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.ops.asynchronous import AsyncDoneOp, AsyncStartOp, AsyncUpdateOp
-from xla_dialect.ops.elementwise_binary import AddOp
-from xla_dialect.ops.elementwise_unary import NegateOp
+from xla_dialect.ops.elementwise import AddOp, NegateOp
 from xla_dialect.reference import run, run_programs, run_replicated
-from xla_dialect.reference.self_checking import Program
+from xla_dialect.reference.interpreter import Program
 
 X = "  x = f32[2] parameter(0)\n"
 TENS = [[numbers("f32", [10 * i + 1, 10 * i + 2])] for i in range(4)]

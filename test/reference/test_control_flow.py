@@ -10,7 +10,7 @@ from xdsl.dialects.func import CallOp as FuncCallOp
 
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.control_flow import CallOp, ConditionalOp, FusionOp, OptBarrierOp, WhileOp
-from xla_dialect.ops.elementwise_binary import AddOp, CompareOp, MultiplyOp, SubtractOp
+from xla_dialect.ops.elementwise import AddOp, CompareOp, MultiplyOp, SubtractOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 from xla_dialect.reference import run
 

@@ -19,8 +19,7 @@ from xla_dialect.ops.data_movement import (
     SliceOp,
 )
 from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp, GetDimensionSizeOp, SetDimensionSizeOp
-from xla_dialect.ops.elementwise_binary import AddOp, MultiplyOp
-from xla_dialect.ops.elementwise_unary import NegateOp
+from xla_dialect.ops.elementwise import AddOp, MultiplyOp, NegateOp
 from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.ops.sorting import TopkOp

@@ -23,7 +23,7 @@ from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.literals.arrays import MEMORY_LIMIT, flatten_results
 from xla_dialect.ops.creation import IotaOp
 from xla_dialect.ops.data_movement import BroadcastOp
-from xla_dialect.ops.elementwise_binary import AddOp
+from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.reference import ReferenceInterpreter, register_reference, run
 from xla_dialect.runtime.arguments import nest_arguments
 from xla_dialect.runtime.errors import OperationError

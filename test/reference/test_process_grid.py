@@ -15,7 +15,7 @@ from small_programs import numbers, same
 from xla_dialect.devices.process_grid import MAX_PROCESSES, Host, ProcessGrid
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.reference import run, run_programs, run_replicated
-from xla_dialect.reference.self_checking import Program
+from xla_dialect.reference.interpreter import Program
 
 if has_jax():
     import jax

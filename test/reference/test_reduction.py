@@ -16,7 +16,7 @@ from xla_dialect.literals.arrays import element_type_of
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ConditionalOp
 from xla_dialect.ops.conversion import ConvertOp
-from xla_dialect.ops.elementwise_binary import (
+from xla_dialect.ops.elementwise import (
     AddOp,
     AndOp,
     CompareOp,
@@ -24,10 +24,10 @@ from xla_dialect.ops.elementwise_binary import (
     MinimumOp,
     MultiplyOp,
     OrOp,
+    SelectOp,
     SubtractOp,
     XorOp,
 )
-from xla_dialect.ops.elementwise_ternary import SelectOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.ops.tuples import TupleOp
 from xla_dialect.reference.reduction import by_position

@@ -21,7 +21,7 @@ from small_programs import numbers, same
 from sweeps import each_or_full
 
 from xla_dialect.literals.arrays import numpy_dtype
-from xla_dialect.reference.windows import meetings
+from xla_dialect.reference.reduction import meetings
 from xla_dialect.shapes.window import Window, WindowDimension
 from xla_dialect.types import BY_NAME
 

@@ -9,12 +9,16 @@ from small_programs import Built, computation, constant, shape
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import contraction as contractions
-from xla_dialect.ops import control_flow, linear_algebra, normalization, random, sorting
+from xla_dialect.ops import (
+    control_flow,
+    elementwise,
+    linear_algebra,
+    normalization,
+    random,
+    sorting,
+)
 from xla_dialect.ops import data_movement as movement
 from xla_dialect.ops import dynamic_shapes as sizes
-from xla_dialect.ops import elementwise_binary as binary
-from xla_dialect.ops import elementwise_ternary as ternary
-from xla_dialect.ops import elementwise_unary as unary
 from xla_dialect.ops import reduction as reductions
 from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp, ReducePrecisionOp
 from xla_dialect.ops.creation import IotaOp
@@ -40,11 +44,11 @@ def fold(op: Callable[..., Any], name: str = "f32") -> Any:
 
 def first_and_larger(a: Any, i: Any, b: Any, j: Any) -> Sequence[XlaOp]:
     """What jax.lax.argmax folds with: no known operation."""
-    keeps = binary.CompareOp(a, b, direction="GE")
-    return [ternary.SelectOp(keeps, a, b), ternary.SelectOp(keeps, i, j)]
+    keeps = elementwise.CompareOp(a, b, direction="GE")
+    return [elementwise.SelectOp(keeps, a, b), elementwise.SelectOp(keeps, i, j)]
 
 
-def reduced(*dimensions: int, op: Callable[..., Any] = binary.AddOp, name: str = "f32") -> Any:
+def reduced(*dimensions: int, op: Callable[..., Any] = elementwise.AddOp, name: str = "f32") -> Any:
     def build(x: Any, init: Any) -> XlaOp:
         return reductions.ReduceOp(
             [x], [init], dimensions=list(dimensions), regions=[fold(op, name)]
@@ -55,10 +59,10 @@ def reduced(*dimensions: int, op: Callable[..., Any] = binary.AddOp, name: str =
 
 def not_associative(a: Any, b: Any) -> XlaOp:
     """Any order but that of the rules gives another value."""
-    return binary.SubtractOp(binary.MultiplyOp(a, constant("f32", 3)), b)
+    return elementwise.SubtractOp(elementwise.MultiplyOp(a, constant("f32", 3)), b)
 
 
-def windowed(window: Window, op: Callable[..., Any] = binary.AddOp) -> Any:
+def windowed(window: Window, op: Callable[..., Any] = elementwise.AddOp) -> Any:
     def build(x: Any, init: Any) -> XlaOp:
         return reductions.ReduceWindowOp([x], [init], window=str(window), regions=[fold(op)])
 
@@ -66,7 +70,7 @@ def windowed(window: Window, op: Callable[..., Any] = binary.AddOp) -> Any:
 
 
 def less(a: Any, b: Any) -> XlaOp:
-    return binary.CompareOp(a, b, direction="LT", comparison_type="TOTALORDER")
+    return elementwise.CompareOp(a, b, direction="LT", comparison_type="TOTALORDER")
 
 
 def sorted_pairs(x: Any, y: Any) -> XlaOp:
@@ -90,7 +94,7 @@ def gather(**changes: Any) -> Any:
     return lambda x, indices: GatherOp(x, indices, **numbers)
 
 
-def scatter(op: Callable[..., Any] = binary.AddOp, **changes: Any) -> Any:
+def scatter(op: Callable[..., Any] = elementwise.AddOp, **changes: Any) -> Any:
     numbers: dict[str, Any] = {
         "update_window_dims": [1],
         "inserted_window_dims": [0],
@@ -108,8 +112,10 @@ def pool_gradient(x: Any, source: Any) -> XlaOp:
         constant("f32", 0),
         window="size=1x2 stride=1x2",
         regions=[
-            computation(scalars("f32", 2), lambda a, b: binary.CompareOp(a, b, direction="GE")),
-            fold(binary.AddOp),
+            computation(
+                scalars("f32", 2), lambda a, b: elementwise.CompareOp(a, b, direction="GE")
+            ),
+            fold(elementwise.AddOp),
         ],
     )
 
@@ -127,12 +133,12 @@ def halved(x: Any) -> XlaOp:
         return sizes.GetDimensionSizeOp(y, dimension=0)
 
     def half(y: Any, total: Any) -> Sequence[Any]:
-        count = binary.DivideOp(size(y), constant("s32", 2))
-        return [sizes.SetDimensionSizeOp(y, count, dimension=0), binary.AddOp(total, size(y))]
+        count = elementwise.DivideOp(size(y), constant("s32", 2))
+        return [sizes.SetDimensionSizeOp(y, count, dimension=0), elementwise.AddOp(total, size(y))]
 
     types = ["f32[<=6]", "s32[]"]
     condition = computation(
-        types, lambda y, _: binary.CompareOp(size(y), constant("s32", 0), direction="GT")
+        types, lambda y, _: elementwise.CompareOp(size(y), constant("s32", 0), direction="GT")
     )
     return control_flow.WhileOp(
         [x, constant("s32", 0)], regions=[condition, computation(types, half)]
@@ -151,7 +157,9 @@ def branches(c: Any, x: Any) -> XlaOp:
     return control_flow.ConditionalOp(
         c,
         [x],
-        regions=[[computation(["f32[<=6]"], unary.NegateOp), computation([], lambda: static)]],
+        regions=[
+            [computation(["f32[<=6]"], elementwise.NegateOp), computation([], lambda: static)]
+        ],
     )
 
 
@@ -169,15 +177,15 @@ PADDING: dict[str, Any] = {
 }
 
 CASES: dict[str, Case] = {
-    "unary": Case([MATRIX], lambda x: unary.LogOp(x)),
-    "binary": Case([MATRIX, MATRIX], binary.DivideOp),
-    "binary, one static": Case([STATIC, MATRIX], binary.AddOp),
-    "compare": Case([MATRIX, STATIC], lambda x, y: binary.CompareOp(x, y, direction="LT")),
-    "clamp": Case(["f32[]", MATRIX, STATIC], ternary.ClampOp),
-    "select": Case(["pred[]", MATRIX, MATRIX], ternary.SelectOp),
+    "unary": Case([MATRIX], lambda x: elementwise.LogOp(x)),
+    "binary": Case([MATRIX, MATRIX], elementwise.DivideOp),
+    "binary, one static": Case([STATIC, MATRIX], elementwise.AddOp),
+    "compare": Case([MATRIX, STATIC], lambda x, y: elementwise.CompareOp(x, y, direction="LT")),
+    "clamp": Case(["f32[]", MATRIX, STATIC], elementwise.ClampOp),
+    "select": Case(["pred[]", MATRIX, MATRIX], elementwise.SelectOp),
     "map": Case(
         [LINE, LINE],
-        lambda x, y: reductions.MapOp([x, y], regions=[fold(binary.SubtractOp)]),
+        lambda x, y: reductions.MapOp([x, y], regions=[fold(elementwise.SubtractOp)]),
     ),
     "convert": Case([MATRIX], lambda x: ConvertOp(x, result_types=[shape("s8[<=4,<=3]")])),
     "bitcast-convert to narrower": Case(
@@ -232,12 +240,14 @@ CASES: dict[str, Case] = {
     ),
     "sum": Case([MATRIX, "f32[]"], reduced(0)),
     "sum of all": Case([MATRIX, "f32[]"], reduced(0, 1)),
-    "product": Case([MATRIX, "f32[]"], reduced(1, op=binary.MultiplyOp)),
-    "maximum": Case([MATRIX, "f32[]"], reduced(0, op=binary.MaximumOp)),
-    "minimum of s8": Case(["s8[<=4,2]", "s8[]"], reduced(0, op=binary.MinimumOp, name="s8")),
-    "and of u8": Case(["u8[<=4,2]", "u8[]"], reduced(0, op=binary.AndOp, name="u8")),
-    "or of pred": Case(["pred[<=4,2]", "pred[]"], reduced(0, op=binary.OrOp, name="pred")),
-    "product of c64": Case(["c64[<=4,2]", "c64[]"], reduced(0, op=binary.MultiplyOp, name="c64")),
+    "product": Case([MATRIX, "f32[]"], reduced(1, op=elementwise.MultiplyOp)),
+    "maximum": Case([MATRIX, "f32[]"], reduced(0, op=elementwise.MaximumOp)),
+    "minimum of s8": Case(["s8[<=4,2]", "s8[]"], reduced(0, op=elementwise.MinimumOp, name="s8")),
+    "and of u8": Case(["u8[<=4,2]", "u8[]"], reduced(0, op=elementwise.AndOp, name="u8")),
+    "or of pred": Case(["pred[<=4,2]", "pred[]"], reduced(0, op=elementwise.OrOp, name="pred")),
+    "product of c64": Case(
+        ["c64[<=4,2]", "c64[]"], reduced(0, op=elementwise.MultiplyOp, name="c64")
+    ),
     "sum of f8": Case(["f8e4m3fn[<=4,2]", "f8e4m3fn[]"], reduced(0, name="f8e4m3fn")),
     "any fold": Case([MATRIX, "f32[]"], reduced(0, 1, op=not_associative)),
     "argmax": Case(
@@ -251,7 +261,7 @@ CASES: dict[str, Case] = {
     ),
     "window": Case(
         [MATRIX, "f32[]"],
-        windowed(Window.of([2, 1], stride=[2, 1], padding=[(1, 0), (0, 0)]), binary.MaximumOp),
+        windowed(Window.of([2, 1], stride=[2, 1], padding=[(1, 0), (0, 0)]), elementwise.MaximumOp),
     ),
     "window, dilated": Case(
         [LINE, "f32[]"],

@@ -16,11 +16,11 @@ from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, Rewrite
 from xdsl.utils.exceptions import PassFailedException
 
 from xla_dialect.attributes import ComparisonDirection
-from xla_dialect.ops import elementwise_binary as binary
+from xla_dialect.ops import elementwise
 from xla_dialect.ops.contraction import DotOp
 from xla_dialect.ops.creation import IotaOp
 from xla_dialect.ops.data_movement import BroadcastOp, SliceOp, TransposeOp
-from xla_dialect.ops.elementwise_ternary import SelectOp
+from xla_dialect.ops.elementwise import SelectOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.types import sizes_of
 
@@ -37,20 +37,20 @@ def replace(op: Operation, rewriter: PatternRewriter, new: Operation) -> None:
 
 
 def maximum_is_minimum(op: Operation, rewriter: PatternRewriter) -> None:
-    if isinstance(op, binary.MaximumOp) and rank(op) > 1:
-        replace(op, rewriter, binary.MinimumOp(op.lhs, op.rhs))
+    if isinstance(op, elementwise.MaximumOp) and rank(op) > 1:
+        replace(op, rewriter, elementwise.MinimumOp(op.lhs, op.rhs))
 
 
 def subtracts_the_other_way(op: Operation, rewriter: PatternRewriter) -> None:
-    if isinstance(op, binary.SubtractOp) and "seen" not in op.attributes and rank(op) > 0:
-        new = binary.SubtractOp(op.rhs, op.lhs)
+    if isinstance(op, elementwise.SubtractOp) and "seen" not in op.attributes and rank(op) > 0:
+        new = elementwise.SubtractOp(op.rhs, op.lhs)
         new.attributes["seen"] = IntegerAttr(1, i64)
         replace(op, rewriter, new)
 
 
 def sum_becomes_product(op: Operation, rewriter: PatternRewriter) -> None:
-    if isinstance(op, binary.AddOp) and op.lhs is not op.rhs and rank(op) > 1:
-        replace(op, rewriter, binary.MultiplyOp(op.lhs, op.rhs))
+    if isinstance(op, elementwise.AddOp) and op.lhs is not op.rhs and rank(op) > 1:
+        replace(op, rewriter, elementwise.MultiplyOp(op.lhs, op.rhs))
 
 
 def selects_the_other(op: Operation, rewriter: PatternRewriter) -> None:
@@ -84,8 +84,8 @@ def reduces_from_the_left(op: Operation, rewriter: PatternRewriter) -> None:
     if not isinstance(op, ReduceOp) or "seen" in op.attributes:
         return
     for inner in op.to_apply.block.ops:
-        if isinstance(inner, binary.AddOp):
-            rewriter.replace(inner, binary.MaximumOp(inner.lhs, inner.rhs))
+        if isinstance(inner, elementwise.AddOp):
+            rewriter.replace(inner, elementwise.MaximumOp(inner.lhs, inner.rhs))
     op.attributes["seen"] = IntegerAttr(1, i64)
     rewriter.notify_op_modified(op)
 
@@ -128,19 +128,19 @@ def counts_along_the_other(op: Operation, rewriter: PatternRewriter) -> None:
 
 
 def divides_by_the_reciprocal(op: Operation, rewriter: PatternRewriter) -> None:
-    if isinstance(op, binary.DivideOp):
-        replace(op, rewriter, binary.MultiplyOp(op.lhs, op.rhs))
+    if isinstance(op, elementwise.DivideOp):
+        replace(op, rewriter, elementwise.MultiplyOp(op.lhs, op.rhs))
 
 
 def drops_the_second_exponential(op: Operation, rewriter: PatternRewriter) -> None:
-    if op.name == "xla.exponential" and op.operands[0].owner.__class__ is binary.SubtractOp:
+    if op.name == "xla.exponential" and op.operands[0].owner.__class__ is elementwise.SubtractOp:
         rewriter.replace(op, (), [op.operands[0]])
 
 
 def maximum_forgets_nans(op: Operation, rewriter: PatternRewriter) -> None:
     """As `a > b ? a : b` does."""
-    if isinstance(op, binary.MaximumOp) and rank(op) > 1:
-        greater = binary.CompareOp(op.lhs, op.rhs, direction=ComparisonDirection.GT)
+    if isinstance(op, elementwise.MaximumOp) and rank(op) > 1:
+        greater = elementwise.CompareOp(op.lhs, op.rhs, direction=ComparisonDirection.GT)
         rewriter.replace(op, [greater, SelectOp(greater.result, op.lhs, op.rhs)])
 
 
@@ -155,7 +155,7 @@ def fails_on_reductions(op: Operation, rewriter: PatternRewriter) -> None:
 
 
 def leaves_what_is_not_valid(op: Operation, rewriter: PatternRewriter) -> None:
-    if isinstance(op, binary.MultiplyOp) and rank(op) == 3 and op.lhs is not op.rhs:
+    if isinstance(op, elementwise.MultiplyOp) and rank(op) == 3 and op.lhs is not op.rhs:
         op.properties["bogus"] = IntegerAttr(1, i64)
 
 

@@ -18,8 +18,7 @@ from lowerings.partitioning.xla_partition import XlaPartitionPass
 from lowerings.partitioning.xla_propagate_shardings import XlaPropagateShardingsPass
 from lowerings.partitioning.xla_reshard_to_collectives import XlaReshardToCollectivesPass
 from lowerings.partitioning.xla_split_updates import XlaSplitUpdatesPass
-from xla_dialect.reference.interpreter import run
-from xla_dialect.reference.parallel import run_replicated
+from xla_dialect.reference.interpreter import run, run_replicated
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import parameter_shardings, returned_shardings
 from xla_dialect.types import Array

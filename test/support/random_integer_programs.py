@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from small_programs import computation, constant, insert, numbers, shape
 
-from xla_dialect.ops import elementwise_binary as binary
-from xla_dialect.ops import elementwise_unary as unary
+from xla_dialect.ops import elementwise
 from xla_dialect.ops.contraction import DotOp
 from xla_dialect.ops.control_flow import ConditionalOp, WhileOp
 from xla_dialect.ops.creation import IotaOp
@@ -25,7 +24,7 @@ from xla_dialect.ops.data_movement import (
     SliceOp,
     TransposeOp,
 )
-from xla_dialect.ops.elementwise_ternary import SelectOp
+from xla_dialect.ops.elementwise import SelectOp
 from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.types import array
@@ -71,15 +70,22 @@ class Program:
 
     def binary(self) -> Any:
         x = self.pick()
-        operations = (binary.AddOp, binary.MultiplyOp, binary.SubtractOp, binary.DivideOp)
+        operations = (
+            elementwise.AddOp,
+            elementwise.MultiplyOp,
+            elementwise.SubtractOp,
+            elementwise.DivideOp,
+        )
         return self.rng.choice(operations)(x, self.like(x))
 
     def unary(self) -> Any:
-        return self.rng.choice((unary.NegateOp, unary.AbsOp, unary.SignOp))(self.pick())
+        return self.rng.choice((elementwise.NegateOp, elementwise.AbsOp, elementwise.SignOp))(
+            self.pick()
+        )
 
     def select(self) -> Any:
         x = self.pick()
-        condition = binary.CompareOp(x, self.like(x), direction="LT")
+        condition = elementwise.CompareOp(x, self.like(x), direction="LT")
         return SelectOp(condition, self.like(x), self.like(x))
 
     def broadcast(self) -> Any:
@@ -127,7 +133,7 @@ class Program:
         x = self.pick()
         chosen = [d for d in range(len(sizes(x))) if self.rng.random() < 0.5]
         operation, init = self.rng.choice(
-            ((binary.AddOp, 0), (binary.MaximumOp, -5), (binary.MultiplyOp, 1))
+            ((elementwise.AddOp, 0), (elementwise.MaximumOp, -5), (elementwise.MultiplyOp, 1))
         )
         region = computation([SCALAR, SCALAR], operation)
         return ReduceOp([x], [constant("s32", init)], dimensions=chosen, regions=[region])
@@ -191,8 +197,10 @@ class Program:
     def branch(self) -> Any:
         x, y = self.pick(), self.pick()
         branches = [
-            computation([x.type, y.type], lambda a, b: [binary.AddOp(a, x), unary.NegateOp(b)]),
-            computation([x.type, y.type], lambda a, b: [unary.NegateOp(a), b]),
+            computation(
+                [x.type, y.type], lambda a, b: [elementwise.AddOp(a, x), elementwise.NegateOp(b)]
+            ),
+            computation([x.type, y.type], lambda a, b: [elementwise.NegateOp(a), b]),
         ]
         index = self.of_rank(0)
         return ConditionalOp(index, [x, y, x, y], regions=[branches])
@@ -203,13 +211,13 @@ class Program:
         y = self.like(x)
         types = [SCALAR, x.type, x.type]
         condition = computation(
-            types, lambda i, a, b: binary.CompareOp(i, constant("s32", 3), direction="LT")
+            types, lambda i, a, b: elementwise.CompareOp(i, constant("s32", 3), direction="LT")
         )
         body = computation(
             types,
             lambda i, a, b: [
-                binary.AddOp(i, constant("s32", 1)),
-                binary.AddOp(binary.MultiplyOp(a, b), y),
+                elementwise.AddOp(i, constant("s32", 1)),
+                elementwise.AddOp(elementwise.MultiplyOp(a, b), y),
                 b,
             ],
         )

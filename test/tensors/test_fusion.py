@@ -12,11 +12,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.ops import GenericOp
 
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import elementwise_binary as binary
-from xla_dialect.ops import elementwise_unary as unary
+from xla_dialect.ops import elementwise
 from xla_dialect.ops.contraction import DotOp
 from xla_dialect.ops.data_movement import BroadcastOp, ReshapeOp, SliceOp, TransposeOp
-from xla_dialect.ops.elementwise_ternary import SelectOp
+from xla_dialect.ops.elementwise import SelectOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.types import array
 
@@ -50,13 +49,15 @@ X = numbers("f32", np.random.default_rng(0).normal(size=(4, 16)))
 
 
 def softmax(x: Any) -> Any:
-    rows = reduce(binary.MaximumOp, -np.inf, x, [1])
-    rows = binary.MaximumOp(rows, broadcast(constant("f32", -np.inf).results[0], (4,), [])).result
+    rows = reduce(elementwise.MaximumOp, -np.inf, x, [1])
+    rows = elementwise.MaximumOp(
+        rows, broadcast(constant("f32", -np.inf).results[0], (4,), [])
+    ).result
     kept = ReshapeOp(rows, result_types=[array(F32, (4, 1))]).result
     wide = broadcast(ReshapeOp(kept, result_types=[array(F32, (4,))]).result, (4, 16), [0])
-    e = unary.ExponentialOp(binary.SubtractOp(x, wide)).result
-    total = reduce(binary.AddOp, 0, e, [1])
-    return binary.DivideOp(e, broadcast(total, (4, 16), [0]))
+    e = elementwise.ExponentialOp(elementwise.SubtractOp(x, wide)).result
+    total = reduce(elementwise.AddOp, 0, e, [1])
+    return elementwise.DivideOp(e, broadcast(total, (4, 16), [0]))
 
 
 def test_softmax_is_three_loops() -> None:
@@ -70,15 +71,15 @@ def test_softmax_is_three_loops() -> None:
 
 def layer_norm(x: Any, scale: Any) -> Any:
     width = broadcast(constant("f32", 16).results[0], (4,), [])
-    mean = binary.DivideOp(reduce(binary.AddOp, 0, x, [1]), width).result
-    centered = binary.SubtractOp(x, broadcast(mean, (4, 16), [0])).result
-    squares = binary.MultiplyOp(centered, centered).result
-    variance = binary.DivideOp(reduce(binary.AddOp, 0, squares, [1]), width)
-    factor = unary.RsqrtOp(
-        binary.AddOp(variance, broadcast(constant("f32", 1e-5).results[0], (4,), []))
+    mean = elementwise.DivideOp(reduce(elementwise.AddOp, 0, x, [1]), width).result
+    centered = elementwise.SubtractOp(x, broadcast(mean, (4, 16), [0])).result
+    squares = elementwise.MultiplyOp(centered, centered).result
+    variance = elementwise.DivideOp(reduce(elementwise.AddOp, 0, squares, [1]), width)
+    factor = elementwise.RsqrtOp(
+        elementwise.AddOp(variance, broadcast(constant("f32", 1e-5).results[0], (4,), []))
     ).result
-    normal = binary.MultiplyOp(centered, broadcast(factor, (4, 16), [0]))
-    return binary.MultiplyOp(normal, broadcast(scale, (4, 16), [1]))
+    normal = elementwise.MultiplyOp(centered, broadcast(factor, (4, 16), [0]))
+    return elementwise.MultiplyOp(normal, broadcast(scale, (4, 16), [1]))
 
 
 def test_layer_norm_is_three_loops() -> None:
@@ -92,15 +93,15 @@ def test_layer_norm_is_three_loops() -> None:
 
 
 def gates(x: Any, bias: Any, cell: Any) -> Any:
-    y = binary.AddOp(x, broadcast(bias, (4, 16), [1])).result
+    y = elementwise.AddOp(x, broadcast(bias, (4, 16), [1])).result
     parts = [
         SliceOp(y, start_indices=[0, 4 * i], limit_indices=[4, 4 * i + 4], strides=[1, 1]).result
         for i in range(4)
     ]
-    forgotten = binary.MultiplyOp(unary.LogisticOp(parts[0]), cell)
-    added = binary.MultiplyOp(unary.LogisticOp(parts[1]), unary.TanhOp(parts[2]))
-    new = binary.AddOp(forgotten, added).result
-    return [new, binary.MultiplyOp(unary.LogisticOp(parts[3]), unary.TanhOp(new))]
+    forgotten = elementwise.MultiplyOp(elementwise.LogisticOp(parts[0]), cell)
+    added = elementwise.MultiplyOp(elementwise.LogisticOp(parts[1]), elementwise.TanhOp(parts[2]))
+    new = elementwise.AddOp(forgotten, added).result
+    return [new, elementwise.MultiplyOp(elementwise.LogisticOp(parts[3]), elementwise.TanhOp(new))]
 
 
 def test_gates_are_one_loop() -> None:
@@ -115,7 +116,7 @@ def test_contractions_take_data_movement_only() -> None:
     def build(x: Any, y: Any) -> Any:
         transposed = TransposeOp(y, dimensions=[1, 0])
         return DotOp(
-            unary.ExponentialOp(x),
+            elementwise.ExponentialOp(x),
             transposed,
             lhs_contracting_dims=[1],
             rhs_contracting_dims=[0],
@@ -140,10 +141,10 @@ def test_reshapes_do_not_keep_apart() -> None:
     """Whatever is merged or split, one loop over the finest dimensions does all."""
 
     def build(x: Any, bias: Any) -> Any:
-        rows = ReshapeOp(unary.ExponentialOp(x), result_types=[array(F32, (8, 8))])
-        y = binary.AddOp(rows, broadcast(bias, (8, 8), [0])).result
+        rows = ReshapeOp(elementwise.ExponentialOp(x), result_types=[array(F32, (8, 8))])
+        y = elementwise.AddOp(rows, broadcast(bias, (8, 8), [0])).result
         flat = ReshapeOp(y, result_types=[array(F32, (64,))])
-        return ReshapeOp(unary.NegateOp(flat), result_types=[array(F32, (4, 16))])
+        return ReshapeOp(elementwise.NegateOp(flat), result_types=[array(F32, (4, 16))])
 
     (loop,) = fused(build, X, numbers("f32", np.arange(8)))
     assert operations(loop)["math.exp"] == operations(loop)["arith.negf"] == 1
@@ -152,15 +153,15 @@ def test_reshapes_do_not_keep_apart() -> None:
 
 def test_equal_operations_are_one() -> None:
     def build(x: Any) -> Any:
-        return [reduce(binary.AddOp, 0, x, [1]), reduce(binary.AddOp, 0, x, [1])]
+        return [reduce(elementwise.AddOp, 0, x, [1]), reduce(elementwise.AddOp, 0, x, [1])]
 
     assert len(fused(build, X)) == 1
 
 
 def test_reductions_of_one_tensor_share_a_loop() -> None:
     def build(x: Any) -> Any:
-        squares = binary.MultiplyOp(x, x).result
-        return [reduce(binary.AddOp, 0, x, [1]), reduce(binary.AddOp, 0, squares, [1])]
+        squares = elementwise.MultiplyOp(x, x).result
+        return [reduce(elementwise.AddOp, 0, x, [1]), reduce(elementwise.AddOp, 0, squares, [1])]
 
     (loop,) = fused(build, X)
     assert len(loop.res) == 2
@@ -171,7 +172,7 @@ def test_expensive_values_are_computed_once() -> None:
     """The exponential of a row is needed in every column: it is a loop of its own."""
 
     def build(x: Any, row: Any) -> Any:
-        return binary.AddOp(x, broadcast(unary.ExponentialOp(row).result, (4, 16), [1]))
+        return elementwise.AddOp(x, broadcast(elementwise.ExponentialOp(row).result, (4, 16), [1]))
 
     loops = fused(build, X, numbers("f32", np.arange(16)))
     assert [operations(loop)["math.exp"] for loop in loops] == [1, 0]
@@ -179,9 +180,9 @@ def test_expensive_values_are_computed_once() -> None:
 
 def test_constants_fold() -> None:
     def build(x: Any) -> Any:
-        two = binary.SubtractOp(constant("f32", 3), constant("f32", 1)).result
-        is_large = binary.CompareOp(two, constant("f32", 1), direction="GT")
-        y = binary.DivideOp(x, broadcast(two, (4, 16), []))
+        two = elementwise.SubtractOp(constant("f32", 3), constant("f32", 1)).result
+        is_large = elementwise.CompareOp(two, constant("f32", 1), direction="GT")
+        y = elementwise.DivideOp(x, broadcast(two, (4, 16), []))
         return SelectOp(is_large, y, x)
 
     (loop,) = fused(build, X)
@@ -192,7 +193,7 @@ def test_constants_fold() -> None:
 def test_what_turns_out_constant_is_filled() -> None:
     def build() -> Any:
         one = broadcast(constant("f32", 1).results[0], (4, 16), [])
-        return binary.AddOp(one, one)
+        return elementwise.AddOp(one, one)
 
     assert fused(build) == []
     check(build)
@@ -205,7 +206,7 @@ def test_time_is_about_linear(count: int) -> None:
     def build(x: Any) -> Any:
         block = x.block
         for _ in range(count):
-            op = binary.AddOp(x, x)
+            op = elementwise.AddOp(x, x)
             block.add_op(op)
             x = op.result
         return x
@@ -218,8 +219,8 @@ def test_users_of_a_slice_do_not_compute_the_whole() -> None:
     """The slice begins with the first element, where its loops look like those of the whole."""
 
     def program(x: Any) -> list[Any]:
-        whole = unary.ExponentialOp(x).result
+        whole = elementwise.ExponentialOp(x).result
         part = SliceOp(whole, start_indices=[0, 0], limit_indices=[4, 7], strides=[1, 1]).result
-        return [whole, unary.NegateOp(part).result]
+        return [whole, elementwise.NegateOp(part).result]
 
     check(program, X, ulps=4)

@@ -23,8 +23,7 @@ from lowerings.universe import toolkit_universe
 from tools.crash_reproducer import Reproducer
 from tools.xla_opt import main
 from xla_dialect.ops.data_movement import TransposeOp
-from xla_dialect.ops.elementwise_binary import AddOp
-from xla_dialect.ops.elementwise_unary import NegateOp
+from xla_dialect.ops.elementwise import AddOp, NegateOp
 from xla_dialect.rules.constraints import with_elements
 
 LENGTH = 150

@@ -16,7 +16,7 @@ from lowerings.targets.llvm.machines import MACHINES
 from lowerings.universe import UNIVERSE, toolkit_universe
 from tools.crash_reproducer import Reproducer
 from tools.xla_opt import main
-from xla_dialect.ops.elementwise_unary import NegateOp
+from xla_dialect.ops.elementwise import NegateOp
 
 PROGRAM = """\
 func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {

@@ -12,7 +12,7 @@ from tensors_level import check, check_natively
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import DotOp
 from xla_dialect.ops.creation import IotaOp
-from xla_dialect.ops.elementwise_binary import AddOp, MultiplyOp
+from xla_dialect.ops.elementwise import AddOp, MultiplyOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.types import ELEMENT_TYPES
 

@@ -11,11 +11,15 @@ from tensors_level import check, module_of
 from lowerings.compilation import compile_module
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import elementwise_binary, elementwise_unary, operations_of
+from xla_dialect.ops import elementwise, operations_of
 from xla_dialect.ops.conversion import ConvertOp
-from xla_dialect.ops.elementwise_binary import CompareOp, ElementwiseBinaryOp
-from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
-from xla_dialect.ops.elementwise_unary import ElementwiseUnaryOp
+from xla_dialect.ops.elementwise import (
+    ClampOp,
+    CompareOp,
+    ElementwiseBinaryOp,
+    ElementwiseUnaryOp,
+    SelectOp,
+)
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array
 
 COMPLEX_TYPES = ("c64", "c128")
@@ -23,27 +27,27 @@ COMPLEX_TYPES = ("c64", "c128")
 # What the reference rounds correctly and the lowering computes with one rounding.
 INEXACT_ULPS = 4.0
 INEXACT = {
-    elementwise_unary.AcosOp,
-    elementwise_unary.AcoshOp,
-    elementwise_unary.AsinOp,
-    elementwise_unary.AsinhOp,
-    elementwise_unary.AtanhOp,
-    elementwise_unary.CbrtOp,
-    elementwise_unary.CosineOp,
-    elementwise_unary.CoshOp,
-    elementwise_unary.ErfOp,
-    elementwise_unary.ExponentialOp,
-    elementwise_unary.ExponentialMinusOneOp,
-    elementwise_unary.LogOp,
-    elementwise_unary.LogPlusOneOp,
-    elementwise_unary.LogisticOp,
-    elementwise_unary.RsqrtOp,
-    elementwise_unary.SineOp,
-    elementwise_unary.SinhOp,
-    elementwise_unary.TanOp,
-    elementwise_unary.TanhOp,
-    elementwise_binary.Atan2Op,
-    elementwise_binary.PowerOp,
+    elementwise.AcosOp,
+    elementwise.AcoshOp,
+    elementwise.AsinOp,
+    elementwise.AsinhOp,
+    elementwise.AtanhOp,
+    elementwise.CbrtOp,
+    elementwise.CosineOp,
+    elementwise.CoshOp,
+    elementwise.ErfOp,
+    elementwise.ExponentialOp,
+    elementwise.ExponentialMinusOneOp,
+    elementwise.LogOp,
+    elementwise.LogPlusOneOp,
+    elementwise.LogisticOp,
+    elementwise.RsqrtOp,
+    elementwise.SineOp,
+    elementwise.SinhOp,
+    elementwise.TanOp,
+    elementwise.TanhOp,
+    elementwise.Atan2Op,
+    elementwise.PowerOp,
 }
 
 
@@ -83,7 +87,7 @@ def taken(operation: Any) -> list[str]:
 
 UNARY = [
     pytest.param(operation, name, id=f"{operation.name.removeprefix('xla.')}-{name}")
-    for operation in operations_of(elementwise_unary)
+    for operation in operations_of(elementwise)
     if issubclass(operation, ElementwiseUnaryOp)
     for name in taken(operation)
     if name not in COMPLEX_TYPES
@@ -97,11 +101,11 @@ def test_unary(operation: type[XlaOp], name: str) -> None:
 
 BINARY = [
     pytest.param(operation, name, id=f"{operation.name.removeprefix('xla.')}-{name}")
-    for operation in operations_of(elementwise_binary)
+    for operation in operations_of(elementwise)
     if issubclass(operation, ElementwiseBinaryOp)
     for name in taken(operation)
     if name not in COMPLEX_TYPES
-    and (operation is not elementwise_binary.ComplexOp or name in ("f32", "f64"))
+    and (operation is not elementwise.ComplexOp or name in ("f32", "f64"))
 ]
 
 
@@ -148,11 +152,9 @@ def test_clamp(name: str) -> None:
 
 
 def test_scalars_and_empty_arrays() -> None:
-    check(elementwise_binary.AddOp, numbers("f32", 1.5), numbers("f32", 2))
-    check(
-        elementwise_binary.AddOp, numbers("u8", np.zeros((0, 3))), numbers("u8", np.zeros((0, 3)))
-    )
-    check(elementwise_unary.NegateOp, numbers("f32", np.zeros((2, 0))))
+    check(elementwise.AddOp, numbers("f32", 1.5), numbers("f32", 2))
+    check(elementwise.AddOp, numbers("u8", np.zeros((0, 3))), numbers("u8", np.zeros((0, 3))))
+    check(elementwise.NegateOp, numbers("f32", np.zeros((2, 0))))
 
 
 @pytest.mark.parametrize("source", [e.name for e in ELEMENT_TYPES])
@@ -167,10 +169,10 @@ def test_convert(source: str) -> None:
 @pytest.mark.parametrize(
     ("operation", "ulps"),
     [
-        (elementwise_binary.AddOp, 0),
-        (elementwise_binary.SubtractOp, 0),
-        (elementwise_binary.MultiplyOp, 0),
-        (elementwise_binary.DivideOp, 8),
+        (elementwise.AddOp, 0),
+        (elementwise.SubtractOp, 0),
+        (elementwise.MultiplyOp, 0),
+        (elementwise.DivideOp, 8),
     ],
 )
 def test_complex_binary(operation: type[XlaOp], ulps: float, name: str) -> None:
@@ -181,12 +183,12 @@ def test_complex_binary(operation: type[XlaOp], ulps: float, name: str) -> None:
 @pytest.mark.parametrize(
     ("operation", "ulps"),
     [
-        (elementwise_unary.AbsOp, 2),
-        (elementwise_unary.ImagOp, 0),
-        (elementwise_unary.NegateOp, 0),
-        (elementwise_unary.RealOp, 0),
-        (elementwise_unary.SignOp, 4),
-        (elementwise_unary.LogOp, 4),
+        (elementwise.AbsOp, 2),
+        (elementwise.ImagOp, 0),
+        (elementwise.NegateOp, 0),
+        (elementwise.RealOp, 0),
+        (elementwise.SignOp, 4),
+        (elementwise.LogOp, 4),
     ],
 )
 def test_complex_unary(operation: type[XlaOp], ulps: float, name: str) -> None:
@@ -203,10 +205,10 @@ def complex_values(name: str) -> np.ndarray:
 
 TRANSCENDENTAL = [
     operation
-    for operation in operations_of(elementwise_unary)
+    for operation in operations_of(elementwise)
     if issubclass(operation, ElementwiseUnaryOp)
     and operation.contract().elements & ElementClass.COMPLEX
-    and operation in {*INEXACT, elementwise_unary.SqrtOp}
+    and operation in {*INEXACT, elementwise.SqrtOp}
 ]
 
 
@@ -218,20 +220,20 @@ def test_complex_functions(operation: type[XlaOp], name: str) -> None:
 
 FAR = (0.0, 0.5, 1.5, 101999.0, np.inf)
 C99: dict[type[XlaOp], Any] = {
-    elementwise_unary.AcosOp: np.arccos,
-    elementwise_unary.AcoshOp: np.arccosh,
-    elementwise_unary.AsinOp: np.arcsin,
-    elementwise_unary.AsinhOp: np.arcsinh,
-    elementwise_unary.AtanhOp: np.arctanh,
-    elementwise_unary.CosineOp: np.cos,
-    elementwise_unary.CoshOp: np.cosh,
-    elementwise_unary.ExponentialOp: np.exp,
-    elementwise_unary.LogOp: np.log,
-    elementwise_unary.SineOp: np.sin,
-    elementwise_unary.SinhOp: np.sinh,
-    elementwise_unary.SqrtOp: np.sqrt,
-    elementwise_unary.TanOp: np.tan,
-    elementwise_unary.TanhOp: np.tanh,
+    elementwise.AcosOp: np.arccos,
+    elementwise.AcoshOp: np.arccosh,
+    elementwise.AsinOp: np.arcsin,
+    elementwise.AsinhOp: np.arcsinh,
+    elementwise.AtanhOp: np.arctanh,
+    elementwise.CosineOp: np.cos,
+    elementwise.CoshOp: np.cosh,
+    elementwise.ExponentialOp: np.exp,
+    elementwise.LogOp: np.log,
+    elementwise.SineOp: np.sin,
+    elementwise.SinhOp: np.sinh,
+    elementwise.SqrtOp: np.sqrt,
+    elementwise.TanOp: np.tan,
+    elementwise.TanhOp: np.tanh,
 }
 
 
@@ -256,11 +258,11 @@ def test_complex_functions_on_cuts_and_far_out(operation: type[XlaOp], name: str
 def test_complex_arc_tangent(name: str) -> None:
     # A quotient near 1 is rounded before its logarithm is taken: values far from 0 keep digits.
     some = numbers(name, [1j, 2 + 1j, -1.5 + 0.5j, 0.3 - 2j, -1 - 3j, -2.5, 3])
-    check(elementwise_binary.Atan2Op, *pairs(some[:4]), ulps=16)
-    check(elementwise_binary.Atan2Op, some, some[::-1].copy(), ulps=16)
+    check(elementwise.Atan2Op, *pairs(some[:4]), ulps=16)
+    check(elementwise.Atan2Op, some, some[::-1].copy(), ulps=16)
 
 
 @pytest.mark.parametrize("name", COMPLEX_TYPES)
 def test_complex_power(name: str) -> None:
     bases, exponents = pairs(numbers(name, [0, 1, 2, -1.5, 1j, 1 + 1j, 0.3 - 2j, -0.5 + 0.1j]))
-    check(elementwise_binary.PowerOp, bases, exponents, ulps=32)
+    check(elementwise.PowerOp, bases, exponents, ulps=32)

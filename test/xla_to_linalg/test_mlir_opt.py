@@ -17,7 +17,7 @@ from xdsl.dialects.func import FuncOp
 from xla_dialect.attributes import ComparisonType
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import elementwise_binary, elementwise_unary, operations_of
+from xla_dialect.ops import elementwise, operations_of
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp
 from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp, bitcast_type
 from xla_dialect.ops.creation import IotaOp
@@ -32,8 +32,7 @@ from xla_dialect.ops.data_movement import (
     SliceOp,
     TransposeOp,
 )
-from xla_dialect.ops.elementwise_binary import CompareOp
-from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
+from xla_dialect.ops.elementwise import ClampOp, CompareOp, SelectOp
 from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.shapes.window import Window, WindowAttr
@@ -45,20 +44,19 @@ QUICK = [e.name for e in ELEMENT_TYPES if str(e.type) in {group[-1] for group in
 """One element type of each group that is computed alike."""
 
 
-def elementwise(name: str) -> Iterator[FuncOp]:
+def elementwise_functions(name: str) -> Iterator[FuncOp]:
     """A function for each elementwise operation that takes the type."""
     row = BY_NAME[name]
-    for family in (elementwise_unary, elementwise_binary):
-        for operation in operations_of(family):
-            if not row.element_class & operation.contract().elements:
-                continue
-            if operation is CompareOp:
-                continue
-            if operation is elementwise_binary.ComplexOp and name not in ("f32", "f64"):
-                continue
-            count = len(operation.get_irdl_definition().operands)
-            title = operation.name.replace(".", "_")
-            yield function(title, [f"{name}[4]"] * count, operation)
+    for operation in operations_of(elementwise):
+        if not row.element_class & operation.contract().elements:
+            continue
+        if operation in (CompareOp, SelectOp, ClampOp):
+            continue
+        if operation is elementwise.ComplexOp and name not in ("f32", "f64"):
+            continue
+        count = len(operation.get_irdl_definition().operands)
+        title = operation.name.replace(".", "_")
+        yield function(title, [f"{name}[4]"] * count, operation)
     order = ComparisonType.TOTALORDER if row.element_class == ElementClass.FLOAT else None
     yield function(
         "compare",
@@ -123,7 +121,7 @@ def movement(a: Any, b: Any, i: Any) -> Built:
             [a],
             [b],
             dimensions=[0],
-            regions=[computation([array(element_type, ())] * 2, elementwise_binary.AddOp)],
+            regions=[computation([array(element_type, ())] * 2, elementwise.AddOp)],
         ),
     ]
 
@@ -135,7 +133,7 @@ def windows(a: Any, b: Any, s: Any) -> Built:
     """The operations with windows: known and unknown computations, several inputs, running sums."""
     name = element_name(a.type.element_type)
     running = Window.parse("size=1x4 pad=0_0x3_0")
-    add, pair = elementwise_binary.AddOp, lambda x, y, z, w: [add(x, z), add(y, w)]
+    add, pair = elementwise.AddOp, lambda x, y, z, w: [add(x, z), add(y, w)]
     compare = partial(CompareOp, direction="EQ")
     found: list[XlaOp] = [
         reduce_window(WINDOW, [name], add)(a, b),
@@ -155,7 +153,7 @@ def windows(a: Any, b: Any, s: Any) -> Built:
 @pytest.mark.mlir_opt
 @pytest.mark.parametrize("name", each_or_full(NAMES, QUICK))
 def test_mlir_opt_accepts_the_tensors_level(name: str, mlir_opt_path: str) -> None:
-    functions = [*elementwise(name), *conversions(name)]
+    functions = [*elementwise_functions(name), *conversions(name)]
     functions.append(function("movement", [f"{name}[3,4]", f"{name}[]", "u8[]"], movement))
     placements = WINDOW.placements((3, 4))
     source = array(BY_NAME[name].type, placements)

@@ -16,9 +16,8 @@ from window_programs import (
 )
 
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import elementwise_binary as binary
-from xla_dialect.ops.elementwise_binary import CompareOp
-from xla_dialect.ops.elementwise_ternary import SelectOp
+from xla_dialect.ops import elementwise
+from xla_dialect.ops.elementwise import CompareOp, SelectOp
 from xla_dialect.shapes.window import Window, WindowDimension
 from xla_dialect.types import ELEMENT_TYPES, ElementClass
 
@@ -28,7 +27,7 @@ PADDED = Window.parse("size=2x3 stride=2x1 pad=1_1x2_0 lhs_dilate=1x2 rhs_dilate
 
 def mix(a: Any, b: Any) -> XlaOp:
     """Neither associative nor commutative, and without neutral element."""
-    return binary.SubtractOp(binary.MultiplyOp(a, a), b)
+    return elementwise.SubtractOp(elementwise.MultiplyOp(a, a), b)
 
 
 def greatest_with_index(a: Any, i: Any, b: Any, j: Any) -> list[XlaOp]:
@@ -38,7 +37,15 @@ def greatest_with_index(a: Any, i: Any, b: Any, j: Any) -> list[XlaOp]:
 
 @given(
     st.lists(window_dimensions(), max_size=3),
-    st.sampled_from([binary.AddOp, binary.MultiplyOp, binary.MaximumOp, binary.MinimumOp, mix]),
+    st.sampled_from(
+        [
+            elementwise.AddOp,
+            elementwise.MultiplyOp,
+            elementwise.MaximumOp,
+            elementwise.MinimumOp,
+            mix,
+        ]
+    ),
     st.data(),
 )
 def test_any_window(dimensions: list[WindowDimension], reducer: Any, data: st.DataObject) -> None:
@@ -61,17 +68,27 @@ def test_any_window_of_several_inputs(
 
 
 REDUCERS = {
-    ElementClass.PRED: (binary.AndOp, binary.OrOp, binary.XorOp, binary.MaximumOp),
+    ElementClass.PRED: (
+        elementwise.AndOp,
+        elementwise.OrOp,
+        elementwise.XorOp,
+        elementwise.MaximumOp,
+    ),
     ElementClass.SIGNED: (
-        *(binary.AddOp, binary.MultiplyOp, binary.MaximumOp, binary.MinimumOp),
-        *(binary.AndOp, binary.OrOp, binary.XorOp, mix),
+        *(elementwise.AddOp, elementwise.MultiplyOp, elementwise.MaximumOp, elementwise.MinimumOp),
+        *(elementwise.AndOp, elementwise.OrOp, elementwise.XorOp, mix),
     ),
     ElementClass.UNSIGNED: (
-        *(binary.AddOp, binary.MultiplyOp, binary.MaximumOp, binary.MinimumOp),
-        *(binary.AndOp, binary.OrOp, binary.XorOp, mix),
+        *(elementwise.AddOp, elementwise.MultiplyOp, elementwise.MaximumOp, elementwise.MinimumOp),
+        *(elementwise.AndOp, elementwise.OrOp, elementwise.XorOp, mix),
     ),
-    ElementClass.FLOAT: (binary.AddOp, binary.MultiplyOp, binary.MaximumOp, binary.MinimumOp),
-    ElementClass.COMPLEX: (binary.AddOp, binary.MultiplyOp),
+    ElementClass.FLOAT: (
+        elementwise.AddOp,
+        elementwise.MultiplyOp,
+        elementwise.MaximumOp,
+        elementwise.MinimumOp,
+    ),
+    ElementClass.COMPLEX: (elementwise.AddOp, elementwise.MultiplyOp),
 }
 SPECIALS = [[0.0, -0.0, 1.0], [-0.0, -0.0, -0.0], [np.inf, -np.inf, 2.0], [np.nan, 1.0, -1.0]]
 
@@ -98,7 +115,7 @@ RUNNING = ["size=5x1 pad=4_0x0_0", "size=1x20 pad=0_0x19_0", "size=1x20 pad=0_0x
 
 
 @pytest.mark.parametrize("text", [*RUNNING, "size=9x1 pad=8_0x0_0", "size=5x1 pad=0_4x0_0"])
-@pytest.mark.parametrize("reducer", [binary.AddOp, binary.MaximumOp, mix])
+@pytest.mark.parametrize("reducer", [elementwise.AddOp, elementwise.MaximumOp, mix])
 def test_running_reductions(text: str, reducer: Any) -> None:
     """One operation an element; the order of the fold, and so its rounding, is kept forwards."""
     x = random_numbers(0, "s32", (5, 20))
@@ -111,7 +128,7 @@ def test_running_reductions(text: str, reducer: Any) -> None:
 def test_running_sums_round_as_windows(text: str) -> None:
     """Short ones to the bit, those of 20 as sums in other blocks."""
     x = np.random.default_rng(0).standard_normal((5, 20)).astype(np.float32)
-    build = reduce_window(Window.parse(text), ["f32"], binary.AddOp)
+    build = reduce_window(Window.parse(text), ["f32"], elementwise.AddOp)
     # Twice 19 roundings of partial sums that are below 32 times their result, at worst.
     check_natively(build, x, numbers("f32", 0), ulps=2 * 19 * 32 if "x20" in text else 0)
 
@@ -130,13 +147,13 @@ def test_running_reductions_of_several_inputs(sizes: tuple[int, ...]) -> None:
 def test_long_running_reductions_are_quick() -> None:
     """A million elements: as windows they would take hours."""
     n = 1 << 20
-    build = reduce_window(Window.parse(f"size={n} pad={n - 1}_0"), ["s32"], binary.AddOp)
+    build = reduce_window(Window.parse(f"size={n} pad={n - 1}_0"), ["s32"], elementwise.AddOp)
     x = np.arange(n, dtype=np.int32)
     (found,) = natively(build, x, numbers("s32", 0))
     np.testing.assert_array_equal(found, np.cumsum(x, dtype=np.int32))
 
 
-@pytest.mark.parametrize("reducer", [binary.AddOp, mix])
+@pytest.mark.parametrize("reducer", [elementwise.AddOp, mix])
 @pytest.mark.parametrize(
     "text",
     [
@@ -159,7 +176,7 @@ def test_padding_out_of_proportion_takes_no_memory(text: str, reducer: Any) -> N
 @pytest.mark.parametrize("text", ["size=1x2 stride=1x2", "size=2x3 stride=1x2 pad=1_0x0_1"])
 def test_every_other_element_of_long_rows(text: str, name: str) -> None:
     """Vectors of every other element, short ones at the end, up to the last element of memory."""
-    reducer = binary.OrOp if name == "pred" else binary.AddOp
+    reducer = elementwise.OrOp if name == "pred" else elementwise.AddOp
     for width in (35, 129):
         x = random_numbers(width, name, (2, width))
         check_natively(reduce_window(Window.parse(text), [name], reducer), x, numbers(name, 0))

@@ -9,9 +9,9 @@ from small_programs import computation, constant, numbers, shape
 from tensors_level import check
 
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import elementwise_binary as binary
+from xla_dialect.ops import elementwise
 from xla_dialect.ops.conversion import ConvertOp
-from xla_dialect.ops.elementwise_ternary import SelectOp
+from xla_dialect.ops.elementwise import SelectOp
 from xla_dialect.ops.reduction import MapOp, ReduceOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 from xla_dialect.types import ELEMENT_TYPES
@@ -31,39 +31,39 @@ def reduce(name: str, operation: Callable[..., Any], dimensions: list[int]) -> C
 def test_sums_and_extrema(name: str) -> None:
     x = numbers(name, (np.arange(24).reshape(2, 3, 4) * 7) % 5)
     init = numbers(name, 0)
-    check(reduce(name, binary.AddOp, [1]), x, init)
-    check(reduce(name, binary.MultiplyOp, [0, 2]), x, numbers(name, 1))
+    check(reduce(name, elementwise.AddOp, [1]), x, init)
+    check(reduce(name, elementwise.MultiplyOp, [0, 2]), x, numbers(name, 1))
     if not name.startswith("c"):
-        check(reduce(name, binary.MaximumOp, [2, 0, 1]), x, init)
+        check(reduce(name, elementwise.MaximumOp, [2, 0, 1]), x, init)
 
 
 def test_where_it_reduces() -> None:
     x = numbers("f32", np.random.default_rng(0).normal(size=(3, 4, 5)))
     for dimensions in ([], [0], [1], [2], [0, 1], [2, 1], [0, 2], [2, 1, 0]):
-        check(reduce("f32", binary.AddOp, dimensions), x, numbers("f32", 10))
+        check(reduce("f32", elementwise.AddOp, dimensions), x, numbers("f32", 10))
 
 
 def test_empty_and_rank_zero() -> None:
-    add = reduce("f32", binary.AddOp, [0])
+    add = reduce("f32", elementwise.AddOp, [0])
     check(add, numbers("f32", np.zeros((0, 2))), numbers("f32", 7))
     check(add, numbers("f32", np.zeros((2, 0))), numbers("f32", 7))
-    check(reduce("f32", binary.AddOp, []), numbers("f32", 3), numbers("f32", 4))
-    check(reduce("f32", binary.AddOp, [0]), numbers("f32", np.zeros(0)), numbers("f32", -0.0))
+    check(reduce("f32", elementwise.AddOp, []), numbers("f32", 3), numbers("f32", 4))
+    check(reduce("f32", elementwise.AddOp, [0]), numbers("f32", np.zeros(0)), numbers("f32", -0.0))
 
 
 def test_rounds_sums_once() -> None:
     x = numbers("bf16", [256.0] + [1.0] * 16)
-    check(reduce("bf16", binary.AddOp, [0]), x, numbers("bf16", 0))
+    check(reduce("bf16", elementwise.AddOp, [0]), x, numbers("bf16", 0))
 
 
 def test_order_of_arguments() -> None:
     """The accumulator is the first argument: a left fold."""
     x = numbers("s32", [1, 2, 3])
-    check(reduce("s32", lambda a, v: binary.SubtractOp(a, v), [0]), x, numbers("s32", 100))
+    check(reduce("s32", lambda a, v: elementwise.SubtractOp(a, v), [0]), x, numbers("s32", 100))
 
 
 def argmax(value: Any, index: Any, other: Any, other_index: Any) -> list[XlaOp]:
-    keep = binary.CompareOp(value, other, direction="GE")
+    keep = elementwise.CompareOp(value, other, direction="GE")
     return [SelectOp(keep, value, other), SelectOp(keep, index, other_index)]
 
 
@@ -104,9 +104,11 @@ def test_longer_computations() -> None:
 
     def build(x: Any, init: Any, scale: Any) -> XlaOp:
         def step(a: Any, v: Any) -> XlaOp:
-            scaled = binary.MultiplyOp(ConvertOp(v, result_types=[shape("f32[]")]), scale)
-            total = binary.AddOp(ConvertOp(a, result_types=[shape("f32[]")]), scaled)
-            return binary.AddOp(ConvertOp(total, result_types=[shape("s32[]")]), constant("s32", 1))
+            scaled = elementwise.MultiplyOp(ConvertOp(v, result_types=[shape("f32[]")]), scale)
+            total = elementwise.AddOp(ConvertOp(a, result_types=[shape("f32[]")]), scaled)
+            return elementwise.AddOp(
+                ConvertOp(total, result_types=[shape("s32[]")]), constant("s32", 1)
+            )
 
         scalar = shape("s32[]")
         return ReduceOp([x], [init], dimensions=[0], regions=[computation([scalar, scalar], step)])
@@ -119,7 +121,7 @@ def test_reduction_of_what_is_computed() -> None:
 
     def build(init: Any) -> XlaOp:
         from_constant = constant("f32", np.ones((3, 4)))
-        return reduce("f32", binary.AddOp, [1])(from_constant, init)
+        return reduce("f32", elementwise.AddOp, [1])(from_constant, init)
 
     check(build, numbers("f32", 0))
 
@@ -127,7 +129,7 @@ def test_reduction_of_what_is_computed() -> None:
 def test_map() -> None:
     def build(x: Any, y: Any) -> XlaOp:
         def function(a: Any, b: Any) -> XlaOp:
-            return binary.AddOp(binary.MultiplyOp(a, constant("s32", 3)), b)
+            return elementwise.AddOp(elementwise.MultiplyOp(a, constant("s32", 3)), b)
 
         region = computation([shape("s32[]")] * 2, function)
         return MapOp([x, y], dimensions=[0, 1], regions=[region])

@@ -15,7 +15,7 @@ from window_programs import random_numbers, scalar_types
 
 import lowerings
 from xla_dialect.op import XlaOp
-from xla_dialect.ops.elementwise_binary import AddOp, MultiplyOp, OrOp, SubtractOp
+from xla_dialect.ops.elementwise import AddOp, MultiplyOp, OrOp, SubtractOp
 from xla_dialect.ops.gather_scatter import ScatterOp
 from xla_dialect.types import ELEMENT_TYPES
 

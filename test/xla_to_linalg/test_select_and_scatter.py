@@ -13,8 +13,8 @@ from window_programs import random_numbers, select_and_scatter, window_dimension
 
 import lowerings
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import elementwise_binary as binary
-from xla_dialect.ops.elementwise_binary import CompareOp
+from xla_dialect.ops import elementwise
+from xla_dialect.ops.elementwise import CompareOp
 from xla_dialect.shapes.window import Window, WindowDimension
 from xla_dialect.types import ELEMENT_TYPES, ElementClass
 
@@ -35,7 +35,7 @@ def never(x: Any, _y: Any) -> XlaOp:
 @given(
     st.lists(window_dimensions(dilates=False), max_size=3),
     st.sampled_from([greater_or_equal, less, never]),
-    st.sampled_from([binary.AddOp, binary.SubtractOp]),
+    st.sampled_from([elementwise.AddOp, elementwise.SubtractOp]),
     st.data(),
 )
 def test_any_window(
@@ -63,10 +63,10 @@ def test_every_type(name: str) -> None:
     if row.element_class & ElementClass.FLOAT:
         operand[1, 1:4] = numbers(name, [np.nan, -0.0, 0.0])
     source = numbers(name, np.linspace(0, 7, 12).reshape(4, 3))
-    select = binary.AndOp if name == "pred" else less
+    select = elementwise.AndOp if name == "pred" else less
     if row.element_class == ElementClass.COMPLEX:
         select = never
-    scatter = binary.XorOp if name == "pred" else binary.AddOp
+    scatter = elementwise.XorOp if name == "pred" else elementwise.AddOp
     build = select_and_scatter(window, name, select, scatter)
     init = numbers(name, 1)
     check(build, operand, source, init)
@@ -85,7 +85,7 @@ def test_padding_out_of_proportion_takes_no_memory(text: str) -> None:
     window = Window.parse(text)
     operand = random_numbers(0, "s32", (5,))
     source = random_numbers(1, "s32", window.placements((5,)))
-    build = select_and_scatter(window, "s32", greater_or_equal, binary.AddOp)
+    build = select_and_scatter(window, "s32", greater_or_equal, elementwise.AddOp)
     check(build, operand, source, numbers("s32", 3))
     check_natively(build, operand, source, numbers("s32", 3))
 

@@ -16,8 +16,7 @@ from window_programs import random_numbers
 import lowerings
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp
-from xla_dialect.ops.elementwise_binary import AndOp, CompareOp, OrOp
-from xla_dialect.ops.elementwise_unary import NegateOp
+from xla_dialect.ops.elementwise import AndOp, CompareOp, NegateOp, OrOp
 from xla_dialect.ops.sorting import SortOp, TopkOp
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array
 

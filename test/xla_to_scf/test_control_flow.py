@@ -8,8 +8,7 @@ from small_programs import computation, constant, numbers, shape
 from tensors_level import check
 
 from xla_dialect.ops.control_flow import ConditionalOp, WhileOp
-from xla_dialect.ops.elementwise_binary import AddOp, CompareOp, MultiplyOp, SubtractOp
-from xla_dialect.ops.elementwise_unary import NegateOp
+from xla_dialect.ops.elementwise import AddOp, CompareOp, MultiplyOp, NegateOp, SubtractOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 
 ZERO = numbers("s32", 0)

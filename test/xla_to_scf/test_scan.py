@@ -9,8 +9,7 @@ from tensors_level import check, check_natively
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ScanOp
-from xla_dialect.ops.elementwise_binary import AddOp, MultiplyOp
-from xla_dialect.ops.elementwise_unary import NegateOp
+from xla_dialect.ops.elementwise import AddOp, MultiplyOp, NegateOp
 
 
 def running_sums(name: str, sizes: list[int], dimension: int, reverse: bool) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
-from xla_dialect.ops import elementwise_binary as binary
+from xla_dialect.ops import elementwise
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ def sort_keys(comparator: Region) -> list[SortKey] | None:
 
 def _first_and_rest(value: SSAValue, block: Block) -> tuple[SSAValue, SSAValue | None]:
     """`before` and `rest` of `before or (equal and rest)`, where equal compares as before does."""
-    for before, other in _factors(value, binary.OrOp):
-        for equal, rest in _factors(other, binary.AndOp):
+    for before, other in _factors(value, elementwise.OrOp):
+        for equal, rest in _factors(other, elementwise.AndOp):
             if _compares_the_same(before, equal, block):
                 return before, rest
     return value, None
@@ -61,8 +61,8 @@ def _factors(value: SSAValue, op_type: type[Operation]) -> Iterator[tuple[SSAVal
 def _compares_the_same(before: SSAValue, equal: SSAValue, block: Block) -> bool:
     mine, theirs = before.owner, equal.owner
     return (
-        isinstance(mine, binary.CompareOp)
-        and isinstance(theirs, binary.CompareOp)
+        isinstance(mine, elementwise.CompareOp)
+        and isinstance(theirs, elementwise.CompareOp)
         and theirs.direction.data == ComparisonDirection.EQ
         and mine.order == theirs.order
         and any(
@@ -75,7 +75,7 @@ def _compares_the_same(before: SSAValue, equal: SSAValue, block: Block) -> bool:
 def _key_of(value: SSAValue, block: Block) -> SortKey | None:
     """The key of `f(place) < f(other place)` or `>`."""
     compare = value.owner
-    if not isinstance(compare, binary.CompareOp) or compare.direction.data not in _ASCENDING:
+    if not isinstance(compare, elementwise.CompareOp) or compare.direction.data not in _ASCENDING:
         return None
     sides = {argument.index % 2 for argument in _arguments(compare.lhs, block)}
     if len(sides) > 1 or not _corresponds(compare.lhs, compare.rhs, block, 1):

@@ -23,7 +23,7 @@ from xla_dialect.analysis.comparators import sort_keys
 from xla_dialect.op import decode
 from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.ops.elementwise_binary import AddOp, ElementwiseBinaryOp, MultiplyOp
+from xla_dialect.ops.elementwise import AddOp, ElementwiseBinaryOp, MultiplyOp
 from xla_dialect.ops.gather_scatter import ScatterOp
 from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp, SelectAndScatterOp, only_operation
 from xla_dialect.self_checking.interpreter import RunParallelOp

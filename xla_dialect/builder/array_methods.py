@@ -47,7 +47,7 @@ from xla_dialect.ops.contraction import ConvolutionOp, DotOp, RaggedDotOp, Scale
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp, SetDimensionSizeOp
-from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
+from xla_dialect.ops.elementwise import ClampOp, SelectOp
 from xla_dialect.ops.gather_scatter import ScatterOp
 from xla_dialect.ops.random import RngBitGeneratorOp, RngOp
 from xla_dialect.ops.reduction import MapOp, ReduceOp, ReduceWindowOp, SelectAndScatterOp

@@ -31,8 +31,7 @@ from xla_dialect.ops import (
     conversion,
     data_movement,
     dynamic_shapes,
-    elementwise_binary,
-    elementwise_unary,
+    elementwise,
     gather_scatter,
     linear_algebra,
     normalization,
@@ -91,22 +90,22 @@ class MethodOf:
 
 
 SHORT_NAMES: Mapping[type[XlaOp], str] = {
-    elementwise_unary.CountLeadingZerosOp: "clz",
-    elementwise_unary.CosineOp: "cos",
-    elementwise_unary.ExponentialOp: "exp",
-    elementwise_unary.ExponentialMinusOneOp: "expm1",
-    elementwise_unary.LogPlusOneOp: "log1p",
-    elementwise_unary.NegateOp: "neg",
-    elementwise_unary.PopcntOp: "population_count",
-    elementwise_unary.RoundNearestAfzOp: "round",
-    elementwise_unary.SineOp: "sin",
-    elementwise_binary.SubtractOp: "sub",
-    elementwise_binary.MultiplyOp: "mul",
-    elementwise_binary.DivideOp: "div",
-    elementwise_binary.PowerOp: "pow",
-    elementwise_binary.RemainderOp: "rem",
-    elementwise_binary.MaximumOp: "max",
-    elementwise_binary.MinimumOp: "min",
+    elementwise.CountLeadingZerosOp: "clz",
+    elementwise.CosineOp: "cos",
+    elementwise.ExponentialOp: "exp",
+    elementwise.ExponentialMinusOneOp: "expm1",
+    elementwise.LogPlusOneOp: "log1p",
+    elementwise.NegateOp: "neg",
+    elementwise.PopcntOp: "population_count",
+    elementwise.RoundNearestAfzOp: "round",
+    elementwise.SineOp: "sin",
+    elementwise.SubtractOp: "sub",
+    elementwise.MultiplyOp: "mul",
+    elementwise.DivideOp: "div",
+    elementwise.PowerOp: "pow",
+    elementwise.RemainderOp: "rem",
+    elementwise.MaximumOp: "max",
+    elementwise.MinimumOp: "min",
 }
 """Functions of elements that `XlaBuilder` does not name as HLO does."""
 
@@ -315,11 +314,16 @@ def _binary(name: str, operation: type[XlaOp]) -> Method:
     return _of_elements(name, operation, call)
 
 
+_ELEMENTWISE = (
+    (elementwise.ElementwiseUnaryOp, _unary),
+    (elementwise.ElementwiseBinaryOp, _binary),
+)
+
 _SIGNS = {"EQ": "=", "NE": "≠", "GE": ">=", "GT": ">", "LE": "<=", "LT": "<"}
 
 
 def _comparison(name: str, direction: ComparisonDirection, *, total_order: bool) -> Method:
-    operation = elementwise_binary.CompareOp
+    operation = elementwise.CompareOp
 
     def call(
         self: Computations,
@@ -343,10 +347,10 @@ def _comparison(name: str, direction: ComparisonDirection, *, total_order: bool)
 def _methods() -> Iterator[Method]:
     for name, spelling in METHODS.items():
         yield _spelled(name, spelling)
-    for family, make in ((elementwise_unary, _unary), (elementwise_binary, _binary)):
-        for operation in operations_of(family):
-            if operation is not elementwise_binary.CompareOp:
-                name = SHORT_NAMES.get(operation, operation.name.removeprefix("xla."))
+    for operation in operations_of(elementwise):
+        name = SHORT_NAMES.get(operation, operation.name.removeprefix("xla."))
+        for base, make in _ELEMENTWISE:
+            if issubclass(operation, base):
                 yield make(f"{name}_" if iskeyword(name) else name, operation)
     for direction in ComparisonDirection:
         name = direction.value.lower()

@@ -101,186 +101,6 @@ class XlaBuilder:
         Elements: float or complex. Example: `b.acosh(x)`.
         """
 
-    def asin(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.asin`: `arcsin x`, in [-π/2, π/2]; NaN outside [-1, 1].
-
-        Elements: float or complex. Example: `b.asin(x)`.
-        """
-
-    def asinh(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.asinh`: `arsinh x`.
-
-        Elements: float or complex. Example: `b.asinh(x)`.
-        """
-
-    def atanh(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.atanh`: `artanh x`; ±infinity at ±1, NaN beyond.
-
-        Elements: float or complex. Example: `b.atanh(x)`.
-        """
-
-    def cbrt(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.cbrt`: The cube root, real for negative x.
-
-        Elements: float. Example: `b.cbrt(x)`.
-        """
-
-    def ceil(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.ceil`: The smallest integer not below x; keeps the sign of zero.
-
-        Elements: float. Example: `b.ceil(x)`.
-        """
-
-    def clz(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.count_leading_zeros`: The number of leading zero bits; the bit width for 0.
-
-        Elements: integer. Example: `b.clz(n)`.
-        """
-
-    def cos(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.cosine`: `cos x`.
-
-        Elements: float or complex. Example: `b.cos(x)`.
-        """
-
-    def cosh(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.cosh`: `cosh x`.
-
-        Elements: float or complex. Example: `b.cosh(x)`.
-        """
-
-    def erf(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.erf`: `erf(x) = (2/√π) ∫_0^x e^(-t²) dt`.
-
-        Elements: float. Example: `b.erf(x)`.
-        """
-
-    def exp(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.exponential`: `e^x`.
-
-        Elements: float or complex. Example: `b.exp(x)`.
-        """
-
-    def expm1(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.exponential_minus_one`: `e^x - 1`, accurate near 0.
-
-        Elements: float or complex. Example: `b.expm1(x)`.
-        """
-
-    def floor(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.floor`: The largest integer not above x; keeps the sign of zero.
-
-        Elements: float. Example: `b.floor(x)`.
-        """
-
-    def imag(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.imag`: The imaginary part, of the component type; 0 for a float operand.
-
-        Elements: float or complex. Example: `b.imag(x)`.
-        """
-
-    def is_finite(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.is_finite`: True where x is neither infinite nor NaN; the result has element type pred.
-
-        Elements: float. Example: `b.is_finite(x)`.
-        """
-
-    def log(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.log`: `ln x`; -infinity at ±0, NaN below.
-
-        Elements: float or complex. Example: `b.log(x)`.
-        """
-
-    def log1p(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.log_plus_one`: `ln(1 + x)`, accurate near 0.
-
-        Elements: float or complex. Example: `b.log1p(x)`.
-        """
-
-    def logistic(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.logistic`: `1 / (1 + e^(-x))`.
-
-        Elements: float or complex. Example: `b.logistic(x)`.
-        """
-
-    def neg(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.negate`: `-x`; integers wrap, unsigned ones too.
-
-        Elements: integer or float or complex. Example: `b.neg(x)`.
-        """
-
-    def not_(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.not`: Logical negation of pred, bitwise complement of integers.
-
-        Elements: integer or pred. Example: `b.not_(n)`.
-        """
-
-    def population_count(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.popcnt`: The number of set bits.
-
-        Elements: integer. Example: `b.population_count(n)`.
-        """
-
-    def real(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.real`: The real part, of the component type; a float operand unchanged.
-
-        Elements: float or complex. Example: `b.real(x)`.
-        """
-
-    def round(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.round_nearest_afz`: The nearest integer, ties away from zero; keeps the sign of zero.
-
-        Elements: float. Example: `b.round(x)`.
-        """
-
-    def round_nearest_even(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.round_nearest_even`: The nearest integer, ties to even; keeps the sign of zero.
-
-        Elements: float. Example: `b.round_nearest_even(x)`.
-        """
-
-    def rsqrt(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.rsqrt`: `1 / √x`; ±infinity at ±0.
-
-        Elements: float or complex. Example: `b.rsqrt(x)`.
-        """
-
-    def sign(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.sign`: -1, 0 or 1; keeps -0 and NaN. Complex: `x / |x|`, 0 for 0.
-
-        Elements: signed integer or float or complex. Example: `b.sign(x)`.
-        """
-
-    def sin(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.sine`: `sin x`.
-
-        Elements: float or complex. Example: `b.sin(x)`.
-        """
-
-    def sinh(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.sinh`: `sinh x`.
-
-        Elements: float or complex. Example: `b.sinh(x)`.
-        """
-
-    def sqrt(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.sqrt`: `√x`; NaN below zero, `√-0 = -0`.
-
-        Elements: float or complex. Example: `b.sqrt(x)`.
-        """
-
-    def tan(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.tan`: `tan x`.
-
-        Elements: float or complex. Example: `b.tan(x)`.
-        """
-
-    def tanh(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.tanh`: `tanh x`.
-
-        Elements: float or complex. Example: `b.tanh(x)`.
-        """
-
     def add(
         self,
         lhs: Operand,
@@ -303,6 +123,18 @@ class XlaBuilder:
         Elements: integer or pred. Example: `b.and_(n, m)`.
         """
 
+    def asin(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.asin`: `arcsin x`, in [-π/2, π/2]; NaN outside [-1, 1].
+
+        Elements: float or complex. Example: `b.asin(x)`.
+        """
+
+    def asinh(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.asinh`: `arsinh x`.
+
+        Elements: float or complex. Example: `b.asinh(x)`.
+        """
+
     def atan2(
         self,
         lhs: Operand,
@@ -314,6 +146,41 @@ class XlaBuilder:
         Elements: float or complex. Example: `b.atan2(x, y)`.
         """
 
+    def atanh(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.atanh`: `artanh x`; ±infinity at ±1, NaN beyond.
+
+        Elements: float or complex. Example: `b.atanh(x)`.
+        """
+
+    def cbrt(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.cbrt`: The cube root, real for negative x.
+
+        Elements: float. Example: `b.cbrt(x)`.
+        """
+
+    def ceil(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.ceil`: The smallest integer not below x; keeps the sign of zero.
+
+        Elements: float. Example: `b.ceil(x)`.
+        """
+
+    def clamp(self, min: Operand, operand: XlaValue, max: Operand) -> XlaValue:
+        r"""`min(max(min, operand), max)`; the bounds are scalars or as large as the operand.
+
+        NaN in any of them gives NaN. Example: `b.clamp(0, x, 1)`.
+
+        `xla.clamp`: `result[i] = min(max(min[i], operand[i]), max[i])`; NaN in any argument gives NaN.
+
+        (C1) one element type: integer, float or pred. (C2) `min` and `max` have the dimensions of the
+        operand or are scalars.
+        """
+
+    def clz(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.count_leading_zeros`: The number of leading zero bits; the bit width for 0.
+
+        Elements: integer. Example: `b.clz(n)`.
+        """
+
     def complex(
         self,
         lhs: Operand,
@@ -323,6 +190,18 @@ class XlaBuilder:
         r"""`xla.complex`: `lhs + i rhs`; f32 gives c64, f64 gives c128. (C1) the element type is f32 or f64.
 
         Elements: float. Example: `b.complex(x, y)`.
+        """
+
+    def cos(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.cosine`: `cos x`.
+
+        Elements: float or complex. Example: `b.cos(x)`.
+        """
+
+    def cosh(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.cosh`: `cosh x`.
+
+        Elements: float or complex. Example: `b.cosh(x)`.
         """
 
     def div(
@@ -372,6 +251,30 @@ class XlaBuilder:
         (C1) one element type, number or pred. (C2) equal dimensions.
         (C5) complex only with EQ and NE.
         (C6) TOTALORDER needs a float type; SIGNED, UNSIGNED and FLOAT must fit the element type.
+        """
+
+    def erf(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.erf`: `erf(x) = (2/√π) ∫_0^x e^(-t²) dt`.
+
+        Elements: float. Example: `b.erf(x)`.
+        """
+
+    def exp(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.exponential`: `e^x`.
+
+        Elements: float or complex. Example: `b.exp(x)`.
+        """
+
+    def expm1(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.exponential_minus_one`: `e^x - 1`, accurate near 0.
+
+        Elements: float or complex. Example: `b.expm1(x)`.
+        """
+
+    def floor(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.floor`: The largest integer not above x; keeps the sign of zero.
+
+        Elements: float. Example: `b.floor(x)`.
         """
 
     def ge(
@@ -446,6 +349,18 @@ class XlaBuilder:
         (C6) TOTALORDER needs a float type; SIGNED, UNSIGNED and FLOAT must fit the element type.
         """
 
+    def imag(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.imag`: The imaginary part, of the component type; 0 for a float operand.
+
+        Elements: float or complex. Example: `b.imag(x)`.
+        """
+
+    def is_finite(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.is_finite`: True where x is neither infinite nor NaN; the result has element type pred.
+
+        Elements: float. Example: `b.is_finite(x)`.
+        """
+
     def le(
         self,
         lhs: Operand,
@@ -480,6 +395,24 @@ class XlaBuilder:
         (C1) one element type, number or pred. (C2) equal dimensions.
         (C5) complex only with EQ and NE.
         (C6) TOTALORDER needs a float type; SIGNED, UNSIGNED and FLOAT must fit the element type.
+        """
+
+    def log(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.log`: `ln x`; -infinity at ±0, NaN below.
+
+        Elements: float or complex. Example: `b.log(x)`.
+        """
+
+    def log1p(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.log_plus_one`: `ln(1 + x)`, accurate near 0.
+
+        Elements: float or complex. Example: `b.log1p(x)`.
+        """
+
+    def logistic(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.logistic`: `1 / (1 + e^(-x))`.
+
+        Elements: float or complex. Example: `b.logistic(x)`.
         """
 
     def lt(
@@ -598,6 +531,18 @@ class XlaBuilder:
         (C6) TOTALORDER needs a float type; SIGNED, UNSIGNED and FLOAT must fit the element type.
         """
 
+    def neg(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.negate`: `-x`; integers wrap, unsigned ones too.
+
+        Elements: integer or float or complex. Example: `b.neg(x)`.
+        """
+
+    def not_(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.not`: Logical negation of pred, bitwise complement of integers.
+
+        Elements: integer or pred. Example: `b.not_(n)`.
+        """
+
     def or_(
         self,
         lhs: Operand,
@@ -607,6 +552,12 @@ class XlaBuilder:
         r"""`xla.or`: Bitwise or; logical or of pred.
 
         Elements: integer or pred. Example: `b.or_(n, m)`.
+        """
+
+    def population_count(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.popcnt`: The number of set bits.
+
+        Elements: integer. Example: `b.population_count(n)`.
         """
 
     def pow(
@@ -623,6 +574,12 @@ class XlaBuilder:
         Elements: integer or float or complex. Example: `b.pow(x, y)`.
         """
 
+    def real(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.real`: The real part, of the component type; a float operand unchanged.
+
+        Elements: float or complex. Example: `b.real(x)`.
+        """
+
     def rem(
         self,
         lhs: Operand,
@@ -634,6 +591,38 @@ class XlaBuilder:
         Integers: `x rem 0 = x`, `INT_MIN rem -1 = 0`. Floats: C's fmod.
 
         Elements: integer or float. Example: `b.rem(x, y)`.
+        """
+
+    def round(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.round_nearest_afz`: The nearest integer, ties away from zero; keeps the sign of zero.
+
+        Elements: float. Example: `b.round(x)`.
+        """
+
+    def round_nearest_even(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.round_nearest_even`: The nearest integer, ties to even; keeps the sign of zero.
+
+        Elements: float. Example: `b.round_nearest_even(x)`.
+        """
+
+    def rsqrt(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.rsqrt`: `1 / √x`; ±infinity at ±0.
+
+        Elements: float or complex. Example: `b.rsqrt(x)`.
+        """
+
+    def select(self, pred: XlaValue, on_true: Operand, on_false: Operand) -> XlaValue:
+        r"""`pred ? on_true : on_false`, element by element.
+
+        A scalar `pred` picks one of the two as a whole, and these may then be tuples: (C2) both of
+        one type, and (C4) only so. A scalar or a number goes with arrays in the other places.
+
+        Example: `b.select(p, x, 0)`.
+
+        `xla.select`: `result[i] = pred[i] ? on_true[i] : on_false[i]`; a scalar pred picks one of the two arrays.
+
+        (C1) `pred` has element type pred. (C2) `on_true` and `on_false` have one type.
+        (C3) `pred` has their dimensions or is a scalar.
         """
 
     def shift_left(
@@ -671,6 +660,30 @@ class XlaBuilder:
         Elements: integer. Example: `b.shift_right_logical(n, m)`.
         """
 
+    def sign(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.sign`: -1, 0 or 1; keeps -0 and NaN. Complex: `x / |x|`, 0 for 0.
+
+        Elements: signed integer or float or complex. Example: `b.sign(x)`.
+        """
+
+    def sin(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.sine`: `sin x`.
+
+        Elements: float or complex. Example: `b.sin(x)`.
+        """
+
+    def sinh(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.sinh`: `sinh x`.
+
+        Elements: float or complex. Example: `b.sinh(x)`.
+        """
+
+    def sqrt(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.sqrt`: `√x`; NaN below zero, `√-0 = -0`.
+
+        Elements: float or complex. Example: `b.sqrt(x)`.
+        """
+
     def sub(
         self,
         lhs: Operand,
@@ -682,6 +695,18 @@ class XlaBuilder:
         Elements: integer or float or complex. Example: `b.sub(x, y)`.
         """
 
+    def tan(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.tan`: `tan x`.
+
+        Elements: float or complex. Example: `b.tan(x)`.
+        """
+
+    def tanh(self, operand: XlaValue) -> XlaValue:
+        r"""`xla.tanh`: `tanh x`.
+
+        Elements: float or complex. Example: `b.tanh(x)`.
+        """
+
     def xor(
         self,
         lhs: Operand,
@@ -691,31 +716,6 @@ class XlaBuilder:
         r"""`xla.xor`: Bitwise exclusive or; logical exclusive or of pred.
 
         Elements: integer or pred. Example: `b.xor(n, m)`.
-        """
-
-    def clamp(self, min: Operand, operand: XlaValue, max: Operand) -> XlaValue:
-        r"""`min(max(min, operand), max)`; the bounds are scalars or as large as the operand.
-
-        NaN in any of them gives NaN. Example: `b.clamp(0, x, 1)`.
-
-        `xla.clamp`: `result[i] = min(max(min[i], operand[i]), max[i])`; NaN in any argument gives NaN.
-
-        (C1) one element type: integer, float or pred. (C2) `min` and `max` have the dimensions of the
-        operand or are scalars.
-        """
-
-    def select(self, pred: XlaValue, on_true: Operand, on_false: Operand) -> XlaValue:
-        r"""`pred ? on_true : on_false`, element by element.
-
-        A scalar `pred` picks one of the two as a whole, and these may then be tuples: (C2) both of
-        one type, and (C4) only so. A scalar or a number goes with arrays in the other places.
-
-        Example: `b.select(p, x, 0)`.
-
-        `xla.select`: `result[i] = pred[i] ? on_true[i] : on_false[i]`; a scalar pred picks one of the two arrays.
-
-        (C1) `pred` has element type pred. (C2) `on_true` and `on_false` have one type.
-        (C3) `pred` has their dimensions or is a scalar.
         """
 
     def bitcast_convert_type(

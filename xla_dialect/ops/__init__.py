@@ -16,9 +16,7 @@ from xla_dialect.ops import (
     custom_calls,
     data_movement,
     dynamic_shapes,
-    elementwise_binary,
-    elementwise_ternary,
-    elementwise_unary,
+    elementwise,
     gather_scatter,
     linear_algebra,
     normalization,
@@ -31,9 +29,7 @@ from xla_dialect.ops import (
 
 FAMILIES: tuple[ModuleType, ...] = (
     creation,
-    elementwise_unary,
-    elementwise_binary,
-    elementwise_ternary,
+    elementwise,
     conversion,
     data_movement,
     dynamic_shapes,

@@ -30,7 +30,7 @@ from xla_dialect.dimensions import (
     pointwise,
 )
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.ops.elementwise_binary import ElementwiseBinaryOp
+from xla_dialect.ops.elementwise import ElementwiseBinaryOp
 from xla_dialect.rules.constraints import (
     ArrayOf,
     require_computation,

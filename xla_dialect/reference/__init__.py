@@ -6,8 +6,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from xla_dialect.reference.interpreter import ReferenceInterpreter, register_reference, run
-    from xla_dialect.reference.parallel import run_programs, run_replicated
+    from xla_dialect.reference.interpreter import (
+        ReferenceInterpreter,
+        register_reference,
+        run,
+        run_programs,
+        run_replicated,
+    )
 
 __all__ = ["ReferenceInterpreter", "register_reference", "run", "run_programs", "run_replicated"]
 
@@ -20,6 +25,5 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     """Imports on first access, so that users of one function do not load all operations."""
     if name in __all__:
-        module = "parallel" if name in ("run_programs", "run_replicated") else "interpreter"
-        return getattr(import_module(f"{__name__}.{module}"), name)
+        return getattr(import_module(f"{__name__}.interpreter"), name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

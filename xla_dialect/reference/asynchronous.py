@@ -20,7 +20,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import TOKEN, Array, Value, numpy_dtype
 from xla_dialect.ops import asynchronous as ops
 from xla_dialect.reference.collectives import CollectiveFunctions, Write, as_arrays, new_arrays
-from xla_dialect.reference.computations import on_arrays
+from xla_dialect.reference.control_flow import on_arrays
 from xla_dialect.reference.registration import ArrayFunctions, computes, method_of
 from xla_dialect.violations import described
 

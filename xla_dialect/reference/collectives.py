@@ -30,7 +30,7 @@ from xla_dialect.ops import asynchronous
 from xla_dialect.ops import collectives as ops
 from xla_dialect.ops.permuted_slices import PermutedSlices
 from xla_dialect.ops.process_groups import CollectiveOp, GroupedOp, Ids
-from xla_dialect.reference.computations import on_arrays
+from xla_dialect.reference.control_flow import on_arrays
 from xla_dialect.reference.data_movement import box, clamped_starts
 from xla_dialect.reference.registration import ArrayFunctions, computes
 from xla_dialect.violations import described

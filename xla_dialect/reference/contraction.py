@@ -12,13 +12,12 @@ import numpy as np
 from xla_dialect.literals.arrays import Array, DType, accumulator_dtype
 from xla_dialect.op import Ints, XlaOp
 from xla_dialect.ops import contraction as ops
-from xla_dialect.reference.blocked_sums import BLOCK, BlockedSum, blocked_sum
 from xla_dialect.reference.conversion import convert, result_dtype
 from xla_dialect.reference.data_movement import broadcast
 from xla_dialect.reference.gather_scatter import as_signed
+from xla_dialect.reference.reduction import BLOCK, BlockedSum, blocked_sum, boxes
 from xla_dialect.reference.registration import registration
 from xla_dialect.reference.rounding import as_complex
-from xla_dialect.reference.windows import boxes
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels
 from xla_dialect.shapes.window import Window

@@ -15,12 +15,12 @@ from xla_dialect.analysis.computations import adds_long_sums
 from xla_dialect.dynamic_dimensions import whole_windows
 from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE, Array, DType
 from xla_dialect.op import Ints, XlaOp
-from xla_dialect.ops import elementwise_binary as binary
+from xla_dialect.ops import elementwise
 from xla_dialect.ops import gather_scatter as ops
 from xla_dialect.ops.reduction import only_operation
-from xla_dialect.reference.computations import on_arrays, returned_values
+from xla_dialect.reference.control_flow import on_arrays, returned_values
 from xla_dialect.reference.dynamic_shapes import bounds, filled
-from xla_dialect.reference.elementwise_binary import total_order_key
+from xla_dialect.reference.elementwise import total_order_key
 from xla_dialect.reference.registration import ArrayFunctions, computes
 from xla_dialect.reference.rounding import DOUBLE_DTYPES, rounded, widened
 from xla_dialect.shapes import size_arithmetic as shapes
@@ -30,15 +30,15 @@ from xla_dialect.types import ElementClass
 # Combining updates into an array at given indices, in the order of the updates.
 
 EXTREMES: dict[type[XlaOp], np.ufunc] = {
-    binary.MaximumOp: np.maximum,
-    binary.MinimumOp: np.minimum,
+    elementwise.MaximumOp: np.maximum,
+    elementwise.MinimumOp: np.minimum,
 }
 UFUNCS: dict[type[XlaOp], np.ufunc] = {
-    binary.AddOp: np.add,
-    binary.MultiplyOp: np.multiply,
-    binary.AndOp: np.bitwise_and,
-    binary.OrOp: np.bitwise_or,
-    binary.XorOp: np.bitwise_xor,
+    elementwise.AddOp: np.add,
+    elementwise.MultiplyOp: np.multiply,
+    elementwise.AndOp: np.bitwise_and,
+    elementwise.OrOp: np.bitwise_or,
+    elementwise.XorOp: np.bitwise_xor,
 }
 """Of operations that do not depend on order where numbers are exact, in integers."""
 MORE_PRECISE: dict[DType, DType] = DOUBLE_DTYPES | {
@@ -82,7 +82,7 @@ def _update_by_ufunc(computation: Region, total: Array, places: Array, update: A
         _update_extremes(EXTREMES[operation], total, places, update)
         return True
     # numpy rounds complex products differently in its vectorized loops.
-    if operation not in UFUNCS or (total.dtype.kind == "c" and operation is binary.MultiplyOp):
+    if operation not in UFUNCS or (total.dtype.kind == "c" and operation is elementwise.MultiplyOp):
         return False
     is_long = adds_long_sums(block, places.size, total.size)
     precise = MORE_PRECISE.get(total.dtype) if is_long else None

@@ -1,11 +1,12 @@
-"""Running modules of the `xla` dialect with numpy."""
+"""Running modules of the `xla` dialect with numpy, by one process or by a grid of them."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Unpack
+from itertools import chain, islice
+from typing import Unpack, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -13,6 +14,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
+    OpImpl,
     OpImplResult,
     PythonValues,
     ReturnedValues,
@@ -26,7 +28,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
 from xla_dialect.analysis.mixed_precision import in_one_precision
-from xla_dialect.devices.process_grid import Host, Pending, Process
+from xla_dialect.devices.process_grid import Host, Pending, Process, ProcessGrid
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.extensions import REFERENCE, failures, loadable_extensions
 from xla_dialect.literals.arrays import (
@@ -36,6 +38,7 @@ from xla_dialect.literals.arrays import (
     check_memory,
     flatten_results,
 )
+from xla_dialect.ops.process_groups import process_counts
 from xla_dialect.reference.asynchronous import AsynchronousFunctions
 from xla_dialect.reference.collectives import CollectiveFunctions
 from xla_dialect.reference.contraction import ContractionFunctions
@@ -49,15 +52,16 @@ from xla_dialect.reference.dynamic_shapes import (
     Preparation,
     preparation,
 )
-from xla_dialect.reference.elementwise_binary import ElementwiseBinaryFunctions
-from xla_dialect.reference.elementwise_ternary import ElementwiseTernaryFunctions
-from xla_dialect.reference.elementwise_unary import ElementwiseUnaryFunctions
+from xla_dialect.reference.elementwise import (
+    ElementwiseBinaryFunctions,
+    ElementwiseTernaryFunctions,
+    ElementwiseUnaryFunctions,
+)
 from xla_dialect.reference.gather_scatter import GatherScatterFunctions, OutOfBounds
 from xla_dialect.reference.linear_algebra import LinearAlgebraFunctions
 from xla_dialect.reference.normalization import NormalizationFunctions
 from xla_dialect.reference.random import RandomFunctions
 from xla_dialect.reference.reduction import ReductionFunctions
-from xla_dialect.reference.self_checking import ObservationFunctions, ParallelFunctions
 from xla_dialect.reference.sorting import SortingFunctions
 from xla_dialect.reference.transfers import TransferFunctions
 from xla_dialect.reference.tuples import TupleFunctions
@@ -67,7 +71,85 @@ from xla_dialect.runtime.limits import Deadline, TimeLimitReached
 from xla_dialect.runtime.memory import COUNTED_BYTES, MemoryMeter
 from xla_dialect.runtime.observation import Observer
 from xla_dialect.runtime.options import RunOptions
+from xla_dialect.runtime.self_checking import OBSERVATIONS
+from xla_dialect.self_checking import interpreter
 from xla_dialect.xdsl.traversal import deep_recursion
+
+# What the processes of a grid run, each a program of its own.
+
+
+@dataclass
+class Program:
+    """The program, infeeds and outfeeds of one process."""
+
+    module: ModuleOp
+    arguments: Sequence[object] = ()
+    entry: str = "main"
+    host: Host = field(default_factory=Host)
+    """What its infeeds read and its outfeeds write."""
+
+
+@register_impls
+@dataclass
+class ParallelFunctions(InterpreterFunctions):
+    """`run_parallel`, in programs with these options; `process` runs here."""
+
+    options: RunOptions
+    process: Process
+
+    @impl(interpreter.RunParallelOp)
+    def run_parallel(
+        self, running: Interpreter, op: interpreter.RunParallelOp, args: PythonValues
+    ) -> PythonValues:
+        """
+        The results of all programs; what infeeds read is computed first.
+
+        What outfeeds write goes, program by program, to the host of the process that runs them.
+        """
+        functions = {f.sym_name.data: f for f in running.module.ops if isinstance(f, FuncOp)}
+        infeed = deque[object](
+            item
+            for name in op.infeed_names
+            for item in run(running.module, (), name, **self.options)
+        )
+        programs: list[list[Program]] = []
+        given = iter(args)
+        for row in op.program_names:
+            programs.append([])
+            for name in row:
+                count = len(functions[name].function_type.inputs)
+                host = Host(infeed)  # the same queue for all
+                programs[-1].append(Program(running.module, list(islice(given, count)), name, host))
+        results = run_programs(programs, **self.options)
+        for program in chain.from_iterable(programs):
+            self.process.host.outfeed.extend(program.host.outfeed)
+        return tuple(chain.from_iterable(results))
+
+
+def _implementation(op_type: type[Operation]) -> OpImpl[InterpreterFunctions, Operation]:
+    observation = OBSERVATIONS[op_type]
+
+    def run(
+        functions: InterpreterFunctions, _: Interpreter, op: Operation, args: PythonValues
+    ) -> PythonValues:
+        observer = cast(ObservationFunctions, functions).observer
+        observation(op, [np.asarray(value) for value in args], observer)
+        return args[: len(op.results)]
+
+    return impl(op_type)(run)
+
+
+@dataclass
+class ObservationFunctions(InterpreterFunctions):
+    """Checks, prints and probes, carried out when the interpreter reaches them."""
+
+    observer: Observer
+
+
+for _op_type in OBSERVATIONS:
+    setattr(ObservationFunctions, _op_type.__name__, _implementation(_op_type))
+register_impls(ObservationFunctions)
+
 
 # Functions of the func dialect, for the reference.
 #
@@ -200,7 +282,7 @@ def register_reference(
         TransferFunctions(process),
         CustomCallFunctions(options.get("custom_calls", {}), library, process),
         ObservationFunctions(options.get("observer") or Observer()),
-        ParallelFunctions(partial(prepared, **options), process),
+        ParallelFunctions(options, process),
         FuncFunctions(),
         *(functions() for functions in loadable_extensions(REFERENCE)),
     ):
@@ -286,3 +368,77 @@ def _owned_value(value: Value, foreign: set[int]) -> Value:
         array = np.array(array, order="C")
     foreign.add(id(array))
     return array
+
+
+def run_replicated(
+    module: ModuleOp,
+    arguments: Sequence[Sequence[object]] | None = None,
+    entry: str = "main",
+    *,
+    replicas: int = 1,
+    partitions: int = 1,
+    hosts: Sequence[Host] | None = None,
+    **options: Unpack[RunOptions],
+) -> list[tuple[Value, ...]]:
+    """
+    The results of a function on every process, all of which run the same module.
+
+    `arguments`, `hosts` and the results have one entry per process: replica by replica, and inside
+    a replica partition by partition. Arguments and results are those of `run`; without `arguments`
+    there are none.
+
+    Raises XlaError where any process does, which the error names; where the program waits forever,
+    because processes execute a collective unequally often or channels form a cycle, the error says
+    who waits for what. A module that says how many processes it is for is run by as many.
+    """
+    wanted = process_counts(module)
+    if wanted not in ((1, 1), (replicas, partitions)):
+        raise XlaError(
+            f"the module is for {wanted[0]} replicas and {wanted[1]} partitions, "
+            f"not for {replicas} and {partitions}"
+        )
+    count = replicas * partitions
+    for name, found in (("arguments", arguments), ("hosts", hosts)):
+        if found is not None and len(found) != count:
+            raise XlaError(f"{name} for {len(found)} processes, there are {count}")
+    programs = [
+        Program(
+            module,
+            () if arguments is None else arguments[number],
+            entry,
+            Host() if hosts is None else hosts[number],
+        )
+        for number in range(count)
+    ]
+    rows = [programs[r * partitions : (r + 1) * partitions] for r in range(replicas)]
+    return run_programs(rows, **options)
+
+
+def run_programs(
+    programs: Sequence[Sequence[Program]], **options: Unpack[RunOptions]
+) -> list[tuple[Value, ...]]:
+    """
+    The results of processes that run programs of their own, replica by replica.
+
+    `programs` has one row per replica and in each one program per partition. Collectives of
+    different programs meet if they are of one kind and have one channel, or none.
+
+    Raises XlaError where the rows differ in length, where any process does, and where the processes
+    wait forever.
+    """
+    if len({len(row) for row in programs}) > 1:
+        raise XlaError("replicas have different numbers of partitions")
+    grid = ProcessGrid(len(programs), len(programs[0]) if programs else 0)
+    in_row = list(chain.from_iterable(programs))
+    same_program = len({(program.module, program.entry) for program in in_row}) == 1
+    runs = {
+        place: prepared(
+            program.module,
+            program.arguments,
+            program.entry,
+            Process(grid, place, program.host, same_program),
+            **options,
+        )
+        for place, program in zip(grid.places, in_row, strict=True)
+    }
+    return grid.run(runs)

@@ -1,13 +1,17 @@
 """What reductions compute: a left fold in row-major order of the reduced positions.
 
-Sums of floats are blocked, and what is added or multiplied is accumulated in at least f32 ((RC4)).
-Windows and `map` too.
+Windows and `map` too. What is added or multiplied is accumulated in at least f32, and sums of
+floats are blocked, as (RC4) has them: terms are added in their order within a block of `BLOCK`, and
+the sums of blocks in pairs, pairs of pairs, and so on. So a sum of n terms is off by at most
+`(BLOCK + log2(n)) u Σ|x|`, with the unit roundoff u of the type.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from xdsl.interpreter import Interpreter, PythonValues
@@ -16,18 +20,161 @@ from xdsl.ir import Region
 from xla_dialect.analysis.computations import accumulates
 from xla_dialect.literals.arrays import Array
 from xla_dialect.op import Ints, XlaOp
-from xla_dialect.ops import elementwise_binary as binary
+from xla_dialect.ops import elementwise
 from xla_dialect.ops import reduction as ops
 from xla_dialect.ops.reduction import only_operation
-from xla_dialect.reference.blocked_sums import BlockedSum, blocked_sum
-from xla_dialect.reference.computations import ArrayFunction, on_arrays
-from xla_dialect.reference.elementwise_binary import BINARY
+from xla_dialect.reference.control_flow import ArrayFunction, on_arrays
+from xla_dialect.reference.elementwise import BINARY
 from xla_dialect.reference.gather_scatter import EXTREMES, UFUNCS, update_at
 from xla_dialect.reference.registration import registration
 from xla_dialect.reference.rounding import Function, rounded, widened
-from xla_dialect.reference.windows import boxes
 from xla_dialect.shapes import size_arithmetic as shapes
-from xla_dialect.shapes.window import Window
+from xla_dialect.shapes.window import Window, WindowDimension
+
+BLOCK = 16
+"""So many terms are added one after the other."""
+
+
+@dataclass
+class BlockedSum:
+    """A sum of arrays that come one by one, or what it is of none."""
+
+    nothing: Array
+    _block: Array | None = None
+    _count: int = 0
+    """How many terms the block has."""
+    _pairs: list[tuple[int, Array]] = field(default_factory=list[tuple[int, Array]])
+    """Sums of 2^k blocks with their k, which descends."""
+
+    def add(self, term: Array) -> None:
+        """Adds one term."""
+        self._block = term if self._block is None else self._block + term
+        self._count += 1
+        if self._count == BLOCK:
+            self.add_blocks(self._block)
+            self._block, self._count = None, 0
+
+    def add_blocks(self, total: Array, level: int = 0) -> None:
+        """Adds what `2 ** level` whole blocks amount to; no block has been begun."""
+        while self._pairs and self._pairs[-1][0] == level:
+            total = self._pairs.pop()[1] + total
+            level += 1
+        self._pairs.append((level, total))
+
+    def total(self) -> Array:
+        """The sum of all terms so far."""
+        parts = [pair for _, pair in self._pairs]
+        if self._block is not None:
+            parts.append(self._block)
+        result = parts.pop() if parts else self.nothing
+        while parts:
+            result = parts.pop() + result
+        return result
+
+
+def blocked_sum(x: Array) -> Array:
+    """The sum over axis 0, which has at least one position, with the bits of `BlockedSum`."""
+    whole = len(x) // BLOCK
+    blocks = x[: whole * BLOCK].reshape((whole, BLOCK, *x.shape[1:]))
+    sums = [_in_order(blocks.swapaxes(0, 1))] if whole else []
+    if len(x) > whole * BLOCK:
+        sums.append(_in_order(x[whole * BLOCK :])[None])
+    total = np.concatenate(sums)
+    while len(total) > 1:
+        odd = total[len(total) & ~1 :]
+        total = np.concatenate((total[: len(total) & ~1 : 2] + total[1::2], odd))
+    return total[0]
+
+
+def _in_order(x: Array) -> Array:
+    total = x[0]
+    for term in x[1:]:
+        total = total + term
+    return total
+
+
+Box = tuple[slice, ...]
+
+
+@dataclass(frozen=True)
+class WindowOverlap:
+    """
+    Where one element of a window dimension meets elements of the base, and not padding or holes.
+
+    Placement `placements[j]` of the window has base element `base[j]` at this element.
+    """
+
+    element: int
+    placements: slice
+    base: slice
+
+
+def meetings(dimension: WindowDimension, size: int) -> list[WindowOverlap]:
+    """What each element of a window dimension meets, in order; none for those that meet nothing."""
+    count = dimension.placements(size)
+    if not count or not size:
+        return []
+    found = (_meeting(dimension, size, count, k) for k in _candidates(dimension, size, count))
+    return [meeting for meeting in found if meeting is not None]
+
+
+def _meeting(
+    dimension: WindowDimension, size: int, count: int, element: int
+) -> WindowOverlap | None:
+    """
+    All (p, i) with `p * stride + element * window_dilation - padding_low = i * base_dilation`.
+
+    Placements p have the distance `base_dilation / gcd`, base elements i `stride / gcd`.
+    """
+    stride, holes = dimension.stride, dimension.base_dilation
+    shift = element * dimension.window_dilation - dimension.padding_low
+    divisor = math.gcd(stride, holes)
+    if shift % divisor:
+        return None
+    step = holes // divisor
+    residue = -shift // divisor * pow(stride // divisor, -1, step) % step
+    lowest = max(0, -(shift // stride))
+    first = lowest + (residue - lowest) % step
+    last = min(count - 1, ((size - 1) * holes - shift) // stride)
+    if first > last:
+        return None
+    last -= (last - first) % step
+    begin, end = ((p * stride + shift) // holes for p in (first, last))
+    taken = slice(begin, end + 1, stride // divisor)
+    return WindowOverlap(element, slice(first, last + 1, step), taken)
+
+
+def _candidates(dimension: WindowDimension, size: int, count: int) -> Iterable[int]:
+    """
+    The elements of a window dimension that may meet the base, ascending.
+
+    Windows much larger than the base are legal, so the elements are not simply counted.
+    """
+    low, dilation = dimension.padding_low, dimension.window_dilation
+    begin = max(0, -(((count - 1) * dimension.stride - low) // dilation))
+    end = min(dimension.size, ((size - 1) * dimension.base_dilation + low) // dilation + 1)
+    if end - begin <= count * size:
+        return range(begin, end)
+    places = np.arange(size, dtype=object) * dimension.base_dilation + low
+    starts = np.arange(count, dtype=object) * dimension.stride
+    distances = set(np.subtract.outer(places, starts).reshape(-1).tolist())
+    elements = (distance // dilation for distance in distances if distance % dilation == 0)
+    return sorted(element for element in elements if begin <= element < end)
+
+
+def boxes(window: Window, sizes: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Box, Box]]:
+    """
+    For every element of a window, in row-major order: its index, placements, and base elements.
+
+    Elements that meet nothing of a base of these sizes are left out.
+    """
+    rows = [meetings(d, size) for d, size in zip(window.dimensions, sizes, strict=True)]
+    for row in itertools.product(*rows):
+        yield (
+            tuple(meeting.element for meeting in row),
+            tuple(meeting.placements for meeting in row),
+            tuple(meeting.base for meeting in row),
+        )
 
 
 def fold_in_any_order(ufunc: np.ufunc, x: Array) -> Array:
@@ -78,9 +225,9 @@ def known_fold(operation: type[XlaOp] | None, init: Array, x: Array) -> Array | 
     elif operation in UFUNCS and widened(x[:0]).dtype.kind in "biu":
         # Integers that wrap, and logical values.
         found = fold_in_any_order(UFUNCS[operation], x)
-    elif operation is binary.AddOp:
+    elif operation is elementwise.AddOp:
         found = blocked_sum(x)
-    elif operation is binary.MultiplyOp:
+    elif operation is elementwise.MultiplyOp:
         return _product(init, x)
     else:
         return None
@@ -176,7 +323,7 @@ def reduce_window(
     totals: list[Array] = [
         np.full(sizes, init, init.dtype) for init in in_accumulator(to_apply, init_values)
     ]
-    if only_operation(to_apply.block) is binary.AddOp and arrays[0].dtype.kind in "fc":
+    if only_operation(to_apply.block) is elementwise.AddOp and arrays[0].dtype.kind in "fc":
         totals[0] += _window_sums(arrays[0], window, sizes)
         return (rounded(totals[0], dtypes[0]),)
     function = on_arrays(interpreter, to_apply, "to_apply")

@@ -18,12 +18,12 @@ from xla_dialect.analysis.comparators import SortKey, needed_operations, sort_ke
 from xla_dialect.attributes import ComparisonType
 from xla_dialect.literals.arrays import Array
 from xla_dialect.ops import sorting as ops
-from xla_dialect.reference.computations import (
+from xla_dialect.reference.control_flow import (
     ArrayFunction,
     is_elementwise,
     on_arrays,
 )
-from xla_dialect.reference.elementwise_binary import total_order_key
+from xla_dialect.reference.elementwise import total_order_key
 from xla_dialect.reference.registration import registration
 from xla_dialect.reference.rounding import widened
 

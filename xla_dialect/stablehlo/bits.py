@@ -14,8 +14,8 @@ from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.ops.data_movement import BroadcastOp
-from xla_dialect.ops.elementwise_binary import AndOp, CompareOp, OrOp, ShiftLeftOp
-from xla_dialect.ops.elementwise_binary import ShiftRightLogicalOp as ShiftRightOp
+from xla_dialect.ops.elementwise import AndOp, CompareOp, OrOp, ShiftLeftOp
+from xla_dialect.ops.elementwise import ShiftRightLogicalOp as ShiftRightOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.shapes.size_arithmetic import compatible
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of

@@ -15,9 +15,7 @@ from xla_dialect.attributes import (
     ComparisonTypeAttr,
 )
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import elementwise_binary as binary
-from xla_dialect.ops import elementwise_ternary as ternary
-from xla_dialect.ops import elementwise_unary as unary
+from xla_dialect.ops import elementwise
 from xla_dialect.ops.conversion import BitcastConvertOp
 from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.stablehlo.conversion import NO_DIMENSIONS, Conversion
@@ -40,8 +38,8 @@ from xla_dialect.types import (
 )
 
 ORDERS: Mapping[type[XlaOp], ComparisonDirection] = {
-    binary.MaximumOp: ComparisonDirection.GT,
-    binary.MinimumOp: ComparisonDirection.LT,
+    elementwise.MaximumOp: ComparisonDirection.GT,
+    elementwise.MinimumOp: ComparisonDirection.LT,
 }
 """What takes the greater, or the less, of two values; the order is that of (real, imaginary)."""
 
@@ -62,19 +60,19 @@ def is_complex(value: SSAValue) -> bool:
 
 def convert_maximum(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.maximum`."""
-    return emit_ordered(binary.MaximumOp, op, conversion, conversion.operands(op))
+    return emit_ordered(elementwise.MaximumOp, op, conversion, conversion.operands(op))
 
 
 def convert_minimum(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.minimum`."""
-    return emit_ordered(binary.MinimumOp, op, conversion, conversion.operands(op))
+    return emit_ordered(elementwise.MinimumOp, op, conversion, conversion.operands(op))
 
 
 def convert_clamp(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.clamp`: of complex numbers the minimum of a maximum; bounds may be scalars."""
     operands = conversion.operands(op)
     if not is_complex(operands[1]):
-        return conversion.emit(ternary.ClampOp, operands, conversion.result_types(op))
+        return conversion.emit(elementwise.ClampOp, operands, conversion.result_types(op))
     type_ = cast(Array, operands[1].type)
     for i in (0, 2):
         if is_scalar(operands[i].type, type_.element_type) and type_.shape.data:
@@ -112,7 +110,7 @@ def emit_comparison(
     is_float = type_ in (None, ComparisonTypeAttr(ComparisonType.FLOAT))
     if direction.data not in _STRICT or not is_complex(operands[0]) or not is_float:
         return conversion.emit(
-            binary.CompareOp, operands, conversion.result_types(op), dict(properties)
+            elementwise.CompareOp, operands, conversion.result_types(op), dict(properties)
         )
     x, y = _terms(op, conversion, operands)
     return [_returned(op, conversion, _in_order(x, y, direction.data))]
@@ -139,14 +137,14 @@ def convert_cbrt(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]
     """`stablehlo.cbrt`: of complex numbers the principal root, by radius and angle in f64."""
     operands = conversion.operands(op)
     if not is_complex(operands[0]):
-        return conversion.emit(unary.CbrtOp, operands, conversion.result_types(op))
+        return conversion.emit(elementwise.CbrtOp, operands, conversion.result_types(op))
     (z,) = _terms(op, conversion, operands)
     x = z.converted(ComplexType(f64))
     angle = x.imag().arctangent(x.real()) / 3.0
-    radius = abs(x).apply(unary.CbrtOp)
+    radius = abs(x).apply(elementwise.CbrtOp)
     # An infinite radius times the sine of no angle is none.
-    imaginary = angle.equals(0.0).where(angle, radius * angle.apply(unary.SineOp))
-    root = (radius * angle.apply(unary.CosineOp)).complex(imaginary, x.type)
+    imaginary = angle.equals(0.0).where(angle, radius * angle.apply(elementwise.SineOp))
+    root = (radius * angle.apply(elementwise.CosineOp)).complex(imaginary, x.type)
     return [_returned(op, conversion, root.converted(z.element_type))]
 
 

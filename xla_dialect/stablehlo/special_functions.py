@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from xla_dialect.ops import elementwise_unary as unary
+from xla_dialect.ops import elementwise
 from xla_dialect.stablehlo.special_coefficients import (
     BESSEL_I1E_FAR,
     BESSEL_I1E_NEAR,
@@ -85,7 +85,7 @@ def erf_inv_f32(x: Term) -> Term:
 
 
 def _giles_argument(x: Term) -> Term:
-    inner = (-x * x).apply(unary.LogPlusOneOp)
+    inner = (-x * x).apply(elementwise.LogPlusOneOp)
     return -(abs(x) < 0.5).where(inner, _log_of_complement(x))
 
 
@@ -112,7 +112,7 @@ def erfc(x: Term) -> Term:
     scaled = approximate((size - 4.0) / (size + 4.0), ERFC)
     tail = decay * scaled / (size * 2.0 + 1.0)
     far = (x < 0.0).where(2.0 - tail, tail)
-    near = 1.0 - x.apply(unary.ErfOp)
+    near = 1.0 - x.apply(elementwise.ErfOp)
     return ((abs(x) < 0.5) | x.differs(x)).where(near, far)
 
 
@@ -142,7 +142,7 @@ def log_gamma(x: Term) -> Term:
     reflected = x < 0.5
     y = reflected.where(1.0 - x, x)
     positive = (y < 4.5).where(_tabulated_log_gamma(y), _stirling(y))
-    sine = (_distance_to_integer(x) * math.pi).apply(unary.SineOp)
+    sine = (_distance_to_integer(x) * math.pi).apply(elementwise.SineOp)
     result = reflected.where((math.pi / abs(sine)).log() - positive, positive)
     return abs(x).equals(math.inf).where(abs(x), result)
 
@@ -176,7 +176,7 @@ def _stirling(x: Term) -> Term:
 
 def _distance_to_integer(x: Term) -> Term:
     """The argument minus the nearest integer: exact; sin πx and tan πx only change in sign."""
-    return x - x.apply(unary.RoundNearestEvenOp)
+    return x - x.apply(elementwise.RoundNearestEvenOp)
 
 
 def digamma(x: Term) -> Term:
@@ -197,7 +197,7 @@ def digamma(x: Term) -> Term:
     coefficients = [float(b / (2 * k)) for k, b in enumerate(_BERNOULLI[:8], start=1)]
     positive = y.log() - 0.5 / y - inverse * inverse.polynomial(coefficients) - total
     rest = _distance_to_integer(x)
-    mirrored = positive - math.pi / (rest * math.pi).apply(unary.TanOp)
+    mirrored = positive - math.pi / (rest * math.pi).apply(elementwise.TanOp)
     pole = reflected & rest.equals(0.0)
     result = reflected.where(mirrored, (x.equals(math.inf)).where(x, positive))
     return pole.where(x.number(math.nan), result)

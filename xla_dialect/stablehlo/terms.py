@@ -18,9 +18,7 @@ from xdsl.ir import Attribute, SSAValue
 from xla_dialect.attributes import ComparisonDirection, ComparisonDirectionAttr
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import conversion as conversions
-from xla_dialect.ops import elementwise_binary as binary
-from xla_dialect.ops import elementwise_ternary as ternary
-from xla_dialect.ops import elementwise_unary as unary
+from xla_dialect.ops import elementwise
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.stablehlo.conversion import NO_DIMENSIONS, Conversion
@@ -106,59 +104,59 @@ class Term:
         return self.terms.number(number, self.element_type)
 
     def __add__(self, other: Operand) -> Term:
-        return self._emit(binary.AddOp, other)
+        return self._emit(elementwise.AddOp, other)
 
     def __radd__(self, other: float) -> Term:
         return self._beside(other) + self
 
     def __sub__(self, other: Operand) -> Term:
-        return self._emit(binary.SubtractOp, other)
+        return self._emit(elementwise.SubtractOp, other)
 
     def __rsub__(self, other: float) -> Term:
         return self._beside(other) - self
 
     def __mul__(self, other: Operand) -> Term:
-        return self._emit(binary.MultiplyOp, other)
+        return self._emit(elementwise.MultiplyOp, other)
 
     def __rmul__(self, other: float) -> Term:
         return self._beside(other) * self
 
     def __truediv__(self, other: Operand) -> Term:
-        return self._emit(binary.DivideOp, other)
+        return self._emit(elementwise.DivideOp, other)
 
     def __rtruediv__(self, other: float) -> Term:
         return self._beside(other) / self
 
     def __pow__(self, other: Operand) -> Term:
-        return self._emit(binary.PowerOp, other)
+        return self._emit(elementwise.PowerOp, other)
 
     def __mod__(self, other: Operand) -> Term:
         """The remainder with the sign of the dividend."""
-        return self._emit(binary.RemainderOp, other)
+        return self._emit(elementwise.RemainderOp, other)
 
     def __and__(self, other: Operand) -> Term:
-        return self._emit(binary.AndOp, other)
+        return self._emit(elementwise.AndOp, other)
 
     def __or__(self, other: Operand) -> Term:
-        return self._emit(binary.OrOp, other)
+        return self._emit(elementwise.OrOp, other)
 
     def __xor__(self, other: Operand) -> Term:
-        return self._emit(binary.XorOp, other)
+        return self._emit(elementwise.XorOp, other)
 
     def __neg__(self) -> Term:
-        return self._emit(unary.NegateOp)
+        return self._emit(elementwise.NegateOp)
 
     def __abs__(self) -> Term:
         type_ = array_like(self.type, component_type(self.element_type))
-        return self._emit(unary.AbsOp, type_=type_)
+        return self._emit(elementwise.AbsOp, type_=type_)
 
     def __invert__(self) -> Term:
-        return self._emit(unary.NotOp)
+        return self._emit(elementwise.NotOp)
 
     def compare(self, direction: ComparisonDirection, other: Operand) -> Term:
         """Whether the elements compare so."""
         found = self.terms.conversion.emit(
-            binary.CompareOp,
+            elementwise.CompareOp,
             [self.value, self._beside(other).value],
             [array_like(self.type, PRED)],
             {"direction": ComparisonDirectionAttr(direction)},
@@ -193,19 +191,19 @@ class Term:
         """This where the predicate holds, else the other."""
         values = [predicate.value, self.value, self._beside(otherwise).value]
         conversion = self.terms.conversion
-        return Term(self.terms, conversion.emit(ternary.SelectOp, values, [self.type])[0])
+        return Term(self.terms, conversion.emit(elementwise.SelectOp, values, [self.type])[0])
 
     def maximum(self, other: Operand) -> Term:
         """The larger one."""
-        return self._emit(binary.MaximumOp, other)
+        return self._emit(elementwise.MaximumOp, other)
 
     def minimum(self, other: Operand) -> Term:
         """The smaller one."""
-        return self._emit(binary.MinimumOp, other)
+        return self._emit(elementwise.MinimumOp, other)
 
     def arctangent(self, other: Operand) -> Term:
         """`atan2(self, other)`."""
-        return self._emit(binary.Atan2Op, other)
+        return self._emit(elementwise.Atan2Op, other)
 
     def apply(self, op_class: type[XlaOp]) -> Term:
         """An elementwise operation whose result has the type of its operand."""
@@ -213,35 +211,35 @@ class Term:
 
     def sqrt(self) -> Term:
         """The square root."""
-        return self._emit(unary.SqrtOp)
+        return self._emit(elementwise.SqrtOp)
 
     def exp(self) -> Term:
         """The exponential."""
-        return self._emit(unary.ExponentialOp)
+        return self._emit(elementwise.ExponentialOp)
 
     def log(self) -> Term:
         """The natural logarithm."""
-        return self._emit(unary.LogOp)
+        return self._emit(elementwise.LogOp)
 
     def floor(self) -> Term:
         """The next integer below."""
-        return self._emit(unary.FloorOp)
+        return self._emit(elementwise.FloorOp)
 
     def real(self) -> Term:
         """The real part."""
         return self._emit(
-            unary.RealOp, type_=array_like(self.type, component_type(self.element_type))
+            elementwise.RealOp, type_=array_like(self.type, component_type(self.element_type))
         )
 
     def imag(self) -> Term:
         """The imaginary part."""
         return self._emit(
-            unary.ImagOp, type_=array_like(self.type, component_type(self.element_type))
+            elementwise.ImagOp, type_=array_like(self.type, component_type(self.element_type))
         )
 
     def complex(self, imag: Term, type_: Attribute) -> Term:
         """The complex number with this real part, of a complex array type."""
-        return self._emit(binary.ComplexOp, imag, type_=type_)
+        return self._emit(elementwise.ComplexOp, imag, type_=type_)
 
     def converted(self, element_type: Attribute) -> Term:
         """The same numbers in another element type."""

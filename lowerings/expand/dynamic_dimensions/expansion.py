@@ -36,7 +36,7 @@ from xla_dialect.ops.control_flow import ConditionalOp, ReturnOp, WhileOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp, SetDimensionSizeOp
-from xla_dialect.ops.elementwise_binary import AndOp, CompareOp
+from xla_dialect.ops.elementwise import AndOp, CompareOp
 from xla_dialect.types import S32, Array, array, extents, flatten, is_array, without_bounds
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.operation_table import OperationTable

@@ -14,7 +14,7 @@ from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.dimensions import FactorType
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import decode
-from xla_dialect.ops.elementwise_binary import AddOp
+from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp, only_operation
 from xla_dialect.ops.sorting import SortOp
 from xla_dialect.xdsl.operation_table import OperationTable

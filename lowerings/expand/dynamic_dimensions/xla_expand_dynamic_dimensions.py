@@ -30,7 +30,7 @@ from xla_dialect.ops.dynamic_shapes import (
     GetDimensionSizeOp,
     SetDimensionSizeOp,
 )
-from xla_dialect.ops.elementwise_binary import MinimumOp
+from xla_dialect.ops.elementwise import MinimumOp
 from xla_dialect.shapes.size_arithmetic import is_dynamic
 from xla_dialect.text.shapes import parse_type, spell_entry_layout
 from xla_dialect.types import (

@@ -11,9 +11,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from lowerings.xla_to_linalg import (
     conversion,
-    elementwise_binary,
-    elementwise_ternary,
-    elementwise_unary,
+    elementwise,
 )
 from lowerings.xla_to_linalg.dense import scalar_of
 from lowerings.xla_to_linalg.scalar_functions.element_functions import (
@@ -34,8 +32,7 @@ from xla_dialect.ops.data_movement import (
     ReverseOp,
     TransposeOp,
 )
-from xla_dialect.ops.elementwise_binary import CompareOp
-from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
+from xla_dialect.ops.elementwise import ClampOp, CompareOp, SelectOp
 from xla_dialect.types import element_class, is_scalar
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import append
@@ -70,14 +67,14 @@ ELEMENTWISE = (
         {
             op_class: _elementwise(function)
             for op_class, function in (
-                *elementwise_unary.FUNCTIONS.items(),
-                *elementwise_binary.FUNCTIONS.items(),
-                (ClampOp, elementwise_ternary.CLAMP),
+                *elementwise.UNARY.items(),
+                *elementwise.BINARY.items(),
+                (ClampOp, elementwise.CLAMP),
             )
         }
     )
-    .add(CompareOp, elementwise_binary.compare)
-    .add(SelectOp, elementwise_ternary.select)
+    .add(CompareOp, elementwise.compare)
+    .add(SelectOp, elementwise.select)
     .add(ConvertOp, conversion.convert)
     .add(ReducePrecisionOp, conversion.reduce_precision)
 )

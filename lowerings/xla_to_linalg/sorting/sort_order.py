@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import IntegerType, i1
 from xdsl.ir import Attribute, Block, SSAValue
 
 from lowerings.ir.float_formats import Specials, small_float
-from lowerings.xla_to_linalg.elementwise_binary import total_order_key
+from lowerings.xla_to_linalg.elementwise import total_order_key
 from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
 from lowerings.xla_to_linalg.scalar_functions.scalar_operations import (
     inline_computation,

@@ -11,10 +11,10 @@ from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import elementwise_unary as unary
+from xla_dialect.ops import elementwise
 from xla_dialect.ops.control_flow import ScanOp
 from xla_dialect.ops.data_movement import BroadcastOp, ReshapeOp
-from xla_dialect.ops.elementwise_ternary import SelectOp
+from xla_dialect.ops.elementwise import SelectOp
 from xla_dialect.shapes.broadcasting import expansion
 from xla_dialect.stablehlo import special_functions as special
 from xla_dialect.stablehlo.complex_numbers import emit_comparison, emit_ordered
@@ -75,7 +75,7 @@ def arctangent(x: Term) -> Term:
     """`chlo.atan`; `atan z = -i atanh iz`, for `atan2` of complex numbers overflows and cancels."""
     if not element_class(x.element_type) & COMPLEX:
         return x.arctangent(1.0)
-    turned = (-x.imag()).complex(x.real(), x.type).apply(unary.AtanhOp)
+    turned = (-x.imag()).complex(x.real(), x.type).apply(elementwise.AtanhOp)
     return turned.imag().complex(-turned.real(), x.type)
 
 
@@ -97,9 +97,9 @@ def asin_acos_kernel(z: Term) -> Term:
 
     With `asin z = u + iv` that is `cos u cosh v + i |v|`.
     """
-    arcsine = z.apply(unary.AsinOp)
+    arcsine = z.apply(elementwise.AsinOp)
     u, v = arcsine.real(), arcsine.imag()
-    real = u.apply(unary.CosineOp) * v.apply(unary.CoshOp)
+    real = u.apply(elementwise.CosineOp) * v.apply(elementwise.CoshOp)
     return real.complex(abs(v), z.type)
 
 

@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 
 from xla_dialect.ops.conversion import BitcastConvertOp
 from xla_dialect.ops.data_movement import ReshapeOp
-from xla_dialect.ops.elementwise_unary import AbsOp
+from xla_dialect.ops.elementwise import AbsOp
 from xla_dialect.shapes.size_arithmetic import compatible
 from xla_dialect.stablehlo.bits import convert_bits
 from xla_dialect.stablehlo.complex_numbers import (

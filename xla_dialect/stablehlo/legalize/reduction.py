@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.creation import ConstantOp
-from xla_dialect.ops.elementwise_binary import AddOp
+from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.shapes.size_arithmetic import without
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of

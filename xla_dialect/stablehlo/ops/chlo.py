@@ -37,8 +37,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import elementwise_binary as binary
-from xla_dialect.ops import elementwise_unary as unary
+from xla_dialect.ops import elementwise
 from xla_dialect.shapes.broadcasting import broadcast_shape, matched_dimensions
 from xla_dialect.stablehlo.attributes import ChloComparisonDirectionAttr, ChloComparisonTypeAttr
 from xla_dialect.stablehlo.op import StableHloOp
@@ -103,16 +102,16 @@ class BinaryOp(FunctionOp):
     rhs = operand_def()
 
 
-AcosOp = same_as(unary.AcosOp, UnaryOp)
-AcoshOp = same_as(unary.AcoshOp, UnaryOp)
-AsinOp = same_as(unary.AsinOp, UnaryOp)
-AsinhOp = same_as(unary.AsinhOp, UnaryOp)
-AtanhOp = same_as(unary.AtanhOp, UnaryOp)
-CoshOp = same_as(unary.CoshOp, UnaryOp)
-ErfOp = same_as(unary.ErfOp, UnaryOp)
-SinhOp = same_as(unary.SinhOp, UnaryOp)
-TanOp = same_as(unary.TanOp, UnaryOp)
-MulhiOp = same_as(binary.MulhiOp, BinaryOp)
+AcosOp = same_as(elementwise.AcosOp, UnaryOp)
+AcoshOp = same_as(elementwise.AcoshOp, UnaryOp)
+AsinOp = same_as(elementwise.AsinOp, UnaryOp)
+AsinhOp = same_as(elementwise.AsinhOp, UnaryOp)
+AtanhOp = same_as(elementwise.AtanhOp, UnaryOp)
+CoshOp = same_as(elementwise.CoshOp, UnaryOp)
+ErfOp = same_as(elementwise.ErfOp, UnaryOp)
+SinhOp = same_as(elementwise.SinhOp, UnaryOp)
+TanOp = same_as(elementwise.TanOp, UnaryOp)
+MulhiOp = same_as(elementwise.MulhiOp, BinaryOp)
 
 
 def one_type(
@@ -338,26 +337,26 @@ def _sizes(types: Sequence[Attribute]) -> list[tuple[int, ...]]:
     return [sizes_of(cast(Array, type_)) for type_ in found]
 
 
-BroadcastAddOp = same_as(binary.AddOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastAndOp = same_as(binary.AndOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastAtan2Op = same_as(binary.Atan2Op, BroadcastingBinaryOp, "broadcast_")
-BroadcastComplexOp = same_as(binary.ComplexOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastDivideOp = same_as(binary.DivideOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastMaximumOp = same_as(binary.MaximumOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastMinimumOp = same_as(binary.MinimumOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastMultiplyOp = same_as(binary.MultiplyOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastOrOp = same_as(binary.OrOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastPowerOp = same_as(binary.PowerOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastRemainderOp = same_as(binary.RemainderOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastShiftLeftOp = same_as(binary.ShiftLeftOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastAddOp = same_as(elementwise.AddOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastAndOp = same_as(elementwise.AndOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastAtan2Op = same_as(elementwise.Atan2Op, BroadcastingBinaryOp, "broadcast_")
+BroadcastComplexOp = same_as(elementwise.ComplexOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastDivideOp = same_as(elementwise.DivideOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastMaximumOp = same_as(elementwise.MaximumOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastMinimumOp = same_as(elementwise.MinimumOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastMultiplyOp = same_as(elementwise.MultiplyOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastOrOp = same_as(elementwise.OrOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastPowerOp = same_as(elementwise.PowerOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastRemainderOp = same_as(elementwise.RemainderOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastShiftLeftOp = same_as(elementwise.ShiftLeftOp, BroadcastingBinaryOp, "broadcast_")
 BroadcastShiftRightArithmeticOp = same_as(
-    binary.ShiftRightArithmeticOp, BroadcastingBinaryOp, "broadcast_"
+    elementwise.ShiftRightArithmeticOp, BroadcastingBinaryOp, "broadcast_"
 )
 BroadcastShiftRightLogicalOp = same_as(
-    binary.ShiftRightLogicalOp, BroadcastingBinaryOp, "broadcast_"
+    elementwise.ShiftRightLogicalOp, BroadcastingBinaryOp, "broadcast_"
 )
-BroadcastSubtractOp = same_as(binary.SubtractOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastXorOp = same_as(binary.XorOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastSubtractOp = same_as(elementwise.SubtractOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastXorOp = same_as(elementwise.XorOp, BroadcastingBinaryOp, "broadcast_")
 
 
 @irdl_op_definition

@@ -34,10 +34,7 @@ from xdsl.traits import Pure
 from xla_dialect import attributes
 from xla_dialect.attributes import ComparisonDirection
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import conversion
-from xla_dialect.ops import elementwise_binary as binary
-from xla_dialect.ops import elementwise_ternary as ternary
-from xla_dialect.ops import elementwise_unary as unary
+from xla_dialect.ops import conversion, elementwise
 from xla_dialect.stablehlo.attributes import (
     ComparisonDirectionAttr,
     ComparisonType,
@@ -123,7 +120,7 @@ class AbsOp(UnaryOp):
     """`|x|`; of a complex operand the real modulus. Unsigned integers have none."""
 
     name = "stablehlo.abs"
-    SAME: ClassVar = unary.AbsOp
+    SAME: ClassVar = elementwise.AbsOp
 
     def xla_operand_types(self, types: Sequence[Attribute]) -> Sequence[Attribute]:
         """The same types; raises Violation for unsigned integers, which HLO takes too."""
@@ -135,47 +132,47 @@ class AbsOp(UnaryOp):
         return types
 
 
-CbrtOp = same_as(unary.CbrtOp, AccurateUnaryOp)
-CeilOp = same_as(unary.CeilOp, UnaryOp)
+CbrtOp = same_as(elementwise.CbrtOp, AccurateUnaryOp)
+CeilOp = same_as(elementwise.CeilOp, UnaryOp)
 ConvertOp = same_as(conversion.ConvertOp, UnaryOp)
-CosineOp = same_as(unary.CosineOp, AccurateUnaryOp)
-CountLeadingZerosOp = same_as(unary.CountLeadingZerosOp, UnaryOp)
-ExponentialMinusOneOp = same_as(unary.ExponentialMinusOneOp, AccurateUnaryOp)
-ExponentialOp = same_as(unary.ExponentialOp, AccurateUnaryOp)
-FloorOp = same_as(unary.FloorOp, UnaryOp)
-ImagOp = same_as(unary.ImagOp, UnaryOp)
-IsFiniteOp = same_as(unary.IsFiniteOp, UnaryOp)
-LogOp = same_as(unary.LogOp, AccurateUnaryOp)
-LogPlusOneOp = same_as(unary.LogPlusOneOp, AccurateUnaryOp)
-LogisticOp = same_as(unary.LogisticOp, AccurateUnaryOp)
-NegateOp = same_as(unary.NegateOp, UnaryOp)
-NotOp = same_as(unary.NotOp, UnaryOp)
-PopcntOp = same_as(unary.PopcntOp, UnaryOp)
-RealOp = same_as(unary.RealOp, UnaryOp)
-RoundNearestAfzOp = same_as(unary.RoundNearestAfzOp, UnaryOp)
-RoundNearestEvenOp = same_as(unary.RoundNearestEvenOp, UnaryOp)
-RsqrtOp = same_as(unary.RsqrtOp, AccurateUnaryOp)
-SignOp = same_as(unary.SignOp, UnaryOp)
-SineOp = same_as(unary.SineOp, AccurateUnaryOp)
-SqrtOp = same_as(unary.SqrtOp, AccurateUnaryOp)
-TanOp = same_as(unary.TanOp, AccurateUnaryOp)
-TanhOp = same_as(unary.TanhOp, AccurateUnaryOp)
+CosineOp = same_as(elementwise.CosineOp, AccurateUnaryOp)
+CountLeadingZerosOp = same_as(elementwise.CountLeadingZerosOp, UnaryOp)
+ExponentialMinusOneOp = same_as(elementwise.ExponentialMinusOneOp, AccurateUnaryOp)
+ExponentialOp = same_as(elementwise.ExponentialOp, AccurateUnaryOp)
+FloorOp = same_as(elementwise.FloorOp, UnaryOp)
+ImagOp = same_as(elementwise.ImagOp, UnaryOp)
+IsFiniteOp = same_as(elementwise.IsFiniteOp, UnaryOp)
+LogOp = same_as(elementwise.LogOp, AccurateUnaryOp)
+LogPlusOneOp = same_as(elementwise.LogPlusOneOp, AccurateUnaryOp)
+LogisticOp = same_as(elementwise.LogisticOp, AccurateUnaryOp)
+NegateOp = same_as(elementwise.NegateOp, UnaryOp)
+NotOp = same_as(elementwise.NotOp, UnaryOp)
+PopcntOp = same_as(elementwise.PopcntOp, UnaryOp)
+RealOp = same_as(elementwise.RealOp, UnaryOp)
+RoundNearestAfzOp = same_as(elementwise.RoundNearestAfzOp, UnaryOp)
+RoundNearestEvenOp = same_as(elementwise.RoundNearestEvenOp, UnaryOp)
+RsqrtOp = same_as(elementwise.RsqrtOp, AccurateUnaryOp)
+SignOp = same_as(elementwise.SignOp, UnaryOp)
+SineOp = same_as(elementwise.SineOp, AccurateUnaryOp)
+SqrtOp = same_as(elementwise.SqrtOp, AccurateUnaryOp)
+TanOp = same_as(elementwise.TanOp, AccurateUnaryOp)
+TanhOp = same_as(elementwise.TanhOp, AccurateUnaryOp)
 
-AddOp = same_as(binary.AddOp, BinaryOp)
-AndOp = same_as(binary.AndOp, BinaryOp)
-Atan2Op = same_as(binary.Atan2Op, BinaryOp)
-DivideOp = same_as(binary.DivideOp, BinaryOp)
-MaximumOp = same_as(binary.MaximumOp, BinaryOp)
-MinimumOp = same_as(binary.MinimumOp, BinaryOp)
-MultiplyOp = same_as(binary.MultiplyOp, BinaryOp)
-OrOp = same_as(binary.OrOp, BinaryOp)
-PowerOp = same_as(binary.PowerOp, BinaryOp)
-RemainderOp = same_as(binary.RemainderOp, BinaryOp)
-ShiftLeftOp = same_as(binary.ShiftLeftOp, BinaryOp)
-ShiftRightArithmeticOp = same_as(binary.ShiftRightArithmeticOp, BinaryOp)
-ShiftRightLogicalOp = same_as(binary.ShiftRightLogicalOp, BinaryOp)
-SubtractOp = same_as(binary.SubtractOp, BinaryOp)
-XorOp = same_as(binary.XorOp, BinaryOp)
+AddOp = same_as(elementwise.AddOp, BinaryOp)
+AndOp = same_as(elementwise.AndOp, BinaryOp)
+Atan2Op = same_as(elementwise.Atan2Op, BinaryOp)
+DivideOp = same_as(elementwise.DivideOp, BinaryOp)
+MaximumOp = same_as(elementwise.MaximumOp, BinaryOp)
+MinimumOp = same_as(elementwise.MinimumOp, BinaryOp)
+MultiplyOp = same_as(elementwise.MultiplyOp, BinaryOp)
+OrOp = same_as(elementwise.OrOp, BinaryOp)
+PowerOp = same_as(elementwise.PowerOp, BinaryOp)
+RemainderOp = same_as(elementwise.RemainderOp, BinaryOp)
+ShiftLeftOp = same_as(elementwise.ShiftLeftOp, BinaryOp)
+ShiftRightArithmeticOp = same_as(elementwise.ShiftRightArithmeticOp, BinaryOp)
+ShiftRightLogicalOp = same_as(elementwise.ShiftRightLogicalOp, BinaryOp)
+SubtractOp = same_as(elementwise.SubtractOp, BinaryOp)
+XorOp = same_as(elementwise.XorOp, BinaryOp)
 
 
 @irdl_op_definition
@@ -183,7 +180,7 @@ class ClampOp(ElementwiseOp):
     """`min(max(operand, min), max)`; the bounds may be scalars."""
 
     name = "stablehlo.clamp"
-    SAME: ClassVar = ternary.ClampOp
+    SAME: ClassVar = elementwise.ClampOp
     min = operand_def()
     operand = operand_def()
     max = operand_def()
@@ -211,7 +208,7 @@ class SelectOp(StableHloOp):
     """`on_true` where the predicate holds, else `on_false`."""
 
     name = "stablehlo.select"
-    SAME: ClassVar = ternary.SelectOp
+    SAME: ClassVar = elementwise.SelectOp
     pred = operand_def()
     on_true = operand_def()
     on_false = operand_def()
@@ -247,7 +244,7 @@ class ComplexOp(BinaryOp):
     """The complex number with these real and imaginary parts."""
 
     name = "stablehlo.complex"
-    SAME: ClassVar = binary.ComplexOp
+    SAME: ClassVar = elementwise.ComplexOp
     custom_directives = (ComplexType,)
     assembly_format = "operands attr-dict `:` custom<ComplexType>(type(operands), type(results))"
 
@@ -266,7 +263,7 @@ class CompareOp(BinaryOp):
     """Whether the operands compare as `comparison_direction` says."""
 
     name = "stablehlo.compare"
-    SAME: ClassVar = binary.CompareOp
+    SAME: ClassVar = elementwise.CompareOp
     comparison_direction = prop_def(ComparisonDirectionAttr)
     compare_type = opt_prop_def(ComparisonTypeAttr)
     assembly_format = (
@@ -281,7 +278,7 @@ class CompareOp(BinaryOp):
     @classmethod
     def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
         """The same words."""
-        assert isinstance(op, binary.CompareOp)
+        assert isinstance(op, elementwise.CompareOp)
         found: dict[str, Attribute] = {
             "comparison_direction": ComparisonDirectionAttr(op.direction.data)
         }

@@ -38,7 +38,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import elementwise_binary as binary
+from xla_dialect.ops import elementwise
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops.creation import LiteralOp
 from xla_dialect.stablehlo.source import integers_of
@@ -128,7 +128,7 @@ class AddIOp(ArithmeticOp):
     """The sum."""
 
     name = "arith.addi"
-    APPLIED: ClassVar = binary.AddOp
+    APPLIED: ClassVar = elementwise.AddOp
 
 
 @irdl_op_definition
@@ -136,7 +136,7 @@ class DivSIOp(ArithmeticOp):
     """The quotient, rounded to zero."""
 
     name = "arith.divsi"
-    APPLIED: ClassVar = binary.DivideOp
+    APPLIED: ClassVar = elementwise.DivideOp
 
 
 @irdl_op_definition
@@ -144,7 +144,7 @@ class MaxSIOp(ArithmeticOp):
     """The larger one."""
 
     name = "arith.maxsi"
-    APPLIED: ClassVar = binary.MaximumOp
+    APPLIED: ClassVar = elementwise.MaximumOp
 
 
 @irdl_op_definition
@@ -152,7 +152,7 @@ class MinSIOp(ArithmeticOp):
     """The smaller one."""
 
     name = "arith.minsi"
-    APPLIED: ClassVar = binary.MinimumOp
+    APPLIED: ClassVar = elementwise.MinimumOp
 
 
 @irdl_op_definition
@@ -160,7 +160,7 @@ class MulIOp(ArithmeticOp):
     """The product."""
 
     name = "arith.muli"
-    APPLIED: ClassVar = binary.MultiplyOp
+    APPLIED: ClassVar = elementwise.MultiplyOp
 
 
 @irdl_op_definition
@@ -168,7 +168,7 @@ class RemSIOp(ArithmeticOp):
     """The remainder, with the sign of the dividend."""
 
     name = "arith.remsi"
-    APPLIED: ClassVar = binary.RemainderOp
+    APPLIED: ClassVar = elementwise.RemainderOp
 
 
 @irdl_op_definition
@@ -176,7 +176,7 @@ class SubIOp(ArithmeticOp):
     """The difference."""
 
     name = "arith.subi"
-    APPLIED: ClassVar = binary.SubtractOp
+    APPLIED: ClassVar = elementwise.SubtractOp
 
 
 # Shapes

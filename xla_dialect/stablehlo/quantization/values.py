@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, SSAValue
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import BroadcastOp
-from xla_dialect.ops.elementwise_unary import RoundNearestEvenOp
+from xla_dialect.ops.elementwise import RoundNearestEvenOp
 from xla_dialect.quantized_types import Quantization
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list
 from xla_dialect.stablehlo.terms import Term, Terms

@@ -1,4 +1,4 @@
-"""Elementwise operations of two operands."""
+"""Elementwise operations."""
 
 from __future__ import annotations
 
@@ -8,18 +8,164 @@ from xdsl.ir import Operation, SSAValue
 
 from lowerings.dialects.arith_extension import RemFOp
 from lowerings.ir.float_formats import Specials, small_float
-from lowerings.xla_to_linalg.scalar_functions import complex_exponential, complex_numbers
+from lowerings.xla_to_linalg.scalar_functions import (
+    complex_exponential,
+    complex_numbers,
+    complex_trigonometric,
+    float_functions,
+)
 from lowerings.xla_to_linalg.scalar_functions.element_functions import (
     ElementFunction,
     ScalarFunction,
     elements_of,
 )
-from lowerings.xla_to_linalg.scalar_functions.formulas import of_complex, of_complex_in_double
+from lowerings.xla_to_linalg.scalar_functions.formulas import (
+    of_complex,
+    of_complex_in_double,
+    of_real,
+)
 from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder, int_width
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import elementwise_binary as ops
+from xla_dialect.ops import elementwise as ops
+from xla_dialect.ops.elementwise import SelectOp
 from xla_dialect.types import BY_TYPE, ElementType
+
+
+def _math(op_class: type[Operation]) -> ScalarFunction:
+    """The function that is one operation."""
+
+    def function(scalars: ScalarBuilder, x: SSAValue) -> SSAValue:
+        return scalars.emit(op_class, (x,))
+
+    return function
+
+
+def _same(_scalars: ScalarBuilder, x: SSAValue) -> SSAValue:
+    return x
+
+
+def _absolute(s: ScalarBuilder, x: SSAValue) -> SSAValue:
+    """`|x|`; the least integer stays (math.absi leaves that open)."""
+    return s.select(s.compare("slt", x, 0), _negate(s, x), x)
+
+
+def _negate(s: ScalarBuilder, x: SSAValue) -> SSAValue:
+    return s.integers(arith.SubiOp, s.constant(0, x.type), x)
+
+
+def _complement(s: ScalarBuilder, x: SSAValue) -> SSAValue:
+    return s.integers(arith.XOrIOp, x, -1)
+
+
+def _integer_sign(s: ScalarBuilder, x: SSAValue) -> SSAValue:
+    """All sign bits, or'ed with whether x is not zero."""
+    width = int_width(x)
+    sign = s.integers(arith.ShRSIOp, x, width - 1)
+    return s.either(sign, s.resize(s.compare("ne", x, 0), width, signed=False))
+
+
+_COUNT_LEADING_ZEROS = ElementFunction.integer(_math(math.CountLeadingZerosOp))
+
+
+def _math_of_floats(op_class: type[Operation]) -> ElementFunction:
+    return ElementFunction(floats=_math(op_class))
+
+
+UNARY: dict[type[XlaOp], ElementFunction] = {
+    ops.AbsOp: ElementFunction(
+        floats=_math(math.AbsFOp),
+        signed=_absolute,
+        unsigned=_same,
+        complex=of_complex_in_double(complex_numbers.modulus),
+    ),
+    ops.AcosOp: ElementFunction(
+        floats=of_real(float_functions.acos),
+        complex=of_complex_in_double(complex_trigonometric.acos),
+    ),
+    ops.AcoshOp: ElementFunction(
+        floats=of_real(float_functions.acosh),
+        complex=of_complex_in_double(complex_trigonometric.acosh),
+    ),
+    ops.AsinOp: ElementFunction(
+        floats=of_real(float_functions.asin),
+        complex=of_complex_in_double(complex_trigonometric.asin),
+    ),
+    ops.AsinhOp: ElementFunction(
+        floats=of_real(float_functions.asinh),
+        complex=of_complex_in_double(complex_trigonometric.asinh),
+    ),
+    ops.AtanhOp: ElementFunction(
+        floats=of_real(float_functions.atanh),
+        complex=of_complex_in_double(complex_trigonometric.atanh),
+    ),
+    ops.CbrtOp: _math_of_floats(math.CbrtOp),
+    ops.CeilOp: _math_of_floats(math.CeilOp),
+    ops.CosineOp: ElementFunction(
+        floats=_math(math.CosOp), complex=of_complex_in_double(complex_trigonometric.cosine)
+    ),
+    ops.CoshOp: ElementFunction(
+        floats=of_real(float_functions.cosh),
+        complex=of_complex_in_double(complex_trigonometric.cosh),
+    ),
+    ops.CountLeadingZerosOp: _COUNT_LEADING_ZEROS,
+    ops.ErfOp: _math_of_floats(math.ErfOp),
+    ops.ExponentialOp: ElementFunction(
+        floats=_math(math.ExpOp), complex=of_complex_in_double(complex_exponential.exponential)
+    ),
+    ops.ExponentialMinusOneOp: ElementFunction(
+        floats=_math(math.ExpM1Op),
+        complex=of_complex_in_double(complex_exponential.exponential_minus_one),
+    ),
+    ops.FloorOp: _math_of_floats(math.FloorOp),
+    ops.ImagOp: ElementFunction(
+        floats=of_real(float_functions.zero), complex=ScalarBuilder.imaginary
+    ),
+    ops.IsFiniteOp: ElementFunction(floats=of_real(float_functions.is_finite)),
+    ops.LogOp: ElementFunction(
+        floats=_math(math.LogOp), complex=of_complex_in_double(complex_exponential.logarithm)
+    ),
+    ops.LogPlusOneOp: ElementFunction(
+        floats=_math(math.Log1pOp),
+        complex=of_complex_in_double(complex_exponential.logarithm_plus_one),
+    ),
+    ops.LogisticOp: ElementFunction(
+        floats=of_real(float_functions.logistic),
+        complex=of_complex_in_double(complex_exponential.logistic),
+    ),
+    ops.NegateOp: ElementFunction.integer(
+        _negate, floats=ScalarBuilder.negf, complex=of_complex(complex_numbers.negate)
+    ),
+    ops.NotOp: ElementFunction.integer(_complement, pred=_complement),
+    ops.PopcntOp: ElementFunction.integer(_math(math.CtPopOp)),
+    ops.RealOp: ElementFunction(floats=_same, complex=ScalarBuilder.real),
+    ops.RoundNearestAfzOp: _math_of_floats(math.RoundOp),
+    ops.RoundNearestEvenOp: _math_of_floats(math.RoundEvenOp),
+    ops.RsqrtOp: ElementFunction(
+        floats=_math(math.RsqrtOp), complex=of_complex_in_double(complex_numbers.rsqrt)
+    ),
+    ops.SignOp: ElementFunction(
+        floats=of_real(float_functions.sign),
+        signed=_integer_sign,
+        complex=of_complex_in_double(complex_numbers.sign),
+    ),
+    ops.SineOp: ElementFunction(
+        floats=_math(math.SinOp), complex=of_complex_in_double(complex_trigonometric.sine)
+    ),
+    ops.SinhOp: ElementFunction(
+        floats=of_real(float_functions.sinh),
+        complex=of_complex_in_double(complex_trigonometric.sinh),
+    ),
+    ops.SqrtOp: ElementFunction(
+        floats=_math(math.SqrtOp), complex=of_complex_in_double(complex_numbers.sqrt)
+    ),
+    ops.TanOp: ElementFunction(
+        floats=_math(math.TanOp), complex=of_complex_in_double(complex_trigonometric.tangent)
+    ),
+    ops.TanhOp: ElementFunction(
+        floats=_math(math.TanhOp), complex=of_complex_in_double(complex_trigonometric.tanh)
+    ),
+}
 
 
 def one_op(op_class: type[Operation]) -> ScalarFunction:
@@ -183,7 +329,7 @@ def _shift_right_arithmetic(s: ScalarBuilder, x: SSAValue, amount: SSAValue) -> 
     return s.integers(arith.ShRSIOp, x, limited)
 
 
-FUNCTIONS: dict[type[XlaOp], ElementFunction] = {
+BINARY: dict[type[XlaOp], ElementFunction] = {
     ops.AddOp: ElementFunction.integer(
         ADD, floats=ScalarBuilder.addf, pred=OR, complex=of_complex(complex_numbers.add)
     ),
@@ -302,3 +448,27 @@ def total_order_key(s: ScalarBuilder, value: SSAValue, row: ElementType) -> SSAV
     wide = s.resize(key, 2 * row.bits, signed=True)
     is_nan = s.compare("eq", bits, small.sign)
     return s.select(is_nan, s.constant(small.sign, wide.type), wide)
+
+
+def _clamped(maximum: type[Operation], minimum: type[Operation]) -> ScalarFunction:
+    """`min(max(low, x), high)` by the operations of the element class."""
+
+    def function(s: ScalarBuilder, low: SSAValue, x: SSAValue, high: SSAValue) -> SSAValue:
+        return s.emit(minimum, (s.emit(maximum, (low, x)), high))
+
+    return function
+
+
+CLAMP = ElementFunction(
+    floats=_clamped(arith.MaximumfOp, arith.MinimumfOp),
+    signed=_clamped(arith.MaxSIOp, arith.MinSIOp),
+    unsigned=_clamped(arith.MaxUIOp, arith.MinUIOp),
+    pred=_clamped(arith.OrIOp, arith.AndIOp),
+)
+
+
+def select(
+    s: ScalarBuilder, _op: SelectOp, pred: SSAValue, on_true: SSAValue, on_false: SSAValue
+) -> SSAValue:
+    """The result of a `select` of scalars, of any type."""
+    return s.select(pred, on_true, on_false)
