@@ -122,7 +122,7 @@ FORMATS_AND_MEANING: dict[str, tuple[str, ...]] = {
 }
 
 # Shapes that a program computes from constants are evaluated while it is read.
-AGAINST_THE_LAYERS = {("xla_dialect.stablehlo.shape_values", "xla_dialect.reference.interpreter")}
+AGAINST_THE_LAYERS = {("xla_dialect.stablehlo.conversion", "xla_dialect.reference.interpreter")}
 
 UNNAMED = {"utils", "util", "misc", "common", "helpers"}
 

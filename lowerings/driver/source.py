@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from lowerings.driver.input_format import InputFormat
-    from xla_dialect.stablehlo.resources import Resources
+    from xla_dialect.stablehlo.conversion import Resources
 
 
 class UnreadableFile(XlaError):

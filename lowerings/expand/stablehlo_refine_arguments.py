@@ -23,7 +23,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from lowerings.expand.convert_stablehlo_to_xla import ArgumentTypesError, argument_types
 from xla_dialect.stablehlo import STABLEHLO
-from xla_dialect.stablehlo.dynamic_calls import SHAPE_OPERANDS, WRAPPER
+from xla_dialect.stablehlo.legalize.custom_calls import SHAPE_OPERANDS, WRAPPER
 from xla_dialect.types import Array, extents, fits, spell_all
 from xla_dialect.xdsl.creation import create
 

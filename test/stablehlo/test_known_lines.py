@@ -9,7 +9,7 @@ from peers import has_jax
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.stablehlo import read_stablehlo
-from xla_dialect.stablehlo.known_lines import KnownLines
+from xla_dialect.stablehlo.parser import KnownLines
 
 if has_jax():
     import jax

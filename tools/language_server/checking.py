@@ -16,7 +16,7 @@ from lowerings.driver.program import detect_format
 from xla_dialect import hlo_text, mlir_text
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.layouts.type_layouts import human_string_with_layout
-from xla_dialect.stablehlo.all_errors import errors_of_stablehlo
+from xla_dialect.stablehlo.reader import errors_of_stablehlo
 from xla_dialect.types import TokenType
 from xla_dialect.verification.verify import violations
 from xla_dialect.violations import place_of

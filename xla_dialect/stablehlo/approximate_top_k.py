@@ -22,8 +22,8 @@ from xla_dialect.ops.data_movement import SliceOp
 from xla_dialect.ops.sorting import SortOp
 from xla_dialect.shapes.size_arithmetic import bounded, compatible_sizes, is_unknown
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
+from xla_dialect.stablehlo.op import UnknownShape
 from xla_dialect.stablehlo.ops.custom_calls import CustomCallOp
-from xla_dialect.stablehlo.source import UnknownShape
 from xla_dialect.types import Array, array, is_array, spell
 
 

@@ -9,16 +9,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping, Sequence
-from typing import Any, ClassVar, Self, TypeAlias, cast
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NoReturn, Self, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BoolAttr,
     DenseArrayBase,
+    DenseIntOrFPElementsAttr,
     FloatAttr,
+    IndexType,
     IntegerAttr,
     IntegerType,
+    NoneAttr,
     StringAttr,
+    TensorType,
+    TupleType,
     f64,
     i1,
     i64,
@@ -27,6 +33,7 @@ from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import (
     Attribute,
     Data,
+    Operation,
     ParametrizedAttribute,
     SpacedOpaqueSyntaxAttribute,
     TypeAttribute,
@@ -38,6 +45,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from xla_dialect import attributes as xla
+from xla_dialect import types
 from xla_dialect.attributes import (
     ComparisonDirection,
     FftType,
@@ -45,9 +53,20 @@ from xla_dialect.attributes import (
     RandomDistribution,
     Transpose,
 )
+from xla_dialect.devices.replica_groups import MeshGroups
+from xla_dialect.diagnostics import LocatedError
+from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.op import decode
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels
-from xla_dialect.spelling import SpellingError
+from xla_dialect.sharding.attributes import TokensAttribute
+from xla_dialect.sharding.mesh import AxisReference, Mesh
+from xla_dialect.spelling import SpellingError, Tokens, symbol_text
+from xla_dialect.types import (
+    Array,
+    element_name,
+    spell,
+)
+from xla_dialect.violations import place_of
 from xla_dialect.xdsl.directives import parse_i64
 
 FIELD_NAMES = ("output_operand_alias",)
@@ -623,6 +642,224 @@ FIELDS: Mapping[str, type[Fields]] = {
 }
 """From the name of an attribute with fields to its class."""
 
+
+class StableHloPrintError(LocatedError):
+    """The module holds what StableHLO cannot express."""
+
+
+class Inexpressible(ValueError):
+    """StableHLO has no form for a type or a value; the caller adds the operation."""
+
+    def __init__(self, message: str):
+        super().__init__(message)
+
+
+def fail(op: Operation, message: str) -> NoReturn:
+    """Raises StableHloPrintError at the place of an operation."""
+    file, line, column = place_of(op.location) or ("<module>", 0, 0)
+    raise StableHloPrintError(f"{op.name}: {message}", file, line, column)
+
+
+@irdl_attr_definition
+class MeshAxis(TokensAttribute[tuple[str, int]]):
+    """`#stablehlo.mesh_axis<name = "a", size = 2>`"""
+
+    name = "stablehlo.mesh_axis"
+
+    @classmethod
+    def parse(cls, tokens: Tokens) -> tuple[str, int]:
+        """Reads `<name = "a", size = 2>`."""
+        found = tokens.fields({"name": tokens.quoted, "size": tokens.number})
+        return found["name"], found["size"]
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Prints what `parse_parameter` parses."""
+        printer.print_string('<name = "{}", size = {}>'.format(*self.data))
+
+
+@irdl_attr_definition
+class AxisRef(TokensAttribute[AxisReference]):
+    """`#stablehlo.axis_ref<name = "a", sub_axis_info = (1)2>`, or the whole axis."""
+
+    name = "stablehlo.axis_ref"
+
+    @classmethod
+    def parse(cls, tokens: Tokens) -> AxisReference:
+        """Reads `<name = "a", sub_axis_info = (1)2>`."""
+
+        def part() -> tuple[int, int]:
+            tokens.expect("(")
+            before = tokens.number()
+            tokens.expect(")")
+            return before, tokens.number()
+
+        found = tokens.fields({"name": tokens.quoted, "sub_axis_info": part}, ("sub_axis_info",))
+        return AxisReference(found["name"], *found.get("sub_axis_info", ()))
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Prints what `parse_parameter` parses."""
+        axis = self.data
+        part = "" if axis.size is None else f", sub_axis_info = ({axis.pre_size}){axis.size}"
+        printer.print_string(f'<name = "{axis.name}"{part}>')
+
+
+def mesh_of(groups: MeshGroups) -> Mesh:
+    """The mesh of groups whose `fault` is None."""
+    if groups.iota is None:
+        return Mesh(groups.axes, groups.device_ids)
+    everywhere = tuple(AxisReference(name) for name, _ in groups.axes)
+    (ids,) = replace(groups, chosen=everywhere).expand()
+    return Mesh(groups.axes, ids)
+
+
+@irdl_attr_definition
+class DeviceMesh(TokensAttribute[Mesh]):
+    """`#stablehlo.mesh<axes=[<name = "a", size = 2>], device_ids=dense<[1, 0]> : tensor<2xi64>>`"""
+
+    name = "stablehlo.mesh"
+
+    @classmethod
+    def parse(cls, tokens: Tokens) -> Mesh:
+        """Reads `<axes=[...], device_ids=dense<...> : tensor<2xi64>>`."""
+
+        def axes() -> tuple[tuple[str, int], ...]:
+            return tokens.contents(MeshAxis.name, MeshAxis.parse)
+
+        def ids() -> tuple[int, ...]:
+            tokens.expect("dense", "<")
+            found = tokens.numbers("[", "]") if tokens.at("[") else (tokens.number(),)
+            tokens.expect(">", ":", "tensor", "<", str(len(found)), "xi64", ">")
+            return found
+
+        found = tokens.fields({"axes": axes, "device_ids": ids}, ("device_ids",))
+        return Mesh(found["axes"], found.get("device_ids", ()))
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Prints what `parse_parameter` parses."""
+        axes = ", ".join('<name = "{}", size = {}>'.format(*axis) for axis in self.data.axes)
+        listed = list(self.data.device_ids)
+        numbers = listed if len(listed) > 1 else sum(listed)
+        ids = f", device_ids=dense<{numbers}> : tensor<{len(listed)}xi64>" if listed else ""
+        printer.print_string(f"<axes=[{axes}]{ids}>")
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A mesh, or its name in the module, and the axes that groups vary in."""
+
+    mesh: Mesh | str
+    axes: tuple[AxisReference, ...]
+
+
+@irdl_attr_definition
+class MeshAxes(TokensAttribute[Chosen]):
+    """`#stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<...>]>`"""
+
+    name = "stablehlo.replica_group_mesh_axes"
+
+    @classmethod
+    def parse(cls, tokens: Tokens) -> Chosen:
+        """Reads `<mesh = @mesh, axes = [...]>`."""
+
+        def mesh() -> Mesh | str:
+            return tokens.symbol() if tokens.at("@") else DeviceMesh.parse_element(tokens)
+
+        def axes() -> tuple[AxisReference, ...]:
+            return tokens.contents(AxisRef.name, AxisRef.parse)
+
+        return Chosen(**tokens.fields({"mesh": mesh, "axes": axes}))
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Prints what `parse_parameter` parses."""
+        mesh = self.data.mesh
+        shown = symbol_text(mesh) if isinstance(mesh, str) else str(DeviceMesh(mesh))
+        axes = ", ".join(str(AxisRef(axis)) for axis in self.data.axes)
+        printer.print_string(f"<mesh = {shown}, axes = [{axes}]>")
+
+
+NO_ELEMENT_TYPE = "index is not an element type of XLA; operands that say a shape may have it"
+"""Why an operation does not take sizes of MLIR's type `index`."""
+
+
+def is_index(type_: Attribute) -> bool:
+    """Whether a type is one of sizes: an array of MLIR's type `index`, or a number in no array."""
+    if isinstance(type_, TensorType):
+        return isinstance(cast(Array, type_).element_type, IndexType)
+    return isinstance(type_, IndexType | IntegerType)
+
+
+def integers_for_index(type_: Attribute) -> Array:
+    """The array type that one of sizes becomes: of 64 bits, as XLA has no type `index`."""
+    if isinstance(type_, TensorType):
+        array = cast(Array, type_)
+        return TensorType(i64, array.get_shape(), array.encoding)
+    return TensorType(cast(Attribute, type_) if isinstance(type_, IntegerType) else i64, ())
+
+
+def literal_of_integers(value: DenseIntOrFPElementsAttr[Any]) -> DenseIntOrFPElementsAttr[Any]:
+    """The same elements as 64-bit integers if they are sizes; any other literal as it is."""
+    if not is_index(cast(Attribute, value.type)):
+        return value
+    return DenseIntOrFPElementsAttr(
+        cast(Any, integers_for_index(cast(Attribute, value.type))), value.data
+    )
+
+
+def xla_type(type_: Attribute) -> Attribute:
+    """The type of the `xla` dialect for one of StableHLO that is legal."""
+    if isinstance(type_, TokenType):
+        return types.TokenType()
+    if isinstance(type_, TupleType):
+        elements = (cast(TypeAttribute, xla_type(element)) for element in type_.types.data)
+        return TupleType(tuple(elements))
+    if isinstance(type_, TensorType) and isinstance(cast(Array, type_).encoding, Bounds):
+        return with_bounds(cast(Array, type_))
+    return cast(Attribute, type_)
+
+
+def stablehlo_type(type_: Attribute) -> Attribute:
+    """The type of StableHLO for one of `xla`, without its layout; raises Inexpressible."""
+    if isinstance(type_, TupleType):
+        elements = (cast(TypeAttribute, stablehlo_type(element)) for element in type_.types.data)
+        return TupleType(tuple(elements))
+    if isinstance(type_, types.TokenType):
+        return TokenType()
+    if not isinstance(type_, TensorType):
+        # A size in no array is in programs whose shapes depend on arguments.
+        if isinstance(type_, TokenType | FutureType | IndexType | IntegerType):
+            return cast(Attribute, type_)
+        raise Inexpressible(f"StableHLO has no type {spell(type_)}")
+    array = cast(Array, type_)
+    name = element_name(array.element_type)
+    if name in _MISSING:
+        raise Inexpressible(f"StableHLO has no element type {name}")
+    if not isinstance(array.encoding, LayoutAttr):
+        return array
+    bounds = array.encoding.data.bounds
+    is_bounded = any(bound is not None for bound in bounds)
+    encoding = Bounds(bounds) if is_bounded else NoneAttr()
+    return TensorType(array.element_type, array.get_shape(), encoding)
+
+
+_MISSING = ("s1", "u1")
+"""The element types of XLA that StableHLO has not."""
+
+
+def has_foreign_encoding(type_: Attribute) -> bool:
+    """Whether the elements of an array are kept in a way that XLA does not have."""
+    known = NoneAttr | Bounds | LayoutAttr
+    return isinstance(type_, TensorType) and not isinstance(cast(Array, type_).encoding, known)
+
+
+def with_bounds(type_: Array) -> Array:
+    """An array type whose bounds are in its layout, as the `xla` dialect has them."""
+    layout = Layout.default(len(type_.get_shape()))
+    bounds = cast(Bounds, type_.encoding).data
+    return TensorType(
+        type_.element_type, type_.get_shape(), LayoutAttr(replace(layout, bounds=bounds))
+    )
+
+
 ATTRIBUTES: tuple[type[Attribute], ...] = (
     TokenType,
     FutureType,
@@ -642,6 +879,10 @@ ATTRIBUTES: tuple[type[Attribute], ...] = (
     RngDistributionAttr,
     StableHloTransposeAttr,
     ResultAccuracy,
+    MeshAxis,
+    AxisRef,
+    DeviceMesh,
+    MeshAxes,
     *FIELDS.values(),
 )
 """The attributes and types of the `stablehlo` dialect."""

@@ -19,7 +19,7 @@ from xla_dialect.ops.elementwise import ShiftRightLogicalOp as ShiftRightOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.shapes.size_arithmetic import compatible
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
-from xla_dialect.stablehlo.source import HloOperation
+from xla_dialect.stablehlo.op import HloOperation
 from xla_dialect.types import BY_NAME, BY_TYPE, PRED, Array, ElementClass, array, fits, spell
 from xla_dialect.xdsl.creation import create
 

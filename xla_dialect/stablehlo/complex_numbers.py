@@ -19,7 +19,7 @@ from xla_dialect.ops import elementwise
 from xla_dialect.ops.conversion import BitcastConvertOp
 from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.stablehlo.conversion import NO_DIMENSIONS, Conversion
-from xla_dialect.stablehlo.source import HloOperation
+from xla_dialect.stablehlo.op import HloOperation
 from xla_dialect.stablehlo.terms import Term, Terms
 from xla_dialect.types import (
     BY_NAME,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
-from typing import Any, ClassVar, TypeAlias, cast
+from functools import cached_property, lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeAlias, cast
 
+from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -14,69 +18,318 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
+    DictionaryAttr,
     FileLineColLoc,
     FunctionType,
+    IntAttr,
+    IntegerType,
     LocationAttr,
     ModuleOp,
     StringAttr,
-    SymbolRefAttr,
     TensorType,
     TupleType,
     UnknownLoc,
     UnrankedTensorType,
     i64,
 )
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect import types as xla
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.layout import LayoutAttr, LayoutError
 from xla_dialect.op import XlaOp
-from xla_dialect.ops.control_flow import CallOp, ReturnOp
+from xla_dialect.ops.control_flow import ReturnOp
+from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp
 from xla_dialect.ops.tuples import GetTupleElementOp
+from xla_dialect.quantized_types import quantization_of, with_element_type
 from xla_dialect.sharding.attributes import SHARDING_RULE, ShardingRuleAttr, set_meshes
+from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.shardy import MeshOp
+from xla_dialect.spelling import SpellingError
 from xla_dialect.stablehlo import attributes
-from xla_dialect.stablehlo.array_types import (
+from xla_dialect.stablehlo.attributes import (
     NO_ELEMENT_TYPE,
-    array_type,
-    check_index_operands,
-    gives_index,
+    Bounds,
+    FutureType,
+    has_foreign_encoding,
     integers_for_index,
     is_index,
+    with_bounds,
 )
-from xla_dialect.stablehlo.dynamic_types import (
-    is_dynamic,
-    is_private,
-    returns,
-    sized_like,
-    takes,
-    takes_dynamic,
-)
-from xla_dialect.stablehlo.kept_attributes import attributes_of_values, kept_entries
-from xla_dialect.stablehlo.nested_modules import flatten_modules
-from xla_dialect.stablehlo.op import StableHloOp
-from xla_dialect.stablehlo.resources import Lookup, literal_of_resource
-from xla_dialect.stablehlo.shape_values import ShapeValues
-from xla_dialect.stablehlo.source import (
+from xla_dialect.stablehlo.op import (
     HloOperation,
     SourceError,
+    StableHloOp,
     UnknownShape,
     warn_of_misspellings,
 )
-from xla_dialect.stablehlo.source_locations import SourceLocations
 from xla_dialect.types import (
+    MAX_ELEMENTS,
     Array,
+    ElementClass,
     TokenType,
+    array,
+    as_array,
+    element_class,
+    element_count,
     extents,
     fits,
     is_unbounded,
+    spell,
     spell_all,
 )
 from xla_dialect.verification.verify import fault_of_rule, sizes_of_arrays
-from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.creation import create, location_at
+from xla_dialect.xdsl.dense_literals import literal_of_blob
 from xla_dialect.xdsl.linking import append
+from xla_dialect.xdsl.traversal import operations_in
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def is_dynamic(op: Operation) -> bool:
+    """Whether a function takes or returns arrays of unbounded size."""
+    type_ = op.properties.get("function_type")
+    return isinstance(type_, FunctionType) and any(
+        map(_is_unbounded, (*type_.inputs.data, *type_.outputs.data))
+    )
+
+
+def _is_unbounded(type_: Attribute) -> bool:
+    """Whether an array type has a size or rank without a bound; or a future, made elsewhere."""
+    found = as_array(type_)
+    if found is None:
+        return isinstance(type_, UnrankedTensorType | FutureType)
+    bounds = found.encoding.data if isinstance(found.encoding, Bounds) else ()
+    return any(
+        size == DYNAMIC_INDEX and (d >= len(bounds) or bounds[d] is None)
+        for d, size in enumerate(extents(found))
+    )
+
+
+def takes_dynamic(op: Operation) -> bool:
+    """Whether a public function takes arrays of unbounded size."""
+    type_ = op.properties.get("function_type")
+    return (
+        isinstance(type_, FunctionType)
+        and not is_private(op)
+        and any(map(_is_unbounded, type_.inputs.data))
+    )
+
+
+def is_private(op: Operation) -> bool:
+    """Whether a function is called from its module only."""
+    return op.properties.get("sym_visibility") == StringAttr("private")
+
+
+def sized_like(source: Attribute, declared: Attribute) -> Attribute:
+    """The declared type, its unbounded dimensions those of another array of that rank."""
+    mine, theirs = as_array(source), as_array(declared)
+    if mine is None or theirs is None or len(extents(mine)) != len(extents(theirs)):
+        return declared
+    sizes = [
+        a if b == DYNAMIC_INDEX else b for a, b in zip(extents(mine), extents(theirs), strict=True)
+    ]
+    return array(theirs.element_type, sizes)
+
+
+def takes(found: Attribute, declared: Attribute) -> bool:
+    """Whether a value is of a declared type; a future has become the context of its start."""
+    if isinstance(declared, FutureType) and isinstance(found, TupleType):
+        contents, outputs = tuple(declared.types.data), found.types.data[1]
+        given = outputs.types.data if isinstance(outputs, TupleType) else (outputs,)
+        return len(contents) == len(given) and all(map(fits, given, contents))
+    return fits(found, declared)
+
+
+def returns(found: Attribute, declared: Attribute) -> bool:
+    """Whether a function with a declared result returns this type: bounds are part of it."""
+    if isinstance(declared, FutureType):
+        return takes(found, declared)
+    return fits(found, declared) if is_unbounded(declared) else found == declared
+
+
+HLO_SHARDING = "mhlo.sharding"
+
+
+def kept_entries(entries: Mapping[str, Attribute], op: Operation) -> dict[str, Attribute]:
+    """What stays of the attributes of `op`: all as they are, shardings of HLO with structure."""
+    kept = dict(entries)
+    sharding = kept.get(HLO_SHARDING)
+    if isinstance(sharding, StringAttr) and sharding.data.startswith("{"):
+        try:
+            kept[HLO_SHARDING] = HloShardingAttr(HloSharding.read(sharding.data))
+        except SpellingError as error:
+            raise SourceError(op, f"{HLO_SHARDING}: {error}") from None
+    return kept
+
+
+def attributes_of_values(op: FuncOp, name: str, count: int) -> ArrayAttr[DictionaryAttr] | None:
+    """The attributes of parameters or results; none where all dictionaries are empty."""
+    value = op.properties.get(name)
+    if value is None:
+        return None
+    entries = cast("ArrayAttr[Attribute]", value).data if isinstance(value, ArrayAttr) else ()
+    found = [entry for entry in entries if isinstance(entry, DictionaryAttr)]
+    if len(found) != count or len(entries) != count:
+        raise SourceError(op, f"{name} is not a list of {count} dictionaries")
+    if not any(entry.data for entry in found):
+        return None
+    return ArrayAttr(DictionaryAttr(kept_entries(entry.data, op)) for entry in found)
+
+
+Lookup: TypeAlias = Callable[[str], str | bytes | None]
+"""What a resource is, by its name; None for one that there is not."""
+
+Resources: TypeAlias = Mapping[str, bytes]
+"""Elements by the names of resources, row-major and little-endian, each in whole bytes."""
+
+
+def lookup_in(text: OpAsmDialectInterface, given: Resources | None) -> Lookup:
+    """What is given with a text, else what the text has itself."""
+
+    def lookup(name: str) -> str | bytes | None:
+        return given[name] if given is not None and name in given else text.lookup(name)
+
+    return lookup
+
+
+def literal_of_resource(
+    op: Operation, value: DenseResourceAttr, blob: str | bytes | None, type_: Array
+) -> DenseIntOrFPElementsAttr[Any]:
+    """The literal of `type_` with the bytes of a resource; raises SourceError at `op`."""
+    try:
+        return literal_of_blob(value.resource_handle.data, blob, type_)
+    except ValueError as error:
+        raise SourceError(op, str(error)) from None
+
+
+_number = lru_cache(4096)(IntAttr)
+"""Numbers of lines and columns, which recur."""
+
+
+class SourceLocations:
+    """File, line and column of the operations of one text."""
+
+    def __init__(
+        self,
+        text: str = "",
+        file_name: str = "<input>",
+        positions: dict[Operation, int] | None = None,
+    ):
+        """`positions`: where in the text operations start; others have their own location."""
+        self._positions = {} if positions is None else positions
+        self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
+        self._file = StringAttr(file_name)
+        self.start = FileLineColLoc(self._file, IntAttr(1), IntAttr(1))
+        """The start of the text."""
+
+    def of(self, op: Operation) -> FileLineColLoc | None:
+        """Where an operation stands, None where that is not known."""
+        offset = self._positions.get(op)
+        if offset is None:
+            return op.location if isinstance(op.location, FileLineColLoc) else None
+        line = bisect_right(self._line_starts, offset)
+        column = offset - self._line_starts[line - 1] + 1
+        return location_at(self._file, _number(line), _number(column))
+
+    def copy(self, source: Region, target: Region) -> None:
+        """The operations of a copied region stand where the original ones do."""
+        for old, new in zip(operations_in(source), operations_in(target), strict=True):
+            if old in self._positions:
+                self._positions[new] = self._positions[old]
+
+
+_MAX_SHAPE = 1 << 12
+"""Larger arrays are no shapes."""
+
+
+class ShapeValues:
+    """Constant values of shape computations; each is folded once, by the reference."""
+
+    def __init__(self) -> None:
+        self._known: dict[SSAValue, Any] = {}
+
+    @cached_property
+    def _interpreter(self) -> Any:
+        # Only programs with dynamic dimensions need it: reading others does not load it.
+        from xla_dialect.reference.interpreter import (  # noqa: PLC0415
+            ReferenceInterpreter,
+            register_reference,
+        )
+
+        found = ReferenceInterpreter(ModuleOp([]))
+        register_reference(found)
+        return found
+
+    def integers(self, value: SSAValue) -> tuple[int, ...] | None:
+        """The elements of an array of integers, None where they depend on the arguments."""
+        type_ = as_array(value.type)
+        if type_ is None or not isinstance(type_.element_type, IntegerType):
+            return None
+        found = self._value(value)
+        return None if found is None else tuple(int(number) for number in found.reshape(-1))
+
+    def _value(self, value: SSAValue) -> np.ndarray[Any, Any] | None:
+        """The array, None where it is not known; without recursion, for chains are long."""
+        stack = [value]
+        while stack:
+            current = stack[-1]
+            owner = current.owner
+            if current in self._known:
+                stack.pop()
+                continue
+            if not isinstance(owner, XlaOp) or not _is_small(owner):
+                self._known[current] = None
+                continue
+            size = _dimension_size(owner)
+            if size is not None:
+                self._compute(owner, size)
+                continue
+            missing = [operand for operand in owner.operands if operand not in self._known]
+            if missing:
+                stack.extend(missing)
+                continue
+            self._compute(owner, None)
+        return self._known[value]
+
+    def _compute(self, op: XlaOp, size: int | None) -> None:
+        operands = [self._known.get(operand) for operand in op.operands]
+        values: Any = None
+        if size is not None:
+            values = (import_module("numpy").array(size, "int32"),)
+        elif all(operand is not None for operand in operands):
+            try:
+                values = self._interpreter.run_op(op, tuple(operands))
+            except XlaError:
+                values = None
+        for i, result in enumerate(op.results):
+            self._known[result] = None if values is None else values[i]
+
+
+def _is_small(op: Operation) -> bool:
+    if op.regions:
+        return False
+    types = [as_array(result.type) for result in op.results]
+    return all(t is not None and element_count(extents(t)) <= _MAX_SHAPE for t in types)
+
+
+def _dimension_size(op: Operation) -> int | None:
+    """The size that `get_dimension_size` gives, of a static dimension."""
+    if not isinstance(op, GetDimensionSizeOp):
+        return None
+    type_ = as_array(op.operand.type)
+    dimension = op.dimension.value.data
+    sizes = () if type_ is None else type_.get_shape()
+    if not 0 <= dimension < len(sizes) or sizes[dimension] < 0:
+        return None
+    return sizes[dimension]
+
 
 MAX_CALL_DEPTH = 64
 """Calls of functions with unbounded dimensions do not nest deeper."""
@@ -102,8 +355,103 @@ def sizes_of(type_: Attribute) -> tuple[int, ...]:
     return xla.sizes_of(cast(Array, type_))
 
 
+def gives_index(op: Operation) -> bool:
+    """Whether an operation, or a function by its type, may have values of type `index`."""
+    return op.GIVES_INDEX if isinstance(op, HloOperation) else op.name in _PASS_ON
+
+
+def check_index_operands(op: Operation) -> None:
+    """Raises SourceError for an operand of type `index` that is not the shape of a result."""
+    if op.name in _PASS_ON:
+        return
+    first = op.INDEX_OPERANDS if isinstance(op, HloOperation) else None
+    for position, operand in enumerate(op.operands):
+        if is_index(operand.type) and (first is None or position < first):
+            raise SourceError(op, f"operand {position} is {operand.type}: {NO_ELEMENT_TYPE}")
+
+
+_PASS_ON = ("func.func", "func.call", "func.return")
+"""Operations that only forward values."""
+
+
+def array_type(type_: Attribute, op: Operation, drops_encoding: bool) -> Array:
+    """
+    The array type of the `xla` dialect for one of StableHLO, its bounds in the layout.
+
+    A quantized array is one of the integers that are stored. `drops_encoding`: an encoding of
+    another dialect is left out.
+
+    Raises SourceError, at `op`, for what is no array of XLA.
+    """
+
+    def fail(reason: str) -> NoReturn:
+        raise SourceError(op, f"type {type_} is not supported: {reason}")
+
+    if not isinstance(type_, TensorType):
+        fail("it is no array, tuple or token")
+    array = cast(Array, type_)
+    sizes = array.get_shape()
+    quantization = quantization_of(array)
+    if quantization is not None:
+        fault = quantization.fault_in([None if n == DYNAMIC_INDEX else n for n in sizes])
+        if fault is not None:
+            fail(fault)
+        array = with_element_type(array, quantization.storage)
+    if not element_class(array.element_type):
+        fail(f"{array.element_type} is not an element type of XLA")
+    if isinstance(array.encoding, Bounds):
+        array = with_bounds(array)
+    if has_foreign_encoding(array):
+        if not drops_encoding:
+            raise UnknownShape(
+                op, message=f"nothing here computes arrays that are encoded as {array.encoding}"
+            )
+        array = TensorType(array.element_type, sizes)
+    if isinstance(array.encoding, LayoutAttr):
+        try:
+            array.encoding.data.validate(sizes)
+        except LayoutError as error:
+            fail(str(error))
+    if element_count([size for size in extents(array) if size > 0]) > MAX_ELEMENTS:
+        raise SourceError(op, "(Size) an array has more than 2^63 - 1 elements")
+    return array
+
+
+def take_shape(op: HloOperation, conversion: Conversion, position: int) -> tuple[int, ...]:
+    """The integers of an operand that says a shape; an error where they are not constant."""
+    value = conversion.operands(op)[position]
+    type_ = as_array(value.type)
+    if (
+        type_ is None
+        or len(type_.get_shape()) != 1
+        or not element_class(type_.element_type) & ElementClass.INTEGER
+    ):
+        op.fail(f"operand {position} is {spell(value.type)}, not a list of sizes")
+    found = conversion.constant_integers(value)
+    if found is None:
+        raise UnknownShape(op, position)
+    return found
+
+
+def sized_result(
+    op: HloOperation, conversion: Conversion, sizes: Sequence[int], number: int = 0
+) -> Array:
+    """The type of a result with the sizes that an operand says."""
+    declared = conversion.result_types(op)[number]
+    element_type = as_array(declared)
+    if element_type is None or min(sizes, default=0) < 0:
+        op.fail(f"sizes {list(sizes)} for {spell(declared)}")
+    result = array(element_type.element_type, sizes)
+    if not fits(result, declared):
+        op.fail(f"declared {spell(declared)}, the sizes are {list(sizes)}")
+    return result
+
+
 class Conversion:
     """The state of one conversion: what has been converted to what, and where to put more."""
+
+    PATTERNS: ClassVar[Mapping[type[Operation], Legalize]] = {}
+    """What operations become that differ in more than their classes state."""
 
     KEEPS_UNKNOWN_SIZES: ClassVar = False
     """Whether results keep the unknown sizes that they are declared with."""
@@ -328,7 +676,6 @@ class Conversion:
         `argument_types` are those of public functions whose parameters have unbounded dimensions;
         private functions of that kind are put in the place of their calls.
         """
-        flatten_modules(module)
         kept = kept_entries(module.attributes, module)
         functions = self._converted
         for op in module.ops:
@@ -370,7 +717,7 @@ class Conversion:
             op.properties.get("sym_name"), StringAttr
         ):
             raise SourceError(op, "a function has a name and a function type")
-        _check_properties(op, _FUNCTION_PROPERTIES)
+        check_properties(op, _FUNCTION_PROPERTIES)
         self._location = self._place_of(op)
         inputs = [self.type(t, op) for t in type_.inputs.data]
         outputs = [self.type(t, op) for t in type_.outputs.data]
@@ -470,11 +817,10 @@ class Conversion:
         before = self._block.last_op
         if self._has_indices:
             check_index_operands(op)
-        convert = LEGALIZATIONS.get(op.name)
-        if convert is not None:
-            results = convert(op, self)
-        elif isinstance(op, StableHloOp):
+        if isinstance(op, StableHloOp):
             results = self._converted_by_class(op)
+        elif (pattern := self.PATTERNS.get(type(op))) is not None:
+            results = pattern(op, self)
         else:
             raise SourceError(op, "this operation is not supported here")
         for old, new in zip(op.results, results, strict=True):
@@ -518,7 +864,14 @@ class Conversion:
 
     def by_pattern(self, op: HloOperation) -> Sequence[SSAValue]:
         """What the results of an operation become, whatever its operands stand for."""
-        raise NotImplementedError
+        assert isinstance(op, StableHloOp)
+        pattern = self.PATTERNS.get(type(op))
+        if pattern is not None:
+            return pattern(op, self)
+        assert op.SAME is not None
+        properties = op.xla_properties()
+        regions = self.regions(op) if op.regions else ()
+        return self.emit(op.SAME, self.operands(op), self.result_types(op), properties, regions)
 
     def value(self, value: SSAValue) -> SSAValue:
         """What a parsed value has become."""
@@ -581,37 +934,11 @@ def _list_of(types: Sequence[Attribute]) -> str:
 _FUNCTION_PROPERTIES = ("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs")
 
 
-def _check_properties(op: Operation, known: Sequence[str]) -> None:
+def check_properties(op: Operation, known: Sequence[str]) -> None:
     """Properties that would be lost are an error."""
     for name in op.properties:
         if name not in known:
             raise SourceError(op, f"unknown attribute {name!r}")
-
-
-def _convert_call(op: Operation, conversion: Conversion) -> Sequence[SSAValue]:
-    callee = op.properties.get("callee")
-    if not isinstance(callee, SymbolRefAttr):
-        raise SourceError(op, "callee is missing")
-    _check_properties(op, ("callee",))
-    function = conversion.function_to_inline(callee.root_reference.data, conversion.operands(op))
-    if function is not None:
-        return conversion.inline_call(op, function)
-    return conversion.emit(
-        CallOp, conversion.operands(op), conversion.result_types(op), {"to_apply": callee}
-    )
-
-
-def _convert_function_return(op: Operation, conversion: Conversion) -> Sequence[SSAValue]:
-    _check_properties(op, ())
-    conversion.add(func.ReturnOp(*conversion.operands(op)))
-    return ()
-
-
-LEGALIZATIONS: dict[str, Callable[[Any, Conversion], Sequence[SSAValue]]] = {
-    "func.call": _convert_call,
-    "func.return": _convert_function_return,
-}
-"""By their names, what operations of other dialects become; the reader adds more."""
 
 
 Legalize: TypeAlias = Callable[[Operation, Conversion], Sequence[SSAValue]]

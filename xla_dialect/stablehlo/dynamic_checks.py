@@ -21,10 +21,10 @@ from xla_dialect.shapes.size_arithmetic import (
 )
 from xla_dialect.stablehlo.conversion import Conversion, sizes_of
 from xla_dialect.stablehlo.legalize.contraction import emit_convolution
+from xla_dialect.stablehlo.op import HloOperation
 from xla_dialect.stablehlo.ops.contraction import DynamicConvOp
 from xla_dialect.stablehlo.ops.dynamic_shapes import require_inferred
 from xla_dialect.stablehlo.ops.gather_scatter import DynamicGatherOp
-from xla_dialect.stablehlo.source import HloOperation
 from xla_dialect.types import (
     Array,
     ElementClass,

@@ -3,49 +3,50 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
 from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     Builtin,
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
+    DictionaryAttr,
     LocationAttr,
     ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
     UnknownLoc,
+    UnrealizedConversionCastOp,
 )
 from xdsl.dialects.func import Func, FuncOp
-from xdsl.ir import Attribute, Dialect, Operation
+from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.dialect import XLA
+from xla_dialect.mlir_text import MAX_FAULTS, RecoveringParser, recovered
 from xla_dialect.quantized_types import QUANT, has_quantized_arrays
 from xla_dialect.self_checking.check import CHECK
 from xla_dialect.self_checking.interpreter import INTERPRETER
-from xla_dialect.shardy import SHARDY, ShardyOp
-from xla_dialect.stablehlo import (
-    sharding,
-)
+from xla_dialect.shardy import SHARDY, MeshOp, ShardyOp
 from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES
-from xla_dialect.stablehlo.conversion import LEGALIZATIONS
-from xla_dialect.stablehlo.dynamic_types import takes_dynamic
-from xla_dialect.stablehlo.legalize import self_checking
-from xla_dialect.stablehlo.legalize.to_xla import ToXla
-from xla_dialect.stablehlo.mesh_groups import ATTRIBUTES as MESH_ATTRIBUTES
-from xla_dialect.stablehlo.nested_modules import flatten_modules
-from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.conversion import (
+    Resources,
+    SourceLocations,
+    lookup_in,
+    takes_dynamic,
+)
+from xla_dialect.stablehlo.legalize.patterns import ToXla
+from xla_dialect.stablehlo.op import SourceError, StableHloOp, UnknownShape
 from xla_dialect.stablehlo.ops import mhlo, operations_of_dialect
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.quantization.conversion import ArithmeticName, QuantizedConversion
-from xla_dialect.stablehlo.resources import Resources, lookup_in
 from xla_dialect.stablehlo.size_checks import SizeChecks
-from xla_dialect.stablehlo.source import SourceError, UnknownShape
-from xla_dialect.stablehlo.source_locations import SourceLocations
-from xla_dialect.verification.verify import InvalidProgram, invalid_program, verify
+from xla_dialect.verification.verify import InvalidProgram, invalid_program, verify, violations
 from xla_dialect.xdsl.linking import release
 from xla_dialect.xdsl.traversal import deep_recursion, operations_in
 
@@ -54,11 +55,9 @@ def _dialect(name: str, attributes: Sequence[type[Attribute]] = ()) -> Dialect:
     return Dialect(name, list(operations_of_dialect(name)), list(attributes))
 
 
-STABLEHLO = _dialect("stablehlo", [*ATTRIBUTES, *MESH_ATTRIBUTES])
+STABLEHLO = _dialect("stablehlo", ATTRIBUTES)
 CHLO = _dialect("chlo", CHLO_ATTRIBUTES)
 MHLO = Dialect("mhlo", list(mhlo.OPERATIONS), [mhlo.MhloFusionKindAttr])
-
-LEGALIZATIONS.update({**sharding.LEGALIZATIONS, **self_checking.LEGALIZATIONS})
 
 ARITH, SHAPE, TENSOR = map(_dialect, ("arith", "shape", "tensor"))
 """What makes shapes."""
@@ -135,6 +134,7 @@ def _check_sizes(text: str, file_name: str, given: Resources | None) -> None:
     module, positions = _parse(text, file_name, make_reading_context(resources))
     checks = SizeChecks(SourceLocations(text, file_name, positions), lookup_in(resources, given))
     try:
+        flatten_modules(module)
         result = checks.module(module)
     except SourceError as error:
         offset = offset_of(error.op, positions)
@@ -160,6 +160,7 @@ def convert_stablehlo(
     # No resources: those of its text have become literals.
     conversion = QuantizedConversion(SourceLocations(), lambda key: None, arithmetic)
     try:
+        flatten_modules(module)
         result = conversion.module(module, argument_types)
     except SourceError as error:
         raise invalid_program(error.op, str(error), {}) from None
@@ -269,3 +270,165 @@ def offset_of(op: Operation, positions: Mapping[Operation, int]) -> int:
     while place is not None and place not in positions:
         place = place.parent_op()
     return 0 if place is None else positions[place]
+
+
+def flatten_modules(module: ModuleOp) -> None:
+    """
+    Puts what is in the modules inside of a module into that.
+
+    A module that is all there is in another is the program. Of others each is one: its `main` gets
+    the name of its module; other functions keep theirs, behind that of their module where there is
+    one of their name. Raises SourceError for modules that say different things of a program.
+    """
+    inner = [op for op in module.ops if isinstance(op, ModuleOp)]
+    is_all = len(inner) == len(list(module.ops)) == 1
+    taken = {name for op in module.ops if (name := _name_of(op)) and not isinstance(op, ModuleOp)}
+    for each in inner:
+        flatten_modules(each)
+        names = dict[str, str]() if is_all else _new_names(each, taken)
+        _rename(each, names)
+        _merge_attributes(module, each)
+        for op in list(each.ops):
+            if not (isinstance(op, MeshOp) and _is_there(op, module)):
+                op.detach()
+                module.body.block.insert_op_before(op, each)
+        taken.update(names.values())
+        each.detach()
+        if is_all and module.sym_name is None:
+            module.properties.update(each.properties)
+
+
+def _name_of(op: Operation) -> str:
+    name = op.properties.get("sym_name")
+    return name.data if isinstance(name, StringAttr) else ""
+
+
+def _new_names(module: ModuleOp, taken: set[str]) -> dict[str, str]:
+    """The names of functions where the modules around have some names already."""
+    own = _name_of(module) or "module"
+    names: dict[str, str] = {}
+    for op in module.ops:
+        name = _name_of(op)
+        if name and not isinstance(op, MeshOp):
+            found = own if name == "main" else name
+            number = 0
+            while found in taken or found in names.values():
+                found = f"{own}.{name}" + (f".{number}" if number else "")
+                number += 1
+            names[name] = found
+    return names
+
+
+def _rename(module: ModuleOp, names: Mapping[str, str]) -> None:
+    for op in module.ops:
+        new = names.get(_name_of(op))
+        if new is not None:
+            op.properties["sym_name"] = StringAttr(new)
+    if all(old == new for old, new in names.items()):
+        return
+    for op in operations_in(module):
+        for entries in (op.properties, op.attributes):
+            for key, value in entries.items():
+                entries[key] = _renamed(value, names)
+
+
+def _renamed(value: Attribute, names: Mapping[str, str]) -> Attribute:
+    """An attribute with other names of functions in it."""
+    if isinstance(value, SymbolRefAttr):
+        root = value.root_reference.data
+        return SymbolRefAttr(names.get(root, root), value.nested_references)
+    if isinstance(value, ArrayAttr):
+        return ArrayAttr(_renamed(each, names) for each in cast("ArrayAttr[Attribute]", value).data)
+    if isinstance(value, DictionaryAttr):
+        return DictionaryAttr({key: _renamed(each, names) for key, each in value.data.items()})
+    return value
+
+
+def _merge_attributes(module: ModuleOp, inner: ModuleOp) -> None:
+    for name, value in inner.attributes.items():
+        found = module.attributes.setdefault(name, value)
+        if found != value:
+            raise SourceError(inner, f"{name} is {value} here, {found} in another module")
+
+
+def _is_there(op: MeshOp, module: ModuleOp) -> bool:
+    others = (other for other in module.ops if isinstance(other, MeshOp))
+    return any(cast(Any, other).properties == op.properties for other in others)
+
+
+class _Parser(RecoveringParser, StableHloParser):
+    """Reads StableHLO, and goes on after errors."""
+
+
+class _Conversion(ToXla):
+    """Notes errors; what an operation that is wrong would give is a cast to its declared types."""
+
+    def __init__(self, locations: SourceLocations, resource: Callable[[str], str | None]):
+        super().__init__(locations, resource)
+        self.errors: list[SourceError] = []
+
+    def convert_operation(self, op: Operation) -> None:
+        """Adds what an operation becomes, or a cast."""
+        place = self._block, self._location
+        try:
+            super().convert_operation(op)
+        except UnknownShape:
+            raise
+        except SourceError as error:
+            if len(self.errors) >= MAX_FAULTS:
+                raise
+            self.errors.append(error)
+            self._block, self._location = place
+            types = self.result_types(op)
+            results = self.add(UnrealizedConversionCastOp.create(result_types=types))
+            for old, new in zip(op.results, results, strict=True):
+                self.define(old, new)
+
+
+def errors_of_stablehlo(
+    text: str, file_name: str = "<input>"
+) -> tuple[list[LocatedError], dict[int, Sequence[SSAValue]]]:
+    """
+    All errors of a program in StableHLO, as far as reading can go on after one.
+
+    With them the values as parsed, by the offset of the names that define them. What
+    `read_stablehlo` accepts has no errors.
+    """
+    resources = OpAsmDialectInterface()
+    parsers: list[_Parser] = []
+
+    def make_parser() -> RecoveringParser:
+        parsers.append(_Parser(make_reading_context(resources), text, file_name))
+        return parsers[0]
+
+    module, errors, values = recovered(make_parser, text, file_name)
+    if module is None:
+        return errors, values
+    positions = parsers[0].positions
+    conversion = _Conversion(SourceLocations(text, file_name, positions), resources.lookup)
+
+    def located(error: SourceError) -> LocatedError:
+        place = offset_of(error.op, positions)
+        return LocatedError.at_offset(str(error), file_name, text, place)
+
+    is_dynamic = takes_dynamic_arguments(module)
+    if not is_dynamic:
+        try:
+            flatten_modules(module)
+            result = conversion.module(module)
+            errors = [
+                naming_the_source(e, text)
+                for e in violations(result, {file_name: text}, mixes_precisions=False)
+            ]
+        except UnknownShape:
+            is_dynamic = True
+        except SourceError as error:
+            conversion.errors.append(error)
+        errors = [*map(located, conversion.errors), *errors]
+    if not errors and (is_dynamic or conversion.refines):
+        # Sizes that only the program knows have a way of their own, which stops at one error.
+        try:
+            read_stablehlo(text, file_name)
+        except LocatedError as error:
+            errors = [error]
+    return errors, values

@@ -17,9 +17,9 @@ from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xla_dialect.op import XlaOp
 from xla_dialect.stablehlo.attributes import FutureType
 from xla_dialect.stablehlo.dynamic_checks import CHECKS
+from xla_dialect.stablehlo.op import HloOperation, SourceError, UnknownShape
 from xla_dialect.stablehlo.ops.dynamic_shapes import ShapedOp
 from xla_dialect.stablehlo.quantization.conversion import QuantizedConversion
-from xla_dialect.stablehlo.source import HloOperation, SourceError, UnknownShape
 from xla_dialect.types import compatible, is_unbounded, spell, spell_all
 from xla_dialect.xdsl.creation import create
 

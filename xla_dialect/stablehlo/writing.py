@@ -10,18 +10,27 @@ repeat themselves: operations that differ in nothing but operands are printed by
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from io import StringIO
-from typing import cast
+from typing import Any, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, ModuleOp
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    i64,
+)
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from xla_dialect.op import XlaOp
 from xla_dialect.sharding.attributes import MESHES
-from xla_dialect.stablehlo.attribute_text import attribute_text, dictionary_text, symbol_text
-from xla_dialect.stablehlo.inexpressible import StableHloPrintError, fail
+from xla_dialect.sharding.hlo_sharding import HloShardingAttr
+from xla_dialect.stablehlo.attributes import StableHloPrintError, fail, is_index
 from xla_dialect.stablehlo.legalize.from_xla import FromXla
 from xla_dialect.stablehlo.legalize.patterns import FROM_XLA
 from xla_dialect.stablehlo.op import StableHloOp
@@ -282,3 +291,66 @@ class StableHloPrinter(MlirPrinter):
         self._copies.clear()
         self._taken.clear()
         self._next_valid_name_id[-1] = self._arguments = 0
+
+
+# Attributes of StableHLO programs
+
+_BARE = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
+_UNPRINTABLE = re.compile(rb'[^ -~]|["\\]')
+
+
+def string_text(text: str) -> str:
+    """A string in quotes, with the escapes of MLIR."""
+    data = text.encode("utf-8", "surrogateescape")
+    escaped = _UNPRINTABLE.sub(lambda match: b"\\%02X" % match.group()[0], data)
+    return f'"{escaped.decode("ascii")}"'
+
+
+def name_text(name: str) -> str:
+    """The name of an entry of a dictionary, or of a symbol: in quotes where it has to be."""
+    return name if _BARE.fullmatch(name) is not None else string_text(name)
+
+
+def symbol_text(name: str) -> str:
+    """`@main`, `@"a b"`"""
+    return f"@{name_text(name)}"
+
+
+def attribute_text(value: Attribute) -> str:
+    """An attribute of a StableHLO program."""
+    match value:
+        case StringAttr():
+            return string_text(value.data)
+        case DictionaryAttr():
+            entries = {n: attribute_text(entry) for n, entry in value.data.items()}
+            return dictionary_text(entries)
+        case ArrayAttr():
+            elements = value.data
+            return f"[{', '.join(map(_element_text, elements))}]"
+        case HloShardingAttr():
+            return string_text(value.data.text)
+        case DenseIntOrFPElementsAttr() if not is_index(value.get_type()):
+            # Whoever only reads has no use for numpy.
+            from xla_dialect.stablehlo.literal_text import literal_text  # noqa: PLC0415
+
+            dense = cast("DenseIntOrFPElementsAttr[Any]", value)
+            return f"dense<{literal_text(dense)}> : {dense.type}"
+        case _:
+            return str(value)
+
+
+def _element_text(value: Attribute) -> str:
+    """An element of a list: i64 is understood there."""
+    number = cast("IntegerAttr[Any]", value)
+    if isinstance(value, IntegerAttr) and number.type == i64:
+        return str(number.value.data)
+    return attribute_text(cast(Attribute, value))
+
+
+def dictionary_text(entries: Mapping[str, str]) -> str:
+    """`{a = 1 : i32, b}`: entries in the order of their names, as MLIR has them."""
+    texts = (
+        name_text(name) if text == "unit" else f"{name_text(name)} = {text}"
+        for name, text in sorted(entries.items())
+    )
+    return f"{{{', '.join(texts)}}}"

@@ -1,18 +1,26 @@
-"""Convolutions: the kernel has the sizes of the window, and an operand may say its padding."""
+"""Convolutions, and what StableHLO has left of earlier dialects: Einstein sums, index_select.
+
+The kernel has the sizes of the window, and an operand may say its padding.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, i64
+from xdsl.dialects.builtin import BoolAttr, DenseIntOrFPElementsAttr, IntegerAttr, TensorType, i64
 from xdsl.ir import Attribute, SSAValue
 
+from xla_dialect.op import XlaOp
 from xla_dialect.ops import contraction as xla
-from xla_dialect.shapes.size_arithmetic import compatible
-from xla_dialect.stablehlo.conversion import Conversion, Legalize, sizes_of
+from xla_dialect.ops.data_movement import ReshapeOp, SliceOp, TransposeOp
+from xla_dialect.ops.gather_scatter import GatherOp
+from xla_dialect.shapes.size_arithmetic import compatible, is_unknown
+from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
+from xla_dialect.stablehlo.legalize.reduction import emit_sum
+from xla_dialect.stablehlo.op import UnknownShape
 from xla_dialect.stablehlo.ops import contraction as stablehlo
-from xla_dialect.stablehlo.source import UnknownShape
-from xla_dialect.types import spell
+from xla_dialect.types import Array, array, as_array, spell
 from xla_dialect.xdsl.operation_table import OperationTable
 
 
@@ -49,8 +57,224 @@ def convert_dynamic_convolution(
     return emit_convolution(op, conversion, literal, conversion.result_types(op))
 
 
+class EinsumOperand:
+    """An array with one letter for each of its dimensions."""
+
+    def __init__(
+        self, op: stablehlo.EinsumBase, conversion: Conversion, value: SSAValue, labels: str
+    ):
+        if as_array(value.type) is None or len(sizes_of(value.type)) != len(labels):
+            op.fail(f"einsum_config has {labels!r} for {value.type}")
+        self.conversion = conversion
+        self.value = value
+        self.labels = labels
+
+    @property
+    def type(self) -> Array:
+        """The type of the array."""
+        return cast(Array, self.value.type)
+
+    @staticmethod
+    def of(
+        op: stablehlo.EinsumBase, conversion: Conversion, value: SSAValue, labels: str
+    ) -> EinsumOperand:
+        """With its diagonal where a letter occurs twice, which then comes last."""
+        found = EinsumOperand(op, conversion, value, labels)
+        while (repeated := _repeated(found.labels)) is not None:
+            found = found.diagonal(op, repeated)
+        return found
+
+    def diagonal(self, op: stablehlo.EinsumBase, label: str) -> EinsumOperand:
+        """The elements whose indices in the first two dimensions with a letter are equal."""
+        first = self.labels.index(label)
+        second = self.labels.index(label, first + 1)
+        sizes, element_type = sizes_of(self.type), self.type.element_type
+        size = sizes[first]
+        if not compatible(sizes[second], size):
+            op.fail(f"einsum_config gives sizes {size} and {sizes[second]} the letter {label!r}")
+        if any(map(is_unknown, sizes)):
+            raise UnknownShape(op, message=f"the sizes of {spell(self.type)} have to be known")
+        rest = [d for d in range(len(sizes)) if d not in (first, second)]
+        order = [*rest, first, second]
+        outer = [sizes[d] for d in rest]
+
+        def emit(op_class: type[XlaOp], value: SSAValue, found: Sequence[int], **lists: Any) -> Any:
+            properties = {name: dimension_list(numbers) for name, numbers in lists.items()}
+            type_ = array(element_type, found)
+            return self.conversion.emit(op_class, [value], [type_], properties)[0]
+
+        value = emit(TransposeOp, self.value, [sizes[d] for d in order], dimensions=order)
+        value = emit(ReshapeOp, value, [*outer, size * size])
+        value = emit(
+            SliceOp,
+            value,
+            [*outer, size],
+            start_indices=[0] * (len(outer) + 1),
+            limit_indices=[*outer, size * size],
+            strides=[*(1 for _ in outer), size + 1],
+        )
+        labels = "".join(self.labels[d] for d in rest) + label
+        return EinsumOperand(op, self.conversion, value, labels)
+
+    def places(self, labels: str) -> list[int]:
+        """The dimensions with these letters."""
+        return [self.labels.index(label) for label in labels]
+
+    def summed_to(self, op: stablehlo.EinsumBase, wanted: str) -> EinsumOperand:
+        """The sum over the dimensions whose letters are not among the wanted ones."""
+        dropped = [d for d, label in enumerate(self.labels) if label not in wanted]
+        if not dropped:
+            return self
+        total = emit_sum(self.conversion, self.value, dropped)
+        rest = "".join(label for label in self.labels if label in wanted)
+        return EinsumOperand(op, self.conversion, total, rest)
+
+    def ordered(self, op: stablehlo.EinsumBase, wanted: str) -> SSAValue:
+        """The array with its dimensions in the wanted order."""
+        if sorted(wanted) != sorted(self.labels):
+            op.fail(f"einsum_config makes {wanted!r} of {self.labels!r}")
+        if wanted == self.labels:
+            return self.value
+        order = self.places(wanted)
+        sizes = [sizes_of(self.type)[d] for d in order]
+        return self.conversion.emit(
+            TransposeOp,
+            [self.value],
+            [array(self.type.element_type, sizes)],
+            {"dimensions": dimension_list(order)},
+        )[0]
+
+
+def _repeated(labels: str) -> str | None:
+    return next((label for label in labels if labels.count(label) > 1), None)
+
+
+ELLIPSIS = "..."
+_FIRST_OF_ELLIPSIS = 0xE000
+"""Dimensions of an ellipsis have letters for private use, counted from the last one."""
+
+
+def take_config(op: stablehlo.EinsumBase, values: Sequence[SSAValue]) -> tuple[list[str], str]:
+    """Takes `ij,jk->ik` apart: a letter for each dimension of the operands, and of the result."""
+    config = op.einsum_config.data.replace(" ", "")
+    left, arrow, result = config.partition("->")
+    operands = left.split(",")
+    if not arrow or len(operands) != len(values):
+        op.fail(
+            f"einsum_config {config!r} is not made of {len(values)} operands, '->' and a result"
+        )
+    written = [text.replace(ELLIPSIS, "", 1) for text in (*operands, result)]
+    if not all(text.isalpha() for text in written if text):
+        op.fail(f"einsum_config {config!r} is not made of letters, with one '...' for each operand")
+    if _repeated(written[-1]) is not None:
+        op.fail(f"einsum_config {config!r} makes {result!r}, with a letter twice")
+    counts = [
+        len(sizes_of(value.type)) - len(text) for value, text in zip(values, written, strict=False)
+    ]
+    counts.append(
+        max((n for n, text in zip(counts, operands, strict=True) if ELLIPSIS in text), default=0)
+    )
+    if min(counts) < 0:
+        op.fail(f"einsum_config has {config!r} for {', '.join(str(v.type) for v in values)}")
+    *found, wanted = (
+        text.replace(ELLIPSIS, "".join(chr(_FIRST_OF_ELLIPSIS + i) for i in reversed(range(count))))
+        for text, count in zip((*operands, result), counts, strict=True)
+    )
+    return found, wanted
+
+
+def checked_result(
+    op: stablehlo.EinsumBase, conversion: Conversion, value: SSAValue
+) -> Sequence[SSAValue]:
+    """The value, whose sizes are those of `einsum_config`, whatever is declared."""
+    declared = as_array(conversion.result_types(op)[0])
+    if declared is None or declared.element_type != cast(Array, value.type).element_type:
+        op.fail(f"declared {op.results[0].type}, einsum_config gives {value.type}")
+    return [value]
+
+
+def convert_einsum(op: stablehlo.EinsumBase, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.einsum`: sums over letters of one operand, a contraction, a transposition."""
+    labels, wanted = take_config(op, conversion.operands(op))
+    sides = [
+        EinsumOperand.of(op, conversion, value, text)
+        for value, text in zip(conversion.operands(op), labels, strict=True)
+    ]
+    lhs = sides[0].summed_to(op, wanted + labels[1])
+    rhs = sides[1].summed_to(op, wanted + labels[0])
+    shared = [label for label in lhs.labels if label in rhs.labels]
+    batch = "".join(label for label in shared if label in wanted)
+    contracted = "".join(label for label in shared if label not in wanted)
+    free = ["".join(label for label in side.labels if label not in shared) for side in (lhs, rhs)]
+    properties = {
+        "lhs_batch_dims": lhs.places(batch),
+        "rhs_batch_dims": rhs.places(batch),
+        "lhs_contracting_dims": lhs.places(contracted),
+        "rhs_contracting_dims": rhs.places(contracted),
+    }
+    lhs_sizes, rhs_sizes = sizes_of(lhs.type), sizes_of(rhs.type)
+    sizes = [lhs_sizes[d] for d in lhs.places(batch + free[0])]
+    sizes += [rhs_sizes[d] for d in rhs.places(free[1])]
+    declared = as_array(conversion.result_types(op)[0])
+    if declared is None:
+        op.fail(f"declared {op.results[0].type}, which is no array")
+    (product,) = conversion.emit(
+        xla.DotOp,
+        [lhs.value, rhs.value],
+        [array(declared.element_type, sizes)],
+        {name: dimension_list(places) for name, places in properties.items()},
+    )
+    result = EinsumOperand(op, conversion, product, batch + free[0] + free[1])
+    return checked_result(op, conversion, result.ordered(op, wanted))
+
+
+def convert_unary_einsum(op: stablehlo.EinsumBase, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.unary_einsum`: a sum over letters that the result has not, and a transposition."""
+    (labels,), wanted = take_config(op, conversion.operands(op))
+    operand = EinsumOperand.of(op, conversion, conversion.operands(op)[0], labels)
+    return checked_result(op, conversion, operand.summed_to(op, wanted).ordered(op, wanted))
+
+
+def convert_torch_index_select(
+    op: stablehlo.TorchIndexSelectOp, conversion: Conversion
+) -> Sequence[SSAValue]:
+    """`stablehlo.torch_index_select`: a gather along `dim`; the first `batch_dims` are batching."""
+    operand, index = conversion.operands(op)
+    if as_array(operand.type) is None or as_array(index.type) is None:
+        op.fail(f"takes arrays, found {operand.type} and {index.type}")
+    sizes, index_sizes = sizes_of(operand.type), sizes_of(index.type)
+    dim, batch_count = op.dim.value.data, op.batch_dims.value.data
+    if not 0 <= batch_count <= len(index_sizes) or not batch_count <= dim < len(sizes):
+        op.fail(f"dim {dim}, batch_dims {batch_count} for {operand.type} and {index.type}")
+    if any(map(is_unknown, sizes)):
+        raise UnknownShape(op, message=f"the sizes of {spell(operand.type)} have to be known")
+    batch = range(batch_count)
+    (vectors,) = conversion.emit(
+        ReshapeOp,
+        [index],
+        [array(cast(Array, index.type).element_type, (*index_sizes, 1))],
+    )
+    added = len(index_sizes) - batch_count
+    offsets = [*range(batch_count, dim), *range(dim + added, len(sizes) - 1 + added)]
+    kept = [1 if d in batch or d == dim else size for d, size in enumerate(sizes)]
+    properties: dict[str, Attribute] = {
+        "offset_dims": dimension_list(offsets),
+        "collapsed_slice_dims": dimension_list([dim]),
+        "operand_batching_dims": dimension_list(batch),
+        "start_indices_batching_dims": dimension_list(batch),
+        "start_index_map": dimension_list([dim]),
+        "index_vector_dim": IntegerAttr(len(index_sizes), i64),
+        "slice_sizes": dimension_list(kept),
+        "indices_are_sorted": BoolAttr.from_bool(False),
+    }
+    return conversion.emit(GatherOp, [operand, vectors], conversion.result_types(op), properties)
+
+
 TO_XLA = (
     OperationTable[Legalize]()
     .add(stablehlo.ConvolutionOp, convert_convolution)
     .add(stablehlo.DynamicConvOp, convert_dynamic_convolution)
+    .add(stablehlo.EinsumOp, convert_einsum)
+    .add(stablehlo.UnaryEinsumOp, convert_unary_einsum)
+    .add(stablehlo.TorchIndexSelectOp, convert_torch_index_select)
 )

@@ -1,4 +1,8 @@
-"""Constants: one value everywhere is a scalar that is broadcast in `xla`, and tuples are there."""
+"""Constants and random numbers.
+
+One value everywhere is a scalar that is broadcast in `xla`, and constant tuples are there. An
+operand of StableHLO's `rng` has the sizes of the result.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +16,26 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
     TensorType,
+    i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xla_dialect.ops import creation as xla
+from xla_dialect.ops import random
 from xla_dialect.ops.data_movement import BroadcastOp
-from xla_dialect.stablehlo.conversion import NO_DIMENSIONS, Conversion, Legalize
-from xla_dialect.stablehlo.inexpressible import Inexpressible
+from xla_dialect.shapes.size_arithmetic import compatible
+from xla_dialect.stablehlo.attributes import Inexpressible, own_word, xla_word
+from xla_dialect.stablehlo.conversion import (
+    NO_DIMENSIONS,
+    Conversion,
+    Legalize,
+    sized_result,
+    sizes_of,
+)
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
+from xla_dialect.stablehlo.op import SourceError, integers_of
 from xla_dialect.stablehlo.ops import creation as stablehlo
-from xla_dialect.stablehlo.source import SourceError
-from xla_dialect.types import Array
+from xla_dialect.types import Array, array, as_array, spell
 from xla_dialect.xdsl.dense_literals import is_splat
 from xla_dialect.xdsl.operation_table import OperationTable
 
@@ -88,6 +101,60 @@ def emit_literal(
     return legalization.emit(stablehlo.ConstantOp, (), [plain], {"value": value}).results[0]
 
 
-TO_XLA = OperationTable[Legalize]().add(stablehlo.ConstantOp, convert_constant)
+def convert_rng(op: stablehlo.RngOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.rng`; the operand with the sizes says what the result type does."""
+    declared, operands = conversion.result_types(op), conversion.operands(op)
+    shape = as_array(operands[2].type)
+    if shape is None or len(shape.get_shape()) != 1:
+        op.fail(f"operand 2 is {spell(operands[2].type)}, not a list of sizes")
+    count, rank = sizes_of(shape)[0], len(sizes_of(declared[0]))
+    if not compatible(count, rank) and as_array(declared[0]) is not None:
+        op.fail(f"operand 2 has {count} sizes for {spell(declared[0])}")
+    sizes = conversion.constant_integers(operands[2])
+    if sizes is not None:
+        declared = [sized_result(op, conversion, sizes)]
+    distribution = {"distribution": xla_word(op.rng_distribution)}
+    return conversion.emit(random.RngOp, operands[:2], declared, distribution)
 
-FROM_XLA = OperationTable[LegalizeFromXla]().add(xla.ConstantOp, constant_of_xla)
+
+def rng_of_xla(op: random.RngOp, legalization: FromXla) -> Sequence[SSAValue]:
+    """`stablehlo.rng`, whose last operand is the sizes of the result."""
+    sizes = sizes_of(op.result.type)
+    shape = _constant_before(op, sizes, legalization)
+    if shape is None:
+        type_: Any = array(i64, (len(sizes),))
+        literal = {"value": DenseIntOrFPElementsAttr.from_list(type_, list(sizes))}
+        (shape,) = legalization.emit(stablehlo.ConstantOp, (), [type_], literal).results
+        shape.name_hint = "c"
+    operands, types = [*legalization.operands(op), shape], legalization.result_types(op)
+    distribution = {"rng_distribution": own_word(op.distribution)}
+    return legalization.emit(stablehlo.RngOp, operands, types, distribution).results
+
+
+def _constant_before(
+    op: random.RngOp, sizes: Sequence[int], legalization: FromXla
+) -> SSAValue | None:
+    """The constant of these sizes before an `rng` that was read, which nothing uses."""
+    before = op.prev_op
+    while isinstance(before, xla.ConstantOp | BroadcastOp):
+        if before.results[0].first_use is None:
+            value = legalization.value(before.results[0])
+            made = value.owner
+            if isinstance(made, stablehlo.ConstantOp) and integers_of(made.value) == tuple(sizes):
+                return value
+        before = before.prev_op
+    return None
+
+
+TO_XLA = (
+    OperationTable[Legalize]()
+    .add(stablehlo.ConstantOp, convert_constant)
+    .add(stablehlo.RngOp, convert_rng)
+)
+
+
+FROM_XLA = (
+    OperationTable[LegalizeFromXla]()
+    .add(xla.ConstantOp, constant_of_xla)
+    .add(random.RngOp, rng_of_xla)
+)

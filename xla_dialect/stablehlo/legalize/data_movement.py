@@ -5,23 +5,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, i32, i64
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, NoneAttr, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops import data_movement as xla
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp
 from xla_dialect.shapes.size_arithmetic import compatible
+from xla_dialect.stablehlo.attributes import Inexpressible
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
 from xla_dialect.stablehlo.legalize.creation import emit_literal
-from xla_dialect.stablehlo.legalize.from_xla import SAME, FromXla, LegalizeFromXla
+from xla_dialect.stablehlo.legalize.from_xla import SAME, FromXla, LegalizeFromXla, Tree
+from xla_dialect.stablehlo.op import HloOperation, integers_of
 from xla_dialect.stablehlo.ops import data_movement as stablehlo
+from xla_dialect.stablehlo.ops import mhlo
 from xla_dialect.stablehlo.ops.dynamic_shapes import DynamicReshapeOp as ShapedReshapeOp
-from xla_dialect.stablehlo.source import HloOperation, integers_of
-from xla_dialect.types import Array, array, as_array, fits, is_scalar, is_unbounded, spell
+from xla_dialect.stablehlo.ops.elementwise import BitcastConvertOp
+from xla_dialect.types import (
+    BY_TYPE,
+    Array,
+    ElementClass,
+    array,
+    as_array,
+    fits,
+    is_scalar,
+    is_unbounded,
+    spell,
+)
 from xla_dialect.xdsl.operation_table import OperationTable
 
 # Broadcasts
@@ -212,10 +226,89 @@ def only_broadcast(op: Operation) -> xla.BroadcastOp | None:
     return user if use is not None and use.operation is user and result.has_one_use() else None
 
 
+# Bit casts: in MHLO by the layouts that it names, in StableHLO between default layouts
+
+
+def convert_bitcast(op: mhlo.BitcastOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """
+    `mhlo.bitcast`: elements in the order of one layout, read in the order of the other.
+
+    Between element types, or without layouts, it is the bitcast of `xla`.
+    """
+    (value,), (declared,) = conversion.operands(op), conversion.result_types(op)
+    before, after = as_array(value.type), as_array(declared)
+    if before is None or after is None:
+        op.fail("takes and returns an array")
+    if not _has_layouts(op) or before.element_type != after.element_type:
+        return conversion.emit(xla.BitcastOp, [value], [declared])
+    first, last = _order(op, "source_layout", before), _order(op, "result_layout", after)
+    in_memory = [sizes_of(before)[d] for d in first], [sizes_of(after)[d] for d in last]
+    for sizes, op_class, order in (
+        (in_memory[0], xla.TransposeOp, first),
+        (in_memory[1], xla.ReshapeOp, None),
+        (sizes_of(after), xla.TransposeOp, [last.index(d) for d in range(len(last))]),
+    ):
+        properties = {} if order is None else {"dimensions": dimension_list(order)}
+        result = array(before.element_type, sizes)
+        (value,) = conversion.emit(op_class, [value], [result], properties)
+    return [value]
+
+
+def _has_layouts(op: mhlo.BitcastOp) -> bool:
+    return "source_layout" in op.attributes or "result_layout" in op.attributes
+
+
+def _order(op: mhlo.BitcastOp, name: str, type_: Array) -> Sequence[int]:
+    """The dimensions of an array from the most major on, in the layout that an attribute says."""
+    layout, rank = op.attributes.pop(name, None), len(sizes_of(type_))
+    order = Layout.default(rank).minor_to_major if layout is None else integers_of(layout)
+    if order is None or sorted(order) != list(range(rank)):
+        op.fail(f"{name} is {layout}, not an order of {rank} dimensions")
+    return order[::-1]
+
+
+def bitcast_of_xla(op: xla.BitcastOp, legalization: FromXla) -> Sequence[Tree]:
+    """A reshape or a bit cast, where both layouts are the default."""
+    operand, result = (cast(Array, value.type) for value in (op.operands[0], op.results[0]))
+    if not (_is_row_major(operand) and _is_row_major(result)):
+        raise Inexpressible(
+            f"layouts of {operand} and {result} are not the default; "
+            "the pass xla-expand-bitcast takes it apart"
+        )
+    (value,) = legalization.operands(op)
+    sizes = sizes_of(operand)
+    if operand.element_type != result.element_type:
+        old, new = BY_TYPE[operand.element_type], BY_TYPE[result.element_type]
+        complexities = {each.element_class & ElementClass.COMPLEX for each in (old, new)}
+        has_pred = ElementClass.PRED in (old.element_class, new.element_class)
+        if old.bits != new.bits or len(complexities) > 1 or has_pred:
+            raise Inexpressible(
+                f"{spell(operand)} as {spell(result)}; the pass xla-expand-bitcast takes it apart"
+            )
+        same = array(result.element_type, sizes)
+        (value,) = legalization.emit(BitcastConvertOp, [value], [same]).results
+    if sizes == sizes_of(result):
+        return [value]
+    return legalization.emit(stablehlo.ReshapeOp, [value], legalization.result_types(op)).results
+
+
+def _is_row_major(type_: Array) -> bool:
+    encoding: Any = type_.encoding
+    if isinstance(encoding, NoneAttr):
+        return True
+    rank = len(type_.shape)
+    return (
+        isinstance(encoding, LayoutAttr)
+        and encoding.data.minor_to_major == tuple(reversed(range(rank)))
+        and not encoding.data.tiles
+    )
+
+
 TO_XLA = (
     OperationTable[Legalize]()
     .add(stablehlo.BroadcastOp, convert_broadcast)
     .add(stablehlo.BroadcastInDimOp, convert_broadcast_in_dim)
+    .add(mhlo.BitcastOp, convert_bitcast)
 )
 
 FROM_XLA = (
@@ -224,4 +317,5 @@ FROM_XLA = (
     .add(xla.ReshapeOp, reshape_of_xla)
     .add((xla.SliceOp, ConvertOp), movement_of_xla)
     .add(DynamicReshapeOp, dynamic_reshape_of_xla)
+    .add(xla.BitcastOp, bitcast_of_xla)
 )

@@ -6,13 +6,18 @@ values; operations take and give leaves.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
+    DictionaryAttr,
+    FileLineColLoc,
+    IntAttr,
     IntegerAttr,
     LocationAttr,
     ModuleOp,
+    NameLoc,
     StringAttr,
     SymbolRefAttr,
     TupleType,
@@ -27,12 +32,10 @@ from xdsl.rewriter import Rewriter
 from xla_dialect.op import XlaOp
 from xla_dialect.sharding.attributes import MeshAttr, meshes_of
 from xla_dialect.shardy import MeshOp
-from xla_dialect.stablehlo.array_types import stablehlo_type
-from xla_dialect.stablehlo.attribute_text import METADATA, discardable, location_of
-from xla_dialect.stablehlo.inexpressible import Inexpressible, fail
+from xla_dialect.stablehlo.attributes import Inexpressible, fail, stablehlo_type
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import OPERATIONS
-from xla_dialect.stablehlo.ops import tuples as stablehlo
+from xla_dialect.stablehlo.ops import control_flow as stablehlo
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import append
 
@@ -320,3 +323,132 @@ def tuple_of(values: Sequence[SSAValue]) -> TupleType:
 
 LegalizeFromXla: TypeAlias = Callable[[Operation, FromXla], Sequence[Tree]]
 """Emits what replaces an operation of `xla`; returns the leaves of its results."""
+
+
+# Attributes that are kept with operations, functions and modules. What readers of HLO text keep
+# under `xla.*` becomes `mhlo.sharding` and `mhlo.frontend_attributes`, as XLA itself translates it.
+# The rest of it has no place in StableHLO and is left out: names, control dependencies, statistics,
+# original values, schedules, stack frames; metadata becomes the location. All other attributes are
+# those of a StableHLO program and stay.
+
+KEPT_PREFIX = "xla."
+
+
+def plain_text(value: Attribute) -> str:
+    """A string, or the text of any other attribute."""
+    return value.data if isinstance(value, StringAttr) else str(value)
+
+
+# Strings and dictionaries of HLO text
+
+
+_ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
+_LETTERS = {"n": "\n", "t": "\t", "r": "\r"}
+
+
+def unescaped(text: str) -> str:
+    """What a string of HLO text stands for, given without its quotes."""
+    if "\\" not in text:
+        return text
+
+    def character(match: re.Match[str]) -> str:
+        octal, hexadecimal, letter = match.groups()
+        if letter is not None:
+            return _LETTERS.get(letter, letter)
+        return chr(int(octal, 8) if octal is not None else int(hexadecimal, 16))
+
+    return _ESCAPE.sub(character, text)
+
+
+_ENTRY = re.compile(r'\s*([\w.\-]+)=(?:"((?:[^"\\]|\\.)*)"|(?=\{))', re.DOTALL)
+
+
+def frontend_attributes(value: Attribute) -> dict[str, str]:
+    """The frontend attributes that an operation carries: a dictionary, or its text."""
+    if isinstance(value, DictionaryAttr):
+        return {name: unescaped(plain_text(entry)) for name, entry in value.data.items()}
+    found: dict[str, str] = {}
+    text = plain_text(value)
+    position = 1
+    while (match := _ENTRY.match(text, position)) is not None:
+        position = match.end()
+        name, string = match.groups()
+        if string is None:
+            end = closing_brace(text, position)
+            string, position = text[position:end], end
+        else:
+            string = unescaped(string)
+        found[name] = string
+        position += text[position : position + 1] == ","
+    return found
+
+
+_BRACE_OR_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
+
+
+def closing_brace(text: str, position: int) -> int:
+    """Where the group in braces ends that opens at a position."""
+    depth = 0
+    for match in _BRACE_OR_STRING.finditer(text, position):
+        depth += {"{": 1, "}": -1}.get(match.group(), 0)
+        if depth == 0:
+            return match.end()
+    return len(text)
+
+
+def _frontend(value: Attribute) -> Attribute:
+    entries = frontend_attributes(value)
+    return DictionaryAttr({name: StringAttr(text) for name, text in entries.items()})
+
+
+def _count(value: Attribute) -> Attribute:
+    if not isinstance(value, IntegerAttr):
+        raise Inexpressible(f"a number of processes is an integer, not {value}")
+    return IntegerAttr(cast("IntegerAttr[Any]", value).value.data, i32)
+
+
+def _same(value: Attribute) -> Attribute:
+    return value
+
+
+_TRANSLATED: Mapping[str, tuple[str, Callable[[Attribute], Attribute]]] = {
+    "xla.sharding": ("mhlo.sharding", _same),
+    "xla.frontend_attributes": ("mhlo.frontend_attributes", _frontend),
+    "xla.replica_count": ("mhlo.num_replicas", _count),
+    "xla.num_partitions": ("mhlo.num_partitions", _count),
+}
+"""The kept attributes that StableHLO programs have too, with their names there."""
+
+
+def discardable(attributes: Mapping[str, Attribute]) -> dict[str, Attribute]:
+    """The attributes that StableHLO has too, by their names there."""
+    found: dict[str, Attribute] = {}
+    for name, value in attributes.items():
+        if not name.startswith(KEPT_PREFIX):
+            found[name] = value
+        elif (entry := _TRANSLATED.get(name)) is not None:
+            found[entry[0]] = entry[1](value)
+    return found
+
+
+# Locations
+
+
+METADATA = "xla.metadata"
+"""What HLO text says of the place that an operation comes from."""
+
+
+def location_of(location: LocationAttr, metadata: Attribute | None) -> LocationAttr:
+    """Where an operation comes from: what its metadata say, or else its location."""
+    if not isinstance(metadata, DictionaryAttr):
+        return location
+    fields = metadata.data
+    file, line = fields.get("source_file"), fields.get("source_line")
+    place: LocationAttr = UnknownLoc()
+    if isinstance(file, StringAttr):
+        number = cast("IntegerAttr[Any]", line).value.data if isinstance(line, IntegerAttr) else 0
+        place = FileLineColLoc(StringAttr(unescaped(file.data)), IntAttr(number), IntAttr(0))
+    name = fields.get("op_name")
+    return (
+        NameLoc(StringAttr(unescaped(name.data)), place) if isinstance(name, StringAttr) else place
+    )

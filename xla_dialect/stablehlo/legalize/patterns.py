@@ -4,37 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import ClassVar
 
 from xdsl.ir import Operation, SSAValue
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import ScaledDotOp
 from xla_dialect.ops.random import RngGetAndUpdateStateOp, StochasticConvertOp
-from xla_dialect.stablehlo.conversion import Legalize
-from xla_dialect.stablehlo.inexpressible import Inexpressible
+from xla_dialect.stablehlo.attributes import Inexpressible
+from xla_dialect.stablehlo.conversion import Conversion, Legalize
 from xla_dialect.stablehlo.legalize import (
-    asynchronous,
     chlo,
     collectives,
     contraction,
     control_flow,
-    copies,
     creation,
     custom_calls,
     data_movement,
     dynamic_shapes,
     elementwise,
-    gather_scatter,
-    legacy,
-    mhlo,
     program,
-    random,
     reduction,
-    self_checking,
-    shapes,
+    sharding,
     sorting,
     transfers,
-    tuples,
 )
 from xla_dialect.stablehlo.legalize.from_xla import SAME, FromXla, LegalizeFromXla
 from xla_dialect.stablehlo.quantization import expressed
@@ -50,17 +43,12 @@ TO_XLA = OperationTable[Legalize](
         **dynamic_shapes.TO_XLA,
         **elementwise.TO_XLA,
         **expressed.TO_XLA,
-        **legacy.TO_XLA,
-        **mhlo.TO_XLA,
         **reduction.TO_XLA,
-        **shapes.TO_XLA,
-        **tuples.TO_XLA,
+        **program.TO_XLA,
+        **sharding.TO_XLA,
         **collectives.TO_XLA,
-        **asynchronous.TO_XLA,
         **transfers.TO_XLA,
         **contraction.TO_XLA,
-        **gather_scatter.TO_XLA,
-        **random.TO_XLA,
         **sorting.TO_XLA,
     }
 )
@@ -82,18 +70,14 @@ FROM_XLA = OperationTable[LegalizeFromXla](
         **sorting.FROM_XLA,
         **chlo.FROM_XLA,
         **program.FROM_XLA,
+        **sharding.FROM_XLA,
         **control_flow.FROM_XLA,
         **creation.FROM_XLA,
         **custom_calls.FROM_XLA,
         **data_movement.FROM_XLA,
         **elementwise.FROM_XLA,
-        **tuples.FROM_XLA,
         **collectives.FROM_XLA,
-        **asynchronous.FROM_XLA,
         **transfers.FROM_XLA,
-        **random.FROM_XLA,
-        **copies.FROM_XLA,
-        **self_checking.FROM_XLA,
         **{op: partial(_refuse, reason) for op, reason in INEXPRESSIBLE.items()},
     }
 )
@@ -102,3 +86,9 @@ FROM_XLA = OperationTable[LegalizeFromXla](
 def has_stablehlo(operation: type[XlaOp]) -> bool:
     """Whether StableHLO has an operation, or what is exactly the same."""
     return operation not in INEXPRESSIBLE and (operation in SAME or operation in FROM_XLA)
+
+
+class ToXla(Conversion):
+    """From StableHLO to `xla`: by a pattern, or else by what a class states."""
+
+    PATTERNS: ClassVar = TO_XLA

@@ -1,31 +1,42 @@
-"""Functions, and what an HLO module says of its entry: layouts and aliases."""
+"""Functions and calls, what an HLO module says of its entry, and operations beside both dialects.
+
+Of the entry these are layouts and aliases; checks, prints, probes and `run_parallel` are the same.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TypeAlias, cast
 
+from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BoolAttr,
+    DenseResourceAttr,
     DictionaryAttr,
     FunctionType,
     IntegerAttr,
     ModuleOp,
     StringAttr,
+    SymbolRefAttr,
     i32,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from xla_dialect.entry import ALIASING_OUTPUT, BUFFER_DONOR, ENTRY_SYMBOL, entry_aliases
 from xla_dialect.layout import LayoutAttr
+from xla_dialect.ops.control_flow import CallOp
+from xla_dialect.self_checking.check import CHECK
+from xla_dialect.self_checking.interpreter import INTERPRETER
 from xla_dialect.spelling import SpellingError
-from xla_dialect.stablehlo.attribute_text import discardable
-from xla_dialect.stablehlo.inexpressible import Inexpressible
-from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
+from xla_dialect.stablehlo.attributes import Inexpressible
+from xla_dialect.stablehlo.conversion import Conversion, Legalize, check_properties
+from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla, discardable
+from xla_dialect.stablehlo.op import SourceError
 from xla_dialect.text.shapes import parse_type
 from xla_dialect.types import Array, all_compatible, flatten, is_array
+from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.operation_table import OperationTable
 
 _SIGNATURE = "xla.entry_computation_layout"
@@ -63,6 +74,25 @@ def function_of_xla(function: FuncOp, legalization: FromXla) -> Sequence[SSAValu
 def return_of_xla(op: ReturnOp, legalization: FromXla) -> Sequence[SSAValue]:
     """The end of a function."""
     return legalization.emit(ReturnOp, legalization.operands(op), ()).results
+
+
+def convert_call(op: func.CallOp, conversion: Conversion) -> Sequence[SSAValue]:
+    callee = op.properties.get("callee")
+    if not isinstance(callee, SymbolRefAttr):
+        raise SourceError(op, "callee is missing")
+    check_properties(op, ("callee",))
+    function = conversion.function_to_inline(callee.root_reference.data, conversion.operands(op))
+    if function is not None:
+        return conversion.inline_call(op, function)
+    return conversion.emit(
+        CallOp, conversion.operands(op), conversion.result_types(op), {"to_apply": callee}
+    )
+
+
+def convert_return(op: Operation, conversion: Conversion) -> Sequence[SSAValue]:
+    check_properties(op, ())
+    conversion.add(ReturnOp(*conversion.operands(op)))
+    return ()
 
 
 def _attributes(facts: Facts) -> ArrayAttr[DictionaryAttr] | None:
@@ -121,6 +151,43 @@ def _declared_types(module: ModuleOp, function: FuncOp) -> list[tuple[Attribute,
     return found
 
 
+_CHECKS = (*CHECK.operations, *INTERPRETER.operations)
+
+
+def convert_check(op: Operation, conversion: Conversion) -> Sequence[SSAValue]:
+    """The same operation on the converted values, with literals for resources."""
+    properties = {
+        name: conversion.literal_of_resource(value, op)
+        if isinstance(value, DenseResourceAttr)
+        else value
+        for name, value in op.properties.items()
+    }
+    return conversion.add(
+        create(
+            type(op),
+            operands=conversion.operands(op),
+            result_types=conversion.result_types(op),
+            properties=properties,
+        )
+    )
+
+
+def check_of_xla(op: Operation, legalization: FromXla) -> Sequence[SSAValue]:
+    """The same operation on the values of StableHLO."""
+    operands, types = legalization.operands(op), legalization.result_types(op)
+    return legalization.emit(type(op), operands, types, op.properties).results
+
+
+TO_XLA = (
+    OperationTable[Legalize]()
+    .add(func.CallOp, convert_call)
+    .add(ReturnOp, convert_return)
+    .add(_CHECKS, convert_check)
+)
+
 FROM_XLA = (
-    OperationTable[LegalizeFromXla]().add(FuncOp, function_of_xla).add(ReturnOp, return_of_xla)
+    OperationTable[LegalizeFromXla]()
+    .add(FuncOp, function_of_xla)
+    .add(ReturnOp, return_of_xla)
+    .add(_CHECKS, check_of_xla)
 )

@@ -1,4 +1,4 @@
-"""Reductions: their operands are promoted to the types of the accumulators."""
+"""Reductions, and scatters: their operands are promoted to the types of the accumulators."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.shapes.size_arithmetic import without
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
 from xla_dialect.stablehlo.ops import reduction as stablehlo
+from xla_dialect.stablehlo.ops.gather_scatter import ScatterOp
 from xla_dialect.types import Array, ElementClass, array, element_class
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.operation_table import OperationTable
@@ -69,5 +70,6 @@ def emit_sum(conversion: Conversion, value: SSAValue, dimensions: Sequence[int])
 
 
 TO_XLA = OperationTable[Legalize]().add(
-    (stablehlo.ReduceOp, stablehlo.ReduceWindowOp, stablehlo.SelectAndScatterOp), convert_reduction
+    (stablehlo.ReduceOp, stablehlo.ReduceWindowOp, stablehlo.SelectAndScatterOp, ScatterOp),
+    convert_reduction,
 )

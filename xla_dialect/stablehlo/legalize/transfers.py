@@ -9,10 +9,9 @@ from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xla_dialect.ops import transfers as xla
-from xla_dialect.stablehlo.attribute_text import discardable
+from xla_dialect.stablehlo.attributes import Inexpressible
 from xla_dialect.stablehlo.conversion import Conversion, Legalize
-from xla_dialect.stablehlo.inexpressible import Inexpressible
-from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla, Tree
+from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla, Tree, discardable
 from xla_dialect.stablehlo.ops import transfers as stablehlo
 from xla_dialect.types import TokenType, array, flatten
 from xla_dialect.xdsl.operation_table import OperationTable

@@ -10,7 +10,6 @@ from types import ModuleType
 
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import (
-    asynchronous,
     chlo,
     collectives,
     contraction,
@@ -21,39 +20,26 @@ from xla_dialect.stablehlo.ops import (
     dynamic_shapes,
     elementwise,
     gather_scatter,
-    legacy,
     linear_algebra,
-    normalization,
-    quantization,
-    random,
     reduction,
-    shapes,
     sorting,
     transfers,
-    tuples,
 )
 
 FAMILIES = (
     chlo,
-    shapes,
     creation,
     elementwise,
-    legacy,
-    quantization,
     data_movement,
     dynamic_shapes,
     reduction,
     control_flow,
-    tuples,
     collectives,
-    asynchronous,
     transfers,
     contraction,
     gather_scatter,
     sorting,
     linear_algebra,
-    normalization,
-    random,
     custom_calls,
 )
 

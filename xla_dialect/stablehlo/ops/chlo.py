@@ -40,10 +40,9 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise
 from xla_dialect.shapes.broadcasting import broadcast_shape, matched_dimensions
 from xla_dialect.stablehlo.attributes import ChloComparisonDirectionAttr, ChloComparisonTypeAttr
-from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.op import StableHloOp, integers_of
 from xla_dialect.stablehlo.ops.creation import LiteralOp
 from xla_dialect.stablehlo.ops.elementwise import comparison_properties
-from xla_dialect.stablehlo.source import integers_of
 from xla_dialect.types import (
     PRED,
     Array,

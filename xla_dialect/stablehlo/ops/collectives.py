@@ -41,14 +41,22 @@ from xla_dialect.shapes.size_arithmetic import divisible
 from xla_dialect.sharding.attributes import meshes_of
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.shardy import Meshes, meshes_around
-from xla_dialect.stablehlo.attributes import ChannelHandleAttr
-from xla_dialect.stablehlo.inexpressible import Inexpressible
-from xla_dialect.stablehlo.mesh_groups import Chosen, MeshAxes, mesh_of
-from xla_dialect.stablehlo.op import StableHloOp
-from xla_dialect.stablehlo.ops.reduction import AccumulatingOp, accumulators_of
-from xla_dialect.stablehlo.ops.windows import matrix, pairs_of
-from xla_dialect.stablehlo.source import rows_of
-from xla_dialect.types import S32, array, as_array, sizes_of
+from xla_dialect.stablehlo.attributes import (
+    ChannelHandleAttr,
+    Chosen,
+    FutureType,
+    Inexpressible,
+    MeshAxes,
+    mesh_of,
+)
+from xla_dialect.stablehlo.op import StableHloOp, rows_of
+from xla_dialect.stablehlo.ops.data_movement import (
+    DynamicSliceOp,
+    DynamicUpdateSliceOp,
+    SliceOp,
+)
+from xla_dialect.stablehlo.ops.reduction import AccumulatingOp, accumulators_of, matrix, pairs_of
+from xla_dialect.types import S32, array, as_array, sizes_of, spell_all
 from xla_dialect.violations import Violation, require
 
 DEVICE_TO_DEVICE = 1
@@ -449,3 +457,60 @@ class CollectiveReduceOp(ReducingOp, RootedOp, ExpandedOp):
         are_roots = roots is None or roots == array(S32, (len(arrays),))
         require(are_roots, "C3", "the last operand is {}, not s32[{}]", roots, len(arrays))
         return arrays
+
+
+@irdl_op_definition
+class AsyncStartOp(StableHloOp):
+    """Begins what the only operation of its region does, and gives a future of its results."""
+
+    name = "stablehlo.async_start"
+    inputs = var_operand_def()
+    future = result_def()
+    body = region_def()
+
+    @property
+    def contents(self) -> Sequence[Attribute]:
+        """The types that the future gives; raises VerifyException for another type."""
+        return contents_of(self.future.type, "the result")
+
+    def verify_(self) -> None:
+        """Checks what the region takes, and that it is one operation of the right kind."""
+        self.contents  # noqa: B018
+        given = list(self.operand_types)
+        taken = [argument.type for block in self.body.blocks for argument in block.args]
+        if taken != given:
+            found = f"{spell_all(given)}, its region takes {spell_all(taken)}"
+            raise VerifyException(f"its operands are {found}")
+        inside = [op for block in self.body.blocks for op in block.ops]
+        if len(inside) != 2 or not isinstance(inside[0], _ASYNCHRONOUS):
+            names = ", ".join(op.name for op in inside)
+            raise VerifyException(
+                f"its region has {names}, not one collective or slice and a return"
+            )
+
+
+_ASYNCHRONOUS = (CollectiveOp, DynamicSliceOp, DynamicUpdateSliceOp, SliceOp)
+"""What runs asynchronously."""
+
+
+@irdl_op_definition
+class AsyncDoneOp(StableHloOp):
+    """Waits for what was begun."""
+
+    name = "stablehlo.async_done"
+    future = operand_def()
+    outputs = var_result_def()
+
+    def verify_(self) -> None:
+        """Checks that the results are what the future gives."""
+        future, declared = self.future.type, list(self.result_types)
+        if not isinstance(future, FutureType) or list(future.types.data) != declared:
+            listed = ", ".join(map(str, declared))
+            raise VerifyException(f"waits for {future}, its results are ({listed})")
+
+
+def contents_of(type_: Attribute, name: str) -> Sequence[Attribute]:
+    """The types that a future gives; raises VerifyException for another type."""
+    if not isinstance(type_, FutureType):
+        raise VerifyException(f"{name} is {type_}, not a future")
+    return type_.types.data

@@ -49,16 +49,15 @@ from xla_dialect.stablehlo.attributes import (
     ConvolutionNumbers,
     DotAlgorithm,
     DotNumbers,
+    Inexpressible,
     Precision,
     PrecisionAttr,
     RaggedDotNumbers,
     RaggedPrecisionAttr,
     integers,
 )
-from xla_dialect.stablehlo.inexpressible import Inexpressible
-from xla_dialect.stablehlo.op import StableHloOp
-from xla_dialect.stablehlo.ops.windows import WindowedOp, matrix, pairs_of
-from xla_dialect.stablehlo.source import integers_of
+from xla_dialect.stablehlo.op import StableHloOp, integers_of
+from xla_dialect.stablehlo.ops.reduction import WindowedOp, matrix, pairs_of
 from xla_dialect.types import BY_NAME, Array, as_array, extents, spell
 from xla_dialect.xdsl.directives import (
     parse_i64,
@@ -543,3 +542,45 @@ class DynamicConvOp(ConvolvingOp):
 def _sizes(type_: Attribute) -> Sequence[int]:
     found = as_array(type_)
     return () if found is None else extents(found)
+
+
+_END = "`config` `=` $einsum_config attr-dict `:` functional-type(operands, results)"
+
+
+class EinsumBase(StableHloOp):
+    """A sum over letters, `ij,jk->ik`, one for each dimension; subclasses have the operands."""
+
+    einsum_config = prop_def(StringAttr)
+    result = result_def()
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class EinsumOp(ContractionOp, EinsumBase):
+    """Sums of products of two arrays."""
+
+    name = "stablehlo.einsum"
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = f"$lhs `,` $rhs `,` {_END}"
+
+
+@irdl_op_definition
+class UnaryEinsumOp(EinsumBase):
+    """Sums of one array."""
+
+    name = "stablehlo.unary_einsum"
+    operand = operand_def()
+    assembly_format = f"$operand `,` {_END}"
+
+
+@irdl_op_definition
+class TorchIndexSelectOp(StableHloOp):
+    """The parts along `dim` that indices say; the first `batch_dims` are those of both operands."""
+
+    name = "stablehlo.torch_index_select"
+    operand = operand_def()
+    index = operand_def()
+    dim = prop_def(IntegerAttr.constr(i64))
+    batch_dims = prop_def(IntegerAttr.constr(i64))
+    result = result_def()
+    traits = traits_def(Pure())

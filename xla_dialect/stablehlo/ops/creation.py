@@ -1,4 +1,4 @@
-"""Operations without operands."""
+"""What makes arrays: constants, indices, random numbers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, prop_def, result_def, traits_def
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, Pure
 
 from xla_dialect.ops import creation as xla
-from xla_dialect.stablehlo.array_types import is_index
+from xla_dialect.ops import random
+from xla_dialect.stablehlo.attributes import RngAlgorithmAttr, RngDistributionAttr, is_index
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.types import Array, ElementClass, element_class
 from xla_dialect.xdsl.creation import create
@@ -114,3 +115,37 @@ class IotaOp(StableHloOp):
     output = result_def()
     traits = traits_def(Pure())
     assembly_format = "`dim` `=` $iota_dimension attr-dict `:` type($output)"
+
+
+@irdl_op_definition
+class RngOp(StableHloOp):
+    """Numbers of a distribution with two parameters, as many as an operand says."""
+
+    name = "stablehlo.rng"
+    INDEX_OPERANDS: ClassVar = 2
+    a = operand_def()
+    b = operand_def()
+    shape = operand_def()
+    rng_distribution = prop_def(RngDistributionAttr)
+    result = result_def()
+    assembly_format = (
+        "$a `,` $b `,` $shape `,` `distribution` `=` $rng_distribution attr-dict `:` "
+        "functional-type(operands, results)"
+    )
+
+
+@irdl_op_definition
+class RngBitGeneratorOp(StableHloOp):
+    """Random bits of a state, and the next state."""
+
+    name = "stablehlo.rng_bit_generator"
+    SAME: ClassVar = random.RngBitGeneratorOp
+    NAMES: ClassVar = {"rng_algorithm": "algorithm"}
+    initial_state = operand_def()
+    rng_algorithm = prop_def(RngAlgorithmAttr)
+    output_state = result_def()
+    output = result_def()
+    assembly_format = (
+        "$initial_state `,` `algorithm` `=` $rng_algorithm attr-dict `:` "
+        "functional-type(operands, results)"
+    )

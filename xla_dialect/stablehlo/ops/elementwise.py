@@ -359,3 +359,23 @@ def _integers_of(properties: Mapping[str, Attribute], type_: IntegerType) -> dic
         name: IntegerAttr(cast("IntegerAttr[Any]", value).value.data, type_)
         for name, value in properties.items()
     }
+
+
+class QuantizationOp(UnaryOp):
+    """An operation between quantized arrays and numbers."""
+
+    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+
+@irdl_op_definition
+class UniformDequantizeOp(QuantizationOp):
+    """The numbers that stored integers stand for."""
+
+    name = "stablehlo.uniform_dequantize"
+
+
+@irdl_op_definition
+class UniformQuantizeOp(QuantizationOp):
+    """The nearest stored integers of numbers, or of what stands for them."""
+
+    name = "stablehlo.uniform_quantize"

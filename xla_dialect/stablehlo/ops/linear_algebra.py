@@ -1,4 +1,4 @@
-"""Fourier transforms, Cholesky and triangular solve."""
+"""Fourier transforms, Cholesky, triangular solve and batch normalization."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from xla_dialect.ops import linear_algebra as xla
+from xla_dialect.ops import normalization
 from xla_dialect.stablehlo.attributes import StableHloFftTypeAttr, StableHloTransposeAttr
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.xdsl.directives import Integers, SameType
@@ -72,3 +73,51 @@ class TriangularSolveOp(StableHloOp):
     transpose_a = prop_def(StableHloTransposeAttr)
     result = result_def()
     traits = traits_def(Pure())
+
+
+class BatchNormOp(StableHloOp):
+    """Normalizes along one dimension, the features."""
+
+    operand = operand_def()
+    scale = operand_def()
+    epsilon = prop_def(normalization.EPSILON)
+    feature_index = prop_def(IntegerAttr.constr(i64))
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class BatchNormTrainingOp(BatchNormOp):
+    """Normalizes by mean and variance of the operand, which it returns too."""
+
+    name = "stablehlo.batch_norm_training"
+    SAME: ClassVar = normalization.BatchNormTrainingOp
+    offset = operand_def()
+    output = result_def()
+    batch_mean = result_def()
+    batch_var = result_def()
+
+
+@irdl_op_definition
+class BatchNormInferenceOp(BatchNormOp):
+    """Normalizes by a given mean and variance."""
+
+    name = "stablehlo.batch_norm_inference"
+    SAME: ClassVar = normalization.BatchNormInferenceOp
+    offset = operand_def()
+    mean = operand_def()
+    variance = operand_def()
+    result = result_def()
+
+
+@irdl_op_definition
+class BatchNormGradOp(BatchNormOp):
+    """The gradients of operand, scale and offset."""
+
+    name = "stablehlo.batch_norm_grad"
+    SAME: ClassVar = normalization.BatchNormGradOp
+    mean = operand_def()
+    variance = operand_def()
+    grad_output = operand_def()
+    grad_operand = result_def()
+    grad_scale = result_def()
+    grad_offset = result_def()

@@ -34,10 +34,9 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import transfers as xla
 from xla_dialect.ops.process_groups import FLAG
 from xla_dialect.stablehlo.attributes import ChannelHandleAttr
-from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.op import StableHloOp, integers_of
 from xla_dialect.stablehlo.ops.collectives import DEVICE_TO_DEVICE
-from xla_dialect.stablehlo.ops.windows import pairs_of
-from xla_dialect.stablehlo.source import integers_of
+from xla_dialect.stablehlo.ops.reduction import pairs_of
 from xla_dialect.types import Array, TokenType, array, flatten, spell
 from xla_dialect.xdsl.directives import SameType
 

@@ -9,14 +9,12 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from xla_dialect.quantized_types import has_quantized, quantization_of
-from xla_dialect.stablehlo.conversion import Conversion
-from xla_dialect.stablehlo.legalize.to_xla import ToXla
+from xla_dialect.stablehlo.conversion import Conversion, Lookup, SourceLocations
+from xla_dialect.stablehlo.legalize.patterns import ToXla
+from xla_dialect.stablehlo.op import HloOperation, SourceError
 from xla_dialect.stablehlo.quantization.expressed import expressed_arithmetic
 from xla_dialect.stablehlo.quantization.integers import integer_arithmetic
 from xla_dialect.stablehlo.quantization.rules import check_quantized
-from xla_dialect.stablehlo.resources import Lookup
-from xla_dialect.stablehlo.source import HloOperation, SourceError
-from xla_dialect.stablehlo.source_locations import SourceLocations
 
 Arithmetic: TypeAlias = Callable[[HloOperation, Conversion], Sequence[SSAValue]]
 """What an operation with quantized operands or results becomes."""

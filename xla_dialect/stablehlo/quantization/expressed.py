@@ -12,10 +12,10 @@ from xdsl.ir import Attribute, Block, SSAValue
 
 from xla_dialect.quantized_types import quantization_of, with_element_type
 from xla_dialect.stablehlo.conversion import Conversion, Legalize
-from xla_dialect.stablehlo.ops.quantization import UniformDequantizeOp, UniformQuantizeOp
+from xla_dialect.stablehlo.op import HloOperation, SourceError
+from xla_dialect.stablehlo.ops.elementwise import UniformDequantizeOp, UniformQuantizeOp
 from xla_dialect.stablehlo.quantization.rules import NUMBERS, check_quantized
 from xla_dialect.stablehlo.quantization.values import dequantized, quantized
-from xla_dialect.stablehlo.source import HloOperation, SourceError
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.operation_table import OperationTable
 

@@ -20,6 +20,7 @@ from xla_dialect.quantized_types import (
     with_element_type,
 )
 from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.op import HloOperation
 from xla_dialect.stablehlo.quantization.expressed import convert_as, expressed_arithmetic
 from xla_dialect.stablehlo.quantization.rules import convolution_labels, dot_lists
 from xla_dialect.stablehlo.quantization.values import (
@@ -35,7 +36,6 @@ from xla_dialect.stablehlo.quantization.zero_points import (
     dot_of_shifted,
     is_summed_alone,
 )
-from xla_dialect.stablehlo.source import HloOperation
 from xla_dialect.stablehlo.terms import Term, Terms
 from xla_dialect.types import Array, extents
 

@@ -16,8 +16,8 @@ from xdsl.ir import Attribute, Operation
 
 from xla_dialect.quantized_types import Quantization, quantization_of
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels
+from xla_dialect.stablehlo.op import HloOperation, integers_of
 from xla_dialect.stablehlo.ops.contraction import ConvolvingOp, DotGeneralOp
-from xla_dialect.stablehlo.source import HloOperation, integers_of
 from xla_dialect.types import Array, as_array, extents, tuple_elements
 
 Rule: TypeAlias = Callable[[HloOperation], None]

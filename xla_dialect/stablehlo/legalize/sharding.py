@@ -10,8 +10,8 @@ docs/specification/shardings.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 from xdsl.dialects.builtin import BoolAttr, DictionaryAttr, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -19,6 +19,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect import shardy
 from xla_dialect.analysis.manual_borders import ManualBorder
+from xla_dialect.op import properties_of_class
 from xla_dialect.ops.custom_calls import (
     ALLOWED_DIRECTION,
     GROUP_ID,
@@ -33,14 +34,26 @@ from xla_dialect.sharding.array_sharding import Shardings
 from xla_dialect.sharding.attributes import (
     RESHARD,
     SHARDING,
+    ShardingAttr,
     ShardingPerValueAttr,
+    TokensAttribute,
 )
 from xla_dialect.sharding.collectives import axes_in, counted_along
-from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.attributes import Inexpressible
+from xla_dialect.stablehlo.conversion import Conversion, Legalize
 from xla_dialect.stablehlo.legalize.creation import emit_constant
-from xla_dialect.stablehlo.source import SourceError, warn_of_misspellings
+from xla_dialect.stablehlo.legalize.from_xla import (
+    FromXla,
+    LegalizeFromXla,
+    Tree,
+    discardable,
+    flat,
+)
+from xla_dialect.stablehlo.op import SourceError, warn_of_misspellings
+from xla_dialect.stablehlo.ops import custom_calls
 from xla_dialect.stablehlo.terms import Terms
 from xla_dialect.types import PRED, TokenType, is_array
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
 def _legalize_mesh(op: Operation, conversion: Conversion) -> Sequence[SSAValue]:
@@ -181,7 +194,7 @@ def _legalize_named(op: shardy.NamedComputationOp, conversion: Conversion) -> Se
     return conversion.inline(op.body, op, conversion.operands(op), shardy.ReturnOp.name)
 
 
-def _checked(legalize: _Legalize) -> _Legalize:
+def _checked(legalize: Callable[[Any, Conversion], Sequence[SSAValue]]) -> Legalize:
     """A legalization of operations that are verified first."""
 
     def of_verified(op: Any, conversion: Conversion) -> Sequence[SSAValue]:
@@ -202,21 +215,73 @@ def _checked(legalize: _Legalize) -> _Legalize:
     return of_verified
 
 
-_Legalize: TypeAlias = Callable[[Any, Conversion], Sequence[SSAValue]]
-_BY_CLASS: Mapping[type[Operation], _Legalize] = {
-    shardy.ConstantOp: _legalize_constant,
-    shardy.ShardingConstraintOp: _legalize_constraint,
-    shardy.ReshardOp: _legalize_copy,
-    shardy.DataFlowEdgeOp: _legalize_copy,
-    shardy.FuncDataFlowEdgeOp: _legalize_copy,
-    shardy.ShardingGroupOp: _legalize_group,
-    shardy.PropagationBarrierOp: _legalize_barrier,
-    shardy.ManualComputationOp: _legalize_manual,
-    shardy.NamedComputationOp: _legalize_named,
-    **dict.fromkeys(shardy.COLLECTIVE_OPERATIONS, _legalize_collective),
-}
-LEGALIZATIONS: Mapping[str, _Legalize] = {
-    shardy.MeshOp.name: _legalize_mesh,
-    **{op_class.name: _checked(legalize) for op_class, legalize in _BY_CLASS.items()},
-}
-"""By the names of operations, what they become; raises SourceError."""
+# From XLA: copies, some of which are operations of Shardy
+
+
+def copy_of_xla(op: CopyOp, legalization: FromXla) -> Sequence[Tree]:
+    """Nothing, where no sharding or other annotation is kept with it."""
+    attributes = op.attributes
+    if any(name in attributes for name in (SHARDING, *_EDGES)):
+        return _shardy_operation(op, legalization)
+    if "xla.sharding" in attributes or "mhlo.sharding" in attributes:
+        operands, types = legalization.operands(op), legalization.result_types(op)
+        properties = {"call_target_name": StringAttr("Sharding")}
+        return legalization.emit(custom_calls.CustomCallOp, operands, types, properties).results
+    return flat(legalization.tree(op.operand))
+
+
+def _shardy_operation(op: CopyOp, legalization: FromXla) -> Sequence[SSAValue]:
+    """The operation of Shardy that a copy stands for."""
+    rest = dict(op.attributes)
+    said, kind = rest.pop(SHARDING, None), rest.pop(RESHARD, None)
+    sharding = ShardingAttr(said.data[0]) if isinstance(said, ShardingPerValueAttr) else None
+    collective = f"sdy.{kind.data}" if isinstance(kind, StringAttr) else ""
+    axes = rest.pop(collective, None)
+    edges = [edge for edge in _EDGES if rest.pop(edge, None) is not None]
+    properties: dict[str, Attribute] = {} if sharding is None else {"sharding": sharding}
+    op_class = _COLLECTIVES.get(collective)
+    if edges:
+        is_function = sharding is None and shardy.FuncDataFlowEdgeOp.name in edges
+        op_class = shardy.FuncDataFlowEdgeOp if is_function else shardy.DataFlowEdgeOp
+    elif sharding is None:
+        raise Inexpressible(f"{SHARDING} is {said}, not the sharding of its result")
+    elif kind is None:
+        op_class = shardy.ShardingConstraintOp
+    elif op_class is None or (axes is None and op_class is not shardy.CollectivePermuteOp):
+        # A pass has chosen the collective, and chooses it again.
+        op_class = shardy.ReshardOp
+    else:
+        properties = {"out_sharding": sharding}
+        if isinstance(axes, StringAttr):
+            definition = op_class.get_irdl_definition()
+            for name, found in properties_of_class(definition, TokensAttribute).items():
+                if name != "out_sharding":
+                    attribute_class = cast("type[TokensAttribute[Any]]", found)
+                    properties[name] = attribute_class(attribute_class.read(axes.data))
+    operands, types = legalization.operands(op), legalization.result_types(op)
+    return legalization.emit(
+        op_class, operands, types, properties, attributes=discardable(rest)
+    ).results
+
+
+_EDGES = (shardy.DataFlowEdgeOp.name, shardy.FuncDataFlowEdgeOp.name)
+_COLLECTIVES = {op.name: op for op in shardy.COLLECTIVE_OPERATIONS}
+
+
+TO_XLA = (
+    OperationTable[Legalize]()
+    .add(shardy.MeshOp, _legalize_mesh)
+    .add(shardy.ConstantOp, _checked(_legalize_constant))
+    .add(shardy.ShardingConstraintOp, _checked(_legalize_constraint))
+    .add(
+        (shardy.ReshardOp, shardy.DataFlowEdgeOp, shardy.FuncDataFlowEdgeOp),
+        _checked(_legalize_copy),
+    )
+    .add(shardy.ShardingGroupOp, _checked(_legalize_group))
+    .add(shardy.PropagationBarrierOp, _checked(_legalize_barrier))
+    .add(shardy.ManualComputationOp, _checked(_legalize_manual))
+    .add(shardy.NamedComputationOp, _checked(_legalize_named))
+    .add(shardy.COLLECTIVE_OPERATIONS, _checked(_legalize_collective))
+)
+
+FROM_XLA = OperationTable[LegalizeFromXla]().add(CopyOp, copy_of_xla)
