@@ -470,7 +470,6 @@ class Conversion:
         self._shapes = ShapeValues()
         self.functions: dict[str, func.FuncOp] = {}
         """The functions of the parsed module."""
-        self._converted: dict[str, func.FuncOp] = {}
         self._inlined: list[str] = []
         self.refines = False
         """Whether there is an array type with an unbounded dimension, to be refined."""
@@ -632,11 +631,8 @@ class Conversion:
         operands = self.operands(op)
         if len(function.args) != len(operands):
             raise SourceError(op, f"@{name} takes {len(function.args)} operands")
-        # Cloned, because conversion consumes the operations and the function may be called again.
-        body = function.body.clone()
-        self.locations.copy(function.body, body)
         self._inlined.append(name)
-        results = self.inline(body, op, operands, "func.return")
+        results = self.inline(function.body, op, operands, "func.return")
         self._inlined.pop()
         declared = self.result_types(op)
         if len(results) != len(declared) or not all(
@@ -651,17 +647,9 @@ class Conversion:
         is_open = function is not None and is_dynamic(function) and not self.KEEPS_UNKNOWN_SIZES
         if function is None or is_open or not function.body.blocks:
             raise SourceError(op, f"there is no function @{name} with static types and a body")
-        converted = self._converted.get(name)
-        if converted is not None:  # and so what it was made from is taken apart
-            region = converted.body.clone()
-            last = cast(Operation, region.block.last_op)
-            Rewriter.replace_op(last, ReturnOp.make(list(last.operands), {}))
-            return region
         outer = self._block
         block = self._block = Block(arg_types=[self.type(a.type, op) for a in function.args])
-        body = function.body.clone()
-        self.locations.copy(function.body, body)
-        self.emit(ReturnOp, self.inline(body, op, block.args, "func.return"), ())
+        self.emit(ReturnOp, self.inline(function.body, op, block.args, "func.return"), ())
         self._block = outer
         return Region(block)
 
@@ -677,7 +665,7 @@ class Conversion:
         private functions of that kind are put in the place of their calls.
         """
         kept = kept_entries(module.attributes, module)
-        functions = self._converted
+        functions: dict[str, func.FuncOp] = {}
         for op in module.ops:
             if isinstance(op, MeshOp):
                 try:
@@ -690,6 +678,8 @@ class Conversion:
                 self.meshes[name] = op.mesh.data
             elif isinstance(op, func.FuncOp) and "sym_name" in op.properties:
                 self.functions[op.sym_name.data] = op
+        for function in self.functions.values():
+            _end_with_return(function)
         for op in module.ops:
             if isinstance(op, MeshOp) or self.is_kept_back(op):
                 continue
@@ -759,12 +749,6 @@ class Conversion:
             for mine, argument in zip(inputs, block.args, strict=True)
         ):
             raise SourceError(op, "the arguments of the body differ from the function type")
-        last = block.last_op
-        if last is not None and last.name == "stablehlo.return":
-            # JAX ends functions that custom calls name, such as comparators of top-k, this way.
-            end = func.ReturnOp(*last.operands)
-            end.location = last.location
-            Rewriter.replace_op(last, end)
         body = self._convert_block(block, op, "func.return", inputs)
         returned = [value.type for value in cast(Operation, body.last_op).operands]
         end = cast(Operation, block.last_op)
@@ -817,20 +801,27 @@ class Conversion:
         before = self._block.last_op
         if self._has_indices:
             check_index_operands(op)
-        if isinstance(op, StableHloOp):
-            results = self._converted_by_class(op)
-        elif (pattern := self.PATTERNS.get(type(op))) is not None:
-            results = pattern(op, self)
-        else:
-            raise SourceError(op, "this operation is not supported here")
-        for old, new in zip(op.results, results, strict=True):
-            self.define(old, new)
-        made = self._block.last_op
-        # Elements of a tuple are taken last: the operation is what makes the tuple.
-        while isinstance(made, GetTupleElementOp) and made.prev_op is not before:
-            made = made.prev_op
-        if op.attributes and made is not None and made is not before:
-            self._keep_attributes(op, made)
+        # Patterns add the attributes that are to be kept, and take away others.
+        attributes = op.attributes
+        op.attributes = dict(attributes)
+        try:
+            if isinstance(op, StableHloOp):
+                results = self._converted_by_class(op)
+            elif (pattern := self.PATTERNS.get(type(op))) is not None:
+                results = pattern(op, self)
+            else:
+                raise SourceError(op, "this operation is not supported here")
+            for old, new in zip(op.results, results, strict=True):
+                self.define(old, new)
+            made = self._block.last_op
+            # Elements of a tuple are taken last: the operation is what makes the tuple.
+            while isinstance(made, GetTupleElementOp) and made.prev_op is not before:
+                made = made.prev_op
+            if op.attributes and made is not None and made is not before:
+                self._keep_attributes(op, made)
+        finally:
+            op.attributes = attributes
+            self._refined.pop(op, None)
         if op.location is not UNKNOWN_LOC and not isinstance(op.location, UnknownLoc):
             self._remember_location(op.location, before)
 
@@ -925,6 +916,16 @@ class Conversion:
 
 
 _TERMINATORS = ("stablehlo.return", "func.return", "sdy.return")
+
+
+def _end_with_return(function: func.FuncOp) -> None:
+    """JAX ends functions that custom calls name, as comparators of top-k, as regions end."""
+    block = function.body.first_block
+    last = None if block is None else block.last_op
+    if last is not None and last.name == "stablehlo.return":
+        end = func.ReturnOp(*last.operands)
+        end.location = last.location
+        Rewriter.replace_op(last, end)
 
 
 def _list_of(types: Sequence[Attribute]) -> str:

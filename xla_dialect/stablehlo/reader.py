@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any, cast
 
@@ -92,26 +93,21 @@ def read_stablehlo(
         flatten_modules(module)
         quantized = "!quant." in text and has_quantized_arrays(module)
         make = QuantizedConversion if quantized else ToXla
-        conversion = make(SourceLocations(text, file_name, positions), lookup_in(resources, given))
-        if argument_types is None and (quantized or takes_dynamic_arguments(module)):
-            _check_sizes(text, file_name, given)
+        locations, lookup = SourceLocations(text, file_name, positions), lookup_in(resources, given)
+        conversion = make(locations, lookup)
+        result = None
+        if argument_types is not None or not (quantized or takes_dynamic_arguments(module)):
+            with suppress(UnknownShape):
+                result = conversion.module(module, argument_types)
+        if result is None or (argument_types is None and conversion.refines):
+            _check_sizes(module, SizeChecks(locations, lookup), {file_name: text})
+        if result is None:
             return _unresolved(module, conversion)
-        try:
-            result = conversion.module(module, argument_types)
-        except UnknownShape:
-            resources = OpAsmDialectInterface()
-            module, positions = _parse(text, file_name, make_reading_context(resources))
-            flatten_modules(module)
-            conversion = ToXla(
-                SourceLocations(text, file_name, positions), lookup_in(resources, given)
-            )
-            _check_sizes(text, file_name, given)
-            return _unresolved(module, conversion)
-        if argument_types is None and conversion.refines:
-            _check_sizes(text, file_name, given)
     except SourceError as error:
         offset = offset_of(error.op, positions)
         raise LocatedError.at_offset(str(error), file_name, text, offset) from None
+    except InvalidProgram as error:
+        raise naming_the_source(error, text) from None
     try:
         verify(result, {file_name: text}, mixes_precisions=False)
     except InvalidProgram as error:
@@ -124,25 +120,14 @@ def read_stablehlo(
     return result
 
 
-def _check_sizes(text: str, file_name: str, given: Resources | None) -> None:
+def _check_sizes(module: ModuleOp, checks: SizeChecks, sources: Mapping[str, str]) -> None:
     """
     Checks a program that stays StableHLO by the rules that known sizes and ranks decide.
 
-    Conversion takes the parsed program apart, so it is read once more. Raises LocatedError.
+    Raises SourceError and InvalidProgram.
     """
-    resources = OpAsmDialectInterface()
-    module, positions = _parse(text, file_name, make_reading_context(resources))
-    checks = SizeChecks(SourceLocations(text, file_name, positions), lookup_in(resources, given))
-    try:
-        flatten_modules(module)
-        result = checks.module(module)
-    except SourceError as error:
-        offset = offset_of(error.op, positions)
-        raise LocatedError.at_offset(str(error), file_name, text, offset) from None
-    try:
-        verify(result, {file_name: text}, mixes_precisions=False, has_unknown_sizes=True)
-    except InvalidProgram as error:
-        raise naming_the_source(error, text) from None
+    result = checks.module(module)
+    verify(result, sources, mixes_precisions=False, has_unknown_sizes=True)
 
 
 def convert_stablehlo(

@@ -143,8 +143,6 @@ class SizeChecks(QuantizedConversion):
         try:
             results = super().by_pattern(op) if check is None else check(op, self)
         except UnknownShape:
-            op.properties.clear()
-            op.attributes.clear()
             results = None
         return self.unknown(self.result_types(op)) if results is None else results
 

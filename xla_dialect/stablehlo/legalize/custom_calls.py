@@ -305,6 +305,15 @@ REPLACED_CALLS: Mapping[str, ReplacedCall] = {
 
 def convert_custom_call(op: stablehlo.CustomCallOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.custom_call`; what is not interpreted is kept."""
+    operands = tuple(op.operands)
+    try:
+        return _call_without_shapes(op, conversion)
+    finally:
+        op.operands = operands
+
+
+def _call_without_shapes(op: CustomCallOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """What a call becomes, whose operands that say shapes are taken away."""
     properties = op.xla_properties()
     replaced = REPLACED_CALLS.get(op.call_target_name.data)
     shapes = take_shape_operands(op)

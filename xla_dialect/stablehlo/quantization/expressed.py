@@ -31,7 +31,9 @@ def convert_as(
     block = Block(arg_types=[value.type for value in operands])
     for argument, value in zip(block.args, operands, strict=True):
         conversion.define(argument, value)
-    regions = [op.detach_region(region) for region in list(op.regions)]
+    regions = [region.clone() for region in op.regions]
+    for source, region in zip(op.regions, regions, strict=True):
+        conversion.locations.copy(source, region)
     plain = create(
         type(op),
         operands=block.args,
@@ -40,7 +42,6 @@ def convert_as(
         attributes=op.attributes,
         regions=regions,
     )
-    op.properties.clear()
     op.attributes.clear()
     try:
         conversion.convert_operation(plain)
