@@ -16,7 +16,6 @@ from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 
 from xla_dialect.op import XlaOp
 from xla_dialect.stablehlo.attributes import FutureType
-from xla_dialect.stablehlo.dynamic_checks import CHECKS
 from xla_dialect.stablehlo.op import HloOperation, SourceError, UnknownShape
 from xla_dialect.stablehlo.ops.dynamic_shapes import ShapedOp
 from xla_dialect.stablehlo.quantization.conversion import QuantizedConversion
@@ -139,12 +138,10 @@ class SizeChecks(QuantizedConversion):
             declared = self.result_types(op)
             op.verify_shapes([value.type for value in values], declared, shapes)
             return self.unknown(declared)
-        check = CHECKS.get(op.name)
         try:
-            results = super().by_pattern(op) if check is None else check(op, self)
+            return super().by_pattern(op)
         except UnknownShape:
-            results = None
-        return self.unknown(self.result_types(op)) if results is None else results
+            return self.unknown(self.result_types(op))
 
     def unknown(self, types: Sequence[Attribute]) -> Sequence[SSAValue]:
         """Values of these types, of which nothing else is known."""

@@ -44,6 +44,7 @@ from xdsl.utils.exceptions import VerifyException
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops import contraction as xla
 from xla_dialect.shapes.convolution_labels import ConvolutionLabelsAttr
+from xla_dialect.shapes.size_arithmetic import UNKNOWN, is_unknown
 from xla_dialect.shapes.window import WindowAttr
 from xla_dialect.stablehlo.attributes import (
     ConvolutionNumbers,
@@ -57,8 +58,24 @@ from xla_dialect.stablehlo.attributes import (
     integers,
 )
 from xla_dialect.stablehlo.op import StableHloOp, integers_of
+from xla_dialect.stablehlo.ops.dynamic_shapes import (
+    ShapedOp,
+    Shapes,
+    require_array,
+    require_compatible,
+)
 from xla_dialect.stablehlo.ops.reduction import WindowedOp, matrix, pairs_of
-from xla_dialect.types import BY_NAME, Array, as_array, extents, spell
+from xla_dialect.types import (
+    BY_NAME,
+    Array,
+    ElementClass,
+    array,
+    as_array,
+    element_class,
+    extents,
+    sizes_of,
+    spell,
+)
 from xla_dialect.xdsl.directives import (
     parse_i64,
     parse_integer_pair,
@@ -532,11 +549,39 @@ class ConvolutionOp(ConvolvingOp):
 
 
 @irdl_op_definition
-class DynamicConvOp(ConvolvingOp):
+class DynamicConvOp(ShapedOp, ConvolvingOp):
     """As `convolution`, with a padding that an operand says."""
 
     name = "stablehlo.dynamic_conv"
     padding = operand_def()
+
+    @property
+    def first_shape(self) -> int:
+        """The position of the padding."""
+        return 2
+
+    def verify_shapes(
+        self, operands: Sequence[Attribute], declared: Sequence[Attribute], shapes: Shapes
+    ) -> None:
+        """As a convolution; without a known padding, spatial sizes of the result may be any."""
+        arrays = [require_array(type_, f"operand {i}") for i, type_ in enumerate(operands)]
+        lhs, kernel, given = map(sizes_of, arrays)
+        spatial = len(lhs) - 2
+        integer = element_class(arrays[2].element_type) & ElementClass.INTEGER
+        if given != (spatial, 2) or any(map(is_unknown, given)) or not integer:
+            raise VerifyException(f"the padding is {spell(operands[2])}, not {spatial} pairs")
+        numbers = shapes[0] or (0,) * (2 * spatial)
+        window = self.with_window(
+            kernel, matrix(list(zip(numbers[::2], numbers[1::2], strict=True)))
+        )
+        types = self.xla_operand_types(operands[:2])
+        inferred = xla.ConvolutionOp.types_of(types, window, (), declared)
+        result = as_array(declared[0])
+        if shapes[0] is None and result is not None:
+            order = self.dimension_numbers.data.result_order()[2:]
+            sizes = [UNKNOWN if d in order else size for d, size in enumerate(sizes_of(result))]
+            declared = [array(result.element_type, sizes)]
+        require_compatible(declared, inferred)
 
 
 def _sizes(type_: Attribute) -> Sequence[int]:

@@ -118,7 +118,7 @@ def constant_integers(value: SSAValue) -> tuple[int, ...] | None:
     return integers_of(owner.value) if isinstance(owner, LiteralOp) else None
 
 
-class ShapedOp(MovementOp):
+class ShapedOp(StableHloOp):
     """An operation whose operands from `INDEX_OPERANDS` on say sizes."""
 
     @property
@@ -143,7 +143,7 @@ class ShapedOp(MovementOp):
         self, operands: Sequence[Attribute], shapes: Shapes, position: int, rank: int
     ) -> tuple[int, ...]:
         """The sizes that an operand says, as far as they are known: one for each dimension."""
-        type_ = _array(operands[position], f"operand {position}")
+        type_ = require_array(operands[position], f"operand {position}")
         sizes = sizes_of(type_)
         spelled = f"operand {position} is {spell(type_)}"
         if len(sizes) != 1 or not element_class(type_.element_type) & ElementClass.INTEGER:
@@ -155,11 +155,17 @@ class ShapedOp(MovementOp):
         return shapes[position - self.first_shape] or (UNKNOWN,) * rank
 
 
-def _array(type_: Attribute, name: str) -> Array:
+def require_array(type_: Attribute, name: str) -> Array:
+    """The type as an array type; raises VerifyException for anything else."""
     found = as_array(type_)
     if found is None:
         raise VerifyException(f"{name} is {spell(type_)}, not an array")
     return found
+
+
+def rank_of(type_: Attribute, name: str) -> int:
+    """The rank of an array; raises VerifyException for anything else."""
+    return len(sizes_of(require_array(type_, name)))
 
 
 def _require_sizes(declared: Array, sizes: Sequence[int]) -> None:
@@ -173,7 +179,10 @@ def _operand_and_result(
     operands: Sequence[Attribute], declared: Sequence[Attribute]
 ) -> tuple[Array, Array]:
     """The first operand and the result, arrays of one element type."""
-    operand, result = _array(operands[0], "operand 0"), _array(declared[0], "the result")
+    operand, result = (
+        require_array(operands[0], "operand 0"),
+        require_array(declared[0], "the result"),
+    )
     if operand.element_type != result.element_type:
         names = f"{element_name(operand.element_type)} and {element_name(result.element_type)}"
         raise VerifyException(f"operand and result have element types {names}")
@@ -181,7 +190,7 @@ def _operand_and_result(
 
 
 @irdl_op_definition
-class DynamicReshapeOp(ShapedOp):
+class DynamicReshapeOp(ShapedOp, MovementOp):
     """As `reshape`, to the sizes that an operand says."""
 
     name = "stablehlo.dynamic_reshape"
@@ -203,7 +212,7 @@ class DynamicReshapeOp(ShapedOp):
 
 
 @irdl_op_definition
-class DynamicBroadcastInDimOp(ShapedOp):
+class DynamicBroadcastInDimOp(ShapedOp, MovementOp):
     """As `broadcast_in_dim`, to the sizes that an operand says."""
 
     name = "stablehlo.dynamic_broadcast_in_dim"
@@ -242,7 +251,7 @@ class DynamicBroadcastInDimOp(ShapedOp):
 
 
 @irdl_op_definition
-class DynamicIotaOp(ShapedOp):
+class DynamicIotaOp(ShapedOp, MovementOp):
     """As `iota`, of the sizes that an operand says."""
 
     name = "stablehlo.dynamic_iota"
@@ -258,7 +267,7 @@ class DynamicIotaOp(ShapedOp):
         self, operands: Sequence[Attribute], declared: Sequence[Attribute], shapes: Shapes
     ) -> None:
         """The dimension is one of the result, which has the sizes that the shape says."""
-        result = _array(declared[0], "the result")
+        result = require_array(declared[0], "the result")
         rank, dimension = len(sizes_of(result)), self.iota_dimension.value.data
         if not 0 <= dimension < rank:
             raise VerifyException(f"(C2) iota_dimension = {dimension} of rank {rank}")
@@ -268,7 +277,7 @@ class DynamicIotaOp(ShapedOp):
         _require_sizes(result, self.known_sizes(operands, shapes, 0, rank))
 
 
-class ListedOp(ShapedOp):
+class ListedOp(ShapedOp, MovementOp):
     """As an operation of `xla` whose lists, one number for each dimension, are operands here."""
 
     APPLIED: ClassVar[type[XlaOp]]
@@ -282,7 +291,7 @@ class ListedOp(ShapedOp):
     ) -> None:
         """Lists have one type; the result is what the operation infers of known numbers."""
         first = self.first_shape
-        rank = len(sizes_of(_array(operands[0], "operand 0")))
+        rank = rank_of(operands[0], "operand 0")
         lists = {
             name: self.known_sizes(operands, shapes, first + i, rank)
             for i, name in enumerate(self.LISTS)
@@ -301,10 +310,14 @@ def require_inferred(
     declared: Sequence[Attribute],
 ) -> None:
     """The declared result is what an operation infers; raises VerifyException."""
-    types = op_class.contract().types_inferred(operands, properties)
-    if not all_compatible(declared, types):
+    require_compatible(declared, op_class.contract().types_inferred(operands, properties))
+
+
+def require_compatible(declared: Sequence[Attribute], inferred: Sequence[Attribute]) -> None:
+    """The declared results are inferred ones, as far as sizes are known; raises VerifyException."""
+    if not all_compatible(declared, inferred):
         raise VerifyException(
-            f"(Result) declared {spell_all(declared)}, inferred {spell_all(types)}"
+            f"(Result) declared {spell_all(declared)}, inferred {spell_all(inferred)}"
         )
 
 

@@ -21,9 +21,11 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from xla_dialect.op import decode
 from xla_dialect.ops import gather_scatter as xla
 from xla_dialect.stablehlo.attributes import GatherNumbers, ScatterNumbers
 from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.ops.dynamic_shapes import ShapedOp, Shapes, rank_of, require_inferred
 from xla_dialect.stablehlo.ops.reduction import AccumulatingOp, accumulators_of
 
 _FLAG: Any = IntegerAttr.constr(i1)
@@ -45,8 +47,8 @@ class GatherOp(StableHloOp):
 
 
 @irdl_op_definition
-class DynamicGatherOp(StableHloOp):
-    """As `gather`, with sizes that an operand says."""
+class DynamicGatherOp(ShapedOp):
+    """As `gather`, with sizes that an operand says, which has no elements of type `index`."""
 
     name = "stablehlo.dynamic_gather"
     operand = operand_def()
@@ -56,6 +58,20 @@ class DynamicGatherOp(StableHloOp):
     indices_are_sorted = opt_prop_def(_FLAG)
     result = result_def()
     traits = traits_def(Pure())
+
+    @property
+    def first_shape(self) -> int:
+        """The position of the operand."""
+        return 2
+
+    def verify_shapes(
+        self, operands: Sequence[Attribute], declared: Sequence[Attribute], shapes: Shapes
+    ) -> None:
+        """As a gather, with the slice sizes as far as they are known."""
+        sizes = self.known_sizes(operands, shapes, 2, rank_of(operands[0], "operand 0"))
+        numbers = {name: decode(each) for name, each in self.dimension_numbers.values().items()}
+        numbers = {**numbers, "slice_sizes": sizes}
+        require_inferred(xla.GatherOp, operands[:2], numbers, declared)
 
 
 @irdl_op_definition
