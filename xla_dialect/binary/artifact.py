@@ -51,6 +51,7 @@ from xla_dialect.binary.stablehlo_encodings import (
     VHLO_ATTRIBUTES,
     VHLO_TYPES,
     ApiVersion,
+    OutputAlias,
 )
 from xla_dialect.binary.vhlo import (
     FUNCTION,
@@ -65,7 +66,20 @@ from xla_dialect.binary.vhlo import (
     version_text,
 )
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.stablehlo.attributes import FutureType, TokenType
+from xla_dialect.stablehlo.attributes import (
+    AccuracyModeAttr,
+    Bounds,
+    ComparisonDirectionAttr,
+    ComparisonTypeAttr,
+    FutureType,
+    PrecisionAttr,
+    ResultAccuracy,
+    RngAlgorithmAttr,
+    RngDistributionAttr,
+    StableHloFftTypeAttr,
+    StableHloTransposeAttr,
+    TokenType,
+)
 from xla_dialect.xdsl.traversal import deep_recursion
 
 FIRST_WRITTEN: Version = (1, 0, 0)
@@ -244,9 +258,6 @@ class _Entry(EntryWriter):
     def raw_string(self, value: bytes) -> None:
         self.varint(self.file.string(value))
 
-    def spelled(self, text: str) -> Attribute:
-        return self.file.operations.attribute(text)
-
 
 _ENCODINGS = {
     "builtin": (BUILTIN_ATTRIBUTES, BUILTIN_TYPES),
@@ -277,6 +288,17 @@ _VHLO_TYPE_CODES: Mapping[object, int] = {
 }
 _VHLO_ATTRIBUTE_CODES: Mapping[type[Attribute], int] = {
     ArrayAttr: 1,
+    ComparisonDirectionAttr: 3,
+    ComparisonTypeAttr: 4,
+    StableHloFftTypeAttr: 7,
+    OutputAlias: 10,
+    PrecisionAttr: 11,
+    RngAlgorithmAttr: 12,
+    RngDistributionAttr: 13,
+    StableHloTransposeAttr: 16,
+    Bounds: 18,
+    AccuracyModeAttr: 19,
+    ResultAccuracy: 20,
     ApiVersion: 5,
     DictionaryAttr: 6,
     FloatAttr: 8,
@@ -284,20 +306,6 @@ _VHLO_ATTRIBUTE_CODES: Mapping[type[Attribute], int] = {
     BytesAttr: 14,
     DenseIntOrFPElementsAttr: 15,
 }
-_VHLO_NAMES: Mapping[str, int] = {
-    "comparison_direction": 3,
-    "comparison_type": 4,
-    "fft_type": 7,
-    "precision": 11,
-    "output_operand_alias": 10,
-    "rng_algorithm": 12,
-    "rng_distribution": 13,
-    "transpose": 16,
-    "bounds": 18,
-    "result_accuracy_mode": 19,
-    "result_accuracy": 20,
-}
-"""Attributes of StableHLO."""
 
 
 def _vhlo_code(value: Attribute) -> int | None:
@@ -306,8 +314,7 @@ def _vhlo_code(value: Attribute) -> int | None:
         return 17
     if isinstance(value, IntegerAttr):
         return 2 if cast("IntegerAttr[Any]", value).type == i1 else 9
-    code = _VHLO_ATTRIBUTE_CODES.get(type(value))
-    return _VHLO_NAMES.get(value.name.removeprefix("stablehlo.")) if code is None else code
+    return _VHLO_ATTRIBUTE_CODES.get(type(value))
 
 
 class _Code(_Entry):
@@ -424,7 +431,7 @@ class _Code(_Entry):
                     f"{op.name} is not written; of Shardy, portable artifacts have only meshes and "
                     "the shardings of StableHLO's operations"
                 )
-            (listed,) = properties_of(op.name)
+            (listed,) = properties_of(op.name, type(op))
             found = {name: given.pop(name) for name, _ in listed if name in given}
             return op.name, self.blob_of(op.name, found, "builtin"), given
         name = _NAMES.get(op.name, op.name.removeprefix("stablehlo."))
@@ -457,19 +464,14 @@ class _Code(_Entry):
             except IllegalOperation as error:
                 raise UnwritableProgram(f"{op.name}: {error}") from None
             for name, value in zip(part.names, values, strict=True):
-                attribute = self.spelled(value) if isinstance(value, str) else value
                 if name not in part.newer or revision == row.revision:
-                    found[name] = attribute
-                elif str(attribute) != str(self.default(part.newer[name])):
+                    found[name] = value
+                elif value != part.newer[name]:
                     raise UnwritableProgram(
-                        f"{op.name}: {name} is {attribute}, which is in StableHLO from "
+                        f"{op.name}: {name} is {value}, which is in StableHLO from "
                         f"{version_text(row.revised)} on, not in {version_text(self.file.version)}"
                     )
         return found
-
-    def default(self, value: Attribute | str) -> Attribute:
-        """An attribute, or that with a text."""
-        return self.spelled(value) if isinstance(value, str) else value
 
     def blob_of(self, name: str, values: Mapping[str, Attribute], mode: str) -> bytes:
         """Properties, by their names, as bytes."""

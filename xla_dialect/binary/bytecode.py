@@ -492,7 +492,8 @@ class _Code:
             values.varint()
             count += 1
         values.offset = part.offset
-        listed = [each for each in properties_of(name.name) if len(each) == count]
+        operation = self.make.class_of(name.name)
+        listed = [each for each in properties_of(name.name, operation) if len(each) == count]
         if not listed:
             cursor.fail(f"{name.name} with {count} properties is not known", start)
         found: dict[str, Attribute] = {}

@@ -146,10 +146,6 @@ class EntryWriter(Writer):
     def raw_string(self, value: bytes) -> None:
         """Writes the number of a string."""
 
-    @abstractmethod
-    def spelled(self, text: str) -> Attribute:
-        """The attribute or type with this text in MLIR."""
-
     def string(self, value: str) -> None:
         """Writes the number of a text."""
         self.raw_string(value.encode())

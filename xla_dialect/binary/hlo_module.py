@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Attribute
 
 from xla_dialect.binary.cursor import BinaryError, Cursor
-from xla_dialect.binary.spelled import labels
+from xla_dialect.binary.stablehlo_encodings import FEATURES, labels
 from xla_dialect.devices.replica_groups import spell_iota
 from xla_dialect.hlo_text.printer import quoted_text
 from xla_dialect.numpy_types import NUMPY_TYPES
@@ -326,9 +326,10 @@ def window_text(window: Message) -> str:
 
 def _labels(numbers: Message) -> str:
     sides: list[str] = []
-    for side, (first, second, spatial) in enumerate(((7, 8, 11), (3, 4, 6), (9, 10, 12))):
+    fields = ((7, 8, 11), (3, 4, 6), (9, 10, 12))
+    for letters, (first, second, spatial) in zip(FEATURES, fields, strict=True):
         features = numbers.integer(first), numbers.integer(second)
-        sides.append("".join(labels(side, *features, numbers.integers(spatial))))
+        sides.append(labels(letters, *features, numbers.integers(spatial)))
     return f"{sides[0]}_{sides[1]}->{sides[2]}"
 
 

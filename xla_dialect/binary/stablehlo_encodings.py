@@ -1,24 +1,25 @@
 """Attributes and types of StableHLO, of VHLO and of what stands beside it, in bytecode.
 
-They are by their codes, and read as their text in MLIR. Written are only portable artifacts, which
-have VHLO's.
+They are by their codes. Written are only portable artifacts, which have VHLO's.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 from typing import Any, TypeVar, cast
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     BoolAttr,
     Float4E2M1FNType,
     Float6E2M3FNType,
     Float6E3M2FNType,
     Float8E8M0FNUType,
+    FloatAttr,
     FloatTF32Type,
     IndexType,
+    IntegerAttr,
     IntegerType,
     NoneType,
     Signedness,
@@ -41,11 +42,10 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Data
-from xdsl.irdl import irdl_attr_definition
+from xdsl.irdl import AllOf, irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from xla_dialect.binary import spelled
 from xla_dialect.binary.encodings import (
     ATTRIBUTE,
     ATTRIBUTES,
@@ -63,14 +63,46 @@ from xla_dialect.binary.encodings import (
     VARINT,
     Encoding,
     EntryCursor,
-    EntryWriter,
     Field,
     constant,
     dense_elements,
+    encoding,
     list_of,
     no_way_to_write,
+    only_read,
     packed_flags,
     write_dense,
+)
+from xla_dialect.op import decode
+from xla_dialect.shapes.convolution_labels import ConvolutionLabels
+from xla_dialect.sharding.sharding_rule import SECTIONS, factor_name
+from xla_dialect.stablehlo.attributes import (
+    FIELDS,
+    INTEGER,
+    INTEGERS,
+    AccuracyModeAttr,
+    Bounds,
+    ChannelHandleAttr,
+    ComparisonDirectionAttr,
+    ComparisonTypeAttr,
+    ConvolutionNumbers,
+    DotAlgorithm,
+    DotNumbers,
+    FutureType,
+    GatherNumbers,
+    PrecisionAttr,
+    ResultAccuracy,
+    RngAlgorithmAttr,
+    RngDistributionAttr,
+    ScatterNumbers,
+    StableHloFftTypeAttr,
+    StableHloTransposeAttr,
+    Struct,
+    TokenType,
+    integers,
+)
+from xla_dialect.stablehlo.attributes import (
+    FLAG as FLAG_CONSTRAINT,
 )
 
 _Value = TypeVar("_Value")
@@ -86,55 +118,40 @@ def by_text(make: Callable[..., str], *fields: Field[Any]) -> Encoding:
 
 def part(make: Callable[..., str], *fields: Field[Any]) -> Encoding:
     """The encoding of what stands only inside of other attributes, where it is this text."""
-    return Encoding(
-        lambda cursor: StringAttr(make(*[field.read(cursor) for field in fields])), no_way_to_write
-    )
+    return only_read(lambda *values: StringAttr(make(*values)), *fields)
 
 
-def words(enumeration: str, *members: str) -> Encoding:
-    """The encoding of an enumeration, whose members have the numbers from 0 on."""
+def words(class_: type[Any], first: int = 0) -> Encoding:
+    """The encoding of an enumeration, whose members have the numbers from `first` on."""
+    members = list(class_.enum_type)
 
     def read(cursor: EntryCursor) -> Attribute:
         start = cursor.offset
         number = cursor.varint()
-        if not number < len(members) or not members[number]:
-            cursor.fail(f"{enumeration} has no member {number}", start)
-        return cursor.spelled(spelled.word(enumeration, members[number]))
+        if not first <= number < first + len(members):
+            cursor.fail(f"{class_.name} has no member {number}", start)
+        return class_(members[number - first])
 
-    def write(writer: EntryWriter, value: Attribute) -> None:
-        found = spelled.word_of(value)
-        assert found is not None
-        writer.varint(members.index(found[1]))
-
-    return Encoding(read, write)
+    return Encoding(read, lambda writer, value: writer.varint(members.index(value.data) + first))
 
 
-def structure(name: str, **parts: Field[Any]) -> Encoding:
-    """The encoding of fields with names: integers and lists of them."""
-
-    def write(writer: EntryWriter, value: Attribute) -> None:
-        fields = spelled.fields_of(value)
-        for field, part in parts.items():
-            found = fields[field]
-            part.write(writer, int(found) if isinstance(found, str) else found)
-
-    return Encoding(
-        by_text(
-            lambda *values: spelled.fields(name, dict(zip(parts, values, strict=True))),
-            *parts.values(),
-        ).read,
-        write,
-    )
+def structure(class_: type[Struct]) -> Encoding:
+    """The encoding of named values: numbers, lists of them, flags and types."""
+    constraints = (parameter.constr for _, parameter in class_.get_irdl_definition().parameters)
+    # xDSL combines what the annotation of a parameter says with the constraint that it is given.
+    given = (each.attr_constrs[-1] if isinstance(each, AllOf) else each for each in constraints)
+    fields = (_FIELDS.get(constraint, TYPE) for constraint in given)
+    return only_read(lambda *values: class_.new(values), *fields)
 
 
-DIRECTIONS = words("comparison_direction", "EQ", "NE", "GE", "GT", "LE", "LT")
-COMPARISON_TYPES = words("comparison_type", "NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
-FFT_TYPES = words("fft_type", "FFT", "IFFT", "RFFT", "IRFFT")
-PRECISIONS = words("precision", "DEFAULT", "HIGH", "HIGHEST")
-RNG_ALGORITHMS = words("rng_algorithm", "DEFAULT", "THREE_FRY", "PHILOX")
-RNG_DISTRIBUTIONS = words("rng_distribution", "", "UNIFORM", "NORMAL")
-TRANSPOSES = words("transpose", "TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
-ACCURACY_MODES = words("result_accuracy_mode", "DEFAULT", "HIGHEST", "TOLERANCE")
+DIRECTIONS = words(ComparisonDirectionAttr)
+COMPARISON_TYPES = words(ComparisonTypeAttr)
+FFT_TYPES = words(StableHloFftTypeAttr)
+PRECISIONS = words(PrecisionAttr)
+RNG_ALGORITHMS = words(RngAlgorithmAttr)
+RNG_DISTRIBUTIONS = words(RngDistributionAttr, 1)
+TRANSPOSES = words(StableHloTransposeAttr, 1)
+ACCURACY_MODES = words(AccuracyModeAttr)
 
 
 def only_read_field(read: Callable[[EntryCursor], _Value]) -> Field[_Value]:
@@ -143,6 +160,12 @@ def only_read_field(read: Callable[[EntryCursor], _Value]) -> Field[_Value]:
 
 
 FLAG = only_read_field(lambda cursor: bool(cursor.byte()))
+_FIELDS: Mapping[Any, Field[Any]] = {
+    INTEGER: only_read_field(lambda cursor: IntegerAttr(cursor.signed(), i64)),
+    INTEGERS: only_read_field(lambda cursor: integers(SIGNEDS.read(cursor))),
+    FLAG_CONSTRAINT: only_read_field(lambda cursor: BoolAttr.from_bool(FLAG.read(cursor))),
+}
+"""By the constraints of the parameters of a `Struct`."""
 
 
 def optional(item: Field[Any], given: Callable[[EntryCursor], int]) -> Field[Any]:
@@ -166,20 +189,6 @@ def joined(parts: Iterable[object]) -> str:
 JOINED = only_read_field(lambda cursor: joined(ATTRIBUTES.read(cursor)))
 QUOTED = only_read_field(lambda cursor: quoted(cursor.string()))
 QUOTED_LIST = only_read_field(lambda cursor: ", ".join(map(str, ATTRIBUTES.read(cursor))))
-
-
-def bounds_text(bounds: Sequence[int]) -> str:
-    """`#stablehlo.bounds<?, 4>`"""
-    found = ("?" if bound == DYNAMIC_SIZE else str(bound) for bound in bounds)
-    return f"#stablehlo.bounds<{', '.join(found)}>"
-
-
-def accuracy_text(atol: float, rtol: float, ulps: int, mode: Attribute) -> str:
-    """`#stablehlo.result_accuracy<atol = 0.0, ...>`"""
-    return spelled.fields(
-        "stablehlo.result_accuracy",
-        {"atol": atol, "rtol": rtol, "ulps": ulps, "mode": str(mode)},
-    )
 
 
 def axis_text(name: str, sub_axis: Attribute | None) -> str:
@@ -209,75 +218,94 @@ def sub_axis_text(before: int, size: int) -> str:
     return f"({before}){size}"
 
 
-OUTPUT_ALIAS = structure(
-    "stablehlo.output_operand_alias",
-    output_tuple_indices=SIGNEDS,
-    operand_index=SIGNED,
-    operand_tuple_indices=SIGNEDS,
+def _output_alias(outputs: list[int], operand: int, inside: list[int]) -> Attribute:
+    values = integers(outputs), IntegerAttr(operand, i64), integers(inside)
+    return OutputAlias(tuple(zip(OUTPUT_ALIAS_FIELDS, values, strict=True)))
+
+
+OutputAlias = FIELDS["output_operand_alias"]
+OUTPUT_ALIAS_FIELDS = ("output_tuple_indices", "operand_index", "operand_tuple_indices")
+OUTPUT_ALIAS = encoding(
+    _output_alias,
+    lambda value: [decode(dict(value.data)[name]) for name in OUTPUT_ALIAS_FIELDS],
+    *(SIGNEDS, SIGNED, SIGNEDS),
 )
 SUB_AXIS = part(sub_axis_text, SIGNED, SIGNED)
 
 
-def _write_bounds(writer: EntryWriter, value: Attribute) -> None:
-    bounds = _BOUND.findall(str(value))
-    SIGNEDS.write(writer, [DYNAMIC_SIZE if bound == "?" else int(bound) for bound in bounds])
+def _bounds(bounds: Sequence[int]) -> Attribute:
+    return Bounds(tuple(None if each == DYNAMIC_SIZE else each for each in bounds))
 
 
-_BOUND = re.compile(r"\?|-?[0-9]+")
-BOUNDS = Encoding(by_text(bounds_text, SIGNEDS).read, _write_bounds)
-
-
-def _write_accuracy(writer: EntryWriter, value: Attribute) -> None:
-    fields = spelled.fields_of(value)
-    writer.double(float(str(fields.get("atol", 0))))
-    writer.double(float(str(fields.get("rtol", 0))))
-    writer.signed(int(str(fields.get("ulps", 0))))
-    writer.attribute(writer.spelled(str(fields["mode"])))
-
-
-ACCURACY = Encoding(by_text(accuracy_text, DOUBLE, DOUBLE, SIGNED, ATTRIBUTE).read, _write_accuracy)
-
-_GATHER = (
-    *("offset_dims", "collapsed_slice_dims", "operand_batching_dims"),
-    *("start_indices_batching_dims", "start_index_map"),
-)
-_SCATTER = (
-    *("update_window_dims", "inserted_window_dims", "input_batching_dims"),
-    *("scatter_indices_batching_dims", "scatter_dims_to_operand_dims"),
-)
-_DOT = (
-    *("lhs_batching_dimensions", "rhs_batching_dimensions"),
-    *("lhs_contracting_dimensions", "rhs_contracting_dimensions"),
+BOUNDS = encoding(
+    _bounds,
+    lambda value: [[DYNAMIC_SIZE if each is None else each for each in value.data]],
+    SIGNEDS,
 )
 
 
-def _dot_algorithm(lhs: Attribute, rhs: Attribute, total: Attribute, *rest: int) -> str:
-    types = {"lhs_precision_type": lhs, "rhs_precision_type": rhs, "accumulation_type": total}
-    fields: dict[str, spelled.FieldValue] = {name: str(type_) for name, type_ in types.items()}
-    return spelled.fields("stablehlo.dot_algorithm", fields | dict(zip(_COUNTS, rest, strict=True)))
+def accuracy(atol: float, rtol: float, ulps: int, mode: Attribute) -> ResultAccuracy:
+    """The accuracy of a function, of these tolerances."""
+    tolerances = FloatAttr(atol, f64), FloatAttr(rtol, f64), IntegerAttr(ulps, i64)
+    names = ("atol", "rtol", "ulps", "mode")
+    return ResultAccuracy(tuple(zip(names, (*tolerances, mode), strict=True)))
 
 
-_COUNTS = (
-    *("lhs_component_count", "rhs_component_count", "num_primitive_operations"),
-    "allow_imprecise_accumulation",
+def _accuracy_parts(value: ResultAccuracy) -> Sequence[Any]:
+    fields = dict(value.data)
+    return [*(decode(fields.get(name)) or 0 for name in ("atol", "rtol", "ulps")), fields["mode"]]
+
+
+ACCURACY = encoding(accuracy, _accuracy_parts, DOUBLE, DOUBLE, SIGNED, ATTRIBUTE)
+
+CONVOLUTION = (
+    *("input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions"),
+    *("kernel_input_feature_dimension", "kernel_output_feature_dimension"),
+    *("kernel_spatial_dimensions", "output_batch_dimension", "output_feature_dimension"),
+    "output_spatial_dimensions",
 )
+"""The dimension numbers of a convolution: two numbers and a list for each array."""
+FEATURES = ("bf", "io", "bf")
+"""The labels of the features of each array of a convolution."""
+
+
+def labels(letters: str, first: int, second: int, spatial: Sequence[int]) -> str:
+    """What the dimensions of an array of a convolution are called; `?` where nothing says it."""
+    found = {first: letters[0], second: letters[1]}
+    found |= {dimension: str(d) for d, dimension in enumerate(spatial)}
+    return "".join(found.get(d, "?") for d in range(len(spatial) + 2))
+
+
+def convolution(*values: Any) -> ConvolutionNumbers:
+    """The attribute for what `CONVOLUTION` names."""
+    sides = (labels(letters, *values[3 * i : 3 * i + 3]) for i, letters in enumerate(FEATURES))
+    return ConvolutionNumbers(ConvolutionLabels(*sides))
+
+
+def convolution_numbers(value: ConvolutionNumbers) -> Sequence[int | Sequence[int]]:
+    """What `convolution` takes."""
+    batch, feature, *lhs = value.data.lhs_order()
+    output, input_, *rhs = value.data.rhs_order()
+    result_batch, result_feature, *result = value.data.result_order()
+    return [batch, feature, lhs, input_, output, rhs, result_batch, result_feature, result]
+
 
 STABLEHLO_ATTRIBUTES: Mapping[int, Encoding] = {
-    1: structure("stablehlo.channel_handle", handle=SIGNED, type=SIGNED),
+    1: only_read(ChannelHandleAttr.of, SIGNED, SIGNED),
     2: DIRECTIONS,
     3: COMPARISON_TYPES,
-    4: by_text(lambda *values: spelled.convolution(values), *(SIGNED, SIGNED, SIGNEDS) * 3),
-    5: structure("stablehlo.dot", **dict.fromkeys(_DOT, SIGNEDS)),
+    4: only_read(convolution, *(SIGNED, SIGNED, SIGNEDS) * 3),
+    5: structure(DotNumbers),
     6: FFT_TYPES,
-    7: structure("stablehlo.gather", **dict.fromkeys(_GATHER, SIGNEDS), index_vector_dim=SIGNED),
+    7: structure(GatherNumbers),
     8: PRECISIONS,
     9: RNG_ALGORITHMS,
     10: RNG_DISTRIBUTIONS,
-    11: structure("stablehlo.scatter", **dict.fromkeys(_SCATTER, SIGNEDS), index_vector_dim=SIGNED),
+    11: structure(ScatterNumbers),
     12: TRANSPOSES,
     13: BOUNDS,
     14: OUTPUT_ALIAS,
-    15: by_text(_dot_algorithm, TYPE, TYPE, TYPE, SIGNED, SIGNED, SIGNED, FLAG),
+    15: structure(DotAlgorithm),
     16: ACCURACY_MODES,
     17: ACCURACY,
     18: by_text(mesh_groups_text, ATTRIBUTE, ATTRIBUTES),
@@ -289,17 +317,13 @@ STABLEHLO_ATTRIBUTES: Mapping[int, Encoding] = {
 """Those of `stablehlo`."""
 
 
-def future_text(types: Iterable[Attribute]) -> str:
-    """`!stablehlo.future<tensor<2xf32>>`"""
-    return f"!stablehlo.future<{joined(types)}>"
+def _future(types: Sequence[Attribute]) -> Attribute:
+    return FutureType.new([ArrayAttr(types)])
 
 
 STABLEHLO_TYPES: Mapping[int, Encoding] = {
-    0: Encoding(by_text(lambda: "!stablehlo.token").read, lambda writer, value: None),
-    1: Encoding(
-        by_text(future_text, TYPES).read,
-        lambda writer, value: TYPES.write(writer, value.types.data),
-    ),
+    0: constant(TokenType()),
+    1: encoding(_future, lambda value: [value.types.data], TYPES),
 }
 """Those of `stablehlo`."""
 
@@ -338,16 +362,8 @@ def _shardings(shardings: Iterable[Attribute]) -> str:
     return f"#sdy.sharding_per_value<[{', '.join(listed)}]>"
 
 
-def _factor(number: int) -> str:
-    letter = _FIRST_FACTOR + number
-    return chr(letter) if letter <= ord("z") else f"z_{letter - ord('z')}"
-
-
-_FIRST_FACTOR = ord("i")
-
-
 def _factors(numbers: Iterable[int]) -> str:
-    return "".join(map(_factor, numbers))
+    return "".join(map(factor_name, numbers))
 
 
 def _rule(
@@ -357,15 +373,12 @@ def _rule(
     *rest: Sequence[int] | bool,
 ) -> str:
     *kinds, is_custom = rest
-    named = ", ".join(f"{_factor(i)}={size}" for i, size in enumerate(sizes))
+    named = ", ".join(f"{factor_name(i)}={size}" for i, size in enumerate(sizes))
     text = f"({joined(operands)})->({joined(results)}) {{{named}}}"
-    for name, numbers in zip(_FACTOR_KINDS, kinds, strict=True):
+    for name, numbers in zip(SECTIONS, kinds, strict=True):
         if numbers and not isinstance(numbers, bool):
-            text += f" {name}={{{', '.join(map(_factor, numbers))}}}"
+            text += f" {name}={{{', '.join(map(factor_name, numbers))}}}"
     return f"#sdy.op_sharding_rule<{text}{', custom' if is_custom else ''}>"
-
-
-_FACTOR_KINDS = ("reduction", "need_replication", "permutation", "blocked_propagation")
 
 
 def _lists_of_axes(lists: Iterable[Attribute]) -> str:

@@ -42,22 +42,39 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.utils.format import parse_func_op_like
 from xdsl.ir import Attribute, Operation, Region, SSAValue, TypeAttribute
-from xdsl.irdl import IRDLOperation
+from xdsl.irdl import IRDLOperation, OptionalDef
 from xdsl.parser import Parser
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from xla_dialect.binary import spelled
-from xla_dialect.binary.encodings import DYNAMIC_SIZE
 from xla_dialect.binary.stablehlo_encodings import (
     CONSTANT_TYPES,
+    CONVOLUTION,
     ApiVersion,
-    bounds_text,
-    future_text,
+    accuracy,
+    convolution,
+    convolution_numbers,
     sub_axis_text,
 )
 from xla_dialect.diagnostics import LocatedError
-from xla_dialect.stablehlo.attributes import TokenType
+from xla_dialect.stablehlo.attributes import (
+    AccuracyMode,
+    AccuracyModeAttr,
+    Bounds,
+    ChannelHandleAttr,
+    ComparisonType,
+    ComparisonTypeAttr,
+    ConvolutionNumbers,
+    DotAlgorithm,
+    DotNumbers,
+    FutureType,
+    GatherNumbers,
+    Precision,
+    PrecisionAttr,
+    ScatterNumbers,
+    Struct,
+    TokenType,
+)
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.text import MlirParser
 from xla_dialect.xdsl.traversal import deep_recursion
@@ -67,9 +84,6 @@ Version: TypeAlias = tuple[int, int, int]
 OLDEST: Version = (0, 9, 0)
 NEWEST: Version = (1, 20, 0)
 """The versions of VHLO that are known."""
-
-Value: TypeAlias = "Attribute | str"
-"""An attribute, or one of StableHLO as its text in MLIR."""
 
 
 class IllegalOperation(Exception):
@@ -83,12 +97,12 @@ class PropertyForms:
     native: str
     names: tuple[str, ...]
     """In VHLO."""
-    read: Callable[[Sequence[Attribute]], Value | None]
-    """The property, or its text; None where it says nothing, and is left out."""
-    write: Callable[[Attribute | None, int], Sequence[Value]]
+    read: Callable[[Sequence[Attribute]], Attribute | None]
+    """The property; None where it says nothing, and is left out."""
+    write: Callable[[Attribute | None, int], Sequence[Attribute]]
     """The attributes of VHLO for a property, or for none; windows have a number of dimensions."""
     is_optional: bool = False
-    newer: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    newer: Mapping[str, Attribute] = field(default_factory=dict[str, Attribute])
     """The attributes that came with the newest revision, with what they mean where they lack."""
 
 
@@ -184,12 +198,12 @@ def one(
     `default`: what says nothing, for a number of dimensions; the property may then be absent.
     """
 
-    def read_one(values: Sequence[Attribute]) -> Value | None:
+    def read_one(values: Sequence[Attribute]) -> Attribute | None:
         (value,) = values
         says_nothing = default is not None and _is_same(value, default(_rank(value)))
         return None if says_nothing else read(value)
 
-    def write_one(value: Attribute | None, rank: int) -> Sequence[Value]:
+    def write_one(value: Attribute | None, rank: int) -> Sequence[Attribute]:
         if value is not None:
             return [write(value)]
         if default is None:
@@ -308,181 +322,117 @@ def _layouts(name: str) -> PropertyForms:
     return optional(name, _EMPTY)
 
 
-def _word(name: str, enumeration: str, default: str) -> PropertyForms:
-    text = spelled.word(enumeration, default)
-    return PropertyForms(
-        name,
-        (name,),
-        lambda values: None if str(values[0]) == text else values[0],
-        lambda value, _: [text if value is None else value],
-        True,
-    )
-
-
 # Several attributes that become one property
 
 
 def _structure(
-    native: str, attribute: str, *names: str, newer: Sequence[str] = (), numbers: Sequence[str] = ()
+    native: str,
+    class_: type[Struct],
+    newer: Sequence[str] = (),
+    absent: Attribute | None = None,
 ) -> PropertyForms:
-    """Lists of integers, and some integers, that are fields of one attribute."""
+    """The values of one attribute; `absent`: what each is where the property is not there."""
+    names = class_.names()
 
-    def read(values: Sequence[Attribute]) -> str:
-        fields: dict[str, spelled.FieldValue] = {}
-        for name, value in zip(names, values, strict=True):
-            fields[name] = integer_in(value) if name in numbers else integers_in(value)
-        return spelled.fields(attribute, fields)
+    def read(values: Sequence[Attribute]) -> Attribute | None:
+        if values[0] == absent:
+            return None
+        return class_.new(
+            [
+                _as_array(cast(Attribute, value))
+                if isinstance(value, DenseIntOrFPElementsAttr)
+                else value
+                for value in values
+            ]
+        )
 
-    def write(value: Attribute | None, rank: int) -> Sequence[Value]:
-        if value is None:
-            raise IllegalOperation(f"{native} is missing")
-        fields = spelled.fields_of(value)
+    def write(value: Attribute | None, rank: int) -> Sequence[Attribute]:
+        if value is None and absent is not None:
+            return [absent] * len(names)
+        if not isinstance(value, class_):
+            raise IllegalOperation(f"{native} is {'missing' if value is None else value}")
         return [
-            IntegerAttr(int(str(fields.get(name, 0))), i64)
-            if name in numbers
-            else tensor([int(n) for n in fields.get(name, ())])
-            for name in names
+            tensor(integers_in(cast(Attribute, each))) if isinstance(each, DenseArrayBase) else each
+            for each in value.parameters
         ]
 
-    return PropertyForms(native, names, read, write, newer={name: tensor([]) for name in newer})
+    nothing = tensor([]) if absent is None else absent
+    return PropertyForms(
+        native, tuple(names), read, write, absent is not None, dict.fromkeys(newer, nothing)
+    )
 
 
-def _read_convolution(values: Sequence[Attribute]) -> str:
+def _read_convolution(values: Sequence[Attribute]) -> Attribute:
     numbers = [
         integers_in(value) if name.endswith("s") else integer_in(value)
-        for name, value in zip(spelled.CONVOLUTION, values, strict=True)
+        for name, value in zip(CONVOLUTION, values, strict=True)
     ]
-    return spelled.convolution(numbers)
+    return convolution(*numbers)
 
 
-def _write_convolution(value: Attribute | None, _: int) -> Sequence[Value]:
-    if value is None:
-        raise IllegalOperation("dimension_numbers is missing")
+def _write_convolution(value: Attribute | None, _: int) -> Sequence[Attribute]:
+    if not isinstance(value, ConvolutionNumbers):
+        raise IllegalOperation(f"dimension_numbers is {'missing' if value is None else value}")
     return [
         IntegerAttr(number, i64) if isinstance(number, int) else tensor(number)
-        for number in spelled.convolution_numbers(value)
+        for number in convolution_numbers(value)
     ]
-
-
-_ALGORITHM = {
-    "lhs_precision_type": None,
-    "rhs_precision_type": None,
-    "accumulation_type": None,
-    "lhs_component_count": i64,
-    "rhs_component_count": i64,
-    "num_primitive_operations": i64,
-    "allow_imprecise_accumulation": i1,
-}
-"""The fields of `#stablehlo.dot_algorithm`: types, and numbers of a type."""
-
-
-def _read_algorithm(values: Sequence[Attribute]) -> str | None:
-    if isinstance(values[0], NoneType):
-        return None
-    fields: dict[str, spelled.FieldValue] = {}
-    for (name, type_), value in zip(_ALGORITHM.items(), values, strict=True):
-        number = str(value) if type_ is None else integer_in(value)
-        fields[name] = bool(number) if type_ == i1 else number
-    return spelled.fields("stablehlo.dot_algorithm", fields)
-
-
-def _write_algorithm(value: Attribute | None, _: int) -> Sequence[Value]:
-    if value is None:
-        return [NoneType()] * len(_ALGORITHM)
-    fields = spelled.fields_of(value)
-    found: list[Value] = []
-    for name, type_ in _ALGORITHM.items():
-        text = str(fields[name])
-        if type_ is None:
-            found.append(text)
-        else:
-            found.append(IntegerAttr(int(text) if type_ == i64 else int(text == "true"), type_))
-    return found
 
 
 def _channel(*types: str, is_optional: bool = True) -> PropertyForms:
     """A channel, whose type stands beside it where it is not 0."""
 
-    def read(values: Sequence[Attribute]) -> str | None:
+    def read(values: Sequence[Attribute]) -> Attribute | None:
         handle, *type_ = map(integer_in, values)
         if is_optional and not handle:
             return None
-        return spelled.fields(
-            "stablehlo.channel_handle", {"handle": handle, "type": type_[0] if type_ else 0}
-        )
+        return ChannelHandleAttr.of(handle, type_[0] if type_ else 0)
 
-    def write(value: Attribute | None, _: int) -> Sequence[Value]:
-        fields = spelled.fields_of(value) if value is not None else dict[str, str]()
-        names = ("handle", "type")[: 1 + len(types)]
-        return [IntegerAttr(int(str(fields.get(name, 0))), i64) for name in names]
+    def write(value: Attribute | None, _: int) -> Sequence[Attribute]:
+        fields = dict(value.data) if isinstance(value, ChannelHandleAttr) else {}
+        return [
+            fields.get(name, IntegerAttr(0, i64)) for name in ("handle", "type")[: 1 + len(types)]
+        ]
 
     return PropertyForms("channel_handle", ("channel_id", *types), read, write, is_optional)
 
 
 _CHANNEL = _channel()
-_ACCURACY_DEFAULT = (
-    "#stablehlo.result_accuracy<atol = 0.0, rtol = 0.0, ulps = 0, "
-    "mode = #stablehlo.result_accuracy_mode<DEFAULT>>"
-)
 _GROUPS = kept("replica_groups")
-_PRECISION_DEFAULT = spelled.word("precision", "DEFAULT")
+_PRECISION_DEFAULT = PrecisionAttr(Precision.DEFAULT)
 
 
 def _read_precision(values: Sequence[Attribute]) -> Attribute | None:
-    says_something = any(str(value) != _PRECISION_DEFAULT for value in elements_in(values[0]))
-    return values[0] if says_something else None
+    return values[0] if {*elements_in(values[0])} - {_PRECISION_DEFAULT} else None
 
 
 _PRECISION = PropertyForms(
     "precision_config",
     ("precision_config",),
     _read_precision,
-    lambda value, _: [f"[{_PRECISION_DEFAULT}, {_PRECISION_DEFAULT}]" if value is None else value],
+    lambda value, _: [ArrayAttr([_PRECISION_DEFAULT] * 2) if value is None else value],
     True,
 )
-
-
-def _says_default(value: Attribute) -> bool:
-    return str(value).endswith("<DEFAULT>>")
-
-
-_ACCURACY = PropertyForms(
-    "result_accuracy",
-    ("result_accuracy",),
-    lambda values: None if _says_default(values[0]) else values[0],
-    lambda value, _: [_ACCURACY_DEFAULT if value is None else value],
-    True,
-    {"result_accuracy": _ACCURACY_DEFAULT},
+_ACCURACY = optional(
+    "result_accuracy", accuracy(0.0, 0.0, 0, AccuracyModeAttr(AccuracyMode.DEFAULT)), is_newer=True
 )
 _GATHER = _structure(
-    "dimension_numbers",
-    "stablehlo.gather",
-    *("offset_dims", "collapsed_slice_dims", "operand_batching_dims"),
-    *("start_indices_batching_dims", "start_index_map", "index_vector_dim"),
-    newer=("operand_batching_dims", "start_indices_batching_dims"),
-    numbers=("index_vector_dim",),
+    "dimension_numbers", GatherNumbers, ("operand_batching_dims", "start_indices_batching_dims")
 )
 _SCATTER = _structure(
     "scatter_dimension_numbers",
-    "stablehlo.scatter",
-    *("update_window_dims", "inserted_window_dims", "input_batching_dims"),
-    *("scatter_indices_batching_dims", "scatter_dims_to_operand_dims", "index_vector_dim"),
-    newer=("input_batching_dims", "scatter_indices_batching_dims"),
-    numbers=("index_vector_dim",),
+    ScatterNumbers,
+    ("input_batching_dims", "scatter_indices_batching_dims"),
 )
-_DOT = _structure(
-    "dot_dimension_numbers",
-    "stablehlo.dot",
-    *("lhs_batching_dimensions", "rhs_batching_dimensions"),
-    *("lhs_contracting_dimensions", "rhs_contracting_dimensions"),
-)
+_DOT = _structure("dot_dimension_numbers", DotNumbers)
+_ALGORITHM = _structure("algorithm", DotAlgorithm, DotAlgorithm.names(), NoneType())
 _WINDOW = (
     *lists("window_strides", fill=1),
     *(one for name in ("lhs_dilation", "rhs_dilation") for one in lists(name, fill=1)),
     _flags("window_reversal"),
 )
 _CONVOLUTION = (
-    PropertyForms("dimension_numbers", spelled.CONVOLUTION, _read_convolution, _write_convolution),
+    PropertyForms("dimension_numbers", CONVOLUTION, _read_convolution, _write_convolution),
     *kept("batch_group_count", "feature_group_count"),
     _PRECISION,
     *_WINDOW,
@@ -541,7 +491,10 @@ ROWS: Mapping[str, VhloOp] = {
         first=(1, 19, 0),
     ),
     "compare": VhloOp(
-        (*kept("comparison_direction"), _word("compare_type", "comparison_type", "NOTYPE"))
+        (
+            *kept("comparison_direction"),
+            optional("compare_type", ComparisonTypeAttr(ComparisonType.NOTYPE)),
+        )
     ),
     "composite": VhloOp(
         (
@@ -576,14 +529,7 @@ ROWS: Mapping[str, VhloOp] = {
         (
             _DOT,
             _PRECISION,
-            PropertyForms(
-                "algorithm",
-                tuple(_ALGORITHM),
-                _read_algorithm,
-                _write_algorithm,
-                True,
-                dict.fromkeys(_ALGORITHM, NoneType()),
-            ),
+            _ALGORITHM,
         ),
         2,
         (1, 6, 0),
@@ -650,8 +596,6 @@ ROWS: Mapping[str, VhloOp] = {
 FUNCTION = ("arg_attrs", "function_type", "res_attrs", "sym_name", "sym_visibility")
 """The attributes of a function in VHLO."""
 
-_OPTIONAL = "?"
-
 _OTHERS: Mapping[str, Sequence[str]] = {
     "builtin.module": ("sym_name?", "sym_visibility?"),
     "func.func": (
@@ -660,33 +604,8 @@ _OTHERS: Mapping[str, Sequence[str]] = {
     "func.call": ("arg_attrs?", "callee", "no_inline?", "res_attrs?"),
     "arith.constant": ("value",),
     **dict.fromkeys(("arith.addi", "arith.muli", "arith.subi"), ("overflowFlags",)),
-    "shape.const_shape": ("shape",),
-    "chlo.broadcast_compare": ("broadcast_dimensions?", "compare_type?", "comparison_direction"),
-    "chlo.constant": ("value",),
-    "chlo.constant_like": ("value",),
-    "chlo.ragged_dot": ("precision_config?", "ragged_dot_dimension_numbers"),
-    "chlo.top_k": ("k",),
-    "sdy.all_gather": ("gathering_axes", "out_sharding"),
-    "sdy.all_reduce": ("out_sharding", "reduction_axes"),
-    "sdy.all_slice": ("out_sharding", "slicing_axes"),
-    "sdy.all_to_all": ("out_sharding", "params"),
-    "sdy.collective_permute": ("out_sharding",),
-    "sdy.constant": ("value",),
-    "sdy.data_flow_edge": ("sharding?",),
-    "sdy.manual_computation": ("in_shardings", "manual_axes", "out_shardings"),
-    "sdy.mesh": ("mesh", "sym_name"),
-    "sdy.named_computation": ("in_shardings?", "name", "out_shardings?"),
-    "sdy.propagation_barrier": ("allowed_direction",),
-    "sdy.reduce_scatter": ("out_sharding", "reduce_scatter_axes"),
-    "sdy.replicated_to_unreduced": ("axes", "out_sharding"),
-    "sdy.reshard": ("sharding",),
-    "sdy.sharded_to_unreduced": ("axes", "out_sharding"),
-    "sdy.sharding_constraint": ("sharding",),
-    "sdy.sharding_group": ("group_id",),
 }
-"""The properties of operations of other dialects; those with a `?` may be absent."""
-
-_BROADCASTING = "chlo.broadcast_"
+"""The properties where they are not those of xDSL's class; those with a `?` may be absent."""
 
 VHLO_NAME = re.compile(r"vhlo\.([\w-]+)_v([1-9][0-9]{0,3})")
 
@@ -714,10 +633,10 @@ def version_text(version: Version) -> str:
     return ".".join(map(str, version))
 
 
-def properties_of(name: str) -> Sequence[PropertyList]:
+def properties_of(name: str, operation: type[Operation] | None) -> Sequence[PropertyList]:
     """
-    The properties of an operation as bytecode has them, in the newest version and in an older one
-    that has less of them.
+    The properties of an operation, of a class, as bytecode has them, in the newest version and in
+    an older one that has less of them.
     """
     dialect, _, base = name.partition(".")
     found = revised(name)
@@ -726,9 +645,12 @@ def properties_of(name: str) -> Sequence[PropertyList]:
         return [[(each, False) for each in listed]]
     if dialect == "stablehlo":
         return ROWS.get(base, _WITHOUT_PROPERTIES).properties()
-    default = ("broadcast_dimensions?",) if name.startswith(_BROADCASTING) else ()
-    listed = _OTHERS.get(name, default)
-    return [[(each.rstrip(_OPTIONAL), each.endswith(_OPTIONAL)) for each in listed]]
+    if name in _OTHERS:
+        return [[(each.rstrip("?"), each.endswith("?")) for each in _OTHERS[name]]]
+    if operation is None or not issubclass(operation, IRDLOperation):
+        return [()]
+    properties = operation.get_irdl_definition().properties
+    return [[(each, isinstance(properties[each], OptionalDef)) for each in sorted(properties)]]
 
 
 # Operations as bytecode has them become operations of a context, those of VHLO StableHLO's.
@@ -806,12 +728,11 @@ class Operations:
                 if value is None:
                     if name not in part.newer or revision == row.revision:
                         raise IllegalOperation(f"{name} is missing")
-                    newer = part.newer[name]
-                    value = self.attribute(newer) if isinstance(newer, str) else newer
+                    value = part.newer[name]
                 parts.append(value)
             found = part.read(parts)
             if found is not None:
-                properties[part.native] = self.attribute(found) if isinstance(found, str) else found
+                properties[part.native] = found
         for name in row.former:
             values.pop(name, None)
         return properties
@@ -947,16 +868,6 @@ class _VhloParser(MlirParser):
             return TensorType(type_, sizes)
         return TensorType(type_, sizes, self.parse_attribute())
 
-    def bounds(self) -> Attribute:
-        """Parses `bounds = [6, ?]`."""
-        self.parse_keyword("bounds")
-        self.parse_punctuation("=")
-        bounds = self.parse_comma_separated_list(
-            self.Delimiter.SQUARE,
-            lambda: DYNAMIC_SIZE if self.parse_optional_punctuation("?") else self.parse_integer(),
-        )
-        return self.operations.attribute(bounds_text(bounds))
-
     def sub_axis(self) -> Attribute:
         """Parses `pre_size = 1, size = 2`, as the text that StableHLO has for it."""
         numbers: list[int] = []
@@ -1005,7 +916,7 @@ _TYPES: Mapping[str, Attribute] = {
 _COMPOSED: Mapping[str, Callable[[_VhloParser], Attribute]] = {
     "complex_v1": lambda parser: ComplexType(cast(Any, parser.parse_type())),
     "func_v1": _VhloParser.function_type,
-    "future_v1": lambda parser: parser.operations.attribute(future_text(parser.types())),
+    "future_v1": lambda parser: FutureType.new([ArrayAttr(parser.types())]),
     "tensor_v1": _VhloParser.array,
     "tuple_v1": lambda parser: TupleType(tuple(parser.types())),
     "unranked_tensor_v1": lambda parser: UnrankedTensorType(parser.parse_type()),
@@ -1021,7 +932,7 @@ _ATTRIBUTES: Mapping[str, Callable[[_VhloParser], Attribute]] = {
         dict(parser.parse_comma_separated_list(parser.Delimiter.BRACES, parser.entry))
     ),
     "sub_axis_info_v1": _VhloParser.sub_axis,
-    "type_extensions_v1": _VhloParser.bounds,
+    "type_extensions_v1": Bounds.parse_older,
     **{
         f"{name}_v1": partial(_VhloParser.fields, name=name)
         for name in (

@@ -114,13 +114,10 @@ class Bounds(Data[tuple[int | None, ...]]):
 
     @classmethod
     def parse_older(cls, parser: AttrParser) -> Bounds:
-        """Parses `<bounds = [?, 4]>`, behind `type_extensions`."""
-        with parser.in_angle_brackets():
-            parser.parse_keyword("bounds")
-            parser.parse_punctuation("=")
-            bounds = parser.parse_comma_separated_list(
-                parser.Delimiter.SQUARE, lambda: _bound(parser)
-            )
+        """Parses `bounds = [?, 4]`, behind `type_extensions<`."""
+        parser.parse_keyword("bounds")
+        parser.parse_punctuation("=")
+        bounds = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _bound(parser))
         return cls(tuple(bounds))
 
     def print_parameter(self, printer: Printer) -> None:

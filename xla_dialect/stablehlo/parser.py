@@ -220,7 +220,8 @@ class StableHloParser(MlirParser):
             if known is not None and not issubclass(known, UnregisteredAttr):
                 attr_name = same
         if attr_name.endswith("hlo.type_extensions"):
-            return Bounds.parse_older(self)
+            with self.in_angle_brackets():
+                return Bounds.parse_older(self)
         return super()._parse_dialect_type_or_attribute_body(
             attr_name, is_type, is_opaque, starting_opaque_pos
         )
