@@ -7,8 +7,10 @@ operation has them in `check`, for whoever knows the meshes already.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, cast
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, NoReturn, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -65,8 +67,20 @@ from xla_dialect.sharding.attributes import (
     parameter_shardings,
     sharding_fault,
 )
-from xla_dialect.sharding.collectives import COLLECTIVES, CollectiveRule, axes_in
-from xla_dialect.sharding.mesh import AxisReference, Mesh
+from xla_dialect.sharding.mesh import (
+    AxisList,
+    AxisLists,
+    AxisMoves,
+    AxisReference,
+    Mesh,
+    Sizes,
+    axes_fault,
+    axes_in,
+    in_mesh_order,
+    merged_axes,
+    order_fault,
+    spell_axes,
+)
 from xla_dialect.xdsl.directives import RegionWithArguments
 from xla_dialect.xdsl.text import parse_literal, print_literal
 
@@ -388,17 +402,36 @@ class ShardingGroupOp(_AnnotationOp):
     assembly_format = "$input `group_id` `` `=` `` $group_id attr-dict `:` type($input)"
 
 
+# Collectives: the sharding of the result follows from that of the operand and the axes they name.
+#
+# A collective changes where the parts of an array are, not the array. `infer` is a function from
+# the sharding of the operand to that of the result; it raises VerifyException where there is none.
+
+
+def _break(label: str, message: str) -> NoReturn:
+    raise VerifyException(f"({label}) {message}")
+
+
 class CollectiveOp(_ResultOp):
     """The operand in another sharding, or the sum of what devices have of it."""
+
+    TAKES_UNSAID: ClassVar[bool] = False
+    """Whether an operand of which nothing is said is one that every device has."""
+    SAYS_UNREDUCED: ClassVar[bool] = False
+    """Whether the result says what is unreduced; elsewhere Shardy's own passes leave it out."""
+    PERMUTES: ClassVar[bool] = False
+    """Whether only the number of parts of each dimension stays."""
+    SUMS: ClassVar[bool] = False
+    """Whether it adds up what devices have along its axes."""
 
     out_sharding = prop_def(ShardingAttr)
 
     custom_directives = (Bare,)
 
-    @property
-    def rule(self) -> CollectiveRule:
-        """What the sharding of the result follows from."""
-        return COLLECTIVES[self.name]
+    @staticmethod
+    @abstractmethod
+    def infer(operand: Sharding, axes: Any, mesh: Mesh) -> Sharding:
+        """The sharding of the result; of a permutation, which may change it, the operand's."""
 
     @property
     def axes(self) -> Any:
@@ -415,10 +448,106 @@ class CollectiveOp(_ResultOp):
     def check(self, meshes: Meshes) -> None:
         """The sharding of the result is what follows from the operand and the axes."""
         super().check(meshes)
-        before = sharding_of(self.input)
-        if before is not None:
-            _check_sharding("the operand's sharding", before, self.input.type, meshes)
-        self.rule.check(before, self.axes, self.out_sharding.data, meshes)
+        said, result, axes = sharding_of(self.input), self.out_sharding.data, self.axes
+        if said is not None:
+            _check_sharding("the operand's sharding", said, self.input.type, meshes)
+        elif not self.TAKES_UNSAID:
+            _break("SH11", "the operand has no sharding")
+        operand = self.operand_sharding()
+        before, after = operand.mesh_in(meshes), result.mesh_in(meshes)
+        assert before is not None and after is not None
+        if before != after and not (self.PERMUTES and before.axes == after.axes):
+            _break("SH12", f"the operand is split over mesh <{before}>, the result over <{after}>")
+        expected = self.infer(operand, axes, before)
+        for d, (wanted, found) in enumerate(zip(expected.axes, result.axes, strict=True)):
+            counts = before.size(wanted), after.size(found)
+            if self.PERMUTES and counts[0] != counts[1]:
+                message = f"dimension {d} has {counts[1]} parts, that of the operand {counts[0]}"
+                _break("SH15", message)
+            if not self.PERMUTES and wanted != found:
+                message = f"dimension {d} of the result is split over {spell_axes(found)}"
+                _break("SH13", f"{message}, expected {spell_axes(wanted)}")
+        if self.SUMS:
+            what = "the result is unreduced"
+            _check_apart("SH16", axes_in(axes), what, result.unreduced, before)
+        if self.SAYS_UNREDUCED and expected.unreduced != result.unreduced:
+            message = f"the result is unreduced over {spell_axes(result.unreduced)}"
+            _break("SH17", f"{message}, expected {spell_axes(expected.unreduced)}")
+
+
+def _with_dimensions(sharding: Sharding, dimensions: Iterable[Sequence[AxisReference]]) -> Sharding:
+    found = Sharding.of_axes(sharding.mesh, list(dimensions))
+    return replace(found, unreduced=sharding.unreduced)
+
+
+def _reduced(sharding: Sharding, axes: Iterable[AxisReference], mesh: Mesh) -> Sharding:
+    axes = tuple(axes)
+    left = (part for one in sharding.unreduced for part in one.without(axes, mesh.sizes))
+    return replace(sharding, unreduced=tuple(left))
+
+
+def _unreduced(sharding: Sharding, axes: Iterable[AxisReference], mesh: Mesh) -> Sharding:
+    return replace(sharding, unreduced=in_mesh_order((*sharding.unreduced, *axes), mesh.sizes))
+
+
+def _without(
+    axes: Sequence[AxisReference], removed: Sequence[AxisReference], sizes: Sizes
+) -> tuple[AxisReference, ...]:
+    """The axes of a dimension without those at its end, of which the first may be a minor part."""
+    left = list(axes)
+    for axis in reversed(removed):
+        last = left.pop() if left else None
+        if last == axis:
+            continue
+        is_minor = (
+            last is not None
+            and last.contains(axis, sizes)
+            and last.end_in(sizes) == axis.end_in(sizes)
+            and axis.pre_size % last.pre_size == 0
+        )
+        rest = last.between(last.pre_size, axis.pre_size, sizes) if last and is_minor else None
+        if rest is None:
+            _break("SH13", f"{spell_axes(axes)} does not end with {spell_axes(removed)}")
+        left.append(rest)
+    return tuple(left)
+
+
+def _followed_by(
+    axes: Sequence[AxisReference], added: Sequence[AxisReference], sizes: Sizes
+) -> tuple[AxisReference, ...]:
+    return merged_axes((*axes, *added), sizes)
+
+
+def _check_axes(lists: Iterable[Sequence[AxisReference]], mesh: Mesh) -> None:
+    fault = axes_fault(lists, mesh.sizes)
+    if fault is not None:
+        raise VerifyException(fault)
+
+
+def _check_lists(lists: AxisLists, rank: int, mesh: Mesh) -> None:
+    if len(lists) != rank:
+        _break("SH13", f"has axes of {len(lists)} dimensions for an array of rank {rank}")
+    _check_axes(lists, mesh)
+
+
+def _check_set(axes: AxisList, mesh: Mesh) -> None:
+    _check_axes([axes], mesh)
+    fault = order_fault("its", axes, mesh.sizes)
+    if fault is not None:
+        raise VerifyException(fault)
+
+
+def _check_apart(
+    label: str,
+    axes: Iterable[AxisReference],
+    what: str,
+    others: Sequence[AxisReference],
+    mesh: Mesh,
+) -> None:
+    for axis in axes:
+        for other in others:
+            if axis.overlaps(other, mesh.sizes):
+                _break(label, f"axis {axis}: {what} along {other}")
 
 
 def _collective_format(axes: str = "") -> str:
@@ -438,15 +567,33 @@ class AllGatherOp(CollectiveOp):
     gathering_axes = prop_def(AxisListsAttr)
     assembly_format = _collective_format("gathering_axes")
 
+    @staticmethod
+    def infer(operand: Sharding, axes: AxisLists, mesh: Mesh) -> Sharding:
+        """Each dimension without the axes at its end."""
+        _check_lists(axes, operand.rank, mesh)
+        return _with_dimensions(
+            operand, map(_without, operand.axes, axes, [mesh.sizes] * len(axes))
+        )
+
 
 @irdl_op_definition
 class AllSliceOp(CollectiveOp):
     """Each dimension with the axes behind its own."""
 
     name = "sdy.all_slice"
+    TAKES_UNSAID: ClassVar[bool] = True
 
     slicing_axes = prop_def(AxisListsAttr)
     assembly_format = _collective_format("slicing_axes")
+
+    @staticmethod
+    def infer(operand: Sharding, axes: AxisLists, mesh: Mesh) -> Sharding:
+        """Dimensions with the axes behind their own; along these nothing is unreduced any more."""
+        _check_lists(axes, operand.rank, mesh)
+        added = axes_in(axes)
+        _check_apart("SH13", added, "the operand is split", tuple(operand.split_axes), mesh)
+        both = map(_followed_by, operand.axes, axes, [mesh.sizes] * len(axes))
+        return _reduced(_with_dimensions(operand, both), axes_in(axes), mesh)
 
 
 @irdl_op_definition
@@ -458,14 +605,40 @@ class AllToAllOp(CollectiveOp):
     params = prop_def(AxisMovesAttr)
     assembly_format = _collective_format("params")
 
+    @staticmethod
+    def infer(operand: Sharding, axes: AxisMoves, mesh: Mesh) -> Sharding:
+        """The axes at the end of one dimension go to the end of another."""
+        if not axes:
+            _break("SH14", "no axes are moved")
+        _check_axes([move.axes for move in axes], mesh)
+        touched = [d for move in axes for d in (move.source, move.target)]
+        for d in touched:
+            if d >= operand.rank:
+                _break("SH14", f"there is no dimension {d} in an array of rank {operand.rank}")
+            if touched.count(d) > 1:
+                _break("SH14", f"dimension {d} is in it twice")
+        if touched[::2] != sorted(touched[::2]):
+            _break("SH14", f"the dimensions that axes are moved from do not ascend: {touched[::2]}")
+        dimensions = list(operand.axes)
+        for move in axes:
+            dimensions[move.source] = _without(dimensions[move.source], move.axes, mesh.sizes)
+            dimensions[move.target] = _followed_by(dimensions[move.target], move.axes, mesh.sizes)
+        return _with_dimensions(operand, dimensions)
+
 
 @irdl_op_definition
 class CollectivePermuteOp(CollectiveOp):
     """Other axes that make as many parts of each dimension."""
 
     name = "sdy.collective_permute"
+    PERMUTES: ClassVar[bool] = True
 
     assembly_format = _collective_format()
+
+    @staticmethod
+    def infer(operand: Sharding, axes: None, mesh: Mesh) -> Sharding:
+        """Any other axes that make as many parts of each dimension."""
+        return operand
 
 
 @irdl_op_definition
@@ -473,9 +646,19 @@ class AllReduceOp(CollectiveOp):
     """The sum of what devices have along the axes."""
 
     name = "sdy.all_reduce"
+    TAKES_UNSAID: ClassVar[bool] = True
+    SUMS: ClassVar[bool] = True
 
     reduction_axes = prop_def(AxisListAttr)
     assembly_format = _collective_format("reduction_axes")
+
+    @staticmethod
+    def infer(operand: Sharding, axes: AxisList, mesh: Mesh) -> Sharding:
+        """The sum of what devices have along the axes: they all have it then."""
+        _check_set(axes, mesh)
+        others = (*operand.split_axes, *operand.replicated)
+        _check_apart("SH16", axes, "the operand is split or replicated", others, mesh)
+        return _reduced(operand, axes, mesh)
 
 
 @irdl_op_definition
@@ -483,9 +666,12 @@ class ReduceScatterOp(CollectiveOp):
     """The sum of what devices have along the axes, which split it then."""
 
     name = "sdy.reduce_scatter"
+    TAKES_UNSAID: ClassVar[bool] = True
+    SUMS: ClassVar[bool] = True
 
     reduce_scatter_axes = prop_def(AxisListsAttr)
     assembly_format = _collective_format("reduce_scatter_axes")
+    infer = staticmethod(AllSliceOp.infer)
 
 
 @irdl_op_definition
@@ -493,9 +679,15 @@ class ShardedToUnreducedOp(CollectiveOp):
     """Each dimension without the axes at its end, along which the parts are terms of a sum."""
 
     name = "sdy.sharded_to_unreduced"
+    SAYS_UNREDUCED: ClassVar[bool] = True
 
     axes_to_unreduce = prop_def(AxisListsAttr, prop_name="axes")
     assembly_format = _collective_format("axes")
+
+    @staticmethod
+    def infer(operand: Sharding, axes: AxisLists, mesh: Mesh) -> Sharding:
+        """Dimensions without the axes at their ends: zeros fill up the parts to a sum."""
+        return _unreduced(AllGatherOp.infer(operand, axes, mesh), axes_in(axes), mesh)
 
 
 @irdl_op_definition
@@ -503,9 +695,20 @@ class ReplicatedToUnreducedOp(CollectiveOp):
     """Along the axes the first device keeps the array, the others have zeros."""
 
     name = "sdy.replicated_to_unreduced"
+    SAYS_UNREDUCED: ClassVar[bool] = True
 
     axes_to_unreduce = prop_def(AxisListAttr, prop_name="axes")
     assembly_format = _collective_format("axes")
+
+    @staticmethod
+    def infer(operand: Sharding, axes: AxisList, mesh: Mesh) -> Sharding:
+        """Along the axes the first device keeps the array, the others have zeros."""
+        if not axes:
+            _break("SH17", "no axes become unreduced")
+        _check_set(axes, mesh)
+        others = (*operand.split_axes, *operand.unreduced)
+        _check_apart("SH17", axes, "the operand is split or unreduced", others, mesh)
+        return _unreduced(operand, axes, mesh)
 
 
 COLLECTIVE_OPERATIONS: tuple[type[CollectiveOp], ...] = (

@@ -121,7 +121,7 @@ class MeshAtoms:
 
     def groups(self, atoms: Atoms) -> MeshGroups:
         """The groups of devices that differ along these atoms only, in their order."""
-        return MeshGroups(self.mesh.axes, self.axes_of(atoms), self.mesh.device_ids)
+        return MeshGroups(self.mesh, self.axes_of(atoms))
 
     def blocks(self, atoms: Atoms) -> tuple[int, ...]:
         """Which of the blocks that atoms make belongs to each device, by its id."""

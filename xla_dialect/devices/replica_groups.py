@@ -136,7 +136,8 @@ class IotaGroups(ReplicaGroups):
 
     def expand(self) -> tuple[Ints, ...]:
         """The rows of the transposed array."""
-        return _rows(_transposed(self.dimensions, self.permutation), self.group_size)
+        ids = np.arange(self.id_count).reshape(self.dimensions).transpose(self.permutation)
+        return tuple(map(tuple, ids.reshape(-1, self.group_size).tolist()))
 
     def __str__(self) -> str:
         return f"[{self.count},{self.group_size}]{spell_iota(self.dimensions, self.permutation)}"
@@ -146,12 +147,10 @@ class IotaGroups(ReplicaGroups):
 class MeshGroups(ReplicaGroups):
     """`mesh['a'=2,'b'=2], device_ids=([4]T(0)) {'a'}`: a group varies in the chosen axes only."""
 
-    axes: tuple[tuple[str, int], ...]
+    mesh: Mesh
     chosen: tuple[AxisReference, ...]
-    device_ids: Ints = ()
-    """The ids of the devices in row-major order of the mesh, where they are listed."""
     iota: tuple[Ints, Ints] | None = None
-    """Dimensions and permutation of the ids, where that is how they are given."""
+    """Dimensions and permutation of the ids of the devices, where that is how they are given."""
 
     @property
     def is_empty(self) -> bool:
@@ -161,106 +160,53 @@ class MeshGroups(ReplicaGroups):
     @property
     def id_count(self) -> int:
         """The number of devices of the mesh."""
-        return math.prod(size for _, size in self.axes)
+        return self.mesh.device_count
 
     @property
     def size(self) -> int | None:
         """The product of the chosen axes."""
-        extents = dict(self.axes)
-        return math.prod(
-            extents.get(axis.name, 1) if axis.size is None else axis.size for axis in self.chosen
-        )
+        sizes = self.mesh.sizes
+        return math.prod(axis.size or sizes.get(axis.name, 1) for axis in self.chosen)
 
     def fault(self) -> str | None:
         """The axes exist and divide as they should, and the ids are those of the devices."""
-        extents = dict(self.axes)
-        if len(extents) != len(self.axes) or not self.id_count:
+        sizes, ids = self.mesh.sizes, self.mesh.device_ids
+        if len(sizes) != len(self.mesh.axes) or not self.id_count:
             return "an axis is named twice, or has size 0"
         for axis in self.chosen:
-            whole = extents.get(axis.name)
             part = axis.pre_size * (axis.size or 1)
-            if whole is None or not part or whole % part:
+            if axis.name not in sizes or not part or sizes[axis.name] % part:
                 return f"there is no axis {axis.spelled(_QUOTE)} in the mesh"
-        if self._factors() is None:
-            axes = ", ".join(axis.spelled(_QUOTE) for axis in self.chosen)
-            return f"axes {axes} overlap"
+        ordered = sorted(self.chosen, key=lambda axis: (axis.name, axis.pre_size))
+        for first, second in pairwise(ordered):
+            if first.name == second.name and second.pre_size % first.end_in(sizes):
+                axes = ", ".join(axis.spelled(_QUOTE) for axis in self.chosen)
+                return f"axes {axes} overlap"
         if self.iota is not None:
             return IotaGroups(1, self.id_count, *self.iota).fault()
-        if self.device_ids and len(self.device_ids) != self.id_count:
-            return f"{len(self.device_ids)} ids for {self.id_count} devices"
+        if ids and len(ids) != self.id_count:
+            return f"{len(ids)} ids for {self.id_count} devices"
         return super().fault()
 
-    def _factors(self) -> tuple[list[int], list[int]] | None:
-        """
-        The sizes that the axes fall apart into, and the positions of the chosen ones, in order.
-
-        None if a part of an axis is chosen twice.
-        """
-        cuts = {name: {1, size} for name, size in self.axes}
-        ends: list[tuple[str, int, int]] = []
-        for axis in self.chosen:
-            end = max(cuts[axis.name]) if axis.size is None else axis.pre_size * axis.size
-            cuts[axis.name] |= {axis.pre_size, end}
-            ends.append((axis.name, axis.pre_size, end))
-        places: dict[tuple[str, int], int] = {}
-        factors: list[int] = []
-        for name, _ in self.axes:
-            for low, high in pairwise(sorted(cuts[name])):
-                if high % low:
-                    return None
-                places[name, low] = len(factors)
-                factors.append(high // low)
-        positions = [
-            places[name, low]
-            for name, start, end in ends
-            for low in sorted(cuts[name])
-            if start <= low < end
-        ]
-        return (factors, positions) if len(set(positions)) == len(positions) else None
-
     def expand(self) -> tuple[Ints, ...]:
-        """The devices with the chosen axes last."""
-        found = self._factors()
-        if found is None:
-            return ()
-        factors, positions = found
-        ids = np.array(self.device_ids) if self.device_ids else np.arange(self.id_count)
-        if self.iota is not None:
-            ids = _transposed(*self.iota)
-        rest = [d for d in range(len(factors)) if d not in positions]
-        return _rows(ids.reshape(factors).transpose((*rest, *positions)), self.size or 1)
+        """The devices that differ in the chosen axes only."""
+        return self.mesh.groups(self.chosen)
 
     def __str__(self) -> str:
-        axes = ",".join(f"'{name}'={size}" for name, size in self.axes)
-        ids = ""
+        axes = ",".join(f"'{name}'={size}" for name, size in self.mesh.axes)
+        ids = ",".join(map(str, self.mesh.device_ids))
         if self.iota is not None:
-            dimensions, permutation = self.iota
-            ids = f"[{','.join(map(str, dimensions))}]T({','.join(map(str, permutation))})"
-        elif self.device_ids:
-            ids = ",".join(map(str, self.device_ids))
+            dimensions, permutation = (",".join(map(str, numbers)) for numbers in self.iota)
+            ids = f"[{dimensions}]T({permutation})"
         chosen = ",".join(axis.spelled(_QUOTE) for axis in self.chosen)
         return f"mesh[{axes}]{f', device_ids=({ids})' if ids else ''} {{{chosen}}}"
 
 
-def _transposed(
-    dimensions: Ints, permutation: Ints
-) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    return np.arange(math.prod(dimensions)).reshape(dimensions).transpose(permutation)
-
-
-def _rows(ids: np.ndarray[tuple[int, ...], np.dtype[np.int64]], size: int) -> tuple[Ints, ...]:
-    return tuple(map(tuple, ids.reshape(-1, size).tolist()))
-
-
 def spell_iota(dimensions: Sequence[int], permutation: Sequence[int]) -> str:
     """`<=[4,2]T(1,0)`: ids from 0 on as an array, transposed; without a permutation, as it is."""
-    return f"<=[{','.join(map(str, dimensions))}]{_spell_permutation(permutation)}"
-
-
-def _spell_permutation(permutation: Sequence[int]) -> str:
-    if list(permutation) == list(range(len(permutation))):
-        return ""
-    return f"T({','.join(map(str, permutation))})"
+    is_identity = list(permutation) == list(range(len(permutation)))
+    transposed = "" if is_identity else f"T({','.join(map(str, permutation))})"
+    return f"<=[{','.join(map(str, dimensions))}]{transposed}"
 
 
 def _parse_iota(tokens: Tokens) -> IotaGroups:
@@ -288,9 +234,11 @@ def _parse_mesh(tokens: Tokens) -> MeshGroups:
             tokens.expect("T")
             iota = dimensions, tokens.numbers("(", ")")
             tokens.expect(")")
+            groups = IotaGroups(1, math.prod(dimensions), *iota)
+            ids = () if groups.fault() else groups.expand()[0]
         else:
             ids = tuple(tokens.items(")", tokens.number))
-    return MeshGroups(axes, AxisList.parse(tokens), ids, iota)
+    return MeshGroups(Mesh(axes, ids), AxisList.parse(tokens), iota)
 
 
 def spell_lists(lists: Sequence[Ints]) -> str:

@@ -15,8 +15,15 @@ from xdsl.printer import Printer
 
 from xla_dialect.attributes import SpelledAttribute
 from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding, Shardings
-from xla_dialect.sharding.collectives import AxisMove, AxisMoves
-from xla_dialect.sharding.mesh import AxisList, AxisLists, AxisReference, ManualAxes, Mesh
+from xla_dialect.sharding.mesh import (
+    AxisList,
+    AxisLists,
+    AxisMove,
+    AxisMoves,
+    AxisReference,
+    ManualAxes,
+    Mesh,
+)
 from xla_dialect.sharding.sharding_rule import ShardingRule
 from xla_dialect.spelling import SpellingError, Tokens
 from xla_dialect.xdsl.text import alias_of

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -225,6 +225,52 @@ class AxisLists(tuple[AxisList, ...]):
         return f"[{', '.join(map(str, self))}]"
 
 
+@dataclass(frozen=True)
+class AxisMove:
+    """Axes that go from one dimension to another: `{"x"}: 0->1`."""
+
+    axes: AxisList
+    source: int
+    target: int
+
+    @classmethod
+    def parse(cls, tokens: Tokens) -> AxisMove:
+        """Reads what `str` writes; raises SpellingError."""
+        axes = AxisList.parse(tokens)
+        if not axes:
+            tokens.fail_with("(SH14) no axes are moved")
+        tokens.expect(":")
+        source = tokens.number()
+        tokens.expect("->")
+        return AxisMove(axes, source, tokens.number())
+
+    def __str__(self) -> str:
+        return f"{self.axes}: {self.source}->{self.target}"
+
+
+class AxisMoves(tuple[AxisMove, ...]):
+    """`[{"x"}: 0->1, {"y"}: 2->3]`"""
+
+    @classmethod
+    def parse(cls, tokens: Tokens) -> AxisMoves:
+        """Reads what `str` writes; raises SpellingError."""
+        return AxisMoves(tokens.contents("sdy.all_to_all_param", AxisMove.parse))
+
+    def __str__(self) -> str:
+        return f"[{', '.join(map(str, self))}]"
+
+
+def axes_in(named: AxisList | AxisLists | AxisMoves) -> tuple[AxisReference, ...]:
+    """All axes that a collective names."""
+    match named:
+        case AxisLists():
+            return tuple(chain.from_iterable(named))
+        case AxisMoves():
+            return tuple(chain.from_iterable(move.axes for move in named))
+        case _:
+            return named
+
+
 class ManualAxes(tuple[str, ...]):
     """The axes of whose parts a computation sees its own only: `{"x", "y"}`."""
 
@@ -334,6 +380,11 @@ class Mesh:
     def size(self, axes: Iterable[AxisReference | str]) -> int:
         """How many parts these axes make together."""
         return math.prod(_reference(axis).size_in(self.sizes) for axis in axes)
+
+    def size_along(self, axes: Iterable[AxisReference], others: Iterable[AxisReference]) -> int:
+        """How many devices differ along the axes, but along none of the others."""
+        others = tuple(others)
+        return self.size(part for axis in axes for part in axis.without(others, self.sizes))
 
     def stride(self, axis: AxisReference | str) -> int:
         """How far positions that are neighbours along an axis, or a part of one, are apart."""

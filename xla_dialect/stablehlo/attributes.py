@@ -53,7 +53,6 @@ from xla_dialect.attributes import (
     RandomDistribution,
     Transpose,
 )
-from xla_dialect.devices.replica_groups import MeshGroups
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.op import decode
@@ -698,15 +697,6 @@ class AxisRef(TokensAttribute[AxisReference]):
         axis = self.data
         part = "" if axis.size is None else f", sub_axis_info = ({axis.pre_size}){axis.size}"
         printer.print_string(f'<name = "{axis.name}"{part}>')
-
-
-def mesh_of(groups: MeshGroups) -> Mesh:
-    """The mesh of groups whose `fault` is None."""
-    if groups.iota is None:
-        return Mesh(groups.axes, groups.device_ids)
-    everywhere = tuple(AxisReference(name) for name, _ in groups.axes)
-    (ids,) = replace(groups, chosen=everywhere).expand()
-    return Mesh(groups.axes, ids)
 
 
 @irdl_attr_definition

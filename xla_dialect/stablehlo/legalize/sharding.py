@@ -38,7 +38,7 @@ from xla_dialect.sharding.attributes import (
     ShardingPerValueAttr,
     TokensAttribute,
 )
-from xla_dialect.sharding.collectives import axes_in, counted_along
+from xla_dialect.sharding.mesh import axes_in
 from xla_dialect.stablehlo.attributes import Inexpressible
 from xla_dialect.stablehlo.conversion import Conversion, Legalize
 from xla_dialect.stablehlo.legalize.creation import emit_constant
@@ -76,7 +76,7 @@ def _legalize_copy(op: shardy.ShardyOp, conversion: Conversion) -> Sequence[SSAV
 def _legalize_collective(op: shardy.CollectiveOp, conversion: Conversion) -> Sequence[SSAValue]:
     """The operand in another sharding, or what devices have of it added up."""
     value = conversion.value(op.input)
-    if op.axes is not None and op.rule.sums:
+    if op.axes is not None and op.SUMS:
         value = _summed(op, value, conversion)
         axes = None
     else:
@@ -113,7 +113,7 @@ def _summed(op: shardy.CollectiveOp, value: SSAValue, conversion: Conversion) ->
             terms += () if said is None else said.split_axes
     mesh = sharding.mesh_in(conversion.meshes)
     assert mesh is not None
-    count = counted_along(axes_in(op.axes), terms, mesh)
+    count = mesh.size_along(axes_in(op.axes), terms)
     if count == 1 or not is_array(value.type) or value.type.element_type == PRED:
         return value
     return (Terms(conversion, value.type).of(value) * count).value

@@ -47,7 +47,6 @@ from xla_dialect.stablehlo.attributes import (
     FutureType,
     Inexpressible,
     MeshAxes,
-    mesh_of,
 )
 from xla_dialect.stablehlo.op import StableHloOp, rows_of
 from xla_dialect.stablehlo.ops.data_movement import (
@@ -96,7 +95,7 @@ def groups_among(value: Attribute, meshes: Meshes) -> ReplicaGroups:
         raise VerifyException(
             f"replica_groups: sizes {numbers} of the axes of a mesh are not all positive"
         )
-    groups = MeshGroups(mesh.axes, axes, mesh.device_ids)
+    groups = MeshGroups(mesh, axes)
     fault = groups.fault()
     if fault is not None:
         raise VerifyException(f"replica_groups: {fault}")
@@ -112,7 +111,7 @@ def groups_in(op: Operation, groups: ReplicaGroups) -> Attribute:
     """The groups of an operation in StableHLO: those of a mesh by its axes, others as a matrix."""
     if not isinstance(groups, MeshGroups):
         return matrix_of_groups(groups)
-    mesh = mesh_of(groups)
+    mesh = groups.mesh
     return MeshAxes(Chosen(_name_of_mesh(mesh, op) or mesh, groups.chosen))
 
 
