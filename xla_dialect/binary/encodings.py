@@ -60,7 +60,7 @@ from xdsl.ir import Attribute, TypeAttribute
 
 from xla_dialect.binary.cursor import Cursor, Writer
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.xdsl.dense_literals import DenseError, elements_of_bytes, is_splat
+from xla_dialect.xdsl.dense_literals import DenseError, elements_of_bytes, is_splat, packed_flags
 
 _Value = TypeVar("_Value")
 _AttributeT = TypeVar("_AttributeT", bound=Attribute)
@@ -361,25 +361,15 @@ def write_dense(writer: EntryWriter, value: DenseIntOrFPElementsAttr[Any]) -> No
     writer.type(value.type)
     element_type: Attribute = value.type.element_type
     data, width = value.data.data, width_of(element_type) or 8
-    is_one = is_splat(value)
-    if is_one:
+    if is_splat(value):
         data = data[: value.type.element_type.compile_time_size]
-    if width == 1:
-        data = packed_flags(data, is_one)
-    elif width < 8:
+        if width == 1:
+            data = b"\xff" if data[0] else b"\0"
+    elif width == 1:
+        data = packed_flags(data)
+    if 1 < width < 8:
         data = data.translate(bytes(byte & ((1 << width) - 1) for byte in range(256)))
     writer.blob(data)
-
-
-def packed_flags(data: bytes, is_one: bool) -> bytes:
-    """Flags of one byte each, eight to a byte; one that stands for all fills it."""
-    if is_one:
-        return b"\xff" if data[0] else b"\0"
-    bits = int(data.translate(_BINARY_DIGITS)[::-1] or b"0", 2)
-    return bits.to_bytes((len(data) + 7) // 8, "little")
-
-
-_BINARY_DIGITS = b"0" + b"1" * 255
 
 
 def _read_resource(cursor: EntryCursor) -> Attribute:

@@ -70,7 +70,6 @@ from xla_dialect.binary.encodings import (
     list_of,
     no_way_to_write,
     only_read,
-    packed_flags,
     write_dense,
 )
 from xla_dialect.op import decode
@@ -104,6 +103,7 @@ from xla_dialect.stablehlo.attributes import (
 from xla_dialect.stablehlo.attributes import (
     FLAG as FLAG_CONSTRAINT,
 )
+from xla_dialect.xdsl.dense_literals import packed_flags
 
 _Value = TypeVar("_Value")
 
@@ -468,7 +468,7 @@ def _read_tensor(cursor: EntryCursor) -> Attribute:
         # Old files have a byte for each flag, all of them for a splat.
         count = prod(type_.get_shape())
         if len(data) == count and set(data) <= {0, 1} and count > 1:
-            data = packed_flags(data, is_one=False)
+            data = packed_flags(data)
     return dense_elements(cursor, cast(Attribute, type_), data, start)
 
 

@@ -35,6 +35,7 @@ from xla_dialect.stablehlo.legalize.from_xla import FromXla
 from xla_dialect.stablehlo.legalize.patterns import FROM_XLA
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.reader import has_source_operations
+from xla_dialect.xdsl.dense_literals import dense_text
 from xla_dialect.xdsl.text import MlirPrinter
 
 __all__ = ["StableHloPrintError", "StableHloPrinter", "print_stablehlo"]
@@ -330,11 +331,8 @@ def attribute_text(value: Attribute) -> str:
         case HloShardingAttr():
             return string_text(value.data.text)
         case DenseIntOrFPElementsAttr() if not is_index(value.get_type()):
-            # Whoever only reads has no use for numpy.
-            from xla_dialect.stablehlo.literal_text import literal_text  # noqa: PLC0415
-
             dense = cast("DenseIntOrFPElementsAttr[Any]", value)
-            return f"dense<{literal_text(dense)}> : {dense.type}"
+            return f"dense<{dense_text(dense, packs_flags=False)}> : {dense.type}"
         case _:
             return str(value)
 

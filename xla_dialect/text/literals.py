@@ -554,7 +554,7 @@ def _spell_nan(number: Numbers, mantissa_bits: int) -> str:
     return f"{sign}nan({payload:#x})"
 
 
-def integer_texts(data: bytes, element: ElementType) -> list[str]:
+def _spell_integers(data: bytes, element: ElementType) -> list[str]:
     """Integers as they lie in memory, in decimal: alike in HLO text and in MLIR."""
     kind = "u" if element.element_class is ElementClass.UNSIGNED else "i"
     numbers = np.frombuffer(data, f"{kind}{max(element.bits // 8, 1)}")
@@ -563,8 +563,8 @@ def integer_texts(data: bytes, element: ElementType) -> list[str]:
 
 _SPELLINGS: dict[ElementClass, Callable[[bytes, ElementType], list[str]]] = {
     ElementClass.PRED: _spell_booleans,
-    ElementClass.SIGNED: integer_texts,
-    ElementClass.UNSIGNED: integer_texts,
+    ElementClass.SIGNED: _spell_integers,
+    ElementClass.UNSIGNED: _spell_integers,
     ElementClass.FLOAT: _spell_reals,
     ElementClass.COMPLEX: _spell_complex,
 }

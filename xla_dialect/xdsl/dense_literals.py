@@ -1,4 +1,4 @@
-"""Reading dense literals of MLIR, `dense<...>`, with any parser of xDSL.
+"""Dense literals of MLIR, `dense<...>`, read with any parser of xDSL, and printed.
 
 What xDSL 0.74.0 itself does (`xdsl/parser/attribute_parser.py`), and what is done here:
 
@@ -22,6 +22,8 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from io import StringIO
 from typing import Any, NoReturn, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
@@ -40,9 +42,11 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
     VectorType,
+    i1,
 )
 from xdsl.ir import Attribute
 from xdsl.parser import AttrParser
+from xdsl.printer import Printer
 
 ScalarType: TypeAlias = AnyFloat | IntegerType | IndexType
 """What one number of a dense literal can be."""
@@ -433,6 +437,91 @@ def _sign_extend(data: bytes, type: IntegerType) -> bytes:
 
 _UNPACKED_BITS = [bytes(0xFF if byte >> i & 1 else 0 for i in range(8)) for byte in range(256)]
 """Eight i1 elements of a byte, the lowest bit first, as xDSL stores them."""
+
+
+# Printing, as MLIR does. xDSL 0.74.0 (`xdsl/dialects/builtin.py`) compares elements as numbers, so
+# that `dense<[0.0, -0.0]>` is printed as `dense<0.0>` and NaN payloads are lost. Here a splat is
+# one by its bits, what is not finite is printed as its bits, and long lists of i1 in MLIR's form,
+# eight elements to a byte.
+
+_MAX_LISTED = 100
+"""As MLIR: more elements than this, unless all equal, are printed as one hexadecimal string."""
+
+_REMEMBERED = 64
+"""The largest literal, in bytes, that is looked up among those printed before."""
+
+
+def print_dense(attribute: DenseIntOrFPElementsAttr[Any], printer: Printer) -> None:
+    """Prints `dense<...> : type`, on any printer."""
+    printer.print_string(f"dense<{dense_text(attribute)}> : ")
+    printer.print_attribute(attribute.get_type())
+
+
+def dense_text(attribute: DenseIntOrFPElementsAttr[Any], *, packs_flags: bool = True) -> str:
+    """
+    What stands in `dense<...>`.
+
+    `packs_flags`: whether long lists of i1 are hexadecimal too: versions of MLIR differ in how many
+    of them are in a byte.
+    """
+    data = attribute.data.data
+    text = _text if len(data) > _REMEMBERED else _remembered_text
+    return text(attribute.get_element_type(), attribute.get_shape(), data, packs_flags)
+
+
+def _text(type: Attribute, sizes: Sequence[int], data: bytes, packs_flags: bool) -> str:
+    if not data:
+        return ""
+    size: int = cast(Any, type).compile_time_size
+    view = memoryview(data)
+    if view[size:] == view[:-size]:
+        return _element_texts(type, data[:size])[0]
+    is_flags = isinstance(type, IntegerType) and type.width.data == 1
+    if len(data) > _MAX_LISTED * size and (packs_flags or not is_flags):
+        return f'"0x{(packed_flags(data) if is_flags else data).hex().upper()}"'
+    texts = _element_texts(type, data)
+    for size in reversed(sizes[1:]):
+        texts = [f"[{', '.join(texts[i : i + size])}]" for i in range(0, len(texts), size)]
+    return f"[{', '.join(texts)}]" if sizes else texts[0]
+
+
+_remembered_text = lru_cache(4096)(_text)
+
+
+def packed_flags(data: bytes) -> bytes:
+    """Flags of one byte each, eight to a byte, the lowest bit first."""
+    bits = int(data.translate(_BINARY_DIGITS)[::-1] or b"0", 2)
+    return bits.to_bytes((len(data) + 7) // 8, "little")
+
+
+_BINARY_DIGITS = b"0" + b"1" * 255
+"""An i1 element of one byte as a binary digit."""
+
+
+def _element_texts(type: Attribute, data: bytes) -> list[str]:
+    """Each element; of a complex type its parts in parentheses."""
+    if isinstance(type, ComplexType):
+        parts = iter(_element_texts(cast("ComplexType[Any]", type).element_type, data))
+        return [f"({real},{imaginary})" for real, imaginary in zip(parts, parts, strict=True)]
+    scalar = cast(ScalarType, type)
+    size = scalar.compile_time_size
+    values = scalar.unpack(data, len(data) // size)
+    if type == i1:
+        return ["true" if value else "false" for value in values]
+    if isinstance(scalar, IntegerType | IndexType):
+        return list(map(str, values))
+    return [
+        _float_text(value, scalar)
+        if math.isfinite(value)
+        else f"0x{data[i * size : (i + 1) * size][::-1].hex().upper()}"
+        for i, value in enumerate(values)
+    ]
+
+
+def _float_text(value: float, type: AnyFloat) -> str:
+    stream = StringIO()
+    Printer(stream).print_float(value, type)
+    return stream.getvalue()
 
 
 # Literals whose elements were left out when a text was printed: HLO's `{...}`.

@@ -2,7 +2,7 @@
 
 What differs from xDSL 0.74.0, which stays as it is for everyone else:
 
-- Dense literals: see `dense_literals` and `dense_printing`.
+- Dense literals: see `dense_literals`.
 - A string without its closing quote takes time exponential in its length to be refused.
 - A name loses one suffix `_<digits>` each time it is read, so `%a_1_2` is `%a` after two times.
 - `1 : i9999999999` computes 2^9999999999. Integer types have at most 8 digits (MLIR: 2^24 - 1).
@@ -17,7 +17,6 @@ A newer xDSL may need less of this: `test/xdsl/test_dense_literals.py` has a tes
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -28,14 +27,11 @@ from xdsl.dialects.builtin import (
     AnyDenseElement,
     ArrayAttr,
     CallSiteLoc,
-    ComplexType,
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
     FileLineColLoc,
     FusedLoc,
-    IndexType,
     IntAttr,
-    IntegerType,
     LocationAttr,
     ModuleOp,
     NameLoc,
@@ -58,10 +54,9 @@ from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 from xla_dialect.spelling import suggestion
 from xla_dialect.xdsl.dense_literals import (
     ELIDED,
-    ScalarType,
     elided,
-    is_splat,
     parse_dense_elements,
+    print_dense,
 )
 
 
@@ -388,82 +383,3 @@ def print_literal(attribute: Attribute, printer: Printer) -> None:
             printer.print_list(elements, lambda element: print_literal(element, printer))
     else:
         printer.print_attribute(attribute)
-
-
-# Printing dense literals of MLIR, `dense<...>`, with any printer of xDSL.
-#
-# xDSL 0.74.0 (`xdsl/dialects/builtin.py`) compares elements as numbers, so that `dense<[0.0,
-# -0.0]>` is printed as `dense<0.0>` and NaN payloads are lost. Here a splat is one by its bits,
-# what is not finite is printed as its bits, and long lists of i1 in MLIR's form, eight elements
-# to a byte.
-
-_MAX_LISTED = 100
-"""As MLIR: more elements than this, unless all equal, are printed as one hexadecimal string."""
-
-_BINARY_DIGITS = b"0" + b"1" * 255
-"""An i1 element of one byte as a binary digit."""
-
-
-def _packed_bits(data: bytes) -> bytes:
-    bits = int(data.translate(_BINARY_DIGITS)[::-1] or b"0", 2)
-    return bits.to_bytes((len(data) + 7) // 8, "little")
-
-
-def _print_scalar(printer: Printer, raw: bytes, type: ScalarType) -> None:
-    value = type.unpack(raw, 1)[0]
-    if isinstance(type, IntegerType | IndexType):
-        printer.print_int(int(value), type)
-    elif math.isfinite(value):
-        printer.print_float(value, type)
-    else:
-        printer.print_string(f"0x{raw[::-1].hex().upper()}")
-
-
-def _print_element(printer: Printer, raw: bytes, type: ScalarType | ComplexType[Any]) -> None:
-    if isinstance(type, ComplexType):
-        component = cast(ScalarType, type.element_type)
-        half = len(raw) // 2
-        with printer.in_parens():
-            _print_scalar(printer, raw[:half], component)
-            printer.print_string(",")
-            _print_scalar(printer, raw[half:], component)
-    else:
-        _print_scalar(printer, raw, type)
-
-
-def _print_list(
-    printer: Printer, data: bytes, shape: Sequence[int], type: ScalarType | ComplexType[Any]
-) -> None:
-    if not shape:
-        _print_element(printer, data, type)
-        return
-    size = len(data) // shape[0]
-    with printer.in_square_brackets():
-        printer.print_list(
-            range(0, len(data), size),
-            lambda start: _print_list(printer, data[start : start + size], shape[1:], type),
-        )
-
-
-def print_dense(attribute: DenseIntOrFPElementsAttr[Any], printer: Printer) -> None:
-    """Prints `dense<...> : type`, on any printer."""
-    _print_elements(attribute, printer)
-    printer.print_string(" : ")
-    printer.print_attribute(attribute.get_type())
-
-
-def _print_elements(attribute: DenseIntOrFPElementsAttr[Any], printer: Printer) -> None:
-    type: ScalarType | ComplexType[Any] = attribute.get_element_type()
-    data = attribute.data.data
-    printer.print_string("dense")
-    with printer.in_angle_brackets():
-        if not data:
-            return
-        if is_splat(attribute):
-            _print_element(printer, data[: type.compile_time_size], type)
-        elif len(attribute) > _MAX_LISTED:
-            is_bits = isinstance(type, IntegerType) and type.width.data == 1
-            raw = _packed_bits(data) if is_bits else data
-            printer.print_string(f'"0x{raw.hex().upper()}"')
-        else:
-            _print_list(printer, data, attribute.get_shape(), type)

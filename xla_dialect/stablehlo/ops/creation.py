@@ -22,6 +22,7 @@ from xla_dialect.stablehlo.attributes import RngAlgorithmAttr, RngDistributionAt
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.types import Array, ElementClass, element_class
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.dense_literals import dense_text
 from xla_dialect.xdsl.text import parse_literal
 
 
@@ -79,10 +80,7 @@ class LiteralOp(StableHloOp):
         if not isinstance(value, DenseIntOrFPElementsAttr) or is_index(type_):
             printer.print_attribute(cast(Attribute, value))
             return
-        # Whoever only reads has no use for numpy.
-        from xla_dialect.stablehlo.literal_text import literal_text  # noqa: PLC0415
-
-        printer.print_string(f"dense<{literal_text(cast(Any, value))}> : ")
+        printer.print_string(f"dense<{dense_text(cast(Any, value), packs_flags=False)}> : ")
         printer.print_attribute(type_)
 
     def result_name(self) -> str | None:
