@@ -447,6 +447,8 @@ _UNPACKED_BITS = [bytes(0xFF if byte >> i & 1 else 0 for i in range(8)) for byte
 _MAX_LISTED = 100
 """As MLIR: more elements than this, unless all equal, are printed as one hexadecimal string."""
 
+_FLAGS = frozenset(IntegerType(1, signedness) for signedness in Signedness)
+
 _REMEMBERED = 64
 """The largest literal, in bytes, that is looked up among those printed before."""
 
@@ -476,7 +478,7 @@ def _text(type: Attribute, sizes: Sequence[int], data: bytes, packs_flags: bool)
     view = memoryview(data)
     if view[size:] == view[:-size]:
         return _element_texts(type, data[:size])[0]
-    is_flags = isinstance(type, IntegerType) and type.width.data == 1
+    is_flags = type in _FLAGS
     if len(data) > _MAX_LISTED * size and (packs_flags or not is_flags):
         return f'"0x{(packed_flags(data) if is_flags else data).hex().upper()}"'
     texts = _element_texts(type, data)
