@@ -22,7 +22,7 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     """Loads the compiler when it is first asked for: tools that only read start quickly."""
-    from lowerings.driver.loading import loading  # noqa: PLC0415
+    from lowerings.driver.collector import loading  # noqa: PLC0415
 
     if name == "compile":
         with loading():

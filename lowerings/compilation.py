@@ -1,14 +1,22 @@
-"""`lowerings.compile`: from a program to something that can be called with numpy arrays."""
+"""
+`lowerings.compile`: from a program to something that can be called with numpy arrays.
+
+A `run_parallel` in a compiled program is a call of what runs the programs that it names, which are
+compiled by themselves before.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import BoolAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
 
 from lowerings.backends import (
     BACKENDS,
@@ -20,36 +28,40 @@ from lowerings.backends import (
     Program,
     takes_options,
 )
+from lowerings.driver import CompilationError, InputFormat
 from lowerings.driver.collector import collector_paused
-from lowerings.driver.compilation_error import CompilationError
 from lowerings.driver.context import make_context
 from lowerings.driver.entry import reached_from
-from lowerings.driver.input_format import InputFormat
 from lowerings.driver.levels import level_of
 from lowerings.driver.pass_manager import PassFailed, PassManager, parse_passes, split_at_levels
 from lowerings.driver.program import parse_source
 from lowerings.driver.source import Source
 from lowerings.execution.compile_cache import CacheOption
-from lowerings.execution.parallel_runs import take_parallel_runs
-from lowerings.execution.partitioned_runs import PartitionedProgram
 from lowerings.execution.program_shards import partition
 from lowerings.execution.rank_runs import (
     RankProgram,
     ranks_of,
     require_one_program,
 )
+from lowerings.execution.runnable import PartitionedProgram, Runnable, run_as
 from lowerings.executors import COMPILERS, interpreted_program, native_program
 from lowerings.kept_programs import cache_entry, kept_program
 from lowerings.native_lowering import Lowering, signature_in
 from lowerings.pipelines import LEVELS
 from lowerings.runtime import default_mode
-from xla_dialect.devices.process_grid import MAX_PROCESSES, ProcessGrid
+from xla_dialect.devices.process_grid import MAX_PROCESSES, Host, Process, ProcessGrid
 from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.literals.arrays import Array
 from xla_dialect.mlir_text import print_mlir
+from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.process_groups import process_counts, set_process_counts
+from xla_dialect.ops.transfers import AfterAllOp
 from xla_dialect.quantized_types import has_quantized_arrays
 from xla_dialect.runtime.arguments import entry_function
-from xla_dialect.xdsl.traversal import deep_recursion
+from xla_dialect.runtime.custom_calls import CustomCallFunction
+from xla_dialect.self_checking.interpreter import RunParallelOp
+from xla_dialect.types import TokenType
+from xla_dialect.xdsl.traversal import deep_recursion, operations_in
 
 __all__ = [
     "BACKENDS",
@@ -109,7 +121,7 @@ def compile(
 def _text_at(source: Source, options: Options, level: str) -> str:
     """The text of a program at a level, with the passes that come first; raises XlaError."""
     # Few programs are shown.
-    from lowerings.shown_levels import level_of_name, text_at  # noqa: PLC0415
+    from lowerings.executors import level_of_name, text_at  # noqa: PLC0415
 
     level = level_of_name(level)
     module, options = _begun(parse_source(source), options)
@@ -242,3 +254,75 @@ def _compiler(options: Options) -> Callable[[ModuleOp, Options], Program]:
     compiler = COMPILERS.get(options.backend) or options.executor.compile
     assert compiler is not None
     return compiler
+
+
+Compile: TypeAlias = Callable[[str, int, int], Runnable]
+"""From the name of a function, and how many replicas and partitions run, to a program."""
+
+
+def take_parallel_runs(
+    functions: Iterable[FuncOp], compile_program: Compile
+) -> dict[str, CustomCallFunction]:
+    """
+    Puts a custom call in the place of every `run_parallel`; gives the functions for their targets.
+
+    Raises XlaError for programs that cannot be compiled.
+    """
+    found: dict[str, CustomCallFunction] = {}
+    for op in [op for function in functions for op in operations_in(function)]:
+        if isinstance(op, RunParallelOp):
+            target = f"{op.name}.{len(found)}"
+            found[target] = _function_of(op, compile_program)
+            _replace(op, target)
+    return found
+
+
+def _replace(op: RunParallelOp, target: str) -> None:
+    # Programs neither take nor give tokens once they are compiled; calls keep their order.
+    token = AfterAllOp.make([], {})
+    call = CustomCallOp.make(
+        tuple(value for value in op.operands if not isinstance(value.type, TokenType)),
+        {
+            "custom_call_target": StringAttr(target),
+            "custom_call_has_side_effect": BoolAttr.from_bool(True),
+        },
+        result_types=tuple(t for t in op.result_types if not isinstance(t, TokenType)),
+    )
+    token.location = call.location = op.location
+    block = op.parent
+    assert block is not None
+    block.insert_ops_before([call, token], op)
+    given = iter(call.results)
+    for result in op.results:
+        is_token = isinstance(result.type, TokenType)
+        result.replace_all_uses_with(token.result if is_token else next(given))
+    block.erase_op(op)
+
+
+def _function_of(op: RunParallelOp, compile_program: Compile) -> CustomCallFunction:
+    """What runs the programs; what their outfeeds write goes to the host of who runs them all."""
+    rows = op.program_names
+    replicas, partitions = len(rows), len(rows[0])
+    names = [name for row in rows for name in row]
+    programs = {name: compile_program(name, replicas, partitions) for name in dict.fromkeys(names)}
+    feeds = [compile_program(name, 1, 1) for name in op.infeed_names]
+
+    def run(_: CustomCallOp, *arrays: Array) -> object:
+        infeed = deque[object](item for feed in feeds for item in feed.run_processes([()])[0])
+        grid = ProcessGrid(replicas, partitions)
+        hosts = [Host(infeed) for _ in names]  # the same queue for all
+        given = iter(arrays)
+        runs: dict[tuple[int, int], Callable[[], tuple[Array, ...]]] = {}
+        for place, name, host in zip(grid.places, names, hosts, strict=True):
+            program = programs[name]
+            process = Process(grid, place, host, same_program=len(programs) == 1)
+            own = list(islice(given, len(program.signature.parameters)))
+            runs[place] = partial(run_as, process, program, own)
+        results = tuple(value for values in grid.run(runs) for value in values)
+        around = Process.current()
+        if around is not None:
+            for host in hosts:
+                around.host.outfeed.extend(host.outfeed)
+        return results[0] if len(results) == 1 else results
+
+    return run

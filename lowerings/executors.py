@@ -1,9 +1,13 @@
-"""How each executor makes a program of a module. All but machine code load theirs when asked."""
+"""
+How each executor makes a program of a module, and the text of a program at each level, down to
+assembly. All but machine code load theirs when asked.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -17,7 +21,6 @@ from lowerings.driver.levels import level_of, wrong_level
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.function_signature import signature_of
-from lowerings.execution.kept_arguments import KeepingArguments
 from lowerings.execution.loops_compiler import compile_loops_module
 from lowerings.execution.observed_values import (
     Observation,
@@ -25,11 +28,11 @@ from lowerings.execution.observed_values import (
     observes,
     take_observations,
 )
-from lowerings.execution.processes import Runnable
 from lowerings.execution.rank_runs import (
     OnCompiled,
     compiled_once,
 )
+from lowerings.execution.runnable import KeepingArguments, Runnable
 from lowerings.execution.signature import Signature
 from lowerings.ir.functions import functions_of
 from lowerings.kept_programs import loaded
@@ -37,7 +40,10 @@ from lowerings.native_lowering import Lowering, signature_in
 from lowerings.pipelines import LEVELS
 from lowerings.rewriting.levels import ON_BUFFERS
 from lowerings.runtime import default_mode
+from lowerings.universe import toolkit_universe
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry import ENTRY_SYMBOL
+from xla_dialect.mlir_text import print_mlir
 from xla_dialect.xdsl.linking import release
 
 
@@ -53,7 +59,7 @@ class ReferenceProgram(Runnable):
     @default_mode()
     def __call__(self, *arguments: Any) -> tuple[NDArray[Any], ...]:
         """Interprets the program on numpy arrays; raises XlaError for unsuitable arguments."""
-        from lowerings.execution.reference_run import run_on_reference  # noqa: PLC0415
+        from lowerings.execution.process_calls import run_on_reference  # noqa: PLC0415
 
         return run_on_reference(
             self.module,
@@ -221,3 +227,38 @@ COMPILERS: dict[str, Callable[[ModuleOp, Options], Program]] = {
     "riscv64": compile_emulated,
 }
 """By the name of the backend."""
+
+
+SOURCE_LEVEL = "stablehlo"
+"""What JAX prints."""
+
+TARGET_LEVELS = ("llvm", "x86-asm")
+"""The targets that print what becomes of the lowest level of the pipeline."""
+
+ALL_LEVELS = (SOURCE_LEVEL, *LEVELS, *TARGET_LEVELS)
+
+LEVEL_OF_DIALECT = {"linalg": "tensors", "memref": "buffers", "scf": "loops", "vector": "loops"}
+"""The level for those who ask for a dialect."""
+
+
+def level_of_name(name: str) -> str:
+    """The level of this name, or that of a dialect; raises XlaError where there is none."""
+    level = LEVEL_OF_DIALECT.get(name, name)
+    if level not in ALL_LEVELS:
+        raise XlaError(f"there is no level '{name}' (there are: {', '.join(ALL_LEVELS)})")
+    return level
+
+
+def text_at(module: ModuleOp, level: str, options: Options) -> str:
+    """
+    A module of the xla level, which is used up, at another level, or for a target.
+
+    Raises XlaError for a program that cannot be lowered so far.
+    """
+    lowering = lowering_of(module, options)
+    lowering.to(LEVELS[-1] if level in TARGET_LEVELS else level, options.machine)
+    if level not in TARGET_LEVELS:
+        return print_mlir(module) + "\n"
+    output = StringIO()
+    toolkit_universe().all_targets[level]()().emit(make_context(), module, output)
+    return output.getvalue()

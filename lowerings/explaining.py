@@ -11,7 +11,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from lowerings.driver.input_format import InputFormat
+from lowerings.driver import InputFormat
 from lowerings.driver.source import Source
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.extensions import EXPLORER, extensions, failures

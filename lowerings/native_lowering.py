@@ -1,4 +1,7 @@
-"""The way down of a function: from the xla level to that of loops."""
+"""
+The way down of a function: from the xla level, or from wherever a pipeline has left it, to that of
+loops.
+"""
 
 from __future__ import annotations
 
@@ -8,41 +11,85 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
-from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, UnitAttr
+from xdsl.dialects import linalg, memref, tensor
+from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp, TensorType, UnitAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 
 from lowerings.bufferize.bufferize_func import ENTRY_ATTRIBUTE
-from lowerings.driver.compilation_error import CompilationError
+from lowerings.bufferize.xla_plan_buffers import XlaPlanBuffersPass, unplannable
+from lowerings.driver import CompilationError
 from lowerings.driver.context import make_context
-from lowerings.driver.continuation import finishing, level_reached, unplanned_buffers
 from lowerings.driver.entry import isolate_entry
-from lowerings.driver.fusion_option import with_fusion
 from lowerings.driver.levels import level_of, wrong_level
-from lowerings.driver.pass_manager import PassManager, parse_passes, parse_schedule
-from lowerings.driver.schedule_option import for_machine, with_schedules
-from lowerings.driver.script_option import with_script
+from lowerings.driver.pass_manager import PassManager, PipelinePass, parse_passes, parse_pipeline
+from lowerings.driver.pass_options import for_machine, with_fusion, with_schedules, with_script
 from lowerings.execution.dynamic_sizes import (
     LoweredSignatures,
     RunTimeCheck,
     run_time_checks,
     static_signature,
 )
-from lowerings.execution.entry_types import aliased_results
-from lowerings.execution.function_signature import signature_of
-from lowerings.execution.scalar_arguments import pass_scalars_as_arrays
+from lowerings.execution.function_signature import signature_of, with_memory_orders
+from lowerings.execution.loops_compiler import aliased_results
 from lowerings.execution.signature import Signature
-from lowerings.execution.strided_arrays import with_memory_orders
 from lowerings.expand.dynamic_dimensions.xla_expand_dynamic_dimensions import has_dynamic_dimensions
 from lowerings.ir.functions import functions_of
 from lowerings.layouts.entry_layout import entry_type
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs, stages_between, with_profile
-from lowerings.rewriting.levels import Level
+from lowerings.rewriting.levels import ON_BUFFERS, Level
 from lowerings.simplify.alias_attributes import donate_only
 from lowerings.targets.llvm.machine import Machine
 from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.ops.process_groups import process_counts
 from xla_dialect.runtime.arguments import entry_function
-from xla_dialect.xdsl.traversal import inventory
+from xla_dialect.xdsl.linking import insert_before
+from xla_dialect.xdsl.traversal import inventory, operations_in
+
+_EXECUTABLE = "expand-small-floats,expand-math"
+"""What brings loops, whoever wrote them, to operations that machine code has."""
+
+
+def level_reached(module: ModuleOp, pipeline: Sequence[PipelinePass]) -> Level | None:
+    """
+    The level at which a pipeline has left a module: that of the last pass of a named pipeline, if
+    the module is at that one. None for the xla level, before the passes that lead to it.
+    """
+    found = level_of(module)
+    levels = [each.group[1] for each in pipeline if each.group]
+    last = levels[-1] if levels else None
+    if found == LEVELS[0]:
+        return found if last == found else None
+    # To have a schedule shows in no type.
+    return "schedules" if (found, last) == ("buffers", "schedules") else found
+
+
+def unplanned_buffers(module: ModuleOp, here: Level | None) -> tuple[ModulePass, ...]:
+    """
+    The pass that gives allocations a place in an arena, if there are any and all can have one: what
+    is allocated in a call would never be freed, unless the program does it.
+    """
+    if here not in ON_BUFFERS or not any(
+        type(op) is memref.AllocOp for op in operations_in(module)
+    ):
+        return ()
+    return () if unplannable(module) else (XlaPlanBuffersPass(),)
+
+
+def continuing(module: ModuleOp) -> str:
+    """The pipeline that brings a module, of whatever level, to that of machine code."""
+    here = level_of(module)
+    if here == LEVELS[0]:
+        return "native"
+    first = (str(each.spec()) for each in unplanned_buffers(module, here))
+    return ",".join((*first, _EXECUTABLE if here == LEVELS[-1] else f"native{{from={here}}}"))
+
+
+def finishing(here: Level | None, level: str) -> tuple[ModulePass, ...]:
+    """The passes for a module that was at the level of machine code already."""
+    return parse_passes(_EXECUTABLE) if here == level == NATIVE[-1].level else ()
+
 
 Donation: TypeAlias = Collection[int] | Literal["aliased"]
 """
@@ -150,11 +197,11 @@ class Lowering:
         Raises PipelineError and PassFailed.
         """
         if self._pipeline is not None:
-            schedule = parse_schedule(self._pipeline, machine)
+            pipeline = parse_pipeline(self._pipeline, machine)
             self._pipeline = None
-            passes = self._with_options([each.module_pass for each in schedule], machine)
+            passes = self._with_options([each.module_pass for each in pipeline], machine)
             self._run(passes, PassManager(make_context()))
-            self.level = level_reached(self.module, schedule)
+            self.level = level_reached(self.module, pipeline)
         return self.level
 
     def to(self, level: str, machine: Machine) -> LoweredSignatures:
@@ -238,3 +285,76 @@ def _native_passes(
     stages = stages_between(with_profile(NATIVE) if profile else NATIVE, after, level)
     passes = parse_passes(",".join(pass_specs(stages)))
     return for_machine(passes, machine, flush_subnormals=flush_subnormals)
+
+
+def pass_scalars_as_arrays(function: FuncOp, on_memory: bool) -> None:
+    """
+    Has a function below the xla level take and return each scalar as an array: a tensor or,
+    `on_memory`, a memref, results behind the parameters. A function that takes memrefs and returns
+    scalars stays as it is there.
+    """
+    type_ = function.function_type
+    returns = any(not _is_array(each) for each in type_.outputs)
+    if all(map(_is_array, type_.inputs)) and not returns:
+        return
+    if on_memory and returns and any(map(_is_array, type_.inputs)):
+        return
+    first = function.body.blocks[0]
+    for argument in tuple(first.args):
+        if not _is_array(argument.type):
+            _pass_as_array(argument, first, on_memory)
+    outputs = list(type_.outputs)
+    ends = [block.last_op for block in function.body.blocks]
+    terminators = [op for op in ends if isinstance(op, ReturnOp)]
+    if on_memory:
+        results = [first.insert_arg(MemRefType(each, ()), len(first.args)) for each in outputs]
+        outputs.clear()
+        for terminator in terminators:
+            _store_results(terminator, results)
+    else:
+        outputs = [each if _is_array(each) else TensorType(each, ()) for each in outputs]
+        for terminator in terminators:
+            _return_arrays(terminator)
+    inputs = [argument.type for argument in first.args]
+    function.function_type = FunctionType.from_lists(inputs, outputs)
+    function.res_attrs = function.res_attrs if outputs else None
+
+
+def _is_array(type_: Attribute) -> bool:
+    return isinstance(type_, TensorType | MemRefType)
+
+
+def _pass_as_array(argument: BlockArgument, block: Block, has_memory: bool) -> None:
+    scalar: Attribute = argument.type
+    array = MemRefType(scalar, ()) if has_memory else TensorType(scalar, ())
+    passed = block.insert_arg(array, argument.index)
+    passed.name_hint = argument.name_hint
+    load = memref.LoadOp.get(passed, ()) if has_memory else tensor.ExtractOp(passed, (), scalar)
+    if block.first_op is None:
+        block.add_op(load)
+    else:
+        block.insert_op_before(load, block.first_op)
+    argument.replace_all_uses_with(load.results[0])
+    block.erase_arg(argument)
+
+
+def _store_results(terminator: ReturnOp, results: Sequence[SSAValue]) -> None:
+    for value, result in zip(terminator.operands, results, strict=True):
+        insert_before(memref.StoreOp.get(value, result, ()), terminator)
+    terminator.operands = ()
+
+
+def _return_arrays(terminator: ReturnOp) -> None:
+    for number, value in enumerate(terminator.operands):
+        if not _is_array(value.type):
+            terminator.operands[number] = _filled(value, terminator)
+
+
+def _filled(value: SSAValue, before: ReturnOp) -> SSAValue:
+    scalar: Attribute = value.type
+    kind = TensorType(scalar, ())
+    empty = tensor.EmptyOp((), kind)
+    filled = linalg.ops.FillOp((value,), empty.results, (kind,))
+    insert_before(empty, before)
+    insert_before(filled, before)
+    return filled.results[0]

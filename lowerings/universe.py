@@ -33,7 +33,7 @@ _DIALECTS = {
     "check": "xla_dialect.self_checking.check:CHECK",
     "schedule": "lowerings.dialects.schedule:SCHEDULE",
     "interpreter": "xla_dialect.self_checking.interpreter:INTERPRETER",
-    "rv_pseudo": "lowerings.targets.riscv.dialect:RV_PSEUDO",
+    "rv_pseudo": "lowerings.targets.riscv.rv_expand_pseudo:RV_PSEUDO",
 }
 
 _PASSES = (
@@ -102,7 +102,7 @@ _TARGETS = {
     "xla-riscv-asm": "lowerings.targets.llvm.target:XlaRiscvAssemblyTarget",
     "x86-object": "lowerings.targets.llvm.target:X86ObjectTarget",
     "riscv-object": "lowerings.targets.llvm.target:RiscvObjectTarget",
-    "xdsl-riscv-asm": "lowerings.targets.riscv:XdslRiscvAssemblyTarget",
+    "xdsl-riscv-asm": "lowerings.targets.riscv.target:XdslRiscvAssemblyTarget",
 }
 
 _REPLACED_DIALECTS = {

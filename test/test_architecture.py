@@ -16,7 +16,7 @@ PACKAGES = ("xla_dialect", "lowerings", "tools")
 # the packages' own __init__ only.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("xla_dialect", "xla_dialect.diagnostics", "xla_dialect.violations"),
-    ("xla_dialect.spelling",),
+    ("xla_dialect.aliasing_attributes", "xla_dialect.spelling"),
     (
         "xla_dialect.attributes",
         "xla_dialect.element_types",
@@ -84,8 +84,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("lowerings.backends",),
     ("lowerings.kept_programs",),
     ("lowerings.executors",),
-    ("lowerings.shown_levels",),
-    ("lowerings.compilation", "lowerings.compiler_options"),
+    ("lowerings.executors",),
+    ("lowerings.compilation", "lowerings.backends"),
     ("lowerings.jax", "lowerings.tuning"),
     # A device for JAX: functions of Python are called as `lowerings.jax` calls them.
     ("lowerings.explaining", "lowerings.pjrt"),

@@ -37,7 +37,7 @@ STABLE: Mapping[str, tuple[PublicName, ...]] = {
     "Compiling and running": (
         *_api("lowerings", "compile", source="lowerings.compilation"),
         *_api("lowerings.backends", "Options"),
-        *_api("lowerings.execution.processes", "Runnable"),
+        *_api("lowerings.execution.runnable", "Runnable"),
         *_api("lowerings.execution.executable", "Executable"),
         *_api("lowerings.execution.signature", "Signature", "ArraySpec"),
     ),

@@ -17,7 +17,7 @@ from lowerings.driver.program import parse_program
 from lowerings.partitioning.xla_populate_sharding_rules import relations_text
 from lowerings.pipelines import PIPELINES
 from lowerings.rewriting.levels import level_given, levels_taken
-from lowerings.targets.llvm.machines import MACHINES
+from lowerings.targets.llvm.machine import MACHINES
 from lowerings.universe import UNIVERSE, toolkit_universe
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE, FAMILIES, OPERATIONS, opcode, operations_of

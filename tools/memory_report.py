@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from lowerings.bufferize.memory_usage import MemoryUsage, memory_usage
-from lowerings.driver.pass_manager import ScheduledPass
+from lowerings.driver.pass_manager import PipelinePass
 
 WIDTH = 120
 """Columns of a table in a file or a log."""
@@ -22,7 +22,7 @@ WIDTH = 120
 class MemoryReport:
     """The usage of a program after each pass, as events of a pass manager."""
 
-    schedule: Sequence[ScheduledPass] = ()
+    pipeline: Sequence[PipelinePass] = ()
     rows: dict[str, list[tuple[str, MemoryUsage]]] = field(
         default_factory=dict[str, list[tuple[str, MemoryUsage]]]
     )
@@ -42,7 +42,7 @@ class MemoryReport:
         console = Console(file=output, width=None if output.isatty() else WIDTH)
         if not self.rows:
             print("no memory to report: the program does not get to buffers", file=output)
-        levels = {each.module_pass.name: each.group[-1] for each in self.schedule if each.group}
+        levels = {each.module_pass.name: each.group[-1] for each in self.pipeline if each.group}
         for entry, rows in self.rows.items():
             console.print(_table(entry, rows, levels))
 

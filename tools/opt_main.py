@@ -15,19 +15,24 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException
 from xdsl.utils.target import Target
 
-from lowerings.driver.communication_option import with_communication_report, with_explanation
 from lowerings.driver.context import make_context
-from lowerings.driver.fusion_option import FUSION, with_fusion
 from lowerings.driver.pass_manager import (
     PassManager,
-    ScheduledPass,
-    parse_schedule,
+    PipelinePass,
+    parse_pipeline,
     passes_of_module,
+    target_of_text,
+)
+from lowerings.driver.pass_options import (
+    FUSION,
+    PLANNING,
+    with_communication_report,
+    with_explanation,
+    with_fusion,
+    with_schedules,
+    with_script,
 )
 from lowerings.driver.program import detect_format, parse_program
-from lowerings.driver.schedule_option import PLANNING, with_schedules
-from lowerings.driver.script_option import with_script
-from lowerings.driver.spec_text import target_of_text
 from xla_dialect.diagnostics import LocatedError, XlaError
 
 from .crash_reproducer import Reproducer, reproducing
@@ -87,16 +92,16 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
     with timer.part("Setup").running():
         machine: Machine | None = getattr(target_of(args), "machine", None)
         with loading():
-            schedule = parse_schedule(args.passes or "", machine)
-        schedule = with_given_schedules(schedule, args.schedules, machine)
-        schedule = with_given_script(schedule, args.transform_script)
-        schedule = with_given_fusion(schedule, args.fusion, args.print_fusion)
+            pipeline = parse_pipeline(args.passes or "", machine)
+        pipeline = with_given_schedules(pipeline, args.schedules, machine)
+        pipeline = with_given_script(pipeline, args.transform_script)
+        pipeline = with_given_fusion(pipeline, args.fusion, args.print_fusion)
         if args.explain:
-            schedule = with_explanation(schedule)
+            pipeline = with_explanation(pipeline)
         if args.print_communication:
-            schedule = with_communication_report(schedule)
+            pipeline = with_communication_report(pipeline)
         limits = PassLimits.of(args.opt_bisect_limit, args.debug_counter, args.print_debug_counter)
-        schedule = limits.limited(schedule, sys.stderr)
+        pipeline = limits.limited(pipeline, sys.stderr)
     outputs: list[bytes] = []
     exit_code = 0
     for chunk in chunks:
@@ -104,14 +109,14 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
             is_expected, output = check_diagnostics(
                 chunk,
                 file_name,
-                lambda chunk=chunk: process(args, chunk, file_name, schedule, timer),
+                lambda chunk=chunk: process(args, chunk, file_name, pipeline, timer),
                 only_expected=args.verify_diagnostics == "=only-expected",
             )
             exit_code |= not is_expected
             outputs.extend(output)
             continue
         try:
-            outputs.append(process(args, chunk, file_name, schedule, timer))
+            outputs.append(process(args, chunk, file_name, pipeline, timer))
         except (XlaError, DiagnosticException) as error:
             if not args.parsing_diagnostics:
                 raise
@@ -122,41 +127,41 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
 
 
 def with_given_schedules(
-    schedule: Sequence[ScheduledPass], file: str | None, machine: Machine | None
-) -> Sequence[ScheduledPass]:
+    pipeline: Sequence[PipelinePass], file: str | None, machine: Machine | None
+) -> Sequence[PipelinePass]:
     """
     Passes that take the schedules of a file for a machine, by default this one; raises XlaError
     where none of them can.
     """
     if file is None:
-        return schedule
-    if not any(each.module_pass.name == PLANNING for each in schedule):
+        return pipeline
+    if not any(each.module_pass.name == PLANNING for each in pipeline):
         raise XlaError(f"--schedules is for pipelines with the pass {PLANNING}")
     # Only machine code needs LLVM; here it says which processor this is.
     host: Callable[[], Machine] = import_module("lowerings.targets.llvm.machine").host
-    passes = with_schedules([each.module_pass for each in schedule], file, machine or host())
-    return [replace(each, module_pass=own) for each, own in zip(schedule, passes, strict=True)]
+    passes = with_schedules([each.module_pass for each in pipeline], file, machine or host())
+    return [replace(each, module_pass=own) for each, own in zip(pipeline, passes, strict=True)]
 
 
-def with_given_script(schedule: Sequence[ScheduledPass], script: str) -> Sequence[ScheduledPass]:
+def with_given_script(pipeline: Sequence[PipelinePass], script: str) -> Sequence[PipelinePass]:
     """Passes with the one that runs a transform script, if there is one."""
-    by_pass = {id(each.module_pass): each for each in schedule}
-    passes = with_script([each.module_pass for each in schedule], script)
-    return [by_pass.get(id(each)) or ScheduledPass(each) for each in passes]
+    by_pass = {id(each.module_pass): each for each in pipeline}
+    passes = with_script([each.module_pass for each in pipeline], script)
+    return [by_pass.get(id(each)) or PipelinePass(each) for each in passes]
 
 
 def with_given_fusion(
-    schedule: Sequence[ScheduledPass], file: str | None, print_reasons: bool
-) -> Sequence[ScheduledPass]:
+    pipeline: Sequence[PipelinePass], file: str | None, print_reasons: bool
+) -> Sequence[PipelinePass]:
     """Passes with the options about fusion; raises XlaError where none of them plans it."""
     if file is None and not print_reasons:
-        return schedule
-    passes = [each.module_pass for each in schedule]
+        return pipeline
+    passes = [each.module_pass for each in pipeline]
     if not any(each.name in FUSION for each in passes):
         option = "--print-fusion" if file is None else "--fusion"
         raise XlaError(f"{option} is for pipelines with the pass {' or '.join(FUSION)}")
     found = with_fusion(passes, file, print_reasons=print_reasons)
-    return [replace(each, module_pass=own) for each, own in zip(schedule, found, strict=True)]
+    return [replace(each, module_pass=own) for each, own in zip(pipeline, found, strict=True)]
 
 
 def take_reproducer(
@@ -176,7 +181,7 @@ def process(
     args: argparse.Namespace,
     chunk: Chunk,
     file_name: str,
-    schedule: Sequence[ScheduledPass],
+    pipeline: Sequence[PipelinePass],
     timer: Timer,
 ) -> bytes:
     """Reads, verifies, transforms and prints one program."""
@@ -184,7 +189,7 @@ def process(
         ctx = make_context()
     ctx.allow_unregistered = args.allow_unregistered_dialect
     exploration = (
-        None if args.explore is None else new_exploration(args, chunk, file_name, schedule)
+        None if args.explore is None else new_exploration(args, chunk, file_name, pipeline)
     )
     places = None if exploration is None else exploration.places
 
@@ -198,7 +203,7 @@ def process(
     printing = IrPrinting.of(
         args, PrintingFlags(args.print_op_generic, args.print_debuginfo), sys.stderr
     )
-    memory = memory_report(schedule, module) if args.print_memory else None
+    memory = memory_report(pipeline, module) if args.print_memory else None
     validation = pass_validation(args)
     recording = exploration.start(module) if exploration else None
     statistics = PassStatistics(module) if args.pass_statistics else None
@@ -213,14 +218,14 @@ def process(
         verify_last=not args.disable_verify,
         timings=recording.timings if recording else [],
     )
-    passes = [scheduled.module_pass for scheduled in schedule]
+    passes = [each.module_pass for each in pipeline]
     try:
         with reproducing(manager, passes, read, args.pass_pipeline_crash_reproducer):
             manager.run(module, passes)
         if validation:
             validation.end()
     finally:
-        timer.add_passes(schedule, manager.timings)
+        timer.add_passes(pipeline, manager.timings)
         if memory:
             memory.print(sys.stderr)
         if statistics:
@@ -249,7 +254,7 @@ def emitted(
 
 
 def new_exploration(
-    args: argparse.Namespace, chunk: Chunk, file_name: str, schedule: Sequence[ScheduledPass]
+    args: argparse.Namespace, chunk: Chunk, file_name: str, pipeline: Sequence[PipelinePass]
 ) -> Exploration:
     """What becomes the page of `--explore`; its module is loaded on use, for it needs much."""
     if args.split_input_file:
@@ -258,12 +263,12 @@ def new_exploration(
         raise XlaError("--explore takes the name of a file")
     exploration = import_module(f"{__package__}.explorer.exploration").Exploration
     input_format = args.frontend or detect_format(chunk.text, file_name)
-    return exploration(schedule, file_name, chunk.text, input_format)
+    return exploration(pipeline, file_name, chunk.text, input_format)
 
 
-def memory_report(schedule: Sequence[ScheduledPass], module: ModuleOp) -> MemoryReport:
+def memory_report(pipeline: Sequence[PipelinePass], module: ModuleOp) -> MemoryReport:
     """A report of memory that begins with a module; loaded on use, for it needs much."""
-    report = import_module(f"{__package__}.memory_report").MemoryReport(schedule)
+    report = import_module(f"{__package__}.memory_report").MemoryReport(pipeline)
     report.note("reading", module)
     return report
 

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec
 
-from lowerings.driver.pass_manager import ScheduledPass
+from lowerings.driver.pass_manager import PipelinePass
 from lowerings.rewriting.change import ReportingPass, run_pass
 from lowerings.rewriting.counting import RewriteCounter, counted_by
 from lowerings.rewriting.difference import ResultDifference, differences_of
@@ -103,13 +103,13 @@ class PassLimits:
             rewrites[found["name"]] = int(found["number"])
         return PassLimits(passes, rewrites, {}, is_printed)
 
-    def limited(self, schedule: Sequence[ScheduledPass], output: IO[str]) -> list[ScheduledPass]:
+    def limited(self, pipeline: Sequence[PipelinePass], output: IO[str]) -> list[PipelinePass]:
         """The passes that are run, those that have a limit stopped by it."""
-        names = {each.module_pass.name for each in schedule}
+        names = {each.module_pass.name for each in pipeline}
         if unused := sorted(self.rewrites.keys() - names):
             raise XlaError(f"--debug-counter: the pipeline has no pass {', '.join(unused)}")
-        found: list[ScheduledPass] = []
-        for number, each in enumerate(schedule, 1):
+        found: list[PipelinePass] = []
+        for number, each in enumerate(pipeline, 1):
             is_run = self.passes in (None, -1) or number <= (self.passes or 0)
             if self.passes is not None:
                 word = "running" if is_run else "NOT running"

@@ -16,7 +16,7 @@ from xla_dialect.extensions import ExtensionError
 from .option_descriptions import options_of
 
 if TYPE_CHECKING:
-    from lowerings.targets.llvm.machines import NamedMachine
+    from lowerings.targets.llvm.machine import NamedMachine
 
 Rows = Mapping[str, Callable[[], type[ArgSpecConvertible]]]
 
@@ -52,7 +52,7 @@ def list_targets(output: IO[str]) -> None:
     print("\nTargets of xDSL and of other packages:", file=output)
     _print_rows(others, output)
     # They need LLVM, which takes long to load.
-    machines: Mapping[str, NamedMachine] = import_module("lowerings.targets.llvm.machines").MACHINES
+    machines: Mapping[str, NamedMachine] = import_module("lowerings.targets.llvm.machine").MACHINES
     print("\nMachines, each NAME or NAME{cpu=... features=...}:", file=output)
     for name, machine in machines.items():
         print(f"  {name}\n      {machine.summary}", file=output)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO
 
-from lowerings.driver.pass_manager import PassTiming, ScheduledPass
+from lowerings.driver.pass_manager import PassTiming, PipelinePass
 
 _RULE = f"==={'-' * 73}==="
 _TITLE = "... Execution time report ..."
@@ -36,13 +36,13 @@ class Timer:
         finally:
             self.seconds += time.perf_counter() - start
 
-    def add_passes(self, schedule: Sequence[ScheduledPass], timings: Sequence[PassTiming]) -> None:
+    def add_passes(self, pipeline: Sequence[PipelinePass], timings: Sequence[PassTiming]) -> None:
         """
         Adds the passes that ran, below their pipeline and their level, with their verification.
 
-        Of a run that failed there are fewer timings than scheduled passes.
+        Of a run that failed there are fewer timings than passes.
         """
-        for position, (scheduled, timing) in enumerate(zip(schedule, timings, strict=False)):
+        for position, (scheduled, timing) in enumerate(zip(pipeline, timings, strict=False)):
             seconds = timing.seconds + timing.verification_seconds
             timer = self
             for name, kind in zip(scheduled.group, ("Pipeline", "Level"), strict=False):

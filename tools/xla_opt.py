@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from lowerings.driver.input_format import INPUT_FORMATS
+from lowerings.driver import INPUT_FORMATS
 from lowerings.pipelines import PIPELINES
 
 from .command_line import CommandLine, complete_passes, complete_targets

@@ -20,11 +20,11 @@ from lowerings.compilation import (
     Options,
     arithmetic_of,
 )
-from lowerings.driver.communication_option import REPORT
+from lowerings.driver import INPUT_FORMATS
 from lowerings.driver.context import make_context
-from lowerings.driver.input_format import INPUT_FORMATS
 from lowerings.driver.levels import level_of
 from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.pass_options import REPORT
 from lowerings.driver.program import parse_program
 from lowerings.driver.source import Source
 from lowerings.execution.compile_cache import CACHE_VARIABLE

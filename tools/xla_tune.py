@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from lowerings.compilation import EMULATED_BACKENDS
-from lowerings.driver.input_format import INPUT_FORMATS
+from lowerings.driver import INPUT_FORMATS
 from lowerings.driver.program import parse_program
 from lowerings.execution.emulator import Emulation
 from lowerings.ir.functions import functions_of

@@ -27,13 +27,6 @@ def kept_name(attribute: str) -> str:
 
 ENTRY_LAYOUT = kept_name("entry_computation_layout")
 
-ALIASING_OUTPUT = "tf.aliasing_output"
-"""The attribute of a parameter that says which result is in its memory, by number."""
-
-BUFFER_DONOR = "jax.buffer_donor"
-"""The attribute of a parameter whose memory may be used, for no result in particular."""
-
-
 ALIASES = ("input_output_alias", "buffer_donor")
 """The attributes of a module that name parameters of its entry computation."""
 

@@ -15,7 +15,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, MemRefType, i64
 from xdsl.ir import Attribute
 
-from xla_dialect.entry import ALIASING_OUTPUT, BUFFER_DONOR
+from xla_dialect.aliasing_attributes import ALIASING_OUTPUT, BUFFER_DONOR
 
 __all__ = [
     "ALIASED_PARAMETER",

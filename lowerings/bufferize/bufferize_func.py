@@ -38,7 +38,7 @@ from lowerings.bufferize.storage import Buffer, Storage, WholeDestination
 from lowerings.bufferize.strided import buffer_type, has_identity_layout, laid_out_type
 from lowerings.bufferize.tensor_operands import is_tensor
 from lowerings.layouts.memory_order import BUFFER_LAYOUT
-from xla_dialect.entry import ALIASING_OUTPUT, BUFFER_DONOR
+from xla_dialect.aliasing_attributes import ALIASING_OUTPUT, BUFFER_DONOR
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import set_arguments
 from xla_dialect.xdsl.operation_table import OperationTable

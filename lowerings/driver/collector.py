@@ -1,9 +1,10 @@
-"""Pausing Python's cyclic garbage collector around work on IR."""
+"""Pausing Python's cyclic garbage collector around work on IR, and while modules are loaded."""
 
 from __future__ import annotations
 
 import gc
 import os
+import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -37,3 +38,21 @@ def _after_fork() -> None:
 
 
 os.register_at_fork(after_in_child=_after_fork)
+
+
+@contextmanager
+def loading() -> Generator[None]:
+    """While modules are loaded inside, no collection, for what they make stays."""
+    is_collecting, loaded = gc.isenabled(), len(sys.modules)
+    with collector_paused():
+        yield
+        # Else nothing was made that stays, and what is garbage by now would stay with it.
+        if is_collecting and len(sys.modules) > loaded:
+            _promote()
+
+
+def _promote() -> None:
+    """Makes all objects of the oldest generation, as what stays would be in the end."""
+    if not gc.get_freeze_count():
+        gc.freeze()
+        gc.unfreeze()

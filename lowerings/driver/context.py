@@ -10,7 +10,7 @@ from xdsl.context import Context
 from xdsl.ir import Dialect
 from xdsl.universe import Universe
 
-from lowerings.driver.loading import loading
+from lowerings.driver.collector import loading
 from lowerings.universe import OWN, toolkit_universe
 
 if TYPE_CHECKING:

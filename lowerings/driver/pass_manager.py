@@ -1,26 +1,31 @@
-"""Parses and runs pipelines, with callbacks before and after each pass: MLIR's instrumentation."""
+"""
+Parses and runs pipelines, with callbacks before and after each pass: MLIR's instrumentation.
+
+Passes and targets with options are read as command lines have them.
+"""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING
+from inspect import formatannotation
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_type_hints
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.utils.arg_spec import ArgSpec
+from xdsl.utils import arg_spec
+from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
+from xdsl.utils.hints import isa
+from xdsl.utils.target import Target
 
-from lowerings.driver.collector import collector_paused
+from lowerings.driver.collector import collector_paused, loading
 from lowerings.driver.levels import level_of, require_taken
-from lowerings.driver.loading import loading
-from lowerings.driver.schedule_option import planned_for
-from lowerings.driver.spec_text import SpecError, made_from, parse_specs
 from lowerings.pipelines import PIPELINES, Stage, stages_between
 from lowerings.rewriting.change import run_pass
 from lowerings.rewriting.levels import Level, level_given, levels_taken
@@ -31,6 +36,85 @@ from xla_dialect.xdsl.traversal import deep_recursion
 
 if TYPE_CHECKING:
     from lowerings.targets.llvm.machine import Machine
+
+
+_FEATURES = re.compile(r'("[^"]*")|(?<==)([+-][A-Za-z][^\s}"]*)')
+
+
+Made = TypeVar("Made", bound=ArgSpecConvertible)
+
+
+class SpecError(XlaError):
+    """A text that is no list of passes or targets, or options that one does not have."""
+
+
+def parse_specs(text: str) -> Sequence[ArgSpec]:
+    """
+    The passes or targets of a text such as `cse,riscv-asm{features=+v,+zvl256b}`.
+
+    Features may stand without quotes, as in the description of a machine, though xDSL's grammar has
+    no word with a sign. Raises SpecError.
+    """
+    quoted = _FEATURES.sub(lambda found: found[1] or f'"{found[2]}"', text)
+    try:
+        return tuple(arg_spec.parse_pipeline(quoted))
+    except BaseException as error:  # xDSL 0.74's ArgSpecParseError is a bare BaseException
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            raise
+        raise SpecError(f"'{text}': {error}") from None
+
+
+def made_from(factory: Callable[[], type[Made]], spec: ArgSpec) -> Made:
+    """A pass or a target with the options of a text; raises SpecError for one that is wrong."""
+    made = factory()
+    try:
+        return made.from_spec(spec)
+    except (ValueError, TypeError) as error:
+        raise SpecError(_wrong_option(made, spec) or str(error)) from None
+
+
+def _wrong_option(made: type[ArgSpecConvertible], spec: ArgSpec) -> str:
+    """Which option is not there, or has a value of another type; empty if none is."""
+    spelled = {
+        each.name: each.type if isinstance(each.type, str) else formatannotation(each.type)
+        for each in fields(made)
+        if each.init
+    }
+    types = get_type_hints(made)
+    for name, values in spec.normalize_parameter_names().parameters.items():
+        if name not in spelled:
+            known = f"it has: {', '.join(spelled)}" if spelled else "it has none"
+            return f"there is no option '{name}' ({known})"
+        if not _fits(values, types[name]):
+            given = f"'{','.join(map(str, values))}'" if values else "nothing"
+            return f"{name} is {given}, wanted {spelled[name]}"
+    return ""
+
+
+def _fits(values: tuple[object, ...], type_: Any) -> bool:
+    """Whether an option takes these values: one or several of a type, or none where it may."""
+    one = values[0] if len(values) == 1 else None
+    return isa(values, type_) or (len(values) <= 1 and isa(one, type_))
+
+
+def target_of_text(text: str) -> Target:
+    """The target that a text names, with its options; raises SpecError."""
+    try:
+        specs = parse_specs(text)
+    except SpecError as error:
+        raise SpecError(f"target {error}") from None
+    if len(specs) != 1:
+        raise SpecError(f"target '{text}': one is printed at a time")
+    targets = toolkit_universe().all_targets
+    (spec,) = specs
+    if spec.name not in targets:
+        close = get_close_matches(spec.name, targets, 3)
+        hint = f"; did you mean {' or '.join(close)}?" if close else " (see --list-targets)"
+        raise SpecError(f"there is no target '{spec.name}'{hint}{unloaded_packages()}")
+    try:
+        return made_from(targets[spec.name], spec)
+    except SpecError as error:
+        raise SpecError(f"target {spec.name}: {error}") from None
 
 
 class PipelineError(XlaError):
@@ -50,7 +134,7 @@ PassEvent = Callable[[ModulePass, ModuleOp], None]
 
 
 @dataclass(frozen=True)
-class ScheduledPass:
+class PipelinePass:
     """A pass and where it stands on the command line."""
 
     module_pass: ModulePass
@@ -158,7 +242,7 @@ def parse_passes(pipeline: str, machine: Machine | None = None) -> tuple[ModuleP
     For a `machine`, options that depend on one and are not given are as it has them. Raises
     PipelineError naming what is wrong and what may have been meant.
     """
-    return tuple(scheduled.module_pass for scheduled in parse_schedule(pipeline, machine))
+    return tuple(each.module_pass for each in parse_pipeline(pipeline, machine))
 
 
 def split_at_levels(pipeline: str) -> tuple[str, str]:
@@ -176,20 +260,20 @@ def _specs(pipeline: str) -> Sequence[ArgSpec]:
         raise PipelineError(f"pipeline {error}") from None
 
 
-def parse_schedule(pipeline: str, machine: Machine | None = None) -> tuple[ScheduledPass, ...]:
+def parse_pipeline(pipeline: str, machine: Machine | None = None) -> tuple[PipelinePass, ...]:
     """As `parse_passes`, with the named pipeline and the level that each pass belongs to."""
-    schedule: list[ScheduledPass] = []
+    found: list[PipelinePass] = []
     with loading():
         for spec in _specs(pipeline):
             if spec.name not in PIPELINES:
-                schedule.append(ScheduledPass(_make_pass(spec, machine)))
+                found.append(PipelinePass(_make_pass(spec, machine)))
                 continue
             stages, own = _stages_of(spec)
             for stage in stages:
                 group = (spec.name, stage.level)
                 passes = parse_passes(",".join(stage.passes), own or machine)
-                schedule.extend(ScheduledPass(module_pass, group) for module_pass in passes)
-    return tuple(schedule)
+                found.extend(PipelinePass(module_pass, group) for module_pass in passes)
+    return tuple(found)
 
 
 _ANCHORED = re.compile(r"\s*builtin\.module\s*\((?P<passes>.*)\)\s*", re.DOTALL)
@@ -255,7 +339,7 @@ def _stages_of(spec: ArgSpec) -> tuple[tuple[Stage, ...], Machine | None]:
     if target is None:
         return found, None
     # Only machine code needs LLVM.
-    return found, import_module("lowerings.targets.llvm.machines").parse_machine(target)
+    return found, import_module("lowerings.targets.llvm.machine").parse_machine(target)
 
 
 def _make_pass(spec: ArgSpec, machine: Machine | None) -> ModulePass:
@@ -272,3 +356,32 @@ def _make_pass(spec: ArgSpec, machine: Machine | None) -> ModulePass:
     if machine is None:
         return made
     return planned_for(made, machine, given=spec.normalize_parameter_names().parameters)
+
+
+PLANNING = "xla-plan-schedules"
+"""The pass, by name: it need not be loaded to be looked for."""
+MATH_EXPANSION = "expand-math"
+
+
+def planned_for(
+    module_pass: ModulePass,
+    machine: Machine,
+    *,
+    given: Collection[str] = (),
+    flush_subnormals: bool = False,
+) -> ModulePass:
+    """A pass, with what the machine says of its options, but for those that are `given`."""
+    options: dict[str, Any]
+    if module_pass.name == PLANNING:
+        options = {
+            "vector_bits": machine.vector_bits,
+            "pair_products": machine.multiplies_pairs,
+            "quad_products": machine.multiplies_quads,
+            "pair_bfloats": flush_subnormals and machine.multiplies_bfloats,
+        }
+    elif module_pass.name == MATH_EXPANSION:
+        options = {"estimated_roots": machine.estimates_roots}
+    else:
+        return module_pass
+    own = {name: value for name, value in options.items() if name not in given}
+    return replace(cast(Any, module_pass), **own)

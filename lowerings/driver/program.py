@@ -12,9 +12,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.ir import Operation
 
+from lowerings.driver import InputFormat
 from lowerings.driver.collector import collector_paused
 from lowerings.driver.context import make_context
-from lowerings.driver.input_format import InputFormat
 from lowerings.driver.source import Source
 from lowerings.universe import unloaded_packages
 from xla_dialect.diagnostics import XlaError

@@ -13,7 +13,7 @@ from xla_dialect.diagnostics import XlaError
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from lowerings.driver.input_format import InputFormat
+    from lowerings.driver import InputFormat
     from xla_dialect.stablehlo.conversion import Resources
 
 

@@ -13,8 +13,7 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from lowerings.execution.code import LoadedCode
-from lowerings.execution.declared_functions import DeclaredFunction
-from lowerings.execution.program_run import current_run, run_program
+from lowerings.execution.declared_functions import DeclaredFunction, current_run, run_program
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, numpy_dtype
 from xla_dialect.ops.custom_calls import CustomCallOp

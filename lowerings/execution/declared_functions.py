@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
-from typing import ParamSpec, TypeAlias, TypeVar, cast
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
 from xdsl.dialects.builtin import DictionaryAttr, FunctionType, IntAttr, ModuleOp, StringAttr
@@ -18,10 +19,10 @@ from xdsl.utils.exceptions import ParseError
 from lowerings.communication.process_calls import TARGETS, read_process_call
 from lowerings.driver.context import make_context
 from lowerings.execution.compiled_code import OutsideFunction
-from lowerings.execution.ffi.calls import FfiCall, FfiHandler
+from lowerings.execution.ffi import FfiCall, FfiHandler
 from lowerings.execution.lapack_functions import LAPACK
-from lowerings.execution.program_run import current_run
 from lowerings.ir.custom_calls import declared_operation
+from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.literals.arrays import Array, Value, numpy_dtype
 from xla_dialect.ops.custom_calls import CustomCallOp
@@ -34,10 +35,66 @@ from xla_dialect.types import TokenType
 from xla_dialect.violations import place_of
 from xla_dialect.xdsl.creation import location_at
 
+if TYPE_CHECKING:
+    from lowerings.execution.process_calls import ProcessCalls
+
+
+_Result = TypeVar("_Result")
+
+
+@dataclass
+class ProgramRun:
+    """One run of a program, by the thread that has called it."""
+
+    process: Process
+    error: BaseException | None = None
+    """What has ended it, where that cannot be raised at once."""
+
+    @cached_property
+    def calls(self) -> ProcessCalls:
+        """What the process does for it; most programs ask for nothing that needs the reference."""
+        from lowerings.execution.process_calls import ProcessCalls  # noqa: PLC0415
+
+        return ProcessCalls(self.process)
+
+
+_CURRENT: ContextVar[ProgramRun] = ContextVar("program_run")
+
+
+def current_run() -> ProgramRun:
+    """The run of this thread."""
+    return _CURRENT.get()
+
+
+def run_program(program: Callable[[], _Result], asks_process: bool) -> _Result:
+    """
+    The result of a program, which may call what is outside while it runs.
+
+    It is run by the process that this thread runs. Where there is none, and the program asks for
+    something, it is the only process of a grid of its own.
+    """
+    process = Process.current()
+    if process is not None or not asks_process:
+        return _run(program, process or Process())
+    alone = Process()
+    return alone.grid.run_alone(lambda: _run(program, alone))
+
+
+def _run(program: Callable[[], _Result], process: Process) -> _Result:
+    run = ProgramRun(process)
+    token = _CURRENT.set(run)
+    try:
+        result = program()
+    finally:
+        _CURRENT.reset(token)
+    if run.error is not None:
+        raise run.error
+    return result
+
+
 _Target = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
 
 _Arguments = ParamSpec("_Arguments")
-_Result = TypeVar("_Result")
 
 CustomCall: TypeAlias = CustomCallFunction | FfiHandler | int
 """

@@ -17,8 +17,8 @@ from xdsl.ir import Attribute
 
 from lowerings.execution.arrays import checked_argument, wrong_count
 from lowerings.execution.laid_out import LaidOutExecutable
-from lowerings.execution.processes import Runnable
 from lowerings.execution.profile import Profile
+from lowerings.execution.runnable import Runnable
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.expand.dynamic_dimensions.xla_expand_dynamic_dimensions import RUN_TIME_CHECKS
 from xla_dialect.diagnostics import LocatedError, XlaError

@@ -1,4 +1,4 @@
-"""Compiled programs as Python functions over numpy arrays."""
+"""Compiled programs as Python functions over numpy arrays, and how many threads they use."""
 
 from __future__ import annotations
 
@@ -23,12 +23,10 @@ from lowerings.execution.arrays import (
     require_memory,
     wrong_count,
 )
-from lowerings.execution.code import LoadedCode, placed
+from lowerings.execution.code import LoadedCode, RunControl, placed, run_within
 from lowerings.execution.compiled_code import CompiledCode
-from lowerings.execution.processes import Runnable
-from lowerings.execution.run_control import RunControl, run_within
+from lowerings.execution.runnable import Runnable
 from lowerings.execution.signature import Signature
-from lowerings.execution.threads import ThreadCount, thread_count
 from lowerings.runtime import parallel_functions
 from lowerings.targets.llvm.interface import THREADS
 from xla_dialect.devices.process_grid import Host, Process, ProcessGrid
@@ -38,6 +36,45 @@ if TYPE_CHECKING:
     from lowerings.execution.callbacks import Callbacks
     from lowerings.execution.joint_runs import JointRun, JointRuns
     from lowerings.execution.profile import EventSink, Profile
+
+
+def usable_processors() -> int:
+    """The processors that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def thread_count(limit: int | None) -> int:
+    """
+    How many threads a program should use: as many as there are processors, up to a limit.
+
+    Without one, the usual variable of OpenMP programs is the limit if it is set.
+    """
+    if limit is None:
+        number = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+        limit = int(number) if number.isdecimal() and int(number) else None
+    processors = usable_processors()
+    return processors if limit is None else min(limit, processors)
+
+
+class ThreadCount:
+    """How many threads the parallel loops of a program use; it may change between two loops."""
+
+    def __init__(self, threads: int):
+        self._word = ctypes.c_int64(threads)
+        self.address: int = ctypes.addressof(self._word)
+        """Where machine code finds it, for as long as this object lives."""
+
+    @property
+    def threads(self) -> int:
+        """The number of threads, at least 1."""
+        return self._word.value
+
+    @threads.setter
+    def threads(self, count: int) -> None:
+        self._word.value = count
+
 
 BOUNDS_VARIABLE = "XLA_CHECK_BOUNDS"
 """Set to 1 in the environment, this makes all programs check their accesses to memory."""

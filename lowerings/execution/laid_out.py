@@ -8,8 +8,8 @@ from typing import TypeAlias
 import numpy as np
 
 from lowerings.execution.arrays import checked_argument, wrong_count
-from lowerings.execution.processes import Runnable
 from lowerings.execution.profile import Profile
+from lowerings.execution.runnable import Runnable
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.layouts.memory_order import MemoryOrder, inverse
 from xla_dialect.layouts.physical_order import from_physical, to_physical

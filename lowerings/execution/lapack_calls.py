@@ -15,8 +15,8 @@ from importlib import import_module
 from math import prod
 from typing import cast
 
-from lowerings.execution.capsules import capsule_address, capsule_name
 from lowerings.execution.code import LoadedCode
+from lowerings.execution.ffi import capsule_address, capsule_name
 from lowerings.execution.lapack_arguments import (
     TYPES_IN_C,
     ArrayFrom,

@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, SSAValue
 
-from lowerings.execution.processes import Runnable
+from lowerings.execution.runnable import Runnable
 from lowerings.execution.signature import Signature
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import dense_to_numpy, from_numpy

@@ -1,18 +1,23 @@
-"""What a process does for the program that it runs: calls of `communication/process_calls.py`."""
+"""
+What a process does for the program that it runs: calls of `communication/process_calls.py`; and
+runs of the reference interpreter, with these and the other custom calls that lowerings know.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, Unpack
 
 import numpy as np
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.interpreter import PythonValues
 from xdsl.ir import Attribute
 
 from lowerings.communication.process_calls import SITE, TARGETS, ProcessCall, read_process_call
+from lowerings.execution.lapack_functions import LAPACK
 from xla_dialect.devices.process_grid import Arrays, LogicalId, Process, piece_length, pieces
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.arrays import Array, Value
+from xla_dialect.literals.arrays import Array, Value, flatten_results
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous, collectives, random, transfers
 from xla_dialect.ops.custom_calls import CustomCallOp
@@ -27,9 +32,12 @@ from xla_dialect.reference.collectives import (
     new_arrays,
     require_sizes,
 )
+from xla_dialect.reference.interpreter import prepared, run
 from xla_dialect.reference.random import RandomFunctions
 from xla_dialect.reference.transfers import TransferFunctions, as_item, of_item, received
-from xla_dialect.runtime.custom_calls import CustomCallFunction
+from xla_dialect.runtime.arguments import nest_arguments
+from xla_dialect.runtime.custom_calls import CustomCallFunction, CustomCallLibrary
+from xla_dialect.runtime.options import RunOptions
 
 Types: TypeAlias = Sequence[Attribute]
 
@@ -215,3 +223,23 @@ def rows_for(stack: Array, part: Array, members: int) -> list[Array]:
     fill_zeros([stack[members:], *(row[part.size :] for row in stack if is_piece)])
     used = slice(part.size) if is_piece else ...
     return [stack[number, used] for number in range(members)]
+
+
+LIBRARIES: Sequence[CustomCallLibrary] = (lambda process: LAPACK, process_functions)
+
+
+def run_on_reference(
+    module: ModuleOp, arrays: Sequence[Array], entry: str, **options: Unpack[RunOptions]
+) -> tuple[Array, ...]:
+    """
+    The results of a function on one array per leaf of its parameters, one array per leaf. The
+    process of this thread runs it, or the only one of a grid.
+
+    Raises XlaError as the reference does.
+    """
+    nested = nest_arguments(module, arrays, entry)
+    options["libraries"] = LIBRARIES
+    process = Process.current()
+    if process is None:
+        return flatten_results(run(module, nested, entry, **options))
+    return flatten_results(prepared(module, nested, entry, process, **options)())

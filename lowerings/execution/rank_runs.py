@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lowerings.execution.compiled_code import CompiledCode, NotPortable
-from lowerings.execution.processes import Runnable, run_as
 from lowerings.execution.profile import Profile
+from lowerings.execution.runnable import Runnable, run_as
 from lowerings.targets.llvm.machine import host
 from xla_dialect.devices.process_grid import Host
 from xla_dialect.diagnostics import XlaError

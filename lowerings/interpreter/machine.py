@@ -22,8 +22,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.dialects.memref import GlobalOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from lowerings.execution.declared_functions import DeclaredFunction
-from lowerings.execution.program_run import run_program
+from lowerings.execution.declared_functions import DeclaredFunction, run_program
 from lowerings.interpreter.cf import JUMPS, TERMINATORS, Jump
 from lowerings.interpreter.elements import element_of
 from lowerings.interpreter.errors import IterationLimitReached

@@ -25,7 +25,7 @@ from lowerings.execution.arrays import from_argument, wrong_count
 from lowerings.execution.declared_functions import CustomCalls, declared_functions
 from lowerings.execution.function_signature import array_spec
 from lowerings.execution.laid_out import to_logical_order, to_memory_order
-from lowerings.execution.processes import Runnable
+from lowerings.execution.runnable import Runnable
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.interpreter.arith import ARITH
 from lowerings.interpreter.complex import COMPLEX

@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
 
-from lowerings.execution.reference_run import LIBRARIES
+from lowerings.execution.process_calls import LIBRARIES
 from lowerings.interpreter.elements import element_of
 from lowerings.interpreter.machine import Dialect, Frame, FrameFunction, StructuredMaker, Translator
 from xla_dialect.literals.arrays import Array, numpy_dtype

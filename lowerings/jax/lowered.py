@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from itertools import chain, permutations
+from typing import Any, cast
 
+import numpy as np
+from jax.extend import source_info_util
 from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.compilation import Options, Program, compile_source, located_error
@@ -15,15 +18,12 @@ from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_source
 from lowerings.driver.source import Source
-from lowerings.execution.ffi.targets import outside_targets
-from lowerings.execution.partitioned_runs import PartitionedProgram
-from lowerings.execution.processes import Runnable
+from lowerings.execution.ffi import outside_targets
 from lowerings.execution.profile import Profile
+from lowerings.execution.runnable import PartitionedProgram, Runnable
+from lowerings.executors import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at
 from lowerings.ir.functions import functions_of
-from lowerings.jax.constructs import is_for_several_devices, unsupported_constructs
-from lowerings.jax.custom_partitioning import with_custom_partitioning
-from lowerings.jax.ffi_targets import ffi_handlers
-from lowerings.jax.host_callbacks import host_callbacks
+from lowerings.jax.custom_calls import ffi_handlers, host_callbacks, with_custom_partitioning
 from lowerings.jax.interfaces import (
     jax,
     kept_arguments,
@@ -32,7 +32,6 @@ from lowerings.jax.interfaces import (
     results_of,
     written_refs,
 )
-from lowerings.jax.result_shardings import sharding_on
 from lowerings.notebook import (
     ProgramLexer,
     ShownDiff,
@@ -41,11 +40,97 @@ from lowerings.notebook import (
     program_diff,
 )
 from lowerings.partitioning.operation_costs import costs_of
-from lowerings.shown_levels import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at
+from xla_dialect.aliasing_attributes import ALIASING_OUTPUT
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.entry import ALIASING_OUTPUT, ENTRY_SYMBOL
+from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.literals.arrays import Array
 from xla_dialect.sharding.array_sharding import Shards
+
+_CALLBACK = "calls back into Python, which an emulated program cannot"
+_DEVICES = "runs on several devices, which an emulated program cannot"
+
+ON_SEVERAL_DEVICES = frozenset({"shard_map", "xla_pmap"})
+"""The primitives that say what each of several devices computes."""
+
+REASONS = {
+    "debug_callback": _CALLBACK,
+    "debug_print": _CALLBACK,
+    "io_callback": _CALLBACK,
+    "infeed": "takes data from a device's queue",
+    "outfeed": "gives data to a device's queue",
+    "pallas_call": "is a kernel for an accelerator",
+    **dict.fromkeys(ON_SEVERAL_DEVICES, _DEVICES),
+}
+"""By the name of the primitive: why it may have stopped us."""
+
+
+def is_for_several_devices(jaxpr: Any) -> bool:
+    """Whether a jaxpr says what each of several devices computes."""
+    return any(equation.primitive.name in ON_SEVERAL_DEVICES for equation in _equations(jaxpr))
+
+
+def unsupported_constructs(jaxpr: Any) -> list[str]:
+    """A line for each primitive of a jaxpr that is in `REASONS`, with its place in the source."""
+    lines: list[str] = []
+    for equation in _equations(jaxpr):
+        reason = REASONS.get(equation.primitive.name)
+        if reason is not None:
+            place = cast(Any, source_info_util).summarize(equation.source_info)
+            lines.append(f"{place}: {equation.primitive.name} {reason}")
+    return list(dict.fromkeys(lines))
+
+
+def _equations(jaxpr: Any) -> Iterator[Any]:
+    """The equations of a jaxpr and of those inside it."""
+    waiting: list[Any] = [jaxpr]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, tuple | list):
+            waiting.extend(cast("Sequence[Any]", found))
+            continue
+        inner = getattr(found, "jaxpr", found)
+        for equation in getattr(inner, "eqns", ()):
+            yield equation
+            waiting.extend(equation.params.values())
+
+
+def sharding_on(mesh: Any, shards: Shards) -> Any:
+    """
+    The `jax.sharding.NamedSharding` on a mesh that cuts an array so.
+
+    Where a dimension is cut along a part of an axis, which JAX has no name for, all devices have
+    all of the array.
+    """
+    along = cast(Any, np).indices(mesh.devices.shape).reshape(mesh.devices.ndim, -1)
+    names: tuple[str, ...] = mesh.axis_names
+    coordinates: dict[str, Array] = dict(zip(names, along, strict=True))
+    places = np.array([shards.places[position] for position in range(mesh.size)])
+    spec: list[tuple[str, ...]] = []
+    for dimension, count in enumerate(shards.counts):
+        axes = _axes(count, places[:, dimension], coordinates, mesh.shape)
+        if axes is None:
+            spec = []
+            break
+        spec.append(axes)
+    while spec and not spec[-1]:
+        spec.pop()
+    return jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*spec))
+
+
+def _axes(
+    count: int, places: Array, coordinates: Mapping[str, Array], sizes: Mapping[str, int]
+) -> tuple[str, ...] | None:
+    """The axes, the major first, that number the parts of a dimension so; None: there are none."""
+    names = [name for name, size in sizes.items() if size > 1]
+    for chosen in chain.from_iterable(permutations(names, n) for n in range(len(names) + 1)):
+        if math.prod(sizes[name] for name in chosen) == count:
+            numbers = np.zeros_like(places)
+            for name in chosen:
+                numbers = numbers * sizes[name] + coordinates[name]
+            if np.array_equal(numbers, places):
+                return chosen
+    return None
+
 
 _SAYS_HOW_SPLIT = ("sdy.mesh ", "mhlo.sharding ")
 """Words of programs that say how arrays are split, for Shardy and for GSPMD."""

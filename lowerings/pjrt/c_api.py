@@ -1,5 +1,6 @@
 """
-The C API of PJRT as the library in C declares it: its functions, the fields of their arguments.
+The C API of PJRT as the library in C declares it: its functions, the fields of their arguments, and
+the structs that handles point to.
 
 Each function takes the address of a struct, which begins with its size and a pointer to extensions,
 and returns the address of an error, or null.
@@ -33,6 +34,28 @@ NamedValue: Any = structure(_HEADER, "PJRT_NamedValue")
 
 ExecuteOptions: Any = structure(_HEADER, "PJRT_ExecuteOptions")
 """How a program is executed."""
+
+
+ErrorRecord: Any = structure(_HEADER, "xla_error")
+EventRecord: Any = structure(_HEADER, "xla_event")
+ShapeRecord: Any = structure(_HEADER, "xla_shape")
+LayoutRecord: Any = structure(_HEADER, "xla_layout")
+MemoryRecord: Any = structure(_HEADER, "xla_memory")
+ExecutableRecord: Any = structure(_HEADER, "xla_executable")
+DeviceRecord: Any = structure(_HEADER, "xla_device")
+BufferRecord: Any = structure(_HEADER, "xla_buffer")
+LoadedRecord: Any = structure(_HEADER, "xla_loaded")
+PythonRecord: Any = structure(_HEADER, "xla_pjrt_python")
+
+_numbers = constants(_HEADER)
+INTERRUPTED, NOT_DONATED = _numbers["XLA_INTERRUPTED"], _numbers["XLA_NOT_DONATED"]
+HOST_ALIGNMENT, COPIED_BYTES = _numbers["XLA_HOST_ALIGNMENT"], _numbers["XLA_COPIED_BYTES"]
+DELETED = _numbers["XLA_DELETED"]
+
+
+def address(record: Any) -> int:
+    """Where a struct or an array of ctypes lies."""
+    return ctypes.addressof(record)
 
 
 class LayoutForm(IntEnum):

@@ -8,10 +8,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from lowerings.pjrt.c_api import ErrorCode, NamedValue, NamedValueType
+from lowerings.pjrt.c_api import (
+    DeviceRecord,
+    ErrorCode,
+    MemoryRecord,
+    NamedValue,
+    NamedValueType,
+    address,
+)
 from lowerings.pjrt.functions import Objects, PluginError, characters, implements, say, text
-from lowerings.pjrt.records import DeviceRecord, MemoryRecord, address
-from lowerings.pjrt.several_processes import refusal
 
 PLATFORM = "cpu"
 """
@@ -75,6 +80,14 @@ class Device:
         self.memories = [MemorySpace(self, kind) for kind in range(len(MEMORY_KINDS))]
         self._record.default_memory = self.memories[0].handle
         self.memory_handles = array_of([memory.handle for memory in self.memories])
+
+
+def refusal(processes: int) -> str:
+    """What somebody is told who asks for the devices in a run of several processes."""
+    return (
+        f"the devices 'xdsl' are those of one process, and `jax.distributed` was initialized for "
+        f"{processes}: they take no part (JAX_PLATFORMS=cpu has devices of all processes)"
+    )
 
 
 class Client:

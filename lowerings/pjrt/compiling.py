@@ -11,24 +11,21 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from lowerings.backends import Options
+from lowerings.backends import BY_OPERATION, PASSES, Options
 from lowerings.compilation import compile_module, compile_source, located_error
-from lowerings.compiler_options import BY_OPERATION, PASSES
 from lowerings.driver.context import make_context as make_pass_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_source
 from lowerings.driver.source import Source
 from lowerings.execution.declared_functions import CustomCalls
-from lowerings.execution.ffi.targets import outside_targets
-from lowerings.execution.partitioned_runs import PartitionedProgram
-from lowerings.execution.processes import Runnable
+from lowerings.execution.ffi import outside_targets
+from lowerings.execution.runnable import PartitionedProgram, Runnable
 from lowerings.partitioning.partition_warning import no_partition_warnings
 from lowerings.pjrt.c_api import ErrorCode
 from lowerings.pjrt.functions import PluginError
-from lowerings.pjrt.inspected_shardings import forget_inspections
 from lowerings.pjrt.interfaces import IR, compile_cache, make_context, operations
-from lowerings.pjrt.options import CompileOptions
-from lowerings.pjrt.program_text import ProgramText, module_of
+from lowerings.pjrt.program_text import CompileOptions, ProgramText, module_of
+from lowerings.pjrt.shardings import forget_inspections
 from lowerings.pjrt.user_passes import active_passes
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.custom_calls import CALLBACK
@@ -80,7 +77,7 @@ def _source(text: ProgramText, outlined: bool = False) -> Source:
     if "@CustomSPMDPartitioning(" not in text.text:
         return source
     # Its package loads all of `lowerings.jax.jit`.
-    from lowerings.jax.custom_partitioning import with_custom_partitioning  # noqa: PLC0415
+    from lowerings.jax.custom_calls import with_custom_partitioning  # noqa: PLC0415
 
     return with_custom_partitioning(source)
 
@@ -108,8 +105,7 @@ def _custom_calls(text: ProgramText) -> CustomCalls:
     if not targets:
         return {}
     # Their package loads all of `lowerings.jax.jit`.
-    from lowerings.jax.ffi_targets import ffi_handlers  # noqa: PLC0415
-    from lowerings.jax.host_callbacks import host_callbacks  # noqa: PLC0415
+    from lowerings.jax.custom_calls import ffi_handlers, host_callbacks  # noqa: PLC0415
 
     return {**ffi_handlers(targets), **host_callbacks(text.callbacks)}
 

@@ -13,9 +13,8 @@ import threading
 from functools import cache
 from typing import Any
 
-from lowerings.pjrt.c_api import ErrorCode
+from lowerings.pjrt.c_api import ErrorCode, EventRecord
 from lowerings.pjrt.functions import Objects, PluginError, characters, error_handle, implements
-from lowerings.pjrt.records import EventRecord
 
 _Ready = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 _Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)

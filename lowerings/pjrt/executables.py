@@ -1,4 +1,7 @@
-"""Programs of a client: compiled, loaded, asked about."""
+"""
+Programs of a client: compiled, loaded, asked about; with the extensions of the API for layouts of
+arrays, and how devices share them.
+"""
 
 from __future__ import annotations
 
@@ -12,25 +15,33 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lowerings.compiler_options import DUMP
+from lowerings.backends import DUMP
 from lowerings.execution.executable import DetachedRun, Executable
-from lowerings.execution.partitioned_runs import PartitionedProgram
-from lowerings.execution.processes import Runnable
-from lowerings.pjrt import tracing
-from lowerings.pjrt.c_api import ErrorCode, NamedValue, NamedValueType, Program
+from lowerings.execution.runnable import PartitionedProgram, Runnable
+from lowerings.pjrt import profiler
+from lowerings.pjrt.buffers import TOKEN, Shape, shape_from
+from lowerings.pjrt.c_api import (
+    NOT_DONATED,
+    ErrorCode,
+    ExecutableRecord,
+    LoadedRecord,
+    NamedValue,
+    NamedValueType,
+    Program,
+    address,
+)
 from lowerings.pjrt.client import CLIENTS, MEMORY_KINDS, TOPOLOGIES, Client, Device, array_of
 from lowerings.pjrt.functions import Objects, PluginError, characters, implements, say, text
 from lowerings.pjrt.interfaces import XLA_CLIENT
-from lowerings.pjrt.options import CompileOptions
-from lowerings.pjrt.program_text import ProgramText, SerializedModule
+from lowerings.pjrt.profiler import Trace
+from lowerings.pjrt.program_text import CompileOptions, ProgramText, SerializedModule
 from lowerings.pjrt.programs import LOADED, CompiledProgram
-from lowerings.pjrt.records import NOT_DONATED, ExecutableRecord, LoadedRecord, address
-from lowerings.pjrt.shapes import TOKEN, Shape
-from lowerings.pjrt.tracing import Trace
 from xla_dialect.diagnostics import XlaError
 
 if TYPE_CHECKING:
     from lowerings.execution.profile import RunEvents
+    from lowerings.pjrt.shardings import ArrayDivision
+
 
 EXECUTABLES = Objects("executable")
 _serialized = Objects("serialized executable")
@@ -109,12 +120,12 @@ class LoadedProgram:
 
     def heed_trace(self) -> None:
         """C runs what it can, but while a trace is taken Python runs everything."""
-        self._record.runs_without_python = self._is_handed_over and tracing.current() is None
+        self._record.runs_without_python = self._is_handed_over and profiler.current() is None
 
     @property
     def program(self) -> Runnable:
         """What runs it now."""
-        trace = tracing.current()
+        trace = profiler.current()
         return self.compiled.program if trace is None else self._with_events(trace)
 
     def _with_events(self, trace: Trace) -> Runnable:
@@ -126,7 +137,7 @@ class LoadedProgram:
                 name = self.compiled.name
 
                 def note(events: RunEvents) -> None:
-                    found = tracing.current()
+                    found = profiler.current()
                     if found is not None:
                         found.add(name, events, devices)
 
@@ -192,7 +203,7 @@ class LoadedProgram:
         self.heed_trace()
 
 
-@tracing.on_change
+@profiler.on_change
 def _heed_trace() -> None:
     for loaded in LOADED.values():
         loaded.heed_trace()
@@ -513,3 +524,75 @@ def executable_deserialize_and_load(args: Any) -> None:
     text = ProgramText.of_artifact(code, options.device_count, constants, is_kept=True)
     found = _compiled(text, options)
     args.loaded_executable = LoadedProgram(found, CLIENTS[args.client]).handle
+
+
+@implements("Layouts_PJRT_Client_GetDefaultLayout")
+def client_default_layout(args: Any) -> None:
+    """Row-major."""
+    args.layout = shape_from(args.type, args.dims, args.num_dims).record.named_layout
+
+
+@implements("Layouts_PJRT_Topology_GetDefaultLayout")
+def topology_default_layout(args: Any) -> None:
+    """Row-major."""
+    args.layout = shape_from(args.type, args.dims, args.num_dims).record.named_layout
+
+
+def _kept_layouts(compiled: CompiledProgram, what: str, shapes: Sequence[Shape]) -> int:
+    if what not in compiled.kept_for_clients:
+        return kept_address(
+            compiled, what, array_of([shape.record.named_layout for shape in shapes])
+        )
+    return ctypes.addressof(compiled.kept_for_clients[what])
+
+
+@implements("Layouts_PJRT_Executable_GetOutputLayouts")
+def output_layouts(args: Any) -> None:
+    """Of each result; the client does not give them back."""
+    compiled = EXECUTABLES[args.executable]
+    args.num_outputs = len(compiled.results)
+    args.layouts = _kept_layouts(compiled, "result layouts", compiled.results)
+
+
+@implements("Layouts_PJRT_Executable_GetParameterLayouts")
+def parameter_layouts(args: Any) -> None:
+    """Of each parameter; the client does not give them back."""
+    compiled = EXECUTABLES[args.executable]
+    args.num_parameters = len(compiled.parameters)
+    args.layouts = _kept_layouts(compiled, "parameter layouts", compiled.parameters)
+
+
+def _return_shardings(
+    args: Any, compiled: CompiledProgram, what: str, divisions: Sequence[ArrayDivision] | None
+) -> None:
+    # A program without results is one with an empty tuple, for XLA.
+    if not divisions:
+        args.shardings = None
+        return
+    # Only programs for several devices have any.
+    shardings = importlib.import_module("lowerings.pjrt.shardings")
+    memories: list[bytes] = [shardings.serialized(each) for each in divisions]
+    kept = [ctypes.create_string_buffer(data, len(data) or 1) for data in memories]
+    compiled.kept_for_clients.setdefault(f"{what} bytes", kept)
+    places = array_of(
+        [ctypes.addressof(each) for each in compiled.kept_for_clients[f"{what} bytes"]]
+    )
+    sizes = (ctypes.c_size_t * max(len(memories), 1))(*map(len, memories))
+    args.shardings = kept_address(compiled, what, places)
+    args.sharding_sizes = kept_address(compiled, f"{what} sizes", sizes)
+
+
+@implements("Shardings_PJRT_Executable_ParameterShardings")
+def parameter_shardings(args: Any) -> None:
+    """Of each parameter, where the program is for several devices."""
+    compiled = EXECUTABLES[args.executable]
+    args.num_parameters = len(compiled.parameters)
+    _return_shardings(args, compiled, "parameter shardings", compiled.parameter_divisions)
+
+
+@implements("Shardings_PJRT_Executable_OutputShardings")
+def output_shardings(args: Any) -> None:
+    """Of each result, where the program is for several devices."""
+    compiled = EXECUTABLES[args.executable]
+    args.num_outputs = len(compiled.results)
+    _return_shardings(args, compiled, "result shardings", compiled.result_divisions)

@@ -17,17 +17,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lowerings.execution.executable import Executable
-from lowerings.execution.partitioned_runs import PartitionedProgram
-from lowerings.pjrt import native, tracing
-from lowerings.pjrt.buffers import buffer_at, new_buffer, require_ready
-from lowerings.pjrt.c_api import ErrorCode, ExecuteOptions
+from lowerings.execution.runnable import PartitionedProgram
+from lowerings.pjrt import plugin, profiler
+from lowerings.pjrt.buffers import TOKEN, Shape, buffer_at, new_buffer, require_ready, shape_at
+from lowerings.pjrt.c_api import BufferRecord, ErrorCode, ExecuteOptions
 from lowerings.pjrt.client import DEVICES, Device, MemorySpace
 from lowerings.pjrt.events import interruption
 from lowerings.pjrt.executables import LoadedProgram
 from lowerings.pjrt.functions import Interrupted, PluginError, implements, numbers, pointers
 from lowerings.pjrt.programs import LOADED
-from lowerings.pjrt.records import BufferRecord
-from lowerings.pjrt.shapes import TOKEN, Shape, shape_at
 from xla_dialect.numpy_types import Array
 
 if TYPE_CHECKING:
@@ -59,7 +57,7 @@ def execute(args: Any) -> None:
     donated = loaded.compiled.donated - kept
     for buffers in arguments:
         _check_given_once(buffers, donated)
-    run = _run if tracing.current() is None else _run_traced
+    run = _run if profiler.current() is None else _run_traced
     with _held(arguments):
         was_interrupted = False
         try:
@@ -71,12 +69,12 @@ def execute(args: Any) -> None:
             results = [_interrupted_results(loaded, device) for device in devices]
         for buffers in arguments:
             for number in donated:
-                native.delete(buffers[number])
+                plugin.delete(buffers[number])
     for place, buffers in zip(pointers(args.output_lists, count), results, strict=True):
         (ctypes.c_void_p * len(buffers)).from_address(place)[:] = buffers
     if args.device_complete_events:
         events = (ctypes.c_void_p * count).from_address(args.device_complete_events)
-        events[:] = [native.HAPPENED] * count
+        events[:] = [plugin.HAPPENED] * count
     if was_interrupted:
         raise Interrupted
 
@@ -98,12 +96,12 @@ def _held(arguments: Sequence[Sequence[int]]) -> Generator[None]:
     """Keeps the memory of arrays, whoever deletes them."""
     buffers = [buffer for each in arguments for buffer in each]
     for buffer in buffers:
-        native.hold(buffer)
+        plugin.hold(buffer)
     try:
         yield
     finally:
         for buffer in buffers:
-            native.drop(buffer)
+            plugin.drop(buffer)
 
 
 def _run(
@@ -140,9 +138,9 @@ def _run_traced(
     loaded: LoadedProgram, arguments: Sequence[Sequence[int]], devices: Sequence[Device]
 ) -> list[list[int]]:
     numbers, started = [device.id for device in devices], time.monotonic_ns()
-    with tracing.called_on(numbers):
+    with profiler.called_on(numbers):
         results = _run(loaded, arguments, devices)
-    trace = tracing.current()
+    trace = profiler.current()
     if loaded.traced_as and trace is not None:
         trace.remark(loaded.compiled.name, loaded.traced_as, started, numbers)
     return results
@@ -170,7 +168,7 @@ def _run_jointly(
     finally:
         if not is_well:
             for result in itertools.chain.from_iterable(results):
-                native.destroy(result)
+                plugin.destroy(result)
     return results if is_well else None
 
 
@@ -253,7 +251,7 @@ def _run_in_place(
         program.run_at(_new_results(loaded, program, arguments, device, results))
     except BaseException:
         for result in results:
-            native.destroy(result)
+            plugin.destroy(result)
         raise
     return results
 

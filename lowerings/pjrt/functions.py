@@ -12,9 +12,15 @@ from contextlib import contextmanager
 from functools import cache, partial
 from typing import Any
 
-from lowerings.driver.loading import loading
-from lowerings.pjrt.c_api import FUNCTIONS, ErrorCode, arguments_of, required_size
-from lowerings.pjrt.records import INTERRUPTED, ErrorRecord
+from lowerings.driver.collector import loading
+from lowerings.pjrt.c_api import (
+    FUNCTIONS,
+    INTERRUPTED,
+    ErrorCode,
+    ErrorRecord,
+    arguments_of,
+    required_size,
+)
 from xla_dialect.diagnostics import XlaError
 
 
@@ -92,7 +98,7 @@ def implements(name: str) -> Callable[[Implementation], Implementation]:
     return register
 
 
-_MODULES = ("client", "events", "buffers", "executables", "execution", "extensions")
+_MODULES = ("client", "events", "buffers", "executables", "execution")
 """The modules of this package with functions of the API."""
 _LOADED_LATER = _MODULES[2:]
 """

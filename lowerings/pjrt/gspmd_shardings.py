@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
 from lowerings.ir.functions import defined_functions
-from lowerings.pjrt.interfaces import IR, RESULTS, XLA_CLIENT, attributes_of, main_function
-from lowerings.pjrt.shardings import HLO_SHARDING, ArrayDivision, serialized
+from lowerings.pjrt.interfaces import HLO_SHARDING, IR, RESULTS, attributes_of, main_function
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.sharding.array_sharding import Shards
 from xla_dialect.sharding.attributes import meshes_of, returned_shardings
@@ -18,18 +18,18 @@ from xla_dialect.types import extents, is_array
 _PASSES = "xla-inline,xla-import-shardings,xla-propagate-shardings"
 
 
-def propagated(text: str, context: Any) -> Any:
+def propagated(text: str, context: Any, spelled: Callable[[Shards], str]) -> Any:
     """
     The module with this text, with shardings of its results, by our own propagation: what cannot
-    be cut into even parts is left open.
+    be cut into even parts is left open. `spelled`: how HLO writes shards.
     """
     module = IR.Module.parse(text, context)
     with context:
-        _say_results(module, text)
+        _say_results(module, text, spelled)
     return module
 
 
-def _say_results(module: Any, text: str) -> None:
+def _say_results(module: Any, text: str, spelled: Callable[[Shards], str]) -> None:
     try:
         program = parse_program(text)
         PassManager(make_context()).run(program, parse_passes(_PASSES))
@@ -49,13 +49,6 @@ def _say_results(module: Any, text: str) -> None:
             sizes = extents(type_)
             shards = Shards.of_mesh(mesh, sharding, len(sizes))
             if shards.is_even(sizes):
-                row.setdefault(HLO_SHARDING, IR.StringAttr.get(_spelled(ArrayDivision(shards))))
+                row.setdefault(HLO_SHARDING, IR.StringAttr.get(spelled(shards)))
         rows.append(IR.DictAttr.get(row))
     function.attributes[RESULTS] = IR.ArrayAttr.get(rows)
-
-
-def _spelled(division: ArrayDivision) -> str:
-    """The sharding as HLO writes it."""
-    found = XLA_CLIENT.OpSharding()
-    found.ParseFromString(serialized(division))
-    return str(XLA_CLIENT.HloSharding.from_proto(found))

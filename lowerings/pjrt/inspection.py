@@ -10,11 +10,12 @@ from typing import Any, cast
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
-from lowerings.compiler_options import DUMP
+from lowerings.backends import DUMP
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
-from lowerings.execution.partitioned_runs import PartitionedProgram
 from lowerings.execution.program_shards import partition
+from lowerings.execution.runnable import PartitionedProgram
+from lowerings.executors import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at
 from lowerings.ir.functions import functions_of
 from lowerings.partitioning.operation_costs import costs_of
 from lowerings.partitioning.partition_warning import no_partition_warnings
@@ -23,7 +24,6 @@ from lowerings.pjrt.compiling import parsed, without_annotations
 from lowerings.pjrt.functions import PluginError
 from lowerings.pjrt.interfaces import as_hlo_proto
 from lowerings.pjrt.programs import LOADED, CompiledProgram
-from lowerings.shown_levels import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at
 from lowerings.targets.hlo import HloTarget
 from lowerings.targets.stablehlo import StableHloTarget
 from xla_dialect.devices.replica_groups import ListedGroups, ReplicaGroupsAttr

@@ -47,7 +47,8 @@ def as_hlo_proto(text: str) -> bytes:
 
 
 TOKEN_TYPE = "!stablehlo.token"
-SHARDING = "sdy.sharding"
+SHARDING, HLO_SHARDING = "sdy.sharding", "mhlo.sharding"
+"""The attributes of a parameter, result or operation with its sharding: Shardy's, and GSPMD's."""
 PARAMETERS, RESULTS = "arg_attrs", "res_attrs"
 """The attributes of a function about its parameters and results."""
 

@@ -1,7 +1,12 @@
-"""What JAX hands to a client: StableHLO as a portable artifact."""
+"""
+What JAX hands to a client: StableHLO as a portable artifact, and options for its compilation.
+
+Large constants are taken from jaxlib as bytes: as text they are three times as long.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import io
 import itertools
@@ -11,21 +16,81 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lowerings.pjrt.constants import take_constants, with_constants
+import numpy as np
+
+from lowerings.backends import Options, compiler_options, fields_of_options
+from lowerings.pjrt.c_api import ErrorCode
+from lowerings.pjrt.functions import PluginError
 from lowerings.pjrt.interfaces import (
     IR,
     PARAMETERS,
     RESULTS,
     STABLEHLO,
     TOKEN_TYPE,
+    XLA_CLIENT,
     attributes_of,
     main_function,
     make_context,
 )
-from xla_dialect.entry import ALIASING_OUTPUT, BUFFER_DONOR
+from xla_dialect.aliasing_attributes import ALIASING_OUTPUT, BUFFER_DONOR
+from xla_dialect.diagnostics import XlaError
 
 if TYPE_CHECKING:
     from lowerings.pjrt.shardings import ArrayDivision
+
+
+LEAST_BYTES = 1 << 16
+"""Of a constant that is worth a name of its own."""
+
+
+def take_constants(module: Any) -> dict[str, bytes]:
+    """
+    Writes names in the place of large constants of a module of jaxlib; returns what is under them.
+
+    A name is the hash of its bytes, so that the text tells the program. What jaxlib has no array
+    for stays: complex numbers, and floats of 8 or 16 bits but for f16; so do those of fewer bits,
+    which MLIR packs in bytes.
+    """
+    found: dict[str, bytes] = {}
+    named: dict[tuple[str, str], Any] = {}
+
+    def take(op: Any) -> Any:
+        elements = _elements(op) if op.name == "stablehlo.constant" else None
+        if elements is not None and elements.nbytes >= LEAST_BYTES:
+            data = elements.tobytes()
+            key = hashlib.sha256(data).hexdigest(), str(op.results[0].type)
+            if key not in named:
+                named[key] = IR.Attribute.parse(f"dense_resource<constant_{key[0]}> : {key[1]}")
+                name = str(named[key]).partition("<")[2].partition(">")[0]
+                found[name] = data
+            op.attributes["value"] = named[key]
+        return IR.WalkResult.ADVANCE
+
+    module.operation.walk(take)
+    return found
+
+
+def _elements(op: Any) -> Any:
+    """
+    The elements of a constant, without a copy; None where jaxlib has no array, or one value, and
+    where they have a name already.
+    """
+    try:
+        value = op.attributes["value"]
+        if not isinstance(value, IR.DenseElementsAttr):
+            return None
+        elements = None if value.is_splat else np.asarray(value)
+    except TypeError:
+        return None
+    return None if elements is None or elements.dtype == np.bool_ else elements
+
+
+def with_constants(text: str, constants: Mapping[str, bytes]) -> str:
+    """The text with the constants in the place of their names."""
+    for name, data in constants.items():
+        text = text.replace(f"dense_resource<{name}>", f'dense<"0x{data.hex()}">')
+    return text
+
 
 CALLBACKS = "xla_dialect.host_callbacks"
 """The attribute of a module with the number of its list of functions in `_lists`."""
@@ -255,6 +320,50 @@ def _order_of_transposed(value: Any) -> Order:
 
 def _shared(module: Any, devices: int, is_kept: bool) -> Any:
     """How devices share parameters and results: with Shardy's attributes, loaded for several."""
-    return importlib.import_module("lowerings.pjrt.divided_programs").divided(
-        module, devices, is_kept
-    )
+    return importlib.import_module("lowerings.pjrt.shardings").divided(module, devices, is_kept)
+
+
+_DEVICES_OF_PARTITION = re.compile(r"Computation\d+\{([\d ,]*)\}")
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """What of XLA's options says how a program runs."""
+
+    serialized: bytes
+    replicas: int
+    partitions: int
+    devices: tuple[int, ...]
+    """The ids of the devices, replica by replica; none where any device will do."""
+    named: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """`COMPILER_OPTIONS` that are given."""
+
+    @property
+    def device_count(self) -> int:
+        """How many devices run it."""
+        return self.replicas * self.partitions
+
+    def compilation(self, **others: Any) -> Options:
+        """The options of our compiler, with others."""
+        return Options(donate="aliased", **fields_of_options(self.named), **others)
+
+    @staticmethod
+    def parse(serialized: bytes) -> CompileOptions:
+        """Reads them as XLA writes them; raises PluginError for options that nobody knows."""
+        found = XLA_CLIENT.CompileOptions.ParseFromString(serialized)
+        try:
+            given: dict[str, Any] = dict(found.env_option_overrides or ())
+            named = compiler_options(given)
+        except XlaError as error:
+            raise PluginError(ErrorCode.INVALID_ARGUMENT, str(error)) from error
+        assignment = found.device_assignment
+        devices: tuple[int, ...] = ()
+        if assignment is not None and not found.compile_portable_executable:
+            partitions = [
+                [int(number) for number in re.findall(r"\d+", each)]
+                for each in _DEVICES_OF_PARTITION.findall(str(assignment))
+            ]
+            devices = tuple(
+                number for replica in zip(*partitions, strict=True) for number in replica
+            )
+        return CompileOptions(serialized, found.num_replicas, found.num_partitions, devices, named)

@@ -10,27 +10,25 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from lowerings.compiler_options import BY_OPERATION, PASSES
-from lowerings.driver.loading import loading
+from lowerings.backends import BY_OPERATION, PASSES
+from lowerings.driver.collector import loading
 from lowerings.driver.source import Source
-from lowerings.execution.partitioned_runs import PartitionedProgram
-from lowerings.execution.processes import Runnable
+from lowerings.execution.runnable import PartitionedProgram, Runnable
 from lowerings.execution.signature import ArraySpec
 from lowerings.kept_programs import cache_entry, kept_program
+from lowerings.pjrt.buffers import TOKEN, Shape, shape_of
 from lowerings.pjrt.client import MEMORY_KINDS
 from lowerings.pjrt.functions import Objects
 from lowerings.pjrt.interfaces import (
     compile_cache,
 )
-from lowerings.pjrt.options import CompileOptions
-from lowerings.pjrt.shapes import TOKEN, Shape, shape_of
+from lowerings.pjrt.program_text import CompileOptions, Order, ProgramText
 from lowerings.pjrt.user_passes import active_passes
 
 if TYPE_CHECKING:
     from lowerings.execution.profile import EventSink
     from lowerings.pjrt.shardings import ArrayDivision
 
-from lowerings.pjrt.program_text import Order, ProgramText
 
 LOADED = Objects("loaded executable")
 """Programs on devices, by their handles."""

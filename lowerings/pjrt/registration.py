@@ -10,8 +10,7 @@ from typing import Any, cast
 from jax._src import compiler, distributed, lib, xla_bridge
 from jaxlib import xla_client
 
-from lowerings.driver.loading import loading
-from lowerings.pjrt.several_processes import refusal
+from lowerings.driver.collector import loading
 
 _bridge = cast(Any, xla_bridge)
 _client = cast(Any, xla_client)
@@ -34,6 +33,8 @@ def register(backend: str, priority: int) -> None:
         options: dict[str, Any] = {"num_devices": device_count()}
         processes = _distributed.global_state.num_processes
         if processes > 1:
+            from lowerings.pjrt.client import refusal  # noqa: PLC0415
+
             if backend not in (_bridge.config.jax_platforms.value or "").split(",")[1:]:
                 raise RuntimeError(refusal(processes))
             # For JAX, the error of a backend that is listed is one of the default backend, too.

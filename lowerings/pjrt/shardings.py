@@ -1,28 +1,45 @@
-"""Where the parts of an array lie that several devices share, as JAX's programs say it."""
+"""
+How several devices share what a program takes and returns, as JAX's programs say it and Shardy's
+rules propagate it; and what `jax.debug.inspect_array_sharding` asks for within such a program.
+
+Shardings are propagated in modules of jaxlib as XLA has them then, behind their way to HLO: calls
+are inlined there, a broadcast that repeats nothing is a reshape, what a loop does not change is
+used in it from outside, and operations are in an order of their own. For an array that is inspected
+JAX leaves a custom call with the address of a function, for the partitioner to call when it knows
+how devices share the array.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import importlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from lowerings.pjrt.hlo_form import bring_to_hlo_form
+from lowerings.pjrt.c_api import ErrorCode
+from lowerings.pjrt.functions import PluginError
 from lowerings.pjrt.interfaces import (
+    HLO_SHARDING,
     IR,
+    PARAMETERS,
     PASS_MANAGER,
+    RESULTS,
     SDY,
     SHARDING,
+    TOKEN_TYPE,
     XLA_CLIENT,
     attributes_of,
+    main_function,
+    operations,
 )
 from xla_dialect.literals.arrays import Array
 from xla_dialect.sharding.array_sharding import Shards
 from xla_dialect.sharding.hlo_sharding import HloSharding
-
-HLO_SHARDING = "mhlo.sharding"
 
 
 @dataclass(frozen=True)
@@ -239,3 +256,232 @@ def mesh_operations(module: Any) -> list[Any]:
 
 def _named(dictionary: Any) -> dict[str, Any]:
     return {each.name: each.attr for each in dictionary}
+
+
+_TARGET = "InspectSharding"
+_Function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+
+
+class _Listener(ctypes.Structure):
+    """The bytes that the custom call has: a function, and its first argument."""
+
+    _fields_ = [("function", ctypes.c_void_p), ("data", ctypes.c_void_p)]
+
+
+class _Arguments(ctypes.Structure):
+    """What its second argument points to."""
+
+    _fields_ = [
+        ("sharding", ctypes.c_char_p),
+        ("sharding_size", ctypes.c_size_t),
+        ("error", ctypes.c_char_p),
+        ("error_owner", ctypes.c_void_p),
+        ("free_error", ctypes.c_void_p),
+    ]
+
+
+def tell_shardings(module: Any, devices: int) -> None:
+    """Calls the functions that a module names, which has been propagated; raises PluginError."""
+    for op in _inspections(module):
+        listener = _Listener.from_buffer_copy(op.attributes["backend_config"].value_bytes)
+        sharding = _sharding_of(module, op, devices)
+        arguments = _Arguments(sharding, len(sharding))
+        place = ctypes.addressof(arguments)
+        _Function(listener.function)(listener.data, place)
+        if arguments.error:
+            message = arguments.error.decode(errors="replace")
+            ctypes.CFUNCTYPE(None, ctypes.c_void_p)(arguments.free_error)(place)
+            raise PluginError(ErrorCode.INTERNAL, message)
+
+
+def forget_inspections(module: Any) -> None:
+    """Takes the custom calls out of a module: they compute nothing."""
+    for op in _inspections(module):
+        op.erase()
+
+
+def _inspections(module: Any) -> list[Any]:
+    def is_inspection(op: Any) -> bool:
+        name = "stablehlo.custom_call"
+        return op.name == name and op.attributes["call_target_name"].value == _TARGET
+
+    return operations(module, is_inspection)
+
+
+def _sharding_of(module: Any, op: Any, devices: int) -> bytes:
+    """XLA's `OpSharding` of an array that is inspected."""
+    parent = op.parent
+    while parent is not None and parent.name != "sdy.manual_computation":
+        parent = parent.parent
+    if parent is not None:
+        manual = XLA_CLIENT.OpSharding()
+        manual.type = XLA_CLIENT.OpSharding.Type.MANUAL
+        return manual.SerializeToString()
+    said: dict[str, Any] = {}
+    if SHARDING in op.attributes:
+        said[SHARDING] = SDY.TensorShardingPerValueAttr(op.attributes[SHARDING]).shardings[0]
+    shape = list(IR.RankedTensorType(op.operands[0].type).shape)
+    (division,) = divisions_of(module, [IR.DictAttr.get(said)], [shape], devices)
+    return serialized(division)
+
+
+def divided(
+    module: Any, devices: int, is_kept: bool
+) -> tuple[Sequence[ArrayDivision], Sequence[ArrayDivision]]:
+    """
+    How devices share the parameters, which is as they say, and the results, as Shardy's rules
+    propagate it; what is found out of these is written into the module, and told who asks.
+    """
+    given, found = main_function(module), _propagated(module)
+    if not is_kept:
+        tell_shardings(found, devices)
+    forget_inspections(module)
+    last = main_function(found)
+    sides: list[Sequence[ArrayDivision]] = []
+    for side, types, where, function in (
+        (PARAMETERS, given.type.inputs, module, given),
+        (RESULTS, given.type.results, found, last),
+    ):
+        shapes = [_sizes(each) for each in types]
+        sides.append(divisions_of(where, attributes_of(function, side), shapes, devices))
+        say(module, given, side, function, sides[-1])
+    return sides[0], sides[1]
+
+
+def _propagated(module: Any) -> Any:
+    if not mesh_operations(module) and HLO_SHARDING in (text := module.operation.get_asm()):
+        # Other programs that are found on disk do without xDSL.
+        by_our_passes = importlib.import_module("lowerings.pjrt.gspmd_shardings").propagated
+        return by_our_passes(text, module.context, _spelled)
+    return propagated(module)
+
+
+def _spelled(shards: Shards) -> str:
+    """How devices share an array, as HLO writes it."""
+    found = XLA_CLIENT.OpSharding()
+    found.ParseFromString(serialized(ArrayDivision(shards)))
+    return str(XLA_CLIENT.HloSharding.from_proto(found))
+
+
+def _sizes(type_: Any) -> list[int]:
+    return list(IR.RankedTensorType(type_).shape) if str(type_) != TOKEN_TYPE else []
+
+
+def bring_to_hlo_form(module: Any) -> None:
+    """Changes what clients call."""
+    main = main_function(module)
+    _inline_calls(module, main)
+    for broadcast in operations(main, lambda op: op.name == "stablehlo.broadcast_in_dim"):
+        _make_reshape(broadcast)
+    for loop in operations(main, lambda op: op.name == "stablehlo.while"):
+        _use_from_outside(loop)
+    _order(main.entry_block)
+
+
+def _make_reshape(broadcast: Any) -> None:
+    """Replaces a broadcast that repeats nothing."""
+    (operand,), (result,) = broadcast.operands, broadcast.results
+    sizes = [IR.RankedTensorType(each.type).shape for each in (operand, result)]
+    if prod(sizes[0]) != prod(sizes[1]):
+        return
+    own = broadcast.attributes
+    kept = {SHARDING: own[SHARDING]} if SHARDING in own else {}
+    with IR.InsertionPoint(broadcast):
+        new = IR.Operation.create(
+            "stablehlo.reshape", results=[result.type], operands=[operand], attributes=kept
+        )
+    result.replace_all_uses_with(new.result)
+    broadcast.erase()
+
+
+def _use_from_outside(loop: Any) -> None:
+    """Lets a loop use what no turn changes as it comes in, and what follows, too."""
+    condition, body = (region.blocks[0] for region in loop.regions)
+    *_, end = body.operations
+    for number, value in enumerate(loop.operands):
+        if end.operands[number] == body.arguments[number]:
+            for block in (condition, body):
+                block.arguments[number].replace_all_uses_with(value)
+            end.operands[number] = body.arguments[number]
+            loop.results[number].replace_all_uses_with(value)
+
+
+def _order(block: Any) -> None:
+    """
+    Puts operations in the post-order of HLO: operands in their order before what uses them, from
+    what nobody uses on, the end last.
+    """
+    own = [op.operation for op in block.operations]
+    places = {op: place for place, op in enumerate(own)}
+    *others, end = own
+    roots = [*(op for op in others if not _is_used(op)), end]
+    ordered: list[Any] = []
+    seen: set[Any] = set()
+    stack = [(op, False) for op in reversed(roots)]
+    while stack:
+        op, is_done = stack.pop()
+        if is_done:
+            ordered.append(op)
+        elif op not in seen:
+            seen.add(op)
+            stack.append((op, True))
+            stack += [(each, False) for each in reversed(_operands(op)) if each in places]
+    for op in ordered[:-1]:
+        op.move_before(end)
+        for region in op.regions:
+            for inner in region.blocks:
+                _order(inner)
+
+
+def _is_used(op: Any) -> bool:
+    return any(True for result in op.results for _ in result.uses)
+
+
+def _operands(op: Any) -> list[Any]:
+    """The operations whose results an operation, or what is in it, uses."""
+    return [
+        value.owner
+        for each in operations(op, lambda _: True)
+        for value in each.operands
+        if not isinstance(value.owner, IR.Block)
+    ]
+
+
+def _inline_calls(module: Any, main: Any) -> None:
+    functions = {
+        op.attributes["sym_name"].value: op
+        for op in module.body.operations
+        if op.operation.name == "func.func"
+    }
+    waiting = operations(main, _is_call)
+    while waiting:
+        call = waiting.pop()
+        waiting += _inline(call, functions[call.attributes["callee"].value].entry_block)
+
+
+def _inline(call: Any, body: Any) -> list[Any]:
+    """Inlines one call; returns the calls that are in its place."""
+    values = dict(zip(body.arguments, call.operands, strict=True))
+    found: list[Any] = []
+
+    def rename(op: Any) -> Any:
+        for number, value in enumerate(op.operands):
+            if value in values:
+                op.operands[number] = values[value]
+        return IR.WalkResult.ADVANCE
+
+    *copied, end = body.operations
+    with IR.InsertionPoint(call):
+        for op in copied:
+            copy = op.operation.clone()
+            copy.walk(rename)
+            values.update(zip(op.operation.results, copy.results, strict=True))
+            found += operations(copy, _is_call)
+    for result, value in zip(call.results, end.operands, strict=True):
+        result.replace_all_uses_with(values[value])
+    call.erase()
+    return found
+
+
+def _is_call(op: Any) -> bool:
+    return op.name == "func.call"

@@ -8,15 +8,8 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, IntegerAttr, ModuleOp, i32
 from xdsl.ir import Attribute
 
-from xla_dialect.entry import (
-    ALIASES,
-    ALIASING_OUTPUT,
-    BUFFER_DONOR,
-    ENTRY_SYMBOL,
-    EntryAliases,
-    entry_aliases,
-    kept_name,
-)
+from xla_dialect.aliasing_attributes import ALIASING_OUTPUT, BUFFER_DONOR
+from xla_dialect.entry import ALIASES, ENTRY_SYMBOL, EntryAliases, entry_aliases, kept_name
 from xla_dialect.types import TokenType
 
 _DONATED = BoolAttr.from_bool(True)

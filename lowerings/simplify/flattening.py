@@ -19,8 +19,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from lowerings.simplify.leaf_shardings import leaf_attributes, note_root
+from xla_dialect.aliasing_attributes import ALIASING_OUTPUT
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.entry import ALIASING_OUTPUT
 from xla_dialect.ops.control_flow import OptBarrierOp
 from xla_dialect.spelling import SpellingError
 from xla_dialect.violations import described

@@ -10,7 +10,7 @@ import numpy as np
 
 from lowerings.dialects.schedule import Schedule
 from lowerings.execution.emulator import Emulation, compile_for_emulator
-from lowerings.execution.processes import Runnable
+from lowerings.execution.runnable import Runnable
 from lowerings.tuning.kernel_program import KernelProgram
 from lowerings.tuning.measurement import INSTRUCTIONS, CheckingMeter
 from lowerings.validation.inputs import InputKind

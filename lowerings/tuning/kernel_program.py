@@ -29,8 +29,8 @@ from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import parse_passes
 from lowerings.execution.arrays import address_of, allocate
 from lowerings.execution.code import LoadedCode, placed
+from lowerings.execution.executable import ThreadCount
 from lowerings.execution.signature import ArraySpec, Signature
-from lowerings.execution.threads import ThreadCount
 from lowerings.loops.nest import NESTS, memref_layout
 from lowerings.pipelines import NATIVE
 from lowerings.rewriting.change import run_pass

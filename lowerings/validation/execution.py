@@ -16,15 +16,14 @@ from lowerings.driver.context import make_context
 from lowerings.driver.entry import reached_from
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.execution.dynamic_sizes import in_sizes, static_signature, with_sizes
-from lowerings.execution.function_signature import signature_of
+from lowerings.execution.function_signature import signature_of, with_memory_orders
 from lowerings.execution.laid_out import LaidOutExecutable, to_logical_order, to_memory_order
 from lowerings.execution.loops_compiler import compile_loops_module
 from lowerings.execution.observed_values import is_observing
-from lowerings.execution.processes import Runnable
+from lowerings.execution.process_calls import run_on_reference
 from lowerings.execution.program_shards import ProgramShards
-from lowerings.execution.reference_run import run_on_reference
+from lowerings.execution.runnable import Runnable
 from lowerings.execution.signature import ArraySpec, Signature
-from lowerings.execution.strided_arrays import with_memory_orders
 from lowerings.interpreter import InterpretedProgram
 from lowerings.interpreter.program import DIALECTS
 from lowerings.interpreter.xla import XLA

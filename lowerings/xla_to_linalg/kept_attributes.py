@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.ir import Attribute
 
 from lowerings.layouts.memory_order import TILED_ARRAY
-from xla_dialect.entry import BUFFER_DONOR
+from xla_dialect.aliasing_attributes import BUFFER_DONOR
 
 FRONT_END_DIALECTS = ("xla", "mhlo", "jax", "sdy")
 """Dialects whose attributes only matter to front ends: names, positions, shardings."""

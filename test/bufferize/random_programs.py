@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 
-from xla_dialect.entry import ALIASING_OUTPUT, BUFFER_DONOR
+from xla_dialect.aliasing_attributes import ALIASING_OUTPUT, BUFFER_DONOR
 
 
 class ProgramMaker(TensorStatements):

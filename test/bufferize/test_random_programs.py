@@ -16,8 +16,7 @@ from lowerings.bufferize.xla_bufferize import XlaBufferizePass
 from lowerings.bufferize.xla_outline_kernels import XlaOutlineKernelsPass
 from lowerings.bufferize.xla_plan_buffers import XlaPlanBuffersPass
 from lowerings.driver.context import make_context
-from lowerings.execution.entry_types import aliased_results
-from lowerings.execution.loops_compiler import compile_loops_module
+from lowerings.execution.loops_compiler import aliased_results, compile_loops_module
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
 from lowerings.scheduling.xla_plan_schedules import XlaPlanSchedulesPass

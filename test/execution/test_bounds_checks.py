@@ -13,10 +13,10 @@ import lowerings
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import load_program
+from lowerings.execution.code import BoundsViolation
 from lowerings.execution.executable import Executable
 from lowerings.execution.function_signature import signature_of
 from lowerings.execution.loops_compiler import compile_loops_module
-from lowerings.execution.run_control import BoundsViolation
 from lowerings.execution.signature import Signature
 from lowerings.targets.llvm.bounds_checks import CHECKS, UNCHECKED
 from lowerings.targets.llvm.module import HANDLERS

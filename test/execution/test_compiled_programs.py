@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 import lowerings
 from lowerings.driver.program import load_program
+from lowerings.executors import TARGET_LEVELS
 from lowerings.pipelines import LEVELS
-from lowerings.shown_levels import TARGET_LEVELS
 from tools import xla_opt
 from xla_dialect.diagnostics import XlaError
 

@@ -14,8 +14,7 @@ import pytest
 from peers import has_jax
 
 import lowerings
-from lowerings.execution.ffi.c_api import FUNCTIONS, size_of
-from lowerings.execution.ffi.calls import FfiHandler
+from lowerings.execution.ffi import FUNCTIONS, FfiHandler, size_of
 from lowerings.jax import JaxProgramError, jit
 from xla_dialect.diagnostics import XlaError
 

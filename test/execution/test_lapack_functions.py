@@ -9,7 +9,7 @@ from peers import has_jax
 
 from lowerings.driver.program import parse_program
 from lowerings.execution.lapack_functions import LAPACK, ROUTINES
-from lowerings.execution.reference_run import run_on_reference
+from lowerings.execution.process_calls import run_on_reference
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.reference import run, run_replicated

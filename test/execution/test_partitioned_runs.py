@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 import lowerings
 from lowerings.driver.program import parse_program
-from lowerings.execution.partitioned_runs import PartitionedProgram
 from lowerings.execution.program_shards import ProgramShards
+from lowerings.execution.runnable import PartitionedProgram
 from tools import xla_run
 from xla_dialect.diagnostics import XlaError
 
@@ -255,7 +255,7 @@ func.func @main(%t: !stablehlo.token, %x: tensor<8xf32>) -> (!stablehlo.token, t
 @pytest.mark.jax
 def test_functions_that_are_gone():
     from lowerings.driver.source import Source  # noqa: PLC0415
-    from lowerings.jax.custom_partitioning import with_custom_partitioning  # noqa: PLC0415
+    from lowerings.jax.custom_calls import with_custom_partitioning  # noqa: PLC0415
 
     text = """func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = stablehlo.custom_call @CustomSPMDPartitioning(%x) {backend_config = "17"} : (tensor<8xf32>) -> tensor<8xf32>

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 import lowerings
-from lowerings.targets.llvm import polling
+from lowerings.targets.llvm import guards
 
 COUNTED = """HloModule counted
 body {
@@ -66,8 +66,8 @@ def total(rows: int, columns: int) -> str:
 def looks_often(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """What takes a handful of steps is long."""
     long, grain = request.param
-    monkeypatch.setattr(polling, "LONG", long)
-    monkeypatch.setattr(polling, "GRAIN", grain)
+    monkeypatch.setattr(guards, "LONG", long)
+    monkeypatch.setattr(guards, "GRAIN", grain)
 
 
 FINENESS = pytest.mark.parametrize(

@@ -15,12 +15,11 @@ from xdsl.dialects.builtin import ModuleOp
 import lowerings
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
-from lowerings.execution import threads
-from lowerings.execution.executable import Executable
+from lowerings.execution import executable
+from lowerings.execution.executable import Executable, thread_count
 from lowerings.execution.function_signature import signature_of
 from lowerings.execution.loops_compiler import compile_loops_module
 from lowerings.execution.signature import Signature
-from lowerings.execution.threads import thread_count
 from lowerings.ir.functions import functions_of
 from lowerings.pipelines import NATIVE, pass_specs
 from xla_dialect.builder import XlaBuilder
@@ -180,7 +179,7 @@ def test_the_number_of_threads_may_change_between_calls() -> None:
 
 
 def test_as_many_threads_as_processors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "usable_processors", lambda: 4)
+    monkeypatch.setattr(executable, "usable_processors", lambda: 4)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert [thread_count(limit) for limit in (None, 1, 3, 64)] == [4, 1, 3, 4]
     for text, count in (("2", 2), ("3,1", 3), ("16", 4), ("0", 4), ("many", 4), ("", 4)):

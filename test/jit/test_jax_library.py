@@ -16,7 +16,7 @@ from jax_programs import LIBRARY, MODELS, PROGRAMS, JaxProgram
 from peers import has_jax
 
 import lowerings
-from lowerings.execution.reference_run import LIBRARIES
+from lowerings.execution.process_calls import LIBRARIES
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.reference import run_replicated

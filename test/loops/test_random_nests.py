@@ -7,7 +7,7 @@ import pytest
 from linalg_nests import LARGE_SIZES, NestProgram, random_buffer, random_nest
 from machine_code import MachineCode, lower
 
-from lowerings.execution.threads import ThreadCount
+from lowerings.execution.executable import ThreadCount
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
 from lowerings.scheduling.xla_plan_schedules import XlaPlanSchedulesPass
 from xla_dialect.mlir_text import print_mlir

@@ -15,7 +15,7 @@ import lowerings
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
-from lowerings.execution.partitioned_runs import PartitionedProgram
+from lowerings.execution.runnable import PartitionedProgram
 from lowerings.partitioning.communication import communication_of
 from lowerings.pipelines import PARTITIONING
 from tools import xla_run

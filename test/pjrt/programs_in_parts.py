@@ -22,7 +22,7 @@ from jaxlib.xla_client import DeviceList
 
 from lowerings.execution import joint_runs
 from lowerings.execution.executable import Executable
-from lowerings.execution.partitioned_runs import PartitionedProgram
+from lowerings.execution.runnable import PartitionedProgram
 from lowerings.pjrt.inspection import LOADED
 
 MESH = jax.make_mesh((2, 2), ("x", "y"), axis_types=(jax.sharding.AxisType.Auto,) * 2)

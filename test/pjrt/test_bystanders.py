@@ -183,9 +183,9 @@ def test_a_child_does_not_wait_for_calls_of_its_parent():
 import os, sys, threading, time
 import jax
 import numpy as np
-from lowerings.pjrt import native
+from lowerings.pjrt import plugin
 
-native._PATIENCE = 60
+plugin._PATIENCE = 60
 begun, end = threading.Event(), threading.Event()
 
 def wait(x):

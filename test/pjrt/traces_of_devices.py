@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from jax.sharding import PartitionSpec as P
 
-from lowerings.pjrt import tracing
+from lowerings.pjrt import profiler
 from lowerings.pjrt.c_api import ErrorCode
 from lowerings.pjrt.functions import PluginError
 from lowerings.pjrt.programs import LOADED, CompiledProgram
@@ -153,7 +153,7 @@ def test_calls_are_left_to_machine_code_where_nobody_traces(tmp_path: Path):
     later = jax.jit(partial(multiplied, factor=5))
     traced(tmp_path / "later", lambda: later(x))
     assert are_handed_over() == {True}
-    assert tracing.current() is None
+    assert profiler.current() is None
 
 
 def test_another_trace_compiles_nothing_again(tmp_path: Path):
@@ -269,7 +269,7 @@ def test_what_cannot_be_compiled_again_has_its_calls_only(
 
 
 def test_a_trace_that_is_too_long_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(tracing, "MOST_EVENTS", 20)
+    monkeypatch.setattr(profiler, "MOST_EVENTS", 20)
     compiled, x = jax.jit(layer), jnp.ones((16, 16))
     events = traced(tmp_path, lambda: [compiled(x) for _ in range(50)])
     whole, kernels = runs(events, "jit_layer"), [e for e in events if e.line == "kernels"]

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import TensorType, f32, i32
 import lowerings
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
-from lowerings.execution.reference_run import run_on_reference
+from lowerings.execution.process_calls import run_on_reference
 from lowerings.expand.convert_stablehlo_to_xla import ConvertStablehloToXlaPass
 from tools import xla_run
 from xla_dialect.diagnostics import LocatedError, XlaError

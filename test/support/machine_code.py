@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from lowerings.execution.code import LoadedCode, placed
-from lowerings.execution.threads import ThreadCount
+from lowerings.execution.executable import ThreadCount
 from lowerings.runtime import parallel_functions
 from lowerings.targets.llvm.interface import THREADS
 from lowerings.targets.llvm.machine import host

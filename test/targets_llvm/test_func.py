@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from loops_level import parse, run
 
-from lowerings.targets.llvm.attribute_groups import FunctionAttributes
-from lowerings.targets.llvm.errors import EmissionError
-from lowerings.targets.llvm.machine import CodeGenerationError, Machine, host
+from lowerings.targets.llvm.machine import CodeGenerationError, FunctionAttributes, Machine, host
 from lowerings.targets.llvm.module import emit_module
+from lowerings.targets.llvm.types import EmissionError
 
 
 def test_calls_of_scalars():

@@ -15,8 +15,8 @@ from element_values import (
 )
 from loops_level import LANES, elementwise, parse
 
-from lowerings.targets.llvm.errors import EmissionError
 from lowerings.targets.llvm.module import emit_module
+from lowerings.targets.llvm.types import EmissionError
 from xla_dialect.types import BY_NAME
 
 SHAPES = pytest.mark.parametrize("lanes", [None, LANES], ids=["scalar", "vector"])

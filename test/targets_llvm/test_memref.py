@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loops_level import AnyArray, compile_loops, mlir_type, parse, run, spell
 
-from lowerings.targets.llvm.errors import EmissionError
 from lowerings.targets.llvm.module import emit_module
+from lowerings.targets.llvm.types import EmissionError
 
 ELEMENT_TYPES = (
     *("pred", "s2", "s4", "u4", "s8", "u8", "s16", "s32", "s64", "u64"),

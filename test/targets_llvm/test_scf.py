@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from loops_level import compile_loops, parse, run
 
-from lowerings.targets.llvm.errors import EmissionError
 from lowerings.targets.llvm.module import emit_module
+from lowerings.targets.llvm.types import EmissionError
 
 
 def body_of_main(body: str, arguments: str = "%n: memref<i64>, %r: memref<8xi64>") -> str:

@@ -9,8 +9,8 @@ import pytest
 from element_values import FLOATS, dtype, integer_values, same
 from loops_level import LANES, AnyArray, elementwise, mlir_type, parse, run, spell
 
-from lowerings.targets.llvm.errors import EmissionError
 from lowerings.targets.llvm.module import emit_module
+from lowerings.targets.llvm.types import EmissionError
 
 
 def program(body: str, arrays: Sequence[AnyArray], result: str) -> AnyArray:

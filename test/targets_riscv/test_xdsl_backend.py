@@ -14,9 +14,8 @@ from loops_level import run as run_by_llvm
 from xdsl.dialects.riscv.abstract_ops import print_assembly
 
 from lowerings.execution.signature import Signature
-from lowerings.targets.riscv import XdslRiscvAssemblyTarget
 from lowerings.targets.riscv.convert_loops_to_rv64 import require_lowerings
-from lowerings.targets.riscv.pipeline import TILES, RegisterTile, lower
+from lowerings.targets.riscv.target import TILES, RegisterTile, XdslRiscvAssemblyTarget, lower
 from tools.microkernels.measurement import run, same
 from xla_dialect.diagnostics import XlaError
 

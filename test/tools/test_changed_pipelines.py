@@ -14,10 +14,15 @@ from lowerings.compilation import Options, compile_module
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import load_program
-from lowerings.execution.strided_arrays import order_of_strides
+from lowerings.execution.function_signature import order_of_strides
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs
-from lowerings.targets.llvm.machine import CodeGenerationError, Machine, host, riscv64
-from lowerings.targets.llvm.machines import parse_machine
+from lowerings.targets.llvm.machine import (
+    CodeGenerationError,
+    Machine,
+    host,
+    parse_machine,
+    riscv64,
+)
 from tools import xla_opt, xla_run
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.runtime.limits import TimeLimitReached

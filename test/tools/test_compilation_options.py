@@ -9,8 +9,14 @@ from typing import Any, cast
 import pytest
 
 import lowerings
-from lowerings.backends import Options, Where, declared_options, options_at
-from lowerings.compiler_options import compiler_options, fields_of_options
+from lowerings.backends import (
+    Options,
+    Where,
+    compiler_options,
+    declared_options,
+    fields_of_options,
+    options_at,
+)
 from lowerings.jax import jit
 from tools.compilation_arguments import add_option
 from tools.xla_run import make_argument_parser

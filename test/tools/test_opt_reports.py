@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.pipelines import PIPELINES
-from lowerings.targets.llvm.machines import MACHINES
+from lowerings.targets.llvm.machine import MACHINES
 from lowerings.universe import UNIVERSE, toolkit_universe
 from tools.crash_reproducer import Reproducer
 from tools.xla_opt import main

@@ -6,7 +6,7 @@ import sys
 LOAD = "from xdsl.dialects import arith, memref, tensor\n"
 QUICKLY = f"""\
 import gc
-from lowerings.driver.loading import loading
+from lowerings.driver.collector import loading
 with loading():
     assert not gc.isenabled()
     with loading():

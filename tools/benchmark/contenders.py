@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import lowerings
-from lowerings.execution.peak_loops import peak_loop
+from lowerings.execution.roofline import peak_loop
 
 from ..alternating_turns import Call, alternate
 from ..comparison import largest_relative_error

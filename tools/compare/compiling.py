@@ -21,7 +21,7 @@ from lowerings.bufferize.memory_usage import (
 )
 from lowerings.compilation import Lowering
 from lowerings.driver.context import make_context
-from lowerings.driver.pass_manager import PassManager, ScheduledPass
+from lowerings.driver.pass_manager import PassManager, PipelinePass
 from lowerings.driver.program import parse_source
 from lowerings.execution.callbacks import Callbacks
 from lowerings.execution.compiled_code import CompiledCode
@@ -29,7 +29,7 @@ from lowerings.execution.declared_functions import declared_functions
 from lowerings.execution.emulator import Emulation, EmulatorMissing, compile_for_emulator
 from lowerings.execution.executable import load_compiled
 from lowerings.execution.loops_compiler import emit_entry
-from lowerings.execution.processes import Runnable
+from lowerings.execution.runnable import Runnable
 from lowerings.ir.functions import functions_of
 from lowerings.targets.llvm.machine import host
 from xla_dialect.diagnostics import XlaError
@@ -85,7 +85,7 @@ class Effects:
         """What the program takes in the end."""
         return Memory(self.usage, self.traffic)
 
-    def of(self, passes: Sequence[ScheduledPass]) -> tuple[PassEffect, ...]:
+    def of(self, passes: Sequence[PipelinePass]) -> tuple[PassEffect, ...]:
         """What each pass did."""
         found: list[PassEffect] = []
         for position, each in enumerate(passes):

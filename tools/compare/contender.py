@@ -7,13 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lowerings.driver.continuation import continuing
-from lowerings.driver.fusion_option import FUSION, with_fusion
-from lowerings.driver.pass_manager import ScheduledPass, parse_schedule
+from lowerings.driver.pass_manager import PipelinePass, parse_pipeline
+from lowerings.driver.pass_options import (
+    FUSION,
+    PLANNING,
+    for_machine,
+    with_fusion,
+    with_schedules,
+    with_script,
+)
 from lowerings.driver.program import detect_format, parse_source
-from lowerings.driver.schedule_option import PLANNING, for_machine, with_schedules
-from lowerings.driver.script_option import with_script
 from lowerings.driver.source import Source, read_file
+from lowerings.native_lowering import continuing
 from lowerings.targets.llvm.machine import Machine
 from xla_dialect.diagnostics import XlaError
 
@@ -51,9 +56,9 @@ class ProgramVariant:
         """Whether tests know its pipeline: any other may lead to code that crashes, or to none."""
         return (self.pipeline, self.without) == ("native", ())
 
-    def passes(self, machine: Machine) -> tuple[ScheduledPass, ...]:
+    def passes(self, machine: Machine) -> tuple[PipelinePass, ...]:
         """The passes for a machine; raises XlaError for a pipeline or a pass that is not there."""
-        scheduled = parse_schedule(self.pipeline)
+        scheduled = parse_pipeline(self.pipeline)
         names = [each.module_pass.name for each in scheduled]
         if missing := [name for name in self.without if name not in names]:
             raise ContenderError(
@@ -72,7 +77,7 @@ class ProgramVariant:
             passes = with_fusion(passes, self.fusion)
         known = {id(own): each.group for each, own in zip(kept, passes, strict=True)}
         scripted = with_script(passes, self.transform_script)
-        return tuple(ScheduledPass(own, known.get(id(own), ())) for own in scripted)
+        return tuple(PipelinePass(own, known.get(id(own), ())) for own in scripted)
 
     def ablations(self, machine: Machine) -> list[ProgramVariant]:
         """The same without each of its passes, one at a time."""

@@ -11,13 +11,13 @@ from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.target import Target
 
+from lowerings.driver import InputFormat
 from lowerings.driver.context import make_context
-from lowerings.driver.input_format import InputFormat
-from lowerings.driver.pass_manager import PassManager, ScheduledPass, parse_schedule
+from lowerings.driver.pass_manager import PassManager, PipelinePass, parse_pipeline
 from lowerings.driver.program import detect_format, parse_program
 from lowerings.driver.source import Source
-from lowerings.targets.llvm.errors import EmissionError
 from lowerings.targets.llvm.machine import Machine, host
+from lowerings.targets.llvm.types import EmissionError
 from xla_dialect.diagnostics import XlaError
 
 from .documents import ShownDocument
@@ -31,7 +31,7 @@ from .sources import input_document, links_to_text, source_document
 class Exploration:
     """A run of passes over one program, and the page about it."""
 
-    schedule: Sequence[ScheduledPass]
+    passes: Sequence[PipelinePass]
     file_name: str
     text: str
     input_format: InputFormat
@@ -39,7 +39,7 @@ class Exploration:
     """Filled by the reader of the program."""
 
     def __post_init__(self) -> None:
-        self.recording = Recording(self.schedule)
+        self.recording = Recording(self.passes)
         self._before: list[ShownDocument] = []
 
     def start(self, module: ModuleOp) -> Recording:
@@ -72,7 +72,7 @@ class Exploration:
         states = self.recording.documents
         machine: Machine = getattr(target, "machine", None) or host()
         documents = [*self._before, *states]
-        if manager.done == len(self.schedule):
+        if manager.done == len(self.passes):
             with suppress(EmissionError):
                 documents += machine_code_documents(module, self.recording.lines, machine)
         views = self.recording.views.as_json(len(self._before))
@@ -81,9 +81,9 @@ class Exploration:
 
 def page_about(source: Source, pipeline: str) -> str:
     """The page about the passes of a pipeline on a program; raises XlaError."""
-    schedule = parse_schedule(pipeline)
+    passes = parse_pipeline(pipeline)
     input_format = source.input_format or detect_format(source.text, source.file_name)
-    exploration = Exploration(schedule, source.file_name, source.text, input_format)
+    exploration = Exploration(passes, source.file_name, source.text, input_format)
     ctx = make_context()
     module = parse_program(
         source.text, source.file_name, input_format, ctx, verified=True, places=exploration.places
@@ -92,5 +92,5 @@ def page_about(source: Source, pipeline: str) -> str:
     manager = PassManager(
         ctx, before=[recording.before], after=[recording.after], timings=recording.timings
     )
-    manager.run(module, [each.module_pass for each in schedule])
+    manager.run(module, [each.module_pass for each in passes])
     return exploration.page(module, manager)

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from lowerings.driver.pass_manager import PassTiming, ScheduledPass
+from lowerings.driver.pass_manager import PassTiming, PipelinePass
 from xla_dialect.xdsl.traversal import operations_in
 
 from .dataflow import dataflow
@@ -22,7 +22,7 @@ from .views import Views
 class Recording:
     """The states of one module, from the first on."""
 
-    schedule: Sequence[ScheduledPass] = ()
+    pipeline: Sequence[PipelinePass] = ()
     documents: list[ShownDocument] = field(default_factory=list[ShownDocument])
     views: Views = field(default_factory=Views)
     timings: list[PassTiming] = field(default_factory=list[PassTiming])
@@ -33,7 +33,7 @@ class Recording:
         self._lines: list[str] = []
         self._spans: dict[Operation, tuple[int, int]] = {}
         self._origins: Origins | None = None
-        self._levels = [each.group[-1] if each.group else "" for each in self.schedule]
+        self._levels = [each.group[-1] if each.group else "" for each in self.pipeline]
 
     def start(self, module: ModuleOp, name: str, level: str) -> Mapping[Operation, int]:
         """The module before all passes; the line of each operation."""

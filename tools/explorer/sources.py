@@ -9,7 +9,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.ir import Operation
 
-from lowerings.driver.input_format import InputFormat
+from lowerings.driver import InputFormat
 from lowerings.profiling.source_operations import SourceOperation, source_operations
 from lowerings.profiling.xla_name_operations import StackFrames, named_location
 from xla_dialect.violations import place_of

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from lowerings.driver.input_format import InputFormat
+from lowerings.driver import InputFormat
 from lowerings.driver.program import detect_format
 
 from ..input_text import chunk_extents

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
+from lowerings.driver import InputFormat
 from lowerings.driver.context import make_context
-from lowerings.driver.input_format import InputFormat
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text import print_hlo, read_hlo
 from xla_dialect.mlir_text import print_mlir, read_mlir

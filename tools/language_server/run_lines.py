@@ -9,7 +9,7 @@ from importlib import import_module
 from xdsl.passes import get_pass_option_infos
 
 from lowerings.pipelines import PIPELINES
-from lowerings.targets.llvm.machines import MACHINES
+from lowerings.targets.llvm.machine import MACHINES
 from lowerings.universe import toolkit_universe
 
 from .documentation import pass_class

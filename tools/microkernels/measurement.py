@@ -25,7 +25,7 @@ from lowerings.pipelines import NATIVE, pass_specs
 from lowerings.targets.llvm.func import ENTRY, KERNEL
 from lowerings.targets.llvm.machine import riscv64
 from lowerings.targets.llvm.module import emit_module
-from lowerings.targets.riscv.pipeline import RegisterTile, lower
+from lowerings.targets.riscv.target import RegisterTile, lower
 
 from .kernels import Kernel
 

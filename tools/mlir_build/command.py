@@ -16,8 +16,8 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from lowerings.bufferize.bufferize_func import ENTRY_ATTRIBUTE
 from lowerings.compilation import Lowering
+from lowerings.driver import INPUT_FORMATS
 from lowerings.driver.context import make_context
-from lowerings.driver.input_format import INPUT_FORMATS
 from lowerings.driver.pass_manager import PassManager
 from lowerings.driver.program import parse_program
 from lowerings.execution.emulator import has_linker

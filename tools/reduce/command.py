@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from lowerings.driver.input_format import INPUT_FORMATS
+from lowerings.driver import INPUT_FORMATS
 
 from ..command_line import CommandLine, complete_passes
 from ..reduction_arguments import add_reduction_arguments

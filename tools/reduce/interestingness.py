@@ -23,8 +23,7 @@ from xdsl.utils.arg_spec import ArgSpec, parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
 
 from lowerings.driver.context import make_context
-from lowerings.driver.pass_manager import PassManager
-from lowerings.driver.spec_text import target_of_text
+from lowerings.driver.pass_manager import PassManager, target_of_text
 from lowerings.execution.limited import Death, TimeIsOver, in_child, time_limit
 from xla_dialect.diagnostics import XlaError
 

@@ -13,7 +13,7 @@ from io import StringIO
 from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.driver.context import make_context
-from lowerings.driver.pass_manager import ScheduledPass, parse_schedule, passes_of_module
+from lowerings.driver.pass_manager import PipelinePass, parse_pipeline, passes_of_module
 from lowerings.driver.program import detect_format, parse_program
 from lowerings.reduction import Progress, Reducer
 from lowerings.reduction.reducer import size_of
@@ -42,7 +42,7 @@ class Task:
     """A program with the passes and the test."""
 
     module: ModuleOp
-    schedule: list[ScheduledPass]
+    in_pipeline: list[PipelinePass]
     pipeline: str
     """The passes as they were given."""
     test: Test
@@ -65,12 +65,12 @@ class Task:
         module = parse_program(text, file_name, args.frontend, make_context(), verified=True)
         printed = printer(format_)
         parsed = parse_test(test, FORMATS[format_], printed)
-        return Task(module, [*parse_schedule(pipeline)], pipeline, parsed, file_name, format_)
+        return Task(module, [*parse_pipeline(pipeline)], pipeline, parsed, file_name, format_)
 
     @property
     def passes(self):
         """The passes alone."""
-        return [each.module_pass for each in self.schedule]
+        return [each.module_pass for each in self.in_pipeline]
 
     def first_finding(self) -> tuple[Finding, float]:
         """What the test finds in the whole program, and its seconds; raises Uninteresting."""

@@ -25,13 +25,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from xla_dialect.entry import (
-    ALIASING_OUTPUT,
-    BUFFER_DONOR,
-    ENTRY_LAYOUT,
-    ENTRY_SYMBOL,
-    kept_name,
-)
+from xla_dialect.aliasing_attributes import ALIASING_OUTPUT, BUFFER_DONOR
+from xla_dialect.entry import ENTRY_LAYOUT, ENTRY_SYMBOL, kept_name
 from xla_dialect.hlo_text.attributes import (
     COMMON_ATTRIBUTES,
     COMPUTATION_ATTRIBUTES,

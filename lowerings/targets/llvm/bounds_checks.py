@@ -16,10 +16,9 @@ from xdsl.dialects import func, memref, vector
 from xdsl.ir import Operation, SSAValue
 
 from lowerings.dialects.vector_extension import GatherOp, ScatterOp
-from lowerings.targets.llvm.addressing import add, multiply
 from lowerings.targets.llvm.emitter import FunctionEmitter
 from lowerings.targets.llvm.guards import GuardWriter
-from lowerings.targets.llvm.memref import groups, mixed
+from lowerings.targets.llvm.memref import add, groups, mixed, multiply
 from lowerings.targets.llvm.types import INDEX, ValueType, layout_of
 from lowerings.targets.llvm.vector import splat, steps
 from xla_dialect.xdsl.operation_table import OperationTable

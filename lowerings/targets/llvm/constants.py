@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from lowerings.targets.llvm.errors import UnsupportedType
 from lowerings.targets.llvm.types import (
     BF16,
     F16,
@@ -26,6 +25,7 @@ from lowerings.targets.llvm.types import (
     I1,
     Kind,
     NumberType,
+    UnsupportedType,
     ValueType,
     element_type_of,
 )

@@ -17,11 +17,12 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from lowerings.targets.llvm.errors import EmissionError, UnsupportedType
 from lowerings.targets.llvm.types import (
     INDEX,
     POINTER,
+    EmissionError,
     MemRefLayout,
+    UnsupportedType,
     ValueType,
     value_type_of,
 )

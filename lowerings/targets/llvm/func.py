@@ -21,8 +21,7 @@ from xdsl.ir import Attribute, Operation
 
 from lowerings.ir.custom_calls import declared_operation
 from lowerings.ir.functions import NO_INLINE
-from lowerings.targets.llvm.attribute_groups import GLUE
-from lowerings.targets.llvm.cf import emit_blocks
+from lowerings.targets.llvm.basic_blocks import emit_blocks
 from lowerings.targets.llvm.emitter import (
     FunctionEmitter,
     FunctionFacts,
@@ -30,9 +29,9 @@ from lowerings.targets.llvm.emitter import (
     Symbols,
     UndefinedValue,
 )
-from lowerings.targets.llvm.errors import EmissionError, UnsupportedType
 from lowerings.targets.llvm.guards import leave
-from lowerings.targets.llvm.types import POINTER, layout_of
+from lowerings.targets.llvm.machine import GLUE
+from lowerings.targets.llvm.types import POINTER, EmissionError, UnsupportedType, layout_of
 from xla_dialect.xdsl.operation_table import OperationTable
 
 ENTRY = "xla.entry"

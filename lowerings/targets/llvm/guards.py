@@ -4,21 +4,223 @@ How machine code ends before its time: where a check fails, and where its caller
 A module with guards has one global of words, `RunState`. Its first is 0 while all is well. What
 finds another number there returns at once, and so do its callers: no exception passes through
 machine code, and every thread ends by itself.
+
+Long runs look whether they are to end. Each operation counts as one step, a loop as often as it
+runs. What takes fewer steps than a `LONG` part of a run, some milliseconds, does not look. In a
+longer loop the outermost level looks whose iterations are short enough, every so many of them that
+looking costs nothing; after calls one looks where those since the last look make a long part. A
+loop of unknown length is taken for long. `scf.while` and loops of blocks look at every turn, and so
+does one before each call to the outside.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, cast
 
-from xdsl.dialects import func
-from xdsl.ir import Operation
+from xdsl.dialects import arith, func, memref, scf
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
 
+from lowerings.ir.scalar_attributes import constant_integer
+from lowerings.targets.llvm.basic_blocks import BRANCHES
 from lowerings.targets.llvm.constants import symbol as spell_symbol
 from lowerings.targets.llvm.emitter import FunctionEmitter, Handler
 from lowerings.targets.llvm.interface import Guard, ModuleGuards, RunState
-from lowerings.targets.llvm.polling import PollPlan
+from xla_dialect.types import element_count
 from xla_dialect.violations import place_of
+
+LONG = 1 << 24
+"""Steps that take 4 to 50 ms."""
+GRAIN = 1 << 14
+"""Steps in which a look is lost, in the loops that look most often."""
+UNKNOWN = 1 << 20
+"""How often a loop may run of which nothing is known."""
+COPIED_ELEMENTS = 8
+"""How many elements are copied in a step."""
+
+
+@dataclass
+class PollPlan:
+    """The places of a module where a run looks whether it is to end."""
+
+    intervals: dict[Operation, tuple[int, ...]] = field(
+        default_factory=dict[Operation, tuple[int, ...]]
+    )
+    """After how many iterations a loop looks, 0 if never: for each dimension of a parallel one."""
+    after: set[Operation] = field(default_factory=set[Operation])
+    """Calls of functions after which one looks."""
+    stopping: frozenset[str] = frozenset()
+    """The functions with a body that may end before their time."""
+
+    @staticmethod
+    def of(module: ModuleOp, check_bounds: bool) -> PollPlan:
+        """Where a module looks; with `check_bounds` each function may end before its time."""
+        return _Planner(module).plan(check_bounds)
+
+
+class _Planner:
+    def __init__(self, module: ModuleOp):
+        self.bodies = {
+            op.sym_name.data: op
+            for op in module.body.block.ops
+            if isinstance(op, func.FuncOp) and op.body.blocks
+        }
+        self.found = PollPlan()
+        self.steps_of: dict[str, int] = {}
+        """By the names of functions, 1 while it is counted."""
+        self.loops: dict[Operation, tuple[Sequence[int], int]] = {}
+        """How often each dimension of a loop runs, and the steps of its body."""
+        self.blocks: dict[Block, int] = {}
+        """The steps of blocks that are long."""
+        self.callers: dict[str, list[str]] = {}
+        self.looking: list[str] = []
+        """The functions that look themselves."""
+
+    def plan(self, check_bounds: bool) -> PollPlan:
+        for name in self.bodies:
+            self.count_function(name)
+        if check_bounds:
+            self.found.stopping = frozenset(self.bodies)
+            return self.found
+        stopping: set[str] = set()
+        while self.looking:
+            name = self.looking.pop()
+            if name not in stopping:
+                stopping.add(name)
+                self.looking.extend(self.callers.get(name, ()))
+        self.found.stopping = frozenset(stopping)
+        return self.found
+
+    def count_function(self, name: str) -> int:
+        steps = self.steps_of.get(name)
+        if steps is None:
+            self.steps_of[name] = 1
+            blocks = self.bodies[name].body.blocks
+            steps = self.steps_of[name] = sum(self.count(block, name) for block in blocks)
+            looks = [self.look_in(block) for block in blocks]
+            if any(looks):
+                self.looking.append(name)
+        return steps
+
+    # ---- how long it takes
+
+    def count(self, block: Block, function: str) -> int:
+        """The steps of a block of a function."""
+        steps = 0
+        for op in block.ops:
+            kind = type(op)
+            if kind is func.CallOp:
+                steps += self.count_call(cast(func.CallOp, op), function)
+            elif kind is memref.CopyOp:
+                steps += 1 + _copied_elements(cast(memref.CopyOp, op)) // COPIED_ELEMENTS
+            elif op.regions:
+                steps += self.count_inside(op, function)
+            else:
+                steps += 1
+                if isinstance(op, BRANCHES):
+                    self.looking.append(function)
+        if steps >= LONG:
+            self.blocks[block] = steps
+        return steps
+
+    def count_call(self, op: func.CallOp, function: str) -> int:
+        name = op.callee.string_value()
+        if name not in self.bodies:
+            self.looking.append(function)
+            return 1
+        self.callers.setdefault(name, []).append(function)
+        return self.count_function(name)
+
+    def count_inside(self, op: Operation, function: str) -> int:
+        inside = sum(
+            self.count(block, function) for region in op.regions for block in region.blocks
+        )
+        if isinstance(op, scf.WhileOp):
+            self.looking.append(function)
+            return UNKNOWN * inside
+        if isinstance(op, scf.ForOp):
+            counts = [_most_iterations(op.lb, op.ub, op.step)]
+        elif isinstance(op, scf.ParallelOp):
+            bounds = zip(op.lowerBound, op.upperBound, op.step, strict=True)
+            counts = [_most_iterations(*each) for each in bounds]
+        else:
+            return 1 + inside
+        steps = inside * math.prod(counts)
+        if steps >= LONG:
+            self.loops[op] = counts, inside
+        return steps
+
+    # ---- where to look
+
+    def look_in(self, block: Block) -> bool:
+        """Chooses places in a block; whether there is one."""
+        if block not in self.blocks:
+            return False
+        found, since = False, 0
+        for op in block.ops:
+            if type(op) is func.CallOp:
+                steps = self.steps_of.get(op.callee.string_value(), 1)
+                # A function that is long looks itself.
+                since = 0 if steps >= LONG else since + steps
+                if since * 4 >= LONG:
+                    self.found.after.add(op)
+                    found, since = True, 0
+            elif op in self.loops:
+                found = self.look_in_loop(op) or found
+            elif op.regions:
+                inner = [self.look_in(each) for region in op.regions for each in region.blocks]
+                found = any(inner) or found
+        return found
+
+    def look_in_loop(self, op: Operation) -> bool:
+        counts, inside = self.loops[op]
+        intervals: list[int] = []
+        for depth, count in enumerate(counts):
+            steps = inside * math.prod(counts[depth + 1 :])
+            looks = count > 1
+            intervals.append(max(1, GRAIN // max(steps, 1)) if looks else 0)
+            if looks and steps < LONG:
+                intervals += [0] * (len(counts) - len(intervals))
+                break
+        else:
+            for region in op.regions:
+                for block in region.blocks:
+                    self.look_in(block)
+        self.found.intervals[op] = tuple(intervals)
+        return True
+
+
+def _copied_elements(op: memref.CopyOp) -> int:
+    sizes = cast("MemRefType[Any]", op.source.type).get_shape()
+    return UNKNOWN if -1 in sizes else element_count(sizes)
+
+
+def _most_iterations(lower: SSAValue, upper: SSAValue, step: SSAValue) -> int:
+    """How often a loop may run that starts at 0 or above, `UNKNOWN` where nothing is known."""
+    distance = constant_integer(step) or 1
+    end = _most(upper, lower)
+    if end is None:
+        return UNKNOWN
+    start = constant_integer(lower) or 0
+    return max(0, -((start - end) // distance))
+
+
+def _most(upper: SSAValue, lower: SSAValue) -> int | None:
+    """A number that a bound does not exceed, counted from `lower` if that is no constant."""
+    known = constant_integer(upper)
+    if known is not None:
+        return known
+    owner = upper.owner
+    if isinstance(owner, arith.MinSIOp | arith.MinUIOp):
+        ends = [_most(each, lower) for each in owner.operands]
+        return min((each for each in ends if each is not None), default=None)
+    if isinstance(owner, arith.AddiOp) and lower in owner.operands:
+        (other,) = [each for each in owner.operands if each is not lower] or [lower]
+        return constant_integer(other)
+    return None
 
 
 @dataclass

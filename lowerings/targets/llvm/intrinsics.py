@@ -6,11 +6,18 @@ from xdsl.dialects.llvm import CallIntrinsicOp
 from xdsl.ir import Operation
 
 from lowerings.ir.dot_products import BY_NAME, QUADS
+from lowerings.targets.llvm.arith import widen
 from lowerings.targets.llvm.constants import float_constant
 from lowerings.targets.llvm.emitter import FunctionEmitter
-from lowerings.targets.llvm.errors import UnsupportedType
-from lowerings.targets.llvm.narrow_floats import widen
-from lowerings.targets.llvm.types import BF16, F32, I1, INTEGERS, ValueType, value_type
+from lowerings.targets.llvm.types import (
+    BF16,
+    F32,
+    I1,
+    INTEGERS,
+    UnsupportedType,
+    ValueType,
+    value_type,
+)
 
 _LEAST_NORMAL = 2.0**-126
 

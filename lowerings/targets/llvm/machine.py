@@ -1,20 +1,145 @@
-"""LLVM itself: optimising the text of a module, and generating assembly and object code."""
+"""
+LLVM itself: optimising the text of a module, and generating assembly and object code; the machines
+that it does so for, and their descriptions in a text.
+
+LLVM ends the process, or says something on stderr and goes on, where a CPU or a feature is not
+known or does not go with others, and its Python interface lists neither. So it is asked in a
+process of its own, once for each processor.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 import llvmlite.binding as llvm
 
 from lowerings.ir.processor_features import BFLOAT_PAIRS, QUADS, ROOT_ESTIMATES
-from lowerings.targets.llvm.attribute_groups import FunctionAttributes
-from lowerings.targets.llvm.processors import (
-    CodeGenerationError,
-    require_known,
-    vector_bits_of,
+from xla_dialect.diagnostics import XlaError
+
+
+class CodeGenerationError(XlaError):
+    """LLVM rejects a module or a processor, or cannot generate code for it."""
+
+
+_FEATURE = re.compile(r"[+-][\w.-]+")
+_TIME_LIMIT = 60.0
+"""Seconds for a process that takes a tenth of one."""
+
+_PROBE = r"""
+import sys
+import llvmlite.binding as llvm
+llvm.initialize_all_targets()
+llvm.initialize_all_asmprinters()
+triple, cpu, features, abi = sys.argv[1:]
+machine = llvm.Target.from_triple(triple).create_target_machine(
+    cpu=cpu, features=features, opt=3, reloc="pic", codemodel="small", abiname=abi
 )
+vector = "<32 x float>"
+print(machine.emit_assembly(llvm.parse_assembly(
+    f'target triple = "{triple}"\n'
+    'define double @f(double %x) { %y = fadd double %x, %x ret double %y }\n'
+    'define void @g(ptr %p) "prefer-vector-width"="512" {'
+    f' %x = load {vector}, ptr %p %y = fadd {vector} %x, %x store {vector} %y, ptr %p ret void }}'
+)))
+"""
+"""Generates code for a sum of two numbers, and of two vectors of 1024 bits."""
+
+_REGISTERS = {"%ymm": 256, "%zmm": 512}
+"""What in the code of a sum of vectors shows how wide they are."""
+_LEAST_LENGTH = re.compile(r"_zvl(\d+)b")
+"""What the attributes of RISC-V code say of the length of vectors."""
+
+
+def require_known(triple: str, cpu: str, features: str, abi: str = "") -> None:
+    """
+    Raises CodeGenerationError with what LLVM says of a CPU or features that it does not know, or
+    that do not go together.
+    """
+    _assembly(triple, cpu, features, abi)
+
+
+def vector_bits_of(triple: str, cpu: str, features: str, abi: str = "") -> int | None:
+    """
+    The width of the vectors that a CPU has by its name, None where it has none that are known here.
+    Raises CodeGenerationError as `require_known` does.
+    """
+    text = _assembly(triple, cpu, features, abi)
+    found = [bits for name, bits in _REGISTERS.items() if name in text]
+    return max([*found, *map(int, _LEAST_LENGTH.findall(text))], default=None)
+
+
+@cache
+def _assembly(triple: str, cpu: str, features: str, abi: str) -> str:
+    """The code for sums of numbers and of vectors."""
+    for each in filter(None, features.split(",")):
+        if not _FEATURE.fullmatch(each):
+            raise CodeGenerationError(f"{each!r} is no feature as LLVM spells them: +avx2,-avx512f")
+    answer = subprocess.run(
+        [sys.executable, "-c", _PROBE, triple, cpu, features, abi],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=_TIME_LIMIT,
+        check=False,
+    )
+    said = answer.stderr.strip()
+    if answer.returncode == 0 and not said:
+        return answer.stdout
+    lines = [line for line in said.splitlines() if "ignoring" in line or "LLVM ERROR" in line]
+    reason = (lines or said.splitlines() or [f"it ends with code {answer.returncode}"])[0]
+    reason = re.sub(r"^LLVM ERROR: |^error: <unknown>:0:0: | \(ignoring [\w-]+\)$", "", reason)
+    named = " ".join(filter(None, (cpu and f"cpu={cpu}", features and f"features={features}")))
+    raise CodeGenerationError(f"{triple} {named}: {reason.strip()}")
+
+
+PLAIN = "#0"
+APART = "#1"
+"""The attribute group of functions with `noinline`."""
+INLINED = "#2"
+GLUE = "#3"
+"""
+Of a function that does little more than call others. What the optimiser and the careful code
+generator of LLVM would find there is not worth the millisecond that they take.
+"""
+
+_WORDS = {PLAIN: "", APART: "noinline ", INLINED: "alwaysinline ", GLUE: "noinline optnone "}
+
+
+@dataclass(frozen=True)
+class FunctionAttributes:
+    """For which processor code is generated; nothing means LLVM's default for the triple."""
+
+    cpu: str = ""
+    features: str = ""
+    vector_width: int = 0
+    """The widest vectors to prefer, in bits."""
+
+    def spell(self) -> str:
+        """The attributes as LLVM writes them."""
+        pairs = {
+            "target-cpu": self.cpu,
+            "target-features": self.features,
+            "prefer-vector-width": str(self.vector_width) if self.vector_width else "",
+        }
+        return " ".join(["nounwind", *(f'"{k}"="{v}"' for k, v in pairs.items() if v)])
+
+
+def definitions(common: str, *, inlines: bool) -> Iterable[str]:
+    """
+    The lines that define the groups, from the attributes that all functions have; `INLINED` only if
+    it is used, which tells whether passes have to run.
+    """
+    return (
+        f"attributes {group} = {{ {words}{common} }}"
+        for group, words in _WORDS.items()
+        if inlines or group != INLINED
+    )
+
 
 __all__ = ["RV64GC", "CodeGenerationError", "Machine", "host", "riscv64", "x86_64"]
 
@@ -242,3 +367,79 @@ def _target_machine(machine: Machine, level: int = 3) -> llvm.TargetMachine:
         codemodel="small",
         abiname=machine.abi,
     )
+
+
+_DESCRIPTION = re.compile(r"\s*(?P<name>[\w.-]+)\s*(?:\{(?P<options>[^{}]*)\})?\s*")
+_OPTION = re.compile(r"""([a-z]+)=("[^"]*"|'[^']*'|[^\s"']*)(?:\s+|$)""")
+
+
+class MachineError(XlaError):
+    """A description of a machine that names none."""
+
+
+@dataclass(frozen=True)
+class NamedMachine:
+    """A row of the table of machines."""
+
+    make: Callable[[str, str], Machine]
+    """From a CPU and features, as LLVM names them; both may be empty."""
+    summary: str
+
+
+def _host(cpu: str, features: str) -> Machine:
+    if cpu:
+        raise MachineError("the machine 'host' has the CPU that it has")
+    return host().without(features)
+
+
+MACHINES: Mapping[str, NamedMachine] = {
+    "host": NamedMachine(_host, "what this process runs on; features can be taken away: -avx512f"),
+    "x86-64": NamedMachine(x86_64, "the host if it is one and nothing else is said"),
+    "riscv64": NamedMachine(riscv64, "RV64GC and what features add: +v for vectors"),
+}
+"""The machines by name."""
+
+
+@dataclass(frozen=True)
+class MachineDescription:
+    """A machine as one writes it: `riscv64{features=+v,+zvl256b}` or `x86-64{cpu=skylake}`."""
+
+    name: str
+    cpu: str = ""
+    features: str = ""
+
+    @staticmethod
+    def parse(text: str) -> MachineDescription:
+        """Reads a description; raises MachineError for one that names no machine of the table."""
+        found = _DESCRIPTION.fullmatch(text)
+        if found is None:
+            raise MachineError(f"target '{text}': expected NAME or NAME{{cpu=... features=...}}")
+        if found["name"] not in MACHINES:
+            raise MachineError(
+                f"target '{text}': there is no machine '{found['name']}' "
+                f"(there are: {', '.join(MACHINES)})"
+            )
+        given = (found["options"] or "").strip()
+        options = dict[str, str]()
+        place = 0
+        while place < len(given):
+            option = _OPTION.match(given, place)
+            if option is None or option[1] not in ("cpu", "features") or option[1] in options:
+                raise MachineError(f"target '{text}': expected cpu=... or features=..., once each")
+            options[option[1]] = option[2].strip("\"'")
+            place = option.end()
+        return MachineDescription(found["name"], **options)
+
+    def machine(self) -> Machine:
+        """
+        The machine; raises CodeGenerationError for a CPU or features that LLVM does not know, or
+        that do not go together.
+        """
+        machine = MACHINES[self.name].make(self.cpu, self.features)
+        machine.require_known()
+        return machine
+
+
+def parse_machine(text: str) -> Machine:
+    """The machine of a description; raises XlaError as `MachineDescription` does."""
+    return MachineDescription.parse(text).machine()

@@ -22,7 +22,14 @@ from lowerings.ir.functions import INLINED as MARKED_INLINED
 from lowerings.targets.llvm import arith, complex, math, scf, vector
 from lowerings.targets.llvm import func as functions
 from lowerings.targets.llvm import memref as memory
-from lowerings.targets.llvm.attribute_groups import (
+from lowerings.targets.llvm.bounds_checks import CHECKS
+from lowerings.targets.llvm.constants import bytes_literal, memory_image
+from lowerings.targets.llvm.constants import symbol as spell_symbol
+from lowerings.targets.llvm.emitter import Handler
+from lowerings.targets.llvm.guards import GuardWriter, PollPlan, guarded_by_checks
+from lowerings.targets.llvm.instruction_origins import marking
+from lowerings.targets.llvm.interface import THREADS, ExternalConstant, ModuleGuards
+from lowerings.targets.llvm.machine import (
     APART,
     GLUE,
     INLINED,
@@ -30,19 +37,10 @@ from lowerings.targets.llvm.attribute_groups import (
     FunctionAttributes,
     definitions,
 )
-from lowerings.targets.llvm.bounds_checks import CHECKS
-from lowerings.targets.llvm.constants import bytes_literal, memory_image
-from lowerings.targets.llvm.constants import symbol as spell_symbol
-from lowerings.targets.llvm.emitter import Handler
-from lowerings.targets.llvm.errors import EmissionError, UnsupportedType
-from lowerings.targets.llvm.guards import GuardWriter, guarded_by_checks
-from lowerings.targets.llvm.instruction_origins import marking
-from lowerings.targets.llvm.interface import THREADS, ExternalConstant, ModuleGuards
 from lowerings.targets.llvm.memref import ALLOCATION_ALIGNMENT
-from lowerings.targets.llvm.parallel import NUMBER_OF_THREADS, is_task, task_start
-from lowerings.targets.llvm.polling import PollPlan
 from lowerings.targets.llvm.profiling import ModuleProfile, ProfileWriter
-from lowerings.targets.llvm.types import ValueType, layout_of
+from lowerings.targets.llvm.scf import NUMBER_OF_THREADS, is_task, task_start
+from lowerings.targets.llvm.types import EmissionError, UnsupportedType, ValueType, layout_of
 from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import AttributeMemo, operations_in
 

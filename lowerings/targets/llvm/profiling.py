@@ -22,10 +22,10 @@ from xdsl.ir import Operation
 from lowerings.profiling.source_operations import SourceOperation, source_operations
 from lowerings.profiling.work import Work
 from lowerings.runtime import THREAD_NUMBER
-from lowerings.targets.llvm.attribute_groups import APART
 from lowerings.targets.llvm.constants import symbol as spell_symbol
 from lowerings.targets.llvm.emitter import FunctionEmitter, Handler
 from lowerings.targets.llvm.func import ENTRY, KERNEL, is_marked
+from lowerings.targets.llvm.machine import APART
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.xdsl.traversal import operations_in
 

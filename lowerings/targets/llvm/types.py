@@ -30,9 +30,29 @@ from xdsl.dialects.builtin import (
     TensorType,
     VectorType,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
-from lowerings.targets.llvm.errors import UnsupportedType
+from lowerings.rewriting.conversion import describe_location
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.xdsl.traversal import function_of
+
+
+class UnsupportedType(Exception):
+    """A type that has no form here; turned into an EmissionError where the operation is known."""
+
+
+class EmissionError(XlaError):
+    """An operation that cannot be printed as LLVM IR: which one, where, and why."""
+
+    def __init__(self, op: Operation, reason: str):
+        self.op = op
+        self.reason = reason
+        place = describe_location(op.location)
+        head = "" if place is None else f"{place}: "
+        function = function_of(op)
+        around = "" if function is None else f" in @{function}"
+        super().__init__(f"{head}cannot emit LLVM IR: {op.name}{around}: {reason}")
+
 
 POINTER = "ptr"
 
@@ -83,7 +103,7 @@ I1 = INTEGERS[1]
 I64 = INTEGERS[64]
 F16 = _float("half", 16, "f16")
 # A word: LLVM for x86 aborts where 2^k + 1 `bfloat` are stored or selected as one vector. What is
-# computed with them is computed in f32, see `narrow_floats`.
+# computed with them is computed in f32, see `arith`.
 BF16 = NumberType("i16", "i16", 16, 2, Kind.FLOAT, "i16")
 F32 = _float("float", 32, "f32")
 F64 = _float("double", 64, "f64")

@@ -10,12 +10,10 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from lowerings.dialects.vector_extension import GatherOp, ScatterOp, StepOp
-from lowerings.targets.llvm.addressing import address, from_memory, load, store, to_memory
-from lowerings.targets.llvm.arith import emit_fma, fast_math_flags
+from lowerings.targets.llvm.arith import emit_fma, fast_math_flags, round_to_bf16, widen
 from lowerings.targets.llvm.constants import float_constant
 from lowerings.targets.llvm.emitter import FunctionEmitter, Handler, View
-from lowerings.targets.llvm.errors import UnsupportedType
-from lowerings.targets.llvm.narrow_floats import round_to_bf16, widen
+from lowerings.targets.llvm.memref import address, from_memory, load, store, to_memory
 from lowerings.targets.llvm.types import (
     BF16,
     F32,
@@ -24,6 +22,7 @@ from lowerings.targets.llvm.types import (
     INDEX,
     INTEGERS,
     Kind,
+    UnsupportedType,
     ValueType,
     value_type,
 )

@@ -2,7 +2,3 @@
 RISC-V assembly through xDSL's own backend: its dialects, conversions and register allocator, and
 what they lack.
 """
-
-from lowerings.targets.riscv.target import XdslRiscvAssemblyTarget
-
-__all__ = ["XdslRiscvAssemblyTarget"]

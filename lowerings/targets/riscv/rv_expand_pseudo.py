@@ -1,21 +1,70 @@
-"""The pass `rv-expand-pseudo`."""
+"""
+The pass `rv-expand-pseudo`, and the dialect `rv_pseudo`: what is one instruction to register
+allocation, and to no processor.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xdsl.backend.register_allocatable import RegisterConstraints
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import rv64
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.riscv import ops as riscv
+from xdsl.dialects.riscv.abstract_ops import RISCVRegallocOperation
 from xdsl.dialects.riscv.attrs import LabelAttr
-from xdsl.dialects.riscv.registers import FloatRegisterType, Registers
+from xdsl.dialects.riscv.registers import FloatRegisterType, IntRegisterType, Registers
+from xdsl.ir import Dialect, Operation, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import VerifyException
 
-from lowerings.targets.riscv.dialect import MoveIfZeroOp
 from xla_dialect.xdsl.traversal import operations_in
+
+
+@irdl_op_definition
+class MoveIfZeroOp(RISCVRegallocOperation):
+    """
+    A conditional move: `old` where `condition` is not zero, else `new`.
+
+    The result takes the register of `old`, which nothing reads afterwards. After allocation
+    `rv-expand-pseudo` makes a move of it and a branch around it.
+    """
+
+    name = "rv_pseudo.move_if_zero"
+
+    condition = operand_def(IntRegisterType)
+    old = operand_def(IntRegisterType | FloatRegisterType)
+    new = operand_def(IntRegisterType | FloatRegisterType)
+    rd = result_def(IntRegisterType | FloatRegisterType)
+
+    assembly_format = (
+        "$condition `,` $old `,` $new attr-dict `:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        condition: SSAValue | Operation,
+        old: SSAValue | Operation,
+        new: SSAValue | Operation,
+    ):
+        old = SSAValue.get(old)
+        super().__init__(operands=[condition, old, new], result_types=[old.type])
+
+    def verify_(self) -> None:
+        if self.old.type != self.rd.type:
+            raise VerifyException("the result takes the register of the first value")
+        if not self.old.has_one_use() or self.old.owner.parent is not self.parent:
+            raise VerifyException("nothing else may read the register that it overwrites")
+
+    def get_register_constraints(self) -> RegisterConstraints:
+        return RegisterConstraints((self.condition, self.new), (), ((self.old, self.results[0]),))
+
+
+RV_PSEUDO = Dialect("rv_pseudo", [MoveIfZeroOp])
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
-from xla_dialect.entry import ALIASING_OUTPUT, BUFFER_DONOR, ENTRY_SYMBOL, entry_aliases
+from xla_dialect.aliasing_attributes import ALIASING_OUTPUT, BUFFER_DONOR
+from xla_dialect.entry import ENTRY_SYMBOL, entry_aliases
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.self_checking.check import CHECK

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import prod
 
-from xla_dialect.entry import ALIASING_OUTPUT
+from xla_dialect.aliasing_attributes import ALIASING_OUTPUT
 from xla_dialect.stablehlo.ops import chlo, elementwise, operations_of
 
 _FEWEST_SAVED = 64

@@ -1,4 +1,4 @@
-"""Programs on many processes: one thread for each, on any executor."""
+"""Programs that are ready to run, on any executor: by one process, by several, in parts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from lowerings.execution.arrays import from_argument, wrong_count
 from lowerings.execution.signature import Signature
 from xla_dialect.devices.process_grid import Host, Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
@@ -14,6 +17,7 @@ from xla_dialect.numpy_types import Array
 
 if TYPE_CHECKING:
     from lowerings.execution.profile import Profile
+    from lowerings.execution.program_shards import ProgramShards
 
 
 _LONGEST = 400
@@ -86,3 +90,58 @@ def run_as(process: Process, program: Runnable, arrays: Sequence[Any]) -> tuple[
     """The results of a program that a process runs in this thread."""
     with process.running():
         return program(*arrays)
+
+
+class PartitionedProgram(Runnable):
+    """A program of one device, which runs on all: called with whole arrays."""
+
+    def __init__(self, local: Runnable, signature: Signature, shards: ProgramShards):
+        """`signature`: that of the whole program."""
+        self.local = local
+        self.signature = signature
+        self.shards = shards
+
+    def __call__(self, *arrays: Any) -> tuple[Array, ...]:
+        """Cuts the arguments, runs a process for each device, and joins what they return."""
+        wholes = self._checked(arrays)
+        count = self.shards.device_count
+        parts = [self.shards.cut(device, wholes) for device in range(count)]
+        found = self.local.run_processes(parts)
+        return self.shards.joined(found, [spec.shape for spec in self.signature.results])
+
+    def _checked(self, arrays: Sequence[Any]) -> list[Array]:
+        if len(arrays) != len(self.signature.parameters):
+            raise wrong_count(self.signature, len(arrays))
+        return [from_argument(array, self.signature, n) for n, array in enumerate(arrays)]
+
+    def profile(self, *, reset: bool = False) -> Profile:
+        """That of the program of one device, on all of them."""
+        return self.local.profile(reset=reset)
+
+
+class KeepingArguments(Runnable):
+    """A program that copies what it would write into: its arguments stay as they are."""
+
+    def __init__(self, program: Runnable):
+        self.signature = program.signature
+        self._program = program
+        self._written = {parameter for _, parameter in program.signature.aliases}
+
+    def __call__(self, *arrays: object) -> tuple[Array, ...]:
+        """Runs the program; as `Executable`."""
+        return self._program(
+            *(
+                _read_only(array) if number in self._written else array
+                for number, array in enumerate(arrays)
+            )
+        )
+
+    def profile(self, *, reset: bool = False) -> Profile:
+        return self._program.profile(reset=reset)
+
+
+def _read_only(array: object) -> Array:
+    """A view that cannot be written; programs copy the content of such an argument."""
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view

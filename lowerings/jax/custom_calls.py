@@ -1,26 +1,30 @@
 """
-Functions of `jax.custom_partitioning`: what each device computes, their author says.
+Custom calls that JAX leaves in programs: handlers that were registered with
+`jax.ffi.register_ffi_target`, functions of Python, and functions of `jax.custom_partitioning`.
 
-JAX leaves a custom call with the number of an object behind, and expects to be asked when it is
-known how operands and results are split. The answer is a function of parts, which is what
-`jax.shard_map` maps: the program that this makes takes the place of the call.
+Functions of Python (`pure_callback`, `io_callback`, `debug.print`) JAX keeps beside the lowered
+program, and puts their number into a custom call. For a function of `jax.custom_partitioning` it
+leaves a call with the number of an object behind, and expects to be asked when it is known how
+operands and results are split. The answer is a function of parts, which is what `jax.shard_map`
+maps: the program that this makes takes the place of the call.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any, cast
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import SSAValue
 
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program, parse_source
 from lowerings.driver.source import Source
+from lowerings.execution.ffi import FfiHandler
 from lowerings.ir.functions import functions_of
-from lowerings.jax.interfaces import custom_partitioning_of, jax
+from lowerings.jax.interfaces import custom_partitioning_of, jax, registered_targets
 from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
 from lowerings.partitioning.value_shardings import ValueShardings
 from lowerings.partitioning.xla_insert_reshards import XlaInsertReshardsPass
@@ -28,12 +32,50 @@ from lowerings.pipelines import PARTITIONING
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.literals.arrays import numpy_dtype
-from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.ops.custom_calls import CALLBACK, PARTITIONED_CALLBACK, CustomCallOp
+from xla_dialect.runtime.custom_calls import CustomCallFunction
 from xla_dialect.sharding.attributes import MESHES
 from xla_dialect.types import Array, sizes_of
 from xla_dialect.violations import described
 from xla_dialect.xdsl.linking import erase, insert_before
 from xla_dialect.xdsl.traversal import operands_of, operations_in
+
+_OF_JAX = frozenset({CALLBACK, PARTITIONED_CALLBACK, "xla_buffer_python_cpu_callback", "dce_sink"})
+"""Those that ask XLA's runtime for what is in no public API."""
+
+
+def ffi_handlers(targets: Set[str]) -> dict[str, FfiHandler]:
+    """
+    The registered handlers of targets that a program calls.
+
+    Raises XlaError for handlers of other versions of the API.
+    """
+    registered = registered_targets()
+    found = sorted(targets & registered.keys() - _OF_JAX)
+    return {name: FfiHandler(**registered[name]) for name in found}
+
+
+TARGETS = (CALLBACK, PARTITIONED_CALLBACK)
+"""The custom calls."""
+
+
+def host_callbacks(functions: Sequence[Callable[..., Any]]) -> dict[str, CustomCallFunction]:
+    """The functions for these custom calls, given those that JAX has kept, if any, in its order."""
+
+    def call(op: CustomCallOp, *operands: Any) -> Any:
+        found = functions[_number(op)](*operands)
+        return found[0] if len(op.results) == 1 else tuple(found)
+
+    return dict.fromkeys(TARGETS if functions else (), call)
+
+
+def _number(op: CustomCallOp) -> int:
+    configuration = op.attributes.get("mhlo.backend_config")
+    number = configuration.data.get("index") if isinstance(configuration, DictionaryAttr) else None
+    if not isinstance(number, IntegerAttr):
+        raise XlaError(f"'{op.custom_call_target.data}' does not say which function it calls")
+    return cast("IntegerAttr[Any]", number).value.data
+
 
 TARGET = "CustomSPMDPartitioning"
 """The custom call of such a function."""
