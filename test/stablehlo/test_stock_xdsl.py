@@ -79,3 +79,20 @@ def test_operations() -> None:
         text = print_stablehlo(read_stablehlo(use.text()))
         if not any(each in text for each in NOT_OF_XDSL):
             assert_same_in_xdsl(text)
+
+
+def test_loops_carry_tokens() -> None:
+    """Tokens of StableHLO in regions are those of the rules, which are stated for `xla`."""
+    read_by_xdsl("""
+        func.func @main(%t: !stablehlo.token, %p: tensor<i1>) -> !stablehlo.token {
+          %0:2 = stablehlo.while(%a = %t, %b = %p) : !stablehlo.token, tensor<i1>
+            cond { stablehlo.return %b : tensor<i1> }
+            do { stablehlo.return %a, %b : !stablehlo.token, tensor<i1> }
+          %1 = "stablehlo.if"(%p) ({
+            stablehlo.return %0#0 : !stablehlo.token
+          }, {
+            stablehlo.return %t : !stablehlo.token
+          }) : (tensor<i1>) -> !stablehlo.token
+          func.return %1 : !stablehlo.token
+        }
+    """)

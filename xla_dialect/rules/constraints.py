@@ -157,13 +157,14 @@ def signature(region: Region, name: str, label: str) -> tuple[list[Attribute], l
     """
     Parameter and result types of a computation, i.e. of a region of one block.
 
-    It ends with the return of the dialect that its operation is of.
+    It ends with the return of the dialect that its operation is of; CHLO and MHLO have StableHLO's.
     """
     block = region.first_block
     if block is None or block.next_block is not None:
         raise Violation(label, f"{name} is not one block")
     owner, last = region.parent_op(), block.last_op
-    expected = f"{'xla' if owner is None else owner.name.partition('.')[0]}.return"
+    dialect = "xla" if owner is None else owner.name.partition(".")[0]
+    expected = f"{'stablehlo' if dialect in ('chlo', 'mhlo') else dialect}.return"
     if last is None or last.name != expected:
         found = "nothing" if last is None else last.name
         raise Violation(label, f"{name} ends with {found}, not with {expected}")

@@ -42,6 +42,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.layout import LayoutAttr, LayoutError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ReturnOp
+from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp
 from xla_dialect.ops.tuples import GetTupleElementOp
 from xla_dialect.quantized_types import quantization_of, with_element_type
@@ -862,7 +863,19 @@ class Conversion:
         assert op.SAME is not None
         properties = op.xla_properties()
         regions = self.regions(op) if op.regions else ()
-        return self.emit(op.SAME, self.operands(op), self.result_types(op), properties, regions)
+        operands = self.operands_of_xla(op, regions)
+        return self.emit(op.SAME, operands, self.result_types(op), properties, regions)
+
+    def operands_of_xla(self, op: StableHloOp, regions: Sequence[Region]) -> list[SSAValue]:
+        """The operands of an operation with these regions, in the types that `xla` has them in."""
+        operands = self.operands(op)
+        types = [operand.type for operand in operands]
+        wanted = op.xla_operand_types(types, regions)
+        if wanted is not types:
+            for i, type_ in enumerate(wanted):
+                if type_ is not types[i]:
+                    operands[i] = self.emit(ConvertOp, [operands[i]], [type_])[0]
+        return operands
 
     def value(self, value: SSAValue) -> SSAValue:
         """What a parsed value has become."""

@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, Region
 from xdsl.irdl import AttrConstraint, IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
@@ -35,6 +35,7 @@ from xla_dialect.rules.structure import Segments, Structure
 from xla_dialect.spelling import suggestion
 from xla_dialect.stablehlo.attributes import (
     DimensionNumbers,
+    TokenType,
     has_foreign_encoding,
     is_index,
     own_word,
@@ -176,8 +177,14 @@ class StableHloOp(IRDLOperation, HloOperation):
         """The discardable attributes of `SAME` for properties of this operation."""
         return {}
 
-    def xla_operand_types(self, types: Sequence[Attribute]) -> Sequence[Attribute]:
-        """The types of the operands of `SAME` where this operation has operands of some types."""
+    def xla_operand_types(
+        self, types: Sequence[Attribute], regions: Sequence[Region]
+    ) -> Sequence[Attribute]:
+        """
+        The types of the operands of `SAME` where this operation has operands of some types.
+
+        Operands are converted to them. Raises VerifyException for types that only HLO takes.
+        """
         return types
 
     def result_name(self) -> str | None:
@@ -217,13 +224,19 @@ class StableHloOp(IRDLOperation, HloOperation):
         if self.SAME is None:
             return None
         return self.SAME.types_of(
-            self.xla_operand_types(operands), self.xla_properties(), self.regions, declared
+            self.xla_operand_types(operands, self.regions),
+            self.xla_properties(),
+            self.regions,
+            declared,
         )
 
     def verify_(self) -> None:
         """Checks the constraints and the result types, as far as sizes are known."""
         types = [*self.operand_types, *self.result_types]
         if has_quantized(types) or any(map(_is_open, types)):
+            return
+        if self.regions and any(isinstance(type_, TokenType) for type_ in types):
+            # Tokens of its regions are StableHLO's, those of the rules are of `xla`.
             return
         operands, declared = (
             [xla_type(t) for t in each] for each in (self.operand_types, self.result_types)

@@ -220,14 +220,6 @@ def convert_constant_like(op: chlo.ConstantLikeOp, conversion: Conversion) -> Se
     return emit_constant(op, literal, conversion, expected, scalar)
 
 
-def convert_scan(op: chlo.ScanOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`chlo.scan`."""
-    properties, types = op.xla_properties(), conversion.result_types(op)
-    return conversion.emit(
-        ScanOp, conversion.operands(op), types, properties, conversion.regions(op)
-    )
-
-
 def scan_of_xla(op: ScanOp, legalization: FromXla) -> Sequence[SSAValue]:
     """`chlo.scan`, without the flags that are not set."""
     carries, operands = op.num_carries.value.data, legalization.operands(op)
@@ -295,7 +287,6 @@ TO_XLA = (
     .add(chlo.BroadcastSelectOp, convert_broadcast_select)
     .add(chlo.ConstantOp, convert_constant)
     .add(chlo.ConstantLikeOp, convert_constant_like)
-    .add(chlo.ScanOp, convert_scan)
 )
 TO_XLA.update({op: broadcasting_formula(each) for op, each in _BROADCASTING_FORMULAS.items()})
 

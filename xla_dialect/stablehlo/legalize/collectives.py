@@ -31,6 +31,7 @@ from xla_dialect.ops.transfers import U32
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.stablehlo.attributes import FutureType, Inexpressible
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
+from xla_dialect.stablehlo.legalize.contraction import sum_of_two
 from xla_dialect.stablehlo.legalize.from_xla import (
     FromXla,
     LegalizeFromXla,
@@ -38,23 +39,12 @@ from xla_dialect.stablehlo.legalize.from_xla import (
     discardable,
     flat,
 )
-from xla_dialect.stablehlo.legalize.reduction import promoted, sum_of_two
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import collectives as stablehlo
 from xla_dialect.stablehlo.ops import data_movement
 from xla_dialect.stablehlo.terms import Terms
 from xla_dialect.types import S32, Array, array, as_array, fits, flatten, spell_all
 from xla_dialect.xdsl.operation_table import OperationTable
-
-
-def convert_grouped(op: stablehlo.GroupedOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """Emits the same operation, of operands that are converted to the type of an accumulator."""
-    properties = op.properties_among(conversion.meshes)
-    regions, operands = conversion.regions(op), conversion.operands(op)
-    if isinstance(op, stablehlo.ReducingOp):
-        operands = promoted(conversion, operands, op.accumulators(regions[0]))
-    assert op.SAME is not None
-    return conversion.emit(op.SAME, operands, conversion.result_types(op), properties, regions)
 
 
 def convert_sum(op: stablehlo.CrossReplicaSumOp, conversion: Conversion) -> Sequence[SSAValue]:
@@ -112,7 +102,7 @@ def convert_all_to_all(op: stablehlo.AllToAllOp, conversion: Conversion) -> Sequ
     Every operand by itself, exchanged along the dimension that is cut; its blocks are moved to the
     other dimension afterwards.
     """
-    properties = op.properties_among(conversion.meshes)
+    properties = op.xla_properties()
     exchange = {
         "dimension": op.split_dimension,
         "replica_groups": properties["replica_groups"],
@@ -209,11 +199,11 @@ def convert_collective_reduce(
 
     Every member in turn broadcasts its operands; their order in the group is that of the reduction.
     """
-    properties = op.properties_among(conversion.meshes)
+    properties = op.xla_properties()
     properties.pop("has_dynamic_root", None)
     groups = cast(ReplicaGroupsAttr, properties["replica_groups"]).data.expand()
-    computations, operands = conversion.regions(op), conversion.operands(op)
-    operands = promoted(conversion, operands, op.accumulators(computations[0]))
+    computations = conversion.regions(op)
+    operands = conversion.operands_of_xla(op, computations)
     inferred = op.results_for([value.type for value in operands], groups)
     _check_results(op, inferred, conversion)
     roots = operands.pop() if op.tells_root else None
@@ -453,15 +443,6 @@ def done_of_xla(op: asynchronous.DoneOp, legalization: FromXla) -> Sequence[Tree
 
 TO_XLA = (
     OperationTable[Legalize]()
-    .add(
-        (
-            stablehlo.AllGatherOp,
-            stablehlo.AllReduceOp,
-            stablehlo.CollectiveBroadcastOp,
-            stablehlo.ReduceScatterOp,
-        ),
-        convert_grouped,
-    )
     .add(stablehlo.CrossReplicaSumOp, convert_sum)
     .add(stablehlo.AllToAllOp, convert_all_to_all)
     .add(stablehlo.CollectiveReduceOp, convert_collective_reduce)

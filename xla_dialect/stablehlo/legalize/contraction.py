@@ -9,19 +9,49 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import BoolAttr, DenseIntOrFPElementsAttr, IntegerAttr, TensorType, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import contraction as xla
+from xla_dialect.ops.control_flow import ReturnOp
+from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import ReshapeOp, SliceOp, TransposeOp
+from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.gather_scatter import GatherOp
-from xla_dialect.shapes.size_arithmetic import compatible, is_unknown
+from xla_dialect.ops.reduction import ReduceOp
+from xla_dialect.shapes.size_arithmetic import compatible, is_unknown, without
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
-from xla_dialect.stablehlo.legalize.reduction import emit_sum
 from xla_dialect.stablehlo.op import UnknownShape
 from xla_dialect.stablehlo.ops import contraction as stablehlo
-from xla_dialect.types import Array, array, as_array, spell
+from xla_dialect.types import Array, ElementClass, array, as_array, element_class, spell
+from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.operation_table import OperationTable
+
+
+def sum_of_two(element_type: Attribute) -> Region:
+    """The computation that adds two numbers."""
+    scalar = TensorType(element_type, ())
+    block = Block(arg_types=[scalar, scalar])
+    total = create(AddOp, operands=block.args, result_types=[scalar])
+    block.add_ops([total, create(ReturnOp, operands=total.results)])
+    return Region(block)
+
+
+def emit_sum(conversion: Conversion, value: SSAValue, dimensions: Sequence[int]) -> SSAValue:
+    """The sum of an array over some of its dimensions."""
+    type_ = cast(Array, value.type)
+    is_complex = element_class(type_.element_type) == ElementClass.COMPLEX
+    element = (0, 0) if is_complex else 0
+    scalar = cast(Any, TensorType(type_.element_type, ()))
+    literal = DenseIntOrFPElementsAttr.from_list(scalar, [cast(Any, element)])
+    (zero,) = conversion.emit(ConstantOp, (), [scalar], {"value": literal})
+    return conversion.emit(
+        ReduceOp,
+        [value, zero],
+        [array(type_.element_type, without(sizes_of(type_), dimensions))],
+        {"dimensions": dimension_list(dimensions)},
+        [sum_of_two(type_.element_type)],
+    )[0]
 
 
 def convert_convolution(op: stablehlo.ConvolutionOp, conversion: Conversion) -> Sequence[SSAValue]:
@@ -37,7 +67,7 @@ def emit_convolution(
 ) -> Sequence[SSAValue]:
     """Emits the convolution with a padding, whose result has these types."""
     operands = conversion.operands(op)[:2]
-    op.xla_operand_types([operand.type for operand in operands])
+    op.xla_operand_types([operand.type for operand in operands], ())
     properties = op.with_window(sizes_of(operands[1].type), padding)
     return conversion.emit(xla.ConvolutionOp, operands, types, properties)
 

@@ -18,7 +18,7 @@ from xla_dialect.stablehlo.conversion import Conversion, Legalize
 from xla_dialect.stablehlo.legalize.custom_calls import composite_of_xla
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla, Tree, flat
 from xla_dialect.stablehlo.ops import control_flow as stablehlo
-from xla_dialect.types import PRED, S32, flatten, is_scalar, spell
+from xla_dialect.types import PRED, flatten, is_scalar
 from xla_dialect.xdsl.operation_table import OperationTable
 
 
@@ -62,28 +62,6 @@ def convert_while(op: stablehlo.WhileOp, conversion: Conversion) -> Sequence[SSA
     operands = conversion.operands(op)
     regions = conversion.regions(op, [operand.type for operand in operands])
     return conversion.emit(xla.WhileOp, operands, conversion.result_types(op), regions=regions)
-
-
-def convert_if(op: stablehlo.IfOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.if`."""
-    predicate = conversion.operands(op)[0].type
-    if not is_scalar(predicate, PRED):
-        op.fail(f"the predicate is {spell(predicate)}, expected pred[]")
-    return convert_branches(op, conversion)
-
-
-def convert_case(op: stablehlo.CaseOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.case`."""
-    index = conversion.operands(op)[0].type
-    if not is_scalar(index, S32):
-        op.fail(f"the index is {spell(index)}, expected s32[]")
-    return convert_branches(op, conversion)
-
-
-def convert_branches(op: stablehlo.BranchOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """Branches without arguments, which see all values."""
-    operands, types = conversion.operands(op), conversion.result_types(op)
-    return conversion.emit(xla.ConditionalOp, operands, types, regions=conversion.regions(op))
 
 
 def conditional_of_xla(op: xla.ConditionalOp, legalization: FromXla) -> Sequence[SSAValue]:
@@ -153,8 +131,6 @@ def operand_of_xla(op: Operation, legalization: FromXla) -> Sequence[Tree]:
 TO_XLA = (
     OperationTable[Legalize]()
     .add(stablehlo.WhileOp, convert_while)
-    .add(stablehlo.IfOp, convert_if)
-    .add(stablehlo.CaseOp, convert_case)
     .add(stablehlo.OptimizationBarrierOp, convert_barrier)
     .add(stablehlo.TupleOp, convert_tuple)
 )

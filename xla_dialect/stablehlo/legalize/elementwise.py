@@ -36,12 +36,6 @@ from xla_dialect.types import (
 from xla_dialect.xdsl.operation_table import OperationTable
 
 
-def convert_abs(op: stablehlo.AbsOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.abs`, of fewer types than in HLO."""
-    op.xla_operand_types([value.type for value in conversion.operands(op)])
-    return conversion.emit(AbsOp, conversion.operands(op), conversion.result_types(op))
-
-
 def abs_of_xla(op: AbsOp, legalization: FromXla) -> Sequence[SSAValue]:
     """The operand itself where it has no sign: StableHLO has no operation for that."""
     element_type = cast(Array, op.operand.type).element_type
@@ -74,7 +68,6 @@ def convert_bitcast(op: stablehlo.BitcastConvertOp, conversion: Conversion) -> S
 
 TO_XLA = (
     OperationTable[Legalize]()
-    .add(stablehlo.AbsOp, convert_abs)
     .add(stablehlo.CbrtOp, convert_cbrt)
     .add(stablehlo.MaximumOp, convert_maximum)
     .add(stablehlo.MinimumOp, convert_minimum)

@@ -19,13 +19,6 @@ from xla_dialect.xdsl.operation_table import OperationTable
 TransferStartT = TypeVar("TransferStartT", bound=xla.TransferStartOp)
 
 
-def convert_after_all(op: stablehlo.AfterAllOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.after_all`, of tokens only."""
-    operands = conversion.operands(op)
-    op.xla_operand_types([value.type for value in operands])
-    return conversion.emit(xla.AfterAllOp, operands, conversion.result_types(op))
-
-
 def after_all_of_xla(op: xla.AfterAllOp, legalization: FromXla) -> Sequence[SSAValue]:
     """`stablehlo.after_all` of the tokens, or `stablehlo.create_token` of nothing."""
     tokens = [value for value in op.operands if isinstance(value.type, TokenType)]
@@ -126,7 +119,6 @@ def _start(op: xla.TransferDoneOp, start: type[TransferStartT]) -> TransferStart
 
 TO_XLA = (
     OperationTable[Legalize]()
-    .add(stablehlo.AfterAllOp, convert_after_all)
     .add(stablehlo.SendOp, convert_send)
     .add(stablehlo.RecvOp, convert_recv)
 )

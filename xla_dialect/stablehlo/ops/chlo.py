@@ -37,7 +37,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import elementwise
+from xla_dialect.ops import control_flow, elementwise
 from xla_dialect.shapes.broadcasting import broadcast_shape, matched_dimensions
 from xla_dialect.stablehlo.attributes import ChloComparisonDirectionAttr, ChloComparisonTypeAttr
 from xla_dialect.stablehlo.op import StableHloOp, integers_of
@@ -457,6 +457,7 @@ class ScanOp(StableHloOp):
     """
 
     name = "chlo.scan"
+    SAME: ClassVar = control_flow.ScanOp
     values = var_operand_def()
     dimension = prop_def(IntegerAttr.constr(i64))
     is_reverse = opt_prop_def(BoolAttr)

@@ -162,11 +162,8 @@ class GroupedOp(CollectiveOp):
 
     def xla_properties(self) -> dict[str, Attribute]:
         """Those of groups that may be of a mesh of the module."""
-        return self.properties_among(meshes_around(self))
-
-    def properties_among(self, meshes: Meshes) -> dict[str, Attribute]:
-        """As `xla_properties`, in a module with these meshes."""
-        groups = {"replica_groups": ReplicaGroupsAttr(groups_among(self.replica_groups, meshes))}
+        found = groups_among(self.replica_groups, meshes_around(self))
+        groups: dict[str, Attribute] = {"replica_groups": ReplicaGroupsAttr(found)}
         return groups | super().xla_properties() | groups
 
     @classmethod
@@ -181,10 +178,10 @@ class GlobalGroupedOp(GroupedOp):
 
     use_global_device_ids = opt_prop_def(UnitAttr)
 
-    def properties_among(self, meshes: Meshes) -> dict[str, Attribute]:
+    def xla_properties(self) -> dict[str, Attribute]:
         """Those of groups, and what their ids count."""
         is_global = BoolAttr.from_bool(self.use_global_device_ids is not None)
-        return super().properties_among(meshes) | {"use_global_device_ids": is_global}
+        return super().xla_properties() | {"use_global_device_ids": is_global}
 
     @classmethod
     def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
@@ -257,13 +254,13 @@ class RootedOp(GroupedOp):
 
     has_dynamic_root = opt_prop_def(FLAG)
 
-    def properties_among(self, meshes: Meshes) -> dict[str, Attribute]:
+    def xla_properties(self) -> dict[str, Attribute]:
         """Those of groups, which have as many results as there are operands with a root."""
         count = len(self.operands) - self.tells_root
         if len(self.results) != count:
             found = f"{len(self.operands)} operands and {len(self.results)} results"
             raise Violation("C5", f"has {found}")
-        return super().properties_among(meshes)
+        return super().xla_properties()
 
     @property
     def tells_root(self) -> bool:
@@ -280,14 +277,14 @@ class CollectiveBroadcastOp(RootedOp):
     inputs = var_operand_def()
     outputs = var_result_def()
 
-    def properties_among(self, meshes: Meshes) -> dict[str, Attribute]:
+    def xla_properties(self) -> dict[str, Attribute]:
         """Those of groups that are not filled up."""
         groups = self.replica_groups
         if not isinstance(groups, MeshAxes) and any(
             _FILLER in row for row in rows_of("replica_groups", groups)
         ):
             raise VerifyException(f"replica_groups {groups} have a negative id")
-        return super().properties_among(meshes)
+        return super().xla_properties()
 
     @classmethod
     def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
@@ -364,7 +361,7 @@ class ExpandedOp(GroupedOp):
     ) -> Sequence[Attribute]:
         """The result types for operands of these types; raises VerifyException."""
         groups = groups_among(self.replica_groups, meshes_around(self)).expand()
-        return self.results_for(self.xla_operand_types(operands), groups)
+        return self.results_for(self.xla_operand_types(operands, self.regions), groups)
 
     def results_for(
         self, operands: Sequence[Attribute], groups: Sequence[Sequence[int]]

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
@@ -512,7 +512,9 @@ class ConvolvingOp(ContractionOp, WindowedOp):
             "batch_group_count": self.batch_group_count,
         }
 
-    def xla_operand_types(self, types: Sequence[Attribute]) -> Sequence[Attribute]:
+    def xla_operand_types(
+        self, types: Sequence[Attribute], regions: Sequence[Region]
+    ) -> Sequence[Attribute]:
         """The same types; raises VerifyException for different element types, which HLO takes."""
         lhs, rhs = map(as_array, types[:2])
         if lhs is not None and rhs is not None and lhs.element_type != rhs.element_type:
@@ -574,7 +576,7 @@ class DynamicConvOp(ShapedOp, ConvolvingOp):
         window = self.with_window(
             kernel, matrix(list(zip(numbers[::2], numbers[1::2], strict=True)))
         )
-        types = self.xla_operand_types(operands[:2])
+        types = self.xla_operand_types(operands[:2], ())
         inferred = xla.ConvolutionOp.types_of(types, window, (), declared)
         result = as_array(declared[0])
         if shapes[0] is None and result is not None:

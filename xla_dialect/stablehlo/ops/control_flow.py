@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self, cast
 
-from xdsl.dialects.builtin import IntegerAttr, TupleType, i32, i64
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import IntegerAttr, TensorType, TupleType, i32, i64
+from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -29,11 +30,13 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import control_flow as xla
 from xla_dialect.ops import tuples
 from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.types import PRED, S32, is_scalar, spell
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.directives import (
     EachType,
@@ -59,8 +62,22 @@ class ReturnOp(StableHloOp):
 class BranchOp(StableHloOp):
     """Runs one of its regions, which take nothing and see all values."""
 
+    SAME: ClassVar = xla.ConditionalOp
+    SELECTOR: ClassVar[tuple[str, Attribute]]
+    """What its operand is called, and its element type."""
+
     outputs = var_result_def()
     traits = traits_def(RecursiveMemoryEffect())
+
+    def xla_operand_types(
+        self, types: Sequence[Attribute], regions: Sequence[Region]
+    ) -> Sequence[Attribute]:
+        """The same types; raises VerifyException for another selector, as HLO has both."""
+        name, element_type = self.SELECTOR
+        if not is_scalar(types[0], element_type):
+            expected = spell(TensorType(element_type, ()))
+            raise VerifyException(f"the {name} is {spell(types[0])}, expected {expected}")
+        return types
 
 
 @irdl_op_definition
@@ -68,6 +85,7 @@ class IfOp(BranchOp):
     """Runs one region if the predicate holds, else the other."""
 
     name = "stablehlo.if"
+    SELECTOR: ClassVar = "predicate", PRED
     pred = operand_def()
     true_branch = region_def()
     false_branch = region_def()
@@ -78,6 +96,7 @@ class CaseOp(BranchOp):
     """Runs the region of this index, the last one for an index out of bounds."""
 
     name = "stablehlo.case"
+    SELECTOR: ClassVar = "index", S32
     index = operand_def()
     branches = var_region_def()
 

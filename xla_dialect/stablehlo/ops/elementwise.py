@@ -8,7 +8,7 @@ from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, TensorType, i32, i64
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
@@ -122,7 +122,9 @@ class AbsOp(UnaryOp):
     name = "stablehlo.abs"
     SAME: ClassVar = elementwise.AbsOp
 
-    def xla_operand_types(self, types: Sequence[Attribute]) -> Sequence[Attribute]:
+    def xla_operand_types(
+        self, types: Sequence[Attribute], regions: Sequence[Region]
+    ) -> Sequence[Attribute]:
         """The same types; raises Violation for unsigned integers, which HLO takes too."""
         type_ = as_array(types[0])
         if type_ is not None and element_class(type_.element_type) == ElementClass.UNSIGNED:

@@ -144,9 +144,11 @@ class AccumulatingOp(StableHloOp):
         count = len(self.operands) // 2
         return [*accumulators_of(region, count)] * 2
 
-    def xla_operand_types(self, types: Sequence[Attribute]) -> Sequence[Attribute]:
+    def xla_operand_types(
+        self, types: Sequence[Attribute], regions: Sequence[Region]
+    ) -> Sequence[Attribute]:
         """Those of the accumulators."""
-        accumulators = self.accumulators(self.regions[-1])
+        accumulators = self.accumulators(regions[-1])
         return list(map(promoted_type, types, accumulators)) if accumulators else types
 
 

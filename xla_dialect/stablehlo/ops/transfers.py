@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     i64,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -58,7 +58,9 @@ class AfterAllOp(TokenOp):
     custom_directives = (SameType,)
     assembly_format = "operands attr-dict `:` custom<SameType>(type(operands), type(results))"
 
-    def xla_operand_types(self, types: Sequence[Attribute]) -> Sequence[Attribute]:
+    def xla_operand_types(
+        self, types: Sequence[Attribute], regions: Sequence[Region]
+    ) -> Sequence[Attribute]:
         """The same types; raises VerifyException for one that is no token, as HLO takes them."""
         for position, type_ in enumerate(types):
             if not isinstance(type_, TokenType):

@@ -24,7 +24,7 @@ from xla_dialect.quantized_types import Quantization
 from xla_dialect.shapes.size_arithmetic import padded
 from xla_dialect.shapes.window import Window, WindowAttr, WindowDimension
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list
-from xla_dialect.stablehlo.legalize.reduction import emit_sum, sum_of_two
+from xla_dialect.stablehlo.legalize.contraction import emit_sum, sum_of_two
 from xla_dialect.stablehlo.op import HloOperation
 from xla_dialect.stablehlo.quantization.rules import integers_of_entry
 from xla_dialect.stablehlo.quantization.values import along, constant
