@@ -53,13 +53,13 @@ from xla_dialect.devices.process_grid import MAX_PROCESSES, Host, Process, Proce
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.literals.arrays import Array
 from xla_dialect.mlir_text import print_mlir
+from xla_dialect.ops.collectives import process_counts, set_process_counts
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.ops.process_groups import process_counts, set_process_counts
 from xla_dialect.ops.transfers import AfterAllOp
 from xla_dialect.quantized_types import has_quantized_arrays
-from xla_dialect.runtime.arguments import entry_function
 from xla_dialect.runtime.custom_calls import CustomCallFunction
-from xla_dialect.self_checking.interpreter import RunParallelOp
+from xla_dialect.runtime.runs import entry_function
+from xla_dialect.self_checking import RunParallelOp
 from xla_dialect.types import TokenType
 from xla_dialect.xdsl.traversal import deep_recursion, operations_in
 

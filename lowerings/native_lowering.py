@@ -42,8 +42,8 @@ from lowerings.rewriting.levels import ON_BUFFERS, Level
 from lowerings.simplify.alias_attributes import donate_only
 from lowerings.targets.llvm.machine import Machine
 from xla_dialect.entry import ENTRY_SYMBOL
-from xla_dialect.ops.process_groups import process_counts
-from xla_dialect.runtime.arguments import entry_function
+from xla_dialect.ops.collectives import process_counts
+from xla_dialect.runtime.runs import entry_function
 from xla_dialect.xdsl.linking import insert_before
 from xla_dialect.xdsl.traversal import inventory, operations_in
 

@@ -25,14 +25,14 @@ def _lazy(place: str) -> Callable[[], Any]:
 
 
 _DIALECTS = {
-    "xla": "xla_dialect.dialect:XLA",
+    "xla": "xla_dialect.ops:XLA",
     "stablehlo": "xla_dialect.stablehlo:STABLEHLO",
     "chlo": "xla_dialect.stablehlo:CHLO",
     "sdy": "xla_dialect.shardy:SHARDY",
     "quant": "xla_dialect.quantized_types:QUANT",
-    "check": "xla_dialect.self_checking.check:CHECK",
+    "check": "xla_dialect.self_checking:CHECK",
     "schedule": "lowerings.dialects.schedule:SCHEDULE",
-    "interpreter": "xla_dialect.self_checking.interpreter:INTERPRETER",
+    "interpreter": "xla_dialect.self_checking:INTERPRETER",
     "rv_pseudo": "lowerings.targets.riscv.rv_expand_pseudo:RV_PSEUDO",
 }
 

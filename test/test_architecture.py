@@ -15,7 +15,7 @@ PACKAGES = ("xla_dialect", "lowerings", "tools")
 # know each other. A module belongs to the room with the longest matching name; those of `EXACT` are
 # the packages' own __init__ only.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("xla_dialect", "xla_dialect.diagnostics", "xla_dialect.violations"),
+    ("xla_dialect", "xla_dialect.diagnostics"),
     ("xla_dialect.aliasing_attributes", "xla_dialect.spelling"),
     (
         "xla_dialect.attributes",
@@ -23,7 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "xla_dialect.layout",
         "xla_dialect.xdsl",
     ),
-    ("xla_dialect.numpy_types", "xla_dialect.sharding"),
+    ("xla_dialect.sharding",),
     (
         "xla_dialect.devices",
         "xla_dialect.extensions",
@@ -34,15 +34,14 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     ("xla_dialect.types",),
     (
-        "xla_dialect.data_flow",
+        "xla_dialect.constraints",
         "xla_dialect.dimensions",
         "xla_dialect.layouts",
         "xla_dialect.literals",
-        "xla_dialect.rules",
     ),
     ("xla_dialect.op", "xla_dialect.quantized_types", "xla_dialect.text"),
     ("xla_dialect.entry", "xla_dialect.ops", "xla_dialect.self_checking"),
-    ("xla_dialect.analysis", "xla_dialect.dialect", "xla_dialect.dynamic_dimensions"),
+    ("xla_dialect.analysis",),
     ("xla_dialect.runtime", "xla_dialect.verification"),
     # The formats, what operations mean, and how programs are made. Passes write their expansions
     # with the builder: it checks each operation against its rules as it is made.

@@ -5,7 +5,7 @@ import pytest
 import lowerings
 from lowerings.driver.program import detect_format, parse_program
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 HLO = [
     "HloModule m\nENTRY e {\n  ROOT x = f32[] parameter(0)\n}\n",

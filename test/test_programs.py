@@ -20,7 +20,7 @@ from lowerings.pipelines import LEVELS, NATIVE, pass_specs
 from tools import xla_opt
 from tools.comparison import DEFAULT_TOLERANCE, largest_relative_error
 from tools.stored_programs import StoredProgram, stored_programs
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 TEXTS = [
     pytest.param(program, path, id=path.name)

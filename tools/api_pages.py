@@ -56,7 +56,7 @@ STABLE: Mapping[str, tuple[PublicName, ...]] = {
         *_api("xla_dialect.stablehlo", "read_stablehlo", source="xla_dialect.stablehlo.reader"),
         *_api("xla_dialect.stablehlo.writing", "print_stablehlo"),
         *_api("xla_dialect.mlir_text", "read_mlir"),
-        *_api("xla_dialect.verification.verify", "verify"),
+        *_api("xla_dialect.verification", "verify"),
     ),
     "Running passes": (
         *_api("lowerings.driver.context", "make_context"),
@@ -69,7 +69,7 @@ STABLE: Mapping[str, tuple[PublicName, ...]] = {
     ),
     "The reference": (
         *_api("xla_dialect.reference", "run", source="xla_dialect.reference.interpreter"),
-        *_api("xla_dialect.runtime.options", "RunOptions"),
+        *_api("xla_dialect.runtime.runs", "RunOptions"),
         *_api(
             "xla_dialect.reference", "run_replicated", source="xla_dialect.reference.interpreter"
         ),

@@ -19,9 +19,9 @@ from lowerings.pipelines import PIPELINES
 from lowerings.rewriting.levels import level_given, levels_taken
 from lowerings.targets.llvm.machine import MACHINES
 from lowerings.universe import UNIVERSE, toolkit_universe
+from xla_dialect import self_checking
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE, FAMILIES, OPERATIONS, opcode, operations_of
-from xla_dialect.self_checking import check, interpreter
 from xla_dialect.stablehlo.legalize.patterns import INEXPRESSIBLE
 from xla_dialect.text.shapes import parse_type
 from xla_dialect.xdsl.traversal import operations_in
@@ -55,7 +55,7 @@ def operations_page() -> str:
         " region marked `...` stands for any number; a property marked `?` may be absent, or has"
         " a default. In the examples a comment above the end states each result.\n",
     ]
-    for family in (*FAMILIES, check, interpreter):
+    for family in (*FAMILIES, self_checking):
         name = family_name(family)
         lines.append(f"## {name.replace('_', ' ')}\n")
         operations = operations_of(family)

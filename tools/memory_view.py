@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from xla_dialect.layouts.indexing import linear_index, multidimensional_indices
+from xla_dialect.layouts.physical_order import linear_index, multidimensional_indices
 from xla_dialect.layouts.type_layouts import layout_of
 from xla_dialect.types import Array, sizes_of
 

@@ -14,8 +14,8 @@ import numpy as np
 from lowerings.execution.signature import Signature
 from xla_dialect.devices.process_grid import LogicalId, ProcessGrid
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.element_types import spell_array
 from xla_dialect.literals.arrays import Value, flatten_results
-from xla_dialect.numpy_types import spell_array
 
 from .array_spec import RANDOM_SEED, AnyArray
 from .comparison import UnexpectedResult, compare_results, largest_relative_error

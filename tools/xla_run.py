@@ -36,9 +36,9 @@ from lowerings.pipelines import LEVELS, PARTITIONING
 from xla_dialect.devices.process_grid import ProcessGrid
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.ops import asynchronous, collectives, operations_of, transfers
-from xla_dialect.ops.process_groups import process_counts
+from xla_dialect.ops.collectives import process_counts
 from xla_dialect.runtime.observation import Observer
-from xla_dialect.self_checking.interpreter import RunParallelOp
+from xla_dialect.self_checking import RunParallelOp
 
 from .array_spec import snapshot_arrays
 from .command_line import CommandLine, complete_passes

@@ -4,6 +4,9 @@ An operation class declares it in `relate`, beside `infer`. The vocabulary is th
 sharding rules: a dimension is a *factor*, or a product of factors from major to minor; dimensions
 with a factor in common are walked through together. Reading them as loops, the factors are the
 iteration space of a `linalg.generic`.
+
+An operation with computations on arrays, such as a loop, declares its data-flow edges instead, as
+Shardy calls them: what is true of a dimension of one value on an edge is true of that of all.
 """
 
 from __future__ import annotations
@@ -13,11 +16,14 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property, lru_cache
 from math import gcd, lcm
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
+
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from xla_dialect.shapes.size_arithmetic import Sizes
 from xla_dialect.shapes.window import WindowDimension
 from xla_dialect.sharding.sharding_rule import ShardingRule
+from xla_dialect.xdsl.traversal import operands_of
 
 
 class FactorType(Enum):
@@ -423,3 +429,44 @@ def _one_sided(
         mine.dimension if side is mine else None,
         theirs.dimension if side is theirs else None,
     )
+
+
+class OpOperand(NamedTuple):
+    """An operand by its number: the place, not the value, as in MLIR."""
+
+    operation: Operation
+    number: int
+
+    @property
+    def value(self) -> SSAValue:
+        """What it is now."""
+        return operands_of(self.operation)[self.number]
+
+
+class DataFlowEdge(NamedTuple):
+    """Values of one shape: wherever the computations begin or end, each target is a source."""
+
+    sources: Sequence[OpOperand]
+    """Operands of the operation, and of the terminators of its computations."""
+    parameters: Sequence[BlockArgument] = ()
+    """Targets that are parameters of computations."""
+    result: OpResult | None = None
+    """The target that is a result of the operation."""
+
+    @property
+    def targets(self) -> Sequence[SSAValue]:
+        """Parameters and the result."""
+        return self.parameters if self.result is None else (*self.parameters, self.result)
+
+    @property
+    def types(self) -> Iterator[Attribute]:
+        """The types of all sources and targets."""
+        yield from (source.value.type for source in self.sources)
+        yield from (target.type for target in self.targets)
+
+
+def terminator(region: Region) -> Operation:
+    """What ends a computation: its operands are the results."""
+    last = region.block.last_op
+    assert last is not None
+    return last

@@ -54,13 +54,17 @@ from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect import syntax
 from xla_dialect.attributes import SpelledAttribute
-from xla_dialect.data_flow import DataFlowEdge
-from xla_dialect.dimensions import DimensionRelations, Numbering, RelationsBuilder, pointwise
+from xla_dialect.constraints import ArrayOf, Structure, results_follow, with_elements
+from xla_dialect.dimensions import (
+    DataFlowEdge,
+    DimensionRelations,
+    Numbering,
+    RelationsBuilder,
+    pointwise,
+)
 from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.type_layouts import validate_layout_for_shape
 from xla_dialect.literals.arrays import higher_precision
-from xla_dialect.rules.constraints import ArrayOf, results_follow, with_elements
-from xla_dialect.rules.structure import Structure
 from xla_dialect.shapes.size_arithmetic import Sizes
 from xla_dialect.types import (
     MAX_ELEMENTS,

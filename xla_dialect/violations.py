@@ -11,6 +11,8 @@ from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedL
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
+from xla_dialect.diagnostics import LocatedError, XlaError
+
 
 def place_of(location: Attribute) -> tuple[str, int, int] | None:
     """File, line and column of a location, looked up through names, fusions and call sites."""
@@ -47,3 +49,14 @@ def require(holds: bool, label: str, found: str, *values: object) -> None:
     """Raises `Violation(label, ...)` unless `holds`; `found` is a format string for `values`."""
     if not holds:
         raise Violation(label, found.format(*values))
+
+
+class OperationError(XlaError):
+    """An error in an operation without a source location: the message has the operation's name."""
+
+
+def located_error(op: Operation, message: str) -> XlaError:
+    """The error of an operation, with its name and its place if that is known."""
+    place = place_of(op.location)
+    message = f"{op.name}: {message}"
+    return OperationError(message) if place is None else LocatedError(message, *place)

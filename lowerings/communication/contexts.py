@@ -17,10 +17,10 @@ from xdsl.ir import Operation, SSAValue, Use
 from xdsl.rewriter import Rewriter
 
 from lowerings.communication.process_calls import HANDLE
-from xla_dialect.data_flow import OpOperand
+from xla_dialect.dimensions import OpOperand
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous, control_flow, transfers
-from xla_dialect.ops.process_groups import CollectiveOp
+from xla_dialect.ops.collectives import CollectiveOp
 from xla_dialect.xdsl.traversal import operations_in
 
 Starts = (

@@ -24,10 +24,10 @@ from xla_dialect.devices.process_grid import piece_length
 from xla_dialect.literals.arrays import from_numpy, numpy_dtype
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous, collectives, operations_of, random, transfers
+from xla_dialect.ops.collectives import GroupedOp, process_counts
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.data_movement import CopyOp
-from xla_dialect.ops.process_groups import GroupedOp, process_counts
 from xla_dialect.types import (
     BY_NAME,
     Array,

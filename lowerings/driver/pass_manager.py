@@ -31,7 +31,7 @@ from lowerings.rewriting.change import run_pass
 from lowerings.rewriting.levels import Level, level_given, levels_taken
 from lowerings.universe import OWN, toolkit_universe, unloaded_packages
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 from xla_dialect.xdsl.traversal import deep_recursion
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from lowerings.driver.source import Source
 from lowerings.universe import unloaded_packages
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.mlir_text import read_mlir
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 if TYPE_CHECKING:
     from xla_dialect.stablehlo.conversion import Resources

@@ -10,8 +10,7 @@ import numpy as np
 
 from lowerings.execution.signature import ArraySpec, Signature
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.element_types import BY_NAME, ElementClass
-from xla_dialect.numpy_types import Array, spell_array
+from xla_dialect.element_types import BY_NAME, Array, ElementClass, spell_array
 from xla_dialect.runtime.limits import physical_memory
 
 ALIGNMENT = 64

@@ -23,7 +23,7 @@ from lowerings.targets.llvm.interface import (
 )
 from lowerings.targets.llvm.machine import CodeGenerationError
 from xla_dialect.diagnostics import LocatedError, XlaError
-from xla_dialect.numpy_types import Array
+from xla_dialect.element_types import Array
 from xla_dialect.runtime.limits import TimeLimitReached
 
 if TYPE_CHECKING:

@@ -27,12 +27,11 @@ from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.literals.arrays import Array, Value, numpy_dtype
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.runtime.custom_calls import CustomCallFunction, call_on_arrays, function_for
-from xla_dialect.runtime.errors import located_error
 from xla_dialect.runtime.observation import Observer
 from xla_dialect.runtime.self_checking import CHECK_CALLS, OBSERVATIONS, require_check
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import TokenType
-from xla_dialect.violations import place_of
+from xla_dialect.violations import located_error, place_of
 from xla_dialect.xdsl.creation import location_at
 
 if TYPE_CHECKING:

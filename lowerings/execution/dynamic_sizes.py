@@ -23,8 +23,7 @@ from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.expand.dynamic_dimensions.xla_expand_dynamic_dimensions import RUN_TIME_CHECKS
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.literals.arrays import Array
-from xla_dialect.runtime.errors import OperationError
-from xla_dialect.violations import place_of
+from xla_dialect.violations import OperationError, place_of
 
 _SIZE = ArraySpec.of("s32")
 

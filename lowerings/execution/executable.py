@@ -30,7 +30,7 @@ from lowerings.execution.signature import Signature
 from lowerings.runtime import parallel_functions
 from lowerings.targets.llvm.interface import THREADS
 from xla_dialect.devices.process_grid import Host, Process, ProcessGrid
-from xla_dialect.numpy_types import Array, require_rank
+from xla_dialect.element_types import Array, require_rank
 
 if TYPE_CHECKING:
     from lowerings.execution.callbacks import Callbacks

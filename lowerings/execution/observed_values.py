@@ -29,10 +29,10 @@ from xla_dialect.literals.arrays import dense_to_numpy, from_numpy
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.tuples import TupleOp
-from xla_dialect.runtime.errors import located_error
 from xla_dialect.runtime.observation import Observer
 from xla_dialect.runtime.self_checking import CHECK_CALLS, OBSERVATIONS, call_check, require_check
 from xla_dialect.types import tuple_elements
+from xla_dialect.violations import located_error
 from xla_dialect.xdsl.traversal import operations_in
 
 AnyArray = NDArray[Any]

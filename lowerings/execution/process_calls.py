@@ -20,9 +20,9 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, Value, flatten_results
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous, collectives, random, transfers
+from xla_dialect.ops.asynchronous import as_one
+from xla_dialect.ops.collectives import CollectiveOp, GroupedOp
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.ops.open_contexts import as_one
-from xla_dialect.ops.process_groups import CollectiveOp, GroupedOp
 from xla_dialect.reference.collectives import (
     CollectiveFunctions,
     Write,
@@ -35,9 +35,8 @@ from xla_dialect.reference.collectives import (
 from xla_dialect.reference.interpreter import prepared, run
 from xla_dialect.reference.random import RandomFunctions
 from xla_dialect.reference.transfers import TransferFunctions, as_item, of_item, received
-from xla_dialect.runtime.arguments import nest_arguments
 from xla_dialect.runtime.custom_calls import CustomCallFunction, CustomCallLibrary
-from xla_dialect.runtime.options import RunOptions
+from xla_dialect.runtime.runs import RunOptions, nest_arguments
 
 Types: TypeAlias = Sequence[Attribute]
 

@@ -13,7 +13,7 @@ from lowerings.execution.arrays import from_argument, wrong_count
 from lowerings.execution.signature import Signature
 from xla_dialect.devices.process_grid import Host, Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.numpy_types import Array
+from xla_dialect.element_types import Array
 
 if TYPE_CHECKING:
     from lowerings.execution.profile import Profile

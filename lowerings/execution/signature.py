@@ -8,8 +8,7 @@ from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING
 
-from xla_dialect.element_types import BY_NAME
-from xla_dialect.numpy_types import NUMPY_TYPES, DType
+from xla_dialect.element_types import BY_NAME, NUMPY_TYPES, DType
 from xla_dialect.shapes.size_arithmetic import DynamicSize
 
 if TYPE_CHECKING:

@@ -27,12 +27,12 @@ from lowerings.interpreter.cf import JUMPS, TERMINATORS, Jump
 from lowerings.interpreter.elements import element_of
 from lowerings.interpreter.errors import IterationLimitReached
 from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.element_types import require_rank
 from xla_dialect.extensions import INTERPRETER, failures, loadable_extensions
 from xla_dialect.literals.arrays import MEMORY_LIMIT, Array, MemoryLimitError
-from xla_dialect.numpy_types import require_rank
-from xla_dialect.runtime.errors import OperationError, located_error
 from xla_dialect.runtime.limits import Deadline, TimeLimitReached
-from xla_dialect.runtime.memory import COUNTED_BYTES, MemoryMeter
+from xla_dialect.runtime.runs import COUNTED_BYTES, MemoryMeter
+from xla_dialect.violations import OperationError, located_error
 from xla_dialect.xdsl.dominance import reverse_postorder
 from xla_dialect.xdsl.traversal import deep_recursion
 

@@ -19,9 +19,9 @@ from xdsl.ir import Attribute
 from lowerings.interpreter.elements import Element, Number, element_of, require_inside
 from lowerings.interpreter.errors import UndefinedBehavior
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.element_types import require_rank
 from xla_dialect.layouts.type_layouts import row_major_strides
 from xla_dialect.literals.arrays import Array
-from xla_dialect.numpy_types import require_rank
 
 _EXACT_OVERLAP_WORK = 1 << 14
 """How long to look for a common element of two views whose extents overlap."""

@@ -27,10 +27,10 @@ from xdsl.ir import Attribute, Block, Operation
 
 from xla_dialect.analysis.computations import lacks_tokens, with_tokens
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.runtime.errors import located_error
 from xla_dialect.runtime.self_checking import OBSERVATIONS
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import without_layout
+from xla_dialect.violations import located_error
 from xla_dialect.xdsl.creation import create
 
 CUSTOM_CALL = "custom_call"

@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.layouts.memory_order import MemoryOrder, sizes_of
-from xla_dialect.data_flow import DataFlowEdge
 from xla_dialect.dimensions import (
     RESULT,
+    DataFlowEdge,
     Dimension,
     DimensionRelations,
     Numbering,

@@ -23,7 +23,7 @@ from lowerings.layouts.movement import (
     movers,
     orders_that_agree,
 )
-from xla_dialect.data_flow import OpOperand
+from xla_dialect.dimensions import OpOperand
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ReturnOp

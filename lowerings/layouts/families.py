@@ -22,8 +22,7 @@ from lowerings.layouts.expansion import ExpandFunction, Expansion, Placed
 from lowerings.layouts.memory_order import MemoryOrder, canonical, reshaped, sizes_of
 from lowerings.layouts.orders import dot_result_order, is_free_reshape, renamed_order
 from xla_dialect import ops
-from xla_dialect.data_flow import OpOperand, terminator
-from xla_dialect.dimensions import Traversal
+from xla_dialect.dimensions import OpOperand, Traversal, terminator
 from xla_dialect.literals.arrays import from_numpy, to_numpy
 from xla_dialect.op import Ints, XlaOp, decode
 from xla_dialect.types import is_array

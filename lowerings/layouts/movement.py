@@ -27,7 +27,7 @@ from lowerings.layouts.orders import (
     reshaped_order,
 )
 from xla_dialect import ops
-from xla_dialect.data_flow import OpOperand
+from xla_dialect.dimensions import OpOperand
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.types import Array, byte_size, is_array
 

@@ -9,8 +9,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
 from xla_dialect.ops import custom_calls as calls
-from xla_dialect.ops.collectives import PartitionIdOp
-from xla_dialect.ops.process_groups import CollectiveOp
+from xla_dialect.ops.collectives import CollectiveOp, PartitionIdOp
 from xla_dialect.ops.transfers import KEPT_IN
 from xla_dialect.sharding.attributes import MESHES, SHARDING
 from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr, HloShardingKind

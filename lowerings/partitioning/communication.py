@@ -16,8 +16,8 @@ from lowerings.partitioning.trip_counts import trip_count
 from xla_dialect.devices.replica_groups import MeshGroups, ReplicaGroups
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import collectives as ops
+from xla_dialect.ops.collectives import GroupedOp, process_counts
 from xla_dialect.ops.control_flow import CallOp, ConditionalOp, WhileOp
-from xla_dialect.ops.process_groups import GroupedOp, process_counts
 from xla_dialect.types import flatten
 from xla_dialect.violations import place_of
 

@@ -8,7 +8,7 @@ from lowerings.partitioning.mesh_atoms import MeshAtoms
 from lowerings.partitioning.reshard_steps import Spread
 from lowerings.partitioning.resharding import plan
 from lowerings.partitioning.trip_counts import trip_count
-from xla_dialect.data_flow import DataFlowEdge, terminator
+from xla_dialect.dimensions import DataFlowEdge, terminator
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import WhileOp
 from xla_dialect.ops.data_movement import DynamicSliceOp

@@ -40,7 +40,7 @@ from xla_dialect.sharding.attributes import SHARDING_RULE, ShardingRuleAttr
 from xla_dialect.sharding.sharding_rule import ShardingRule
 from xla_dialect.spelling import SpellingError
 from xla_dialect.types import Array, extents
-from xla_dialect.verification.verify import fault_of_rule
+from xla_dialect.verification import fault_of_rule
 from xla_dialect.violations import described
 from xla_dialect.xdsl.traversal import operands_of
 

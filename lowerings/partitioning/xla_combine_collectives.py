@@ -18,8 +18,7 @@ from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.options import require_at_least
 from lowerings.simplify.purity import is_pure
 from xla_dialect.op import XlaOp
-from xla_dialect.ops.collectives import AllGatherOp, AllReduceOp, ReduceScatterOp
-from xla_dialect.ops.process_groups import CollectiveOp
+from xla_dialect.ops.collectives import AllGatherOp, AllReduceOp, CollectiveOp, ReduceScatterOp
 from xla_dialect.ops.reduction import only_operation
 from xla_dialect.types import Array, sizes_of
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses

@@ -27,7 +27,7 @@ from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.levels import UNLOWERED
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp
-from xla_dialect.ops.process_groups import process_counts
+from xla_dialect.ops.collectives import process_counts
 from xla_dialect.ops.transfers import KEPT_IN
 from xla_dialect.sharding.array_sharding import Sharding, Shardings
 from xla_dialect.sharding.attributes import (

@@ -31,7 +31,7 @@ from lowerings.partitioning.resharding import is_annotation, is_reshard, plan, r
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.levels import UNLOWERED
 from xla_dialect.analysis.manual_borders import ManualBorder, located_border
-from xla_dialect.data_flow import terminator
+from xla_dialect.dimensions import terminator
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import WhileOp
 from xla_dialect.sharding.attributes import (

@@ -27,8 +27,8 @@ from lowerings.rewriting.levels import UNLOWERED
 from xla_dialect.analysis.manual_borders import located_border
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp
+from xla_dialect.ops.collectives import process_counts, set_process_counts
 from xla_dialect.ops.data_movement import CopyOp
-from xla_dialect.ops.process_groups import process_counts, set_process_counts
 from xla_dialect.shapes.size_arithmetic import ceil_div
 from xla_dialect.sharding.attributes import MESHES, SHARDING, SHARDING_RULE, set_function_shardings
 from xla_dialect.types import Array, array

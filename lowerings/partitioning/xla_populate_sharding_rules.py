@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 
 from lowerings.partitioning.op_rules import rule_of
 from lowerings.rewriting.levels import UNLOWERED
-from xla_dialect.data_flow import DataFlowEdge
+from xla_dialect.dimensions import DataFlowEdge
 from xla_dialect.op import XlaOp
 from xla_dialect.xdsl.traversal import operations_in
 

@@ -31,7 +31,7 @@ from xla_dialect.sharding.attributes import (
     set_result_shardings,
 )
 from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.verification.verify import ShardingFault, verify_shardings
+from xla_dialect.verification import ShardingFault, verify_shardings
 from xla_dialect.violations import described
 from xla_dialect.xdsl.traversal import operations_in
 

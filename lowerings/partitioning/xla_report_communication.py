@@ -13,7 +13,7 @@ from lowerings.partitioning.communication import CommunicationReport, communicat
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.levels import UNLOWERED
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.ops.process_groups import process_counts
+from xla_dialect.ops.collectives import process_counts
 
 
 @dataclass(frozen=True)

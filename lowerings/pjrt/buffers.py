@@ -34,7 +34,7 @@ from lowerings.pjrt.c_api import (
 from lowerings.pjrt.client import DEVICES, MEMORIES, MemorySpace
 from lowerings.pjrt.events import event_of, failed, lend
 from lowerings.pjrt.functions import PluginError, characters, implements, numbers, text
-from xla_dialect.numpy_types import NUMPY_TYPES, Array, DType
+from xla_dialect.element_types import NUMPY_TYPES, Array, DType
 
 _NUMBERS = {name: number for number, name in enumerate(ELEMENT_TYPES)}
 

@@ -26,7 +26,7 @@ from lowerings.pjrt.events import interruption
 from lowerings.pjrt.executables import LoadedProgram
 from lowerings.pjrt.functions import Interrupted, PluginError, implements, numbers, pointers
 from lowerings.pjrt.programs import LOADED
-from xla_dialect.numpy_types import Array
+from xla_dialect.element_types import Array
 
 if TYPE_CHECKING:
     from lowerings.pjrt.shardings import ArrayDivision

@@ -29,8 +29,7 @@ from lowerings.targets.stablehlo import StableHloTarget
 from xla_dialect.devices.replica_groups import ListedGroups, ReplicaGroupsAttr
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry import ENTRY_SYMBOL
-from xla_dialect.ops.collectives import AllGatherOp
-from xla_dialect.ops.process_groups import GroupedOp
+from xla_dialect.ops.collectives import AllGatherOp, GroupedOp
 from xla_dialect.types import Array
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
 from xla_dialect.xdsl.traversal import operations_in

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from lowerings.driver.collector import collector_paused
 from lowerings.reduction.reductions import REDUCTIONS, Edit, Reduction
 from xla_dialect.mlir_text import print_mlir
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 from xla_dialect.xdsl.traversal import operations_in
 
 Test = Callable[[ModuleOp], bool]

@@ -20,7 +20,7 @@ from lowerings.scheduling.script import Script
 from lowerings.scheduling.structured_steps import STRUCTURED_STEPS
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.mlir_text import read_mlir
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 from xla_dialect.xdsl.traversal import operations_in
 
 

@@ -36,7 +36,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous, collectives, operations_of, random, transfers
-from xla_dialect.self_checking.interpreter import RunParallelOp
+from xla_dialect.self_checking import RunParallelOp
 from xla_dialect.shapes.size_arithmetic import is_dynamic
 from xla_dialect.types import flatten, is_array, sizes_of
 from xla_dialect.xdsl.traversal import inventory, operations_in

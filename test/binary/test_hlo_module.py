@@ -15,7 +15,7 @@ from lowerings.driver.program import load_program
 from tools import xla_run
 from xla_dialect.binary import BinaryError, read_snapshot
 from xla_dialect.binary.hlo_module import ELEMENT_TYPES
-from xla_dialect.numpy_types import NUMPY_TYPES
+from xla_dialect.element_types import NUMPY_TYPES
 from xla_dialect.types import ELEMENT_TYPES as TYPES
 
 TESTS = Path(__file__).parents[1]

@@ -13,8 +13,8 @@ from xdsl.utils.exceptions import VerifyException
 from lowerings.driver.program import parse_program
 from tools.input_text import split_chunks
 from xla_dialect.attributes import SpelledAttribute
-from xla_dialect.dialect import XLA
 from xla_dialect.op import XlaOp, decode
+from xla_dialect.ops import XLA
 from xla_dialect.ops.data_movement import PadOp, TransposeOp
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples").glob("*.mlir"))

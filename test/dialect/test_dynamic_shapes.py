@@ -30,7 +30,7 @@ from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp, GetDimensionSizeOp,
 from xla_dialect.ops.elementwise import AddOp, ClampOp, CompareOp, IsFiniteOp, NegateOp, SelectOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.types import BY_NAME, array, compatible, spell
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 S32 = "s32[]"
 

@@ -11,8 +11,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from xla_dialect.dialect import XLA
 from xla_dialect.layout import COMBINE, Layout, LayoutAttr, LayoutError
+from xla_dialect.ops import XLA
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.types import BY_NAME, array
 from xla_dialect.xdsl.text import MlirParser, MlirPrinter

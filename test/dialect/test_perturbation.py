@@ -18,7 +18,7 @@ from xla_dialect import types
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import check_memory, flatten_results, numpy_dtype
 from xla_dialect.reference import run
-from xla_dialect.verification.verify import InvalidProgram, verify
+from xla_dialect.verification import InvalidProgram, verify
 
 NAMES = sorted(examples())
 MEMORY_LIMIT = 1 << 20

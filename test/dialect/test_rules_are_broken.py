@@ -22,7 +22,7 @@ from tools.rules import INHERITED, LABEL, own_labels, stating_bases
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE, OPERATIONS
 from xla_dialect.types import as_array
-from xla_dialect.verification.verify import violations
+from xla_dialect.verification import violations
 
 FOLDER = Path(__file__).parent
 
@@ -72,7 +72,7 @@ STATED = {rule for op in OPERATIONS for rule in rules(op, OWN_RULE)}
 ALLOWED = {rule for op in OPERATIONS for rule in rules(op, LABEL) | inherited(op)}
 BROKEN = {row for path in FOLDER.glob("*.mlir") for row in broken_in(path)}
 NUMBERED = {row for row in BROKEN if LABEL.fullmatch(f"({row[1]})")}
-# The rules about groups stand in `process_groups`, for all collectives.
+# The rules about groups stand in `ops/collectives.py`, for all collectives.
 GROUPS = {row for row in BROKEN if row[1].startswith("RG")}
 
 

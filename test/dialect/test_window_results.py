@@ -12,8 +12,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import ConvolutionOp
 from xla_dialect.ops.elementwise import AddOp, CompareOp
 from xla_dialect.ops.reduction import MapOp, ReduceWindowOp, SelectAndScatterOp
-from xla_dialect.shapes.convolution_labels import ConvolutionLabels
-from xla_dialect.shapes.window import Window
+from xla_dialect.shapes.window import ConvolutionLabels, Window
 from xla_dialect.spelling import SpellingError
 from xla_dialect.types import spell
 

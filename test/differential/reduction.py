@@ -10,7 +10,7 @@ from differential.judging import Executor, differences
 from differential.rewriting import operations, resize, without
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import element_type_of
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 
 @dataclass(frozen=True)

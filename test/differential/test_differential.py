@@ -18,7 +18,7 @@ from differential.judging import Executor
 from differential.reduction import failure_of, reduced
 from differential.rewriting import operations
 from xla_dialect.literals.arrays import element_type_of
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 QEMU_FAULT = "qemu before 8.0 cannot execute vfcvt.rtz"
 IN_A_BLOCK = 10

@@ -13,7 +13,7 @@ from lowerings.execution.process_calls import run_on_reference
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.reference import run, run_replicated
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 if has_jax():
     import jax

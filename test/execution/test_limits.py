@@ -14,7 +14,7 @@ from lowerings.execution.arrays import OutOfMemory
 from tools import xla_run
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.runtime.limits import TimeLimitReached, physical_memory
-from xla_dialect.runtime.memory import MemoryMeter
+from xla_dialect.runtime.runs import MemoryMeter
 
 WHILE = """HloModule m
 body {

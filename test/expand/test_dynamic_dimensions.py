@@ -24,7 +24,7 @@ from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.reference import run
 from xla_dialect.shapes.size_arithmetic import DynamicSize
 from xla_dialect.types import element_name, sizes_of
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 Arrays = Sequence[np.ndarray[Any, Any]]
 ROUNDED = ("convolution", "batch-norm", "cholesky", "triangular-solve", "fft", "dot", "product")

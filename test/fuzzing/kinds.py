@@ -33,7 +33,7 @@ from lowerings.execution.arrays import ArgumentError
 from tools import xla_layout, xla_opt, xla_run
 from tools.array_spec import AnyArray, ArraySpecError, as_parameter, load_arrays
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 EXAMPLES = 50
 """Inputs of one seed, where one takes milliseconds."""

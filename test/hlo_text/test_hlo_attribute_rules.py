@@ -11,7 +11,7 @@ import pytest
 
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text import print_hlo, read_hlo
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 COMPUTATIONS = """add {
   a = f32[] parameter(0)

@@ -10,7 +10,7 @@ from lowerings.driver.context import make_context
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.mlir_text import read_mlir
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 if has_jax():
     from xla_cpu import hlo_module

@@ -10,7 +10,7 @@ import pytest
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text import HloImportError, HloSyntaxError, read_hlo
 from xla_dialect.mlir_text import print_mlir
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 MARK = "@@"
 

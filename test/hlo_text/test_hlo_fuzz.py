@@ -23,7 +23,7 @@ from xla_dialect.hlo_text import HloPrintError, print_hlo, read_hlo
 from xla_dialect.hlo_text.opcodes import OPCODES
 from xla_dialect.hlo_text.uninterpreted import UNINTERPRETED
 from xla_dialect.types import ELEMENT_TYPES
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 TEXTS = [

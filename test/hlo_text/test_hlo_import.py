@@ -17,7 +17,7 @@ from xdsl.ir import Operation
 from lowerings.driver.context import make_context
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.mlir_text import print_mlir
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 from xla_dialect.xdsl.text import MlirParser
 
 PROGRAMS = sorted((Path(__file__).parents[1] / "programs").glob("*.hlo"))

@@ -15,7 +15,7 @@ from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text import print_hlo, read_hlo
 from xla_dialect.mlir_text import print_mlir, read_mlir
 from xla_dialect.stablehlo.writing import print_stablehlo
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 X = np.array([[1, -2, 3], [4, 5, -6]], np.float32)
 Y = np.array([[0.5, 1], [2, -3], [1, 0]], np.float32)

@@ -20,7 +20,7 @@ from xla_dialect.builder import XlaBuilder
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text import print_hlo, read_hlo
 from xla_dialect.mlir_text import print_mlir
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 if has_jax():
     from xla_cpu import hlo_module

@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp
 
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.types import spell
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 if has_jax():
     import jax

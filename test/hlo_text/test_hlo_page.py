@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text import print_hlo, read_hlo
 from xla_dialect.mlir_text import print_mlir
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 PAGE = (Path(__file__).parents[2] / "docs" / "hlo_text.md").read_text(encoding="utf-8")
 BLOCKS: list[tuple[str, str]] = re.findall(r"^```(\w+)\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)

@@ -18,7 +18,7 @@ from tools.examples import examples
 from xla_dialect.hlo_text import HloPrintOptions, print_hlo, read_hlo
 from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.reference import run
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 EVERYTHING = (Path(__file__).parent / "inputs" / "everything.txt").read_text()
 STORED = sorted((Path(__file__).parents[1] / "programs").glob("*.hlo"))

@@ -18,7 +18,7 @@ from xla_dialect.hlo_text.attributes import (
 from xla_dialect.hlo_text.opcodes import OPCODES
 from xla_dialect.hlo_text.uninterpreted import DEFAULT, UNINTERPRETED
 from xla_dialect.sharding.hlo_sharding import HloShardingAttr
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 if has_jax():
     from xla_cpu import hlo_module

@@ -13,9 +13,8 @@ from lowerings.driver.context import make_context
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.mlir_text import print_mlir
-from xla_dialect.shapes.convolution_labels import ConvolutionLabelsAttr
-from xla_dialect.shapes.window import Window, WindowAttr
-from xla_dialect.verification.verify import verify
+from xla_dialect.shapes.window import ConvolutionLabelsAttr, Window, WindowAttr
+from xla_dialect.verification import verify
 from xla_dialect.xdsl.text import MlirParser
 
 OPERANDS: Operands = {

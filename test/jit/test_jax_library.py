@@ -20,9 +20,9 @@ from lowerings.execution.process_calls import LIBRARIES
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.reference import run_replicated
-from xla_dialect.runtime.arguments import nest_arguments
+from xla_dialect.runtime.runs import nest_arguments
 from xla_dialect.stablehlo import read_stablehlo
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 if has_jax():
     import jax

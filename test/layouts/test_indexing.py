@@ -13,7 +13,7 @@ from layouts_by_hand import PADDING, laid_out, memory_by_hand, orders, shape, ty
 from specification_tables import numbers, table
 
 from xla_dialect.layout import Layout, LayoutError
-from xla_dialect.layouts.indexing import linear_index, multidimensional_indices
+from xla_dialect.layouts.physical_order import linear_index, multidimensional_indices
 from xla_dialect.layouts.type_layouts import layout_of
 from xla_dialect.types import Array, sizes_of
 

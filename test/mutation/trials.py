@@ -52,7 +52,7 @@ def in_child(job: dict[str, Any]) -> Any:
 
 
 UNCHANGED = (
-    *("llvmlite", "numpy", "xdsl.universe", "xla_dialect.builder", "xla_dialect.dialect"),
+    *("llvmlite", "numpy", "xdsl.universe", "xla_dialect.builder", "xla_dialect.ops"),
     *("xla_dialect.hlo_text", "xla_dialect.reference.interpreter", "xla_dialect.stablehlo"),
 )
 """What takes time to load, and is never changed."""

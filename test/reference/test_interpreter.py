@@ -25,9 +25,9 @@ from xla_dialect.ops.creation import IotaOp
 from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.reference import ReferenceInterpreter, register_reference, run
-from xla_dialect.runtime.arguments import nest_arguments
-from xla_dialect.runtime.errors import OperationError
+from xla_dialect.runtime.runs import nest_arguments
 from xla_dialect.types import array
+from xla_dialect.violations import OperationError
 
 PAIR = numbers("f32", [1, 2])
 

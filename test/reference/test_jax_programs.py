@@ -12,7 +12,7 @@ from sweeps import each_or_full
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.literals.arrays import flatten_results, numpy_dtype
 from xla_dialect.reference import run
-from xla_dialect.runtime.arguments import nest_arguments
+from xla_dialect.runtime.runs import nest_arguments
 from xla_dialect.types import BY_NAME, ElementClass
 
 if has_jax():

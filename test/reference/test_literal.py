@@ -8,6 +8,7 @@ from small_programs import numbers, same, shape
 from xdsl.dialects.builtin import ArrayAttr, BytesAttr, DenseIntOrFPElementsAttr, StringAttr, f80
 
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.element_types import spell_array
 from xla_dialect.literals.arrays import (
     MemoryLimitError,
     bits_of,
@@ -19,7 +20,6 @@ from xla_dialect.literals.arrays import (
     numpy_dtype,
     to_numpy,
 )
-from xla_dialect.numpy_types import spell_array
 from xla_dialect.types import ELEMENT_TYPES, ElementType
 
 

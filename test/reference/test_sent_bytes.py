@@ -8,7 +8,7 @@ from hlo_programs import hlo, module_of
 from sent_bytes import Sent, count_sent
 
 from xla_dialect.devices.process_grid import PIECES_FROM, Exchange, Process, ProcessGrid
-from xla_dialect.ops.process_groups import CollectiveOp
+from xla_dialect.ops.collectives import CollectiveOp
 from xla_dialect.reference.collectives import CollectiveFunctions
 
 MEGABYTE = 1 << 20

@@ -13,7 +13,7 @@ from peers import has_jax
 from small_programs import numbers, same
 from sweeps import each_or_full
 
-from xla_dialect.analysis.comparators import sort_keys
+from xla_dialect.analysis.computations import sort_keys
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.ops.sorting import SortOp

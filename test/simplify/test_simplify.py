@@ -25,7 +25,7 @@ from xla_dialect.literals.arrays import flatten_results, numpy_dtype
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.reference import run
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 INTEGERS = [e.name for e in ELEMENT_TYPES if e.element_class & ElementClass.INTEGER]
 SIGNED = [name for name in INTEGERS if name.startswith("s")]

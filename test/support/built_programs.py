@@ -12,7 +12,7 @@ from xla_dialect.builder import XlaBuilder
 from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.mlir_text import print_mlir, read_mlir
 from xla_dialect.reference import run
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 
 def build(body: Callable[..., Any], *arguments: Any) -> ModuleOp:

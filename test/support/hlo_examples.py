@@ -10,9 +10,9 @@ from peers import has_jax
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.literals.arrays import element_type_of, flatten_results
 from xla_dialect.reference import run
-from xla_dialect.runtime.arguments import nest_arguments
+from xla_dialect.runtime.runs import nest_arguments
 from xla_dialect.types import element_name
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 if has_jax():
     import jax

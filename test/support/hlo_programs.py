@@ -20,7 +20,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.reference import run_replicated
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 FILE = "program.hlo"
 

@@ -22,7 +22,7 @@ from xla_dialect.reference.interpreter import run, run_replicated
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import parameter_shardings, returned_shardings
 from xla_dialect.types import Array
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 Arrays = Sequence[Any]
 Run = Callable[[ModuleOp, Sequence[Arrays]], Sequence[Arrays]]

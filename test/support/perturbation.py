@@ -39,9 +39,8 @@ from xla_dialect.ops.asynchronous import AsyncUpdateOp, DoneOp
 from xla_dialect.ops.transfers import TransferDoneOp
 from xla_dialect.ops.tuples import TupleOp
 from xla_dialect.reference import run
-from xla_dialect.shapes.convolution_labels import ConvolutionLabels, ConvolutionLabelsAttr
 from xla_dialect.shapes.size_arithmetic import DynamicSize
-from xla_dialect.shapes.window import Window, WindowAttr
+from xla_dialect.shapes.window import ConvolutionLabels, ConvolutionLabelsAttr, Window, WindowAttr
 from xla_dialect.types import ELEMENT_TYPES, TokenType
 
 # Around every bound: of lists, of sizes, of s32, and of 64 bits.

@@ -6,7 +6,7 @@ from typing import Any
 from peers import has_jax
 
 from xla_dialect.hlo_text import print_hlo, read_hlo
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 if has_jax():
     # No stubs: the reader and the printer of XLA itself.

@@ -25,7 +25,7 @@ from xla_dialect.devices.process_grid import (
 )
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.ops import asynchronous, collectives
-from xla_dialect.ops.process_groups import CollectiveOp
+from xla_dialect.ops.collectives import CollectiveOp
 from xla_dialect.reference.collectives import CollectiveFunctions
 
 _FOLDED = (

@@ -22,9 +22,9 @@ from lowerings.rewriting.conversion import ConversionBuilder, ConversionPass, co
 from lowerings.universe import toolkit_universe
 from tools.crash_reproducer import Reproducer
 from tools.xla_opt import main
+from xla_dialect.constraints import with_elements
 from xla_dialect.ops.data_movement import TransposeOp
 from xla_dialect.ops.elementwise import AddOp, NegateOp
-from xla_dialect.rules.constraints import with_elements
 
 LENGTH = 150
 """How many operations the program has: all of them are more than a screen."""

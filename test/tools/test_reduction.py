@@ -43,7 +43,7 @@ from tools.reduce.interestingness import (
 )
 from tools.reduce.regression_test import spec_of
 from xla_dialect.mlir_text import print_mlir
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 PROGRAM = """
 HloModule faults

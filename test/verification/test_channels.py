@@ -10,7 +10,7 @@ from xla_dialect.hlo_text import read_hlo
 from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.reference import run, run_programs
 from xla_dialect.reference.interpreter import Program
-from xla_dialect.verification.verify import InvalidProgram, verify
+from xla_dialect.verification import InvalidProgram, verify
 
 HEAD = "  x = f32[2] parameter(0)\n  t = token[] after-all()\n"
 ROOT = "  ROOT y = f32[2] copy(x)"

@@ -5,7 +5,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.driver.context import make_context
 from xla_dialect.mlir_text import MlirSyntaxError, read_mlir
-from xla_dialect.verification.verify import InvalidProgram, verify
+from xla_dialect.verification import InvalidProgram, verify
 
 FILE = "program.mlir"
 

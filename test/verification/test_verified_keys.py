@@ -13,7 +13,7 @@ from xdsl.traits import IsTerminator
 
 from lowerings.driver.context import make_context
 from xla_dialect.op import XlaOp
-from xla_dialect.verification.verify import VERIFIED_BY_KEY, Decided, decided_by_key
+from xla_dialect.verification import VERIFIED_BY_KEY, Decided, decided_by_key
 
 # What an operation does not have in common with others of its types and attributes.
 AROUND = {

@@ -25,7 +25,7 @@ from xla_dialect.hlo_text import print_hlo, read_hlo
 from xla_dialect.reference import run
 from xla_dialect.stablehlo import read_stablehlo
 from xla_dialect.stablehlo.writing import print_stablehlo
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 
 from ..alternating_turns import Call, alternate
 from ..stored_programs import StoredProgram, stored_programs

@@ -35,7 +35,7 @@ from lowerings.targets.llvm.machine import host
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.literals.arrays import Array
-from xla_dialect.ops.process_groups import process_counts
+from xla_dialect.ops.collectives import process_counts
 from xla_dialect.runtime.observation import Observer
 
 from ..reporting import one_line

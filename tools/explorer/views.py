@@ -20,7 +20,7 @@ from lowerings.partitioning.communication import communication_of
 from lowerings.tensors.linalg_plan_fusion import fusion_remarks
 from xla_dialect.layouts.type_layouts import human_string_with_layout
 from xla_dialect.op import XlaOp
-from xla_dialect.ops.process_groups import process_counts
+from xla_dialect.ops.collectives import process_counts
 from xla_dialect.xdsl.traversal import operations_in
 
 from ..layout_drawing import drawing

@@ -18,7 +18,7 @@ from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.layouts.type_layouts import human_string_with_layout
 from xla_dialect.stablehlo.reader import errors_of_stablehlo
 from xla_dialect.types import TokenType
-from xla_dialect.verification.verify import violations
+from xla_dialect.verification import violations
 from xla_dialect.violations import place_of
 from xla_dialect.xdsl.traversal import operations_in
 

@@ -12,10 +12,10 @@ from xdsl.dialects.builtin import ModuleOp, TensorType, TupleType
 from xdsl.ir import Attribute, Block, Operation, SSAValue, TypeAttribute
 from xdsl.utils.exceptions import VerifyException
 
+from xla_dialect.constraints import results_follow
 from xla_dialect.op import Types, XlaOp, undeclared
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
-from xla_dialect.rules.constraints import results_follow
 from xla_dialect.types import Array, flatten, float_types, tuple_elements, with_floats
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.traversal import AttributeMemo, inventory, operands_of, operations_in

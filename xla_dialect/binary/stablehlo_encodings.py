@@ -73,7 +73,7 @@ from xla_dialect.binary.encodings import (
     write_dense,
 )
 from xla_dialect.op import decode
-from xla_dialect.shapes.convolution_labels import ConvolutionLabels
+from xla_dialect.shapes.window import ConvolutionLabels
 from xla_dialect.sharding.sharding_rule import SECTIONS, factor_name
 from xla_dialect.stablehlo.attributes import (
     FIELDS,

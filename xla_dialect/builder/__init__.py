@@ -37,8 +37,8 @@ says which one does not hold and points at the line of the call.
   gives one value, a sequence of operands gives a tuple of values.
 """
 
+from xla_dialect.builder.arguments import BuildError
 from xla_dialect.builder.array_methods import DotDimensionNumbers, PaddingDimension
-from xla_dialect.builder.caller import BuildError
 from xla_dialect.builder.communication import ChannelHandle
 from xla_dialect.builder.recorder import Computation, XlaComputation, XlaValue
 from xla_dialect.builder.xla_builder import XlaBuilder

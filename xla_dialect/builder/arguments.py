@@ -1,5 +1,5 @@
 """
-What callers of the builder give: constants, types, properties and windows, as they may spell them.
+What callers of the builder give, as they may spell it, and errors that point at their lines.
 
 Arguments of a wrong Python type are found by the annotations of a method once a call has failed: a
 call that succeeds is not slowed down by checks, and the signature is the one place that says what a
@@ -9,12 +9,17 @@ method takes.
 from __future__ import annotations
 
 import inspect
+import linecache
+import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, wraps
+from itertools import islice
 from numbers import Complex, Real
 from operator import index
+from pathlib import Path
 from reprlib import repr as shortened
-from types import UnionType
+from types import FrameType, UnionType
 from typing import (
     Any,
     ForwardRef,
@@ -32,7 +37,16 @@ from typing import (
 )
 
 import numpy as np
-from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, FloatAttr, IntegerAttr, TensorType
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DenseArrayBase,
+    FileLineColLoc,
+    FloatAttr,
+    IntAttr,
+    IntegerAttr,
+    StringAttr,
+    TensorType,
+)
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import Attribute
 from xdsl.irdl import AttrConstraint, OptionalDef, VerificationContext
@@ -40,14 +54,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect import attributes, types
 from xla_dialect.attributes import SpelledAttribute
-from xla_dialect.builder.caller import build_error
 from xla_dialect.devices.replica_groups import (
     ListedGroups,
     ReplicaGroupsAttr,
     SourceTargetPairs,
     SourceTargetPairsAttr,
 )
-from xla_dialect.diagnostics import XlaError
+from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.literals.arrays import Array, element_type_of, numpy_dtype
 from xla_dialect.op import PropertyValue, XlaOp
 from xla_dialect.shapes.size_arithmetic import DynamicSize, ceil_div, dilated
@@ -67,6 +80,50 @@ from xla_dialect.types import (
     is_array,
     spell,
 )
+
+_OWN_FOLDER = str(Path(__file__).parents[1]) + os.sep
+
+
+# Locations of operations and errors: the innermost line outside of this package.
+
+
+class BuildError(LocatedError):
+    """A call of the builder that breaks a rule; it points at the line that makes the call."""
+
+
+def build_error(message: str) -> BuildError:
+    """The error at the innermost line outside `xla_dialect` that is being executed."""
+    frame = _caller()
+    if frame is None:
+        return BuildError(message)
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    source_line = linecache.getline(file, line, frame.f_globals)
+    return BuildError(message, file, line, _column(frame, source_line), source_line)
+
+
+def caller_location() -> FileLineColLoc:
+    """The innermost line outside `xla_dialect` that is being executed, column 0."""
+    frame = _caller()
+    file, line = ("<unknown>", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    return FileLineColLoc(StringAttr(file), IntAttr(line), IntAttr(0))
+
+
+def _caller() -> FrameType | None:
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None and frame.f_code.co_filename.startswith(_OWN_FOLDER):
+        frame = frame.f_back
+    return frame
+
+
+def _column(frame: FrameType, source_line: str) -> int:
+    """The column of the call that a frame is in, from 1; 0 if not known."""
+    positions = frame.f_code.co_positions()
+    _, _, offset, _ = next(islice(positions, frame.f_lasti // 2, None), (None,) * 4)
+    if offset is None:
+        return 0
+    # Python counts the bytes of UTF-8.
+    return len(source_line.encode()[:offset].decode(errors="ignore")) + 1
+
 
 Number: TypeAlias = bool | int | float | complex
 """A Python number. Where it stands for a value, it is a constant of the element type around it."""

@@ -27,10 +27,10 @@ from xla_dialect.builder.arguments import (
     as_element_type,
     as_sizes,
     as_type,
+    build_error,
     make_window,
     names_element_type,
 )
-from xla_dialect.builder.caller import build_error
 from xla_dialect.builder.operation_methods import appends
 from xla_dialect.builder.recorder import (
     Computation,
@@ -40,6 +40,7 @@ from xla_dialect.builder.recorder import (
     as_list,
     violated,
 )
+from xla_dialect.constraints import require_same_elements
 from xla_dialect.literals.arrays import from_numpy
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import data_movement as ops
@@ -53,10 +54,8 @@ from xla_dialect.ops.random import RngBitGeneratorOp, RngOp
 from xla_dialect.ops.reduction import MapOp, ReduceOp, ReduceWindowOp, SelectAndScatterOp
 from xla_dialect.ops.sorting import SortOp
 from xla_dialect.ops.tuples import TupleOp
-from xla_dialect.rules.constraints import require_same_elements
-from xla_dialect.shapes.convolution_labels import ConvolutionLabels
 from xla_dialect.shapes.size_arithmetic import Sizes, is_ascending
-from xla_dialect.shapes.window import Window
+from xla_dialect.shapes.window import ConvolutionLabels, Window
 from xla_dialect.types import (
     PRED,
     S32,

@@ -17,10 +17,10 @@ from xla_dialect.builder.arguments import (
     as_array_type,
     as_groups,
     as_type,
+    build_error,
     normalized,
 )
 from xla_dialect.builder.array_methods import Results, Values, scalars
-from xla_dialect.builder.caller import build_error
 from xla_dialect.builder.operation_methods import appends
 from xla_dialect.builder.recorder import Computation, Computations, XlaValue, as_list
 from xla_dialect.op import XlaOp

@@ -10,9 +10,8 @@ from xdsl.dialects.builtin import DictionaryAttr, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Region
 
 from xla_dialect.attributes import CustomCallApiVersion, FusionKind
-from xla_dialect.builder.arguments import TypeLike, as_type, explained, normalized
+from xla_dialect.builder.arguments import TypeLike, as_type, build_error, explained, normalized
 from xla_dialect.builder.array_methods import Results, Values
-from xla_dialect.builder.caller import build_error
 from xla_dialect.builder.operation_methods import appends
 from xla_dialect.builder.recorder import (
     Computation,
@@ -22,9 +21,9 @@ from xla_dialect.builder.recorder import (
     as_list,
     violated,
 )
+from xla_dialect.constraints import as_array, flat_results, signature
 from xla_dialect.ops import control_flow as ops
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.rules.constraints import as_array, flat_results, signature
 from xla_dialect.shapes.size_arithmetic import without
 from xla_dialect.types import PRED, S32, array, compatible, extents, is_scalar, spell
 from xla_dialect.violations import Violation

@@ -23,8 +23,15 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import VariadicDef
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.builder.arguments import Number, all_normalized, as_array, encoded, normalized
-from xla_dialect.builder.caller import build_error, caller_location
+from xla_dialect.builder.arguments import (
+    Number,
+    all_normalized,
+    as_array,
+    build_error,
+    caller_location,
+    encoded,
+    normalized,
+)
 from xla_dialect.dimensions import Numbering
 from xla_dialect.literals.arrays import from_numpy
 from xla_dialect.op import XlaOp

@@ -7,16 +7,15 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import BlockArgument, Region
 
-from xla_dialect.builder.arguments import TypeLike, as_type, explained
+from xla_dialect.builder.arguments import TypeLike, as_type, build_error, caller_location, explained
 from xla_dialect.builder.array_methods import ArrayMethods
-from xla_dialect.builder.caller import build_error, caller_location
 from xla_dialect.builder.communication import CommunicationMethods
 from xla_dialect.builder.control_flow import ControlFlowMethods
 from xla_dialect.builder.operation_methods import OperationMethods, appends
 from xla_dialect.builder.recorder import XlaComputation, XlaValue, function_of
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.tuples import GetTupleElementOp
-from xla_dialect.verification.verify import verify
+from xla_dialect.verification import verify
 from xla_dialect.xdsl.creation import create
 
 

@@ -9,8 +9,7 @@ from xla_dialect.builder.communication import Channel, Context
 from xla_dialect.builder.control_flow import Values
 from xla_dialect.builder.recorder import Computation, Operand, XlaComputation, XlaValue
 from xla_dialect.op import XlaOp
-from xla_dialect.shapes.convolution_labels import ConvolutionLabels
-from xla_dialect.shapes.window import Window
+from xla_dialect.shapes.window import ConvolutionLabels, Window
 ResultsT = TypeVar("ResultsT", bound="XlaValue | tuple[XlaValue, ...]")
 class XlaBuilder:
     """Builds one program, operation by operation; every method appends one and returns its value.

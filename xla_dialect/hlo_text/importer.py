@@ -81,10 +81,9 @@ from xla_dialect.hlo_text.syntax import (
 )
 from xla_dialect.hlo_text.uninterpreted import DEFAULT
 from xla_dialect.op import XlaOp, undeclared
-from xla_dialect.ops.asynchronous import AsyncStartOp, context_start
+from xla_dialect.ops.asynchronous import OPEN, AsyncStartOp, context_start
 from xla_dialect.ops.control_flow import CallOp, ReturnOp
 from xla_dialect.ops.data_movement import ReshapeOp, SliceOp
-from xla_dialect.ops.open_contexts import OPEN
 from xla_dialect.spelling import Excerpt, SpellingError, quoted, suggestion
 from xla_dialect.text.literals import parse_literal
 from xla_dialect.text.shapes import MAX_NESTING, parse_type, spell_entry_layout

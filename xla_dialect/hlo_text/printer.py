@@ -53,7 +53,7 @@ from xla_dialect.hlo_text.normal_form import (
 from xla_dialect.hlo_text.opcodes import Opcode
 from xla_dialect.hlo_text.parser import STACK_FRAME_TABLES
 from xla_dialect.hlo_text.syntax import COMPUTATION_LISTS
-from xla_dialect.ops.process_groups import process_counts
+from xla_dialect.ops.collectives import process_counts
 from xla_dialect.sharding.attributes import MeshAttr, meshes_of
 from xla_dialect.sharding.hlo_sharding import HloShardingAttr
 from xla_dialect.spelling import NoHloSpelling, SpellingError

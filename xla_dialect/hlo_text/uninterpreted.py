@@ -14,8 +14,7 @@ from typing import TypeAlias
 
 from xdsl.ir import Attribute
 
-from xla_dialect.shapes.convolution_labels import ConvolutionLabelsAttr
-from xla_dialect.shapes.window import WindowAttr
+from xla_dialect.shapes.window import ConvolutionLabelsAttr, WindowAttr
 from xla_dialect.sharding.hlo_sharding import HloSharding
 from xla_dialect.spelling import FIELD, Excerpt, Scanner, SpellingError, Tokens
 from xla_dialect.text.lexer import STRING, Lexer

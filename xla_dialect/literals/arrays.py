@@ -22,8 +22,14 @@ from xdsl.ir import Attribute
 
 from xla_dialect import types
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.element_types import ElementClass
-from xla_dialect.numpy_types import NUMPY_TYPES, Array, DType, require_rank, spell_array
+from xla_dialect.element_types import (
+    NUMPY_TYPES,
+    Array,
+    DType,
+    ElementClass,
+    require_rank,
+    spell_array,
+)
 from xla_dialect.shapes.size_arithmetic import DynamicSize
 from xla_dialect.types import BY_TYPE, ELEMENT_TYPES, TokenType
 from xla_dialect.xdsl.dense_literals import LEFT_OUT, is_elided

@@ -1,10 +1,15 @@
-"""All operations of the dialect, by family; a family has the same file name in every folder."""
+"""The `xla` dialect: its operations by family, which has the same file name in every folder."""
 
 from __future__ import annotations
 
 from inspect import isabstract, isclass
 from types import ModuleType
 
+from xdsl.ir import Dialect
+
+from xla_dialect.attributes import ENUM_ATTRIBUTES
+from xla_dialect.devices.replica_groups import ReplicaGroupsAttr, SourceTargetPairsAttr
+from xla_dialect.layout import LayoutAttr
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import (
     asynchronous,
@@ -26,6 +31,9 @@ from xla_dialect.ops import (
     transfers,
     tuples,
 )
+from xla_dialect.shapes.window import ConvolutionLabelsAttr, WindowAttr
+from xla_dialect.sharding.hlo_sharding import HloShardingAttr
+from xla_dialect.types import BufferType, OpaqueType, TokenType
 
 FAMILIES: tuple[ModuleType, ...] = (
     creation,
@@ -80,3 +88,21 @@ BY_OPCODE: dict[str, type[XlaOp]] = {
     if operation is not control_flow.ReturnOp
 }
 """From the HLO opcode to the class; `xla.return` only ends a computation."""
+
+XLA = Dialect(
+    "xla",
+    list(OPERATIONS),
+    [
+        LayoutAttr,
+        TokenType,
+        OpaqueType,
+        BufferType,
+        WindowAttr,
+        ConvolutionLabelsAttr,
+        ReplicaGroupsAttr,
+        SourceTargetPairsAttr,
+        HloShardingAttr,
+        *ENUM_ATTRIBUTES,
+    ],
+)
+"""The dialect as xDSL registers it."""

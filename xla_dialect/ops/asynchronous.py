@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, TupleType, i64
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Attribute, Region, SSAValue, TypeAttribute
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -26,19 +26,24 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from xla_dialect.constraints import flat_results, signature, with_elements
 from xla_dialect.devices.replica_groups import (
     ReplicaGroups,
     SourceTargetPairs,
     SourceTargetPairsAttr,
 )
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.ops.collectives import AllGatherOp, AllReduceOp, CollectivePermuteOp
+from xla_dialect.ops.collectives import (
+    INTEGER,
+    AllGatherOp,
+    AllReduceOp,
+    CollectiveOp,
+    CollectivePermuteOp,
+    GlobalGroupedOp,
+    PermutedSlices,
+)
 from xla_dialect.ops.control_flow import CallOp, ConditionalOp, OptBarrierOp, WhileOp
-from xla_dialect.ops.open_contexts import OPEN, as_one, as_tuple, continued, split_bound
-from xla_dialect.ops.permuted_slices import PermutedSlices
-from xla_dialect.ops.process_groups import INTEGER, CollectiveOp, GlobalGroupedOp
 from xla_dialect.ops.tuples import GetTupleElementOp
-from xla_dialect.rules.constraints import flat_results, signature, with_elements
 from xla_dialect.types import (
     BY_NAME,
     S32,
@@ -53,6 +58,54 @@ from xla_dialect.types import (
     without_layout,
 )
 from xla_dialect.violations import Violation, require
+
+OPEN: Attribute = TupleType(())
+"""The results in a context as long as they are not bound."""
+
+
+def as_one(types: Sequence[Attribute]) -> Attribute:
+    """The only type, or the tuple of them."""
+    return types[0] if len(types) == 1 else as_tuple(types)
+
+
+def split_bound(context: Types, bound: int) -> tuple[Types, Types]:
+    """The context among the operands of an `async_update` or `async_done`, and what it binds."""
+    require(0 <= bound <= len(context), "C3", "binds {} of {} operands", bound, len(context))
+    held = context[: len(context) - bound]
+    require(bool(held), "C1", "there is no context")
+    return held, context[len(held) :]
+
+
+def continued(before: Types, now: Types, late: Types) -> Types:
+    """
+    A context after operands of these types were bound, of which `now` says how many were operands.
+
+    Raises Violation.
+    """
+    bound, growing = tuple_elements(before[0]), tuple_elements(now[0])
+    if bound is None or growing is None:
+        require(not late, "C3", "operands are bound to a context without a tuple of operands")
+        return before
+    operands = late[: max(len(growing) - len(bound), 0)]
+    opened = before[1] == OPEN != now[1]
+    results = now[1] if opened else before[1]
+    buffers = late[len(operands) :]
+    require(
+        not buffers or (opened and all_compatible(flatten(buffers), flatten((results,)))),
+        "C3",
+        "operands {} are bound, but the operands of the context become {} and its results {}",
+        spell_all(late),
+        spell(now[0]),
+        spell(results),
+    )
+    require(len(before) == len(now), "C2", "{} elements become {}", len(before), len(now))
+    return (as_tuple((*bound, *operands)), results, *before[2:])
+
+
+def as_tuple(types: Sequence[Attribute]) -> Attribute:
+    """The tuple of types."""
+    return TupleType(cast("tuple[TypeAttribute, ...]", tuple(types)))
+
 
 U32: Attribute = BY_NAME["u32"].type
 

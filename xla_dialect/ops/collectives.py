@@ -1,4 +1,4 @@
-"""Data that moves between replicas and partitions.
+"""Data that moves between replicas and partitions, and the groups and ids of processes.
 
 (RG1) to (RG6) are the rules of docs/specification/replica_groups.md, (RC1) to (RC4) those of
 docs/specification/computations.md.
@@ -6,11 +6,14 @@ docs/specification/computations.md.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import ClassVar, cast
+from dataclasses import dataclass, replace
+from enum import Enum
+from itertools import takewhile
+from typing import Any, ClassVar, TypeVar, cast
 
-from xdsl.dialects.builtin import StringAttr, TupleType
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, StringAttr, TupleType, i1, i64
 from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     irdl_op_definition,
@@ -25,33 +28,23 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from xla_dialect.constraints import (
+    ArrayOf,
+    as_array,
+    flat_results,
+    require_same_elements,
+    with_elements,
+)
 from xla_dialect.devices.replica_groups import (
     ListedGroups,
     ReplicaGroups,
+    ReplicaGroupsAttr,
     SourceTargetPairs,
     SourceTargetPairsAttr,
 )
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.ops.permuted_slices import PermutedSlices
-from xla_dialect.ops.process_groups import (
-    FALSE,
-    FLAG,
-    INTEGER,
-    CollectiveOp,
-    GlobalGroupedOp,
-    GroupedOp,
-    Ids,
-    require_channel,
-    require_groups,
-)
 from xla_dialect.ops.reduction import require_reducer
-from xla_dialect.rules.constraints import (
-    ArrayOf,
-    flat_results,
-    require_same_elements,
-    with_elements,
-)
 from xla_dialect.shapes.size_arithmetic import (
     UNKNOWN,
     compatible,
@@ -67,12 +60,250 @@ from xla_dialect.types import (
     array,
     flatten,
     is_array,
+    is_scalar,
     sizes_of,
     spell,
     spell_all,
     without_layout,
 )
 from xla_dialect.violations import require
+
+INTEGER = IntegerAttr.constr(type=i64)
+FLAG = IntegerAttr.constr(type=i1)
+FALSE = BoolAttr.from_bool(False)
+ALL = ReplicaGroupsAttr(ListedGroups())
+
+
+class Ids(Enum):
+    """What the ids in groups and pairs stand for (RG5)."""
+
+    REPLICAS = "replicas"
+    """Replicas; every partition has groups of its own."""
+    PARTITIONS = "partitions"
+    """Partitions; every replica has groups of its own."""
+    REPLICAS_OF_ALL_PARTITIONS = "replicas of all partitions"
+    """Replicas; a group takes in all partitions of each."""
+    DEVICES = "devices"
+    """Processes: `replica * number of partitions + partition`."""
+
+
+class CollectiveOp(XlaOp):
+    """An operation that processes carry out together."""
+
+    WITH_CHANNEL: ClassVar[Ids] = Ids.PARTITIONS
+    """The meaning of ids in operations with a channel."""
+
+    channel_id = opt_prop_def(INTEGER)
+
+    @property
+    def channel(self) -> int | None:
+        """The number of the channel, if there is one."""
+        return None if self.channel_id is None else self.channel_id.value.data
+
+    @property
+    def ids(self) -> Ids:
+        """What the ids stand for."""
+        return Ids.REPLICAS if self.channel_id is None else self.WITH_CHANNEL
+
+    def verify_processes(self, replicas: int, partitions: int) -> None:
+        """Checks what depends on how many processes run the module; raises Violation."""
+
+
+class GroupedOp(CollectiveOp):
+    """A collective of groups; an empty list of groups is one group of all."""
+
+    replica_groups = prop_def(ReplicaGroupsAttr, default_value=ALL)
+
+    @property
+    def groups(self) -> ReplicaGroups:
+        """The groups."""
+        return self.replica_groups.data
+
+    def group_sizes(self, replicas: int, partitions: int) -> list[int]:
+        """How many processes each group has, where so many run."""
+        each = partitions if self.ids == Ids.REPLICAS_OF_ALL_PARTITIONS else 1
+        if self.groups.is_empty:
+            return [partitions if self.ids == Ids.PARTITIONS else each * replicas]
+        return [each * len(group) for group in self.groups.expand()]
+
+    def verify_processes(self, replicas: int, partitions: int) -> None:
+        """(RG1): as many ids as processes, or replicas, or partitions."""
+        expected = {
+            Ids.REPLICAS: replicas,
+            Ids.REPLICAS_OF_ALL_PARTITIONS: replicas,
+            Ids.PARTITIONS: partitions,
+            Ids.DEVICES: replicas * partitions,
+        }[self.ids]
+        found = self.groups.id_count
+        require(
+            self.groups.is_empty or expected == 1 or found == expected,
+            "RG1",
+            "{} ids in replica groups {}, there are {} {}",
+            found,
+            self.groups,
+            expected,
+            self.ids.value,
+        )
+
+
+class GlobalGroupedOp(GroupedOp):
+    """A collective of groups that may count processes instead of replicas."""
+
+    WITH_CHANNEL: ClassVar[Ids] = Ids.REPLICAS_OF_ALL_PARTITIONS
+
+    use_global_device_ids = prop_def(FLAG, default_value=FALSE)
+    constrain_layout = prop_def(FLAG, default_value=FALSE)
+
+    @property
+    def ids(self) -> Ids:
+        """What the ids stand for."""
+        return Ids.DEVICES if self.use_global_device_ids.value.data else super().ids
+
+
+def require_channel(channel_id: int | None) -> None:
+    """(RG5): channels are counted from 1."""
+    require(channel_id is None or channel_id > 0, "RG5", "channel_id is {}", channel_id)
+
+
+def require_groups(
+    groups: ReplicaGroups,
+    channel_id: int | None,
+    same_size: str | None,
+    use_global_device_ids: bool = False,
+) -> None:
+    """(RG1) and (RG5); `same_size`: the label of the rule that all groups have one size."""
+    require_channel(channel_id)
+    if use_global_device_ids:
+        require(channel_id is not None, "RG5", "use_global_device_ids without channel_id")
+        require(not groups.is_empty, "RG5", "use_global_device_ids without replica groups")
+    if groups.is_empty:
+        return
+    fault = groups.fault()
+    require(fault is None, "RG1", "replica groups {}: {}", groups, fault)
+    if same_size is not None:
+        require(groups.size is not None, same_size, "replica groups {} differ in size", groups)
+
+
+_COUNTS = (
+    ("xla.replica_count", "mhlo.num_replicas"),
+    ("xla.num_partitions", "mhlo.num_partitions"),
+)
+
+
+def process_counts(module: ModuleOp) -> tuple[int, int]:
+    """The number of replicas and partitions that a module declares, by default 1."""
+    found: list[int] = []
+    for names in _COUNTS:
+        values = [module.attributes.get(name) for name in names]
+        numbers = [
+            cast("IntegerAttr[Any]", value).value.data
+            for value in values
+            if isinstance(value, IntegerAttr)
+        ]
+        found.append(numbers[0] if numbers else 1)
+    return found[0], found[1]
+
+
+def set_process_counts(module: ModuleOp, *counts: int) -> None:
+    """Sets the attributes of a module that give its number of replicas and partitions."""
+    for (name, _), count in zip(_COUNTS, counts, strict=True):
+        module.attributes[name] = IntegerAttr(count, i64)
+
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True)
+class PermutedSlices:
+    """What the operands are, tuples taken apart: inputs, outputs, offsets into both."""
+
+    ranks: tuple[int, ...]
+    """Of each input, and of its output."""
+    copies: int
+    """How many slices of each input go to the target of one source."""
+
+    @staticmethod
+    def of(operands: Sequence[Attribute]) -> PermutedSlices:
+        """
+        Reads it off the types of the operands.
+
+        Raises Violation (C3) for other buffers than pairs of arrays of one element type and rank,
+        (C4) for other offsets than one s32 for each dimension, or several times as many.
+        """
+        leaves = flatten(operands)
+        buffers = list(takewhile(lambda type_: not is_scalar(type_), leaves))
+        arrays = [as_array(type_, f"buffer {i}", "C3") for i, type_ in enumerate(buffers)]
+        count = len(arrays) // 2
+        require(
+            0 < len(arrays) == 2 * count,
+            "C3",
+            "with slice_sizes there are inputs and as many outputs, found {}",
+            spell_all(operands),
+        )
+        ranks = tuple(len(sizes_of(array)) for array in arrays)
+        for i in range(count):
+            require_same_elements(arrays[i], arrays[count + i], f"input and output {i}", "C3")
+        require(
+            ranks[:count] == ranks[count:],
+            "C3",
+            "inputs have ranks {}, outputs {}",
+            list(ranks[:count]),
+            list(ranks[count:]),
+        )
+        offsets = leaves[len(arrays) :]
+        for offset in offsets:
+            require(is_scalar(offset, S32), "C4", "an offset is {}, not s32[]", spell(offset))
+        copies, rest = divmod(len(offsets), sum(ranks))
+        require(
+            copies > 0 and not rest, "C4", "{} offsets for {} dimensions", len(offsets), sum(ranks)
+        )
+        return PermutedSlices(ranks[:count], copies)
+
+    def slice_sizes(self, text: str, operands: Sequence[Attribute]) -> Sequence[Sequence[int]]:
+        """
+        The sizes of the slices, those of an input together: `{{2,2},{3,3}}`.
+
+        Raises Violation (C5) where they are not one list for each slice, which fits its arrays.
+        """
+        lists = re.findall(r"\{([^{}]*)\}", text)
+        found = [tuple(map(int, re.findall("-?[0-9]{1,19}", numbers))) for numbers in lists]
+        leaves = flatten(operands)
+        pairs = [
+            (as_array(leaves[i], "", "C3"), as_array(leaves[self.count + i], "", "C3"))
+            for i in range(self.count)
+            for _ in range(self.copies)
+        ]
+        require(
+            len(found) == len(pairs),
+            "C5",
+            "slice_sizes are {} for {} slices",
+            text,
+            len(pairs),
+        )
+        for sizes, pair in zip(found, pairs, strict=True):
+            whole = tuple(map(min, *map(sizes_of, pair)))
+            require(
+                len(sizes) == len(whole)
+                and all(0 <= n <= m for n, m in zip(sizes, whole, strict=True)),
+                "C5",
+                "slices of sizes {} of {} into {}",
+                list(sizes),
+                *map(spell, pair),
+            )
+        return found
+
+    @property
+    def count(self) -> int:
+        """How many inputs there are, and how many outputs."""
+        return len(self.ranks)
+
+    def offsets(self, leaves: Sequence[_Value], buffer: int, copy: int, side: int) -> list[_Value]:
+        """The offsets of a slice into an input (`side` 0) or output (1), among all leaves."""
+        before = sum(self.ranks[:buffer])
+        start = (side * sum(self.ranks) + before) * self.copies + copy * self.ranks[buffer]
+        start += 2 * self.count
+        return list(leaves[start : start + self.ranks[buffer]])
+
 
 # Shards: how many a whole has, and how large they are.
 

@@ -12,20 +12,25 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
-from xla_dialect.literals.arrays import higher_precision
-from xla_dialect.op import Ints, Types, XlaOp
-from xla_dialect.rules.constraints import (
+from xla_dialect.constraints import (
     declared_array,
     require_dimensions,
     require_length,
     require_window,
     with_elements,
 )
+from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
+from xla_dialect.literals.arrays import higher_precision
+from xla_dialect.op import Ints, Types, XlaOp
 from xla_dialect.shapes import size_arithmetic as shapes
-from xla_dialect.shapes.convolution_labels import ConvolutionLabels, ConvolutionLabelsAttr
 from xla_dialect.shapes.size_arithmetic import compatible, compatible_sizes, divisible, united
-from xla_dialect.shapes.window import Window, WindowAttr, WindowDimension
+from xla_dialect.shapes.window import (
+    ConvolutionLabels,
+    ConvolutionLabelsAttr,
+    Window,
+    WindowAttr,
+    WindowDimension,
+)
 from xla_dialect.types import Array, ElementClass, array, sizes_of, spell_all
 from xla_dialect.violations import Violation, require
 

@@ -31,16 +31,24 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, RecursiveMemoryEffect
 
 from xla_dialect.attributes import FusionKindAttr
-from xla_dialect.data_flow import DataFlowEdge, OpOperand, terminator
-from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal, pointwise
-from xla_dialect.op import Types, XlaOp
-from xla_dialect.rules.constraints import (
+from xla_dialect.constraints import (
     flat_results,
     require_computation,
     require_marks,
     signature,
     with_elements,
 )
+from xla_dialect.dimensions import (
+    DataFlowEdge,
+    Factor,
+    FactorType,
+    OpOperand,
+    RelationsBuilder,
+    Traversal,
+    pointwise,
+    terminator,
+)
+from xla_dialect.op import Types, XlaOp
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.size_arithmetic import UNKNOWN, is_unknown
 from xla_dialect.types import (

@@ -9,9 +9,9 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from xla_dialect.constraints import ArrayOf, declared_array, require_same_shape, with_elements
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal, pointwise
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.rules.constraints import ArrayOf, declared_array, require_same_shape, with_elements
 from xla_dialect.shapes.size_arithmetic import compatible
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array, array_like, sizes_of
 from xla_dialect.violations import require

@@ -21,9 +21,9 @@ from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, Pure
 
 from xla_dialect import syntax
+from xla_dialect.constraints import declared_array, with_elements
 from xla_dialect.dimensions import RESULT, Factor, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.rules.constraints import declared_array, with_elements
 from xla_dialect.types import ElementClass, element_class, is_array
 from xla_dialect.violations import Violation, require
 from xla_dialect.xdsl.creation import create

@@ -17,7 +17,7 @@ from xdsl.irdl import (
 
 from xla_dialect.attributes import CustomCallApiVersionAttr
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.ops.process_groups import FALSE, FLAG
+from xla_dialect.ops.collectives import FALSE, FLAG
 from xla_dialect.violations import require
 
 LAYOUT_CONSTRAINT = "LayoutConstraint"

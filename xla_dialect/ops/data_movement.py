@@ -17,6 +17,15 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from xla_dialect.constraints import (
+    ArrayOf,
+    declared_array,
+    require_dimensions,
+    require_index_scalars,
+    require_length,
+    require_same_elements,
+    with_elements,
+)
 from xla_dialect.dimensions import (
     RESULT,
     Concatenation,
@@ -32,15 +41,6 @@ from xla_dialect.dimensions import (
 from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.type_layouts import byte_size_of, validate_layout_for_shape
 from xla_dialect.op import Ints, Types, XlaOp
-from xla_dialect.rules.constraints import (
-    ArrayOf,
-    declared_array,
-    require_dimensions,
-    require_index_scalars,
-    require_length,
-    require_same_elements,
-    with_elements,
-)
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.size_arithmetic import (
     bounded,

@@ -7,10 +7,10 @@ see the elements that are there; what lies between size and bound is padding wit
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from typing import ClassVar, TypeAlias, cast
 
 from xdsl.dialects.builtin import IntegerAttr, TensorType, i64
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -21,14 +21,23 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
-from xla_dialect.op import Types, XlaOp
-from xla_dialect.rules.constraints import (
+from xla_dialect.constraints import (
     ArrayOf,
     declared_array,
     require_same_elements,
     with_elements,
 )
+from xla_dialect.dimensions import (
+    DimensionRelations,
+    Factor,
+    FactorType,
+    Numbering,
+    Place,
+    RelationsBuilder,
+    Traversal,
+)
+from xla_dialect.op import Types, XlaOp, decode
+from xla_dialect.ops.gather_scatter import ScatterOp
 from xla_dialect.shapes.size_arithmetic import DynamicSize, bounded, is_dynamic, is_unknown
 from xla_dialect.types import (
     S32,
@@ -36,6 +45,7 @@ from xla_dialect.types import (
     ElementClass,
     array,
     element_count,
+    extents,
     is_scalar,
     sizes_of,
     spell,
@@ -190,3 +200,50 @@ class DynamicReshapeOp(XlaOp):
     def relate(relations: RelationsBuilder) -> None:
         """What is split and merged depends on the sizes at run time."""
         relations.add_mixed()
+
+
+Dimensions: TypeAlias = Sequence[Place]
+"""Numbers of operands, each with one of its dimensions."""
+
+
+def _relations(op: Operation) -> DimensionRelations | None:
+    return op.dimension_relations() if isinstance(op, XlaOp) else None
+
+
+def shared_dimensions(op: Operation) -> tuple[Dimensions, ...]:
+    """
+    The groups of dimensions of operands whose elements belong together.
+
+    At run time the smallest size in a group is that of all of them.
+    """
+    relations = _relations(op)
+    groups = () if relations is None else relations.sized_together
+    return tuple(group for group in groups if len(group) > 1)
+
+
+def undefined(op: Operation) -> str | None:
+    """Why dynamic dimensions of the operands have no meaning for an operation; None if they do."""
+    relations = _relations(op)
+    if relations is None:
+        return None
+    for (i, d), reason in relations.static.items():
+        if isinstance(extents(cast(Array, op.operands[i].type))[d], DynamicSize):
+            return f"dimension {d} of operand {i} cannot be dynamic: {reason}"
+    return None
+
+
+def whole_windows(op: ScatterOp) -> dict[int, int]:
+    """
+    The window dimensions of the updates along which windows have a place and size of their own.
+
+    For each the dimension of the inputs, all of which it takes in.
+    """
+    relations = op.dimension_relations()
+    assert relations is not None
+    updates = relations.operands[len(op.inputs) + 1]
+    return {
+        p: d
+        for p in cast("tuple[int, ...]", decode(op.update_window_dims))
+        for i, d in relations.operand_places(updates[p][0])
+        if i == 0
+    }

@@ -23,14 +23,14 @@ from xla_dialect.attributes import (
     ComparisonType,
     ComparisonTypeAttr,
 )
-from xla_dialect.dimensions import pointwise
-from xla_dialect.op import Types, XlaOp
-from xla_dialect.rules.constraints import (
+from xla_dialect.constraints import (
     ArrayOf,
     as_array,
     require_same_elements,
     require_same_shape,
 )
+from xla_dialect.dimensions import pointwise
+from xla_dialect.op import Types, XlaOp
 from xla_dialect.types import (
     BY_TYPE,
     PRED,

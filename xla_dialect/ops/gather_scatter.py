@@ -19,10 +19,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure, RecursiveMemoryEffect
 
-from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Slicing, Traversal
-from xla_dialect.op import Ints, Types, XlaOp
-from xla_dialect.ops.reduction import may_reassociate, require_reducer
-from xla_dialect.rules.constraints import (
+from xla_dialect.constraints import (
     ArrayOf,
     require_dimensions,
     require_length,
@@ -30,6 +27,9 @@ from xla_dialect.rules.constraints import (
     require_same_shape,
     with_elements,
 )
+from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Slicing, Traversal
+from xla_dialect.op import Ints, Types, XlaOp
+from xla_dialect.ops.reduction import may_reassociate, require_reducer
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.size_arithmetic import bounded, compatible_sizes, is_dynamic, is_unknown
 from xla_dialect.types import Array, ElementClass, array, sizes_of, united_type

@@ -19,9 +19,9 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, tra
 from xdsl.traits import Pure
 
 from xla_dialect.attributes import FftType, FftTypeAttr, Transpose, TransposeAttr
+from xla_dialect.constraints import ArrayOf, require_same_elements, with_elements
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.rules.constraints import ArrayOf, require_same_elements, with_elements
 from xla_dialect.shapes.size_arithmetic import compatible, compatible_sizes, united
 from xla_dialect.types import (
     BY_NAME,

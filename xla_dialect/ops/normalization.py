@@ -17,9 +17,9 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from xla_dialect.constraints import require_same_elements, require_same_shape, with_elements
 from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.rules.constraints import require_same_elements, require_same_shape, with_elements
 from xla_dialect.shapes.size_arithmetic import united
 from xla_dialect.types import Array, ElementClass, array, sizes_of, united_type
 from xla_dialect.violations import require

@@ -23,15 +23,15 @@ from xla_dialect.attributes import (
     RandomDistribution,
     RandomDistributionAttr,
 )
-from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal, pointwise
-from xla_dialect.op import Types, XlaOp
-from xla_dialect.rules.constraints import (
+from xla_dialect.constraints import (
     ArrayOf,
     declared_array,
     flat_results,
     require_same_shape,
     with_elements,
 )
+from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal, pointwise
+from xla_dialect.op import Types, XlaOp
 from xla_dialect.shapes.size_arithmetic import bounded
 from xla_dialect.types import (
     BY_NAME,

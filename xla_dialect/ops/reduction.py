@@ -21,6 +21,16 @@ from xdsl.irdl import (
 )
 from xdsl.traits import RecursiveMemoryEffect
 
+from xla_dialect.constraints import (
+    ArrayOf,
+    require_computation,
+    require_dimensions,
+    require_same_elements,
+    require_same_shape,
+    require_window,
+    signature,
+    with_elements,
+)
 from xla_dialect.dimensions import (
     Factor,
     FactorType,
@@ -31,16 +41,6 @@ from xla_dialect.dimensions import (
 )
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.elementwise import ElementwiseBinaryOp
-from xla_dialect.rules.constraints import (
-    ArrayOf,
-    require_computation,
-    require_dimensions,
-    require_same_elements,
-    require_same_shape,
-    require_window,
-    signature,
-    with_elements,
-)
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.size_arithmetic import compatible_sizes, marked, united
 from xla_dialect.shapes.window import Window, WindowAttr

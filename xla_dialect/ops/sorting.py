@@ -17,14 +17,14 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure, RecursiveMemoryEffect
 
-from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
-from xla_dialect.op import Types, XlaOp
-from xla_dialect.rules.constraints import (
+from xla_dialect.constraints import (
     ArrayOf,
     require_computation,
     require_same_shape,
     with_elements,
 )
+from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
+from xla_dialect.op import Types, XlaOp
 from xla_dialect.shapes.size_arithmetic import bounded
 from xla_dialect.types import PRED, S32, Array, ElementClass, array, sizes_of, united_type
 from xla_dialect.violations import require

@@ -21,13 +21,12 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from xla_dialect.constraints import flat_results, with_elements
 from xla_dialect.devices.replica_groups import SourceTargetPairs
 from xla_dialect.dimensions import RelationsBuilder
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.ops.asynchronous import verify_start
-from xla_dialect.ops.open_contexts import as_one
-from xla_dialect.ops.process_groups import FALSE, FLAG, INTEGER
-from xla_dialect.rules.constraints import flat_results, with_elements
+from xla_dialect.ops.asynchronous import as_one, verify_start
+from xla_dialect.ops.collectives import FALSE, FLAG, INTEGER
 from xla_dialect.types import (
     BY_NAME,
     ElementClass,

@@ -24,12 +24,11 @@ from xla_dialect.devices.process_grid import (
 )
 from xla_dialect.devices.replica_groups import SourceTargetPairs
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.element_types import spell_array
 from xla_dialect.literals.arrays import Array, Value, numpy_dtype
-from xla_dialect.numpy_types import spell_array
 from xla_dialect.ops import asynchronous
 from xla_dialect.ops import collectives as ops
-from xla_dialect.ops.permuted_slices import PermutedSlices
-from xla_dialect.ops.process_groups import CollectiveOp, GroupedOp, Ids
+from xla_dialect.ops.collectives import CollectiveOp, GroupedOp, Ids, PermutedSlices
 from xla_dialect.reference.control_flow import on_arrays
 from xla_dialect.reference.data_movement import box, clamped_starts
 from xla_dialect.reference.registration import ArrayFunctions, computes

@@ -19,8 +19,7 @@ from xla_dialect.reference.reduction import BLOCK, BlockedSum, blocked_sum, boxe
 from xla_dialect.reference.registration import registration
 from xla_dialect.reference.rounding import as_complex
 from xla_dialect.shapes import size_arithmetic as shapes
-from xla_dialect.shapes.convolution_labels import ConvolutionLabels
-from xla_dialect.shapes.window import Window
+from xla_dialect.shapes.window import ConvolutionLabels, Window
 
 Pair: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 """Dimensions of lhs and of rhs."""

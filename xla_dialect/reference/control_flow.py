@@ -22,6 +22,7 @@ from xdsl.interpreter import (
 from xdsl.ir import Operation, Region, SSAValue
 
 from xla_dialect import types
+from xla_dialect.constraints import flat_results
 from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, DType, numpy_dtype
@@ -29,7 +30,6 @@ from xla_dialect.ops import control_flow as ops
 from xla_dialect.ops import conversion, creation, data_movement, elementwise, tuples
 from xla_dialect.reference.elementwise import BINARY, TERNARY, UNARY
 from xla_dialect.reference.registration import ArrayFunctions, computes, method_of, unchanged
-from xla_dialect.rules.constraints import flat_results
 from xla_dialect.types import flatten, is_scalar, sizes_of
 
 POLYMORPHIC: frozenset[type[Operation]] = frozenset(

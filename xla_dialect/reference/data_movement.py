@@ -24,7 +24,7 @@ from xla_dialect.ops import data_movement as ops
 from xla_dialect.reference.dynamic_shapes import bounds, filled
 from xla_dialect.reference.registration import registration, unchanged
 from xla_dialect.shapes import size_arithmetic as shapes
-from xla_dialect.shapes.dynamic_reshapes import reshaped_sizes
+from xla_dialect.shapes.size_arithmetic import reshaped_sizes
 
 
 def array_type(value: SSAValue) -> types.Array:

@@ -18,9 +18,9 @@ from xdsl.ir import Operation, SSAValue
 
 from xla_dialect import types
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.dynamic_dimensions import Dimensions, shared_dimensions, undefined
 from xla_dialect.literals.arrays import Array
 from xla_dialect.ops import dynamic_shapes as ops
+from xla_dialect.ops.dynamic_shapes import Dimensions, shared_dimensions, undefined
 from xla_dialect.reference.registration import registration
 from xla_dialect.shapes.size_arithmetic import DynamicSize, is_dynamic
 

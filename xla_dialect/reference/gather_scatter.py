@@ -12,11 +12,11 @@ from xdsl.ir import Region
 from xdsl.utils.str_enum import StrEnum
 
 from xla_dialect.analysis.computations import adds_long_sums
-from xla_dialect.dynamic_dimensions import whole_windows
 from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE, Array, DType
 from xla_dialect.op import Ints, XlaOp
 from xla_dialect.ops import elementwise
 from xla_dialect.ops import gather_scatter as ops
+from xla_dialect.ops.dynamic_shapes import whole_windows
 from xla_dialect.ops.reduction import only_operation
 from xla_dialect.reference.control_flow import on_arrays, returned_values
 from xla_dialect.reference.dynamic_shapes import bounds, filled

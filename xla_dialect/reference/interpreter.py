@@ -38,7 +38,7 @@ from xla_dialect.literals.arrays import (
     check_memory,
     flatten_results,
 )
-from xla_dialect.ops.process_groups import process_counts
+from xla_dialect.ops.collectives import process_counts
 from xla_dialect.reference.asynchronous import AsynchronousFunctions
 from xla_dialect.reference.collectives import CollectiveFunctions
 from xla_dialect.reference.contraction import ContractionFunctions
@@ -65,14 +65,18 @@ from xla_dialect.reference.reduction import ReductionFunctions
 from xla_dialect.reference.sorting import SortingFunctions
 from xla_dialect.reference.transfers import TransferFunctions
 from xla_dialect.reference.tuples import TupleFunctions
-from xla_dialect.runtime.arguments import checked_arguments, entry_function
-from xla_dialect.runtime.errors import OperationError, located_error
 from xla_dialect.runtime.limits import Deadline, TimeLimitReached
-from xla_dialect.runtime.memory import COUNTED_BYTES, MemoryMeter
 from xla_dialect.runtime.observation import Observer
-from xla_dialect.runtime.options import RunOptions
+from xla_dialect.runtime.runs import (
+    COUNTED_BYTES,
+    MemoryMeter,
+    RunOptions,
+    checked_arguments,
+    entry_function,
+)
 from xla_dialect.runtime.self_checking import OBSERVATIONS
-from xla_dialect.self_checking import interpreter
+from xla_dialect.self_checking import RunParallelOp
+from xla_dialect.violations import OperationError, located_error
 from xla_dialect.xdsl.traversal import deep_recursion
 
 # What the processes of a grid run, each a program of its own.
@@ -97,9 +101,9 @@ class ParallelFunctions(InterpreterFunctions):
     options: RunOptions
     process: Process
 
-    @impl(interpreter.RunParallelOp)
+    @impl(RunParallelOp)
     def run_parallel(
-        self, running: Interpreter, op: interpreter.RunParallelOp, args: PythonValues
+        self, running: Interpreter, op: RunParallelOp, args: PythonValues
     ) -> PythonValues:
         """
         The results of all programs; what infeeds read is computed first.

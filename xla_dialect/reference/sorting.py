@@ -14,7 +14,7 @@ import numpy as np
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Block, Region, SSAValue
 
-from xla_dialect.analysis.comparators import SortKey, needed_operations, sort_keys
+from xla_dialect.analysis.computations import SortKey, needed_operations, sort_keys
 from xla_dialect.attributes import ComparisonType
 from xla_dialect.literals.arrays import Array
 from xla_dialect.ops import sorting as ops

@@ -11,17 +11,17 @@ from xdsl.interpreter import PythonValues, register_impls
 from xdsl.ir import Attribute
 
 from xla_dialect import types
+from xla_dialect.constraints import flat_results
 from xla_dialect.devices.process_grid import Pending, Process, Route
 from xla_dialect.devices.replica_groups import SourceTargetPairs
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import TOKEN, Value, as_argument, copied
 from xla_dialect.ops import transfers as ops
-from xla_dialect.ops.open_contexts import as_one
-from xla_dialect.ops.process_groups import Ids
+from xla_dialect.ops.asynchronous import as_one
+from xla_dialect.ops.collectives import Ids
 from xla_dialect.reference.asynchronous import blank, pending_in
 from xla_dialect.reference.collectives import expanded
 from xla_dialect.reference.registration import ArrayFunctions, computes
-from xla_dialect.rules.constraints import flat_results
 from xla_dialect.spelling import SpellingError
 from xla_dialect.violations import described
 

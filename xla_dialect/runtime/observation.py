@@ -12,7 +12,7 @@ from typing import IO
 import numpy as np
 
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.numpy_types import Array, spell_array
+from xla_dialect.element_types import Array, spell_array
 
 INDEX = "index.csv"
 """The file that lists what probes have written: the probe, the type, the file."""

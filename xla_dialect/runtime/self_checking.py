@@ -16,10 +16,11 @@ import numpy as np
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Operation
 
+from xla_dialect import self_checking as ops
 from xla_dialect import types
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.element_types import spell_array
 from xla_dialect.literals.arrays import Array, Value, dense_to_numpy
-from xla_dialect.numpy_types import spell_array
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.runtime.comparison import (
     Criterion,
@@ -30,7 +31,6 @@ from xla_dialect.runtime.comparison import (
     is_inexact,
 )
 from xla_dialect.runtime.observation import Observer
-from xla_dialect.self_checking import check, interpreter
 from xla_dialect.violations import place_of
 from xla_dialect.xdsl.operation_table import OperationTable
 
@@ -51,20 +51,20 @@ Observation: TypeAlias = Callable[[Operation, Sequence[Array], Observer], None]
 """What an operation does with the values of its operands; raises XlaError."""
 
 
-def _literal(op: check.ExpectEqConstOp | check.ExpectAlmostEqConstOp) -> Array:
+def _literal(op: ops.ExpectEqConstOp | ops.ExpectAlmostEqConstOp) -> Array:
     return dense_to_numpy(cast("DenseIntOrFPElementsAttr[Any]", op.value))
 
 
-def _tolerance(op: check.ExpectAlmostEqOp | check.ExpectAlmostEqConstOp) -> Within:
+def _tolerance(op: ops.ExpectAlmostEqOp | ops.ExpectAlmostEqConstOp) -> Within:
     return Within(op.tolerance.value.data)
 
 
-def _limits(op: check.ExpectCloseOp) -> WithinUlps:
+def _limits(op: ops.ExpectCloseOp) -> WithinUlps:
     return WithinUlps(op.max_ulp_difference.value.data, op.min_ulp_difference.value.data)
 
 
 def expect_serialized(
-    op: check.ExpectSerializedEqOp, values: Sequence[Array], observer: Observer
+    op: ops.ExpectSerializedEqOp, values: Sequence[Array], observer: Observer
 ) -> None:
     """The value equals what the probe has written."""
     (expected,) = values
@@ -73,30 +73,30 @@ def expect_serialized(
     expect((found, expected), Exactly())
 
 
-def show(op: interpreter.PrintOp, values: Sequence[Array], observer: Observer) -> None:
+def show(op: ops.PrintOp, values: Sequence[Array], observer: Observer) -> None:
     """Prints the operand after the place of the operation."""
     place = place_of(op.location)
     observer.show(op.name if place is None else ":".join(map(str, place)), values[0].copy())
 
 
-def write(op: interpreter.ProbeOp, values: Sequence[Array], observer: Observer) -> None:
+def write(op: ops.ProbeOp, values: Sequence[Array], observer: Observer) -> None:
     """Writes the operand."""
     observer.write(op.probe_id.data, str(op.operand.type), values[0].copy())
 
 
 OBSERVATIONS = (
     OperationTable[Observation]()
-    .add(check.ExpectEqOp, lambda op, values, _: expect(values, Exactly()))
-    .add(check.ExpectEqConstOp, lambda op, values, _: expect((*values, _literal(op)), Exactly()))
-    .add(check.ExpectAlmostEqOp, lambda op, values, _: expect(values, _tolerance(op)))
+    .add(ops.ExpectEqOp, lambda op, values, _: expect(values, Exactly()))
+    .add(ops.ExpectEqConstOp, lambda op, values, _: expect((*values, _literal(op)), Exactly()))
+    .add(ops.ExpectAlmostEqOp, lambda op, values, _: expect(values, _tolerance(op)))
     .add(
-        check.ExpectAlmostEqConstOp,
+        ops.ExpectAlmostEqConstOp,
         lambda op, values, _: expect((*values, _literal(op)), _tolerance(op)),
     )
-    .add(check.ExpectCloseOp, lambda op, values, _: expect(values, _limits(op)))
-    .add(check.ExpectSerializedEqOp, expect_serialized)
-    .add(interpreter.PrintOp, show)
-    .add(interpreter.ProbeOp, write)
+    .add(ops.ExpectCloseOp, lambda op, values, _: expect(values, _limits(op)))
+    .add(ops.ExpectSerializedEqOp, expect_serialized)
+    .add(ops.PrintOp, show)
+    .add(ops.ProbeOp, write)
 )
 """What each operation does with the values of its operands."""
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
+
+from xla_dialect.diagnostics import XlaError
 
 # Sizes that are not known: of bounded dynamic dimensions, and of unbounded ones.
 
@@ -273,7 +276,7 @@ def reassociation(wide: Sequence[int], narrow: Sequence[int]) -> list[list[int]]
     return groups
 
 
-def reshape_groups(
+def _finest_groups(
     before: Sequence[int], after: Sequence[int]
 ) -> list[tuple[list[int], list[int]]]:
     """
@@ -305,7 +308,7 @@ def reshape_groups(
 
 
 def common_collapse(before: Sequence[int], after: Sequence[int]) -> Sizes:
-    """The products of the groups of `reshape_groups`, without those that are 1."""
+    """The products of the groups of `_finest_groups`, without those that are 1."""
     sizes: list[int] = []
     left, right = iter(before), iter(after)
     total = math.prod(before)
@@ -340,3 +343,76 @@ def refined(before: Sequence[int], after: Sequence[int]) -> Sizes | None:
             sizes.append(start // position)
             position = start
     return tuple(sizes)
+
+
+@dataclass(frozen=True)
+class ReshapeGroup:
+    """A reassociation group: dimensions of an operand and of a result with equal element counts."""
+
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    bounds: tuple[int, ...]
+    """The sizes of the dimensions of the result, dynamic ones as `DynamicSize`."""
+
+    @property
+    def open(self) -> int | None:
+        """The one dynamic dimension of the result here, which takes what is left; None if none."""
+        found = [d for d, n in zip(self.after, self.bounds, strict=True) if is_dynamic([n])]
+        return found[0] if len(found) == 1 else None
+
+    @property
+    def rest(self) -> int:
+        """The product of the static sizes of the result."""
+        return math.prod(int(n) for n in self.bounds if not isinstance(n, DynamicSize))
+
+    def resolved(self, count: int) -> tuple[int, ...]:
+        """
+        The sizes at run time of the dimensions of the result, which have `count` elements.
+
+        Raises XlaError where they do not follow: one dimension at most may be dynamic, unless all
+        dimensions are as large as they can be.
+        """
+        if count == math.prod(map(int, self.bounds)):
+            return tuple(map(int, self.bounds))
+        if self.open is None or count % self.rest:
+            raise XlaError(f"{count} {self.unresolved}")
+        return tuple(count // self.rest if isinstance(n, DynamicSize) else n for n in self.bounds)
+
+    @property
+    def unresolved(self) -> str:
+        """What is wrong with a number of elements that `resolved` refuses."""
+        return f"elements do not tell the sizes of {list(self.bounds)}"
+
+
+def reshape_groups(before: Sequence[int], after: Sequence[int]) -> list[ReshapeGroup]:
+    """
+    The groups of a reshape, in which sizes at run time follow one by one from those of the operand.
+
+    There is one group only where a static dimension of the result would be made of dynamic ones.
+    """
+    groups = _finest_groups(list(map(int, before)), list(map(int, after)))
+    if any(
+        is_dynamic([before[d] for d in mine]) and not is_dynamic([after[d] for d in theirs])
+        for mine, theirs in groups
+    ):
+        groups = [(list(range(len(before))), list(range(len(after))))]
+    return [
+        ReshapeGroup(tuple(mine), tuple(theirs), tuple(after[d] for d in theirs))
+        for mine, theirs in groups
+    ]
+
+
+def reshaped_sizes(
+    sizes: Sequence[int], before: Sequence[int], after: Sequence[int]
+) -> tuple[int, ...]:
+    """
+    The sizes at run time of a reshape of an array that has these sizes.
+
+    `before` and `after` are the types' sizes. Raises XlaError where they do not follow.
+    """
+    found = [int(n) for n in after]
+    for group in reshape_groups(before, after):
+        count = math.prod(sizes[d] for d in group.before)
+        for d, size in zip(group.after, group.resolved(count), strict=True):
+            found[d] = size
+    return tuple(found)

@@ -56,7 +56,7 @@ from xla_dialect.attributes import (
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.op import decode
-from xla_dialect.shapes.convolution_labels import ConvolutionLabels
+from xla_dialect.shapes.window import ConvolutionLabels
 from xla_dialect.sharding.attributes import TokensAttribute
 from xla_dialect.sharding.mesh import AxisReference, Mesh
 from xla_dialect.spelling import SpellingError, Tokens, symbol_text

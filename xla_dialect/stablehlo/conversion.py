@@ -83,7 +83,7 @@ from xla_dialect.types import (
     spell,
     spell_all,
 )
-from xla_dialect.verification.verify import fault_of_rule, sizes_of_arrays
+from xla_dialect.verification import fault_of_rule, sizes_of_arrays
 from xla_dialect.xdsl.creation import create, location_at
 from xla_dialect.xdsl.dense_literals import literal_of_blob
 from xla_dialect.xdsl.linking import append

@@ -27,11 +27,10 @@ from xdsl.ir import Attribute, Operation, Region
 from xdsl.irdl import AttrConstraint, IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
+from xla_dialect.constraints import Segments, Structure, results_follow
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp, properties_of_class
 from xla_dialect.quantized_types import has_quantized
-from xla_dialect.rules.constraints import results_follow
-from xla_dialect.rules.structure import Segments, Structure
 from xla_dialect.spelling import suggestion
 from xla_dialect.stablehlo.attributes import (
     DimensionNumbers,

@@ -28,11 +28,10 @@ from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from xla_dialect.diagnostics import LocatedError
-from xla_dialect.dialect import XLA
 from xla_dialect.mlir_text import MAX_FAULTS, RecoveringParser, recovered
+from xla_dialect.ops import XLA
 from xla_dialect.quantized_types import QUANT, has_quantized_arrays
-from xla_dialect.self_checking.check import CHECK
-from xla_dialect.self_checking.interpreter import INTERPRETER
+from xla_dialect.self_checking import CHECK, INTERPRETER
 from xla_dialect.shardy import SHARDY, MeshOp, ShardyOp
 from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES
 from xla_dialect.stablehlo.conversion import (
@@ -47,7 +46,7 @@ from xla_dialect.stablehlo.ops import mhlo, operations_of_dialect
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.quantization.conversion import ArithmeticName, QuantizedConversion
 from xla_dialect.stablehlo.size_checks import SizeChecks
-from xla_dialect.verification.verify import InvalidProgram, invalid_program, verify, violations
+from xla_dialect.verification import InvalidProgram, invalid_program, verify, violations
 from xla_dialect.xdsl.linking import release
 from xla_dialect.xdsl.traversal import deep_recursion, operations_in
 

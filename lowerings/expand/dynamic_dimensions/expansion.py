@@ -29,13 +29,12 @@ from lowerings.expand.xla_expand_compound import is_compound
 from lowerings.rewriting.conversion import IllegalOp, illegal_op
 from xla_dialect.attributes import ComparisonDirection, ComparisonDirectionAttr
 from xla_dialect.builder import XlaBuilder, XlaValue
-from xla_dialect.dynamic_dimensions import undefined
 from xla_dialect.literals.arrays import from_numpy
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ConditionalOp, ReturnOp, WhileOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import CopyOp
-from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp, SetDimensionSizeOp
+from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp, SetDimensionSizeOp, undefined
 from xla_dialect.ops.elementwise import AndOp, CompareOp
 from xla_dialect.types import S32, Array, array, extents, flatten, is_array, without_bounds
 from xla_dialect.xdsl.creation import create

@@ -9,8 +9,8 @@ from typing import cast
 from lowerings.expand.dynamic_dimensions.regular import regular, with_sizes
 from lowerings.expand.dynamic_dimensions.sized import Rule, Rules, Sized
 from xla_dialect.builder import XlaValue
-from xla_dialect.dynamic_dimensions import whole_windows
 from xla_dialect.op import Ints, decode
+from xla_dialect.ops.dynamic_shapes import whole_windows
 from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
 from xla_dialect.shapes.size_arithmetic import without
 from xla_dialect.types import BY_TYPE, ElementClass

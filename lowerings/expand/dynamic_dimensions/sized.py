@@ -11,11 +11,11 @@ import numpy as np
 from xdsl.ir import Attribute, Operation, Region
 
 from xla_dialect.builder import XlaBuilder, XlaValue
+from xla_dialect.constraints import flat_results
 from xla_dialect.dimensions import DimensionRelations, Place
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ReturnOp
-from xla_dialect.rules.constraints import flat_results
 from xla_dialect.shapes.size_arithmetic import DynamicSize, Sizes
 from xla_dialect.types import Array, sizes_of, without_bounds
 from xla_dialect.xdsl.creation import create

@@ -20,8 +20,7 @@ from xla_dialect.ops.dynamic_shapes import (
     SetDimensionSizeOp,
 )
 from xla_dialect.ops.gather_scatter import GatherOp
-from xla_dialect.shapes.dynamic_reshapes import ReshapeGroup, reshape_groups
-from xla_dialect.shapes.size_arithmetic import DynamicSize, is_dynamic
+from xla_dialect.shapes.size_arithmetic import DynamicSize, ReshapeGroup, is_dynamic, reshape_groups
 from xla_dialect.types import Array, sizes_of
 from xla_dialect.xdsl.operation_table import OperationTable
 

@@ -21,7 +21,6 @@ from lowerings.expand.xla_expand_compound import expand
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionFailed
 from lowerings.rewriting.levels import UNLOWERED
-from xla_dialect.dynamic_dimensions import shared_dimensions
 from xla_dialect.entry import ENTRY_LAYOUT
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.op import XlaOp
@@ -29,6 +28,7 @@ from xla_dialect.ops.dynamic_shapes import (
     DynamicReshapeOp,
     GetDimensionSizeOp,
     SetDimensionSizeOp,
+    shared_dimensions,
 )
 from xla_dialect.ops.elementwise import MinimumOp
 from xla_dialect.shapes.size_arithmetic import is_dynamic

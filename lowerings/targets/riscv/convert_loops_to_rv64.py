@@ -29,7 +29,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
 from lowerings.targets.riscv.rv_expand_pseudo import MoveIfZeroOp
-from xla_dialect.runtime.errors import located_error
+from xla_dialect.violations import located_error
 from xla_dialect.xdsl.traversal import operations_in
 
 _INT = Registers.UNALLOCATED_INT

@@ -56,7 +56,7 @@ from lowerings.targets.riscv.riscv_scf_strength_reduction import RiscvScfStrengt
 from lowerings.targets.riscv.rv_expand_pseudo import RvExpandPseudoPass
 from lowerings.targets.riscv.scf_unroll_and_jam import ScfUnrollAndJamPass
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.runtime.errors import located_error
+from xla_dialect.violations import located_error
 from xla_dialect.xdsl.traversal import operations_in
 
 

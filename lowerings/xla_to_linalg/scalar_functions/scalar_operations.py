@@ -20,7 +20,7 @@ from lowerings.xla_to_linalg.scalar_functions.element_functions import (
     elements_of,
 )
 from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder
-from xla_dialect.analysis.comparators import needed_operations
+from xla_dialect.analysis.computations import needed_operations
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import OptBarrierOp, ReturnOp
 from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp, ReducePrecisionOp

@@ -1,7 +1,7 @@
 """
 The order of a sort, for code on scalars.
 
-A comparator that compares keys lexicographically (`xla_dialect.analysis.comparators`) becomes
+A comparator that compares keys lexicographically (`xla_dialect.analysis.computations`) becomes
 unsigned integers in the same order, equal for elements that it does not order: radix sort needs
 their digits. So NaN and signed zeros are sorted as in the reference by every algorithm. Any other
 comparator is inlined.
@@ -24,7 +24,7 @@ from lowerings.xla_to_linalg.scalar_functions.scalar_operations import (
     inline_value,
 )
 from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder, Values, int_width
-from xla_dialect.analysis.comparators import SortKey, sort_keys
+from xla_dialect.analysis.computations import SortKey, sort_keys
 from xla_dialect.attributes import ComparisonType
 from xla_dialect.ops.sorting import SortOp
 from xla_dialect.types import BY_TYPE, ElementClass

@@ -22,10 +22,10 @@ from xla_dialect.devices.replica_groups import ListedGroups, ReplicaGroupsAttr
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous
 from xla_dialect.ops import collectives as xla
+from xla_dialect.ops.asynchronous import as_one
+from xla_dialect.ops.collectives import CollectiveOp, process_counts
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import DynamicSliceOp, ReshapeOp, SliceOp, TransposeOp
-from xla_dialect.ops.open_contexts import as_one
-from xla_dialect.ops.process_groups import CollectiveOp, process_counts
 from xla_dialect.ops.reduction import MapOp
 from xla_dialect.ops.transfers import U32
 from xla_dialect.shapes import size_arithmetic as shapes

@@ -28,8 +28,7 @@ from xla_dialect.aliasing_attributes import ALIASING_OUTPUT, BUFFER_DONOR
 from xla_dialect.entry import ENTRY_SYMBOL, entry_aliases
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.ops.control_flow import CallOp
-from xla_dialect.self_checking.check import CHECK
-from xla_dialect.self_checking.interpreter import INTERPRETER
+from xla_dialect.self_checking import CHECK, INTERPRETER
 from xla_dialect.spelling import SpellingError
 from xla_dialect.stablehlo.attributes import Inexpressible
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, check_properties

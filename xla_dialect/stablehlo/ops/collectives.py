@@ -34,9 +34,9 @@ from xla_dialect.devices.replica_groups import (
 )
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import collectives as xla
-from xla_dialect.ops.process_groups import FLAG, INTEGER
-from xla_dialect.ops.process_groups import CollectiveOp as XlaCollectiveOp
-from xla_dialect.ops.process_groups import GroupedOp as XlaGroupedOp
+from xla_dialect.ops.collectives import FLAG, INTEGER
+from xla_dialect.ops.collectives import CollectiveOp as XlaCollectiveOp
+from xla_dialect.ops.collectives import GroupedOp as XlaGroupedOp
 from xla_dialect.shapes.size_arithmetic import divisible
 from xla_dialect.sharding.attributes import meshes_of
 from xla_dialect.sharding.mesh import Mesh

@@ -43,9 +43,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops import contraction as xla
-from xla_dialect.shapes.convolution_labels import ConvolutionLabelsAttr
 from xla_dialect.shapes.size_arithmetic import UNKNOWN, is_unknown
-from xla_dialect.shapes.window import WindowAttr
+from xla_dialect.shapes.window import ConvolutionLabelsAttr, WindowAttr
 from xla_dialect.stablehlo.attributes import (
     ConvolutionNumbers,
     DotAlgorithm,

@@ -32,7 +32,7 @@ from xla_dialect.devices.replica_groups import SourceTargetPairs
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import transfers as xla
-from xla_dialect.ops.process_groups import FLAG
+from xla_dialect.ops.collectives import FLAG
 from xla_dialect.stablehlo.attributes import ChannelHandleAttr
 from xla_dialect.stablehlo.op import StableHloOp, integers_of
 from xla_dialect.stablehlo.ops.collectives import DEVICE_TO_DEVICE

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, TupleType
 from xdsl.ir import Attribute, Operation
 
 from xla_dialect.quantized_types import Quantization, quantization_of
-from xla_dialect.shapes.convolution_labels import ConvolutionLabels
+from xla_dialect.shapes.window import ConvolutionLabels
 from xla_dialect.stablehlo.op import HloOperation, integers_of
 from xla_dialect.stablehlo.ops.contraction import ConvolvingOp, DotGeneralOp
 from xla_dialect.types import Array, as_array, extents, tuple_elements

@@ -1,1 +1,0 @@
-"""The building blocks of the rules of operations: structure and constraints."""

@@ -1,1 +1,0 @@
-"""The dialects of programs that check themselves, spelled as StableHLO spells them."""

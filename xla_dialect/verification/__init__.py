@@ -1,1 +1,0 @@
-"""Checking programs against the rules of their operations."""
