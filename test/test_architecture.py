@@ -16,7 +16,7 @@ PACKAGES = ("xla_dialect", "lowerings", "tools")
 # the packages' own __init__ only.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("xla_dialect", "xla_dialect.diagnostics"),
-    ("xla_dialect.aliasing_attributes", "xla_dialect.spelling"),
+    ("xla_dialect.aliasing_attributes", "xla_dialect.spelling", "xla_dialect.violations"),
     (
         "xla_dialect.attributes",
         "xla_dialect.element_types",
