@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from lowerings.ir.scalar_attributes import constant_integer
 from lowerings.loops.constants import element_bits, part_type
-from lowerings.loops.dot_product import DotProductOp
+from lowerings.loops.narrow_products import DotProductOp
 from lowerings.loops.nest import Access, Nest, memref_layout, static_memref
 from xla_dialect.xdsl.traversal import AttributeMemo, operands_in, operands_of
 

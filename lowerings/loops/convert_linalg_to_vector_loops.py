@@ -17,7 +17,7 @@ from lowerings.ir.named_operations import generalize_all
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import FunctionConstants
 from lowerings.loops.nest import NESTS
-from lowerings.loops.parallelism import run_in_parallel
+from lowerings.loops.order_rules import run_in_parallel
 from lowerings.loops.schedule_rules import ScheduledNest, require_independence, scheduled_nest
 from lowerings.rewriting.conversion import ConversionFailed, illegal_op
 from lowerings.rewriting.counting import attempt

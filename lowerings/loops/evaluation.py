@@ -25,14 +25,26 @@ from lowerings.dialects.vector_extension import GatherOp
 from lowerings.loops.body import COMPLEX, Body, LaneAnalysis, Lanewise
 from lowerings.loops.builder import ZERO, Index, LoopBuilder
 from lowerings.loops.constants import vector_of
-from lowerings.loops.dot_product import DotProductOp, dot_product
-from lowerings.loops.interleaving import InterleavedAccess, interleaved
-from lowerings.loops.memory import MemoryAccess, is_read_turned, shuffled
+from lowerings.loops.memory import (
+    InterleavedAccess,
+    MemoryAccess,
+    interleaved,
+    is_read_turned,
+    shuffled,
+    transpose_block,
+)
+from lowerings.loops.narrow_products import (
+    DotProductOp,
+    PairProductOp,
+    WordOp,
+    are_adjacent,
+    dot_product,
+    loaded_word,
+    pair_product,
+    word,
+)
 from lowerings.loops.nest import Access
-from lowerings.loops.pair_product import PairProductOp, pair_product
-from lowerings.loops.transposition import transpose_block
 from lowerings.loops.views import as_parts
-from lowerings.loops.word import WordOp, are_adjacent, loaded_word, word
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.traversal import operations_in
 

@@ -27,17 +27,7 @@ from lowerings.ir.functions import INLINED, NO_INLINE
 from lowerings.ir.locations import fused
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import FunctionConstants
-from lowerings.loops.math_functions import (
-    arctangent,
-    error_function,
-    exponential,
-    hyperbolic,
-    large_arguments,
-    logarithm,
-    power,
-    roots,
-    trigonometric,
-)
+from lowerings.loops.math_functions import exponential, logarithm, power, roots, trigonometric
 from lowerings.loops.math_functions.numbers import NARROW_TYPES, Number
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.difference import ResultDifference
@@ -59,20 +49,20 @@ EXPANSIONS: dict[type[Operation], Expansion] = {
     math.Log10Op: logarithm.log_10,
     math.Log1pOp: logarithm.log1p,
     math.RsqrtOp: roots.rsqrt,
-    math.TanhOp: hyperbolic.tanh,
-    math.ErfOp: error_function.erf,
+    math.TanhOp: exponential.tanh,
+    math.ErfOp: exponential.erf,
     math.SinOp: trigonometric.sin,
     math.CosOp: trigonometric.cos,
     math.TanOp: trigonometric.tan,
-    math.AtanOp: arctangent.atan,
-    math.Atan2Op: arctangent.atan2,
+    math.AtanOp: trigonometric.atan,
+    math.Atan2Op: trigonometric.atan2,
     math.CbrtOp: roots.cbrt,
     math.PowFOp: power.powf,
 }
 """How each function is computed."""
 
 CALLED_FUNCTIONS: dict[str, Callable[[], Sequence[Operation]]] = {
-    large_arguments.REDUCTION: large_arguments.definitions,
+    trigonometric.REDUCTION: trigonometric.definitions,
 }
 """What is added to the module where an expansion calls a function, by its name."""
 

@@ -1,20 +1,28 @@
 """
 Sums of floats, in blocks, so that their error does not grow with their length.
 
-The terms of a block are added in their order; the sums of blocks with compensation.
+The terms of a block are added in their order; the sums of blocks with compensation. Sums lie in
+memory while they are added up where loops over their elements are inside of those over terms: how
+much too large each is lies beside them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import ceil
+from math import ceil, prod
 
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from lowerings.dialects.schedule import Loop
-from lowerings.loops.builder import LoopBuilder
+from lowerings.ir.compensation import compensated
+from lowerings.loops.builder import Index, LoopBuilder
+from lowerings.loops.constants import element_bits
 from lowerings.loops.math_functions.numbers import Number
+from lowerings.loops.memory import MemoryAccess
+from lowerings.loops.nest import Access, Nest, make_access
 
 IN_ORDER = 16
 """So many terms of a sum are added one after the other, if nothing is computed for them."""
@@ -91,3 +99,102 @@ class PairedSum:
 
     def _sum(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         return (Number(self.builder, lhs) + Number(self.builder, rhs)).value
+
+
+MOST_BYTES = 1 << 18
+"""What it may take of the stack; larger sums are added without compensation."""
+
+IN_TURN = 32
+"""Up to so many times, sums are added to without it, which moves half of the memory of theirs."""
+
+FIRST_SCRATCH = 2
+"""The number of the scratch memory of the first output."""
+
+
+def rounding_memory(
+    nest: Nest, output: int, dimensions: Sequence[int], turns: int
+) -> MemRefType[Attribute] | None:
+    """
+    The memory for how much too large sums are, over some dimensions, that are added to so many
+    times; None where they are added without.
+    """
+    element = nest.outputs[output].type.element_type
+    sizes = [nest.extents[d] for d in dimensions]
+    size = prod(sizes) * (element_bits(element) or 0) // 8
+    if block_of(turns, 1, IN_TURN) is None or size > MOST_BYTES:
+        return None
+    return MemRefType(element, sizes)
+
+
+class Rounding:
+    """Memory that holds by how much sums are too large."""
+
+    def __init__(
+        self, access: Access, extents: tuple[int, ...], vector: int | None, builder: LoopBuilder
+    ):
+        self._memory = MemoryAccess(access, extents, vector, builder)
+        self._builder = builder
+
+    def added(
+        self, total: SSAValue, terms: SSAValue, position: Sequence[Index], lanes: int | None
+    ) -> SSAValue:
+        """An element of the sums, or a vector of so many, with terms added."""
+        memory = self._memory
+        before = memory.load(position) if lanes is None else memory.load_vector(position, lanes)
+        after = compensated(*(Number(self._builder, part) for part in (total, before, terms)))
+        added, rest = (number.value for number in after)
+        if lanes is None:
+            memory.store(rest, position)
+        else:
+            memory.store_vector(rest, position, lanes)
+        return added
+
+
+class SumsInMemory:
+    """The outputs of a nest that are added to in memory, with compensation."""
+
+    def __init__(self, nest: Nest, loops: Sequence[Loop], vector: int | None, builder: LoopBuilder):
+        self._nest = nest
+        self._loops = loops
+        self._vector = vector
+        self._builder = builder
+        self._excess: dict[int, Rounding] = {}
+        """By output."""
+
+    def __contains__(self, output: int) -> bool:
+        return output in self._excess
+
+    def open(self, output: int, mask: int, level: int, fill: Callable[[SSAValue], None]) -> None:
+        """
+        Makes the memory of a sum in front of the loop at a level, if that is the first of those
+        over its terms, and no loop around runs over tiles of its elements. `fill` writes zeros
+        there; `mask` has the dimensions of its elements.
+        """
+        added = [loop for loop in self._loops if not mask >> loop.dimension & 1]
+        own = [loop.dimension for loop in self._loops[level:] if mask >> loop.dimension & 1]
+        if not own or not added or added[0] is not self._loops[level]:
+            return
+        # Elements of a tile of a loop around have no places of their own.
+        if any(loop.tile > 1 and mask >> loop.dimension & 1 for loop in self._loops[:level]):
+            return
+        extents = self._nest.extents
+        turns = prod(ceil(extents[loop.dimension] / loop.tile) for loop in added)
+        own.sort(key=lambda d: d == self._vector)
+        type_ = rounding_memory(self._nest, output, own, turns)
+        if type_ is None:
+            return
+        memory = self._builder.scratch(type_, FIRST_SCRATCH + output)
+        fill(memory)
+        access = make_access(memory, [AffineExpr.dimension(d) for d in own], extents)
+        self._excess[output] = Rounding(access, extents, self._vector, self._builder)
+
+    def added(
+        self,
+        output: int,
+        total: SSAValue,
+        terms: SSAValue,
+        position: Sequence[Index],
+        lanes: int | None,
+    ) -> SSAValue:
+        """An element, or a vector of so many, with terms added."""
+        return self._excess[output].added(total, terms, position, lanes)

@@ -1,11 +1,18 @@
-"""Loads and stores of single elements and of vectors along one dimension of a nest."""
+"""
+Loads and stores of single elements and of vectors along one dimension of a nest.
+
+Square blocks that are read along one dimension and used along another are transposed in registers.
+Accesses that each take every `n`-th element and together take all, such as channels of pixels or
+the numbers that a stage of a Fourier transform combines, share vectors of consecutive elements,
+which shuffles take apart.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from enum import Enum, auto
-from typing import cast
+from typing import TypeAlias, cast
 
 from xdsl.dialects import memref, vector
 from xdsl.dialects.builtin import ComplexType, VectorType, i1, i32, i64
@@ -14,7 +21,7 @@ from xdsl.ir import Attribute, SSAValue
 from lowerings.dialects.vector_extension import GatherOp, ScatterOp
 from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.constants import integer_array, vector_of
-from lowerings.loops.nest import Access
+from lowerings.loops.nest import Access, Strides
 from lowerings.loops.views import as_parts, materialize_view, with_unit_stride
 from xla_dialect.xdsl.creation import create
 
@@ -204,3 +211,96 @@ class MemoryAccess:
 
     def _all_lanes(self, lanes: int) -> SSAValue:
         return self.builder.constants.number(1, vector_of(i1, lanes))
+
+
+LARGEST_BLOCK = 16
+"""Rows and lanes of the largest block: its vectors, read and transposed, fit the register file."""
+
+
+def transpose_block(rows: Sequence[SSAValue], builder: LoopBuilder) -> list[SSAValue]:
+    """
+    The columns of a square block given by its rows, each a vector; a power of two of them.
+
+    One exchange for each bit of the row number: what rows with the bit set hold in lanes without
+    it changes places with what the row without the bit holds in lanes with it.
+    """
+    result = list(rows)
+    count = len(rows)
+    bit = 1
+    while bit < count:
+        first = [lane if not lane & bit else count + lane - bit for lane in range(count)]
+        second = [lane + bit if not lane & bit else count + lane for lane in range(count)]
+        for row in range(count):
+            if not row & bit:
+                pair = result[row], result[row | bit]
+                result[row] = shuffled(pair, first, builder)
+                result[row | bit] = shuffled(pair, second, builder)
+        bit *= 2
+    return result
+
+
+INTERLEAVED = (2, 4)
+"""How many accesses are taken apart together: each doubling is one shuffle more for a vector."""
+
+
+Group: TypeAlias = "tuple[Access, ...]"
+"""Accesses that begin at consecutive elements, and each steps over those of the others."""
+
+
+def interleaved(accesses: Iterable[Access], dimension: int) -> list[Group]:
+    """The groups of accesses that interleave where a dimension runs in lanes."""
+    alike: dict[tuple[SSAValue, Strides], dict[int, Access]] = {}
+    for access in accesses:
+        strides, offset = access.strides, access.offset
+        if strides is None or offset is None or strides[dimension] not in INTERLEAVED:
+            continue
+        if lane_stride(access, dimension) is LaneStride.STRIDED:
+            alike.setdefault((access.memref, strides), {})[offset] = access
+    found: list[Group] = []
+    for (_, strides), by_offset in alike.items():
+        count = strides[dimension]
+        while by_offset:
+            first = min(by_offset)
+            group = [by_offset.pop(first + number, None) for number in range(count)]
+            whole = tuple(access for access in group if access is not None)
+            if len(whole) == count:
+                found.append(whole)
+    return found
+
+
+class InterleavedAccess:
+    """A group with the view that it goes through, which is written when this is made."""
+
+    def __init__(
+        self, group: Group, extents: tuple[int, ...], dimension: int, builder: LoopBuilder
+    ):
+        self.access = MemoryAccess(group[0], extents, dimension, builder, len(group) - 1)
+        self.count = len(group)
+        self.builder = builder
+
+    def load_vectors(self, position: Sequence[Index], lanes: int) -> list[SSAValue]:
+        """For each access the elements at a point and the next ones in the vector dimension."""
+        builder, access = self.builder, self.access
+        *others, last = access.indices(position)
+        vectors: list[SSAValue] = []
+        for number in range(self.count):
+            start = builder.materialize(Index(last, number * lanes))
+            op = create(
+                vector.LoadOp,
+                operands=[access.access.memref, *others, start],
+                result_types=[vector_of(access.element_type, lanes)],
+            )
+            vectors.append(builder.add(op).result)
+        return self._taken_apart(vectors, lanes)
+
+    def _taken_apart(self, vectors: Sequence[SSAValue], lanes: int) -> list[SSAValue]:
+        """Every `n`-th element of `n` vectors one after the other, for each of the `n` starts."""
+        if len(vectors) == 1:
+            return list(vectors)
+        result: list[SSAValue] = [vectors[0]] * len(vectors)
+        for parity in (0, 1):
+            mask = range(parity, 2 * lanes, 2)
+            pairs = zip(vectors[::2], vectors[1::2], strict=True)
+            halved = [shuffled(pair, mask, self.builder) for pair in pairs]
+            result[parity::2] = self._taken_apart(halved, lanes)
+        return result

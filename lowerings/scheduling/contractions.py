@@ -21,14 +21,18 @@ from xdsl.ir import Block, SSAValue
 from lowerings.dialects.schedule import Factor, Loop, LoopOrder, Pack, Schedule, Step
 from lowerings.loops.body import Body, LaneAnalysis
 from lowerings.loops.constants import element_bits
-from lowerings.loops.contraction import Contraction, contraction_of, roles_of
-from lowerings.loops.dot_product import DotProductOp
+from lowerings.loops.contraction import (
+    Contraction,
+    PairedNest,
+    contraction_of,
+    paired_dimension,
+    paired_terms,
+    roles_of,
+)
 from lowerings.loops.memory import LaneStride, lane_stride
+from lowerings.loops.narrow_products import DotProductOp, PairProductOp, WordOp
 from lowerings.loops.nest import Access, Nest, divided
-from lowerings.loops.pair_product import PairProductOp
-from lowerings.loops.paired_terms import PairedNest, paired_dimension, paired_terms
 from lowerings.loops.panels import Panels, order_in
-from lowerings.loops.word import WordOp
 from lowerings.scheduling.lanes import (
     block_side,
     in_parallel,

@@ -19,14 +19,22 @@ from xdsl.ir import Attribute
 from lowerings.dialects.schedule import Loop, LoopOrder, Pack, Schedule, Step
 from lowerings.loops.body import Body, LaneAnalysis, Lanewise, indexed_dimensions
 from lowerings.loops.constants import element_bits, part_type
-from lowerings.loops.interleaving import interleaved
-from lowerings.loops.long_sums import block_of
-from lowerings.loops.memory import LaneStride, is_read_turned, lane_stride, takes_every_other
+from lowerings.loops.long_sums import IN_TURN, MOST_BYTES, block_of
+from lowerings.loops.memory import (
+    LARGEST_BLOCK,
+    LaneStride,
+    interleaved,
+    is_read_turned,
+    lane_stride,
+    takes_every_other,
+)
 from lowerings.loops.nest import Access, Nest
-from lowerings.loops.order_rules import MOST_LANES, reason_against_blocks, reason_against_lanes
-from lowerings.loops.parallelism import is_independent
-from lowerings.loops.sums_in_memory import IN_TURN, MOST_BYTES
-from lowerings.loops.transposition import LARGEST_BLOCK
+from lowerings.loops.order_rules import (
+    MOST_LANES,
+    is_independent,
+    reason_against_blocks,
+    reason_against_lanes,
+)
 
 
 def fitted(schedule: Schedule, extents: Sequence[int]) -> Schedule:

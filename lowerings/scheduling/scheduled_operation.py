@@ -30,8 +30,7 @@ from lowerings.loops.body import Body
 from lowerings.loops.contraction import Contraction, contraction_of
 from lowerings.loops.initial_values import foldable_fills
 from lowerings.loops.nest import NESTS, nest_of
-from lowerings.loops.order_rules import MOST_LANES, has_vector_result
-from lowerings.loops.parallelism import is_independent
+from lowerings.loops.order_rules import MOST_LANES, has_vector_result, is_independent
 from lowerings.scheduling.on_memrefs import is_on_tensors, on_memrefs
 from lowerings.tensors.fuse_into_consumer import fuse_into_consumer
 

@@ -22,10 +22,10 @@ from lowerings.dialects.schedule import (
 )
 from lowerings.ir.independent_loops import LEAST_MICROSECONDS, promised_microseconds
 from lowerings.ir.named_operations import generalize_all
-from lowerings.loops.admission import reason_against
 from lowerings.loops.body import Body, indexed_dimensions
 from lowerings.loops.initial_values import foldable_fills
 from lowerings.loops.nest import NESTS, Nest, nest_of
+from lowerings.loops.schedule_rules import reason_against
 from lowerings.loops.views import collapse_dense, collapse_groups
 from lowerings.rewriting.levels import ON_BUFFERS
 from lowerings.rewriting.options import require_option

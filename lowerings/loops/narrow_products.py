@@ -1,0 +1,305 @@
+"""
+Products of narrow numbers, several in a word of 32 bits: operations of bodies, and the loops' code.
+
+A `WordOp` makes a word of its parts, a `PairProductOp` adds the products of two pairs of 16-bit
+numbers, a `DotProductOp` those of four bytes or of two numbers of bf16 by one instruction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    FixedBitwidthType,
+    IntegerType,
+    StringAttr,
+    UnitAttr,
+    VectorType,
+    i16,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    result_def,
+    var_operand_def,
+)
+
+from lowerings.dialects.arith_extension import EXTENSIONS
+from lowerings.dialects.schedule import Factor
+from lowerings.ir.dot_products import BFLOAT_PAIRS, LANES, QUADS, DotProduct
+from lowerings.loops.builder import LoopBuilder
+from lowerings.loops.constants import vector_of
+from lowerings.loops.memory import shuffled
+from lowerings.loops.nest import Access
+from xla_dialect.xdsl.creation import create
+
+WORD_BITS = 32
+
+
+@irdl_op_definition
+class WordOp(IRDLOperation):
+    """
+    The number of 32 bits that holds numbers of as many bits as fill it, the first one lowest.
+
+    It stands in bodies of nests only; loops have what `word` and `loaded_word` write.
+    """
+
+    name = "arith.word"
+    parts = var_operand_def(FixedBitwidthType)
+    result = result_def(i32)
+
+    def __init__(self, parts: Sequence[SSAValue]):
+        super().__init__(operands=[parts], result_types=[i32])
+
+
+def word(parts: Sequence[SSAValue], builder: LoopBuilder) -> SSAValue:
+    """Writes a `WordOp` of numbers, or of vectors of them."""
+    type_: Attribute = parts[0].type
+    if not isinstance(type_, VectorType):
+        return _word_of_numbers(parts, builder)
+    (lanes,) = type_.get_shape()
+    vectors = list(parts)
+    while len(vectors) > 1:
+        # Every other one first: that of places 0 and 2, of 1 and 3, then of both.
+        half = len(vectors) // 2
+        pairs = zip(vectors[:half], vectors[half:], strict=True)
+        vectors = [_alternating(pair, builder) for pair in pairs]
+    result_types = [vector_of(i32, lanes)]
+    cast = create(vector.BitcastOp, operands=vectors, result_types=result_types)
+    return builder.add(cast).result
+
+
+def _word_of_numbers(parts: Sequence[SSAValue], builder: LoopBuilder) -> SSAValue:
+    bits = WORD_BITS // len(parts)
+    codes = parts
+    if not isinstance(parts[0].type, IntegerType):
+        casts = [arith.BitcastOp(part, IntegerType(bits)) for part in parts]
+        codes = [builder.add(cast).result for cast in casts]
+    whole, *others = (builder.add(arith.ExtUIOp(code, i32)).result for code in codes)
+    for number, code in enumerate(others, 1):
+        distance = builder.constants.number(number * bits, i32)
+        upper = builder.binary(arith.ShLIOp, code, distance)
+        whole = builder.binary(arith.OrIOp, whole, upper)
+    return whole
+
+
+def _alternating(vectors: Sequence[SSAValue], builder: LoopBuilder) -> SSAValue:
+    """The elements of two vectors by turns."""
+    type_: Attribute = vectors[0].type
+    assert isinstance(type_, VectorType)
+    (lanes,) = type_.get_shape()
+    mask = [lane + part * lanes for lane in range(lanes) for part in (0, 1)]
+    return shuffled(vectors, mask, builder)
+
+
+def are_adjacent(accesses: Sequence[Access]) -> bool:
+    """Whether accesses read neighbours along the last dimension of a memref, at every point."""
+    first, *others = accesses
+    layout = first.layout
+    if first.is_collapsed or first.recast or layout is None or not layout[0] or layout[0][-1] != 1:
+        return False
+    return all(
+        other.memref is first.memref
+        and other.strides == first.strides
+        and other.indices[:-1] == first.indices[:-1]
+        and None not in (other.offset, first.offset)
+        and (other.offset or 0) - (first.offset or 0) == number
+        for number, other in enumerate(others, 1)
+    )
+
+
+def loaded_word(
+    memref: SSAValue, indices: Sequence[SSAValue], part: Attribute, builder: LoopBuilder
+) -> SSAValue:
+    """The word that neighbours in memory are."""
+    assert isinstance(part, FixedBitwidthType)
+    result_types = [vector_of(part, WORD_BITS // part.bitwidth)]
+    load = create(vector.LoadOp, operands=[memref, *indices], result_types=result_types)
+    parts = builder.add(load).result
+    cast = create(vector.BitcastOp, operands=[parts], result_types=[vector_of(i32, 1)])
+    return builder.add(vector.ExtractOp(builder.add(cast).result, [0], i32)).result
+
+
+HALF_BITS = 16
+
+
+@irdl_op_definition
+class PairProductOp(IRDLOperation):
+    """
+    `low(lhs) * low(rhs) + high(lhs) * high(rhs)`, of the signed halves of 32-bit numbers.
+
+    It stands in bodies of nests only; loops have what `pair_product` writes.
+    """
+
+    name = "arith.pair_product"
+    lhs = operand_def(i32)
+    rhs = operand_def(i32)
+    result = result_def(i32)
+
+    def __init__(self, lhs: SSAValue, rhs: SSAValue):
+        super().__init__(operands=[lhs, rhs], result_types=[i32])
+
+
+def pair_product(lhs: SSAValue, rhs: SSAValue, builder: LoopBuilder) -> SSAValue:
+    """Writes a `PairProductOp` of numbers, or of vectors of them."""
+    result_type: Attribute = lhs.type
+    if not isinstance(result_type, VectorType):
+        return _product_of_scalars(lhs, rhs, builder)
+    (lanes,) = result_type.get_shape()
+    products = builder.binary(
+        arith.MuliOp, _halves(lhs, lanes, builder), _halves(rhs, lanes, builder)
+    )
+    even, odd = (
+        builder.add(
+            create(
+                vector.ShuffleOp,
+                operands=[products, products],
+                result_types=[vector_of(i32, lanes)],
+                properties={"mask": _every_other(first, lanes)},
+            )
+        ).result
+        for first in range(2)
+    )
+    return builder.binary(arith.AddiOp, even, odd)
+
+
+@cache
+def _every_other(first: int, lanes: int) -> DenseArrayBase[IntegerType]:
+    """The mask of a shuffle that takes every other element."""
+    return DenseArrayBase.from_list(i64, range(first, 2 * lanes, 2))
+
+
+def _halves(value: SSAValue, lanes: int, builder: LoopBuilder) -> SSAValue:
+    """The signed halves of the lanes of a vector, each in a lane of its own."""
+
+    def write() -> SSAValue:
+        cast = create(vector.BitcastOp, operands=[value], result_types=[vector_of(i16, 2 * lanes)])
+        source = builder.add(cast).result
+        wide = create(
+            EXTENSIONS[arith.ExtSIOp.name],
+            operands=[source],
+            result_types=[vector_of(i32, 2 * lanes)],
+        )
+        return builder.add(wide).results[0]
+
+    return builder.shared((PairProductOp, value), write)
+
+
+def _product_of_scalars(lhs: SSAValue, rhs: SSAValue, builder: LoopBuilder) -> SSAValue:
+    shift = builder.constants.number(HALF_BITS, i32)
+    products: list[SSAValue] = []
+    for is_low in (True, False):
+        halves = [
+            builder.binary(arith.ShLIOp, value, shift) if is_low else value for value in (lhs, rhs)
+        ]
+        signed = [builder.binary(arith.ShRSIOp, half, shift) for half in halves]
+        products.append(builder.binary(arith.MuliOp, *signed))
+    return builder.binary(arith.AddiOp, *products)
+
+
+SIGN_BITS = -0x7F7F7F80
+"""The sign bits of the four bytes of a word."""
+
+
+@irdl_op_definition
+class DotProductOp(IRDLOperation):
+    """
+    The sum of the products of what two words hold: four bytes, those of one factor unsigned and of
+    the other signed, or two numbers of bf16.
+
+    It stands in bodies of nests only; loops have what `dot_product` writes.
+    """
+
+    name = "arith.dot_product"
+    lhs = operand_def(i32)
+    rhs = operand_def(i32)
+    result = result_def()
+    rhs_is_unsigned = opt_prop_def(UnitAttr)
+    """Of bytes."""
+    flipped = opt_prop_def(StringAttr)
+    """
+    The factor whose bytes have their sign bits flipped, which makes signed ones unsigned and the
+    other way round. Whoever writes the loops subtracts the products of `SIGN_BITS`.
+    """
+
+    def __init__(
+        self,
+        lhs: SSAValue,
+        rhs: SSAValue,
+        total: Attribute,
+        *,
+        rhs_is_unsigned: bool = False,
+        flipped: Factor | None = None,
+    ):
+        properties: dict[str, Attribute] = {}
+        if rhs_is_unsigned:
+            properties["rhs_is_unsigned"] = UnitAttr()
+        if flipped is not None:
+            properties["flipped"] = StringAttr(flipped)
+        super().__init__(operands=[lhs, rhs], result_types=[total], properties=properties)
+
+
+def dot_product(
+    op: DotProductOp, factors: Sequence[SSAValue], addend: SSAValue, builder: LoopBuilder
+) -> SSAValue:
+    """Writes a `DotProductOp` of numbers or vectors, added to a number or vector."""
+    kind = QUADS if op.result.type == i32 else BFLOAT_PAIRS
+    type_: Attribute = addend.type
+    if not isinstance(type_, VectorType):
+        several = [_broadcast(each, LANES[0], builder) for each in (*factors, addend)]
+        total = dot_product(op, several[:-1], several[-1], builder)
+        return builder.add(vector.ExtractOp(total, [0], kind.total)).result
+    (lanes,) = type_.get_shape()
+    whole = next(each for each in LANES if each >= lanes)
+    words = [_parts(each, kind, whole, builder) for each in factors]
+    if op.rhs_is_unsigned is not None:
+        words.reverse()
+    total = _call(kind, whole, [_filled_up(addend, whole, builder), *words], builder)
+    return total if whole == lanes else shuffled([total, total], range(lanes), builder)
+
+
+def _call(
+    kind: DotProduct, lanes: int, operands: Sequence[SSAValue], builder: LoopBuilder
+) -> SSAValue:
+    # Few programs need the dialect, which takes 30 ms to load.
+    from xdsl.dialects.llvm import CallIntrinsicOp  # noqa: PLC0415
+
+    result_type = vector_of(kind.total, lanes)
+    return builder.add(CallIntrinsicOp(kind.intrinsic(lanes), operands, [result_type])).results[0]
+
+
+def _broadcast(value: SSAValue, lanes: int, builder: LoopBuilder) -> SSAValue:
+    result_types = [vector_of(value.type, lanes)]
+    return builder.add(
+        create(vector.BroadcastOp, operands=[value], result_types=result_types)
+    ).vector
+
+
+def _filled_up(value: SSAValue, lanes: int, builder: LoopBuilder) -> SSAValue:
+    """A vector with as many lanes; those that are added repeat the last one."""
+    type_: Attribute = value.type
+    assert isinstance(type_, VectorType)
+    (own,) = type_.get_shape()
+    if own == lanes:
+        return value
+    return shuffled([value, value], [min(lane, own - 1) for lane in range(lanes)], builder)
+
+
+def _parts(value: SSAValue, kind: DotProduct, lanes: int, builder: LoopBuilder) -> SSAValue:
+    """The factors that the words of a vector hold."""
+
+    def write() -> SSAValue:
+        result_types = [vector_of(kind.factor, kind.terms * lanes)]
+        operands = [_filled_up(value, lanes, builder)]
+        cast = create(vector.BitcastOp, operands=operands, result_types=result_types)
+        return builder.add(cast).result
+
+    return builder.shared((DotProductOp, value), write)
