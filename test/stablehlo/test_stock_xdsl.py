@@ -15,6 +15,7 @@ from xdsl.universe import XDSL_UNIVERSE
 from lowerings.universe import UNIVERSE
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.stablehlo import read_stablehlo
+from xla_dialect.stablehlo.ops import OPERATIONS
 from xla_dialect.stablehlo.writing import StableHloPrinter, print_stablehlo
 
 FILES = sorted(Path(__file__).parent.glob("*.mlir"))
@@ -96,3 +97,18 @@ def test_loops_carry_tokens() -> None:
           func.return %1 : !stablehlo.token
         }
     """)
+
+
+def test_operands_have_their_names() -> None:
+    """Operands are in the order that the operation of `xla` has them in, wherever both have a name."""
+    compared = 0
+    for op in OPERATIONS:
+        if op.SAME is None:
+            continue
+        names, others = (
+            [name for name, _ in each.get_irdl_definition().operands] for each in (op, op.SAME)
+        )
+        if set(names) == set(others):
+            assert names == others, op.name
+            compared += 1
+    assert compared > 50

@@ -276,8 +276,6 @@ class ContractionOp(StableHloOp):
     PRECISIONS: ClassVar[type[EnumAttribute[Precision]]] = PrecisionAttr
     """The attribute of one precision."""
 
-    lhs = operand_def()
-    rhs = operand_def()
     result = result_def()
     precision_config = opt_prop_def(ArrayAttr.constr(PrecisionAttr))
     traits = traits_def(Pure())
@@ -310,6 +308,8 @@ class DotOp(ContractionOp):
 
     name = "stablehlo.dot"
     SAME: ClassVar = xla.DotOp
+    lhs = operand_def()
+    rhs = operand_def()
     custom_directives = (OptionalPrecision,)
     assembly_format = (
         "$lhs `,` $rhs custom<OptionalPrecision>($precision_config) attr-dict `:` "
@@ -334,6 +334,8 @@ class DotGeneralOp(ContractionOp):
 
     name = "stablehlo.dot_general"
     SAME: ClassVar = xla.DotOp
+    lhs = operand_def()
+    rhs = operand_def()
     NAMES: ClassVar = {
         "lhs_batching_dimensions": "lhs_batch_dims",
         "lhs_contracting_dimensions": "lhs_contracting_dims",
@@ -387,6 +389,8 @@ class RaggedDotOp(ContractionOp):
         "lhs_ragged_dimensions": "lhs_ragged_dims",
         "rhs_group_dimensions": "rhs_group_dims",
     }
+    lhs = operand_def()
+    rhs = operand_def()
     group_sizes = operand_def()
     ragged_dot_dimension_numbers = prop_def(RaggedDotNumbers)
     precision_config = opt_prop_def(ArrayAttr.constr(RaggedPrecisionAttr))
@@ -527,6 +531,8 @@ class ConvolutionOp(ConvolvingOp):
 
     name = "stablehlo.convolution"
     SAME: ClassVar = xla.ConvolutionOp
+    lhs = operand_def()
+    rhs = operand_def()
     padding = opt_prop_def(DenseIntOrFPElementsAttr)
     irdl_options = (ParsePropInAttrDict(),)
     custom_directives = (DimensionLabels, WindowLists)
@@ -554,6 +560,8 @@ class DynamicConvOp(ShapedOp, ConvolvingOp):
     """As `convolution`, with a padding that an operand says."""
 
     name = "stablehlo.dynamic_conv"
+    lhs = operand_def()
+    rhs = operand_def()
     padding = operand_def()
 
     @property
@@ -606,6 +614,8 @@ class EinsumOp(ContractionOp, EinsumBase):
     """Sums of products of two arrays."""
 
     name = "stablehlo.einsum"
+    lhs = operand_def()
+    rhs = operand_def()
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = f"$lhs `,` $rhs `,` {_END}"
 

@@ -78,8 +78,6 @@ class TriangularSolveOp(StableHloOp):
 class BatchNormOp(StableHloOp):
     """Normalizes along one dimension, the features."""
 
-    operand = operand_def()
-    scale = operand_def()
     epsilon = prop_def(normalization.EPSILON)
     feature_index = prop_def(IntegerAttr.constr(i64))
     traits = traits_def(Pure())
@@ -91,6 +89,8 @@ class BatchNormTrainingOp(BatchNormOp):
 
     name = "stablehlo.batch_norm_training"
     SAME: ClassVar = normalization.BatchNormTrainingOp
+    operand = operand_def()
+    scale = operand_def()
     offset = operand_def()
     output = result_def()
     batch_mean = result_def()
@@ -103,6 +103,8 @@ class BatchNormInferenceOp(BatchNormOp):
 
     name = "stablehlo.batch_norm_inference"
     SAME: ClassVar = normalization.BatchNormInferenceOp
+    operand = operand_def()
+    scale = operand_def()
     offset = operand_def()
     mean = operand_def()
     variance = operand_def()
@@ -115,6 +117,8 @@ class BatchNormGradOp(BatchNormOp):
 
     name = "stablehlo.batch_norm_grad"
     SAME: ClassVar = normalization.BatchNormGradOp
+    operand = operand_def()
+    scale = operand_def()
     mean = operand_def()
     variance = operand_def()
     grad_output = operand_def()
