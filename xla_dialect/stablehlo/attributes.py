@@ -27,6 +27,7 @@ from xdsl.dialects.builtin import (
     TupleType,
     f64,
     i1,
+    i32,
     i64,
 )
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
@@ -620,16 +621,23 @@ _WORDS: Mapping[type[Attribute], type[EnumAttribute[Any]]] = {
 _XLA_WORDS = {own: word for word, own in _WORDS.items()}
 
 
-def own_word(value: Attribute) -> Attribute:
+def own_value(value: Attribute) -> Attribute:
     """The member of an enumeration of StableHLO for one of `xla`; anything else as it is."""
     word = cast("Any", _WORDS.get(type(value)))
     return value if word is None else word(cast("EnumAttribute[Any]", value).data)
 
 
-def xla_word(value: Attribute) -> Attribute:
-    """The member of an enumeration of `xla` for one of StableHLO; anything else as it is."""
+def xla_value(value: Attribute) -> Attribute:
+    """
+    The member of an enumeration of `xla` for one of StableHLO, and a number of 64 bits for one of
+    32; anything else as it is.
+    """
     word = cast("Any", _XLA_WORDS.get(cast(Any, type(value))))
-    return value if word is None else word(cast("EnumAttribute[Any]", value).data)
+    if word is not None:
+        return word(cast("EnumAttribute[Any]", value).data)
+    number = cast("IntegerAttr[Any]", value)
+    is_narrow = type(number) is IntegerAttr and number.type == i32
+    return IntegerAttr(number.value.data, i64) if is_narrow else value
 
 
 FIELDS: Mapping[str, type[Fields]] = {

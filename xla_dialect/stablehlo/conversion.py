@@ -200,16 +200,6 @@ def lookup_in(text: OpAsmDialectInterface, given: Resources | None) -> Lookup:
     return lookup
 
 
-def literal_of_resource(
-    op: Operation, value: DenseResourceAttr, blob: str | bytes | None, type_: Array
-) -> DenseIntOrFPElementsAttr[Any]:
-    """The literal of `type_` with the bytes of a resource; raises SourceError at `op`."""
-    try:
-        return literal_of_blob(value.resource_handle.data, blob, type_)
-    except ValueError as error:
-        raise SourceError(op, str(error)) from None
-
-
 _number = lru_cache(4096)(IntAttr)
 """Numbers of lines and columns, which recur."""
 
@@ -418,7 +408,7 @@ def array_type(type_: Attribute, op: Operation, drops_encoding: bool) -> Array:
     return array
 
 
-def take_shape(op: HloOperation, conversion: Conversion, position: int) -> tuple[int, ...]:
+def sizes_from_operand(op: HloOperation, conversion: Conversion, position: int) -> tuple[int, ...]:
     """The integers of an operand that says a shape; an error where they are not constant."""
     value = conversion.operands(op)[position]
     type_ = as_array(value.type)
@@ -541,9 +531,13 @@ class Conversion:
     def literal_of_resource(
         self, value: DenseResourceAttr, op: Operation
     ) -> DenseIntOrFPElementsAttr[Any]:
-        """The literal of an operation whose bytes stand at the end of the text."""
+        """The literal of an operation whose bytes stand at the end of the text, or beside it."""
         type_ = cast(Array, self.type(cast(Attribute, value.type), op))
-        return literal_of_resource(op, value, self._resource(value.resource_handle.data), type_)
+        name = value.resource_handle.data
+        try:
+            return literal_of_blob(name, self._resource(name), type_)
+        except ValueError as error:
+            raise SourceError(op, str(error)) from None
 
     def operands(self, op: Operation) -> list[SSAValue]:
         """The converted operands of a parsed operation."""

@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, Region
-from xdsl.irdl import AttrConstraint, IRDLOperation
+from xdsl.irdl import AttrConstraint, IRDLOperation, irdl_op_definition
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.constraints import Segments, Structure, results_follow
@@ -37,9 +37,9 @@ from xla_dialect.stablehlo.attributes import (
     TokenType,
     has_foreign_encoding,
     is_index,
-    own_word,
+    own_value,
     xla_type,
-    xla_word,
+    xla_value,
 )
 from xla_dialect.types import is_unbounded, spell_all
 from xla_dialect.violations import Violation
@@ -160,14 +160,14 @@ class StableHloOp(IRDLOperation, HloOperation):
         for name, value in self.properties.items():
             given = value.values() if isinstance(value, DimensionNumbers) else {name: value}
             for own, each in given.items():
-                found[names.get(own, own)] = xla_word(each)
+                found[names.get(own, own)] = xla_value(each)
         return found if self.SAME is None else _in_order(self.SAME, found)
 
     @classmethod
     def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
         """The properties for those of an operation `SAME`; raises Inexpressible."""
         names = {xla: own for own, xla in cls.NAMES.items()}
-        found = {names.get(name, name): own_word(value) for name, value in op.properties.items()}
+        found = {names.get(name, name): own_value(value) for name, value in op.properties.items()}
         for name, numbers in _dimension_numbers(cls).items():
             found[name] = numbers.new([found.pop(field) for field in numbers.names()])
         return found
@@ -312,3 +312,21 @@ def _as_list(name: str, value: Any, element_type: IntegerType) -> Attribute:
         raise VerifyException(f"{name} is {value}, not a list of {element_type}")
     is_array = isinstance(value, DenseArrayBase)
     return cast(Attribute, value if is_array else DenseArrayBase.from_list(element_type, found))
+
+
+def same_as(
+    xla: type[XlaOp], base: type[StableHloOp], prefix: str = "stablehlo.", role: str = "SAME"
+) -> type[StableHloOp]:
+    """
+    The class of an operation that is named as one of `xla`, behind the prefix.
+
+    `role`: what the base calls that one.
+    """
+    members = {
+        "__doc__": xla.__doc__,
+        "__module__": base.__module__,
+        "__annotations__": {role: ClassVar},
+        "name": f"{prefix}{xla.name.removeprefix('xla.')}",
+        role: xla,
+    }
+    return irdl_op_definition(cast("type[StableHloOp]", type(xla.__name__, (base,), members)))

@@ -181,10 +181,7 @@ def _exchange(op: xla.AllToAllOp, dimension: int, members: int) -> dict[str, Att
 
 def _process_count(op: CollectiveOp) -> int:
     """How many processes a collective without groups has together."""
-    around: Operation = op
-    while (parent := around.parent_op()) is not None:
-        around = parent
-    replicas, partitions = process_counts(cast(ModuleOp, around))
+    replicas, partitions = process_counts(cast(ModuleOp, op.get_toplevel_object()))
     return replicas if op.channel is None else partitions
 
 

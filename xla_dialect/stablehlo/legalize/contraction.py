@@ -184,7 +184,7 @@ _FIRST_OF_ELLIPSIS = 0xE000
 """Dimensions of an ellipsis have letters for private use, counted from the last one."""
 
 
-def take_config(op: stablehlo.EinsumBase, values: Sequence[SSAValue]) -> tuple[list[str], str]:
+def split_config(op: stablehlo.EinsumBase, values: Sequence[SSAValue]) -> tuple[list[str], str]:
     """Takes `ij,jk->ik` apart: a letter for each dimension of the operands, and of the result."""
     config = op.einsum_config.data.replace(" ", "")
     left, arrow, result = config.partition("->")
@@ -225,7 +225,7 @@ def checked_result(
 
 def convert_einsum(op: stablehlo.EinsumBase, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.einsum`: sums over letters of one operand, a contraction, a transposition."""
-    labels, wanted = take_config(op, conversion.operands(op))
+    labels, wanted = split_config(op, conversion.operands(op))
     sides = [
         EinsumOperand.of(op, conversion, value, text)
         for value, text in zip(conversion.operands(op), labels, strict=True)
@@ -260,7 +260,7 @@ def convert_einsum(op: stablehlo.EinsumBase, conversion: Conversion) -> Sequence
 
 def convert_unary_einsum(op: stablehlo.EinsumBase, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.unary_einsum`: a sum over letters that the result has not, and a transposition."""
-    (labels,), wanted = take_config(op, conversion.operands(op))
+    (labels,), wanted = split_config(op, conversion.operands(op))
     operand = EinsumOperand.of(op, conversion, conversion.operands(op)[0], labels)
     return checked_result(op, conversion, operand.summed_to(op, wanted).ordered(op, wanted))
 

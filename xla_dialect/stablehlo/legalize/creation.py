@@ -24,7 +24,7 @@ from xla_dialect.ops import creation as xla
 from xla_dialect.ops import random
 from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.shapes.size_arithmetic import compatible
-from xla_dialect.stablehlo.attributes import Inexpressible, own_word, xla_word
+from xla_dialect.stablehlo.attributes import Inexpressible, own_value, xla_value
 from xla_dialect.stablehlo.conversion import (
     NO_DIMENSIONS,
     Conversion,
@@ -113,7 +113,7 @@ def convert_rng(op: stablehlo.RngOp, conversion: Conversion) -> Sequence[SSAValu
     sizes = conversion.constant_integers(operands[2])
     if sizes is not None:
         declared = [sized_result(op, conversion, sizes)]
-    distribution = {"distribution": xla_word(op.rng_distribution)}
+    distribution = {"distribution": xla_value(op.rng_distribution)}
     return conversion.emit(random.RngOp, operands[:2], declared, distribution)
 
 
@@ -127,7 +127,7 @@ def rng_of_xla(op: random.RngOp, legalization: FromXla) -> Sequence[SSAValue]:
         (shape,) = legalization.emit(stablehlo.ConstantOp, (), [type_], literal).results
         shape.name_hint = "c"
     operands, types = [*legalization.operands(op), shape], legalization.result_types(op)
-    distribution = {"rng_distribution": own_word(op.distribution)}
+    distribution = {"rng_distribution": own_value(op.distribution)}
     return legalization.emit(stablehlo.RngOp, operands, types, distribution).results
 
 

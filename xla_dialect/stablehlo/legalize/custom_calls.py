@@ -7,7 +7,7 @@ attributes of HLO. Tuples stay tuples here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeAlias, cast
 
@@ -34,6 +34,7 @@ from xla_dialect import shardy
 from xla_dialect.analysis.computations import TOP_K, top_k_properties
 from xla_dialect.devices.replica_groups import ReplicaGroupsAttr
 from xla_dialect.layout import LayoutAttr
+from xla_dialect.layouts.type_layouts import layout_of
 from xla_dialect.op import decode
 from xla_dialect.ops import custom_calls as xla
 from xla_dialect.ops.collectives import RaggedAllToAllOp
@@ -56,9 +57,9 @@ from xla_dialect.stablehlo.attributes import (
     RngAlgorithmAttr,
     integers,
     stablehlo_type,
-    xla_word,
+    xla_value,
 )
-from xla_dialect.stablehlo.conversion import Conversion, Legalize, sized_result, take_shape
+from xla_dialect.stablehlo.conversion import Conversion, Legalize, sized_result, sizes_from_operand
 from xla_dialect.stablehlo.legalize.chlo import FUNCTIONS, FunctionCall
 from xla_dialect.stablehlo.legalize.from_xla import (
     FromXla,
@@ -74,8 +75,8 @@ from xla_dialect.stablehlo.ops.collectives import groups_among, groups_in, matri
 from xla_dialect.stablehlo.ops.custom_calls import CustomCallOp
 from xla_dialect.text.shapes import parse_type
 from xla_dialect.types import (
-    Array,
     fits,
+    is_array,
     is_unbounded,
     spell_all,
     tuple_elements,
@@ -87,7 +88,7 @@ ReplacedCall: TypeAlias = Callable[[CustomCallOp, Conversion], Sequence[SSAValue
 """Emits what replaces a custom call."""
 
 
-def take_attributes(op: CustomCallOp) -> Mapping[str, Attribute]:
+def pop_attributes(op: CustomCallOp) -> Mapping[str, Attribute]:
     """The attributes of the operation that a call stands for, which the call has no longer."""
     op.attributes.pop("mhlo.version", None)
     found = op.attributes.pop("mhlo.attributes", None)
@@ -100,7 +101,7 @@ def function_call(convert: FunctionCall) -> ReplacedCall:
     """The conversion of a call that stands for a function of one array."""
 
     def convert_call(op: CustomCallOp, conversion: Conversion) -> Sequence[SSAValue]:
-        take_attributes(op)
+        pop_attributes(op)
         if len(op.operands) != 1 or len(op.results) != 1:
             op.fail("takes and returns one array")
         return convert(op, conversion)
@@ -110,7 +111,7 @@ def function_call(convert: FunctionCall) -> ReplacedCall:
 
 def convert_top_k_operation(op: CustomCallOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`@mhlo.topk(operand) {mhlo.attributes = {k = 2, largest = true}}`."""
-    attributes = take_attributes(op)
+    attributes = pop_attributes(op)
     k, largest = attributes.get("k"), attributes.get("largest", BoolAttr.from_bool(True))
     if not isinstance(k, IntegerAttr) or not isinstance(largest, IntegerAttr):
         op.fail(f"its attributes have k = {k} and largest = {largest}, not a number and a flag")
@@ -150,7 +151,7 @@ WRAPPER = "stablehlo.shape_refinement_operand_wrapper"
 """The target of the call that gives users of a refined argument its former type."""
 
 
-def take_shape_operands(op: CustomCallOp) -> Sequence[int]:
+def positions_of_shapes(op: CustomCallOp) -> Sequence[int]:
     """The positions of the operands that say sizes, one for each result; none if none does."""
     given = op.attributes.pop(SHAPE_OPERANDS, DenseArrayBase.from_list(i64, ()))
     positions = integers_of(given)
@@ -176,7 +177,7 @@ def apply_shape_operands(
     types: list[Attribute] = []
     for number, position in enumerate(positions):
         try:
-            sizes = take_shape(op, conversion, position)
+            sizes = sizes_from_operand(op, conversion, position)
         except UnknownShape:
             if not conversion.KEEPS_UNKNOWN_SIZES:
                 raise
@@ -269,12 +270,12 @@ def convert_dynamic_bits(op: CustomCallOp, conversion: Conversion) -> Sequence[S
     """`@stablehlo.dynamic_rng_bit_generator(state, sizes)`."""
     if len(op.operands) != 2 or len(op.results) != 2:
         op.fail("takes a state and the sizes of the bits, and has two results")
-    sizes = take_shape(op, conversion, 1)
+    sizes = sizes_from_operand(op, conversion, 1)
     types = [conversion.result_types(op)[0], sized_result(op, conversion, sizes, 1)]
     algorithm = op.attributes.pop("rng_algorithm", None)
     if not isinstance(algorithm, RngAlgorithmAttr):
         op.fail(f"rng_algorithm is {algorithm}, not #stablehlo<rng_algorithm ...>")
-    properties = {"algorithm": xla_word(algorithm)}
+    properties = {"algorithm": xla_value(algorithm)}
     return conversion.emit(RngBitGeneratorOp, conversion.operands(op)[:1], types, properties)
 
 
@@ -316,7 +317,7 @@ def _call_without_shapes(op: CustomCallOp, conversion: Conversion) -> Sequence[S
     """What a call becomes, whose operands that say shapes are taken away."""
     properties = op.xla_properties()
     replaced = REPLACED_CALLS.get(op.call_target_name.data)
-    shapes = take_shape_operands(op)
+    shapes = positions_of_shapes(op)
     if replaced is None:
         op.attributes.update(_kept(op, shapes, conversion))
     if shapes:
@@ -611,10 +612,7 @@ def _layouts(call: xla.CustomCallOp) -> dict[str, Attribute]:
     results: Sequence[Attribute] = call.result_types
     if len(results) == 1:
         results = tuple_elements(results[0]) or results
-    given = any(
-        isinstance(type_, TensorType) and isinstance(cast(Array, type_).encoding, LayoutAttr)
-        for type_ in results
-    )
+    given = any(is_array(type_) and isinstance(type_.encoding, LayoutAttr) for type_ in results)
     operands: Sequence[Attribute] = call.operand_types
     if isinstance(constraints, StringAttr):
         operands = tuple_elements(parse_type(f"({constraints.data[1:-1]})")) or ()
@@ -622,21 +620,15 @@ def _layouts(call: xla.CustomCallOp) -> dict[str, Attribute]:
         return {}
     if any(isinstance(type_, TupleType) for type_ in (*operands, *results)):
         return {}
-    return dict(zip(names, map(_layouts_of, (operands, results)), strict=True))
-
-
-def _layouts_of(types: Iterable[Attribute]) -> Attribute:
-    return ArrayAttr(map(_layout_of, types))
+    return {
+        name: ArrayAttr(map(_layout_of, each))
+        for name, each in zip(names, (operands, results), strict=True)
+    }
 
 
 def _layout_of(type_: Attribute) -> Attribute:
     """`dense<[1, 0]> : tensor<2xindex>`, from minor to major."""
-    order: Sequence[int] = ()
-    if isinstance(type_, TensorType):
-        array = cast(Array, type_)
-        order = tuple(reversed(range(len(array.shape))))
-        if isinstance(array.encoding, LayoutAttr):
-            order = array.encoding.data.minor_to_major
+    order = layout_of(type_).minor_to_major if is_array(type_) else ()
     list_type = cast(Any, TensorType(IndexType(), (len(order),)))
     return DenseIntOrFPElementsAttr.from_list(list_type, list(order))
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, NoneAttr, i32, i64
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from xla_dialect.layout import Layout, LayoutAttr
+from xla_dialect.layout import Layout
+from xla_dialect.layouts.type_layouts import layout_of
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops import data_movement as xla
 from xla_dialect.ops.conversion import ConvertOp
@@ -293,15 +294,9 @@ def bitcast_of_xla(op: xla.BitcastOp, legalization: FromXla) -> Sequence[Tree]:
 
 
 def _is_row_major(type_: Array) -> bool:
-    encoding: Any = type_.encoding
-    if isinstance(encoding, NoneAttr):
-        return True
-    rank = len(type_.shape)
-    return (
-        isinstance(encoding, LayoutAttr)
-        and encoding.data.minor_to_major == tuple(reversed(range(rank)))
-        and not encoding.data.tiles
-    )
+    layout = layout_of(type_)
+    default = Layout.default(len(type_.shape))
+    return layout.minor_to_major == default.minor_to_major and not layout.tiles
 
 
 TO_XLA = (

@@ -33,8 +33,8 @@ from xla_dialect.stablehlo.conversion import (
     Legalize,
     dimension_list,
     sized_result,
+    sizes_from_operand,
     sizes_of,
-    take_shape,
 )
 from xla_dialect.stablehlo.legalize.creation import emit_constant
 from xla_dialect.stablehlo.legalize.data_movement import broadcast_in_dim
@@ -67,7 +67,7 @@ def convert_dynamic_reshape(
     declared = conversion.result_types(op)[0]
     is_known = conversion.constant_integers(sizes) is not None
     if is_unbounded(declared) or (is_known and not is_dynamic(sizes_of(declared))):
-        result = sized_result(op, conversion, take_shape(op, conversion, 1))
+        result = sized_result(op, conversion, sizes_from_operand(op, conversion, 1))
         return conversion.emit(ReshapeOp, [operand], [result])
     scalars: list[SSAValue] = []
     for d in range(type_.get_shape()[0]):
@@ -88,14 +88,14 @@ def convert_dynamic_broadcast_in_dim(
     op: stablehlo.DynamicBroadcastInDimOp, conversion: Conversion
 ) -> Sequence[SSAValue]:
     """`stablehlo.dynamic_broadcast_in_dim`; what it says to expand follows from the sizes."""
-    result = sized_result(op, conversion, take_shape(op, conversion, 1))
+    result = sized_result(op, conversion, sizes_from_operand(op, conversion, 1))
     dimensions = integers_of(op.broadcast_dimensions) or ()
     return broadcast_in_dim(op, conversion, dimensions, result)
 
 
 def convert_dynamic_iota(op: stablehlo.DynamicIotaOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.dynamic_iota`."""
-    result = sized_result(op, conversion, take_shape(op, conversion, 0))
+    result = sized_result(op, conversion, sizes_from_operand(op, conversion, 0))
     return conversion.emit(IotaOp, (), [result], op.properties)
 
 
@@ -103,7 +103,7 @@ def convert_lists(op: stablehlo.ListedOp, conversion: Conversion) -> Sequence[SS
     """The operation whose lists are operands."""
     first = op.first_shape
     properties = {
-        name: dimension_list(take_shape(op, conversion, first + i))
+        name: dimension_list(sizes_from_operand(op, conversion, first + i))
         for i, name in enumerate(op.LISTS)
     }
     operands, types = conversion.operands(op)[:first], conversion.result_types(op)
@@ -112,7 +112,7 @@ def convert_lists(op: stablehlo.ListedOp, conversion: Conversion) -> Sequence[SS
 
 def convert_dynamic_gather(op: DynamicGatherOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.dynamic_gather`, whose last operand has the slice sizes."""
-    sizes = {"slice_sizes": dimension_list(take_shape(op, conversion, 2))}
+    sizes = {"slice_sizes": dimension_list(sizes_from_operand(op, conversion, 2))}
     operands, types = conversion.operands(op)[:2], conversion.result_types(op)
     return conversion.emit(GatherOp, operands, types, op.xla_properties() | sizes)
 
@@ -212,7 +212,7 @@ def convert_num_elements(op: StableHloOp, conversion: Conversion) -> Sequence[SS
     """`shape.num_elements` of a list of sizes."""
     if not is_of_index(op.operands[0].type) or op.results[0].type != IndexType():
         op.fail(f"takes {op.operands[0].type} and gives {op.results[0].type}, not an index")
-    return [_constant(conversion, prod(take_shape(op, conversion, 0)), array(i64, ()))]
+    return [_constant(conversion, prod(sizes_from_operand(op, conversion, 0)), array(i64, ()))]
 
 
 def convert_width(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
@@ -290,24 +290,24 @@ def convert_shape_of(op: StableHloOp, conversion: Conversion) -> Sequence[SSAVal
     return constant_shape(op, conversion, type_.get_shape())
 
 
-def _take_extents(op: StableHloOp, conversion: Conversion) -> list[tuple[int, ...]]:
+def _extents(op: StableHloOp, conversion: Conversion) -> list[tuple[int, ...]]:
     """The shapes that the operands are, which have elements of type `index`."""
     for position, operand in enumerate(op.operands):
         if not is_of_index(operand.type):
             op.fail(f"operand {position} is {operand.type}, not a shape of type index")
-    return [take_shape(op, conversion, position) for position in range(len(op.operands))]
+    return [sizes_from_operand(op, conversion, position) for position in range(len(op.operands))]
 
 
 def convert_shape_concat(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`shape.concat`: the sizes of one shape after those of another."""
-    left, right = _take_extents(op, conversion)
+    left, right = _extents(op, conversion)
     return constant_shape(op, conversion, (*left, *right))
 
 
 def convert_shape_broadcast(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`shape.broadcast`: the shape that arrays of these shapes have together, as in numpy."""
     found: list[int] = []
-    for sizes in _take_extents(op, conversion):
+    for sizes in _extents(op, conversion):
         before = [1] * (len(sizes) - len(found)) + found
         aligned = [1] * (len(before) - len(sizes)) + list(sizes)
         found = [b if a == 1 else a for a, b in zip(before, aligned, strict=True)]

@@ -6,7 +6,7 @@ Of the entry these are layouts and aliases; checks, prints, probes and `run_para
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
@@ -26,7 +26,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from xla_dialect.aliasing_attributes import ALIASING_OUTPUT, BUFFER_DONOR
 from xla_dialect.entry import ENTRY_SYMBOL, entry_aliases
-from xla_dialect.layout import LayoutAttr
+from xla_dialect.layouts.type_layouts import layout_of
 from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.self_checking import CHECK, INTERPRETER
 from xla_dialect.spelling import SpellingError
@@ -35,33 +35,33 @@ from xla_dialect.stablehlo.conversion import Conversion, Legalize, check_propert
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla, discardable
 from xla_dialect.stablehlo.op import SourceError
 from xla_dialect.text.shapes import parse_type
-from xla_dialect.types import Array, all_compatible, flatten, is_array
+from xla_dialect.types import all_compatible, flatten, is_array
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.operation_table import OperationTable
 
 _SIGNATURE = "xla.entry_computation_layout"
 
-Facts: TypeAlias = list[dict[str, Attribute]]
+AttributesOfLeaves: TypeAlias = list[dict[str, Attribute]]
 """The attributes of every leaf of the parameters, or of the results."""
 
 
 def function_of_xla(function: FuncOp, legalization: FromXla) -> Sequence[SSAValue]:
     """The function, whose parameters and results are no tuples."""
     type_ = function.function_type
-    facts = [
-        _facts(function.arg_attrs, type_.inputs.data),
-        _facts(function.res_attrs, type_.outputs.data),
+    of_values = [
+        _attributes_of_leaves(function.arg_attrs, type_.inputs.data),
+        _attributes_of_leaves(function.res_attrs, type_.outputs.data),
     ]
     module = function.parent_op()
     if function.sym_name.data == ENTRY_SYMBOL and isinstance(module, ModuleOp):
-        _add_entry_facts(module, function, facts)
+        _add_entry_attributes(module, function, of_values)
     block = function.body.first_block
     if block is not None and block.next_block is not None:
         raise Inexpressible(f"StableHLO has no functions of {len(function.body.blocks)} blocks")
     types = FunctionType.from_lists(
         legalization.types(type_.inputs.data), legalization.types(type_.outputs.data)
     )
-    attributes = {"arg_attrs": _attributes(facts[0]), "res_attrs": _attributes(facts[1])}
+    attributes = {"arg_attrs": _attributes(of_values[0]), "res_attrs": _attributes(of_values[1])}
     given = {name: value for name, value in attributes.items() if value is not None}
     properties = {**function.properties, "function_type": types}
     for name in attributes:
@@ -95,29 +95,33 @@ def convert_return(op: Operation, conversion: Conversion) -> Sequence[SSAValue]:
     return ()
 
 
-def _attributes(facts: Facts) -> ArrayAttr[DictionaryAttr] | None:
-    return ArrayAttr(map(DictionaryAttr, facts)) if any(facts) else None
+def _attributes(leaves: AttributesOfLeaves) -> ArrayAttr[DictionaryAttr] | None:
+    return ArrayAttr(map(DictionaryAttr, leaves)) if any(leaves) else None
 
 
-def _facts(attributes: ArrayAttr[DictionaryAttr] | None, types: Sequence[Attribute]) -> Facts:
+def _attributes_of_leaves(
+    attributes: ArrayAttr[DictionaryAttr] | None, types: Sequence[Attribute]
+) -> AttributesOfLeaves:
     """The attributes of the leaves of values of these types; those of tuples are dropped."""
     if attributes is None:
         return [{} for _ in flatten(types)]
-    found: Facts = []
+    found: AttributesOfLeaves = []
     for entry, type_ in zip(attributes.data, types, strict=True):
         leaves = flatten([type_])
         found.extend([discardable(entry.data)] if leaves == (type_,) else ({} for _ in leaves))
     return found
 
 
-def _add_entry_facts(module: ModuleOp, function: FuncOp, facts: list[Facts]) -> None:
+def _add_entry_attributes(
+    module: ModuleOp, function: FuncOp, of_values: list[AttributesOfLeaves]
+) -> None:
     """
     Adds the layouts and aliases of an HLO module's entry, as the attributes that JAX uses.
 
     Layouts other than the default become `mhlo.layout_mode`, aliases `tf.aliasing_output`, donors
     `jax.buffer_donor`.
     """
-    parameters, _ = facts
+    parameters, _ = of_values
     own = function.function_type
     aliases = entry_aliases(module, own.inputs.data, own.outputs.data)
     for parameter, result in aliases.results.items():
@@ -125,14 +129,12 @@ def _add_entry_facts(module: ModuleOp, function: FuncOp, facts: list[Facts]) -> 
     for parameter in sorted(aliases.donors):
         parameters[parameter].setdefault(BUFFER_DONOR, BoolAttr.from_bool(True))
     types = _declared_types(module, function)
-    for of_values, entry_types in zip(facts, types, strict=True):
-        for entry, type_ in zip(of_values, entry_types, strict=True):
-            encoding = type_.encoding if is_array(type_) else None
-            if isinstance(encoding, LayoutAttr) and encoding.data.minor_to_major != tuple(
-                reversed(range(len(cast(Array, type_).shape)))
-            ):
-                order = ",".join(map(str, encoding.data.minor_to_major))
-                entry.setdefault("mhlo.layout_mode", StringAttr(f"{{{order}}}"))
+    for entries, entry_types in zip(of_values, types, strict=True):
+        for entry, type_ in zip(entries, entry_types, strict=True):
+            order = layout_of(type_).minor_to_major if is_array(type_) else ()
+            if order != tuple(reversed(range(len(order)))):
+                spelled = ",".join(map(str, order))
+                entry.setdefault("mhlo.layout_mode", StringAttr(f"{{{spelled}}}"))
 
 
 def _declared_types(module: ModuleOp, function: FuncOp) -> list[tuple[Attribute, ...]]:

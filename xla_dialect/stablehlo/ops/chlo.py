@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
@@ -40,7 +41,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import control_flow, elementwise
 from xla_dialect.shapes.broadcasting import broadcast_shape, matched_dimensions
 from xla_dialect.stablehlo.attributes import ChloComparisonDirectionAttr, ChloComparisonTypeAttr
-from xla_dialect.stablehlo.op import StableHloOp, integers_of
+from xla_dialect.stablehlo.op import StableHloOp, integers_of, same_as
 from xla_dialect.stablehlo.ops.creation import LiteralOp
 from xla_dialect.stablehlo.ops.elementwise import comparison_properties
 from xla_dialect.types import (
@@ -62,18 +63,6 @@ from xla_dialect.xdsl.directives import ArrowTypes, FunctionTypes, parse_i64
 
 FLOAT = ElementClass.FLOAT
 COMPLEX = ElementClass.COMPLEX
-
-
-def same_as(xla: type[XlaOp], base: type[StableHloOp], prefix: str = "") -> type[StableHloOp]:
-    """The class of an operation that is named as one of `xla`, which `base` knows as `APPLIED`."""
-    members = {
-        "__doc__": xla.__doc__,
-        "__module__": __name__,
-        "__annotations__": {"SAME": ClassVar, "APPLIED": ClassVar},
-        "name": f"chlo.{prefix}{xla.name.removeprefix('xla.')}",
-        **({"APPLIED": xla} if prefix else {"SAME": xla}),
-    }
-    return irdl_op_definition(cast("type[StableHloOp]", type(xla.__name__, (base,), members)))
 
 
 # Functions
@@ -101,16 +90,16 @@ class BinaryOp(FunctionOp):
     rhs = operand_def()
 
 
-AcosOp = same_as(elementwise.AcosOp, UnaryOp)
-AcoshOp = same_as(elementwise.AcoshOp, UnaryOp)
-AsinOp = same_as(elementwise.AsinOp, UnaryOp)
-AsinhOp = same_as(elementwise.AsinhOp, UnaryOp)
-AtanhOp = same_as(elementwise.AtanhOp, UnaryOp)
-CoshOp = same_as(elementwise.CoshOp, UnaryOp)
-ErfOp = same_as(elementwise.ErfOp, UnaryOp)
-SinhOp = same_as(elementwise.SinhOp, UnaryOp)
-TanOp = same_as(elementwise.TanOp, UnaryOp)
-MulhiOp = same_as(elementwise.MulhiOp, BinaryOp)
+AcosOp = same_as(elementwise.AcosOp, UnaryOp, "chlo.")
+AcoshOp = same_as(elementwise.AcoshOp, UnaryOp, "chlo.")
+AsinOp = same_as(elementwise.AsinOp, UnaryOp, "chlo.")
+AsinhOp = same_as(elementwise.AsinhOp, UnaryOp, "chlo.")
+AtanhOp = same_as(elementwise.AtanhOp, UnaryOp, "chlo.")
+CoshOp = same_as(elementwise.CoshOp, UnaryOp, "chlo.")
+ErfOp = same_as(elementwise.ErfOp, UnaryOp, "chlo.")
+SinhOp = same_as(elementwise.SinhOp, UnaryOp, "chlo.")
+TanOp = same_as(elementwise.TanOp, UnaryOp, "chlo.")
+MulhiOp = same_as(elementwise.MulhiOp, BinaryOp, "chlo.")
 
 
 def one_type(
@@ -336,26 +325,25 @@ def _sizes(types: Sequence[Attribute]) -> list[tuple[int, ...]]:
     return [sizes_of(cast(Array, type_)) for type_ in found]
 
 
-BroadcastAddOp = same_as(elementwise.AddOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastAndOp = same_as(elementwise.AndOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastAtan2Op = same_as(elementwise.Atan2Op, BroadcastingBinaryOp, "broadcast_")
-BroadcastComplexOp = same_as(elementwise.ComplexOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastDivideOp = same_as(elementwise.DivideOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastMaximumOp = same_as(elementwise.MaximumOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastMinimumOp = same_as(elementwise.MinimumOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastMultiplyOp = same_as(elementwise.MultiplyOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastOrOp = same_as(elementwise.OrOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastPowerOp = same_as(elementwise.PowerOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastRemainderOp = same_as(elementwise.RemainderOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastShiftLeftOp = same_as(elementwise.ShiftLeftOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastShiftRightArithmeticOp = same_as(
-    elementwise.ShiftRightArithmeticOp, BroadcastingBinaryOp, "broadcast_"
+_broadcasting = partial(
+    same_as, base=BroadcastingBinaryOp, prefix="chlo.broadcast_", role="APPLIED"
 )
-BroadcastShiftRightLogicalOp = same_as(
-    elementwise.ShiftRightLogicalOp, BroadcastingBinaryOp, "broadcast_"
-)
-BroadcastSubtractOp = same_as(elementwise.SubtractOp, BroadcastingBinaryOp, "broadcast_")
-BroadcastXorOp = same_as(elementwise.XorOp, BroadcastingBinaryOp, "broadcast_")
+BroadcastAddOp = _broadcasting(elementwise.AddOp)
+BroadcastAndOp = _broadcasting(elementwise.AndOp)
+BroadcastAtan2Op = _broadcasting(elementwise.Atan2Op)
+BroadcastComplexOp = _broadcasting(elementwise.ComplexOp)
+BroadcastDivideOp = _broadcasting(elementwise.DivideOp)
+BroadcastMaximumOp = _broadcasting(elementwise.MaximumOp)
+BroadcastMinimumOp = _broadcasting(elementwise.MinimumOp)
+BroadcastMultiplyOp = _broadcasting(elementwise.MultiplyOp)
+BroadcastOrOp = _broadcasting(elementwise.OrOp)
+BroadcastPowerOp = _broadcasting(elementwise.PowerOp)
+BroadcastRemainderOp = _broadcasting(elementwise.RemainderOp)
+BroadcastShiftLeftOp = _broadcasting(elementwise.ShiftLeftOp)
+BroadcastShiftRightArithmeticOp = _broadcasting(elementwise.ShiftRightArithmeticOp)
+BroadcastShiftRightLogicalOp = _broadcasting(elementwise.ShiftRightLogicalOp)
+BroadcastSubtractOp = _broadcasting(elementwise.SubtractOp)
+BroadcastXorOp = _broadcasting(elementwise.XorOp)
 
 
 @irdl_op_definition

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self, cast
 
-from xdsl.dialects.builtin import IntegerAttr, TensorType, TupleType, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, TensorType, TupleType, i32
 from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     IRDLOperation,
@@ -32,7 +32,6 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.op import XlaOp
 from xla_dialect.ops import control_flow as xla
 from xla_dialect.ops import tuples
 from xla_dialect.stablehlo.op import StableHloOp
@@ -251,14 +250,3 @@ class GetTupleElementOp(StableHloOp):
     assembly_format = (
         "$operand custom<ElementNumber>($index) attr-dict `:` functional-type(operands, results)"
     )
-
-    def xla_properties(self) -> dict[str, Attribute]:
-        """The same number, of 64 bits."""
-        number = cast("IntegerAttr[Any]", self.index)
-        return {"index": IntegerAttr(number.value.data, i64)}
-
-    @classmethod
-    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
-        """The same number, of 32 bits."""
-        assert isinstance(op, tuples.GetTupleElementOp)
-        return {"index": IntegerAttr(cast("IntegerAttr[Any]", op.index).value.data, i32)}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, cast
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, TensorType, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, TensorType, i32
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
@@ -41,7 +41,7 @@ from xla_dialect.stablehlo.attributes import (
     ComparisonTypeAttr,
     ResultAccuracy,
 )
-from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.op import StableHloOp, same_as
 from xla_dialect.types import (
     Array,
     ElementClass,
@@ -101,18 +101,6 @@ class BinaryOp(ElementwiseOp):
 
     lhs = operand_def()
     rhs = operand_def()
-
-
-def same_as(xla: type[XlaOp], base: type[StableHloOp]) -> type[StableHloOp]:
-    """The class of an operation that differs in nothing from one of `xla`, not even in its name."""
-    members = {
-        "__doc__": xla.__doc__,
-        "__module__": __name__,
-        "__annotations__": {"SAME": ClassVar},
-        "name": f"stablehlo.{xla.name.removeprefix('xla.')}",
-        "SAME": xla,
-    }
-    return irdl_op_definition(cast("type[StableHloOp]", type(xla.__name__, (base,), members)))
 
 
 @irdl_op_definition
@@ -345,22 +333,13 @@ class ReducePrecisionOp(UnaryOp):
         "custom<SameType>(type(operands), type(results))"
     )
 
-    def xla_properties(self) -> dict[str, Attribute]:
-        """The same numbers, of 64 bits."""
-        return _integers_of(self.properties, i64)
-
     @classmethod
     def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
         """The same numbers, of 32 bits."""
-        return _integers_of(op.properties, i32)
-
-
-def _integers_of(properties: Mapping[str, Attribute], type_: IntegerType) -> dict[str, Attribute]:
-    """The same integers of another type."""
-    return {
-        name: IntegerAttr(cast("IntegerAttr[Any]", value).value.data, type_)
-        for name, value in properties.items()
-    }
+        return {
+            name: IntegerAttr(cast("IntegerAttr[Any]", value).value.data, i32)
+            for name, value in op.properties.items()
+        }
 
 
 class QuantizationOp(UnaryOp):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     StringAttr,
-    TensorType,
     i64,
 )
 from xdsl.ir import Attribute, Region
@@ -29,7 +28,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.devices.replica_groups import SourceTargetPairs
-from xla_dialect.layout import LayoutAttr
+from xla_dialect.layouts.type_layouts import layout_of
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import transfers as xla
 from xla_dialect.ops.collectives import FLAG
@@ -37,7 +36,7 @@ from xla_dialect.stablehlo.attributes import ChannelHandleAttr
 from xla_dialect.stablehlo.op import StableHloOp, integers_of
 from xla_dialect.stablehlo.ops.collectives import DEVICE_TO_DEVICE
 from xla_dialect.stablehlo.ops.reduction import pairs_of
-from xla_dialect.types import Array, TokenType, array, flatten, spell
+from xla_dialect.types import TokenType, array, flatten, is_array, spell
 from xla_dialect.xdsl.directives import SameType
 
 
@@ -138,12 +137,7 @@ _LAYOUT = "xla.layout"
 
 def _minor_to_major(type_: Attribute) -> Attribute:
     """The order of the dimensions of an array, the last one first by default."""
-    order: Sequence[int] = ()
-    if isinstance(type_, TensorType):
-        array = cast(Array, type_)
-        order = tuple(reversed(range(len(array.get_shape()))))
-        if isinstance(array.encoding, LayoutAttr):
-            order = array.encoding.data.minor_to_major or order
+    order = layout_of(type_).minor_to_major if is_array(type_) else ()
     return ArrayAttr([IntegerAttr(d, i64) for d in order])
 
 
