@@ -24,7 +24,7 @@ instructions, computations and the module, see `kept_value`. Besides these:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
@@ -37,7 +37,6 @@ from xdsl.dialects.builtin import (
     FunctionType,
     IntAttr,
     IntegerAttr,
-    LocationAttr,
     ModuleOp,
     NoneType,
     StringAttr,
@@ -89,11 +88,9 @@ from xla_dialect.text.literals import parse_literal
 from xla_dialect.text.shapes import MAX_NESTING, parse_type, spell_entry_layout
 from xla_dialect.types import (
     PRED,
-    Array,
     all_compatible,
     array,
     compatible,
-    extents,
     flatten,
     is_array,
     is_scalar,
@@ -182,34 +179,24 @@ class _InstructionImporter:
             self._locations[place] = found
         return found
 
-    def operations(self, instruction: Instruction, values: Values) -> list[XlaOp]:
-        """
-        The operation for an instruction as `operation` makes it, last; before it, those that take
-        apart an array of starts.
-        """
-        with self.meaning():
-            vector = index_vector(instruction, values)
-        if vector is None:
-            return [self.operation(instruction, values)]
-        ops = start_scalars(vector, self.location(instruction))
-        # The blanks keep these names apart from all names of the text.
-        scalars = {f"{i} of {instruction.name}": op.results[0] for i, op in enumerate(ops[1::2])}
-        values |= scalars
-        op = self.operation(with_scalars(instruction, scalars), values)
-        for name in scalars:
-            del values[name]
-        return [*ops, op]
-
-    def operation(self, instruction: Instruction, values: Values) -> XlaOp:
+    def operation(self, instruction: Instruction, values: Values, block: Block) -> XlaOp:
         """
         The operation for an instruction, detached, its result named.
 
-        Raises HloImportError or HloSyntaxError for whatever is wrong with it.
+        What takes an array of starts apart goes into the block before it. Raises HloImportError or
+        HloSyntaxError for whatever is wrong with the instruction.
         """
         opcode = OPCODES.get(instruction.opcode)
         if opcode is None:
-            return self._asynchronous(instruction, values)
+            return self._asynchronous(instruction, values, block)
         operands = self._operands(opcode, instruction, values)
+        first = FIRST_START.get(opcode.name)
+        if first is not None and len(operands) == first + 1:
+            starts = self._starts(instruction, operands[0], operands[first])
+            if starts is not None:
+                block.add_ops(starts)
+                operands[first:] = [op.results[0] for op in starts[1::2]]
+        self._check_operand_count(opcode, instruction, len(operands))
         properties, attributes = self._attributes(opcode, instruction, values)
         regions: list[Region] = []
         declared = instruction.type
@@ -250,7 +237,7 @@ class _InstructionImporter:
         op.attributes |= set_name(op.results[0], instruction.name)
         return op
 
-    def _asynchronous(self, instruction: Instruction, values: Values) -> XlaOp:
+    def _asynchronous(self, instruction: Instruction, values: Values, block: Block) -> XlaOp:
         """The operation for `negate-start` and its like: what runs is one operation in a region."""
         found = asynchronous_opcode(instruction.opcode)
         if found is None:
@@ -258,7 +245,7 @@ class _InstructionImporter:
         name, base = found
         opcode = OPCODES[name]
         if name != "async-start":
-            op = self.operation(replace(instruction, opcode=name), values)
+            op = self.operation(replace(instruction, opcode=name), values, block)
             self._check_wrapped(instruction, base, op)
             return op
         elements = None if instruction.type is None else tuple_elements(instruction.type)
@@ -274,9 +261,10 @@ class _InstructionImporter:
         }
         outer = replace(instruction, opcode=name, attributes=own)
         operands = self._operands(opcode, outer, values)
+        self._check_operand_count(opcode, outer, len(operands))
         properties, attributes = self._attributes(opcode, outer, values)
         types = [*(operand.type for operand in operands), *instruction.bound_later]
-        block = Block(arg_types=types)
+        inside = Block(arg_types=types)
         later = Operand(instruction.start, "", None)
         written = [*instruction.operands, *[later] * len(instruction.bound_later)]
         is_open = elements[1] == OPEN and instruction.result_bound_later is not None
@@ -287,15 +275,15 @@ class _InstructionImporter:
             operands=[replace(operand, name=str(i)) for i, operand in enumerate(written)],
             attributes={k: v for k, v in instruction.attributes.items() if k not in own},
         )
-        wrapped = self.operation(inner, {str(i): arg for i, arg in enumerate(block.args)})
-        block.add_ops([wrapped, create(ReturnOp, operands=wrapped.results)])
+        wrapped = self.operation(inner, {str(i): arg for i, arg in enumerate(inside.args)}, inside)
+        inside.add_ops([wrapped, create(ReturnOp, operands=wrapped.results)])
         op = create(
             opcode.operation,
             operands=operands,
             result_types=(instruction.type,) if instruction.type is not None else (),
             properties=properties,
             attributes=attributes,
-            regions=[Region(block)],
+            regions=[Region(inside)],
             location=self.location(instruction),
         )
         return self._finished(op, instruction)
@@ -345,12 +333,39 @@ class _InstructionImporter:
                     operand.start,
                 )
             operands.append(value)
-        if not opcode.takes_operands(len(operands)):
+        return operands
+
+    def _check_operand_count(self, opcode: Opcode, instruction: Instruction, count: int) -> None:
+        if not opcode.takes_operands(count):
             self.fail(
-                f"{opcode.name} takes {opcode.describe_operands()}, found {len(operands)}",
+                f"{opcode.name} takes {opcode.describe_operands()}, found {count}",
                 instruction.opcode_start,
             )
-        return operands
+
+    def _starts(
+        self, instruction: Instruction, operand: SSAValue, starts: SSAValue
+    ) -> list[XlaOp] | None:
+        """
+        For each of the starts that are one array of rank 1, as older HLO text has them, a slice
+        and, right after it, the scalar: the dialect, and HLO today, has one scalar per dimension.
+
+        None for starts that are scalars.
+        """
+        vector, array_type = starts.type, operand.type
+        if not is_array(vector) or not is_array(array_type) or len(vector.shape.data) != 1:
+            return None
+        rank = len(array_type.shape.data)
+        if vector.get_shape() != (rank,):
+            message = f"{spell(vector)} does not hold one start for each of {rank} dimensions"
+            self.fail(message, instruction.operands[-1].start)
+        scalar = array(vector.element_type, ())
+        ops: list[XlaOp] = []
+        for i in range(rank):
+            part = SliceOp(starts, start_indices=[i], limit_indices=[i + 1], strides=[1])
+            ops += [part, ReshapeOp(part, result_types=[scalar])]
+        for op in ops:
+            op.location = self.location(instruction)
+        return ops
 
     def _attributes(
         self, opcode: Opcode, instruction: Instruction, values: Values
@@ -364,7 +379,8 @@ class _InstructionImporter:
                 key = (opcode.name, name, self.text[start:end])
                 found = self._properties.get(key)
                 if found is None:
-                    found = self._properties[key] = self._read(opcode, name, attribute.value)
+                    with Excerpt(start, name):
+                        found = self._properties[key] = opcode.spellings[name].read(key[2])
                 properties |= found
             elif name == "parameter_replication":
                 self.fail(f"{opcode.name} is no parameter, but has {name}", attribute.start)
@@ -418,10 +434,6 @@ class _InstructionImporter:
                 f"{instruction.opcode} has {name}={quoted(given)}, its async-start {inherited}",
                 attribute.start,
             )
-
-    def _read(self, opcode: Opcode, name: str, value: Span) -> Properties:
-        with Excerpt(value.start, name):
-            return opcode.spellings[name].read(self.text[value.start : value.end])
 
     def check_predecessors(self, value: Span, values: Values) -> None:
         """What `control-predecessors` names is defined before."""
@@ -527,23 +539,22 @@ class _InstructionImporter:
         if inferred is not None and instruction.type is not None:
             return
         if inferred is None:
-            inferred = self._infer(op, instruction)
+            try:
+                inferred = op.infer_types()
+            except VerifyException as violation:
+                computed = op.in_one_precision()
+                if computed is None:
+                    self.fail(str(violation), instruction.opcode_start)
+                inferred = computed[1]
             # The key tells regions apart by their callees; that of `negate-start` has none.
             if not op.regions or instruction.opcode in OPCODES:
                 self._inferred[key] = inferred
         if not op.results:
-            op.set_result_types(inferred if len(inferred) == 1 else (_tuple(inferred),))
+            if len(inferred) != 1:
+                inferred = (TupleType(cast("tuple[TypeAttribute, ...]", inferred)),)
+            op.set_result_types(inferred)
         elif not op.declares(inferred):
             self.fail(str(undeclared(op, inferred)), instruction.type_start)
-
-    def _infer(self, op: XlaOp, instruction: Instruction) -> tuple[Attribute, ...]:
-        try:
-            return op.infer_types()
-        except VerifyException as violation:
-            computed = op.in_one_precision()
-            if computed is None:
-                self.fail(str(violation), instruction.opcode_start)
-            return computed[1]
 
     def _fail_unknown_opcode(self, instruction: Instruction) -> NoReturn:
         opcode = instruction.opcode
@@ -581,64 +592,8 @@ _INHERITED = ("calls", "async_execution_thread")
 """What these may repeat of their `async-start`."""
 
 
-def _tuple(types: tuple[Attribute, ...]) -> Attribute:
-    return TupleType(tuple(t for t in types if isinstance(t, TypeAttribute)))
-
-
-# `dynamic-slice(x, i)` with all starts in one array of rank 1, as older HLO text has it.
-#
-# Each start becomes a slice of that array, reshaped to a scalar: the dialect, and HLO today, has
-# one scalar per dimension.
-
-FIRST_INDEX = {"dynamic-slice": 1, "dynamic-update-slice": 2}
+FIRST_START = {"dynamic-slice": 1, "dynamic-update-slice": 2}
 """Which operand is the first start."""
-
-
-def index_vector(instruction: Instruction, values: Mapping[str, SSAValue]) -> SSAValue | None:
-    """
-    The array of rank 1 that holds all starts; None if the instruction has them one by one.
-
-    Raises SpellingError, its position one in the whole text, at an array that does not have one
-    start for each dimension.
-    """
-    first = FIRST_INDEX.get(instruction.opcode)
-    if first is None or len(instruction.operands) != first + 1:
-        return None
-    operand, starts = (values.get(instruction.operands[i].name) for i in (0, first))
-    if operand is None or starts is None:
-        return None
-    if not (is_array(starts.type) and is_array(operand.type)):
-        return None
-    vector = starts.type
-    rank = len(operand.type.shape.data)
-    if len(vector.shape.data) != 1:
-        return None
-    if vector.get_shape() != (rank,):
-        position = instruction.operands[first].start
-        message = f"{spell(vector)} does not hold one start for each of {rank} dimensions"
-        raise SpellingError(message, position)
-    return starts
-
-
-def start_scalars(vector: SSAValue, location: LocationAttr) -> list[XlaOp]:
-    """For every element of an array of rank 1 a slice and, right after it, the scalar."""
-    scalar = array(cast(Array, vector.type).element_type, ())
-    ops: list[XlaOp] = []
-    for i in range(extents(cast(Array, vector.type))[0]):
-        part = SliceOp(vector, start_indices=[i], limit_indices=[i + 1], strides=[1])
-        ops += [part, ReshapeOp(part, result_types=[scalar])]
-    for op in ops:
-        op.location = location
-    return ops
-
-
-def with_scalars(instruction: Instruction, names: Iterable[str]) -> Instruction:
-    """The instruction with values of these names in place of its array."""
-    before = instruction.operands[: FIRST_INDEX[instruction.opcode]]
-    last = instruction.operands[-1]
-    operands = [*before, *(replace(last, name=name, type=None) for name in names)]
-    return replace(instruction, operands=operands)
-
 
 TABLE_ATTRIBUTES = {
     "FileNames": "xla.file_names",
@@ -771,11 +726,7 @@ class _ModuleImporter:
                     kept_of_each[number]["xla.position"] = IntegerAttr(position, i64)
             else:
                 try:
-                    if instruction.opcode in FIRST_INDEX:
-                        *before, op = importer.operations(instruction, values)
-                        block.add_ops(before)
-                    else:
-                        op = importer.operation(instruction, values)
+                    op = importer.operation(instruction, values, block)
                 except SpellingError as error:
                     op = self.stand_in(instruction, self.module.source.syntax_error(error))
                 except HloImportError as error:
@@ -1026,19 +977,15 @@ def _callees(
                 instruction.opcode_start,
             )
         for name, start in given[attribute].computations:
+            if name == caller.name:
+                _fail(module, f"computation '{name}' calls itself", start)
+            if name not in defined and name in module.computations:
+                _fail(module, f"computation '{name}' is called before its definition", start)
             if name not in defined:
-                _fail_undefined(module, caller, name, start)
+                hint = suggestion(name, module.computations)
+                _fail(module, f"computation {quoted(name)} is not defined{hint}", start)
             found.append(module.computations[name])
     return found
-
-
-def _fail_undefined(module: Module, caller: Computation, name: str, offset: int) -> NoReturn:
-    if name == caller.name:
-        _fail(module, f"computation '{name}' calls itself", offset)
-    if name in module.computations:
-        _fail(module, f"computation '{name}' is called before its definition", offset)
-    hint = suggestion(name, module.computations)
-    _fail(module, f"computation {quoted(name)} is not defined{hint}", offset)
 
 
 # What `dot-start` and its like leave open, and the `-update` or `-done` after it binds.

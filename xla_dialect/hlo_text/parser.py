@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from xdsl.ir import Attribute
 
@@ -178,38 +178,30 @@ class _Parser(TypeParser):
             start = lexer.start
             if name in found:
                 lexer.fail(f"attribute '{name}' is given twice")
-            if name in ONE_COMPUTATION:
-                found[name] = self.one_computation(name)
-            elif name in COMPUTATION_LISTS:
-                found[name] = self.computation_list(name)
+            if name in ONE_COMPUTATION or name in COMPUTATION_LISTS:
+                found[name] = self.computations_of(name)
             else:
                 found[name] = AttributeText(start, Span(*lexer.value()))
         return found
 
-    def one_computation(self, attribute: str) -> AttributeText:
-        """Steps over `name=%computation` or `name={ instructions }`."""
+    def computations_of(self, attribute: str) -> AttributeText:
+        """Steps over `name=%computation`, `name={ instructions }`, or `name={...}` with several."""
         lexer = self.lexer
         start = lexer.start
         lexer.advance()
         value_start = lexer.start
-        if lexer.token == "{" and _LIST.match(lexer.text, lexer.end):
-            lexer.fail(f"{attribute} takes one computation, not a list")
-        use = self.computation_use(attribute)
-        return AttributeText(start, Span(value_start, lexer.start), (use,))
-
-    def computation_list(self, attribute: str) -> AttributeText:
-        """Steps over `name={%computation, { instructions }}`."""
-        lexer = self.lexer
-        start = lexer.start
-        lexer.advance()
-        value_start = lexer.start
-        if not lexer.accept("{"):
-            lexer.fail_expected(f"'{{' after {attribute}=")
         uses: list[ComputationUse] = []
-        while not lexer.accept("}"):
-            if uses:
-                lexer.expect(",")
+        if attribute in ONE_COMPUTATION:
+            if lexer.token == "{" and _LIST.match(lexer.text, lexer.end):
+                lexer.fail(f"{attribute} takes one computation, not a list")
             uses.append(self.computation_use(attribute))
+        elif lexer.accept("{"):
+            while not lexer.accept("}"):
+                if uses:
+                    lexer.expect(",")
+                uses.append(self.computation_use(attribute))
+        else:
+            lexer.fail_expected(f"'{{' after {attribute}=")
         return AttributeText(start, Span(value_start, lexer.start), tuple(uses))
 
     def computation_use(self, attribute: str) -> ComputationUse:
@@ -283,7 +275,7 @@ class _Parser(TypeParser):
             self.lexer.fail("second ENTRY computation", computation.start)
         self.entry = computation
 
-    def signature(self) -> ComputationSignature:
+    def signature(self, *, has_names: bool = True) -> ComputationSignature:
         """
         Steps over `(name: type, ...) -> type`; the names are those of the instructions.
 
@@ -296,10 +288,11 @@ class _Parser(TypeParser):
         while not lexer.accept(")"):
             if parameters:
                 lexer.expect(",")
-            if lexer.kind != "name":
-                lexer.fail_expected("a parameter")
-            lexer.advance()
-            lexer.expect(":")
+            if has_names:
+                if lexer.kind != "name":
+                    lexer.fail_expected("a parameter")
+                lexer.advance()
+                lexer.expect(":")
             parameters.append(self.type())
         lexer.expect("->")
         return ComputationSignature(start, parameters, lexer.start, self.type())
@@ -310,14 +303,7 @@ class _Parser(TypeParser):
         resume_at = lexer.start
         lexer.advance_to(value.start)
         lexer.expect("{")
-        lexer.expect("(")
-        parameters: list[Attribute] = []
-        while not lexer.accept(")"):
-            if parameters:
-                lexer.expect(",")
-            parameters.append(self.type())
-        lexer.expect("->")
-        layout = ComputationSignature(value.start, parameters, lexer.start, self.type())
+        layout = replace(self.signature(has_names=False), start=value.start)
         if lexer.token != "}":
             lexer.fail_expected("'}'")
         lexer.advance_to(resume_at)
@@ -330,7 +316,7 @@ class _Parser(TypeParser):
         scope = _Scope(computation)
         self.scopes.append(scope)
         while lexer.token != "}":
-            self.attempt(lambda: self.instruction_of(scope), _INSTRUCTION)
+            self.attempt(self.root_or_instruction, _INSTRUCTION)
         self.finish(scope)
         lexer.advance()
 
@@ -343,7 +329,7 @@ class _Parser(TypeParser):
         scope = _Scope(computation, makes_parameters=True)
         self.scopes.append(scope)
         while lexer.kind != "end":
-            self.attempt(lambda: self.instruction_of(scope), _INSTRUCTION)
+            self.attempt(self.root_or_instruction, _INSTRUCTION)
         number = max(scope.numbered, default=-1)
         for parameter in scope.implicit:
             parameter.number = number = number + 1
@@ -387,9 +373,9 @@ class _Parser(TypeParser):
             self.line, self.line_start, self.counted = 1, 0, 0
             lexer.advance_to(following)
 
-    def instruction_of(self, scope: _Scope) -> None:
-        """Steps over `ROOT name = ...` and adds it to the computation."""
-        lexer = self.lexer
+    def root_or_instruction(self) -> None:
+        """Steps over `ROOT name = ...` and adds it to the innermost computation."""
+        lexer, scope = self.lexer, self.scopes[-1]
         is_root = lexer.token == "ROOT"
         if is_root:
             if scope.root is not None:
@@ -445,7 +431,7 @@ class _Parser(TypeParser):
             if not lexer.accept("("):
                 lexer.fail_expected(f"'(' after the opcode '{opcode}'")
             if opcode == "parameter":
-                number = self.parameter_number()
+                number = self.number("the parameter")
             elif lexer.token != ")":
                 self.operands(scope, operands)
             end = lexer.end
@@ -512,10 +498,7 @@ class _Parser(TypeParser):
         lexer = self.lexer
         while lexer.accept("#"):
             index = Span(lexer.start, lexer.end)
-            if _NUMBER.fullmatch(lexer.token) is None:
-                lexer.fail_expected("the number of an element")
-            whole = (name, int(lexer.token))
-            lexer.advance()
+            whole = (name, self.number("an element"))
             known = scope.elements.get(whole)
             if known is None:
                 line, column = self.place(start)
@@ -552,10 +535,11 @@ class _Parser(TypeParser):
         self.add(scope, parameter)
         return Operand(start, name, type_)
 
-    def parameter_number(self) -> int:
+    def number(self, what: str) -> int:
+        """Steps over a number from 0."""
         lexer = self.lexer
         if _NUMBER.fullmatch(lexer.token) is None:
-            lexer.fail_expected("the number of the parameter")
+            lexer.fail_expected(f"the number of {what}")
         number = int(lexer.token)
         lexer.advance()
         return number
