@@ -6,7 +6,6 @@ of the same name, sometimes several (`slice={[0:4:2]}` is three lists).
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,9 +27,9 @@ from xdsl.ir import Attribute
 from xla_dialect.attributes import CustomCallApiVersion, CustomCallApiVersionAttr, SpelledAttribute
 from xla_dialect.entry import kept_name
 from xla_dialect.hlo_text.uninterpreted import (
+    NORMAL_FORMS,
+    PLAIN,
     check_uninterpreted,
-    is_plain,
-    normal_form,
     sharding_metadata,
     without_older_fields,
 )
@@ -95,22 +94,19 @@ def kept_value(attribute: str, text: str) -> Attribute:
     and of integers) if that says exactly the same; everything else is a string, as written.
     Raises SpellingError where XLA would not read the text.
     """
-    if is_plain(attribute, text):
-        fields = _FIELD.findall(text)
-        plain: Properties = {
-            name: _number_of_field(number) if number else _string_of_field(string)
-            for name, number, string in fields
-        }
-        if len(plain) == len(fields):
-            return DictionaryAttr(plain)
+    plain = _dictionary(PLAIN.get(attribute), text)
+    if plain is not None:
+        return plain
     value = without_comments(text)
     if attribute == "sharding":
         return _sharding(value)
     check_uninterpreted(attribute, value)
-    normal = normal_form(attribute, value)
+    normal = NORMAL_FORMS.get(attribute, str)(value)
     if attribute == "metadata" and (newer := without_older_fields(normal)) != normal:
         return kept_value(attribute, newer)
-    return _dictionary(attribute, normal) or StringAttr(text if normal == value else normal)
+    return _dictionary(_DICTIONARIES.get(attribute), normal) or StringAttr(
+        text if normal == value else normal
+    )
 
 
 @lru_cache(1 << 12)
@@ -118,23 +114,16 @@ def _sharding(text: str) -> Attribute:
     return HloShardingAttr(HloSharding.read(text, sharding_metadata))
 
 
-def _dictionary(attribute: str, text: str) -> DictionaryAttr | None:
-    """The fields of an attribute; None if the printed dictionary would differ from the text."""
-    separator = _FIELD_SEPARATORS.get(attribute)
-    if separator is None:
+def _dictionary(pattern: re.Pattern[str] | None, text: str) -> DictionaryAttr | None:
+    """The fields of a text that a pattern matches; None if they are not, or one is there twice."""
+    if pattern is None or pattern.fullmatch(text) is None:
         return None
-    found: Properties = {}
-    position = 0
-    for opening in itertools.chain("{", itertools.repeat(separator)):
-        match = _FIELD.match(text, position + 1)
-        if match is None or text[position] != opening or match.group(1) in found:
-            return None
-        name, number, string = match.groups()
-        found[name] = _number_of_field(number) if number else _string_of_field(string)
-        position = match.end()
-        if text.endswith("}") and position == len(text) - 1:
-            break
-    return DictionaryAttr(found)
+    fields = _FIELD.findall(text)
+    found: Properties = {
+        name: _number_of_field(number) if number else _string_of_field(string)
+        for name, number, string in fields
+    }
+    return DictionaryAttr(found) if len(found) == len(fields) else None
 
 
 @lru_cache(1 << 12)
@@ -169,9 +158,13 @@ def sharding_text(value: HloShardingAttr) -> str:
 
 
 _FIELD_SEPARATORS = {"metadata": " ", "frontend_attributes": ","}
-_FIELD = re.compile(
-    r'([A-Za-z_][\w.\-]*+)=(?:(0|[1-9][0-9]{0,17})(?![0-9])|"([^"\\]*+(?:\\.[^"\\]*+)*)")'
-)
+_ONE_FIELD = r'([A-Za-z_][\w.\-]*+)=(?:(0|[1-9][0-9]{0,17})(?![0-9])|"([^"\\]*+(?:\\.[^"\\]*+)*)")'
+_FIELD = re.compile(_ONE_FIELD)
+_DICTIONARIES = {
+    attribute: re.compile(rf"\{{{_ONE_FIELD}(?:{separator}{_ONE_FIELD})*\}}")
+    for attribute, separator in _FIELD_SEPARATORS.items()
+}
+"""What is printed as it was read."""
 
 
 def integer(property_name: str) -> Spelling:

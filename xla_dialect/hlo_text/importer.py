@@ -384,7 +384,7 @@ class _InstructionImporter:
                 properties |= found
             elif name == "parameter_replication":
                 self.fail(f"{opcode.name} is no parameter, but has {name}", attribute.start)
-            elif name in COMMON_ATTRIBUTES or name in opcode.kept:
+            elif name in COMMON_ATTRIBUTES or name in opcode.difference.kept:
                 value = self.kept(name, attribute.value)
                 if value != _DEFAULT:
                     kept[kept_name(name)] = value
@@ -397,7 +397,7 @@ class _InstructionImporter:
         for name in opcode.required:
             if name not in instruction.attributes:
                 self.fail(f"{opcode.name} needs the attribute '{name}'", instruction.opcode_start)
-        for name, other in opcode.otherwise.items():
+        for name, (other, _) in opcode.difference.otherwise.items():
             if name in instruction.attributes and other in instruction.attributes:
                 start = instruction.attributes[name].start
                 self.fail(f"'{name}' says what '{other}' says; {opcode.name} takes one", start)
@@ -966,7 +966,7 @@ def _callees(
         _fail(module, message, given[both[1]].start)
     chosen = next(
         (alternative for alternative in opcode.computations if alternative[0] in given),
-        opcode.computations[0] if opcode.computations_required else (),
+        opcode.computations[0] if opcode.difference.computations_required else (),
     )
     found: list[Computation] = []
     for attribute in chosen:

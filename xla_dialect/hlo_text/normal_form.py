@@ -653,13 +653,13 @@ class ComputationBuilder:
     def _packed_operands(self, op: Operation, opcode: Opcode) -> list[NormalInstruction]:
         """The operands, those that are a single one in HLO as a tuple."""
         values = op.operands
-        if not opcode.packed:
+        if not opcode.difference.packed:
             known = self.values
             return [known.get(value) or self._resolve(value) for value in values]
         places = opcode.operation.contract().structure.operands.segments(len(values))
         operands: list[NormalInstruction] = []
         for name, place in places.items():
-            if isinstance(place, slice) and name in opcode.packed:
+            if isinstance(place, slice) and name in opcode.difference.packed:
                 operands.append(self.pack(values[place]))
             elif isinstance(place, slice):
                 operands.extend(self.operand(value) for value in values[place])

@@ -193,27 +193,16 @@ class Opcode:
     """Per HLO attribute that is interpreted."""
     required: frozenset[str]
     """Those of them that must be there."""
-    kept: tuple[str, ...]
-    """Attributes that are kept as written, besides the common ones."""
+    difference: Difference
     order: tuple[str, ...]
-    """The attributes of `spellings` and `kept` in the order of printing."""
-    always: frozenset[str]
-    """Those of them that are printed even where they have their default value."""
+    """The attributes of `spellings`, and those kept as written, in the order of printing."""
     defaults: Properties
     """The values of properties that may be left out."""
     computations: tuple[tuple[str, ...], ...]
     """Alternative lists of attributes that name called computations; `()` for none."""
-    computations_required: bool
-    """Whether there have to be called computations."""
     fixed_operands: int
     variadic_operands: int
     """How many groups of operands are of any (the same) length."""
-    otherwise: Mapping[str, str]
-    """Attributes of `spellings` that are read only, with the one that says the same."""
-    implied: Mapping[str, str]
-    """The text of attributes that XLA needs, where the operation says nothing."""
-    packed: frozenset[str]
-    """Variadic operands that are a single one in HLO, a tuple unless there is one value."""
     takes_declared: bool
     """Whether the result type does not follow from the rest, and has to be written."""
 
@@ -235,7 +224,11 @@ class Opcode:
 
     def describe_attributes(self) -> str:
         """The attributes that are special to it."""
-        own = {*self.spellings, *self.kept, *(a for names in self.computations for a in names)}
+        own = {
+            *self.spellings,
+            *self.difference.kept,
+            *(a for names in self.computations for a in names),
+        }
         return ", ".join(sorted(own)) or "none of its own"
 
 
@@ -270,7 +263,6 @@ def _read_opcode(operation: type[XlaOp]) -> Opcode:
     regions = tuple(region_name for region_name, _ in definition.regions)
     first = [n for n in difference.first if n in spellings or n in difference.kept]
     own = (*first, *spellings, *difference.kept)
-    otherwise = {name: printed for name, (printed, _) in difference.otherwise.items()}
     spellings |= {name: spelling for name, (_, spelling) in difference.otherwise.items()}
     variadic = sum(
         isinstance(operand, VarOperandDef) and name not in difference.packed
@@ -281,17 +273,12 @@ def _read_opcode(operation: type[XlaOp]) -> Opcode:
         operation,
         spellings,
         frozenset(required),
-        difference.kept,
+        difference,
         tuple(dict.fromkeys(own)),
-        difference.always,
         defaults,
         difference.computations or ((regions,) if regions else ()),
-        difference.computations_required,
         len(definition.operands) - variadic,
         variadic + difference.more_operands,
-        otherwise,
-        difference.implied,
-        difference.packed,
         contract.takes_declared and not difference.shape_follows,
     )
 

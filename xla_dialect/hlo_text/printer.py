@@ -8,7 +8,7 @@ and one that is the same in several places is printed once.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
 
@@ -308,71 +308,55 @@ def _of_stablehlo(module: ModuleOp, entry: FuncOp) -> dict[str, Attribute]:
 # Attributes
 
 
+@dataclass(eq=False, slots=True)
 class _AttributeForm:
     """How one attribute of one opcode is printed; texts are made once for every value."""
 
-    __slots__ = ("_default", "_implied", "_keys", "_memo", "_prefix", "_write")
-
-    def __init__(
-        self,
-        name: str,
-        keys: Sequence[str],
-        write: Callable[..., str],
-        default: Sequence[Any] = (),
-        implied: str | None = None,
-    ):
-        self._prefix = f", {name}="
-        self._keys = tuple(keys)
-        self._write = write
-        self._default = tuple(default)
-        self._implied = "" if implied is None else self._prefix + implied
-        self._memo: dict[int | tuple[int, ...], tuple[Sequence[Attribute], str]] = {}
-        """By the identities of the values, which are held to keep these unique."""
+    name: str
+    keys: Sequence[str]
+    write: Callable[..., str]
+    default: Sequence[Attribute | None] = ()
+    implied: str = ""
+    is_kept: bool = False
+    """Whether it is kept with the operation, and not a property of it."""
+    memo: dict[int | tuple[int, ...], tuple[Sequence[Attribute], str]] = field(
+        default_factory=dict[int | tuple[int, ...], tuple[Sequence[Attribute], str]]
+    )
+    """By the identities of the values, which are held to keep these unique."""
 
     def text(self, found: Attributes) -> str:
         """`, name=value`, or nothing where the values are absent or the default."""
-        keys = self._keys
-        if len(keys) == 1:
-            memo_key = id(found.get(keys[0]))
-        else:
-            memo_key = tuple([id(found.get(key)) for key in keys])
-        known = self._memo.get(memo_key)
+        keys = self.keys
+        one = len(keys) == 1
+        memo_key = id(found.get(keys[0])) if one else tuple([id(found.get(key)) for key in keys])
+        known = self.memo.get(memo_key)
         if known is None:
-            known = self._memo[memo_key] = self._written(found)
+            present = [found[key] for key in keys if key in found]
+            value = self.implied
+            if len(present) == len(keys):
+                value = "" if present == self.default else self.write(*present)
+            known = self.memo[memo_key] = present, f", {self.name}={value}" if value else ""
         return known[1]
-
-    def _written(self, found: Attributes) -> tuple[Sequence[Attribute], str]:
-        """The values that are there, and their text."""
-        present = [found[key] for key in self._keys if key in found]
-        if len(present) < len(self._keys):
-            return present, self._implied
-        if tuple(present) == self._default:
-            return present, ""
-        return present, self._prefix + self._write(*present)
-
-
-def _own_forms(opcode: Opcode) -> tuple[tuple[bool, _AttributeForm], ...]:
-    """
-    The forms of the attributes that are special to an opcode, in order.
-
-    With each stands whether it is kept with the operation and not a property of it.
-    """
-    forms: list[tuple[bool, _AttributeForm]] = []
-    for name in opcode.order:
-        spelling = opcode.spellings.get(name)
-        if spelling is None:
-            forms.append((True, _kept_form(name)))
-            continue
-        keys = spelling.properties
-        default = [opcode.defaults.get(key) for key in keys] if name not in opcode.always else ()
-        implied = opcode.implied.get(name)
-        forms.append((False, _AttributeForm(name, keys, spelling.write, default, implied)))
-    return tuple(forms)
 
 
 def _kept_form(name: str) -> _AttributeForm:
     """The form of an attribute that is kept as it was written."""
-    return _AttributeForm(name, (kept_name(name),), partial(kept_text, name))
+    return _AttributeForm(name, [kept_name(name)], partial(kept_text, name), is_kept=True)
+
+
+def _own_forms(opcode: Opcode) -> list[_AttributeForm]:
+    """The forms of the attributes that are special to an opcode, in order."""
+    forms: list[_AttributeForm] = []
+    for name in opcode.order:
+        spelling = opcode.spellings.get(name)
+        if spelling is None:
+            forms.append(_kept_form(name))
+            continue
+        keys, difference = spelling.properties, opcode.difference
+        default = [opcode.defaults.get(key) for key in keys if name not in difference.always]
+        implied = difference.implied.get(name, "")
+        forms.append(_AttributeForm(name, keys, spelling.write, default, implied))
+    return forms
 
 
 def _common_forms(options: HloPrintOptions) -> dict[str, tuple[int, _AttributeForm]]:
@@ -393,7 +377,7 @@ def _common_forms(options: HloPrintOptions) -> dict[str, tuple[int, _AttributeFo
         if name not in left_out
     }
     for key, (name, write) in _OF_STABLEHLO.items():
-        forms[key] = COMMON_ATTRIBUTES.index(name), _AttributeForm(name, (key,), write)
+        forms[key] = COMMON_ATTRIBUTES.index(name), _AttributeForm(name, [key], write)
     return forms
 
 
@@ -460,7 +444,7 @@ class _Printer:
         self._shapes: dict[int, tuple[Attribute, str]] = {}
         self._literals: dict[tuple[str, bytes], str] = {}
         """Texts of literals by type and elements."""
-        self._own: dict[str, tuple[tuple[bool, _AttributeForm], ...]] = {}
+        self._own: dict[str, list[_AttributeForm]] = {}
         self._common = _common_forms(options)
         self._trailing = [_kept_form(name) for name in COMPUTATION_ATTRIBUTES]
         self._names = FreeNames()
@@ -562,11 +546,8 @@ class _Printer:
             forms = self._own.get(opcode.name)
             if forms is None:
                 forms = self._own[opcode.name] = _own_forms(opcode)
-            for is_kept, form in forms:
-                if not is_kept:
-                    text += form.text(instruction.properties)
-                elif attributes:
-                    text += form.text(attributes)
+            for form in forms:
+                text += form.text(attributes if form.is_kept else instruction.properties)
         for name, called in instruction.called:
             references = ", ".join(f"{self._percent}{each}" for each in called)
             braces = f"{{{references}}}" if name in COMPUTATION_LISTS else references

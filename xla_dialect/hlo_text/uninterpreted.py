@@ -226,17 +226,6 @@ def check_uninterpreted(attribute: str, text: str) -> None:
         check(grammar, text)
 
 
-def is_plain(attribute: str, text: str) -> bool:
-    """Whether a value is well spelled at first sight, but for fields that are given twice."""
-    plain = _PLAIN.get(attribute)
-    return plain is not None and plain.fullmatch(text) is not None
-
-
-def check_table_line(table: str, text: str) -> None:
-    """Raises SpellingError where a line of a stack frame table, `{a=1 b=2}`, is misspelled."""
-    check(TABLE_LINES[table], text)
-
-
 _TWO_BRACES = re.compile(r"\{\s*+\{")
 
 _STRINGS = (
@@ -430,7 +419,7 @@ _PLAIN_FIELD = (
     rf'(?:(?:{"|".join(_STRINGS)})="[^"\\]*+"'
     rf"|(?:{'|'.join(_NUMBERS)})=(?:0|[1-9][0-9]{{0,8}})(?![0-9]))"
 )
-_PLAIN = {
+PLAIN = {
     "metadata": re.compile(rf"\{{{_PLAIN_FIELD}(?: {_PLAIN_FIELD})*\}}"),
     "frontend_attributes": re.compile(
         r'\{[A-Za-z_][\w.\-]*+="[^"\\]*+"(?:,[A-Za-z_][\w.\-]*+="[^"\\]*+")*\}', re.ASCII
@@ -512,16 +501,6 @@ DEFAULT = ""
 """The normal form of a value that says the default: there is no attribute."""
 
 
-def normal_form(attribute: str, text: str) -> str:
-    """
-    The normal form of a well-spelled value, or DEFAULT.
-
-    Raises SpellingError for a value that is well spelled and means nothing.
-    """
-    normal = _NORMAL_FORMS.get(attribute)
-    return text if normal is None else normal(text)
-
-
 def _precisions(text: str) -> str:
     words = [word.strip().lower() for word in text.strip().strip("{}").split(",")]
     return DEFAULT if set(words) <= {"default", ""} else f"{{{','.join(words)}}}"
@@ -552,9 +531,13 @@ def _accuracy(text: str) -> str:
 _INFINITY = float("inf")
 _TOLERANCE_FIELD = re.compile(r"(atol|rtol|ulps)=\s*([^\s,}]+)")
 
-_NORMAL_FORMS: Mapping[str, Callable[[str], str]] = {
+NORMAL_FORMS: Mapping[str, Callable[[str], str]] = {
     "algorithm": _unless("unset", str.lower),
     "operand_precision": _precisions,
     "result_accuracy": _accuracy,
     "schedule": _unless("SCHEDULE_NONE", str.upper),
 }
+"""
+The normal forms of well-spelled values, or DEFAULT; they raise SpellingError for a value that is
+well spelled and means nothing.
+"""
