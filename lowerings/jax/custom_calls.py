@@ -25,8 +25,7 @@ from lowerings.driver.source import Source
 from lowerings.execution.ffi import FfiHandler
 from lowerings.ir.functions import functions_of
 from lowerings.jax.interfaces import custom_partitioning_of, jax, registered_targets
-from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
-from lowerings.partitioning.value_shardings import ValueShardings
+from lowerings.partitioning.mesh_atoms import MeshAtoms, ValueShardings, program_mesh
 from lowerings.partitioning.xla_insert_reshards import XlaInsertReshardsPass
 from lowerings.pipelines import PARTITIONING
 from xla_dialect.diagnostics import XlaError

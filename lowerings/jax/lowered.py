@@ -39,7 +39,7 @@ from lowerings.notebook import (
     in_colours,
     program_diff,
 )
-from lowerings.partitioning.operation_costs import costs_of
+from lowerings.partitioning.costs import costs_of
 from xla_dialect.aliasing_attributes import ALIASING_OUTPUT
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry import ENTRY_SYMBOL

@@ -12,20 +12,18 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.layouts.alignment import (
     Alignment,
+    Ints,
     alignment_of,
     edges_of,
     forwards_values,
     is_computable,
-    is_pointwise,
-)
-from lowerings.layouts.memory_order import MemoryOrder, canonical, memory_order, sizes_of
-from lowerings.layouts.orders import (
-    Ints,
     is_free_reshape,
+    is_pointwise,
     order_before,
     renamed_order,
     reshaped_order,
 )
+from lowerings.layouts.memory_order import MemoryOrder, canonical, memory_order, sizes_of
 from xla_dialect import ops
 from xla_dialect.dimensions import OpOperand
 from xla_dialect.op import XlaOp, decode

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import Any, TypeAlias, cast
 
 from xdsl.context import Context
@@ -15,24 +18,32 @@ from xdsl.dialects.builtin import (
     FunctionType,
     ModuleOp,
 )
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 
-from lowerings.layouts.alignment import forwards_values
-from lowerings.layouts.assignment import LayoutAssignment
+from lowerings.layouts.alignment import edges_of, forwards_values
 from lowerings.layouts.entry_layout import entry_type
-from lowerings.layouts.expansion import is_laid_out, retyped
+from lowerings.layouts.expansion import is_laid_out, require_lowered_layouts, retyped
 from lowerings.layouts.memory_order import MemoryOrder
 from lowerings.layouts.movement import (
+    Choice,
+    Mover,
+    OrderOf,
     bytes_moved,
+    bytes_moved_by,
+    bytes_read_apart,
     declared_order,
     misplaced,
+    movers,
+    orders_that_agree,
 )
-from lowerings.layouts.objections import require_lowered_layouts
 from lowerings.rewriting.conversion import require_single_blocks
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.levels import UNLOWERED
+from xla_dialect.dimensions import OpOperand
 from xla_dialect.layout import Layout, LayoutAttr
+from xla_dialect.op import XlaOp
+from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.custom_calls import LAYOUT_CONSTRAINT, CustomCallOp
 from xla_dialect.ops.data_movement import CopyOp, TransposeOp
 from xla_dialect.types import Array, array, is_array
@@ -176,3 +187,250 @@ def _copy_operand(op: Operation, index: int, type_: Attribute, copies: _Copies) 
         block.insert_op_before(copy, op)
         copies[block, operand, type_] = copy
     op.operands[index] = copy.result
+
+
+ROUNDS = (8, 8, 32, 128)
+"""How many arrays a trial changes at most, in each round: what is near is tried first."""
+
+WORTH = 2
+"""How many bytes less must be moved for each one that is moved instead: a transpose is often fused
+with what it feeds, and better stays than turns into a copy elsewhere."""
+
+MAX_NEIGHBOURS = 64
+"""Users of an array that may change: what many use, they use in the order that it has."""
+
+MAX_EFFORT = 8
+"""How often the cost of an operation is counted in a round, on average."""
+
+
+@dataclass
+class _Trial:
+    """Another order for an array and for those that follow it."""
+
+    changes: dict[SSAValue, MemoryOrder] = field(default_factory=dict[SSAValue, MemoryOrder])
+    costs: dict[Mover, int] = field(default_factory=dict[Mover, int])
+    """Of the operations next to what changes, with the changes."""
+    gain: int = 0
+    loss: int = 0
+    is_cut_short: bool = False
+    """Whether it ended because it may change so many arrays only."""
+
+    @property
+    def is_worth_it(self) -> bool:
+        """Whether operations spare much for what others move instead."""
+        return self.gain > 0 and self.gain >= WORTH * self.loss
+
+    def count(self, op: Mover, before: int, cost: int) -> None:
+        """Notes what an operation costs that cost so much before all changes."""
+        for saved, sign in ((before - self.costs.get(op, before), -1), (before - cost, 1)):
+            self.gain += sign * max(saved, 0)
+            self.loss += sign * max(-saved, 0)
+        self.costs[op] = cost
+
+
+@dataclass(eq=False)
+class LayoutAssignment:
+    """
+    The orders of the arrays of a function.
+
+    A trial gives one array another order and lets its neighbours follow, until all of it together
+    spares bytes. All is as if every copy and transpose read and wrote its array once; fusion may do
+    better.
+    """
+
+    movers: list[Mover]
+    in_default: bool
+    """Whether no type has a layout, so that every order begins as row-major."""
+    row_major: set[SSAValue]
+    """What operations of other dialects take, such as loops of `scf`: they know no layouts."""
+    orders: dict[SSAValue, MemoryOrder] = field(default_factory=dict[SSAValue, MemoryOrder])
+    """Those that were chosen."""
+    same: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """For the parameters of loops and branches the value whose order they have."""
+    names: dict[SSAValue, list[SSAValue]] = field(default_factory=dict[SSAValue, list[SSAValue]])
+    """For these values the parameters."""
+    effort: int = 0
+    """How often costs were counted in this round."""
+    _costs: dict[Mover, int] = field(default_factory=dict[Mover, int])
+    _settled: dict[Mover, int] = field(default_factory=dict[Mover, int])
+    """How many changes do not improve an operation as things stand."""
+    _watchers: dict[Mover, list[Mover]] = field(default_factory=dict[Mover, list[Mover]])
+    """For an operation those that are settled because of what it costs."""
+    _declared: dict[SSAValue, MemoryOrder] = field(default_factory=dict[SSAValue, MemoryOrder])
+
+    @staticmethod
+    def of(block: Block, *, in_default: bool) -> LayoutAssignment:
+        """Chooses the orders for a function's body; `in_default`: no type there says one."""
+        row_major = {
+            operand
+            for op in operations_in(block)
+            if not isinstance(op, XlaOp | func.ReturnOp)
+            for operand in op.operands
+        }
+        assignment = LayoutAssignment(list(movers(block)), in_default, row_major)
+        for op in assignment.movers:
+            if isinstance(op, Operation):
+                assignment._note_parameters(op)
+        for limit in ROUNDS:
+            assignment.effort = 0
+            for op in assignment.movers:
+                assignment._improve(op, limit)
+        return assignment
+
+    def chosen(self) -> Iterator[Choice]:
+        """All values whose order is not what their type says."""
+        for value, order in self.orders.items():
+            if order != declared_order(value):
+                yield value, order
+        for parameter in self.same:
+            order = self.order(parameter)
+            if order != declared_order(parameter):
+                yield parameter, order
+
+    def order(self, value: SSAValue) -> MemoryOrder:
+        """The order of an array."""
+        value = self._root(value)
+        found = self.orders.get(value) or self._declared.get(value)
+        if found is None:
+            found = self._declared[value] = declared_order(value)
+        return found
+
+    def _root(self, value: SSAValue) -> SSAValue:
+        while value in self.same:
+            value = self.same[value]
+        return value
+
+    def _note_parameters(self, op: Operation) -> None:
+        for edge in edges_of(op):
+            value = edge.sources[0].value if edge.result is None else edge.result
+            for parameter in edge.parameters:
+                if is_array(parameter.type):
+                    self.same[parameter] = value
+                    self.names.setdefault(value, []).append(parameter)
+
+    def _improve(self, op: Mover, limit: int) -> None:
+        """Tries to have an operation move less, by at most `limit` changes."""
+        if self._settled.get(op, 0) >= limit or self.effort > MAX_EFFORT * len(self.movers):
+            return
+        if not self._cost(op):
+            return
+        looked_at, settled = {op}, ROUNDS[-1]
+        for value in _values_of(op):
+            for other, order in orders_that_agree(op, value, self.order):
+                trial = self._trial(self._root(other), order, limit)
+                if trial.is_worth_it:
+                    self._accept(trial)
+                    return
+                looked_at.update(trial.costs)
+                if trial.is_cut_short:
+                    settled = limit
+        self._settled[op] = settled
+        for other in looked_at:
+            self._watchers.setdefault(other, []).append(op)
+
+    def _accept(self, trial: _Trial) -> None:
+        self.orders.update(trial.changes)
+        self._costs.update(trial.costs)
+        for op in trial.costs:
+            for watcher in self._watchers.pop(op, ()):
+                self._settled.pop(watcher, None)
+
+    def _cost(self, op: Mover) -> int:
+        """What an operation moves as things stand."""
+        found = self._costs.get(op)
+        if found is None:
+            # As long as all layouts are row-major only transposes move data; operations next to a
+            # changed layout were put into `_costs` when it was changed.
+            moves = not self.in_default or isinstance(op, TransposeOp)
+            found = self._costs[op] = _cost(op, self.order) if moves else 0
+        return found
+
+    def _trial(self, value: SSAValue, order: MemoryOrder, limit: int) -> _Trial:
+        """Begins with this change, and ends as soon as all changes together spare something."""
+        trial = _Trial()
+        changes = trial.changes
+        if not self._is_free(value):
+            return trial
+
+        def order_of(value: SSAValue) -> MemoryOrder:
+            value = self._root(value)
+            found = changes.get(value)
+            return self.order(value) if found is None else found
+
+        waiting = deque([(value, order)])
+        while waiting and len(changes) < limit:
+            value, order = waiting.popleft()
+            if value in changes or self.order(value) == order:
+                continue
+            neighbours = list(islice(self._neighbours(value), MAX_NEIGHBOURS + 1))
+            if len(neighbours) > MAX_NEIGHBOURS:
+                return trial
+            changes[value] = order
+            for op, name in neighbours:
+                self.effort += 1
+                before, cost = self._cost(op), _cost(op, order_of)
+                trial.count(op, before, cost)
+                if cost and cost >= before:
+                    agreeing = orders_that_agree(op, name, order_of)
+                    choices = [(self._root(other), wanted) for other, wanted in agreeing]
+                    waiting.extend(c for c in choices if self._follows(c[0], op))
+            if trial.is_worth_it:
+                return trial
+        trial.is_cut_short = bool(waiting)
+        return trial
+
+    def _follows(self, value: SSAValue, op: Mover) -> bool:
+        """Whether a value may change for an operation: one that others use too would move them."""
+        if not self._is_free(value):
+            return False
+        return value.owner is op or all(user == op for user, _ in self._uses(value))
+
+    def _neighbours(self, value: SSAValue) -> Iterator[tuple[Mover, SSAValue]]:
+        """The operations that have a say in the order of a value, and its name there."""
+        if isinstance(value, OpResult):
+            yield value.op, value
+        yield from self._uses(value)
+
+    def _uses(self, value: SSAValue) -> Iterator[tuple[Mover, SSAValue]]:
+        for name in (value, *self._all_names(value)):
+            for use in name.uses:
+                op = use.operation
+                if isinstance(op, ReturnOp):
+                    parent = op.parent_op()
+                    assert parent is not None
+                    op = parent
+                yield OpOperand(op, use.index) if isinstance(op, func.ReturnOp) else op, name
+
+    def _all_names(self, value: SSAValue) -> Iterator[SSAValue]:
+        for name in self.names.get(value, ()):
+            yield name
+            yield from self._all_names(name)
+
+    def _is_free(self, value: SSAValue) -> bool:
+        """Whether no layout is written for a value, and its operation may have any."""
+        if not isinstance(value, OpResult) or not isinstance(value.op, XlaOp):
+            return False
+        return not any(
+            isinstance(cast(Array, name.type).encoding, LayoutAttr) or name in self.row_major
+            for name in (value, *self._all_names(value))
+        )
+
+
+def _cost(op: Mover, order_of: OrderOf) -> int:
+    return bytes_moved_by(op, order_of).total + bytes_read_apart(op, order_of)
+
+
+def _values_of(op: Mover) -> Iterator[SSAValue]:
+    """The arrays whose orders an operation has a say in."""
+    if isinstance(op, OpOperand):
+        yield op.value
+        return
+    for value in (*op.results, *op.operands, *_returned(op)):
+        if is_array(value.type):
+            yield value
+
+
+def _returned(op: Operation) -> Iterator[SSAValue]:
+    """What the computations of a loop or branch return to it."""
+    for edge in edges_of(op):
+        yield from (source.value for source in edge.sources if source.operation is not op)

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from xdsl.dialects.builtin import BoolAttr, DictionaryAttr, ModuleOp
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DictionaryAttr,
+    ModuleOp,
+)
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
 from xla_dialect.ops import custom_calls as calls
 from xla_dialect.ops.collectives import CollectiveOp, PartitionIdOp
+from xla_dialect.ops.custom_calls import (
+    ANNOTATIONS,
+    PARTITIONED_CALLBACK,
+    SHARDING_GROUP,
+    CustomCallOp,
+)
 from xla_dialect.ops.transfers import KEPT_IN
 from xla_dialect.sharding.attributes import MESHES, SHARDING
 from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr, HloShardingKind
@@ -88,3 +98,18 @@ def says_how_split(module: ModuleOp) -> bool:
 
 def _target(op: Operation) -> str | None:
     return op.custom_call_target.data if isinstance(op, calls.CustomCallOp) else None
+
+
+def runs_on_parts(op: Operation) -> bool:
+    """Whether each device runs an operation on the parts that it happens to have."""
+    if not isinstance(op, CustomCallOp) or op.results:
+        return False
+    return op.custom_call_target.data == PARTITIONED_CALLBACK
+
+
+def is_annotation(op: Operation) -> bool:
+    """Whether an operation only says something of its operand, which is its result if any."""
+    return isinstance(op, CustomCallOp) and (
+        op.custom_call_target.data == SHARDING_GROUP
+        or (op.custom_call_target.data in ANNOTATIONS and op.operand_types == op.result_types)
+    )

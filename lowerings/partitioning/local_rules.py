@@ -6,35 +6,28 @@ from collections.abc import Sequence
 from math import prod
 from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, TupleType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from lowerings.partitioning import (
-    local_dynamic_slices,
-    local_indexing,
-    local_movement,
-    local_random,
-    local_reduction,
-    local_windows,
-)
-from lowerings.partitioning.custom_call_relations import custom_call_relations
-from lowerings.partitioning.factor_atoms import Division, FactorAtoms, is_regular
-from lowerings.partitioning.folds import fold_of
-from lowerings.partitioning.linear_operations import linear_operands
-from lowerings.partitioning.local_blocks import sent_elements
+from lowerings.partitioning import local_indexing, local_movement, local_reductions
+from lowerings.partitioning.factors import Division, FactorAtoms, is_regular
 from lowerings.partitioning.local_operation import (
     DividedOperation,
     LocalOperation,
     LocalRule,
     regular,
+    sent_elements,
 )
-from lowerings.partitioning.mesh_atoms import MeshAtoms
-from lowerings.partitioning.picked_dimensions import picking_relations
-from lowerings.partitioning.reshard_steps import Atoms
+from lowerings.partitioning.mesh_atoms import Atoms, MeshAtoms, static_sizes
+from lowerings.partitioning.relations import (
+    custom_call_relations,
+    fold_of,
+    linear_operands,
+    picking_relations,
+)
 from xla_dialect.dimensions import DimensionRelations, FactorType
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ScanOp
-from xla_dialect.ops.custom_calls import PARTITIONED_CALLBACK, CustomCallOp
+from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.random import RngGetAndUpdateStateOp, RngOp
 from xla_dialect.shapes.size_arithmetic import Sizes
 from xla_dialect.types import BY_TYPE, Array
@@ -42,21 +35,11 @@ from xla_dialect.xdsl.traversal import operands_of
 
 RULES: dict[type[XlaOp], LocalRule] = {
     **local_movement.RULES,
-    **local_windows.RULES,
     **local_indexing.RULES,
-    **local_dynamic_slices.RULES,
-    **local_reduction.RULES,
-    **local_random.RULES,
+    **local_reductions.RULES,
 }
 WHOLE = (ScanOp, RngOp, RngGetAndUpdateStateOp)
 """Computed whole by every device: a computation on arrays, and numbers that depend on places."""
-
-
-def runs_on_parts(op: Operation) -> bool:
-    """Whether each device runs an operation on the parts that it happens to have."""
-    if not isinstance(op, CustomCallOp) or op.results:
-        return False
-    return op.custom_call_target.data == PARTITIONED_CALLBACK
 
 
 def division_of(op: Operation, mesh: MeshAtoms) -> Division | None:
@@ -97,14 +80,6 @@ def _relations(
     if op.contract().relate is None:
         return None
     return picking_relations(op, op.relations_for(operands, results, op.properties), results)
-
-
-def static_sizes(type_: Attribute) -> tuple[int, ...] | None:
-    """The sizes of an array, none for what is no array; None where some are dynamic."""
-    if not isinstance(type_, TensorType):
-        return None if isinstance(type_, TupleType) else ()
-    sizes = cast(Array, type_).get_shape()
-    return None if DYNAMIC_INDEX in sizes else sizes
 
 
 def moved_bytes(op: XlaOp, division: Division, divided: FactorAtoms) -> float:

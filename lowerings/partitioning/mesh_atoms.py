@@ -9,23 +9,51 @@ numbers. A device's place in the mesh is one coordinate for each atom.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from math import prod
+from typing import TypeAlias, cast
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType, TupleType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, OpResult, SSAValue
 
-from lowerings.partitioning.reshard_steps import Atoms, Spread
 from xla_dialect.analysis.manual_borders import all_shardings
 from xla_dialect.devices.replica_groups import MeshGroups
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.op import XlaOp
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import (
     meshes_of,
+    parameter_shardings,
+    result_shardings,
 )
 from xla_dialect.sharding.mesh import AxisReference, Mesh, in_mesh_order, merged_axes
+from xla_dialect.types import Array
+from xla_dialect.xdsl.traversal import operations_in
+
+Atoms: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How an array is spread over atoms."""
+
+    dimensions: tuple[Atoms, ...]
+    unreduced: frozenset[int] = frozenset()
+    """Atoms along which devices have terms of the array, whose fold it is."""
+
+    def with_dimension(self, d: int, atoms: Atoms) -> Spread:
+        """The same with other atoms of one dimension."""
+        dimensions = (*self.dimensions[:d], atoms, *self.dimensions[d + 1 :])
+        return replace(self, dimensions=dimensions)
+
+    @property
+    def used(self) -> frozenset[int]:
+        """The atoms that something depends on."""
+        return self.unreduced.union(*self.dimensions)
 
 
 @dataclass(frozen=True)
@@ -91,6 +119,10 @@ class MeshAtoms:
         if found is None:
             found = self._spreads[sharding, rank] = self._spread(sharding, rank)
         return found
+
+    def spread_of(self, sharding: Sharding | None, value: SSAValue) -> Spread:
+        """What a sharding says of a value: nothing of one whose sizes are dynamic."""
+        return self.spread(sharding, len(static_sizes(value.type) or ()))
 
     @cached_property
     def _spreads(self) -> dict[tuple[Sharding | None, int], Spread]:
@@ -170,3 +202,54 @@ def _primes(size: int) -> list[int]:
             size //= factor
         factor = factor + 1 if factor * factor <= size else size
     return found
+
+
+def whole(value: SSAValue) -> Spread:
+    """Of a value that every device has all of."""
+    return Spread(((),) * len(static_sizes(value.type) or ()))
+
+
+@dataclass(eq=False)
+class ValueShardings:
+    """The spreads of the values of a function; whole where nothing is said."""
+
+    mesh: MeshAtoms
+    parameters: dict[SSAValue, Spread]
+    """What is known of parameters, and has been found out of results."""
+
+    @staticmethod
+    def of(function: FuncOp, mesh: MeshAtoms) -> ValueShardings:
+        """Parameters of computations have the shardings of their data-flow edges."""
+        found = ValueShardings(mesh, {})
+        arguments = function.body.block.args
+        for argument, sharding in zip(arguments, parameter_shardings(function), strict=True):
+            found.parameters[argument] = mesh.spread_of(sharding, argument)
+        for op in operations_in(function):
+            if isinstance(op, XlaOp) and op.forwards_values():
+                for edge in op.data_flow_edges():
+                    source = edge.result if edge.result is not None else edge.sources[0].value
+                    for parameter in edge.parameters:
+                        found.parameters[parameter] = found.spread(source)
+        return found
+
+    def spread(self, value: SSAValue) -> Spread:
+        """How a value is spread."""
+        found = self.parameters.get(value)
+        if found is None:
+            shardings = result_shardings(value.op) if isinstance(value, OpResult) else None
+            sharding = None if shardings is None else shardings[cast(OpResult, value).index]
+            found = self.parameters[value] = self.mesh.spread_of(sharding, value)
+        return found
+
+
+def static_sizes(type_: Attribute) -> tuple[int, ...] | None:
+    """The sizes of an array, none for what is no array; None where some are dynamic."""
+    if not isinstance(type_, TensorType):
+        return None if isinstance(type_, TupleType) else ()
+    sizes = cast(Array, type_).get_shape()
+    return None if DYNAMIC_INDEX in sizes else sizes
+
+
+def rank_of(type_: Attribute) -> int:
+    """The rank of an array, 0 for what is none."""
+    return len(type_.shape.data) if isinstance(type_, TensorType) else 0

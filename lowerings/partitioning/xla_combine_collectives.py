@@ -11,7 +11,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from lowerings.partitioning.device_work import bytes_of
+from lowerings.partitioning.costs import bytes_of
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.levels import UNLOWERED

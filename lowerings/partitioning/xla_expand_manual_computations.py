@@ -43,22 +43,9 @@ class XlaExpandManualComputationsPass(ReportingPass):
         if not any(map(_is_border, operations_in(op))):
             return False
         # The partitioner takes as long to load as all else before it.
-        from lowerings.partitioning.mesh_atoms import program_mesh  # noqa: PLC0415
-        from lowerings.partitioning.value_shardings import forget_shardings  # noqa: PLC0415
-        from lowerings.partitioning.xla_import_shardings import (  # noqa: PLC0415
-            XlaImportShardingsPass,
-        )
-        from lowerings.partitioning.xla_insert_reshards import (  # noqa: PLC0415
-            XlaInsertReshardsPass,
-        )
-        from lowerings.partitioning.xla_partition import XlaPartitionPass  # noqa: PLC0415
+        from lowerings.partitioning.xla_partition import partition_borders  # noqa: PLC0415
 
-        XlaImportShardingsPass().apply(ctx, op)
-        mesh = program_mesh(op)
-        assert mesh is not None
-        forget_shardings(op, mesh)
-        XlaInsertReshardsPass().apply(ctx, op)
-        XlaPartitionPass().apply(ctx, op)
+        partition_borders(ctx, op)
         return True
 
 

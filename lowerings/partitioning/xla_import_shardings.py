@@ -3,33 +3,45 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
 
+import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from lowerings.partitioning.annotations import (
     HLO_SHARDINGS,
     SHARDY_ENTRY,
     all_entries,
     hlo_sharding,
+    is_annotation,
     is_of_shardy,
     is_partitioned,
 )
-from lowerings.partitioning.gspmd_borders import import_border, is_gspmd_border, open_dimensions
-from lowerings.partitioning.one_mesh import unite_meshes, unused_name
-from lowerings.partitioning.op_rules import rank_of
-from lowerings.partitioning.resharding import is_annotation
+from lowerings.partitioning.mesh_atoms import rank_of
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.levels import UNLOWERED
+from xla_dialect.analysis.manual_borders import (
+    ManualBorder,
+    all_shardings,
+    located_border,
+    set_manual_border,
+)
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.collectives import process_counts
+from xla_dialect.ops.custom_calls import (
+    FULL_TO_SHARD,
+    SHARD_TO_FULL,
+    SHARDING_CONSTRAINT,
+    CustomCallOp,
+)
 from xla_dialect.ops.transfers import KEPT_IN
-from xla_dialect.sharding.array_sharding import Sharding, Shardings
+from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding, Shardings
 from xla_dialect.sharding.attributes import (
     SHARDING,
     SHARDING_RULE,
@@ -38,10 +50,22 @@ from xla_dialect.sharding.attributes import (
     ShardingRuleAttr,
     meshes_in_text,
     meshes_of,
+    parameter_shardings,
+    result_shardings,
+    returned_shardings,
+    set_function_shardings,
     set_meshes,
+    set_result_shardings,
 )
-from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingKind, MeshesOfTiles
-from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.sharding.hlo_sharding import (
+    Devices,
+    HloSharding,
+    HloShardingKind,
+    MeshesOfTiles,
+    axes_of,
+    common_mesh,
+)
+from xla_dialect.sharding.mesh import AxisReference, Mesh, in_mesh_order, merged_axes
 from xla_dialect.sharding.sharding_rule import Dimensions, ShardingRule
 from xla_dialect.spelling import SpellingError
 from xla_dialect.types import extents, is_array
@@ -313,3 +337,219 @@ def _tiles(
             return name, named
     made = MeshesOfTiles.of(found, count)
     return unused_name(meshes), made
+
+
+_OPAQUE = ("xla.backend_config", "mhlo.backend_config", "backend_config")
+_OPEN = re.compile(r"unspecified_dims=\[([0-9, ]*)\]")
+
+
+def is_gspmd_border(op: Operation) -> bool:
+    """Whether it is one of the two calls."""
+    return isinstance(op, CustomCallOp) and op.custom_call_target.data in (
+        FULL_TO_SHARD,
+        SHARD_TO_FULL,
+    )
+
+
+def open_dimensions(op: Operation) -> Collection[int]:
+    """The dimensions of which an annotation says nothing: `unspecified_dims=[0,1]`."""
+    texts = (op.attributes.get(name) for name in _OPAQUE)
+    found = (_OPEN.search(text.data) for text in texts if isinstance(text, StringAttr))
+    return [
+        int(number)
+        for match in found
+        if match is not None
+        for number in match.group(1).split(",")
+        if number.strip()
+    ]
+
+
+def import_border(op: Operation, tiles: MeshesOfTiles, name: str) -> None:
+    """Makes such a call one of Shardy's; raises XlaError where its annotations are missing."""
+    assert isinstance(op, CustomCallOp)
+    is_cut = op.custom_call_target.data == FULL_TO_SHARD
+    mine, given = hlo_sharding(op.attributes), _annotation_of(op.inputs[0])
+    whole, part = (given, mine) if is_cut else (mine, given)
+    rank = rank_of(op.inputs[0].type)
+    sharding = None if whole is None else tiles.sharding(whole, rank, name, open_dimensions(op))
+    if sharding is None:
+        raise _fault(op, "nothing says how the whole array is spread over devices")
+    # What is annotated by nobody is manual along all devices.
+    manual = list(tiles.common.sizes) if part is None else tiles.manual_axes(part)
+    if manual is None:
+        raise _fault(op, "what is manual is no axis of a mesh with the other shardings")
+    for each in HLO_SHARDINGS:
+        op.attributes.pop(each, None)
+    # An array is whole along what is free, as far as the border says.
+    shardings = [_along(sharding, manual.__contains__)]
+    set_manual_border(op, ManualBorder(is_cut, shardings, manual))
+
+
+def _along(sharding: Sharding, is_manual: Callable[[str], bool]) -> Sharding:
+    """With manual axes in front, as Shardy wants them; raises nothing."""
+    dimensions = tuple(
+        DimensionSharding(
+            tuple(sorted(each.axes, key=lambda axis: not is_manual(axis.name))), each.is_closed
+        )
+        for each in sharding.dimensions
+    )
+    return Sharding(sharding.mesh, dimensions)
+
+
+def _annotation_of(value: SSAValue) -> HloSharding | None:
+    """What an operation says of its result, or a function of its parameter."""
+    owner = value.owner
+    if isinstance(owner, Block):
+        function = owner.parent_op()
+        index = cast(BlockArgument, value).index
+        if not isinstance(function, FuncOp) or function.arg_attrs is None:
+            return None
+        return hlo_sharding(function.arg_attrs.data[index].data)
+    found = hlo_sharding(owner.attributes)
+    is_call = isinstance(owner, CustomCallOp)
+    if found is None and is_call and owner.custom_call_target.data == SHARDING_CONSTRAINT:
+        return _annotation_of(owner.inputs[0])
+    return found
+
+
+def _fault(op: CustomCallOp, message: str) -> XlaError:
+    return XlaError(f"{described(op)}: {op.custom_call_target.data}: {message}")
+
+
+def unite_meshes(module: ModuleOp) -> bool:
+    """
+    Says all shardings of a module over one mesh; whether there were several.
+
+    Nothing is changed where they are over other numbers of devices, or no mesh has axes for all.
+    """
+    meshes = meshes_of(module)
+    spellings: dict[str | Mesh, Mesh] = {}
+    for sharding in all_shardings(module):
+        mesh = sharding.mesh_in(meshes)
+        if mesh is not None and mesh.axes:
+            spellings[sharding.mesh] = mesh
+    found = dict.fromkeys(spellings.values())
+    if len(spellings) < 2 or len({mesh.device_count for mesh in found}) > 1:
+        return False
+    common = _common(found)
+    if common is None:
+        return False
+    named_so = (name for name, mesh in meshes.items() if mesh == common)
+    target = next(named_so, unused_name(meshes))
+    axes = {each: _Translation(mesh, common, target) for each, mesh in spellings.items()}
+    try:
+        _rewrite(module, lambda each: axes.get(each.mesh))
+    except _NoWholeAxes:
+        return False
+    set_meshes(module, {**meshes, target: common})
+    return True
+
+
+class _NoWholeAxes(Exception):
+    """A manual axis is a part of an axis of the common mesh."""
+
+
+class _Translation:
+    """From the axes of one mesh to those of another with the same devices."""
+
+    def __init__(self, mesh: Mesh, common: Mesh, name: str):
+        self.mesh = mesh
+        self.common = common
+        self.name = name
+
+    def axes(self, axis: AxisReference) -> tuple[AxisReference, ...]:
+        """What an axis, or a part of one, is."""
+        whole = self.mesh.sizes[axis.name]
+        shape: list[int] = []
+        place = 0
+        for name, size in self.mesh.axes:
+            if name == axis.name:
+                part = axis.size_in(self.mesh.sizes)
+                place = len(shape) + 1
+                shape += [axis.pre_size, part, whole // (axis.pre_size * part)]
+            else:
+                shape.append(size)
+        found = axes_of(self.common, _devices(self.mesh).reshape(shape))
+        assert found is not None
+        return found[place]
+
+    def all(self, axes: Iterable[AxisReference]) -> tuple[AxisReference, ...]:
+        """Of axes in their order."""
+        return merged_axes((new for axis in axes for new in self.axes(axis)), self.common.sizes)
+
+    def sharding(self, old: Sharding) -> Sharding:
+        """The same sharding."""
+        dimensions = (replace(each, axes=self.all(each.axes)) for each in old.dimensions)
+        lists = (
+            in_mesh_order(self.all(each), self.common.sizes)
+            for each in (old.replicated, old.unreduced)
+        )
+        return Sharding(self.name, tuple(dimensions), *lists)
+
+    def manual(self, names: Iterable[str]) -> list[str]:
+        """Whole axes for whole axes."""
+        found = [each for name in names for each in self.axes(AxisReference(name))]
+        if any(axis.size is not None for axis in found):
+            raise _NoWholeAxes
+        return [axis.name for axis in found]
+
+
+_Find = Callable[[Sharding], _Translation | None]
+
+
+def _rewrite(module: ModuleOp, find: _Find) -> None:
+    def said(old: Sharding | None) -> Sharding | None:
+        translation = None if old is None else find(old)
+        return old if old is None or translation is None else translation.sharding(old)
+
+    operations = operations_in(module)
+    borders = {op: border for op in operations if (border := located_border(op)) is not None}
+    # First what may fail.
+    made = {op: _border(border, find) for op, border in borders.items()}
+    for op in operations:
+        if isinstance(op, FuncOp):
+            given, returned = parameter_shardings(op), returned_shardings(op)
+            set_function_shardings(op, list(map(said, given)), list(map(said, returned)))
+            continue
+        found = result_shardings(op)
+        if found is not None:
+            set_result_shardings(op, [said(each) or each for each in found])
+        if op in made:
+            set_manual_border(op, made[op])
+
+
+def _border(border: ManualBorder, find: _Find) -> ManualBorder:
+    found = [find(each) for each in border.shardings]
+    first = next((each for each in found if each is not None), None)
+    if first is None:
+        return border
+    shardings = [
+        old if each is None else each.sharding(old)
+        for each, old in zip(found, border.shardings, strict=True)
+    ]
+    return ManualBorder(border.is_cut, shardings, first.manual(border.manual_axes))
+
+
+def _devices(mesh: Mesh) -> Devices:
+    return np.array(mesh.devices, np.int64).reshape([size for _, size in mesh.axes])
+
+
+def _common(meshes: Iterable[Mesh]) -> Mesh | None:
+    """The mesh over whose axes all of these are: one of them, or a finer one."""
+    given = list(meshes)
+    arrays = [_devices(mesh) for mesh in given]
+    finer = common_mesh(arrays, arrays[0].size)
+    for mesh in (*given, finer):
+        found = [axes_of(mesh, devices) for devices in arrays]
+        is_whole = mesh is finer or all(
+            axis.size is None for axes in found for each in axes or () for axis in each
+        )
+        if None not in found and is_whole:
+            return mesh
+    return None
+
+
+def unused_name(meshes: Mapping[str, Mesh]) -> str:
+    """A name for one more mesh."""
+    names = ("mesh", *(f"mesh_{number}" for number in range(len(meshes) + 1)))
+    return next(name for name in names if name not in meshes)

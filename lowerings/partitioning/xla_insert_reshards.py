@@ -2,39 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
+import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.ir.functions import defined_functions
-from lowerings.partitioning.device_work import flops_of
-from lowerings.partitioning.factor_atoms import Division, FactorAtoms
-from lowerings.partitioning.fold_terms import split_start, start_of
-from lowerings.partitioning.folds import fold_of
-from lowerings.partitioning.invariant_edges import spread_in_loop
-from lowerings.partitioning.local_rules import (
-    division_of,
-    moved_bytes,
-    runs_on_parts,
-    static_sizes,
+from lowerings.partitioning.annotations import is_annotation, runs_on_parts
+from lowerings.partitioning.costs import flops_of, trip_count
+from lowerings.partitioning.factors import (
+    Division,
+    FactorAtoms,
 )
-from lowerings.partitioning.manual_computation import inside, outside
-from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
+from lowerings.partitioning.local_rules import division_of, moved_bytes
+from lowerings.partitioning.mesh_atoms import (
+    Atoms,
+    MeshAtoms,
+    Spread,
+    program_mesh,
+    static_sizes,
+    whole,
+)
 from lowerings.partitioning.partition_warning import warn
-from lowerings.partitioning.reshard_steps import Spread
-from lowerings.partitioning.resharding import is_annotation, is_reshard, plan, reshard
+from lowerings.partitioning.relations import FOLDS, fold_of, neutral_number
+from lowerings.partitioning.resharding import is_reshard, plan, reshard
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.levels import UNLOWERED
+from lowerings.simplify.known_values import splat_of
 from xla_dialect.analysis.manual_borders import ManualBorder, located_border
-from xla_dialect.dimensions import terminator
+from xla_dialect.dimensions import DataFlowEdge, terminator
+from xla_dialect.literals.arrays import from_numpy
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import WhileOp
+from xla_dialect.ops.creation import ConstantOp
+from xla_dialect.ops.data_movement import (
+    BroadcastOp,
+    DynamicSliceOp,
+)
+from xla_dialect.ops.gather_scatter import ScatterOp
+from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.sharding.attributes import (
+    SHARDING,
     parameter_shardings,
     result_shardings,
     returned_shardings,
@@ -42,7 +55,7 @@ from xla_dialect.sharding.attributes import (
     set_result_shardings,
 )
 from xla_dialect.sharding.mesh import AxisReference
-from xla_dialect.types import Array, is_array
+from xla_dialect.types import Array, is_array, sizes_of
 from xla_dialect.violations import described
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
 from xla_dialect.xdsl.traversal import operands_of
@@ -113,21 +126,21 @@ class _Insertion:
         given = parameter_shardings(function)
         block = function.body.block
         for argument, sharding in zip(block.args, given, strict=True):
-            self.spreads[argument] = self.mesh.spread(sharding, _rank(argument))
+            self.spreads[argument] = self.mesh.spread_of(sharding, argument)
         wanted = returned_shardings(function)
         self.block(block)
         last = block.last_op
         assert isinstance(last, ReturnOp)
         for i, (value, sharding) in enumerate(zip(tuple(last.operands), wanted, strict=True)):
             if sharding is not None:
-                self.use(last, i, self.mesh.spread(sharding, _rank(value)))
+                self.use(last, i, self.mesh.spread_of(sharding, value))
         arguments = [self.mesh.sharding(self.spreads[a]) for a in block.args]
         returned = [self.mesh.sharding(self.spread_of(v)) for v in operands_of(last)]
         set_function_shardings(function, arguments, returned)
 
     def spread_of(self, value: SSAValue) -> Spread:
         """How a value is spread; whole where nothing was said."""
-        return self.spreads.get(value) or Spread(((),) * _rank(value))
+        return self.spreads.get(value) or whole(value)
 
     def block(self, block: Block) -> None:
         """All operations but the terminator."""
@@ -160,7 +173,7 @@ class _Insertion:
         """Reshards what one operation takes and gives."""
         if is_reshard(op):
             sharding = (result_shardings(op) or (None,))[0]
-            self.spreads[op.results[0]] = self.mesh.spread(sharding, _rank(op.results[0]))
+            self.spreads[op.results[0]] = self.mesh.spread_of(sharding, op.results[0])
             return
         division = division_of(op, self.mesh)
         border = located_border(op)
@@ -184,7 +197,7 @@ class _Insertion:
         if shardings is None or not op.results:
             return [None] * len(op.results)
         return [
-            self.mesh.spread(sharding, _rank(result))
+            self.mesh.spread_of(sharding, result)
             for sharding, result in zip(shardings, op.results, strict=True)
         ]
 
@@ -217,12 +230,11 @@ class _Insertion:
         wanted = self.wanted_results(op)
         cost = 0.0
         for i, value in enumerate(operands_of(op)):
-            whole = Spread(((),) * _rank(value))
-            cost += self.bytes(value, self.spread_of(value), whole)
-            self.use(op, i, whole)
+            cost += self.bytes(value, self.spread_of(value), whole(value))
+            self.use(op, i, whole(value))
         if cost:
             _warn(op, "has no rule for its dimensions", cost)
-        produced = [Spread(((),) * _rank(result)) for result in op.results]
+        produced = [whole(result) for result in op.results]
         self.produce(op, produced, wanted)
 
     def bytes(self, value: SSAValue, before: Spread, after: Spread) -> float:
@@ -306,8 +318,7 @@ class _Insertion:
     ) -> _Choice:
         """The choice, by trying what the operands and results ask for."""
         results = [
-            spread or Spread(((),) * _rank(result))
-            for spread, result in zip(wanted, op.results, strict=True)
+            spread or whole(result) for spread, result in zip(wanted, op.results, strict=True)
         ]
         asked = (atom for spread in (*operands, *results) for atom in spread.used)
         most = self.mesh.parts(set(asked))
@@ -356,7 +367,7 @@ class _Insertion:
             edge = on_edges[result]
             first = edge.sources[0]
             started = self.spread_of(first.value) if first.operation is op else None
-            spread = said or started or Spread(((),) * _rank(result))
+            spread = said or started or whole(result)
             if started is not None:
                 # Propagation says nothing of terms: they stay terms until somebody asks for sums.
                 terms = spread.unreduced | (started.unreduced - spread.used)
@@ -373,13 +384,13 @@ class _Insertion:
                     self.spreads[parameter] = spread
                 wanted.update({(s.operation, s.number): spread for s in edge.sources})
         for i, value in enumerate(operands_of(op)):
-            self.use(op, i, wanted.get((op, i)) or Spread(((),) * _rank(value)))
+            self.use(op, i, wanted.get((op, i)) or whole(value))
         for region in op.regions:
             self.block(region.block)
             last = region.block.last_op
             assert last is not None
             for i, value in enumerate(operands_of(last)):
-                self.use(last, i, wanted.get((last, i)) or Spread(((),) * _rank(value)))
+                self.use(last, i, wanted.get((last, i)) or whole(value))
         if isinstance(op, WhileOp):
             produced = [self.hoist(op, i) or spread for i, spread in enumerate(produced)]
         self.produce(op, produced, produced)
@@ -411,9 +422,120 @@ def _element_type(value: SSAValue) -> Attribute:
     return value.type.element_type if is_array(value.type) else value.type
 
 
-def _rank(value: SSAValue) -> int:
-    return len(static_sizes(value.type) or ())
-
-
 def _warn(op: Operation, reason: str, cost: float) -> None:
     warn(f"{described(op)} {reason}: a device sends {round(cost):,} bytes to gather it")
+
+
+def spread_in_loop(mesh: MeshAtoms, op: XlaOp, edge: DataFlowEdge, spread: Spread) -> Spread:
+    """
+    How the values of a data-flow edge are spread that would be spread so.
+
+    Of a dimension that is split, devices fold each slice. Where a loop takes slices of one array,
+    and their folds are more bytes than to gather it, they have all of it from before the loop on.
+    """
+    trips = trip_count(op) if isinstance(op, WhileOp) and any(spread.dimensions) else None
+    if trips is None:
+        return spread
+    last = terminator(cast(WhileOp, op).body)
+    parameter = next(each for each in edge.parameters if each.block is last.parent)
+    if parameter not in [source.value for source in edge.sources if source.operation is last]:
+        return spread
+    type_, sent, whole = cast(Array, parameter.type), 0.0, spread
+    for use in parameter.uses:
+        taken = use.operation
+        if not isinstance(taken, DynamicSliceOp) or use.index:
+            continue
+        result, rest = cast(Array, taken.result.type), spread
+        for d, size in enumerate(sizes_of(result)):
+            if size != sizes_of(type_)[d]:
+                rest, whole = rest.with_dimension(d, ()), whole.with_dimension(d, ())
+        terms = Spread(rest.dimensions, spread.used - rest.used)
+        sent += trips * plan(mesh, result, terms, rest).bytes
+    return whole if plan(mesh, type_, spread, whole).bytes < sent else spread
+
+
+def start_of(op: XlaOp) -> int | None:
+    """The number of the operand that a fold starts from; None where it is neutral or missing."""
+    match op:
+        case ReduceOp():
+            place = 1
+        case ScatterOp():
+            place = 0
+        case _:
+            return None
+    fold = fold_of(op)
+    number = splat_of(op.operands[place])
+    if fold is not None and number is not None:
+        neutral = neutral_number(fold, number_type(op))
+        if neutral is not None and np.array_equal(number, neutral):
+            return None
+    return place
+
+
+def number_type(op: XlaOp) -> Attribute:
+    """The element type of a fold."""
+    return cast(Array, op.results[0].type).element_type
+
+
+def split_start(op: XlaOp, place: int) -> tuple[Sequence[Operation], Sequence[Operation]]:
+    """
+    Lets a fold start from what changes nothing, and folds its result with the old start.
+
+    Returns what was made before and behind it.
+    """
+    fold = fold_of(op)
+    assert fold is not None
+    result = op.results[0]
+    type_ = cast(Array, result.type)
+    start = op.operands[place]
+    neutral = neutral_number(fold, type_.element_type)
+    assert neutral is not None
+    following = op.next_op
+    assert following is not None
+    constant = ConstantOp.make((), {"value": from_numpy(neutral)})
+    before: list[Operation] = [constant]
+    value: SSAValue = constant.result
+    if value.type != start.type:
+        before.append(BroadcastOp.make([value], {}, result_types=[start.type]))
+        value = before[-1].results[0]
+    behind: list[Operation] = []
+    if start.type != type_:
+        behind.append(BroadcastOp.make([start], {}, result_types=[type_]))
+        start = behind[-1].results[0]
+    combined = FOLDS[fold].make([start, result], {}, result_types=[type_])
+    op.operands[place] = value
+    replace_uses(result, combined.result)
+    combined.operands[1] = result
+    if SHARDING in op.attributes:
+        combined.attributes[SHARDING] = op.attributes[SHARDING]
+    behind.append(combined)
+    for anchor, made in ((op, before), (following, behind)):
+        for each in made:
+            each.location = op.location
+            insert_before(each, anchor)
+    return before, behind
+
+
+def inside(spread: Spread, manual: Atoms) -> Spread:
+    """How what a device has along manual axes is spread over the others."""
+    return Spread(tuple(tuple(a for a in atoms if a not in manual) for atoms in spread.dimensions))
+
+
+def outside(
+    part: Spread,
+    border: Spread,
+    manual: Atoms,
+    sizes: Sequence[int],
+    parts: Callable[[Atoms], int],
+) -> Spread:
+    """
+    How the whole arrays are spread of which devices have parts along manual axes, each part spread
+    over others. `sizes`: of the part; what does not divide them stays as the border has it.
+    `parts`: how many atoms make.
+    """
+    found: list[Atoms] = []
+    for mine, theirs, size in zip(part.dimensions, border.dimensions, sizes, strict=True):
+        cut = tuple(atom for atom in theirs if atom in manual)
+        fits = not cut or size % parts(mine) == 0
+        found.append((*cut, *mine) if fits else theirs)
+    return Spread(tuple(found))

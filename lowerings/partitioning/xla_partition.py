@@ -2,33 +2,55 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.ir.functions import defined_functions
-from lowerings.partitioning.factor_atoms import FactorAtoms
-from lowerings.partitioning.local_builder import LocalBuilder
-from lowerings.partitioning.local_collectives import local_step
-from lowerings.partitioning.local_operation import LocalOperation
-from lowerings.partitioning.local_rules import build_local, division_of, runs_on_parts, static_sizes
-from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
-from lowerings.partitioning.reshard_steps import Spread
-from lowerings.partitioning.resharding import fold_name, is_annotation, is_reshard, plan
-from lowerings.partitioning.value_shardings import ValueShardings
+from lowerings.partitioning.annotations import is_annotation, runs_on_parts
+from lowerings.partitioning.factors import FactorAtoms
+from lowerings.partitioning.local_operation import (
+    GLOBAL,
+    LocalBuilder,
+    LocalOperation,
+    array_type,
+    grouped,
+    shape_of,
+)
+from lowerings.partitioning.local_rules import build_local, division_of
+from lowerings.partitioning.mesh_atoms import (
+    MeshAtoms,
+    Spread,
+    ValueShardings,
+    program_mesh,
+    static_sizes,
+    whole,
+)
+from lowerings.partitioning.relations import computation
+from lowerings.partitioning.resharding import Collective, ReshardStep, fold_name, is_reshard, plan
+from lowerings.partitioning.xla_import_shardings import XlaImportShardingsPass
+from lowerings.partitioning.xla_insert_reshards import XlaInsertReshardsPass
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.difference import ResultDifference
 from lowerings.rewriting.levels import UNLOWERED
 from xla_dialect.analysis.manual_borders import located_border
+from xla_dialect.attributes import ComparisonDirection
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp
-from xla_dialect.ops.collectives import process_counts, set_process_counts
-from xla_dialect.ops.data_movement import CopyOp
+from xla_dialect.ops.collectives import (
+    AllReduceOp,
+    AllToAllOp,
+    ReduceScatterOp,
+    process_counts,
+    set_process_counts,
+)
+from xla_dialect.ops.data_movement import CopyOp, DynamicUpdateSliceOp, TransposeOp
 from xla_dialect.shapes.size_arithmetic import ceil_div
 from xla_dialect.sharding.attributes import MESHES, SHARDING, SHARDING_RULE, set_function_shardings
 from xla_dialect.types import Array, array
@@ -78,6 +100,26 @@ class XlaPartitionPass(ReportingPass):
         return True
 
 
+def partition_borders(ctx: Context, module: ModuleOp) -> None:
+    """
+    Partitions a program along the borders of its manual computations only.
+
+    Every device has all of what it takes and returns; of the rest nothing is said.
+    """
+    XlaImportShardingsPass().apply(ctx, module)
+    mesh = program_mesh(module)
+    assert mesh is not None
+    for op in operations_in(module):
+        op.attributes.pop(SHARDING, None)
+        if isinstance(op, FuncOp):
+            values = op.body.block.args, operands_of(cast(Operation, op.body.block.last_op))
+            set_function_shardings(
+                op, *([mesh.sharding(whole(v)) for v in side] for side in values)
+            )
+    XlaInsertReshardsPass().apply(ctx, module)
+    XlaPartitionPass().apply(ctx, module)
+
+
 @dataclass(eq=False)
 class _Partition:
     """What is known while a function is gone through."""
@@ -122,13 +164,13 @@ class _Partition:
         types = [self.local_type(argument) for argument in block.args]
         old = list(block.ops)
         self.b.heads[block] = old[0]
-        whole: list[SSAValue] = []
+        replaced: list[SSAValue] = []
         for argument, type_ in zip(tuple(block.args), types, strict=True):
             # The old argument keeps its type for those that are still to be replaced.
             new = block.insert_arg(type_, argument.index)
             new.name_hint = argument.name_hint
             self.local[argument] = new
-            whole.append(argument)
+            replaced.append(argument)
         *operations, last = old
         for op in operations:
             self.b.anchor = op
@@ -137,11 +179,11 @@ class _Partition:
         for i, value in enumerate(operands_of(last)):
             last.operands[i] = self.local[value]
         gone = set(operations)
-        for value in (*whole, *(result for op in operations for result in op.results)):
+        for value in (*replaced, *(result for op in operations for result in op.results)):
             self.captured(value, gone)
         for op in reversed(operations):
             erase(op)
-        for argument in whole:
+        for argument in replaced:
             block.erase_arg(argument)  # pyright: ignore
 
     def captured(self, value: SSAValue, gone: Set[Operation]) -> None:
@@ -229,3 +271,140 @@ class _Partition:
         made.location = op.location
         insert_before(made, op)
         return list(made.results)
+
+
+def local_step(
+    b: LocalBuilder,
+    value: SSAValue,
+    sizes: Sequence[int],
+    before: Spread,
+    step: ReshardStep,
+    fold: str,
+) -> SSAValue:
+    """What a device has after a step; `sizes` are those of the whole array."""
+    blocks = [
+        ceil_div(n, b.mesh.parts(atoms))
+        for n, atoms in zip(sizes, step.after.dimensions, strict=True)
+    ]
+    match step.collective:
+        case Collective.ALL_SLICE:
+            return _sliced(b, value, step, blocks)
+        case Collective.ALL_GATHER:
+            assert step.source is not None
+            found = b.all_gather(value, step.source, step.atoms)
+            return b.slice(found, step.source, 0, blocks[step.source])
+        case Collective.ALL_TO_ALL:
+            return _exchanged(b, value, step, blocks)
+        case Collective.COLLECTIVE_PERMUTE:
+            return b.permute(value, _moves(b.mesh, before, step.after))
+        case Collective.ALL_REDUCE:
+            region = computation(fold, array_type(value).element_type)
+            op = AllReduceOp.make(
+                [value], {**grouped(b.mesh.groups(step.atoms)), **GLOBAL}, [region]
+            )
+            return b.insert(op).results[0]
+        case Collective.REDUCE_SCATTER:
+            return _scattered(b, value, step, blocks, fold)
+        case Collective.SHARDED_TO_UNREDUCED:
+            return _surrounded(b, value, step, blocks)
+        case Collective.REPLICATED_TO_UNREDUCED:
+            first = b.by_block(step.atoms, [1, *[0] * (b.mesh.parts(step.atoms) - 1)])
+            is_first = b.compare(first, ComparisonDirection.EQ, b.constant(1))
+            zero = b.scalar(0, array_type(value).element_type)
+            return b.select(b.splat(is_first, shape_of(value)), value, zero)
+
+
+def _padded(b: LocalBuilder, value: SSAValue, step: ReshardStep, blocks: Sequence[int]) -> SSAValue:
+    """With room for a block of equal size for every member along the dimension that is cut."""
+    assert step.target is not None
+    room = b.mesh.parts(step.atoms) * blocks[step.target]
+    return b.pad(value, step.target, 0, room - shape_of(value)[step.target])
+
+
+def _sliced(b: LocalBuilder, value: SSAValue, step: ReshardStep, blocks: Sequence[int]) -> SSAValue:
+    d = step.target
+    assert d is not None
+    count = b.mesh.parts(step.atoms)
+    start = b.by_block(step.atoms, [q * blocks[d] for q in range(count)])
+    return b.cut(_padded(b, value, step, blocks), d, start, blocks[d])
+
+
+def _surrounded(
+    b: LocalBuilder, value: SSAValue, step: ReshardStep, blocks: Sequence[int]
+) -> SSAValue:
+    """The block of a device among zeros, in the place that it has in a larger block."""
+    d = step.source
+    assert d is not None
+    sizes, count = list(shape_of(value)), b.mesh.parts(step.atoms)
+    start = b.by_block(step.atoms, [q * sizes[d] for q in range(count)])
+    room = [count * n if i == d else n for i, n in enumerate(sizes)]
+    zeros = b.splat(b.scalar(0, array_type(value).element_type), room)
+    starts = [start if i == d else b.constant(0) for i in range(len(sizes))]
+    found = b.emit(DynamicUpdateSliceOp, zeros, value, starts)
+    return b.slice(found, d, 0, blocks[d])
+
+
+def _exchanged(
+    b: LocalBuilder, value: SSAValue, step: ReshardStep, blocks: Sequence[int]
+) -> SSAValue:
+    """Blocks of one dimension are sent, those received follow each other along another."""
+    source, target = step.source, step.target
+    assert source is not None and target is not None
+    count = b.mesh.parts(step.atoms)
+    value = _padded(b, value, step, blocks)
+    sizes = shape_of(value)
+    properties = {**grouped(b.mesh.groups(step.atoms)), "dimension": IntegerAttr(target, i64)}
+    received = b.insert(AllToAllOp.make([value], properties)).results[0]
+    split = b.reshape(received, [*sizes[:target], count, blocks[target], *sizes[target + 1 :]])
+    order = [d for d in range(len(sizes) + 1) if d != target]
+    # The members of the group come in front of the dimension whose blocks they had.
+    place = order.index(source if source < target else source + 1)
+    order.insert(place, target)
+    moved = b.emit(TransposeOp, split, dimensions=order)
+    joined = [
+        count * n if d == source else blocks[target] if d == target else n
+        for d, n in enumerate(sizes)
+    ]
+    return b.slice(b.reshape(moved, joined), source, 0, blocks[source])
+
+
+def _scattered(
+    b: LocalBuilder, value: SSAValue, step: ReshardStep, blocks: Sequence[int], fold: str
+) -> SSAValue:
+    d = step.target
+    assert d is not None
+    value = _padded(b, value, step, blocks)
+    region = computation(fold, array_type(value).element_type)
+    properties = {
+        **grouped(b.mesh.groups(step.atoms)),
+        **GLOBAL,
+        "dimension": IntegerAttr(d, i64),
+    }
+    return b.insert(ReduceScatterOp.make([value], properties, [region])).results[0]
+
+
+def _moves(mesh: MeshAtoms, before: Spread, after: Spread) -> list[tuple[int, int]]:
+    """
+    From a device that has a block to each that is to have it, along the atoms that take part.
+
+    Along others devices may have other terms of it, or other values in a manual computation.
+    """
+    moving = {atom for atoms in (*before.dimensions, *after.dimensions) for atom in atoms}
+    terms = mesh.blocks(tuple(a for a in range(len(mesh.atoms)) if a not in moving))
+
+    def held(spread: Spread) -> list[tuple[int, ...]]:
+        return list(zip(*map(mesh.blocks, spread.dimensions), terms, strict=True))
+
+    owners: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
+    for device, block in enumerate(held(before)):
+        owners[block].append(device)
+    wanted = list(enumerate(held(after)))
+    pairs: list[tuple[int, int]] = []
+    for stays in (True, False):
+        for device, block in wanted:
+            if stays and device in owners[block]:
+                owners[block].remove(device)
+                pairs.append((device, device))
+            elif not stays and (device, device) not in pairs:
+                pairs.append((owners[block].pop(0), device))
+    return sorted(pairs)

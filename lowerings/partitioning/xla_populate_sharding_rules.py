@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Block
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
+from xdsl.ir import Attribute, Block, Operation
 from xdsl.passes import ModulePass
 
-from lowerings.partitioning.op_rules import rule_of
 from lowerings.rewriting.levels import UNLOWERED
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.dimensions import DataFlowEdge
+from xla_dialect.extensions import SHARDING_RULES, extensions
 from xla_dialect.op import XlaOp
+from xla_dialect.ops.custom_calls import (
+    ANNOTATIONS,
+    CustomCallOp,
+)
+from xla_dialect.sharding.attributes import SHARDING_RULE, ShardingRuleAttr
+from xla_dialect.sharding.sharding_rule import ShardingRule
+from xla_dialect.spelling import SpellingError
+from xla_dialect.types import Array, extents
+from xla_dialect.verification import fault_of_rule
+from xla_dialect.violations import described
 from xla_dialect.xdsl.traversal import operations_in
 
 ATTRIBUTE = "xla.dimension_relations"
@@ -77,3 +90,53 @@ def _edge_text(op: XlaOp, edge: DataFlowEdge, names: Mapping[Block | None, str])
     if edge.result is not None:
         targets.append(f"result {edge.result.index}")
     return f"({', '.join(sources)})->({', '.join(targets)})"
+
+
+def rule_of(op: Operation) -> ShardingRule | None:
+    """
+    The rule of an operation: given with it, by an entry point, or by its declaration of dimensions.
+
+    Raises XlaError for a rule of an entry point that does not fit the operation; the verifier has
+    looked at the others.
+    """
+    given = op.attributes.get(SHARDING_RULE)
+    if isinstance(given, ShardingRuleAttr):
+        return given.data
+    if isinstance(op, CustomCallOp):
+        return _of_custom_call(op)
+    relations = op.dimension_relations() if isinstance(op, XlaOp) else None
+    return None if relations is None else relations.sharding_rule
+
+
+Entry: TypeAlias = Callable[[CustomCallOp], ShardingRule | str | None]
+"""What an entry point of the group `xla.sharding_rules` is: its name is the target of the call."""
+
+
+def _of_custom_call(op: CustomCallOp) -> ShardingRule | None:
+    target = op.custom_call_target.data
+    for entry in cast("Sequence[Entry]", extensions(SHARDING_RULES, target)):
+        rule = entry(op)
+        try:
+            rule = ShardingRuleAttr.read(f"<{rule}>") if isinstance(rule, str) else rule
+        except SpellingError as error:
+            raise XlaError(f"{described(op)}: its sharding rule: {error}") from None
+        if rule is None:
+            continue
+        fault = fault_of_rule(ShardingRuleAttr(rule), op)
+        if fault is not None:
+            raise XlaError(f"{described(op)}: {fault}")
+        return rule
+    if target in ANNOTATIONS and op.operand_types == op.result_types:
+        return identity_rule(tuple(_sizes(op.operand_types[0])), 1)
+    return None
+
+
+@lru_cache(4096)
+def identity_rule(sizes: tuple[int, ...], operands: int) -> ShardingRule:
+    """The rule of operands that are all like the result."""
+    dimensions = tuple((factor,) for factor in range(len(sizes)))
+    return ShardingRule(sizes, (dimensions,) * operands, (dimensions,))
+
+
+def _sizes(type_: Attribute) -> tuple[int, ...]:
+    return extents(cast(Array, type_)) if isinstance(type_, TensorType) else ()

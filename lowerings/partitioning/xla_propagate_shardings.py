@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
 
 from lowerings.ir.functions import defined_functions
-from lowerings.partitioning.constant_uses import ConstantUses
-from lowerings.partitioning.explanation import explanation
-from lowerings.partitioning.factor_propagation import STRATEGIES
-from lowerings.partitioning.mesh_atoms import MeshAtoms
-from lowerings.partitioning.op_rules import rank_of
-from lowerings.partitioning.propagation import Propagation
-from lowerings.partitioning.propagation_graph import Graph, ShardedPlace
+from lowerings.partitioning.factors import FactorSharding, ProjectedArray, Projection
+from lowerings.partitioning.mesh_atoms import MeshAtoms, rank_of
+from lowerings.partitioning.propagation import (
+    ELEMENTWISE,
+    NONE,
+    STRATEGIES,
+    AtomOrigin,
+    Graph,
+    OpPriority,
+    Propagation,
+    PropagationNode,
+    ShardedPlace,
+    common_mesh,
+    factor_directions,
+)
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.options import require_option
@@ -24,16 +34,28 @@ from lowerings.simplify.xla_inline import XlaInlinePass
 from xla_dialect.analysis.computations import is_call
 from xla_dialect.analysis.manual_borders import all_shardings
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.ops.creation import ConstantOp, IotaOp
+from xla_dialect.ops.data_movement import (
+    BroadcastOp,
+    ConcatenateOp,
+    PadOp,
+    ReshapeOp,
+    SliceOp,
+    TransposeOp,
+)
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import (
+    SHARDING,
     meshes_of,
     set_function_shardings,
     set_result_shardings,
 )
-from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.sharding.mesh import Mesh, spell_axes
+from xla_dialect.sharding.sharding_rule import factor_name
 from xla_dialect.verification import ShardingFault, verify_shardings
 from xla_dialect.violations import described
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.linking import insert_before
+from xla_dialect.xdsl.traversal import operands_of, operations_in
 
 
 @dataclass(frozen=True)
@@ -138,3 +160,196 @@ def _mesh_atoms(module: ModuleOp) -> dict[str, MeshAtoms]:
         mesh = name if isinstance(name, Mesh) else meshes[name]
         found[key] = MeshAtoms.of(name, mesh, shardings[key])
     return found
+
+
+_SOURCES = (ConstantOp, IotaOp)
+_OF_CONSTANTS: tuple[type[Operation], ...] = (
+    *ELEMENTWISE,
+    BroadcastOp,
+    ConcatenateOp,
+    PadOp,
+    ReshapeOp,
+    SliceOp,
+    TransposeOp,
+)
+
+
+@dataclass(eq=False)
+class ConstantUses:
+    """The operations of a function that were made once for each use."""
+
+    originals: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
+    """By the copies, and themselves."""
+
+    @staticmethod
+    def split(function: FuncOp) -> ConstantUses:
+        """Gives every use of an array that is computed of constants its own operation."""
+        found = ConstantUses()
+        operations = operations_in(function.body)
+        constant: set[SSAValue] = set()
+        for op in operations:
+            if isinstance(op, _SOURCES) or (
+                isinstance(op, _OF_CONSTANTS) and all(v in constant for v in operands_of(op))
+            ):
+                constant.update(op.results)
+        for op in reversed(operations):
+            if len(op.results) != 1 or not rank_of(op.results[0].type):
+                continue
+            is_expansion = isinstance(op, BroadcastOp) and not rank_of(operands_of(op)[0].type)
+            if op.results[0] in constant or is_expansion:
+                found._copy_for_each_use(op)
+        return found
+
+    def _copy_for_each_use(self, op: Operation) -> None:
+        others = list(op.results[0].uses)[1:]
+        if not others:
+            return
+        original = self.originals.setdefault(op, op)
+        for use in others:
+            copy = op.clone()
+            copy.location = op.location
+            copy.results[0].name_hint = op.results[0].name_hint
+            insert_before(copy, op)
+            use.operation.operands[use.index] = copy.results[0]
+            self.originals[copy] = original
+
+    def merge(self) -> None:
+        """Puts those together again whose operands and shardings are the same."""
+        seen: dict[tuple[object, ...], Operation] = {}
+        for op in self._in_order():
+            key = op.parent, self.originals[op], operands_of(op), op.attributes.get(SHARDING)
+            first = seen.setdefault(key, op)
+            if first is not op:
+                op.results[0].replace_all_uses_with(first.results[0])
+                op.detach()
+                op.erase()
+
+    def _in_order(self) -> list[Operation]:
+        """The operations, operands before what uses them; those of one block in its order."""
+        done: dict[Operation, None] = {}
+
+        def visit(op: Operation) -> None:
+            if op not in self.originals or op in done:
+                return
+            for operand in operands_of(op):
+                if isinstance(operand.owner, Operation):
+                    visit(operand.owner)
+            done[op] = None
+
+        blocks = {op.parent for op in self.originals}
+        for block in blocks:
+            for op in () if block is None else block.ops:
+                visit(op)
+        return list(done)
+
+
+def explanation(name: str, graph: Graph) -> str:
+    """
+    The report on a function after its propagation.
+
+    For each array that is split: its sharding, whether the program says so, and for axes that
+    propagation added the array that they came from first, with the last operation on the way. Then
+    the conflicts that are left, operation by operation: who wants what, and why it cannot be had.
+    """
+    lines = [f"@{name}"]
+    for place in graph.all_places():
+        lines += (f"  {line}" for line in _of_place(place))
+    conflicts = [line for node in (*graph.nodes, *graph.exits) for line in _conflicts(node)]
+    if conflicts:
+        lines.append("  conflicts")
+        lines += (f"    {line}" for line in dict.fromkeys(conflicts))
+    return "\n".join(lines)
+
+
+def _of_place(place: ShardedPlace) -> Iterator[str]:
+    mesh = place.mesh
+    if mesh is None:
+        return
+    dimensions = ", ".join(_axes(mesh, atoms) for atoms in place.sharding.dimensions)
+    said = ", said by the program" if place.said is not None and not place.origins else ""
+    yield f"{place.name}: [{dimensions}]{said}"
+    ways: dict[tuple[int, str], list[int]] = {}
+    for d, atoms in enumerate(place.sharding.dimensions):
+        for atom in atoms:
+            origin = place.origins.get((d, atom))
+            if origin is not None:
+                root, steps = _root(origin, atom)
+                way = "" if steps == 1 else f", {steps} operations away"
+                source = f"from {root.name}{way}, through {origin.node.name}"
+                ways.setdefault((d, source), []).append(atom)
+    for (d, source), atoms in ways.items():
+        yield f"  dimension {d}: {_axes(mesh, tuple(atoms))} {source}"
+
+
+def _root(origin: AtomOrigin, atom: int) -> tuple[ShardedPlace, int]:
+    """The place where an atom came from first, and how many operations are between."""
+    steps = 1
+    while True:
+        place = origin.source
+        further = next(
+            (
+                place.origins[d, atom]
+                for d, atoms in enumerate(place.sharding.dimensions)
+                if atom in atoms and (d, atom) in place.origins
+            ),
+            None,
+        )
+        if further is None:
+            return place, steps
+        origin, steps = further, steps + 1
+
+
+def _conflicts(node: PropagationNode) -> Iterator[str]:
+    """What is left to be wished of the factors of an operation."""
+    mesh = common_mesh(node)
+    if mesh is None:
+        return
+    directions = factor_directions(node, OpPriority.LAST)
+    projection = Projection.of(node.rule, [place.sharding for place in node.places], mesh.sizes)
+    for factor, direction in enumerate(directions):
+        if direction == NONE:
+            continue
+        parts = [
+            (place, array, array.factors[factor])
+            for place, array in zip(node.places, projection.arrays, strict=True)
+            if factor in array.factors
+        ]
+        if not parts:
+            continue
+        first, _, longest = max(parts, key=lambda part: len(part[2].atoms))
+        for place, array, part in parts:
+            if part.atoms != longest.atoms and place is not first:
+                why = _why(mesh, projection, array, part, factor, longest)
+                yield (
+                    f"{node.name}, factor {factor_name(factor)}: {first.name} has "
+                    f"{_axes(mesh, longest.atoms)}, {place.name} {_axes(mesh, part.atoms)}: {why}"
+                )
+
+
+def _why(
+    mesh: MeshAtoms,
+    projection: Projection,
+    array: ProjectedArray,
+    part: FactorSharding,
+    factor: int,
+    longest: FactorSharding,
+) -> str:
+    """Why an array does not go on as another one does."""
+    if longest.atoms[: len(part.atoms)] != part.atoms:
+        return "they go on in different ways"
+    atom = longest.atoms[len(part.atoms)]
+    if part.is_closed:
+        return "the program says it is closed"
+    if atom in array.sharding.reserved:
+        return f"the program replicates it over {_axes(mesh, (atom,))}"
+    for d, atoms in enumerate(array.sharding.dimensions):
+        if atom in atoms:
+            return f"its dimension {d} took {_axes(mesh, (atom,))}"
+    size = projection.rule.sizes[factor]
+    if not part.is_minor_most and size % projection.parts(longest.atoms):
+        return f"its part of a dimension has size {size}"
+    return "what is before it in its dimension is not split up"
+
+
+def _axes(mesh: MeshAtoms, atoms: tuple[int, ...]) -> str:
+    return spell_axes(mesh.axes_of(atoms))

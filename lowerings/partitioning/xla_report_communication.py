@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
 
-from lowerings.partitioning.communication import CommunicationReport, communication_of
+from lowerings.ir.functions import defined_functions
+from lowerings.partitioning.costs import bytes_of, flops_of, peak_bytes, trip_count
+from lowerings.partitioning.resharding import Collective, ring_bytes
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.levels import UNLOWERED
+from xla_dialect.devices.replica_groups import MeshGroups, ReplicaGroups
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.ops.collectives import process_counts
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import collectives as ops
+from xla_dialect.ops.collectives import GroupedOp, process_counts
+from xla_dialect.ops.control_flow import CallOp, ConditionalOp, WhileOp
+from xla_dialect.types import flatten
+from xla_dialect.violations import place_of
 
 
 @dataclass(frozen=True)
@@ -79,3 +90,173 @@ def report_table(report: CommunicationReport) -> str:
         f"{report.peak_bytes:,} bytes at the peak{loops}"
     )
     return "\n".join(lines)
+
+
+KINDS: Mapping[type[XlaOp], Collective] = {
+    ops.AllGatherOp: Collective.ALL_GATHER,
+    ops.AllReduceOp: Collective.ALL_REDUCE,
+    ops.ReduceScatterOp: Collective.REDUCE_SCATTER,
+    ops.AllToAllOp: Collective.ALL_TO_ALL,
+    ops.RaggedAllToAllOp: Collective.ALL_TO_ALL,
+    ops.CollectivePermuteOp: Collective.COLLECTIVE_PERMUTE,
+    ops.CollectiveBroadcastOp: Collective.COLLECTIVE_PERMUTE,
+}
+"""How the bytes of a collective are counted."""
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """The collectives of one kind over the same axes on one line of the source."""
+
+    collective: str
+    """The name of the operation."""
+    axes: str
+    """Those over which a group varies, or the size of the groups where no mesh is named."""
+    line: str
+    """`file:line`, empty where it is not known."""
+    calls: int
+    """How many of them a device takes part in."""
+    bytes: float
+    """What a device sends, in a ring."""
+
+
+@dataclass
+class CommunicationReport:
+    """What one device of a program sends, computes and keeps."""
+
+    devices: int
+    exchanges: list[Traffic]
+    flops: int
+    """Floating-point operations: a product and its addition are two, a function is one."""
+    peak_bytes: int
+    """The most bytes of values at one time, before any fusion."""
+    unknown_loops: int
+    """Loops whose number of iterations depends on data: they count once."""
+
+    @property
+    def bytes(self) -> float:
+        """What a device sends in all."""
+        return sum(exchange.bytes for exchange in self.exchanges)
+
+    def as_json(self) -> dict[str, object]:
+        """The report as JSON has it."""
+        return {
+            "devices": self.devices,
+            "bytes": round(self.bytes),
+            "flops": self.flops,
+            "peak_bytes": self.peak_bytes,
+            "unknown_loops": self.unknown_loops,
+            "exchanges": [vars(replace(each, bytes=round(each.bytes))) for each in self.exchanges],
+        }
+
+
+def communication_of(module: ModuleOp) -> CommunicationReport:
+    """The report on `@main` of the program of one device; raises ValueError where there is none."""
+    functions = {each.sym_name.data: each.body.block for each in defined_functions(module)}
+    if "main" not in functions:
+        raise ValueError("there is no function @main")
+    replicas, partitions = process_counts(module)
+    count = _Count(functions, replicas * partitions)
+    count.block(functions["main"], 1)
+    found = sorted(count.exchanges.values(), key=lambda e: (-e.bytes, e.collective, e.line))
+    peak = peak_bytes(functions["main"], functions)
+    return CommunicationReport(count.devices, found, count.flops, peak, count.unknown_loops)
+
+
+@dataclass
+class _Count:
+    functions: Mapping[str, Block]
+    devices: int
+    exchanges: dict[tuple[str, str, str], Traffic] = field(
+        default_factory=dict[tuple[str, str, str], Traffic]
+    )
+    flops: int = 0
+    unknown_loops: int = 0
+
+    def block(self, block: Block, times: int) -> None:
+        """Counts the operations of a block that runs so many times."""
+        for op in block.ops:
+            if isinstance(op, XlaOp):
+                self.operation(op, times)
+
+    def operation(self, op: XlaOp, times: int) -> None:
+        kind = KINDS.get(type(op))
+        match op:
+            case _ if kind is not None:
+                self.exchange(op, kind, times)
+            case WhileOp():
+                trips = trip_count(op)
+                self.unknown_loops += trips is None
+                for region in op.regions:
+                    self.block(region.block, times * (1 if trips is None else trips))
+            case ConditionalOp():
+                self.branches(op, times)
+            case CallOp():
+                self.block(self.functions[op.to_apply.string_value()], times)
+            case _ if op.regions and not self.is_on_scalars(op):
+                for region in op.regions:
+                    self.block(region.block, times)
+            case _:
+                self.flops += times * flops_of(op)
+
+    def is_on_scalars(self, op: XlaOp) -> bool:
+        """Whether the computations of an operation are those of elements."""
+        return not any(
+            getattr(argument.type, "get_shape", tuple)()
+            for region in op.regions
+            for argument in region.block.args
+        )
+
+    def branches(self, op: ConditionalOp, times: int) -> None:
+        """Of the branches the one that sends, then computes, the most."""
+        best: _Count | None = None
+        for region in op.regions:
+            found = _Count(self.functions, self.devices)
+            found.block(region.block, times)
+            if best is None or found.weight > best.weight:
+                best = found
+        if best is not None:
+            self.flops += best.flops
+            self.unknown_loops += best.unknown_loops
+            for exchange in best.exchanges.values():
+                self.add(exchange)
+
+    @property
+    def weight(self) -> tuple[float, int]:
+        """Bytes, then operations."""
+        return sum(e.bytes for e in self.exchanges.values()), self.flops
+
+    def exchange(self, op: XlaOp, kind: Collective, times: int) -> None:
+        """Counts one collective."""
+        before = sum(bytes_of(value.type) for value in op.operands)
+        after = sum(bytes_of(type_) for type_ in flatten(op.result_types))
+        if isinstance(op, ops.CollectivePermuteOp):
+            pairs = op.source_target_pairs.data.pairs
+            members, axes = 2, "pairs"
+            before = before if any(s != t for s, t in pairs) else 0
+        else:
+            groups = cast(GroupedOp, op).groups
+            members, axes = self.group(groups)
+        name = op.name.removeprefix("xla.")
+        bytes_ = times * ring_bytes(kind, before, after, members) if members else 0.0
+        self.add(Traffic(name, axes, _line(op), times, bytes_))
+
+    def group(self, groups: ReplicaGroups) -> tuple[int, str]:
+        """The size of groups, and over which axes they vary."""
+        if isinstance(groups, MeshGroups):
+            return groups.size or 1, ", ".join(str(axis) for axis in groups.chosen)
+        sizes = [len(group) for group in groups.expand()] or [self.devices]
+        return max(sizes), f"groups of {max(sizes)}"
+
+    def add(self, exchange: Traffic) -> None:
+        key = exchange.collective, exchange.axes, exchange.line
+        old = self.exchanges.get(key)
+        if old is not None:
+            calls, bytes_ = old.calls + exchange.calls, old.bytes + exchange.bytes
+            exchange = replace(old, calls=calls, bytes=bytes_)
+        self.exchanges[key] = exchange
+
+
+def _line(op: Operation) -> str:
+    place = place_of(op.location)
+    return "" if place is None else f"{place[0]}:{place[1]}"

@@ -10,10 +10,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from lowerings.ir.functions import defined_functions
-from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
-from lowerings.partitioning.reshard_steps import Spread
+from lowerings.partitioning.mesh_atoms import MeshAtoms, Spread, ValueShardings, program_mesh
 from lowerings.partitioning.resharding import fold_name, is_reshard, plan, reshard
-from lowerings.partitioning.value_shardings import ValueShardings
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.levels import UNLOWERED
 from xla_dialect.ops.data_movement import CopyOp

@@ -12,14 +12,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.ir.functions import defined_functions
-from lowerings.partitioning.device_work import flops_of
-from lowerings.partitioning.factor_atoms import Division, is_regular
-from lowerings.partitioning.folds import fold_of
+from lowerings.partitioning.annotations import is_annotation
+from lowerings.partitioning.costs import flops_of
+from lowerings.partitioning.factors import Division, is_regular
 from lowerings.partitioning.local_rules import division_of
-from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
-from lowerings.partitioning.reshard_steps import Atoms, Spread
-from lowerings.partitioning.resharding import is_annotation, is_reshard, plan, reshard
-from lowerings.partitioning.value_shardings import ValueShardings
+from lowerings.partitioning.mesh_atoms import Atoms, MeshAtoms, Spread, ValueShardings, program_mesh
+from lowerings.partitioning.relations import fold_of
+from lowerings.partitioning.resharding import is_reshard, plan, reshard
 from lowerings.partitioning.xla_insert_reshards import OPERATIONS_PER_BYTE
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.levels import UNLOWERED

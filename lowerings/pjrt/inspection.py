@@ -17,7 +17,7 @@ from lowerings.execution.program_shards import partition
 from lowerings.execution.runnable import PartitionedProgram
 from lowerings.executors import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at
 from lowerings.ir.functions import functions_of
-from lowerings.partitioning.operation_costs import costs_of
+from lowerings.partitioning.costs import costs_of
 from lowerings.partitioning.partition_warning import no_partition_warnings
 from lowerings.pjrt.c_api import ErrorCode
 from lowerings.pjrt.compiling import parsed, without_annotations

@@ -10,7 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ComplexType, ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation
 
-from lowerings.layouts.objections import require_default_boundaries
+from lowerings.layouts.expansion import require_default_boundaries
 from lowerings.rewriting.conversion import (
     ConversionBuilder,
     ConversionFailed,

@@ -7,7 +7,7 @@ import pytest
 
 from lowerings.driver.context import make_context
 from lowerings.driver.program import load_program
-from lowerings.layouts import assignment
+from lowerings.layouts import xla_assign_layouts
 from lowerings.layouts.xla_assign_layouts import XlaAssignLayoutsPass
 
 X, TURNED, W = "tensor<4x8xf32>", "tensor<8x4xf32>", "tensor<8x8xf32>"
@@ -48,5 +48,5 @@ def test_cost_grows_with_the_program():
 
 def test_what_does_not_help_is_not_tried_again(monkeypatch: pytest.MonkeyPatch):
     all_rounds = calls(100)
-    monkeypatch.setattr(assignment, "ROUNDS", assignment.ROUNDS[-1:])
+    monkeypatch.setattr(xla_assign_layouts, "ROUNDS", xla_assign_layouts.ROUNDS[-1:])
     assert all_rounds < 1.5 * calls(100)

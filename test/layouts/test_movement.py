@@ -4,7 +4,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.driver.program import load_program
-from lowerings.layouts.families import FAMILIES
+from lowerings.layouts.alignment import is_free_reshape, kept_order, renamed_order, reshaped_order
 from lowerings.layouts.memory_order import MemoryOrder
 from lowerings.layouts.movement import (
     LAYOUT_RULES,
@@ -13,7 +13,7 @@ from lowerings.layouts.movement import (
     bytes_read_apart,
     declared_order,
 )
-from lowerings.layouts.orders import is_free_reshape, kept_order, renamed_order, reshaped_order
+from lowerings.layouts.xla_expand_layouts import FAMILIES
 from xla_dialect.ops.data_movement import CopyOp
 
 COLUMN = ", #xla.layout<{0,1}>"

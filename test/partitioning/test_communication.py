@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
-from lowerings.partitioning.communication import communication_of
-from lowerings.partitioning.reshard_steps import (
+from lowerings.partitioning.mesh_atoms import Spread
+from lowerings.partitioning.resharding import (
     Collective,
     ReshardProblem,
     ReshardStep,
-    Spread,
     plan_reshard,
     step_bytes,
 )
+from lowerings.partitioning.xla_report_communication import communication_of
 from tools import xla_compare, xla_opt
 
 LOOP = """

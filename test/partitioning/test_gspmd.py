@@ -16,7 +16,7 @@ from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
 from lowerings.execution.runnable import PartitionedProgram
-from lowerings.partitioning.communication import communication_of
+from lowerings.partitioning.xla_report_communication import communication_of
 from lowerings.pipelines import PARTITIONING
 from tools import xla_run
 from xla_dialect.diagnostics import XlaError

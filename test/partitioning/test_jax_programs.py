@@ -14,7 +14,7 @@ from lowerings.compilation import compile_module
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
-from lowerings.partitioning.communication import communication_of
+from lowerings.partitioning.xla_report_communication import communication_of
 
 pytestmark = pytest.mark.jax
 SUMS_TOLERANCE = 1e-5

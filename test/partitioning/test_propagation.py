@@ -111,7 +111,7 @@ def test_a_rule_of_an_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
     def entries(group: str, name: str | None = None) -> tuple[Any, ...]:
         return (turn,) if (group, name) == (extensions.SHARDING_RULES, "turn") else ()
 
-    monkeypatch.setattr("lowerings.partitioning.op_rules.extensions", entries)
+    monkeypatch.setattr("lowerings.partitioning.xla_populate_sharding_rules.extensions", entries)
     assert propagated(call()) == ['@mesh, [{"y"}, {"x"}]']
 
 

@@ -26,8 +26,8 @@ import lowerings
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
-from lowerings.partitioning.communication import CommunicationReport, communication_of
 from lowerings.partitioning.partition_warning import PartitionWarning
+from lowerings.partitioning.xla_report_communication import CommunicationReport, communication_of
 from lowerings.pipelines import PARTITIONING
 
 SCRIPT = Path(__file__).parent / "partitioned_on_ranks.py"

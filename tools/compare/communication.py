@@ -12,7 +12,7 @@ from rich.table import Table
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_source
-from lowerings.partitioning.communication import CommunicationReport, communication_of
+from lowerings.partitioning.xla_report_communication import CommunicationReport, communication_of
 from lowerings.pipelines import PARTITIONING
 
 from .contender import ProgramVariant

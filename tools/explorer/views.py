@@ -16,7 +16,7 @@ from lowerings.bufferize.arena_contents import arena_contents
 from lowerings.bufferize.memory_usage import memory_usage
 from lowerings.dialects.schedule import ScheduleAttr, schedule_text
 from lowerings.driver.pass_options import FUSION
-from lowerings.partitioning.communication import communication_of
+from lowerings.partitioning.xla_report_communication import communication_of
 from lowerings.tensors.linalg_plan_fusion import fusion_remarks
 from xla_dialect.layouts.type_layouts import human_string_with_layout
 from xla_dialect.op import XlaOp

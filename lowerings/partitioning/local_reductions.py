@@ -1,17 +1,22 @@
-"""Convolutions and reduce-windows whose windows reach into the parts of neighbours."""
+"""
+Reductions on parts: windows that reach into the parts of neighbours, cumulative folds, selections.
+
+In a cumulative fold each device folds its part, all get what the parts came to, and each folds
+those before its own. Reductions of several arrays at once, such as the place of the largest
+element, no collective folds: all get the results of all, and reduce those again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import NamedTuple, cast
 
-from xdsl.dialects.builtin import IntegerAttr, i64
+import numpy as np
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
 
-from lowerings.partitioning.factor_atoms import Division
-from lowerings.partitioning.local_builder import array_type, shape_of
-from lowerings.partitioning.local_cumulative import cumulative, cumulative_of
+from lowerings.partitioning.factors import Division, is_regular
 from lowerings.partitioning.local_movement import dilated_places
 from lowerings.partitioning.local_operation import (
     Build,
@@ -19,17 +24,24 @@ from lowerings.partitioning.local_operation import (
     LocalOperation,
     LocalRule,
     RemotePart,
+    array_type,
+    integer_list,
+    regular,
+    shape_of,
     sizes_of_type,
     without_padding,
 )
-from lowerings.partitioning.reshard_steps import Atoms
+from lowerings.partitioning.mesh_atoms import Atoms
+from lowerings.partitioning.relations import FOLDS, computation_fold, neutral_number, selects
+from lowerings.simplify.known_values import splat_of
 from xla_dialect.dimensions import Traversal
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops.contraction import ConvolutionOp
-from xla_dialect.ops.reduction import ReduceWindowOp
+from xla_dialect.ops.data_movement import BroadcastOp
+from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp
 from xla_dialect.shapes.size_arithmetic import ceil_div, dilated
 from xla_dialect.shapes.window import Window, WindowAttr, WindowDimension
-from xla_dialect.types import Array, array
+from xla_dialect.types import Array, array, sizes_of
 
 
 def _covered(part: WindowDimension, placements: int, parts: int) -> tuple[list[int], int]:
@@ -241,7 +253,116 @@ def reduce_window(local: LocalOperation) -> Sequence[SSAValue]:
     return _on_time(local, early, lambda mine: mine.again(values, window))
 
 
+class Cumulative(NamedTuple):
+    """Which dimension is folded, from which end, and how."""
+
+    d: int
+    is_from_end: bool
+    fold: str
+
+
+def cumulative_of(divided: DividedOperation) -> Cumulative | None:
+    """What an operation is as a cumulative fold along a dimension that is divided, if it is one."""
+    found = _cumulative(divided.op)
+    return None if found is None or divided.factor_of(0, found.d) is None else found
+
+
+def _cumulative(op: XlaOp) -> Cumulative | None:
+    if not isinstance(op, ReduceWindowOp) or len(op.inputs) != 1:
+        return None
+    type_ = cast(Array, op.inputs[0].type)
+    moving = [(d, part) for d, part in enumerate(op.window.data.dimensions) if part.moves]
+    fold = computation_fold(op.to_apply.block, type_.element_type)
+    start = splat_of(op.init_values[0])
+    if len(moving) != 1 or fold is None or start is None:
+        return None
+    ((d, part),) = moving
+    neutral = neutral_number(fold, type_.element_type)
+    # Zeros of both signs are equal here: all results start from that of the program.
+    if neutral is None or not np.array_equal(start, neutral):
+        return None
+    for is_from_end in (False, True):
+        if part == _window(sizes_of(type_)[d], is_from_end=is_from_end):
+            return Cumulative(d, is_from_end, fold)
+    return None
+
+
+def _window(size: int, *, is_from_end: bool) -> WindowDimension:
+    """The window of a cumulative fold of so many elements."""
+    low, high = (0, size - 1) if is_from_end else (size - 1, 0)
+    return WindowDimension(size, padding_low=low, padding_high=high)
+
+
+def cumulative(local: LocalOperation, found: Cumulative) -> Sequence[SSAValue]:
+    """The fold of this part, and of what the parts before it came to."""
+    b, d = local.b, found.d
+    value, start = local.operands
+    here = local.blocked(0, d)
+    if here.size % here.parts:
+        origin = b.by_block(here.atoms, [q * here.block for q in range(here.parts)])
+        value = b.masked(value, d, origin, here.size, start)
+    mine = _folded(local, value, d, _window(here.block, is_from_end=found.is_from_end))
+    last = 0 if found.is_from_end else here.block - 1
+    totals = b.all_gather(b.slice(mine, d, last, last + 1), d, here.atoms)
+    # The places of others are moved out of the array: those from this part on, or up to it.
+    moves = [-q - 1 if found.is_from_end else here.parts - q for q in range(here.parts)]
+    others = b.masked(totals, d, b.by_block(here.atoms, moves), here.parts, start)
+    before = _folded(local, others, d, WindowDimension(here.parts))
+    kept = [e for e in range(len(shape_of(mine))) if e != d]
+    before = b.reshape(before, [shape_of(mine)[e] for e in kept])
+    spread = BroadcastOp.make(
+        [before], {"dimensions": DenseArrayBase.from_list(i64, kept)}, result_types=[mine.type]
+    )
+    return [b.emit(FOLDS[found.fold], b.insert(spread).results[0], mine)]
+
+
+def _folded(local: LocalOperation, value: SSAValue, d: int, window: WindowDimension) -> SSAValue:
+    """The fold with another window along the dimension."""
+    sizes = list(shape_of(value))
+    sizes[d] = window.placements(sizes[d])
+    dimensions = [WindowDimension(1)] * len(sizes)
+    dimensions[d] = window
+    type_ = array(array_type(value).element_type, sizes)
+    attribute = WindowAttr(Window(tuple(dimensions)))
+    same = replace(local, result_types=[type_])
+    return same.again([value, local.operands[1]], {"window": attribute})[0]
+
+
+def admits_reduction(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
+    """Whether elements are only selected: the start, and any order, may come twice."""
+    return isinstance(op, ReduceOp) and selects(op)
+
+
+def reduce(local: LocalOperation) -> Sequence[SSAValue]:
+    """What all devices have selected, selected from once more; padding is the start."""
+    op, b = local.op, local.b
+    assert isinstance(op, ReduceOp)
+    relations = local.division.relations
+    atoms: list[int] = []
+    count = len(op.inputs)
+    inputs, starts = local.operands[:count], local.operands[count:]
+    for d in local.integers("dimensions"):
+        factor = local.factor_of(0, d)
+        if factor is None or is_regular(relations, factor):
+            continue
+        here = local.blocked(0, d)
+        atoms.extend(here.atoms)
+        if here.size % here.parts:
+            origin = b.by_block(here.atoms, [q * here.block for q in range(here.parts)])
+            inputs = [
+                b.masked(value, d, origin, here.size, start)
+                for value, start in zip(inputs, starts, strict=True)
+            ]
+    if not atoms:
+        return regular(local)
+    found = local.again([*inputs, *starts])
+    lined = [b.reshape(value, (1, *shape_of(value))) for value in found]
+    gathered = [b.all_gather(value, 0, tuple(atoms)) for value in lined]
+    return local.again([*gathered, *starts], {"dimensions": integer_list([0])})
+
+
 RULES: dict[type[XlaOp], LocalRule] = {
     ConvolutionOp: LocalRule(admits_window, convolution, convolution_moves),
     ReduceWindowOp: LocalRule(admits_window, reduce_window, reduce_window_moves),
+    ReduceOp: LocalRule(admits_reduction, reduce),
 }
