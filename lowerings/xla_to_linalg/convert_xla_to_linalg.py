@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto
-from typing import ClassVar, cast, get_args
+from typing import Any, ClassVar, cast, get_args
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ComplexType, ModuleOp, TensorType
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    ComplexType,
+    DictionaryAttr,
+    FunctionType,
+    ModuleOp,
+    NoneAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 from lowerings.layouts.expansion import require_default_boundaries
+from lowerings.layouts.memory_order import TILED_ARRAY
 from lowerings.rewriting.conversion import (
     ConversionBuilder,
     ConversionFailed,
@@ -30,27 +42,98 @@ from lowerings.xla_to_linalg import (
     custom_calls,
     data_movement,
     gather_scatter,
-    reduce_window,
     reduction,
-    scatter,
     select_and_scatter,
 )
 from lowerings.xla_to_linalg.elementwise_clusters import ElementwiseClusters
 from lowerings.xla_to_linalg.fourier import fft
-from lowerings.xla_to_linalg.kept_attributes import drop_kept_attributes
 from lowerings.xla_to_linalg.scalar_functions.element_functions import NotLowered
 from lowerings.xla_to_linalg.scalar_functions.scalar_operations import ELEMENTWISE
-from lowerings.xla_to_linalg.signless import make_signless
+from lowerings.xla_to_linalg.scalar_functions.scalars import storage
 from lowerings.xla_to_linalg.sorting import sort, topk
 from lowerings.xla_to_linalg.structured import array_type, empty
+from xla_dialect.aliasing_attributes import BUFFER_DONOR
 from xla_dialect.analysis.computations import Reducing, accumulates_in_f32
 from xla_dialect.analysis.mixed_precision import mixed_operations
 from xla_dialect.ops import elementwise
 from xla_dialect.ops.contraction import ConvolutionOp
 from xla_dialect.ops.linear_algebra import FftOp
 from xla_dialect.runtime.self_checking import OBSERVATIONS
-from xla_dialect.types import element_count, is_array
-from xla_dialect.xdsl.traversal import AttributeMemo, operands_of
+from xla_dialect.types import Array, element_count, is_array
+from xla_dialect.xdsl.traversal import AttributeMemo, inventory, operands_of, operations_in
+
+
+def signless(type_: Attribute) -> Attribute:
+    """Integers without sign, arrays of such and without layout; any other type itself."""
+    if not isinstance(type_, TensorType):
+        return storage(type_)
+    type_ = cast(Array, type_)
+    element_type = storage(type_.element_type)
+    if element_type is type_.element_type and isinstance(type_.encoding, NoneAttr):
+        return type_
+    return TensorType(element_type, type_.shape)
+
+
+def make_signless(module: ModuleOp) -> None:
+    """Changes the types of all values and functions of a module in place."""
+    if all(signless(type_) is type_ for type_ in inventory(module).types):
+        return
+    new_type = AttributeMemo(signless)
+    for op in operations_in(module):
+        if isinstance(op, func.FuncOp):
+            _change_function(op)
+        values: list[SSAValue] = [*op.results]
+        for region in op.regions:
+            for block in region.blocks:
+                values.extend(cast("Sequence[SSAValue]", block.args))
+        for value in values:
+            type_ = new_type(value.type)
+            if type_ is not value.type:
+                Rewriter.replace_value_with_new_type(cast("Any", value), type_)
+
+
+def _change_function(op: func.FuncOp) -> None:
+    old = op.function_type
+    inputs, outputs = _all(old.inputs.data), _all(old.outputs.data)
+    op.properties["function_type"] = FunctionType.from_lists(inputs, outputs)
+
+
+def _all(types: Sequence[Attribute]) -> list[Attribute]:
+    return [signless(t) for t in types]
+
+
+FRONT_END_DIALECTS = ("xla", "mhlo", "jax", "sdy")
+"""Dialects whose attributes only matter to front ends: names, positions, shardings."""
+
+LOWERED = (BUFFER_DONOR, TILED_ARRAY)
+"""Exceptions: attributes that bufferization reads, and who runs a printed level."""
+
+
+def drop_kept_attributes(module: ModuleOp) -> None:
+    """Drops them from a module, its functions, and their arguments and results."""
+    module.attributes = _others(module.attributes)
+    for op in module.body.block.ops:
+        if not isinstance(op, func.FuncOp):
+            continue
+        op.attributes = _others(op.attributes)
+        for name in ("arg_attrs", "res_attrs"):
+            each = op.properties.get(name)
+            if isinstance(each, ArrayAttr):
+                entries = cast("ArrayAttr[DictionaryAttr]", each)
+                kept = [_others(entry.data) for entry in entries]
+                if any(kept):
+                    op.properties[name] = ArrayAttr(map(DictionaryAttr, kept))
+                else:
+                    del op.properties[name]
+
+
+def _others(attributes: Mapping[str, Attribute]) -> dict[str, Attribute]:
+    """The attributes of all other dialects, and what is lowered."""
+    return {
+        name: value
+        for name, value in attributes.items()
+        if name.partition(".")[0] not in FRONT_END_DIALECTS or "." not in name or name in LOWERED
+    }
 
 
 class _Extent(Enum):
@@ -110,7 +193,7 @@ _PURE = conversion_table(
     data_movement.convert_reshape,
     data_movement.convert_slice,
     reduction.convert_reduce,
-    reduce_window.convert_reduce_window,
+    reduction.convert_reduce_window,
     select_and_scatter.convert_select_and_scatter,
     reduction.convert_map,
     fft.convert_fft,
@@ -119,7 +202,7 @@ _PURE = conversion_table(
     contraction.convert_dot,
     convolution.convert_convolution,
     gather_scatter.convert_gather,
-    scatter.convert_scatter,
+    gather_scatter.convert_scatter,
 )
 
 
@@ -198,7 +281,7 @@ class ConvertXlaToLinalgPass(ConversionPass):
             where=lambda op: isinstance(op, ConvolutionOp),
         ),
         ResultDifference(
-            4096, "running sums have other blocks than windows", where=reduce_window.is_in_blocks
+            4096, "running sums have other blocks than windows", where=reduction.is_in_blocks
         ),
     )
     illegal: ClassVar[Sequence[str | type[Operation]]] = ("xla", "check", "interpreter")

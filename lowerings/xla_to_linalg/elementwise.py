@@ -8,12 +8,7 @@ from xdsl.ir import Operation, SSAValue
 
 from lowerings.dialects.arith_extension import RemFOp
 from lowerings.ir.float_formats import Specials, small_float
-from lowerings.xla_to_linalg.scalar_functions import (
-    complex_exponential,
-    complex_numbers,
-    complex_trigonometric,
-    float_functions,
-)
+from lowerings.xla_to_linalg.scalar_functions import complex_numbers, float_functions
 from lowerings.xla_to_linalg.scalar_functions.element_functions import (
     ElementFunction,
     ScalarFunction,
@@ -81,41 +76,41 @@ UNARY: dict[type[XlaOp], ElementFunction] = {
     ),
     ops.AcosOp: ElementFunction(
         floats=of_real(float_functions.acos),
-        complex=of_complex_in_double(complex_trigonometric.acos),
+        complex=of_complex_in_double(complex_numbers.acos),
     ),
     ops.AcoshOp: ElementFunction(
         floats=of_real(float_functions.acosh),
-        complex=of_complex_in_double(complex_trigonometric.acosh),
+        complex=of_complex_in_double(complex_numbers.acosh),
     ),
     ops.AsinOp: ElementFunction(
         floats=of_real(float_functions.asin),
-        complex=of_complex_in_double(complex_trigonometric.asin),
+        complex=of_complex_in_double(complex_numbers.asin),
     ),
     ops.AsinhOp: ElementFunction(
         floats=of_real(float_functions.asinh),
-        complex=of_complex_in_double(complex_trigonometric.asinh),
+        complex=of_complex_in_double(complex_numbers.asinh),
     ),
     ops.AtanhOp: ElementFunction(
         floats=of_real(float_functions.atanh),
-        complex=of_complex_in_double(complex_trigonometric.atanh),
+        complex=of_complex_in_double(complex_numbers.atanh),
     ),
     ops.CbrtOp: _math_of_floats(math.CbrtOp),
     ops.CeilOp: _math_of_floats(math.CeilOp),
     ops.CosineOp: ElementFunction(
-        floats=_math(math.CosOp), complex=of_complex_in_double(complex_trigonometric.cosine)
+        floats=_math(math.CosOp), complex=of_complex_in_double(complex_numbers.cosine)
     ),
     ops.CoshOp: ElementFunction(
         floats=of_real(float_functions.cosh),
-        complex=of_complex_in_double(complex_trigonometric.cosh),
+        complex=of_complex_in_double(complex_numbers.cosh),
     ),
     ops.CountLeadingZerosOp: _COUNT_LEADING_ZEROS,
     ops.ErfOp: _math_of_floats(math.ErfOp),
     ops.ExponentialOp: ElementFunction(
-        floats=_math(math.ExpOp), complex=of_complex_in_double(complex_exponential.exponential)
+        floats=_math(math.ExpOp), complex=of_complex_in_double(complex_numbers.exponential)
     ),
     ops.ExponentialMinusOneOp: ElementFunction(
         floats=_math(math.ExpM1Op),
-        complex=of_complex_in_double(complex_exponential.exponential_minus_one),
+        complex=of_complex_in_double(complex_numbers.exponential_minus_one),
     ),
     ops.FloorOp: _math_of_floats(math.FloorOp),
     ops.ImagOp: ElementFunction(
@@ -123,15 +118,15 @@ UNARY: dict[type[XlaOp], ElementFunction] = {
     ),
     ops.IsFiniteOp: ElementFunction(floats=of_real(float_functions.is_finite)),
     ops.LogOp: ElementFunction(
-        floats=_math(math.LogOp), complex=of_complex_in_double(complex_exponential.logarithm)
+        floats=_math(math.LogOp), complex=of_complex_in_double(complex_numbers.logarithm)
     ),
     ops.LogPlusOneOp: ElementFunction(
         floats=_math(math.Log1pOp),
-        complex=of_complex_in_double(complex_exponential.logarithm_plus_one),
+        complex=of_complex_in_double(complex_numbers.logarithm_plus_one),
     ),
     ops.LogisticOp: ElementFunction(
         floats=of_real(float_functions.logistic),
-        complex=of_complex_in_double(complex_exponential.logistic),
+        complex=of_complex_in_double(complex_numbers.logistic),
     ),
     ops.NegateOp: ElementFunction.integer(
         _negate, floats=ScalarBuilder.negf, complex=of_complex(complex_numbers.negate)
@@ -150,20 +145,20 @@ UNARY: dict[type[XlaOp], ElementFunction] = {
         complex=of_complex_in_double(complex_numbers.sign),
     ),
     ops.SineOp: ElementFunction(
-        floats=_math(math.SinOp), complex=of_complex_in_double(complex_trigonometric.sine)
+        floats=_math(math.SinOp), complex=of_complex_in_double(complex_numbers.sine)
     ),
     ops.SinhOp: ElementFunction(
         floats=of_real(float_functions.sinh),
-        complex=of_complex_in_double(complex_trigonometric.sinh),
+        complex=of_complex_in_double(complex_numbers.sinh),
     ),
     ops.SqrtOp: ElementFunction(
         floats=_math(math.SqrtOp), complex=of_complex_in_double(complex_numbers.sqrt)
     ),
     ops.TanOp: ElementFunction(
-        floats=_math(math.TanOp), complex=of_complex_in_double(complex_trigonometric.tangent)
+        floats=_math(math.TanOp), complex=of_complex_in_double(complex_numbers.tangent)
     ),
     ops.TanhOp: ElementFunction(
-        floats=_math(math.TanhOp), complex=of_complex_in_double(complex_trigonometric.tanh)
+        floats=_math(math.TanhOp), complex=of_complex_in_double(complex_numbers.tanh)
     ),
 }
 
@@ -354,7 +349,7 @@ BINARY: dict[type[XlaOp], ElementFunction] = {
         floats=one_op(math.PowFOp),
         signed=_power_signed,
         unsigned=_power_unsigned,
-        complex=of_complex_in_double(complex_exponential.power),
+        complex=of_complex_in_double(complex_numbers.power),
     ),
     ops.RemainderOp: ElementFunction(
         floats=one_op(RemFOp), signed=_remainder_signed, unsigned=_remainder_unsigned
@@ -379,7 +374,7 @@ BINARY: dict[type[XlaOp], ElementFunction] = {
     ops.ShiftRightArithmeticOp: ElementFunction.integer(_shift_right_arithmetic),
     ops.ShiftRightLogicalOp: ElementFunction.integer(_shift(arith.ShRUIOp)),
     ops.Atan2Op: ElementFunction(
-        floats=one_op(math.Atan2Op), complex=of_complex_in_double(complex_exponential.atan2)
+        floats=one_op(math.Atan2Op), complex=of_complex_in_double(complex_numbers.atan2)
     ),
     ops.ComplexOp: ElementFunction(floats=ScalarBuilder.create_complex),
 }

@@ -1,38 +1,175 @@
-"""Building structured operations: generics over affine maps, fills, slices."""
+"""
+Building structured operations: generics over affine maps, fills, slices; and `scf.for` loops on
+tensors, for computations that no structured operation expresses.
+
+The body of a `linalg.generic` is made of scalar operations. A computation with control flow or
+small arrays in it runs once an element instead, in loops that update results in place.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, TypeVar, cast
+from math import ceil
+from typing import Any, TypeAlias, TypeVar, cast
 
-from xdsl.dialects import arith, tensor
+import numpy as np
+from xdsl.dialects import arith, scf, tensor
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
+    BytesAttr,
     ComplexType,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerType,
     TensorType,
     i32,
     i64,
 )
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
-from xdsl.dialects.linalg.ops import FillOp, GenericOp, YieldOp
+from xdsl.dialects.linalg.ops import FillOp, GenericOp, IndexOp, YieldOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+)
 
+from lowerings.dialects.arith_extension import IndexCastUIOp
+from lowerings.ir.independent_loops import LEAST_MICROSECONDS, promise_independence
 from lowerings.ir.scalar_attributes import scalar_attribute
 from lowerings.rewriting.conversion import ConversionBuilder
-from lowerings.xla_to_linalg.dense import scalar_of
-from lowerings.xla_to_linalg.element_loops import element_loops
-from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, storage
+from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values, storage
 from xla_dialect.dimensions import DimensionRelations, FactorType, Traversal
 from xla_dialect.op import XlaOp
 from xla_dialect.shapes.size_arithmetic import without
-from xla_dialect.types import Array, without_layout
+from xla_dialect.types import BY_TYPE, Array, without_layout
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.linking import append
+
+
+def stored(literal: DenseIntOrFPElementsAttr[Any]) -> DenseIntOrFPElementsAttr[Any]:
+    """A literal with signless elements and the default layout; the bytes are shared."""
+    old = cast("TensorType[Attribute]", literal.type)
+    type_ = TensorType(storage(old.element_type), old.shape)
+    if type_ == old:
+        return literal
+    data = literal.data.data
+    bits = BY_TYPE[old.element_type].bits
+    if isinstance(type_.element_type, IntegerType) and bits < 8:
+        # xDSL holds narrow signed values sign-extended to a byte.
+        unused = 8 - bits
+        values = (np.frombuffer(data, np.uint8) << unused).view(np.int8) >> unused
+        data = values.tobytes()
+    return DenseIntOrFPElementsAttr(cast("TensorType[Any]", type_), BytesAttr(data))
+
+
+def scalar_of(literal: DenseIntOrFPElementsAttr[Any]) -> Attribute:
+    """The first element of a literal: a number attribute, for complex a pair of floats."""
+    element_type = storage(literal.get_element_type())
+    value = next(iter(literal.iter_values()))
+    if isinstance(element_type, ComplexType):
+        part = cast("Any", element_type).element_type
+        real, imaginary = cast("tuple[float, float]", value)
+        return ArrayAttr([FloatAttr(real, part), FloatAttr(imaginary, part)])
+    if isinstance(element_type, IntegerType):
+        return scalar_attribute(cast("int", value), cast(Attribute, element_type))
+    return FloatAttr(cast("float", value), cast("Any", element_type))
+
+
+Operand: TypeAlias = tuple[SSAValue, AffineMapAttr]
+"""A tensor, and the map from the iteration space to its indices."""
+
+
+def element_loops(
+    s: ScalarBuilder, inputs: Sequence[Operand], outputs: Sequence[Operand], body: Block
+) -> Values:
+    """
+    The results of a `linalg.generic` with these operands and this body, which is used up.
+
+    The last loop is the innermost: elements are combined in the order of the iteration space.
+    """
+    sizes = _sizes((*inputs, *outputs))
+
+    def innermost(s: ScalarBuilder, position: Values, carried: Values) -> Values:
+        outs = [(value, map_) for value, (_, map_) in zip(carried, outputs, strict=True)]
+        places = [_place(s, map_, position) for _, map_ in (*inputs, *outs)]
+        for (value, _), place, argument in zip((*inputs, *outs), places, body.args, strict=True):
+            read = s.emit(tensor.ExtractOp, (value, *place), argument.type)
+            argument.replace_all_uses_with(read)
+        for op in list(body.walk()):
+            if isinstance(op, IndexOp):
+                op.result.replace_all_uses_with(position[op.dim.value.data])
+                op.detach()
+                op.erase()
+        end = body.last_op
+        assert end is not None
+        end.detach()
+        for op in list(body.ops):
+            op.detach()
+            append(s.block, op)
+        written = [
+            s.emit(tensor.InsertOp, (result, into, *place), into.type)
+            for result, into, place in zip(
+                end.operands, carried, places[len(inputs) :], strict=True
+            )
+        ]
+        end.erase()
+        return written
+
+    def nest(s: ScalarBuilder, position: Values, carried: Values) -> Values:
+        if len(position) == len(sizes):
+            return innermost(s, position, carried)
+        block = Block(arg_types=(INDEX, *(value.type for value in carried)))
+        inner = ScalarBuilder(block, s.location)
+        turned = nest(inner, (*position, block.args[0]), block.args[1:])
+        inner.add(create(scf.YieldOp, operands=turned))
+        bounds = [s.constant(bound, INDEX) for bound in (0, sizes[len(position)], 1)]
+        loop = create(
+            scf.ForOp,
+            operands=(*bounds, *carried),
+            result_types=[value.type for value in carried],
+            regions=[Region(block)],
+        )
+        return s.add(loop).results
+
+    return nest(s, (), [value for value, _ in outputs])
+
+
+def _sizes(operands: Sequence[Operand]) -> tuple[int, ...]:
+    """How many iterations each loop has, by the dimensions of tensors that it goes along."""
+    found: dict[int, int] = {}
+    for value, map_ in operands:
+        shape = cast("TensorType[Attribute]", value.type).get_shape()
+        for expression, size in zip(map_.data.results, shape, strict=True):
+            if isinstance(expression, AffineDimExpr):
+                found[expression.position] = size
+    return tuple(found[loop] for loop in range(operands[0][1].data.num_dims))
+
+
+def _place(s: ScalarBuilder, map_: AffineMapAttr, position: Values) -> list[SSAValue]:
+    return [_index(s, expression, position) for expression in map_.data.results]
+
+
+def _index(s: ScalarBuilder, expression: AffineExpr, position: Values) -> SSAValue:
+    if isinstance(expression, AffineDimExpr):
+        return position[expression.position]
+    if isinstance(expression, AffineConstantExpr):
+        return s.constant(expression.value, INDEX)
+    assert isinstance(expression, AffineBinaryOpExpr)
+    assert expression.kind in _ARITHMETIC
+    both = [_index(s, side, position) for side in (expression.lhs, expression.rhs)]
+    return s.emit(_ARITHMETIC[expression.kind], both)
+
+
+_ARITHMETIC = {AffineBinaryOpKind.Add: arith.AddiOp, AffineBinaryOpKind.Mul: arith.MuliOp}
+
 
 PARALLEL = IteratorTypeAttr.parallel()
 REDUCTION = IteratorTypeAttr.reduction()
@@ -322,3 +459,108 @@ def clamped_index(scalars: ScalarBuilder, start: SSAValue, limit: int, signed: b
     return scalars.emit(
         arith.MinSIOp, (scalars.emit(arith.MaxSIOp, (index, scalars.constant(0, INDEX))), top)
     )
+
+
+PARTS = 16
+"""In how many parts loops are divided at most: enough for a few threads to end together, few enough
+for each part to have memory of its own."""
+
+LoopBody: TypeAlias = Callable[
+    [ConversionBuilder, SSAValue, Sequence[SSAValue]], Sequence[SSAValue]
+]
+"""From a builder in the loop, the induction variable and iteration arguments to yielded values."""
+
+
+def counted_loop(
+    builder: ConversionBuilder, count: int, step: int, carried: Sequence[SSAValue], body: LoopBody
+) -> Sequence[SSAValue]:
+    """An `scf.for` from 0 to `count` with at least one iteration; a single one is inlined."""
+    if count <= step:
+        return body(builder, constant(builder, 0, INDEX), carried)
+    bounds = [constant(builder, bound, INDEX) for bound in (0, count, step)]
+    return loop(builder, bounds, carried, body)
+
+
+def shared_loop(
+    builder: ConversionBuilder,
+    count: int,
+    step: int,
+    nanoseconds: float,
+    results: Sequence[SSAValue],
+    scratch: Sequence[Array],
+    body: LoopBody,
+) -> Sequence[SSAValue]:
+    """
+    A loop from 0 to `count`, a multiple of `step`, with independent iterations.
+
+    An iteration writes a part of `results` that no other one reads or writes, and scratch tensors
+    of the types `scratch`, which are iteration arguments of unspecified content. It takes
+    `nanoseconds` times `step`. Large loops are divided into parts for threads, each with its own
+    scratch memory; the division does not depend on the number of threads.
+    """
+    size = ceil(count / PARTS / step) * step
+    parts = ceil(count / size)
+    microseconds = count * nanoseconds / 1000
+
+    def carried(builder: ConversionBuilder, results: Sequence[SSAValue]) -> list[SSAValue]:
+        return [*results, *(empty(builder, type_) for type_ in scratch)]
+
+    if parts < 2 or microseconds < LEAST_MICROSECONDS:
+        return counted_loop(builder, count, step, carried(builder, results), body)[: len(results)]
+
+    def part(
+        inner: ConversionBuilder, number: SSAValue, results: Sequence[SSAValue]
+    ) -> Sequence[SSAValue]:
+        def ends(s: ScalarBuilder) -> tuple[SSAValue, SSAValue]:
+            first = s.emit(arith.MuliOp, (number, s.constant(size, INDEX)))
+            last = s.emit(arith.AddiOp, (first, s.constant(size, INDEX)))
+            return first, s.emit(arith.MinSIOp, (last, s.constant(count, INDEX)))
+
+        bounds = *outside_of_bodies(inner, ends), constant(inner, step, INDEX)
+        return loop(inner, bounds, carried(inner, results), body)[: len(results)]
+
+    bounds = [constant(builder, bound, INDEX) for bound in (0, parts, 1)]
+    found = loop(builder, bounds, results, part)
+    whole = found[0].owner
+    assert isinstance(whole, scf.ForOp)
+    promise_independence(whole, microseconds)
+    return found
+
+
+def optional_loop(
+    builder: ConversionBuilder,
+    condition: SSAValue,
+    carried: Sequence[SSAValue],
+    body: Callable[[ConversionBuilder, Sequence[SSAValue]], Sequence[SSAValue]],
+) -> Sequence[SSAValue]:
+    """
+    The iteration arguments if the condition, an i1, is false; else the results of `body` on them.
+
+    It is a loop of one iteration or none, so that tensors are updated in place.
+    """
+    turns = outside_of_bodies(builder, lambda s: s.emit(IndexCastUIOp, (condition,), INDEX))
+    bounds = (constant(builder, 0, INDEX), turns, constant(builder, 1, INDEX))
+    return loop(builder, bounds, carried, lambda inner, _turn, values: body(inner, values))
+
+
+def loop(
+    builder: ConversionBuilder,
+    bounds: Sequence[SSAValue],
+    carried: Sequence[SSAValue],
+    body: LoopBody,
+) -> Sequence[SSAValue]:
+    """An `scf.for`; `bounds` are the first position, the end and the step."""
+    block = Block(arg_types=[INDEX, *(value.type for value in carried)])
+    end = scf.YieldOp()
+    end.location = builder.op.location
+    block.add_op(end)
+    inner = ConversionBuilder(builder.ctx, builder.module, end)
+    end.operands = body(inner, block.args[0], block.args[1:])
+    return builder.insert(
+        create(
+            scf.ForOp,
+            operands=(*bounds, *carried),
+            result_types=[value.type for value in carried],
+            regions=[Region(block)],
+        )
+    ).results

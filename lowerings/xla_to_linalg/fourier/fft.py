@@ -21,7 +21,6 @@ from xdsl.ir import SSAValue
 
 from lowerings.ir.reshapes import reshape
 from lowerings.rewriting.conversion import ConversionBuilder
-from lowerings.xla_to_linalg.counted_loops import counted_loop
 from lowerings.xla_to_linalg.fourier.butterflies import Butterfly, Number
 from lowerings.xla_to_linalg.fourier.fourier_convolution import transformed
 from lowerings.xla_to_linalg.fourier.fourier_lines import (
@@ -48,6 +47,7 @@ from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilde
 from lowerings.xla_to_linalg.sorting.sort import moved_back, moved_last
 from lowerings.xla_to_linalg.structured import (
     array_type,
+    counted_loop,
     empty,
     extract_slice,
     generic,

@@ -30,7 +30,6 @@ from xdsl.ir import SSAValue
 
 from lowerings.ir.reshapes import reshape
 from lowerings.rewriting.conversion import ConversionBuilder
-from lowerings.xla_to_linalg.counted_loops import counted_loop
 from lowerings.xla_to_linalg.fourier.butterflies import Butterfly, Number
 from lowerings.xla_to_linalg.fourier.fourier_planes import (
     Fourier,
@@ -41,6 +40,7 @@ from lowerings.xla_to_linalg.fourier.fourier_planes import (
 )
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values
 from lowerings.xla_to_linalg.structured import (
+    counted_loop,
     extract_slice,
     generic,
     identity,

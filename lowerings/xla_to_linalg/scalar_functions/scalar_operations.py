@@ -13,13 +13,13 @@ from lowerings.xla_to_linalg import (
     conversion,
     elementwise,
 )
-from lowerings.xla_to_linalg.dense import scalar_of
 from lowerings.xla_to_linalg.scalar_functions.element_functions import (
     ElementFunction,
     NotLowered,
     elements_of,
 )
 from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder
+from lowerings.xla_to_linalg.structured import scalar_of
 from xla_dialect.analysis.computations import needed_operations
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import OptBarrierOp, ReturnOp

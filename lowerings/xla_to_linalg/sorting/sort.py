@@ -1,31 +1,384 @@
-"""Sorts: lines along the last dimension, by digits of integer keys or by merging."""
+"""
+Sorts lines, stably: by integer keys, or by any comparator.
+
+A radix sort reads the line once to count how often each digit has each value; then one pass for
+each digit, the lowest first, moves the elements to their places. Elements move as they are, and
+their keys are computed anew from them: that costs less than moving keys along. Passes that go back
+and forth between two places from the first on are a loop over pairs of digits: code for two of
+them, not for all.
+
+A merge sort, bottom-up, takes any comparator. Sorted runs double their length in every pass, from
+one array to the other and back. A step of a merge reads the next element of both runs, and takes
+one without a branch: whatever the comparator says, each element is taken once, and nothing outside
+of the line is read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
+from typing import TypeAlias
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import IntegerType, TensorType, i1, i32, i64
 from xdsl.ir import SSAValue
 
+from lowerings.dialects.arith_extension import IndexCastUIOp
 from lowerings.ir.reshapes import reshape
 from lowerings.rewriting.conversion import ConversionBuilder
-from lowerings.xla_to_linalg.counted_loops import shared_loop
-from lowerings.xla_to_linalg.lines import Lines
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values
-from lowerings.xla_to_linalg.sorting.merge_sort import MergeSort, merge_passes
-from lowerings.xla_to_linalg.sorting.radix_sort import Digit, RadixSort, digits_of
-from lowerings.xla_to_linalg.sorting.sort_order import SortOrder
+from lowerings.xla_to_linalg.sorting.sort_order import Before, IntegerKey, Lines, SortOrder
 from lowerings.xla_to_linalg.structured import (
     array_type,
     constant,
+    counted_loop,
     empty,
+    fill_into,
+    loop,
+    outside_of_bodies,
     pointwise,
     projection,
+    shared_loop,
     sizes_of,
 )
 from xla_dialect.ops.sorting import SortOp
 from xla_dialect.types import Array, array, is_array
+
+
+def merge_passes(length: int) -> int:
+    """The number of passes, each of which moves all elements."""
+    return (length - 1).bit_length()
+
+
+@dataclass(frozen=True)
+class MergeSort:
+    """A merge sort of lines of this length, at least 2."""
+
+    before: Before
+    length: int
+
+    def sort(
+        self, builder: ConversionBuilder, source: Lines, target: Lines, scratch: Lines
+    ) -> tuple[Lines, Lines]:
+        """What is in the source, sorted in the target; and the scratch memory afterwards."""
+        passes = merge_passes(self.length)
+        width = constant(builder, 1, INDEX)
+        if passes % 2:
+            target = self._merge_all(builder, source, target, width)
+            width = constant(builder, 2, INDEX)
+        else:
+            scratch = self._merge_all(builder, source, scratch, width)
+            target = self._merge_all(builder, scratch, target, constant(builder, 2, INDEX))
+            width = constant(builder, 4, INDEX)
+        pairs = (passes - 1) // 2
+        if not pairs:
+            return target, scratch
+        count = len(target.tensors)
+
+        def turn(inner: ConversionBuilder, _number: SSAValue, carried: Values) -> Values:
+            first, *tensors = carried
+            there, back = target.of(tensors[:count]), scratch.of(tensors[count:])
+            back = self._merge_all(inner, there, back, first)
+            second = outside_of_bodies(inner, lambda s: s.emit(arith.AddiOp, (first, first)))
+            there = self._merge_all(inner, back, there, second)
+            following = outside_of_bodies(inner, lambda s: s.emit(arith.AddiOp, (second, second)))
+            return [following, *there.tensors, *back.tensors]
+
+        carried = [width, *target.tensors, *scratch.tensors]
+        _, *tensors = counted_loop(builder, pairs, 1, carried, turn)
+        return target.of(tensors[:count]), scratch.of(tensors[count:])
+
+    def _merge_all(
+        self, builder: ConversionBuilder, source: Lines, target: Lines, width: SSAValue
+    ) -> Lines:
+        """All neighbouring runs of this width, merged."""
+        length = constant(builder, self.length, INDEX)
+        step = outside_of_bodies(builder, lambda s: s.emit(arith.AddiOp, (width, width)))
+
+        def turn(inner: ConversionBuilder, start: SSAValue, tensors: Values) -> Values:
+            def ends(s: ScalarBuilder) -> tuple[SSAValue, SSAValue]:
+                middle, end = (s.emit(arith.AddiOp, (start, n)) for n in (width, step))
+                return (
+                    s.emit(arith.MinUIOp, (middle, length)),
+                    s.emit(arith.MinUIOp, (end, length)),
+                )
+
+            middle, end = outside_of_bodies(inner, ends)
+            return self._merge(inner, source, target.of(tensors), (start, middle, end)).tensors
+
+        bounds = constant(builder, 0, INDEX), length, step
+        return target.of(loop(builder, bounds, target.tensors, turn))
+
+    def _merge(
+        self,
+        builder: ConversionBuilder,
+        source: Lines,
+        target: Lines,
+        ends: tuple[SSAValue, SSAValue, SSAValue],
+    ) -> Lines:
+        """The run from the first to the second of `ends` merged with that up to the third."""
+        start, middle, end = ends
+
+        def step(s: ScalarBuilder, place: SSAValue, carried: Values) -> Values:
+            left, right, *tensors = carried
+            last = s.constant(self.length - 1, INDEX)
+            # One of the runs may be exhausted; the element read for it is not used.
+            mine = source.read(s, s.emit(arith.MinUIOp, (left, last)))
+            theirs = source.read(s, s.emit(arith.MinUIOp, (right, last)))
+            wins = s.either(s.compare("uge", left, middle), self.before(s, theirs, mine))
+            takes_right = s.both(s.compare("ult", right, end), wins)
+            taken = [s.select(takes_right, b, a) for a, b in zip(mine, theirs, strict=True)]
+            written = target.of(tensors).write(s, place, taken)
+            takes_left = s.emit(arith.XOrIOp, (takes_right, s.constant(1, i1)))
+            moved = [
+                s.emit(arith.AddiOp, (position, s.to_index(takes, signed=False)))
+                for position, takes in ((left, takes_left), (right, takes_right))
+            ]
+            return [*moved, *written.tensors]
+
+        def turn(inner: ConversionBuilder, place: SSAValue, carried: Values) -> Values:
+            return outside_of_bodies(inner, lambda s: step(s, place, carried))
+
+        bounds = start, end, constant(builder, 1, INDEX)
+        _, _, *tensors = loop(builder, bounds, (start, middle, *target.tensors), turn)
+        return target.of(tensors)
+
+
+DIGIT_BITS = 8
+"""The counts of a digit's values should stay in the L1 cache, with the lines being written."""
+
+
+@dataclass(frozen=True)
+class Digit:
+    """Some bits of a key."""
+
+    key: IntegerKey
+    shift: int
+    bits: int
+
+    def value(self, s: ScalarBuilder, elements: Values) -> SSAValue:
+        """The digit of the elements at a place, as an index."""
+        key = self.key.make(s, elements)
+        if self.shift:
+            key = s.integers(arith.ShRUIOp, key, self.shift)
+        if self.shift + self.bits < self.key.width:
+            key = s.integers(arith.AndIOp, key, (1 << self.bits) - 1)
+        return s.emit(IndexCastUIOp, (key,), INDEX)
+
+
+DigitAt: TypeAlias = "Callable[[ScalarBuilder, Values], tuple[SSAValue, SSAValue]]"
+"""From the elements at a place to the number of a digit and its value there."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """All digits of one key."""
+
+    key: IntegerKey
+    first: int
+    """The number of the lowest."""
+    count: int
+
+    @property
+    def is_even(self) -> bool:
+        """Whether its digits make pairs, and are of one length."""
+        return self.count % 2 == 0 and self.key.width == self.count * DIGIT_BITS
+
+    def digit(self, s: ScalarBuilder, place: SSAValue, *, second: bool) -> DigitAt:
+        """The first or second digit of the pair at a place."""
+        own = s.integers(arith.MuliOp, place, 2)
+        if second:
+            own = s.integers(arith.AddiOp, own, 1)
+        bits = s.integers(arith.MuliOp, own, DIGIT_BITS)
+        shift = s.emit(IndexCastUIOp, (bits,), IntegerType(self.key.width))
+        number = s.integers(arith.AddiOp, own, self.first) if self.first else own
+
+        def at(s: ScalarBuilder, elements: Values) -> tuple[SSAValue, SSAValue]:
+            shifted = s.emit(arith.ShRUIOp, (self.key.make(s, elements), shift))
+            digit = s.integers(arith.AndIOp, shifted, (1 << DIGIT_BITS) - 1)
+            return number, s.emit(IndexCastUIOp, (digit,), INDEX)
+
+        return at
+
+
+def digits_of(keys: Sequence[IntegerKey]) -> Iterator[Digit]:
+    """The digits of keys that decide first, second, ...; what decides last comes first."""
+    for key in reversed(keys):
+        for shift in range(0, key.width, DIGIT_BITS):
+            yield Digit(key, shift, min(DIGIT_BITS, key.width - shift))
+
+
+@dataclass(frozen=True)
+class RadixSort:
+    """A radix sort of lines of up to this length."""
+
+    digits: tuple[Digit, ...]
+    longest: int
+
+    @property
+    def counts_type(self) -> TensorType[IntegerType]:
+        """The counts of the values of each digit."""
+        number = i32 if self.longest < 1 << 31 else i64
+        return TensorType(number, (len(self.digits), 1 << max(d.bits for d in self.digits)))
+
+    def sort(
+        self,
+        builder: ConversionBuilder,
+        lines: tuple[Lines, Lines, Lines],
+        counts: SSAValue,
+        length: SSAValue,
+    ) -> tuple[Lines, Lines, SSAValue]:
+        """
+        Sorts the first `length` elements; `lines` are source, target and scratch memory.
+
+        The target with what is in the source, in order; the scratch memory and counts afterwards.
+        """
+        source, target, scratch = lines
+        zero = constant(builder, 0, self.counts_type.element_type)
+        counts = fill_into(builder, zero, counts)
+        counts = self._sum(builder, self._count(builder, source, counts, length))
+        if source == target and self.has_pairs:
+            return self._move_in_pairs(builder, target, scratch, counts, length)
+        for number in range(len(self.digits)):
+            digit = self._digit(number)
+            if (len(self.digits) - number) % 2:
+                target, counts = self._move(builder, digit, source, target, counts, length)
+                source = target
+            else:
+                scratch, counts = self._move(builder, digit, source, scratch, counts, length)
+                source = scratch
+        return target, scratch, counts
+
+    @property
+    def runs(self) -> list[Run]:
+        """The digits, by key."""
+        found: list[Run] = []
+        for number, digit in enumerate(self.digits):
+            if digit.shift:
+                found[-1] = replace(found[-1], count=found[-1].count + 1)
+            else:
+                found.append(Run(digit.key, number, 1))
+        return found
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether passes can be loops over pairs of digits, one of them of more than one turn."""
+        runs = self.runs
+        return all(run.is_even for run in runs) and any(run.count > 2 for run in runs)
+
+    def _digit(self, number: int) -> DigitAt:
+        digit = self.digits[number]
+        return lambda s, elements: (s.constant(number, INDEX), digit.value(s, elements))
+
+    def _move_in_pairs(
+        self,
+        builder: ConversionBuilder,
+        target: Lines,
+        scratch: Lines,
+        counts: SSAValue,
+        length: SSAValue,
+    ) -> tuple[Lines, Lines, SSAValue]:
+        """All passes, from the target to the scratch memory and back."""
+        for run in self.runs:
+            pair = partial(self._move_pair, run, target, scratch, length)
+            carried = (counts, *target.tensors, *scratch.tensors)
+            counts, *tensors = counted_loop(builder, run.count // 2, 1, carried, pair)
+            count = len(target.tensors)
+            target, scratch = target.of(tensors[:count]), scratch.of(tensors[count:])
+        return target, scratch, counts
+
+    def _move_pair(
+        self,
+        run: Run,
+        target: Lines,
+        scratch: Lines,
+        length: SSAValue,
+        builder: ConversionBuilder,
+        place: SSAValue,
+        carried: Values,
+    ) -> Values:
+        """One turn of the loop over the pairs of digits of a run."""
+        counts, *tensors = carried
+        count = len(target.tensors)
+        here, there = target.of(tensors[:count]), scratch.of(tensors[count:])
+        for second in (False, True):
+            digit = outside_of_bodies(builder, partial(run.digit, place=place, second=second))
+            moved, counts = self._move(builder, digit, here, there, counts, length)
+            here, there = moved, here
+        return [counts, *here.tensors, *there.tensors]
+
+    def _add_to_count(
+        self, s: ScalarBuilder, counts: SSAValue, number: SSAValue, value: SSAValue
+    ) -> tuple[SSAValue, SSAValue]:
+        """The count of a digit's value before, and the counts with one more."""
+        where = number, value
+        before = s.emit(tensor.ExtractOp, (counts, *where), self.counts_type.element_type)
+        after = s.integers(arith.AddiOp, before, 1)
+        return before, s.emit(tensor.InsertOp, (after, counts, *where), counts.type)
+
+    def _count(
+        self, builder: ConversionBuilder, source: Lines, counts: SSAValue, length: SSAValue
+    ) -> SSAValue:
+        def step(s: ScalarBuilder, place: SSAValue, counts: SSAValue) -> Values:
+            elements = source.read(s, place)
+            for number, digit in enumerate(self.digits):
+                value = digit.value(s, elements)
+                _, counts = self._add_to_count(s, counts, s.constant(number, INDEX), value)
+            return (counts,)
+
+        def turn(inner: ConversionBuilder, place: SSAValue, carried: Values) -> Values:
+            return outside_of_bodies(inner, lambda s: step(s, place, carried[0]))
+
+        bounds = constant(builder, 0, INDEX), length, constant(builder, 1, INDEX)
+        return loop(builder, bounds, (counts,), turn)[0]
+
+    def _sum(self, builder: ConversionBuilder, counts: SSAValue) -> SSAValue:
+        """For each value of a digit, how many elements have a lower one."""
+        number_type = self.counts_type.element_type
+        digits, values = self.counts_type.get_shape()
+
+        def step(s: ScalarBuilder, where: Values, carried: Values) -> Values:
+            counts, total = carried
+            count = s.emit(tensor.ExtractOp, (counts, *where), number_type)
+            counts = s.emit(tensor.InsertOp, (total, counts, *where), counts.type)
+            return [counts, s.emit(arith.AddiOp, (total, count))]
+
+        def digit(inner: ConversionBuilder, number: SSAValue, carried: Values) -> Values:
+            def turn(inner: ConversionBuilder, value: SSAValue, carried: Values) -> Values:
+                return outside_of_bodies(inner, lambda s: step(s, (number, value), carried))
+
+            zero = constant(inner, 0, number_type)
+            return counted_loop(inner, values, 1, (carried[0], zero), turn)[:1]
+
+        return counted_loop(builder, digits, 1, (counts,), digit)[0]
+
+    def _move(
+        self,
+        builder: ConversionBuilder,
+        digit: DigitAt,
+        source: Lines,
+        target: Lines,
+        counts: SSAValue,
+        length: SSAValue,
+    ) -> tuple[Lines, SSAValue]:
+        """All elements moved to where a digit sends them."""
+
+        def step(s: ScalarBuilder, place: SSAValue, carried: Values) -> Values:
+            counts, *tensors = carried
+            elements = source.read(s, place)
+            there, counts = self._add_to_count(s, counts, *digit(s, elements))
+            position = s.emit(IndexCastUIOp, (there,), INDEX)
+            return [counts, *target.of(tensors).write(s, position, elements).tensors]
+
+        def turn(inner: ConversionBuilder, place: SSAValue, carried: Values) -> Values:
+            return outside_of_bodies(inner, lambda s: step(s, place, carried))
+
+        bounds = constant(builder, 0, INDEX), length, constant(builder, 1, INDEX)
+        counts, *tensors = loop(builder, bounds, (counts, *target.tensors), turn)
+        return target.of(tensors), counts
+
 
 MERGE_COST, MOVE_COST, COUNT_COST = 10, 3, 1
 """Relative times: of a merge and of a move by a digit, per element; and per value of a digit."""

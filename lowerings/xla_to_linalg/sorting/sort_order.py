@@ -9,10 +9,10 @@ comparator is inlined.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import IntegerType, i1
 from xdsl.ir import Attribute, Block, SSAValue
 
@@ -23,7 +23,12 @@ from lowerings.xla_to_linalg.scalar_functions.scalar_operations import (
     inline_computation,
     inline_value,
 )
-from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder, Values, int_width
+from lowerings.xla_to_linalg.scalar_functions.scalars import (
+    ScalarBuilder,
+    Values,
+    int_width,
+    storage,
+)
 from xla_dialect.analysis.computations import SortKey, sort_keys
 from xla_dialect.attributes import ComparisonType
 from xla_dialect.ops.sorting import SortOp
@@ -149,3 +154,29 @@ def _without_sign_of_zero(s: ScalarBuilder, value: SSAValue, element_type: Attri
     is_zero = s.compare("eq", s.integers(arith.AndIOp, bits, (1 << (width - 1)) - 1), 0)
     positive = s.select(is_zero, s.constant(0, bits.type), bits)
     return s.bitcast(positive, value.type)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """One line of each tensor: the elements at `prefix` and one more index."""
+
+    tensors: tuple[SSAValue, ...]
+    prefix: tuple[SSAValue, ...] = ()
+
+    def read(self, s: ScalarBuilder, place: SSAValue) -> list[SSAValue]:
+        """The elements at a place."""
+        return [
+            s.emit(tensor.ExtractOp, (value, *self.prefix, place), storage(elements_of(value)))
+            for value in self.tensors
+        ]
+
+    def write(self, s: ScalarBuilder, place: SSAValue, elements: Values) -> Lines:
+        """The lines with elements put to a place."""
+        return self.of(
+            s.emit(tensor.InsertOp, (element, value, *self.prefix, place), value.type)
+            for element, value in zip(elements, self.tensors, strict=True)
+        )
+
+    def of(self, tensors: Iterable[SSAValue]) -> Lines:
+        """The same lines of other tensors."""
+        return replace(self, tensors=tuple(tensors))

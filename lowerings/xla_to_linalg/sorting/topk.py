@@ -22,23 +22,29 @@ from xdsl.ir.affine import AffineExpr
 
 from lowerings.ir.reshapes import reshape
 from lowerings.rewriting.conversion import ConversionBuilder
-from lowerings.xla_to_linalg.counted_loops import counted_loop, loop, shared_loop
-from lowerings.xla_to_linalg.lines import Lines
 from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values
-from lowerings.xla_to_linalg.sorting.radix_sort import Digit, RadixSort, digits_of
-from lowerings.xla_to_linalg.sorting.sort import NANOSECONDS, radix_cost
-from lowerings.xla_to_linalg.sorting.sort_order import IntegerKey, element_key
+from lowerings.xla_to_linalg.sorting.sort import (
+    NANOSECONDS,
+    Digit,
+    RadixSort,
+    digits_of,
+    radix_cost,
+)
+from lowerings.xla_to_linalg.sorting.sort_order import IntegerKey, Lines, element_key
 from lowerings.xla_to_linalg.structured import (
     affine_map,
     constant,
+    counted_loop,
     empty,
     fill,
     fill_into,
     generic,
     iterators,
+    loop,
     outside_of_bodies,
     projection,
+    shared_loop,
     sizes_of,
 )
 from lowerings.xla_to_linalg.windows import shape_operands
