@@ -34,12 +34,12 @@ from lowerings.execution.dynamic_sizes import (
 from lowerings.execution.function_signature import signature_of, with_memory_orders
 from lowerings.execution.loops_compiler import aliased_results
 from lowerings.execution.signature import Signature
-from lowerings.expand.dynamic_dimensions.xla_expand_dynamic_dimensions import has_dynamic_dimensions
+from lowerings.expand.xla_expand_dynamic_dimensions import has_dynamic_dimensions
 from lowerings.ir.functions import functions_of
 from lowerings.layouts.entry_layout import entry_type
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs, stages_between, with_profile
 from lowerings.rewriting.levels import ON_BUFFERS, Level
-from lowerings.simplify.alias_attributes import donate_only
+from lowerings.simplify.xla_flatten_tuples import donate_only
 from lowerings.targets.llvm.machine import Machine
 from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.ops.collectives import process_counts

@@ -37,12 +37,12 @@ _DIALECTS = {
 }
 
 _PASSES = (
-    "lowerings.expand.convert_stablehlo_to_xla",
+    "lowerings.expand.stablehlo:convert-stablehlo-to-xla",
     "lowerings.expand.stablehlo_legalize_quant_to_math",
-    "lowerings.expand.stablehlo_refine_arguments",
-    "lowerings.expand.stablehlo_refine_shapes",
-    "lowerings.expand.stablehlo_canonicalize_dynamism",
-    "lowerings.expand.stablehlo_check_shape_assertions",
+    "lowerings.expand.stablehlo:stablehlo-refine-arguments",
+    "lowerings.expand.stablehlo:stablehlo-refine-shapes",
+    "lowerings.expand.stablehlo:stablehlo-canonicalize-dynamism",
+    "lowerings.expand.stablehlo:stablehlo-check-shape-assertions",
     "lowerings.simplify.lift_cf_to_scf",
     "lowerings.simplify.xla_inline",
     "lowerings.simplify.xla_flatten_tuples",
@@ -51,7 +51,7 @@ _PASSES = (
     "lowerings.expand.xla_expand_mixed_precision",
     "lowerings.expand.xla_expand_bitcast",
     "lowerings.expand.xla_expand_compound",
-    "lowerings.expand.dynamic_dimensions.xla_expand_dynamic_dimensions",
+    "lowerings.expand.xla_expand_dynamic_dimensions",
     "lowerings.partitioning.xla_populate_sharding_rules",
     "lowerings.partitioning.xla_import_shardings",
     "lowerings.partitioning.xla_propagate_shardings",
@@ -91,7 +91,10 @@ _PASSES = (
     "lowerings.targets.riscv.rv_expand_pseudo",
     "lowerings.targets.riscv.memref_stream_drop_unused_inputs",
 )
-"""A pass has the name of its module, and so has its class: `xla_inline`, `XlaInlinePass`."""
+"""
+A pass has the name of its module or, where a module has several, that behind the colon. So has its
+class: `xla_inline`, `XlaInlinePass`.
+"""
 
 _TARGETS = {
     "hlo": "lowerings.targets.hlo:HloTarget",
@@ -124,10 +127,11 @@ REPLACED_TARGETS = {
 name, so stock `xdsl-opt` keeps xDSL's."""
 
 
-def _pass_row(module: str) -> tuple[str, Callable[[], Any]]:
-    words = module.rpartition(".")[2].split("_")
-    class_name = "".join(word.capitalize() for word in words) + "Pass"
-    return "-".join(words), _lazy(f"{module}:{class_name}")
+def _pass_row(place: str) -> tuple[str, Callable[[], Any]]:
+    module, _, given = place.partition(":")
+    name = given or module.rpartition(".")[2].replace("_", "-")
+    class_name = "".join(word.capitalize() for word in name.split("-")) + "Pass"
+    return name, _lazy(f"{module}:{class_name}")
 
 
 UNIVERSE = Universe(

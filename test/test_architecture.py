@@ -103,12 +103,8 @@ FORMATS_AND_MEANING: dict[str, tuple[str, ...]] = {
         # Names its dialects among those of the toolkit.
         "lowerings.universe",
         # The conversion of StableHLO, as a pass.
-        "lowerings.expand.convert_stablehlo_to_xla",
-        "lowerings.expand.stablehlo_canonicalize_dynamism",
-        "lowerings.expand.stablehlo_check_shape_assertions",
+        "lowerings.expand.stablehlo",
         "lowerings.expand.stablehlo_legalize_quant_to_math",
-        "lowerings.expand.stablehlo_refine_arguments",
-        "lowerings.expand.stablehlo_refine_shapes",
     ),
     "xla_dialect.reference": (
         # Folds constants by evaluating them.

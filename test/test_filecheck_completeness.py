@@ -20,7 +20,7 @@ from xdsl.dialects.func import FuncOp
 
 from lowerings.communication.xla_expand_communication import CONVERSIONS
 from lowerings.driver.program import parse_program
-from lowerings.expand.dynamic_dimensions.sizes import RULES as SIZE_RULES
+from lowerings.expand.dynamic_dimension_rules import SIZE_RULES
 from lowerings.rewriting.conversion import ConversionPass
 from lowerings.universe import UNIVERSE
 from tools.expected_diagnostics import expectations

@@ -11,7 +11,7 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
 
 from lowerings.communication.xla_expand_communication import CONVERSIONS
-from lowerings.expand.dynamic_dimensions.sizes import RULES as SIZE_RULES
+from lowerings.expand.dynamic_dimension_rules import SIZE_RULES
 from lowerings.expand.xla_expand_bitcast import XlaExpandBitcastPass
 from lowerings.expand.xla_expand_compound import XlaExpandCompoundPass
 from lowerings.xla_to_linalg import ConvertXlaToLinalgPass

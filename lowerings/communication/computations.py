@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from xdsl.ir import Region
 
-from lowerings.expand.random_bits import philox
+from lowerings.expand.random import philox
 from xla_dialect.attributes import RandomDistribution
 from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.builder.recorder import XlaComputation
@@ -25,7 +25,7 @@ UNROLLED = 8
 
 
 def fold(
-    computation: Region, is_full: bool, b: XlaBuilder, *brought: XlaValue
+    b: XlaBuilder, computation: Region, is_full: bool, *brought: XlaValue
 ) -> Sequence[XlaValue]:
     """
     The left fold over the members, every array by itself.
@@ -81,7 +81,7 @@ def _folded_in_a_loop(
 
 
 def numbers(
-    op: RngOp, b: XlaBuilder, state: XlaValue, a: XlaValue, x: XlaValue
+    b: XlaBuilder, op: RngOp, state: XlaValue, a: XlaValue, x: XlaValue
 ) -> Sequence[XlaValue]:
     """Numbers of the distribution with the parameters `a` and `x`."""
     type_ = cast(Array, op.result.type)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from pkgutil import resolve_name
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -15,11 +15,11 @@ from xdsl.ir import Attribute, Operation, SSAValue, Use
 from xdsl.rewriter import Rewriter
 
 from lowerings.communication.process_calls import GATHER, HANDLE, START, process_call
-from lowerings.expand.building import build_before, loaded
+from lowerings.expand.building import build_before
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.conversion import ConversionFailed, illegal_op
 from lowerings.rewriting.levels import UNLOWERED
-from lowerings.simplify.flattening import Flattening
+from lowerings.simplify.xla_flatten_tuples import Flattening
 from xla_dialect.analysis.computations import note_tokens
 from xla_dialect.devices.process_grid import piece_length
 from xla_dialect.dimensions import OpOperand
@@ -217,10 +217,10 @@ class Communication(Flattening):
         """What a collective makes of what was exchanged, in results of these types."""
         if not op.regions:
             return values
-        builder_class, fold = loaded("lowerings.communication.computations:fold")
+        fold = resolve_name("lowerings.communication.computations:fold")
         (computation,) = op.regions
         is_full = isinstance(op, GroupedOp) and op.groups.size is not None
-        found = build_before(place, values, partial(fold, computation, is_full), builder_class)
+        found = build_before(place, values, fold, computation, is_full)
         plain = [_plain(type_) for type_ in types]
         cut = [n for n, type_ in enumerate(plain) if self.piece(op, cast(Array, type_)) is not None]
         if cut:
@@ -343,8 +343,8 @@ def convert_random(to: Communication, op: random.RngOp) -> Values:
     count = ConstantOp.make((), {"value": from_numpy(np.array(wanted, np.uint64))})
     to.insert([count], op)
     (state,) = to.call(op, [_STATE], op, [op.a, op.b, count.result])
-    builder_class, numbers = loaded("lowerings.communication.computations:numbers")
-    return build_before(op, [state, op.a, op.b], partial(numbers, op), builder_class)
+    numbers = resolve_name("lowerings.communication.computations:numbers")
+    return build_before(op, [state, op.a, op.b], numbers, op)
 
 
 _STARTS = (

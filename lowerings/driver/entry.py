@@ -7,7 +7,7 @@ from xdsl.dialects.func import FuncOp
 
 from lowerings.ir.functions import functions_of
 from lowerings.layouts.entry_layout import ENTRY_LAYOUT
-from lowerings.simplify.alias_attributes import take_entry_aliases
+from lowerings.simplify.xla_flatten_tuples import take_entry_aliases
 from xla_dialect.analysis.computations import callee, is_call
 from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.ops.control_flow import CallOp

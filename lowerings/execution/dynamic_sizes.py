@@ -20,7 +20,7 @@ from lowerings.execution.laid_out import LaidOutExecutable
 from lowerings.execution.profile import Profile
 from lowerings.execution.runnable import Runnable
 from lowerings.execution.signature import ArraySpec, Signature
-from lowerings.expand.dynamic_dimensions.xla_expand_dynamic_dimensions import RUN_TIME_CHECKS
+from lowerings.expand.xla_expand_dynamic_dimensions import RUN_TIME_CHECKS
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.literals.arrays import Array
 from xla_dialect.violations import OperationError, place_of

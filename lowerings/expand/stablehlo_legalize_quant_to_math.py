@@ -61,6 +61,6 @@ class StablehloLegalizeQuantToMathPass(ModulePass):
         """Raises XlaError where a size is not known; leaves programs without such arrays alone."""
         if has_quantized_arrays(op):
             # The reader is loaded for programs that need it: it takes a third of the start.
-            from lowerings.expand.convert_stablehlo_to_xla import convert_in_place  # noqa: PLC0415
+            from lowerings.expand.stablehlo import convert_in_place  # noqa: PLC0415
 
             convert_in_place(op, (), self.arithmetic)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any, ClassVar
+from pkgutil import resolve_name
+from typing import ClassVar
 
 from xdsl.ir import Operation
 
-from lowerings.expand.accumulation import expand_accumulation, expand_complex_products
-from lowerings.expand.building import Expansion, build_before, loaded
-from lowerings.expand.reduction import expand_arg_extremum
+from lowerings.expand.building import build_before
+from lowerings.expand.reduction import (
+    expand_accumulation,
+    expand_arg_extremum,
+    expand_complex_products,
+)
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionPass, conversion_table
 from lowerings.rewriting.difference import ResultDifference
 from lowerings.rewriting.levels import UNLOWERED
@@ -37,15 +40,15 @@ from xla_dialect.ops.sorting import TopkOp
 from xla_dialect.types import is_array
 
 _EXPANSIONS: Mapping[type[XlaOp], str] = {
-    BatchNormGradOp: "lowerings.expand.batch_norm:gradient",
-    BatchNormInferenceOp: "lowerings.expand.batch_norm:inference",
-    BatchNormTrainingOp: "lowerings.expand.batch_norm:training",
-    CholeskyOp: "lowerings.expand.factorizations:cholesky",
-    RaggedDotOp: "lowerings.expand.ragged_dot:ragged_dot",
-    RngBitGeneratorOp: "lowerings.expand.random_bits:random_bits",
-    ScaledDotOp: "lowerings.expand.scaled_dot:scaled_dot",
-    StochasticConvertOp: "lowerings.expand.stochastic_convert:stochastic_convert",
-    TriangularSolveOp: "lowerings.expand.factorizations:triangular_solve",
+    BatchNormGradOp: "lowerings.expand.normalization:gradient",
+    BatchNormInferenceOp: "lowerings.expand.normalization:inference",
+    BatchNormTrainingOp: "lowerings.expand.normalization:training",
+    CholeskyOp: "lowerings.expand.linear_algebra:cholesky",
+    RaggedDotOp: "lowerings.expand.contraction:ragged_dot",
+    RngBitGeneratorOp: "lowerings.expand.random:random_bits",
+    ScaledDotOp: "lowerings.expand.contraction:scaled_dot",
+    StochasticConvertOp: "lowerings.expand.random:stochastic_convert",
+    TriangularSolveOp: "lowerings.expand.linear_algebra:triangular_solve",
 }
 """Module and function of each expansion. They are loaded on use: the builder takes time to load."""
 
@@ -66,8 +69,7 @@ def expand(op: XlaOp, builder: ConversionBuilder) -> str | None:
         return "its result is a tuple; xla-flatten-tuples takes tuples apart"
     if isinstance(op, RngBitGeneratorOp) and (fault := op.fault()):
         return fault
-    builder_class, expansion = loaded(_EXPANSIONS[type(op)])
-    returned = build_before(op, op.operands, partial(_of_operation, expansion, op), builder_class)
+    returned = build_before(op, op.operands, resolve_name(_EXPANSIONS[type(op)]), op)
     # The builder ignores layouts: only results with one differ in type.
     builder.replace(
         [
@@ -105,10 +107,6 @@ def expand_accumulating(
 ) -> None:
     """What is accumulated over windows, and at indices."""
     expand_accumulation(op, builder)
-
-
-def _of_operation(expansion: Expansion, op: XlaOp, b: Any, *operands: Any) -> Sequence[Any]:
-    return expansion(b, op, *operands)
 
 
 class XlaExpandCompoundPass(ConversionPass):

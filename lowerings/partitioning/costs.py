@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from lowerings.partitioning.annotations import is_annotation
-from lowerings.simplify.known_values import splat_of
+from lowerings.simplify.constant_folding import splat_of
 from xla_dialect.attributes import ComparisonDirection
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise

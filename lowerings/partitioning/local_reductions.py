@@ -33,7 +33,7 @@ from lowerings.partitioning.local_operation import (
 )
 from lowerings.partitioning.mesh_atoms import Atoms
 from lowerings.partitioning.relations import FOLDS, computation_fold, neutral_number, selects
-from lowerings.simplify.known_values import splat_of
+from lowerings.simplify.constant_folding import splat_of
 from xla_dialect.dimensions import Traversal
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops.contraction import ConvolutionOp

@@ -25,7 +25,7 @@ from xdsl.dialects.func import ReturnOp as FuncReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from lowerings.layouts.entry_layout import ENTRY_LAYOUT
-from lowerings.simplify.alias_attributes import take_entry_aliases
+from lowerings.simplify.xla_flatten_tuples import take_entry_aliases
 from xla_dialect.literals.arrays import from_numpy, numpy_dtype
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.tuples import TupleOp

@@ -6,7 +6,7 @@ from typing import cast
 
 from xdsl.ir import Region, SSAValue
 
-from lowerings.simplify.known_values import array_type, splat_of
+from lowerings.simplify.constant_folding import array_type, splat_of
 from lowerings.simplify.rewriting import Inserter, Replacement, Rule
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import control_flow, sorting, transfers, tuples

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
 
-from lowerings.simplify.known_values import number_of, splat_of
+from lowerings.simplify.constant_folding import number_of, splat_of
 from lowerings.simplify.rewriting import Inserter, Replacement, Rule, constant
 from xla_dialect.attributes import ComparisonDirection
 from xla_dialect.literals.arrays import Array

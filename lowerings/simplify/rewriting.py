@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 
 from xdsl.ir import Operation, SSAValue
 
-from lowerings.simplify.known_values import splat_literal
+from lowerings.simplify.constant_folding import splat_literal
 from xla_dialect.literals.arrays import Array
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.creation import ConstantOp

@@ -1,19 +1,43 @@
-"""The pass `xla-flatten-tuples`."""
+"""
+The pass `xla-flatten-tuples`: values become their leaves, throughout a module.
+
+What HLO says of how a tuple is split, and `input_output_alias` and `buffer_donor` of a module, are
+said of the leaves then.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, TupleType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BoolAttr,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    ModuleOp,
+    TupleType,
+    i32,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.levels import UNLOWERED
-from lowerings.simplify.alias_attributes import put_entry_aliases, take_entry_aliases
-from lowerings.simplify.flattening import Flattening
+from xla_dialect.aliasing_attributes import ALIASING_OUTPUT, BUFFER_DONOR
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.entry import (
+    ALIASES,
+    ENTRY_SYMBOL,
+    EntryAliases,
+    entry_aliases,
+    kept_name,
+)
 from xla_dialect.ops.asynchronous import (
     AsyncDoneOp,
     AsyncStartOp,
@@ -21,13 +45,279 @@ from xla_dialect.ops.asynchronous import (
     operands_bound,
     start_of,
 )
+from xla_dialect.ops.control_flow import OptBarrierOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.ops.transfers import AddDependencyOp, AfterAllOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
-from xla_dialect.types import flatten, is_array, tuple_elements
+from xla_dialect.sharding.hlo_sharding import HloShardingAttr, HloShardingKind
+from xla_dialect.spelling import SpellingError, shortened
+from xla_dialect.types import TokenType, flatten, is_array, tuple_elements
+from xla_dialect.violations import described
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.linking import erase
 from xla_dialect.xdsl.traversal import inventory
+
+_NAMES = ("xla.sharding", "mhlo.sharding")
+
+
+def leaf_attributes(attributes: DictionaryAttr, count: int) -> Sequence[DictionaryAttr]:
+    """
+    The attributes of each of the leaves of a value.
+
+    Raises SpellingError for a sharding that has another number of elements.
+    """
+    found: list[dict[str, Attribute]] = [dict(attributes.data) for _ in range(count)]
+    for name in _NAMES:
+        said = attributes.data.get(name)
+        if not isinstance(said, HloShardingAttr) or said.data.kind is not HloShardingKind.TUPLE:
+            continue
+        leaves = said.data.leaves
+        # XLA writes one element for a tuple without any.
+        if count and len(leaves) != count:
+            raise SpellingError(
+                f"sharding {shortened(said.data.text)} has {len(leaves)} elements "
+                f"for {count} arrays"
+            )
+        for number, entries in enumerate(found):
+            entries[name] = HloShardingAttr(leaves[number])
+    return [DictionaryAttr(entries) for entries in found]
+
+
+def note_root(function: FuncOp) -> None:
+    """
+    Lets a function say of its result what the operation says that makes it.
+
+    In HLO the result of a computation is that of its root, which may be a tuple that disappears.
+    """
+    blocks = function.body.blocks
+    last = blocks[0].last_op if len(blocks) == 1 else None
+    if function.res_attrs is not None or not isinstance(last, ReturnOp):
+        return
+    entries: list[DictionaryAttr] = []
+    for value in last.operands:
+        attributes = value.op.attributes if isinstance(value, OpResult) else {}
+        said = {name: attributes[name] for name in _NAMES if name in attributes}
+        is_one = isinstance(value, OpResult) and len(value.op.results) == 1
+        entries.append(DictionaryAttr(said if is_one else {}))
+    if any(entry.data for entry in entries):
+        function.res_attrs = ArrayAttr(entries)
+
+
+@dataclass(eq=False)
+class Flattening(ABC):
+    """
+    Replaces values of certain types by their leaves, of which there may be none.
+
+    `leaves` has those of every such value seen so far, `dead` what is to be erased at the end.
+    """
+
+    leaves: dict[SSAValue, list[SSAValue]] = field(default_factory=dict[SSAValue, list[SSAValue]])
+    dead: list[Operation | BlockArgument] = field(default_factory=list[Operation | BlockArgument])
+
+    @abstractmethod
+    def is_compound(self, type_: Attribute) -> bool:
+        """Whether values of a type are replaced by their leaves."""
+
+    @abstractmethod
+    def leaf_types(self, types: Sequence[Attribute]) -> list[Attribute]:
+        """The types of the leaves of all values of these types."""
+
+    def flatten(self, module: ModuleOp) -> None:
+        """Goes through the module once, from first to last and from the outside in."""
+        for block in module.body.blocks:
+            self.flatten_block(block)
+        self._erase()
+
+    def flat(self, values: Sequence[SSAValue]) -> list[SSAValue]:
+        """All leaves of the values, in order."""
+        found: list[SSAValue] = []
+        for value in values:
+            if self.is_compound(value.type):
+                found.extend(self.leaves[value])
+            else:
+                found.append(value)
+        return found
+
+    def flatten_block(self, block: Block) -> None:
+        """Flattens the parameters and all operations of a block."""
+        for argument in block.args:
+            if self.is_compound(argument.type):
+                self.leaves[argument] = [
+                    block.insert_arg(leaf, argument.index)
+                    for leaf in self.leaf_types([argument.type])
+                ]
+                self.dead.append(argument)
+        op = block.first_op
+        while op is not None:
+            following = op.next_op
+            self.flatten_operation(op)
+            op = following
+
+    def flatten_operation(self, op: Operation) -> None:
+        """Takes apart the operands and results of an operation, then its regions."""
+        if isinstance(op, OptBarrierOp) and self.is_compound(op.operand.type):
+            barriers = [OptBarrierOp.make([v], {}) for v in self.flat(op.operands)]
+            self.insert(barriers, op)
+            self.replace(op, [[barrier.result for barrier in barriers]])
+        elif any(self.is_compound(result.type) for result in op.results):
+            op = self._rebuild(op)
+        elif any(self.is_compound(operand.type) for operand in op.operands):
+            op.operands = self.flat(op.operands)
+        elif isinstance(op, func.FuncOp):
+            self._flatten_signature(op)
+        for region in op.regions:
+            for block in region.blocks:
+                self.flatten_block(block)
+
+    def insert(self, parts: Sequence[Operation], op: Operation) -> None:
+        """Inserts operations in front of another, with its location."""
+        block = op.parent
+        assert block is not None
+        for part in parts:
+            part.location = op.location
+        block.insert_ops_before(parts, op)
+
+    def replace(self, op: Operation, leaves: Sequence[list[SSAValue]]) -> None:
+        """Replaces every result of an operation by its leaves."""
+        for result, values in zip(op.results, leaves, strict=True):
+            if self.is_compound(result.type):
+                self.leaves[result] = values
+            else:
+                (value,) = values
+                result.replace_all_uses_with(value)
+        self.dead.append(op)
+
+    def _rebuild(self, op: Operation) -> Operation:
+        """The same operation with leaves as operands and results."""
+        new = create(
+            type(op),
+            operands=self.flat(op.operands),
+            result_types=self.leaf_types(op.result_types),
+            properties=op.properties,
+            attributes=op.attributes,
+            regions=[op.detach_region(region) for region in list(op.regions)],
+        )
+        self.insert([new], op)
+        rest: list[SSAValue] = list(new.results)
+        leaves: list[list[SSAValue]] = []
+        for result in op.results:
+            count = len(self.leaf_types([result.type]))
+            leaves.append(rest[:count])
+            rest = rest[count:]
+        self.replace(op, leaves)
+        return new
+
+    def _flatten_signature(self, op: func.FuncOp) -> None:
+        """
+        Takes apart the types of parameters and results; attributes go to all leaves.
+
+        Raises XlaError for a sharding of a tuple that does not fit.
+        """
+        if not op.is_declaration:
+            note_root(op)
+        type_ = op.function_type
+        for name, types in (("arg_attrs", type_.inputs.data), ("res_attrs", type_.outputs.data)):
+            old = op.properties.get(name)
+            if isinstance(old, ArrayAttr):
+                per_value = cast("ArrayAttr[Any]", old).data
+                try:
+                    op.properties[name] = ArrayAttr(
+                        self._with_leaf_number(leaf, type_.outputs.data)
+                        for attributes, t in zip(per_value, types, strict=True)
+                        for leaf in leaf_attributes(attributes, len(self.leaf_types([t])))
+                    )
+                except SpellingError as error:
+                    raise XlaError(f"{described(op)}: {error}") from None
+        op.properties["function_type"] = FunctionType.from_lists(
+            self.leaf_types(type_.inputs.data), self.leaf_types(type_.outputs.data)
+        )
+
+    def _with_leaf_number(
+        self, attributes: DictionaryAttr, results: Sequence[Attribute]
+    ) -> DictionaryAttr:
+        """The attributes of a parameter; the result that it names is counted among leaves."""
+        named = attributes.data.get(ALIASING_OUTPUT)
+        if not isinstance(named, IntegerAttr):
+            return attributes
+        number = cast("IntegerAttr[Any]", named).value.data
+        if not 0 <= number < len(results):
+            return attributes
+        rest = {name: value for name, value in attributes.data.items() if value is not named}
+        if not self.leaf_types([results[number]]):
+            return DictionaryAttr(rest)
+        leaf = len(self.leaf_types(results[:number]))
+        return DictionaryAttr({**rest, ALIASING_OUTPUT: IntegerAttr(leaf, i32)})
+
+    def _erase(self) -> None:
+        """Erases what was replaced, users before what they use."""
+        for dead in reversed(self.dead):
+            if isinstance(dead, BlockArgument):
+                dead.block.erase_arg(dead)
+            else:
+                erase(dead)
+
+
+_DONATED = BoolAttr.from_bool(True)
+
+
+def take_entry_aliases(module: ModuleOp) -> tuple[func.FuncOp, EntryAliases] | None:
+    """
+    The entry and what the head of its module says of its memory, which is taken from there; None
+    where it says nothing.
+    """
+    names = [name for name in map(kept_name, ALIASES) if name in module.attributes]
+    if not names:
+        return None
+    found = None
+    for op in module.ops:
+        if isinstance(op, func.FuncOp) and op.sym_name.data == ENTRY_SYMBOL:
+            type_ = op.function_type
+            found = op, entry_aliases(module, type_.inputs.data, type_.outputs.data)
+    for name in names:
+        del module.attributes[name]
+    return found
+
+
+def put_entry_aliases(entry: func.FuncOp, aliases: EntryAliases) -> None:
+    """Says it at the parameters of the entry, when tuples have been taken apart."""
+    attributes = _argument_attributes(entry)
+    for parameter, result in aliases.results.items():
+        attributes[parameter][ALIASING_OUTPUT] = IntegerAttr(result, i32)
+    for parameter in aliases.donors:
+        attributes[parameter][BUFFER_DONOR] = _DONATED
+    _set_argument_attributes(entry, attributes)
+
+
+def donate_only(module: ModuleOp, entry: func.FuncOp, parameters: Collection[int]) -> None:
+    """
+    Has the memory of these parameters used for results, and of no other: for the results that they
+    name, or for any. Tuples have been taken apart if there are any parameters, and tokens do not
+    count, as for those who pass arrays.
+    """
+    take_entry_aliases(module)
+    attributes = _argument_attributes(entry)
+    types = entry.function_type.inputs
+    arrays = [own for own, t in zip(attributes, types, strict=True) if not isinstance(t, TokenType)]
+    for number, own in enumerate(arrays):
+        if number not in parameters:
+            own.pop(ALIASING_OUTPUT, None)
+            own.pop(BUFFER_DONOR, None)
+        elif ALIASING_OUTPUT not in own:
+            own[BUFFER_DONOR] = _DONATED
+    _set_argument_attributes(entry, attributes)
+
+
+def _argument_attributes(function: func.FuncOp) -> list[dict[str, Attribute]]:
+    if function.arg_attrs is None:
+        return [{} for _ in function.function_type.inputs]
+    return [dict(each.data) for each in function.arg_attrs]
+
+
+def _set_argument_attributes(
+    function: func.FuncOp, attributes: Sequence[Mapping[str, Attribute]]
+) -> None:
+    function.arg_attrs = ArrayAttr(map(DictionaryAttr, attributes)) if any(attributes) else None
 
 
 class XlaFlattenTuplesPass(ReportingPass):

@@ -23,7 +23,6 @@ from lowerings.simplify import (
     control_flow_rules,
     data_movement_rules,
     elementwise_rules,
-    motion_rules,
 )
 from lowerings.simplify.constant_folding import DEFAULT_LIMIT, ConstantFolder
 from lowerings.simplify.purity import is_pure
@@ -39,7 +38,7 @@ for _rules in (
     elementwise_rules.CONSTANT_RULES,
     data_movement_rules.RULES,
     control_flow_rules.RULES,
-    motion_rules.RULES,
+    data_movement_rules.HOISTS,
 ):
     for _op_class, _rule in _rules.items():
         RULES[_op_class].append(_rule)
@@ -48,7 +47,10 @@ for _rules in (
 @cache
 def _rules_of(op_class: type[XlaOp]) -> Sequence[Rule]:
     """Those of the class, and what is true of all elementwise operations."""
-    return (*RULES.get(op_class, ()), *((motion_rules.sink,) if op_class.is_pointwise() else ()))
+    return (
+        *RULES.get(op_class, ()),
+        *((data_movement_rules.sink,) if op_class.is_pointwise() else ()),
+    )
 
 
 PREDECESSORS = "xla.control_predecessors"

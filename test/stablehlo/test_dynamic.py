@@ -16,7 +16,7 @@ import lowerings
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.execution.process_calls import run_on_reference
-from lowerings.expand.convert_stablehlo_to_xla import ConvertStablehloToXlaPass
+from lowerings.expand.stablehlo import ConvertStablehloToXlaPass
 from tools import xla_run
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.mlir_text import print_mlir

@@ -8,7 +8,7 @@ from stablehlo_oracle import rejection
 from xdsl.dialects.builtin import TensorType, f32
 
 from lowerings.driver.context import make_context
-from lowerings.expand.convert_stablehlo_to_xla import ConvertStablehloToXlaPass
+from lowerings.expand.stablehlo import ConvertStablehloToXlaPass
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.reference import run

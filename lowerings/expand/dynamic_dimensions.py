@@ -11,20 +11,16 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
-from lowerings.expand.dynamic_dimensions import (
-    contraction,
-    data_movement,
-    gather_scatter,
-    linear_algebra,
-    reduction,
-    sizes,
-)
-from lowerings.expand.dynamic_dimensions.regular import (
+from lowerings.expand.dynamic_dimension_rules import (
     NOT_COMPILED,
+    RULES,
+    Rules,
+    Sized,
+    dynamic,
     irregularity,
+    may_fail,
     regular,
 )
-from lowerings.expand.dynamic_dimensions.sized import Rule, Rules, Sized, dynamic
 from lowerings.expand.xla_expand_compound import is_compound
 from lowerings.rewriting.conversion import IllegalOp, illegal_op
 from xla_dialect.attributes import ComparisonDirection, ComparisonDirectionAttr
@@ -38,20 +34,7 @@ from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp, SetDimensionSizeO
 from xla_dialect.ops.elementwise import AndOp, CompareOp
 from xla_dialect.types import S32, Array, array, extents, flatten, is_array, without_bounds
 from xla_dialect.xdsl.creation import create
-from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import operations_in
-
-_RULES = OperationTable[Rule](
-    {
-        **sizes.RULES,
-        **data_movement.RULES,
-        **reduction.RULES,
-        **contraction.RULES,
-        **linear_algebra.RULES,
-        **gather_scatter.RULES,
-    }
-)
-"""Where relations do not say all."""
 
 SCALAR = array(S32, ())
 
@@ -107,7 +90,7 @@ class DynamicDimensionExpansion:
         places = _places(zip(block.arg_types, function.function_type.inputs.data, strict=True))
         self._take(block, places)
         self.checks.clear()
-        checked = any(sizes.may_fail(op) for op in operations_in(block))
+        checked = any(may_fail(op) for op in operations_in(block))
         first = cast(Operation, block.first_op)
         self.status = Status(_constant(0, first), _constant(0, first)) if checked else None
         outputs = function.function_type.outputs.data
@@ -160,7 +143,7 @@ class DynamicDimensionExpansion:
         ]
         status = None if self.status is None else tuple(map(parameter, self.status))
         rules = Rules(b, op, operands)
-        found = _RULES.get(type(op), regular)(rules, op, operands)
+        found = RULES.get(type(op), regular)(rules, op, operands)
         results: list[XlaValue] = []
         places: list[tuple[int, int]] = []
         for i, (data, counts) in enumerate(found):
@@ -319,7 +302,7 @@ class DynamicDimensionExpansion:
 
 def _checks(op: Operation) -> bool:
     """Whether an operation in the computations of another may go wrong."""
-    return any(sizes.may_fail(inner) for inner in operations_in(op))
+    return any(may_fail(inner) for inner in operations_in(op))
 
 
 def _extent(value: SSAValue, dimension: int) -> int:
@@ -399,7 +382,7 @@ def illegal_ops(module: ModuleOp) -> list[IllegalOp]:
 
 def _reason(op: Operation) -> str | None:
     if isinstance(op, ReturnOp | func.ReturnOp | WhileOp | ConditionalOp):
-        if isinstance(op, WhileOp) and any(map(sizes.may_fail, operations_in(op.condition))):
+        if isinstance(op, WhileOp) and any(map(may_fail, operations_in(op.condition))):
             return "its condition sets sizes, which may go wrong"
         return None
     reason = undefined(op) or _irregularity(op)
@@ -414,7 +397,7 @@ def _reason(op: Operation) -> str | None:
 
 def _irregularity(op: Operation) -> str | None:
     """Why there is no rule for an operation."""
-    if type(op) in _RULES:
+    if type(op) in RULES:
         return None
     return irregularity(op) if isinstance(op, XlaOp) else NOT_COMPILED
 

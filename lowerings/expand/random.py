@@ -1,5 +1,6 @@
 """
-Random bits: the counter generators ThreeFry-2x32 and Philox-4x32.
+Random bits: the counter generators ThreeFry-2x32 and Philox-4x32. Rounding by chance: to the
+element type of the result, up or down by random bits.
 
 How a state becomes counters, and where words of a block go, is as in
 `xla_dialect.literals.random_bits`, bit for bit.
@@ -9,13 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import cast
+from typing import Any, cast
+
+import ml_dtypes
 
 from xla_dialect.attributes import RandomAlgorithm
 from xla_dialect.builder import XlaBuilder, XlaValue
-from xla_dialect.ops.random import RngBitGeneratorOp
+from xla_dialect.literals.arrays import numpy_dtype
+from xla_dialect.ops.random import RngBitGeneratorOp, StochasticConvertOp
 from xla_dialect.shapes.size_arithmetic import ceil_div
-from xla_dialect.types import BY_TYPE, Array
+from xla_dialect.types import BY_TYPE, Array, ElementClass, ElementType
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
@@ -123,3 +127,65 @@ def _philox_words(b: XlaBuilder, key: Values, counter: Values) -> Values:
         )
         words = [high1 ^ words[1] ^ keys[0], low1, high0 ^ words[3] ^ keys[1], low0]
     return words
+
+
+_EXPONENTS = {"f32": ("u32", 0x7F800000), "f64": ("u64", 0x7FF0000000000000)}
+"""The unsigned integers of the bits of a float, and where its exponent is in them."""
+
+
+def stochastic_convert(
+    b: XlaBuilder, op: StochasticConvertOp, operand: XlaValue, random: XlaValue
+) -> Sequence[XlaValue]:
+    """What rounding down leaves is compared with the random bits, in f32 or, of f64, in f64."""
+    source = BY_TYPE[operand.element_type]
+    target = BY_TYPE[cast(Array, op.result.type).element_type]
+    compute = "f64" if source.name == "f64" else "f32"
+    x = b.convert_element_type(operand, compute)
+    convert = _to_float if target.element_class == ElementClass.FLOAT else _to_integer
+    return [convert(b, x, random, source, target)]
+
+
+def _to_integer(
+    b: XlaBuilder, x: XlaValue, random: XlaValue, source: ElementType, target: ElementType
+) -> XlaValue:
+    """Integers; what is outside of their range is its end, NaN is 0."""
+    down, up = _divided(b, b.abs(x), random)
+    number = b.convert_element_type(down, target.type) + b.convert_element_type(up, target.type)
+    is_signed = target.element_class == ElementClass.SIGNED
+    low = -1 << target.bits - 1 if is_signed else 0
+    high = (1 << target.bits - is_signed) - 1
+    number = b.select(x < 0.0, -number, number)
+    number = b.select(x >= float(high), b.constant(high, number.type), number)
+    number = b.select(x <= float(low), b.constant(low, number.type), number)
+    return b.select(b.eq(x, x), number, b.constant(0, number.type))
+
+
+def _to_float(
+    b: XlaBuilder, x: XlaValue, random: XlaValue, source: ElementType, target: ElementType
+) -> XlaValue:
+    """Floats; infinities, NaN and what is too large become what `convert` makes of them."""
+    given, wanted = (cast("Any", ml_dtypes.finfo(numpy_dtype(t.type))) for t in (source, target))
+    if wanted.nmant >= given.nmant and wanted.minexp <= given.minexp:
+        return b.convert_element_type(x, target.type)
+    compute = BY_TYPE[x.element_type].name
+    integers, exponent = _EXPONENTS[compute]
+    power = b.bitcast_convert_type(b.bitcast_convert_type(x, integers) & exponent, compute)
+    # The distance between neighbours of the result; subnormal ones have that of the least normal.
+    spacing = b.max(power, 2.0**wanted.minexp) * 2.0**-wanted.nmant
+    down, up = _divided(b, b.abs(x) / spacing, random)
+    magnitude = (down + b.convert_element_type(up, compute)) * spacing
+    is_negative = b.shift_right_logical(b.bitcast_convert_type(x, integers), _TOP[compute])
+    signed = b.select(b.ne(is_negative, 0), -magnitude, magnitude)
+    return b.convert_element_type(b.select(b.is_finite(x), signed, x), target.type)
+
+
+_TOP = {"f32": 31, "f64": 63}
+"""The bit that is the sign."""
+
+
+def _divided(b: XlaBuilder, scaled: XlaValue, random: XlaValue) -> tuple[XlaValue, XlaValue]:
+    """A magnitude rounded down to a whole number, and whether it is one more by chance."""
+    down = b.floor(scaled)
+    width = BY_TYPE[random.element_type].bits
+    chance = b.convert_element_type((scaled - down) * 2.0**width, random.element_type)
+    return down, random < chance

@@ -84,7 +84,7 @@ class XlaExpandDynamicDimensionsPass(ReportingPass):
         if not has_dynamic_dimensions(op):
             return False
         # It loads the builder, which takes time.
-        from lowerings.expand.dynamic_dimensions import expansion  # noqa: PLC0415
+        from lowerings.expand import dynamic_dimensions as expansion  # noqa: PLC0415
 
         for inner in operations_in(op):
             if isinstance(inner, XlaOp) and expansion.has_parts(inner):
