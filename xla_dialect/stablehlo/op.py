@@ -8,9 +8,9 @@ by what the class states.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, ClassVar, NoReturn, cast
+from typing import Any, ClassVar, NoReturn, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -24,7 +24,23 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, Region
-from xdsl.irdl import AttrConstraint, IRDLOperation, irdl_op_definition
+from xdsl.irdl import (
+    AttrConstraint,
+    IRDLOperation,
+    OperandDef,
+    RegionDef,
+    ResultDef,
+    VarOperandDef,
+    VarRegionDef,
+    VarResultDef,
+    irdl_op_definition,
+    operand_def,
+    region_def,
+    result_def,
+    var_operand_def,
+    var_region_def,
+    var_result_def,
+)
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.constraints import Segments, Structure, results_follow
@@ -314,6 +330,9 @@ def _as_list(name: str, value: Any, element_type: IntegerType) -> Attribute:
     return cast(Attribute, value if is_array else DenseArrayBase.from_list(element_type, found))
 
 
+OperationT = TypeVar("OperationT", bound=StableHloOp)
+
+
 def same_as(
     xla: type[XlaOp], base: type[StableHloOp], prefix: str = "stablehlo.", role: str = "SAME"
 ) -> type[StableHloOp]:
@@ -330,3 +349,37 @@ def same_as(
         role: xla,
     }
     return irdl_op_definition(cast("type[StableHloOp]", type(xla.__name__, (base,), members)))
+
+
+_FIELDS: Mapping[type[Any], Callable[[], Any]] = {
+    OperandDef: operand_def,
+    VarOperandDef: var_operand_def,
+    ResultDef: result_def,
+    VarResultDef: var_result_def,
+    RegionDef: region_def,
+    VarRegionDef: var_region_def,
+}
+
+
+def just_as(xla: type[XlaOp]) -> Callable[[type[OperationT]], type[OperationT]]:
+    """
+    Defines the operation of a class, which is just as one of `xla`: its `SAME`.
+
+    Where neither the class nor its bases define operands, it has those of that operation, by their
+    names and places, and so with results and regions. What their types may be is said by the rules.
+    Classes with code that names operands define them, for whoever checks types.
+    """
+    definition = xla.get_irdl_definition()
+
+    def define(cls: type[OperationT]) -> type[OperationT]:
+        cls.SAME = xla
+        cls.__annotations__ = {**cls.__annotations__, "SAME": ClassVar}
+        bases: Sequence[type[Any]] = cls.mro()
+        own: set[type[Any]] = {type(value) for base in bases for value in vars(base).values()}
+        for name, each in (*definition.operands, *definition.results, *definition.regions):
+            field = _FIELDS[type(each)]()
+            if type(field) not in own and not hasattr(cls, name):
+                setattr(cls, name, field)
+        return irdl_op_definition(cls)
+
+    return define

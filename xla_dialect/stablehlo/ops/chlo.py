@@ -41,7 +41,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import control_flow, elementwise
 from xla_dialect.shapes.broadcasting import broadcast_shape, matched_dimensions
 from xla_dialect.stablehlo.attributes import ChloComparisonDirectionAttr, ChloComparisonTypeAttr
-from xla_dialect.stablehlo.op import StableHloOp, integers_of, same_as
+from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as, same_as
 from xla_dialect.stablehlo.ops.creation import LiteralOp
 from xla_dialect.stablehlo.ops.elementwise import comparison_properties
 from xla_dialect.types import (
@@ -436,7 +436,7 @@ class ConstantLikeOp(StableHloOp):
         return expected
 
 
-@irdl_op_definition
+@just_as(control_flow.ScanOp)
 class ScanOp(StableHloOp):
     """
     Runs a computation along a dimension of arrays, with values that it hands on.
@@ -445,7 +445,6 @@ class ScanOp(StableHloOp):
     """
 
     name = "chlo.scan"
-    SAME: ClassVar = control_flow.ScanOp
     values = var_operand_def()
     dimension = prop_def(IntegerAttr.constr(i64))
     is_reverse = opt_prop_def(BoolAttr)

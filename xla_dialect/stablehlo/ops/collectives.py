@@ -48,7 +48,7 @@ from xla_dialect.stablehlo.attributes import (
     Inexpressible,
     MeshAxes,
 )
-from xla_dialect.stablehlo.op import StableHloOp, rows_of
+from xla_dialect.stablehlo.op import StableHloOp, just_as, rows_of
 from xla_dialect.stablehlo.ops.data_movement import (
     DynamicSliceOp,
     DynamicUpdateSliceOp,
@@ -203,35 +203,28 @@ class ReducingOp(AccumulatingOp):
 # Collectives that XLA has just as StableHLO
 
 
-@irdl_op_definition
+@just_as(xla.AllGatherOp)
 class AllGatherOp(GlobalGroupedOp):
     """Every member of a group gets the operands of all of them, concatenated in group order."""
 
     name = "stablehlo.all_gather"
-    SAME: ClassVar = xla.AllGatherOp
     NAMES: ClassVar = {"all_gather_dim": "dimension"}
-    inputs = var_operand_def()
     all_gather_dim = prop_def(INTEGER)
-    outputs = var_result_def()
 
 
-@irdl_op_definition
+@just_as(xla.AllReduceOp)
 class AllReduceOp(ReducingOp, GlobalGroupedOp):
     """Every member of a group gets what the computation makes of the operands of all of them."""
 
     name = "stablehlo.all_reduce"
-    SAME: ClassVar = xla.AllReduceOp
-    inputs = var_operand_def()
-    outputs = var_result_def()
     computation = region_def()
 
 
-@irdl_op_definition
+@just_as(xla.ReduceScatterOp)
 class ReduceScatterOp(ReducingOp, GlobalGroupedOp):
     """An all-reduce whose result is cut along a dimension: member i of a group gets block i."""
 
     name = "stablehlo.reduce_scatter"
-    SAME: ClassVar = xla.ReduceScatterOp
     NAMES: ClassVar = {"scatter_dimension": "dimension"}
     operand = operand_def()
     scatter_dimension = prop_def(INTEGER)
@@ -268,14 +261,11 @@ class RootedOp(GroupedOp):
         return self.has_dynamic_root is not None and bool(self.has_dynamic_root.value.data)
 
 
-@irdl_op_definition
+@just_as(xla.CollectiveBroadcastOp)
 class CollectiveBroadcastOp(RootedOp):
     """Every member of a group gets the operands of its root, which is the first one by default."""
 
     name = "stablehlo.collective_broadcast"
-    SAME: ClassVar = xla.CollectiveBroadcastOp
-    inputs = var_operand_def()
-    outputs = var_result_def()
 
     def xla_properties(self) -> dict[str, Attribute]:
         """Those of groups that are not filled up."""
@@ -298,12 +288,11 @@ class CollectiveBroadcastOp(RootedOp):
         return found
 
 
-@irdl_op_definition
+@just_as(xla.CollectivePermuteOp)
 class CollectivePermuteOp(CollectiveOp):
     """For every pair of source and target, the target gets the operand of the source."""
 
     name = "stablehlo.collective_permute"
-    SAME: ClassVar = xla.CollectivePermuteOp
     operand = operand_def()
     source_target_pairs = prop_def(DenseIntOrFPElementsAttr)
     result = result_def()
@@ -334,20 +323,18 @@ class ProcessOp(StableHloOp):
     assembly_format = "attr-dict `:` type($result)"
 
 
-@irdl_op_definition
+@just_as(xla.PartitionIdOp)
 class PartitionIdOp(ProcessOp):
     """The number of this partition."""
 
     name = "stablehlo.partition_id"
-    SAME: ClassVar = xla.PartitionIdOp
 
 
-@irdl_op_definition
+@just_as(xla.ReplicaIdOp)
 class ReplicaIdOp(ProcessOp):
     """The number of this replica."""
 
     name = "stablehlo.replica_id"
-    SAME: ClassVar = xla.ReplicaIdOp
 
 
 # Collectives that XLA has in other words

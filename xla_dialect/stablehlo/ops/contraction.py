@@ -56,7 +56,7 @@ from xla_dialect.stablehlo.attributes import (
     RaggedPrecisionAttr,
     integers,
 )
-from xla_dialect.stablehlo.op import StableHloOp, integers_of
+from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as
 from xla_dialect.stablehlo.ops.dynamic_shapes import (
     ShapedOp,
     Shapes,
@@ -298,7 +298,7 @@ class ContractionOp(StableHloOp):
         return found | {"precision_config": ArrayAttr(words)} if words else found
 
 
-@irdl_op_definition
+@just_as(xla.DotOp)
 class DotOp(ContractionOp):
     """
     The last dimension of `lhs` against the first one of `rhs`, of ranks 1 or 2.
@@ -307,9 +307,6 @@ class DotOp(ContractionOp):
     """
 
     name = "stablehlo.dot"
-    SAME: ClassVar = xla.DotOp
-    lhs = operand_def()
-    rhs = operand_def()
     custom_directives = (OptionalPrecision,)
     assembly_format = (
         "$lhs `,` $rhs custom<OptionalPrecision>($precision_config) attr-dict `:` "
@@ -328,14 +325,11 @@ class DotOp(ContractionOp):
         return super().xla_properties() | contracted
 
 
-@irdl_op_definition
+@just_as(xla.DotOp)
 class DotGeneralOp(ContractionOp):
     """Sums of products over the contracting dimensions, for every batch index."""
 
     name = "stablehlo.dot_general"
-    SAME: ClassVar = xla.DotOp
-    lhs = operand_def()
-    rhs = operand_def()
     NAMES: ClassVar = {
         "lhs_batching_dimensions": "lhs_batch_dims",
         "lhs_contracting_dimensions": "lhs_contracting_dims",
@@ -378,20 +372,16 @@ class DotGeneralOp(ContractionOp):
         }
 
 
-@irdl_op_definition
+@just_as(xla.RaggedDotOp)
 class RaggedDotOp(ContractionOp):
     """A contraction of groups of different sizes."""
 
     name = "chlo.ragged_dot"
-    SAME: ClassVar = xla.RaggedDotOp
     NAMES: ClassVar = {
         **DotGeneralOp.NAMES,
         "lhs_ragged_dimensions": "lhs_ragged_dims",
         "rhs_group_dimensions": "rhs_group_dims",
     }
-    lhs = operand_def()
-    rhs = operand_def()
-    group_sizes = operand_def()
     ragged_dot_dimension_numbers = prop_def(RaggedDotNumbers)
     precision_config = opt_prop_def(ArrayAttr.constr(RaggedPrecisionAttr))
     PRECISIONS: ClassVar = RaggedPrecisionAttr
@@ -525,12 +515,11 @@ class ConvolvingOp(ContractionOp, WindowedOp):
         return types
 
 
-@irdl_op_definition
+@just_as(xla.ConvolutionOp)
 class ConvolutionOp(ConvolvingOp):
     """Sums of products of a kernel and what is below it, for each of its places."""
 
     name = "stablehlo.convolution"
-    SAME: ClassVar = xla.ConvolutionOp
     lhs = operand_def()
     rhs = operand_def()
     padding = opt_prop_def(DenseIntOrFPElementsAttr)

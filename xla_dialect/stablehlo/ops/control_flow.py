@@ -34,7 +34,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.ops import control_flow as xla
 from xla_dialect.ops import tuples
-from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.op import StableHloOp, just_as
 from xla_dialect.types import PRED, S32, is_scalar, spell
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.directives import (
@@ -47,13 +47,11 @@ from xla_dialect.xdsl.directives import (
 )
 
 
-@irdl_op_definition
+@just_as(xla.ReturnOp)
 class ReturnOp(StableHloOp):
     """Ends a computation."""
 
     name = "stablehlo.return"
-    SAME: ClassVar = xla.ReturnOp
-    values = var_operand_def()
     traits = traits_def(IsTerminator())
     assembly_format = "$values attr-dict (`:` type($values)^)?"
 
@@ -100,7 +98,7 @@ class CaseOp(BranchOp):
     branches = var_region_def()
 
 
-@irdl_op_definition
+@just_as(xla.WhileOp)
 class WhileOp(StableHloOp):
     """
     Carries values through `body` while `cond` holds. It is written as
@@ -109,9 +107,7 @@ class WhileOp(StableHloOp):
     """
 
     name = "stablehlo.while"
-    SAME: ClassVar = xla.WhileOp
     operand = var_operand_def()
-    outputs = var_result_def()
     cond = region_def()
     body = region_def()
     traits = traits_def(RecursiveMemoryEffect())
@@ -204,12 +200,11 @@ class ElementTypes(TypesDirective):
         return results
 
 
-@irdl_op_definition
+@just_as(tuples.TupleOp)
 class TupleOp(StableHloOp):
     """The tuple of the operands."""
 
     name = "stablehlo.tuple"
-    SAME: ClassVar = tuples.TupleOp
     values = var_operand_def()
     result = result_def()
     traits = traits_def(Pure())
@@ -236,15 +231,12 @@ class ElementNumber(CustomDirective):
         state.should_emit_space = True
 
 
-@irdl_op_definition
+@just_as(tuples.GetTupleElementOp)
 class GetTupleElementOp(StableHloOp):
     """One element of a tuple."""
 
     name = "stablehlo.get_tuple_element"
-    SAME: ClassVar = tuples.GetTupleElementOp
-    operand = operand_def()
     index = prop_def(IntegerAttr.constr(i32))
-    result = result_def()
     traits = traits_def(Pure())
     custom_directives = (ElementNumber,)
     assembly_format = (

@@ -19,7 +19,7 @@ from xdsl.traits import ConstantLike, Pure
 from xla_dialect.ops import creation as xla
 from xla_dialect.ops import random
 from xla_dialect.stablehlo.attributes import RngAlgorithmAttr, RngDistributionAttr, is_index
-from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.op import StableHloOp, just_as
 from xla_dialect.types import Array, ElementClass, element_class
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.dense_literals import dense_text
@@ -90,12 +90,11 @@ class LiteralOp(StableHloOp):
         return "cst" if element_class(element_type) & inexact else "c"
 
 
-@irdl_op_definition
+@just_as(xla.ConstantOp)
 class ConstantOp(LiteralOp):
     """A constant array."""
 
     name = "stablehlo.constant"
-    SAME: ClassVar = xla.ConstantOp
 
     def verify_(self) -> None:
         """Checks the literal, but for one whose elements the text says elsewhere."""
@@ -103,12 +102,11 @@ class ConstantOp(LiteralOp):
             super().verify_()
 
 
-@irdl_op_definition
+@just_as(xla.IotaOp)
 class IotaOp(StableHloOp):
     """Every element is its index along `iota_dimension`."""
 
     name = "stablehlo.iota"
-    SAME: ClassVar = xla.IotaOp
     iota_dimension = prop_def(IntegerAttr.constr(i64))
     output = result_def()
     traits = traits_def(Pure())
@@ -132,14 +130,12 @@ class RngOp(StableHloOp):
     )
 
 
-@irdl_op_definition
+@just_as(random.RngBitGeneratorOp)
 class RngBitGeneratorOp(StableHloOp):
     """Random bits of a state, and the next state."""
 
     name = "stablehlo.rng_bit_generator"
-    SAME: ClassVar = random.RngBitGeneratorOp
     NAMES: ClassVar = {"rng_algorithm": "algorithm"}
-    initial_state = operand_def()
     rng_algorithm = prop_def(RngAlgorithmAttr)
     output_state = result_def()
     output = result_def()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -33,7 +32,7 @@ from xdsl.utils.exceptions import VerifyException
 from xla_dialect.attributes import CustomCallApiVersion, CustomCallApiVersionAttr
 from xla_dialect.ops import custom_calls as xla
 from xla_dialect.ops.collectives import FLAG
-from xla_dialect.stablehlo.op import StableHloOp, integers_of
+from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as
 from xla_dialect.types import as_array
 
 API_VERSIONS = tuple(CustomCallApiVersion)
@@ -46,13 +45,11 @@ TYPED = API_VERSIONS.index(CustomCallApiVersion.TYPED_FFI)
 LAYOUTS = ("operand_layouts", "result_layouts")
 
 
-@irdl_op_definition
+@just_as(xla.CustomCallOp)
 class CustomCallOp(StableHloOp):
     """The results of a function outside of the program."""
 
     name = "stablehlo.custom_call"
-    SAME: ClassVar = xla.CustomCallOp
-    inputs = var_operand_def()
     call_target_name = prop_def(SymbolNameConstraint())
     has_side_effect = opt_prop_def(FLAG)
     backend_config = opt_prop_def()
@@ -61,7 +58,6 @@ class CustomCallOp(StableHloOp):
     operand_layouts = opt_prop_def(ArrayAttr)
     result_layouts = opt_prop_def(ArrayAttr)
     output_operand_aliases = opt_prop_def(ArrayAttr)
-    outputs = var_result_def()
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$call_target_name `(` $inputs `)` attr-dict `:` functional-type(operands, results)"

@@ -12,7 +12,6 @@ from xdsl.irdl import (
     prop_def,
     result_def,
     traits_def,
-    var_operand_def,
 )
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
@@ -26,7 +25,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 
 from xla_dialect.ops import data_movement as xla
-from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.op import StableHloOp, just_as
 from xla_dialect.xdsl.directives import Integers, OperandsThenComma, SameType, parse_i64
 
 _INTEGERS = DenseArrayBase.constr(i64)
@@ -76,13 +75,11 @@ class MovementOp(StableHloOp):
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
 
-@irdl_op_definition
+@just_as(xla.ReshapeOp)
 class ReshapeOp(MovementOp):
     """The elements in row-major order, refilled into other sizes."""
 
     name = "stablehlo.reshape"
-    SAME: ClassVar = xla.ReshapeOp
-    operand = operand_def()
 
 
 @irdl_op_definition
@@ -111,14 +108,12 @@ class BroadcastInDimOp(MovementOp):
     )
 
 
-@irdl_op_definition
+@just_as(xla.TransposeOp)
 class TransposeOp(MovementOp):
     """Dimension i of the result is dimension `permutation[i]` of the operand."""
 
     name = "stablehlo.transpose"
-    SAME: ClassVar = xla.TransposeOp
     NAMES: ClassVar = {"permutation": "dimensions"}
-    operand = operand_def()
     permutation = prop_def(_INTEGERS)
     assembly_format = (
         "$operand `,` `dims` `=` custom<Integers>($permutation) attr-dict `:` "
@@ -126,13 +121,11 @@ class TransposeOp(MovementOp):
     )
 
 
-@irdl_op_definition
+@just_as(xla.ReverseOp)
 class ReverseOp(MovementOp):
     """The elements in reverse order along `dimensions`."""
 
     name = "stablehlo.reverse"
-    SAME: ClassVar = xla.ReverseOp
-    operand = operand_def()
     dimensions = prop_def(_INTEGERS)
     assembly_format = (
         "$operand `,` `dims` `=` custom<Integers>($dimensions) attr-dict `:` "
@@ -140,13 +133,11 @@ class ReverseOp(MovementOp):
     )
 
 
-@irdl_op_definition
+@just_as(xla.SliceOp)
 class SliceOp(MovementOp):
     """The elements whose indices are in ranges."""
 
     name = "stablehlo.slice"
-    SAME: ClassVar = xla.SliceOp
-    operand = operand_def()
     start_indices = prop_def(_INTEGERS)
     limit_indices = prop_def(_INTEGERS)
     strides = prop_def(_INTEGERS)
@@ -156,14 +147,11 @@ class SliceOp(MovementOp):
     )
 
 
-@irdl_op_definition
+@just_as(xla.PadOp)
 class PadOp(MovementOp):
     """Padding around the elements, and between them; negative padding removes."""
 
     name = "stablehlo.pad"
-    SAME: ClassVar = xla.PadOp
-    operand = operand_def()
-    padding_value = operand_def()
     edge_padding_low = prop_def(_INTEGERS)
     edge_padding_high = prop_def(_INTEGERS)
     interior_padding = prop_def(_INTEGERS)
@@ -175,13 +163,11 @@ class PadOp(MovementOp):
     )
 
 
-@irdl_op_definition
+@just_as(xla.ConcatenateOp)
 class ConcatenateOp(MovementOp):
     """The operands one after the other along a dimension."""
 
     name = "stablehlo.concatenate"
-    SAME: ClassVar = xla.ConcatenateOp
-    inputs = var_operand_def()
     dimension = prop_def(IntegerAttr.constr(i64))
     assembly_format = (
         "custom<OperandsThenComma>($inputs) `dim` `=` $dimension attr-dict `:` "
@@ -189,15 +175,12 @@ class ConcatenateOp(MovementOp):
     )
 
 
-@irdl_op_definition
+@just_as(xla.DynamicSliceOp)
 class DynamicSliceOp(MovementOp):
     """As many elements as `slice_sizes` says, from indices that operands say."""
 
     name = "stablehlo.dynamic_slice"
-    SAME: ClassVar = xla.DynamicSliceOp
     NAMES: ClassVar = {"slice_sizes": "dynamic_slice_sizes"}
-    operand = operand_def()
-    start_indices = var_operand_def()
     slice_sizes = prop_def(_INTEGERS)
     assembly_format = (
         "$operand `,` custom<OperandsThenComma>($start_indices) "
@@ -206,12 +189,8 @@ class DynamicSliceOp(MovementOp):
     )
 
 
-@irdl_op_definition
+@just_as(xla.DynamicUpdateSliceOp)
 class DynamicUpdateSliceOp(MovementOp):
     """The operand with an update in it, at indices that operands say."""
 
     name = "stablehlo.dynamic_update_slice"
-    SAME: ClassVar = xla.DynamicUpdateSliceOp
-    operand = operand_def()
-    update = operand_def()
-    start_indices = var_operand_def()

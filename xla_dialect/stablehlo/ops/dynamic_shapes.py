@@ -53,7 +53,7 @@ from xla_dialect.shapes.size_arithmetic import (
     compatible_sizes,
     is_unknown,
 )
-from xla_dialect.stablehlo.op import StableHloOp, integers_of
+from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as
 from xla_dialect.stablehlo.ops.creation import LiteralOp
 from xla_dialect.stablehlo.ops.data_movement import MovementOp
 from xla_dialect.types import (
@@ -77,27 +77,22 @@ _INTEGERS = DenseArrayBase.constr(i64)
 # Dynamic dimensions
 
 
-@irdl_op_definition
+@just_as(xla.GetDimensionSizeOp)
 class GetDimensionSizeOp(MovementOp):
     """The size of a dimension at run time."""
 
     name = "stablehlo.get_dimension_size"
-    SAME: ClassVar = xla.GetDimensionSizeOp
-    operand = operand_def()
     dimension = prop_def(IntegerAttr.constr(i64))
     assembly_format = (
         "$operand `,` `dim` `=` $dimension attr-dict `:` functional-type(operands, results)"
     )
 
 
-@irdl_op_definition
+@just_as(xla.SetDimensionSizeOp)
 class SetDimensionSizeOp(MovementOp):
     """The operand, of which only the first `size` elements along a dimension count."""
 
     name = "stablehlo.set_dimension_size"
-    SAME: ClassVar = xla.SetDimensionSizeOp
-    operand = operand_def()
-    size = operand_def()
     dimension = prop_def(IntegerAttr.constr(i64))
     assembly_format = (
         "$operand `,` $size `,` `dim` `=` $dimension attr-dict `:` "

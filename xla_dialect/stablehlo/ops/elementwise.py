@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, TensorType, i32
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
@@ -41,7 +41,7 @@ from xla_dialect.stablehlo.attributes import (
     ComparisonTypeAttr,
     ResultAccuracy,
 )
-from xla_dialect.stablehlo.op import StableHloOp, same_as
+from xla_dialect.stablehlo.op import StableHloOp, just_as, same_as
 from xla_dialect.types import (
     Array,
     ElementClass,
@@ -103,12 +103,11 @@ class BinaryOp(ElementwiseOp):
     rhs = operand_def()
 
 
-@irdl_op_definition
+@just_as(elementwise.AbsOp)
 class AbsOp(UnaryOp):
     """`|x|`; of a complex operand the real modulus. Unsigned integers have none."""
 
     name = "stablehlo.abs"
-    SAME: ClassVar = elementwise.AbsOp
 
     def xla_operand_types(
         self, types: Sequence[Attribute], regions: Sequence[Region]
@@ -165,15 +164,11 @@ SubtractOp = same_as(elementwise.SubtractOp, BinaryOp)
 XorOp = same_as(elementwise.XorOp, BinaryOp)
 
 
-@irdl_op_definition
+@just_as(elementwise.ClampOp)
 class ClampOp(ElementwiseOp):
     """`min(max(operand, min), max)`; the bounds may be scalars."""
 
     name = "stablehlo.clamp"
-    SAME: ClassVar = elementwise.ClampOp
-    min = operand_def()
-    operand = operand_def()
-    max = operand_def()
 
 
 @irdl_custom_directive
@@ -193,16 +188,11 @@ class SelectTypes(TypesDirective):
         return operands[:2] if is_one else None
 
 
-@irdl_op_definition
+@just_as(elementwise.SelectOp)
 class SelectOp(StableHloOp):
     """`on_true` where the predicate holds, else `on_false`."""
 
     name = "stablehlo.select"
-    SAME: ClassVar = elementwise.SelectOp
-    pred = operand_def()
-    on_true = operand_def()
-    on_false = operand_def()
-    result = result_def()
     traits = traits_def(Pure())
     custom_directives = (SelectTypes,)
     assembly_format = "operands attr-dict `:` custom<SelectTypes>(type(operands), type(results))"
@@ -229,31 +219,28 @@ class ComplexType(TypesDirective):
         return results if full is not None and list(operands) == full[0] else None
 
 
-@irdl_op_definition
+@just_as(elementwise.ComplexOp)
 class ComplexOp(BinaryOp):
     """The complex number with these real and imaginary parts."""
 
     name = "stablehlo.complex"
-    SAME: ClassVar = elementwise.ComplexOp
     custom_directives = (ComplexType,)
     assembly_format = "operands attr-dict `:` custom<ComplexType>(type(operands), type(results))"
 
 
-@irdl_op_definition
+@just_as(conversion.BitcastConvertOp)
 class BitcastConvertOp(UnaryOp):
     """The same bits in another element type."""
 
     name = "stablehlo.bitcast_convert"
-    SAME: ClassVar = conversion.BitcastConvertOp
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
 
-@irdl_op_definition
+@just_as(elementwise.CompareOp)
 class CompareOp(BinaryOp):
     """Whether the operands compare as `comparison_direction` says."""
 
     name = "stablehlo.compare"
-    SAME: ClassVar = elementwise.CompareOp
     comparison_direction = prop_def(ComparisonDirectionAttr)
     compare_type = opt_prop_def(ComparisonTypeAttr)
     assembly_format = (
@@ -319,12 +306,11 @@ class Format(CustomDirective):
 _FORMAT = re.compile("e([0-9]{1,9})m([0-9]{1,9})")
 
 
-@irdl_op_definition
+@just_as(conversion.ReducePrecisionOp)
 class ReducePrecisionOp(UnaryOp):
     """The nearest number of a format with fewer bits."""
 
     name = "stablehlo.reduce_precision"
-    SAME: ClassVar = conversion.ReducePrecisionOp
     exponent_bits = prop_def(IntegerAttr.constr(i32))
     mantissa_bits = prop_def(IntegerAttr.constr(i32))
     custom_directives = (Format, SameType)

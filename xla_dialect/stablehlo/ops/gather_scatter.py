@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i1, i64
 from xdsl.ir import Attribute, Region
@@ -17,32 +17,27 @@ from xdsl.irdl import (
     result_def,
     traits_def,
     var_operand_def,
-    var_result_def,
 )
 from xdsl.traits import Pure
 
 from xla_dialect.op import decode
 from xla_dialect.ops import gather_scatter as xla
 from xla_dialect.stablehlo.attributes import GatherNumbers, ScatterNumbers
-from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.op import StableHloOp, just_as
 from xla_dialect.stablehlo.ops.dynamic_shapes import ShapedOp, Shapes, rank_of, require_inferred
 from xla_dialect.stablehlo.ops.reduction import AccumulatingOp, accumulators_of
 
 _FLAG: Any = IntegerAttr.constr(i1)
 
 
-@irdl_op_definition
+@just_as(xla.GatherOp)
 class GatherOp(StableHloOp):
     """Windows of `slice_sizes` that start where indices say."""
 
     name = "stablehlo.gather"
-    SAME: ClassVar = xla.GatherOp
-    operand = operand_def()
-    start_indices = operand_def()
     dimension_numbers = prop_def(GatherNumbers)
     slice_sizes = prop_def(DenseArrayBase.constr(i64))
     indices_are_sorted = opt_prop_def(_FLAG)
-    result = result_def()
     traits = traits_def(Pure())
 
 
@@ -74,19 +69,17 @@ class DynamicGatherOp(ShapedOp):
         require_inferred(xla.GatherOp, operands[:2], numbers, declared)
 
 
-@irdl_op_definition
+@just_as(xla.ScatterOp)
 class ScatterOp(AccumulatingOp):
     """The inputs, with updates combined into windows that start where indices say."""
 
     name = "stablehlo.scatter"
-    SAME: ClassVar = xla.ScatterOp
     inputs = var_operand_def()
     scatter_indices = operand_def()
     updates = var_operand_def()
     scatter_dimension_numbers = prop_def(ScatterNumbers)
     indices_are_sorted = opt_prop_def(_FLAG)
     unique_indices = opt_prop_def(_FLAG)
-    outputs = var_result_def()
     update_computation = region_def()
     irdl_options = (SameVariadicOperandSize(),)
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, i1, i64
 from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
     opt_prop_def,
     prop_def,
     result_def,
@@ -18,22 +16,19 @@ from xdsl.traits import Pure
 from xla_dialect.ops import linear_algebra as xla
 from xla_dialect.ops import normalization
 from xla_dialect.stablehlo.attributes import StableHloFftTypeAttr, StableHloTransposeAttr
-from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.op import StableHloOp, just_as
 from xla_dialect.xdsl.directives import Integers, SameType
 
 _FLAG: Any = IntegerAttr.constr(i1)
 
 
-@irdl_op_definition
+@just_as(xla.FftOp)
 class FftOp(StableHloOp):
     """A discrete Fourier transform of the last dimensions."""
 
     name = "stablehlo.fft"
-    SAME: ClassVar = xla.FftOp
-    operand = operand_def()
     fft_type = prop_def(StableHloFftTypeAttr)
     fft_length = prop_def(DenseArrayBase.constr(i64))
-    result = result_def()
     traits = traits_def(Pure())
     custom_directives = (Integers,)
     assembly_format = (
@@ -42,15 +37,12 @@ class FftOp(StableHloOp):
     )
 
 
-@irdl_op_definition
+@just_as(xla.CholeskyOp)
 class CholeskyOp(StableHloOp):
     """The triangular factor of positive definite matrices."""
 
     name = "stablehlo.cholesky"
-    SAME: ClassVar = xla.CholeskyOp
-    a = operand_def()
     lower = opt_prop_def(_FLAG, default_value=BoolAttr.from_bool(False))
-    result = result_def()
     traits = traits_def(Pure())
     custom_directives = (SameType,)
     assembly_format = (
@@ -59,19 +51,15 @@ class CholeskyOp(StableHloOp):
     )
 
 
-@irdl_op_definition
+@just_as(xla.TriangularSolveOp)
 class TriangularSolveOp(StableHloOp):
     """Solves systems of linear equations with triangular matrices."""
 
     name = "stablehlo.triangular_solve"
-    SAME: ClassVar = xla.TriangularSolveOp
-    a = operand_def()
-    b = operand_def()
     left_side = prop_def(_FLAG)
     lower = prop_def(_FLAG)
     unit_diagonal = prop_def(_FLAG)
     transpose_a = prop_def(StableHloTransposeAttr)
-    result = result_def()
     traits = traits_def(Pure())
 
 
@@ -83,45 +71,28 @@ class BatchNormOp(StableHloOp):
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
+@just_as(normalization.BatchNormTrainingOp)
 class BatchNormTrainingOp(BatchNormOp):
     """Normalizes by mean and variance of the operand, which it returns too."""
 
     name = "stablehlo.batch_norm_training"
-    SAME: ClassVar = normalization.BatchNormTrainingOp
-    operand = operand_def()
-    scale = operand_def()
-    offset = operand_def()
     output = result_def()
     batch_mean = result_def()
     batch_var = result_def()
 
 
-@irdl_op_definition
+@just_as(normalization.BatchNormInferenceOp)
 class BatchNormInferenceOp(BatchNormOp):
     """Normalizes by a given mean and variance."""
 
     name = "stablehlo.batch_norm_inference"
-    SAME: ClassVar = normalization.BatchNormInferenceOp
-    operand = operand_def()
-    scale = operand_def()
-    offset = operand_def()
-    mean = operand_def()
-    variance = operand_def()
-    result = result_def()
 
 
-@irdl_op_definition
+@just_as(normalization.BatchNormGradOp)
 class BatchNormGradOp(BatchNormOp):
     """The gradients of operand, scale and offset."""
 
     name = "stablehlo.batch_norm_grad"
-    SAME: ClassVar = normalization.BatchNormGradOp
-    operand = operand_def()
-    scale = operand_def()
-    mean = operand_def()
-    variance = operand_def()
-    grad_output = operand_def()
     grad_operand = result_def()
     grad_scale = result_def()
     grad_offset = result_def()

@@ -6,8 +6,6 @@ their names (`StableHloParser`). Nothing is written in MHLO.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import (
     ArrayAttr,
     IntegerAttr,
@@ -23,7 +21,6 @@ from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
     ParsePropInAttrDict,
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -31,13 +28,12 @@ from xdsl.irdl import (
     result_def,
     traits_def,
     var_operand_def,
-    var_result_def,
 )
 from xdsl.traits import Pure
 
 from xla_dialect.attributes import FusionKind, FusionKindAttr
 from xla_dialect.ops import control_flow, data_movement, random, sorting, transfers
-from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.op import StableHloOp, just_as
 from xla_dialect.stablehlo.ops.data_movement import MovementOp
 from xla_dialect.xdsl.directives import SameType
 
@@ -49,15 +45,12 @@ class MhloFusionKindAttr(EnumAttribute[FusionKind], SpacedOpaqueSyntaxAttribute)
     name = "mhlo.fusion_kind"
 
 
-@irdl_op_definition
+@just_as(data_movement.CopyOp)
 class CopyOp(StableHloOp):
     """The operand, possibly in another layout or memory space."""
 
     name = "mhlo.copy"
-    SAME: ClassVar = data_movement.CopyOp
-    operand = operand_def()
     cross_program_prefetch_index = opt_prop_def(IntegerAttr.constr(i32))
-    result = result_def()
     traits = traits_def(Pure())
     irdl_options = (ParsePropInAttrDict(),)
     custom_directives = (SameType,)
@@ -68,7 +61,7 @@ class CopyOp(StableHloOp):
         return {}
 
 
-@irdl_op_definition
+@just_as(data_movement.BitcastOp)
 class BitcastOp(MovementOp):
     """
     The bytes of the operand, read as another type.
@@ -77,26 +70,20 @@ class BitcastOp(MovementOp):
     """
 
     name = "mhlo.bitcast"
-    SAME: ClassVar = data_movement.BitcastOp
-    operand = operand_def()
 
 
-@irdl_op_definition
+@just_as(transfers.AddDependencyOp)
 class AddDependencyOp(MovementOp):
     """The operand, not before a token."""
 
     name = "mhlo.add_dependency"
-    SAME: ClassVar = transfers.AddDependencyOp
-    operand = operand_def()
-    token = operand_def()
 
 
-@irdl_op_definition
+@just_as(sorting.TopkOp)
 class TopKOp(StableHloOp):
     """The k largest or smallest elements along the last dimension, and their indices."""
 
     name = "mhlo.topk"
-    SAME: ClassVar = sorting.TopkOp
     operand = operand_def()
     k = prop_def(IntegerAttr.constr(i64))
     largest = opt_prop_def(IntegerAttr.constr(i1))
@@ -109,16 +96,14 @@ class TopKOp(StableHloOp):
     )
 
 
-@irdl_op_definition
+@just_as(control_flow.FusionOp)
 class FusionOp(StableHloOp):
     """The results of a computation that is compiled as a whole."""
 
     name = "mhlo.fusion"
-    SAME: ClassVar = control_flow.FusionOp
     inputs = var_operand_def()
     fusion_kind = opt_prop_def(MhloFusionKindAttr)
     output_operand_aliases = opt_prop_def(ArrayAttr)
-    outputs = var_result_def()
     fused_computation = region_def()
 
     def xla_properties(self) -> dict[str, Attribute]:
@@ -127,24 +112,19 @@ class FusionOp(StableHloOp):
         return {} if kind is None else {"kind": FusionKindAttr(kind.data)}
 
 
-@irdl_op_definition
+@just_as(random.StochasticConvertOp)
 class StochasticConvertOp(StableHloOp):
     """The operand in another element type, rounded by random bits."""
 
     name = "mhlo.stochastic_convert"
-    SAME: ClassVar = random.StochasticConvertOp
-    operand = operand_def()
-    random = operand_def()
-    result = result_def()
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
+@just_as(random.RngGetAndUpdateStateOp)
 class RngGetAndUpdateStateOp(StableHloOp):
     """The state of the random numbers of a device, which goes on by `delta`."""
 
     name = "mhlo.xla.rng_get_and_update_state"
-    SAME: ClassVar = random.RngGetAndUpdateStateOp
     delta = prop_def(IntegerAttr.constr(i64))
     result = result_def(TensorType(IntegerType(64, Signedness.UNSIGNED), (2,)))
     irdl_options = (ParsePropInAttrDict(),)

@@ -9,15 +9,11 @@ from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, Tens
 from xdsl.ir import Attribute, Block, Region
 from xdsl.irdl import (
     SameVariadicOperandSize,
-    irdl_op_definition,
-    operand_def,
     opt_prop_def,
     prop_def,
     region_def,
-    result_def,
     traits_def,
     var_operand_def,
-    var_result_def,
 )
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
@@ -29,7 +25,7 @@ from xla_dialect.ops import reduction as xla
 from xla_dialect.shapes.window import Window, WindowAttr
 from xla_dialect.spelling import SpellingError
 from xla_dialect.stablehlo.attributes import Inexpressible
-from xla_dialect.stablehlo.op import StableHloOp, integers_of, rows_of
+from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as, rows_of
 from xla_dialect.stablehlo.ops import elementwise
 from xla_dialect.stablehlo.ops.control_flow import ReturnOp
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array_like, as_array
@@ -152,15 +148,12 @@ class AccumulatingOp(StableHloOp):
         return list(map(promoted_type, types, accumulators)) if accumulators else types
 
 
-@irdl_op_definition
+@just_as(xla.MapOp)
 class MapOp(StableHloOp):
     """Applies a computation to the elements in one place."""
 
     name = "stablehlo.map"
-    SAME: ClassVar = xla.MapOp
-    inputs = var_operand_def()
     dimensions = prop_def(DenseArrayBase.constr(i64))
-    result = result_def()
     computation = region_def()
     traits = traits_def(RecursiveMemoryEffect())
 
@@ -183,7 +176,7 @@ _APPLIED = (
 """The operations that a reduction names where its computation is nothing else."""
 
 
-@irdl_op_definition
+@just_as(xla.ReduceOp)
 class ReduceOp(AccumulatingOp):
     """
     Folds `dimensions` of all inputs at once. It is written as one of
@@ -194,11 +187,9 @@ class ReduceOp(AccumulatingOp):
     """
 
     name = "stablehlo.reduce"
-    SAME: ClassVar = xla.ReduceOp
     inputs = var_operand_def()
     init_values = var_operand_def()
     dimensions = prop_def(DenseArrayBase.constr(i64))
-    outputs = var_result_def()
     body = region_def()
     irdl_options = (SameVariadicOperandSize(),)
 
@@ -351,39 +342,28 @@ class WindowReductionOp(AccumulatingOp, WindowedOp):
         return {**cls.lists_of(window), "window_dimensions": sizes}
 
 
-@irdl_op_definition
+@just_as(xla.ReduceWindowOp)
 class ReduceWindowOp(WindowReductionOp):
     """Folds the elements of each placement of a window."""
 
     name = "stablehlo.reduce_window"
-    SAME: ClassVar = xla.ReduceWindowOp
     LISTS: ClassVar = {
         "stride": "window_strides",
         "base_dilation": "base_dilations",
         "window_dilation": "window_dilations",
     }
-    inputs = var_operand_def()
-    init_values = var_operand_def()
     base_dilations = opt_prop_def(DenseArrayBase.constr(i64))
     window_dilations = opt_prop_def(DenseArrayBase.constr(i64))
-    outputs = var_result_def()
     body = region_def()
     irdl_options = (SameVariadicOperandSize(),)
 
 
-@irdl_op_definition
+@just_as(xla.SelectAndScatterOp)
 class SelectAndScatterOp(WindowReductionOp):
     """Scatters `source` to the selected element of each placement of a window."""
 
     name = "stablehlo.select_and_scatter"
-    SAME: ClassVar = xla.SelectAndScatterOp
     LISTS: ClassVar = {"stride": "window_strides"}
-    operand = operand_def()
-    source = operand_def()
-    init_value = operand_def()
-    result = result_def()
-    select = region_def()
-    scatter = region_def()
 
     def accumulators(self, region: Region) -> Sequence[Attribute]:
         """All operands have the type of the accumulator of `scatter`."""

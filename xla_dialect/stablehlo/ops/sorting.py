@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Self
 
 from xdsl.dialects.builtin import IntegerAttr, i1, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -15,7 +14,6 @@ from xdsl.irdl import (
     result_def,
     traits_def,
     var_operand_def,
-    var_result_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -23,22 +21,20 @@ from xdsl.traits import Pure, RecursiveMemoryEffect
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import sorting as xla
-from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.op import StableHloOp, just_as
 from xla_dialect.types import as_array
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.directives import parse_i64
 
 
-@irdl_op_definition
+@just_as(xla.SortOp)
 class SortOp(StableHloOp):
     """Sorts the lines along a dimension of all inputs at once; -1 is the last dimension."""
 
     name = "stablehlo.sort"
-    SAME: ClassVar = xla.SortOp
     inputs = var_operand_def()
     dimension = opt_prop_def(IntegerAttr.constr(i64))
     is_stable = opt_prop_def(IntegerAttr.constr(i1))
-    outputs = var_result_def()
     comparator = region_def()
     traits = traits_def(RecursiveMemoryEffect())
 
@@ -54,12 +50,11 @@ class SortOp(StableHloOp):
         return {**super().xla_properties(), "dimension": counted}
 
 
-@irdl_op_definition
+@just_as(xla.TopkOp)
 class TopKOp(StableHloOp):
     """The `k` largest elements of each line, and where they stand; `chlo.top_k(%0, k = 2) : ...`"""
 
     name = "chlo.top_k"
-    SAME: ClassVar = xla.TopkOp
     operand = operand_def()
     k = prop_def(IntegerAttr.constr(i64))
     values = result_def()

@@ -33,7 +33,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import transfers as xla
 from xla_dialect.ops.collectives import FLAG
 from xla_dialect.stablehlo.attributes import ChannelHandleAttr
-from xla_dialect.stablehlo.op import StableHloOp, integers_of
+from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as
 from xla_dialect.stablehlo.ops.collectives import DEVICE_TO_DEVICE
 from xla_dialect.stablehlo.ops.reduction import pairs_of
 from xla_dialect.types import TokenType, array, flatten, is_array, spell
@@ -93,13 +93,11 @@ class FeedOp(StableHloOp):
         return {name: value for name, value in op.properties.items() if name in own}
 
 
-@irdl_op_definition
+@just_as(xla.InfeedOp)
 class InfeedOp(FeedOp):
     """The parts of the next item of the infeed, and a token."""
 
     name = "stablehlo.infeed"
-    SAME: ClassVar = xla.InfeedOp
-    token = operand_def()
     infeed_config = opt_prop_def(StringAttr)
     layout = opt_prop_def(ArrayAttr)
     outputs = var_result_def()
@@ -141,16 +139,14 @@ def _minor_to_major(type_: Attribute) -> Attribute:
     return ArrayAttr([IntegerAttr(d, i64) for d in order])
 
 
-@irdl_op_definition
+@just_as(xla.OutfeedOp)
 class OutfeedOp(FeedOp):
     """Writes an item to the outfeed."""
 
     name = "stablehlo.outfeed"
-    SAME: ClassVar = xla.OutfeedOp
     inputs = var_operand_def()
     token = operand_def()
     outfeed_config = opt_prop_def(StringAttr)
-    result = result_def()
 
 
 class TransferOp(StableHloOp):
