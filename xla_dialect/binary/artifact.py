@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -37,7 +37,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 
 from xla_dialect.binary.bytecode import MAGIC
-from xla_dialect.binary.cursor import Cursor, Writer
+from xla_dialect.binary.cursor import Writer
 from xla_dialect.binary.encodings import (
     BUILTIN_ATTRIBUTES,
     BUILTIN_TYPES,
@@ -104,20 +104,31 @@ def write_artifact(module: ModuleOp, context: Context, version: Version) -> byte
     return _File(context, version).write(module)
 
 
+_Key = TypeVar("_Key")
+
+
+class _Numbers(dict[_Key, int]):
+    """The numbers of things, given in the order in which they are asked for."""
+
+    def __missing__(self, key: _Key) -> int:
+        self[key] = number = len(self)
+        return number
+
+
 class _File:
     """The tables of a file."""
 
     def __init__(self, context: Context, version: Version):
         self.version = version
         self.operations = Operations(context)
-        self.strings: dict[bytes, int] = {}
-        self.dialects: dict[str, int] = {}
-        self.names: dict[str, int] = {}
+        self.strings = _Numbers[bytes]()
+        self.dialects = _Numbers[str]()
+        self.names = _Numbers[str]()
         self.attributes: dict[object, int] = {}
         self.types: dict[object, int] = {}
-        self.entries: dict[bool, list[tuple[str, bool, bytes]]] = {False: [], True: []}
-        """Attributes, and types: dialect, whether it is encoded by it, and bytes."""
-        self.properties: dict[bytes, int] = {}
+        self.entries: dict[bool, list[tuple[int, bool, bytes]]] = {False: [], True: []}
+        """Attributes, and types: number of the dialect, whether it is encoded by it, and bytes."""
+        self.properties = _Numbers[bytes]()
 
     def write(self, module: ModuleOp) -> bytes:
         """The bytes of a module."""
@@ -135,51 +146,48 @@ class _File:
         file.section(8, self.property_section())
         return bytes(file.data)
 
-    def string(self, text: bytes) -> int:
-        return self.strings.setdefault(text, len(self.strings))
-
-    def dialect(self, name: str) -> int:
-        return self.dialects.setdefault(name, len(self.dialects))
-
-    def name(self, name: str) -> int:
-        return self.names.setdefault(name, len(self.names))
-
     def number(
-        self, key: object, is_type: bool, dialect: str, write: Callable[[_Entry], None], mode: str
+        self,
+        key: object,
+        is_type: bool,
+        dialect: str,
+        write: Callable[[_Entry], None],
+        mode: str,
+        is_encoded: bool = True,
     ) -> int:
         """The number of an attribute or type, which is written when it is met first."""
         table, entries = (self.types if is_type else self.attributes), self.entries[is_type]
         if key not in table:
             table[key] = number = len(entries)
-            entries.append((dialect, True, b""))
+            prefix = self.dialects[dialect], is_encoded
+            entries.append((*prefix, b""))
             entry = _Entry(self, mode)
             write(entry)
-            entries[number] = (dialect, True, bytes(entry.data))
+            entries[number] = (*prefix, bytes(entry.data))
         return table[key]
 
-    def text(self, value: Attribute, is_type: bool) -> int:
-        """The number of what stands as text."""
-        number = self.number((value, "text"), is_type, value.name.split(".")[0], _nothing, "")
-        dialect, *_ = self.entries[is_type][number]
-        self.entries[is_type][number] = (dialect, False, str(value).encode() + b"\0")
-        return number
+    def text(self, value: Attribute) -> int:
+        """The number of an attribute that stands as text."""
+
+        def write(entry: _Entry) -> None:
+            entry.data += str(value).encode() + b"\0"
+
+        dialect = value.name.split(".")[0]
+        return self.number((value, "text"), False, dialect, write, "", is_encoded=False)
 
     def dialect_section(self) -> bytes:
-        by_dialect = [(self.dialect(name.split(".")[0]), name) for name in self.names]
-        for kind in (False, True):
-            for dialect, *_ in self.entries[kind]:
-                self.dialect(dialect)
+        by_dialect = [(self.dialects[name.split(".")[0]], name) for name in self.names]
         writer = Writer()
         writer.varint(len(self.dialects))
         for name in self.dialects:
-            writer.varint(self.string(name.encode()) << 1)
+            writer.varint(self.strings[name.encode()] << 1)
         writer.varint(len(by_dialect))
         for dialect, group in groupby(by_dialect, lambda each: each[0]):
             listed = [name for _, name in group]
             writer.varint(dialect)
             writer.varint(len(listed))
             for name in listed:
-                writer.varint(self.string(name.split(".", 1)[1].encode()) << 1 | 1)
+                writer.varint(self.strings[name.split(".", 1)[1].encode()] << 1 | 1)
         return bytes(writer.data)
 
     def offset_section(self) -> bytes:
@@ -189,7 +197,7 @@ class _File:
         for kind in (False, True):
             for dialect, group in groupby(self.entries[kind], lambda each: each[0]):
                 listed = list(group)
-                writer.varint(self.dialect(dialect))
+                writer.varint(dialect)
                 writer.varint(len(listed))
                 for _, is_encoded, data in listed:
                     writer.varint(len(data) << 1 | is_encoded)
@@ -211,10 +219,6 @@ class _File:
         return bytes(writer.data)
 
 
-def _nothing(_: EntryWriter) -> None:
-    pass
-
-
 class _Entry(EntryWriter):
     """Writes an attribute, a type or an operation; what it refers to is VHLO's, or builtin."""
 
@@ -231,16 +235,20 @@ class _Entry(EntryWriter):
         is_vhlo = self.mode == "vhlo"
         code = _vhlo_code(value) if is_vhlo else builtin_code(value)
         if code is None and "." in value.name:
-            return self.file.text(value, is_type=False)
+            return self.file.text(value)
         return self.encoded(value, False, code, _ENCODINGS[self.mode][0])
 
     def type(self, value: Attribute) -> None:
+        self.varint(self.type_number(value))
+
+    def type_number(self, value: Attribute) -> int:
+        """The number of a type."""
         codes = _VHLO_TYPE_CODES if self.mode == "vhlo" else _BUILTIN_TYPE_CODES
         code = codes.get(value, codes.get(type(value)))
         bounds = value.encoding if type(value) is TensorType else None
         if bounds is not None and not isinstance(bounds, NoneAttr):
             code = 21 if self.mode == "vhlo" else 14
-        self.varint(self.encoded(value, True, code, _ENCODINGS[self.mode][1]))
+        return self.encoded(value, True, code, _ENCODINGS[self.mode][1])
 
     def encoded(
         self, value: Attribute, is_type: bool, code: int | None, table: Mapping[int, Encoding]
@@ -256,7 +264,7 @@ class _Entry(EntryWriter):
         return self.file.number((self.mode, value), is_type, self.mode, write, self.mode)
 
     def raw_string(self, value: bytes) -> None:
-        self.varint(self.file.string(value))
+        self.varint(self.file.strings[value])
 
 
 _ENCODINGS = {
@@ -343,12 +351,6 @@ class _Code(_Entry):
         for op in ops:
             self.operation(op, free)
 
-    def type_number(self, type_: Attribute) -> int:
-        """The number of a type of VHLO."""
-        entry = _Entry(self.file, "vhlo")
-        entry.type(type_)
-        return Cursor(bytes(entry.data), "").varint()
-
     def location(self, location: Attribute) -> None:
         """Writes the number of a location."""
         _Entry.varint(self, _Entry(self.file, "builtin").number(location))
@@ -365,13 +367,13 @@ class _Code(_Entry):
             | 4 * bool(op.operands)
             | 16 * bool(op.regions)
         )
-        self.varint(self.file.name(name))
+        self.varint(self.file.names[name])
         self.data.append(mask)
         self.location(op.location)
         if rest:
             self.varint(self.dictionary(rest, mode))
         if values is not None:
-            self.varint(self.file.properties.setdefault(values, len(self.file.properties)))
+            self.varint(self.file.properties[values])
         if op.results:
             self.varint(len(op.results))
             for result in op.results:

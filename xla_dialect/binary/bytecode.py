@@ -91,12 +91,6 @@ class _Entry:
     """How many attributes it stands for, with all that it refers to."""
 
 
-@dataclass
-class _OperationName:
-    name: str
-    is_registered: bool
-
-
 @deep_recursion()
 def read_bytecode(data: bytes, context: Context, file_name: str = "<input>") -> ModuleOp:
     """
@@ -124,7 +118,8 @@ class _Tables:
         self.version = self.read_head()
         self.strings = self.read_strings(self.section(_STRINGS))
         self.dialects: list[str] = []
-        self.names: list[_OperationName] = []
+        self.names: list[tuple[str, bool]] = []
+        """Names of operations, and whether their dialects have them."""
         self.read_dialects(self.section(_DIALECTS))
         self.attributes: list[_Entry] = []
         self.types: list[_Entry] = []
@@ -189,9 +184,7 @@ class _Tables:
     def read_dialects(self, section: Cursor) -> None:
         """Reads the names of dialects and of operations."""
         for _ in range(section.count()):
-            number, has_version = section.varint(), False
-            if self.version >= 1:
-                number, has_version = number >> 1, bool(number & 1)
+            number, has_version = self.flagged(section, 1, otherwise=False)
             self.dialects.append(self.name(number, section))
             if has_version:
                 read_section(section)
@@ -200,11 +193,12 @@ class _Tables:
         while not section.is_done:
             dialect = self.dialect(section)
             for _ in range(section.count()):
-                number, is_registered = section.varint(), True
-                if self.version >= 5:
-                    number, is_registered = number >> 1, bool(number & 1)
-                name = f"{dialect}.{self.name(number, section)}"
-                self.names.append(_OperationName(name, is_registered))
+                number, is_registered = self.flagged(section, 5, otherwise=True)
+                self.names.append((f"{dialect}.{self.name(number, section)}", is_registered))
+
+    def flagged(self, cursor: Cursor, since: int, *, otherwise: bool) -> tuple[int, bool]:
+        """An integer, with a flag in its lowest bit from a version on."""
+        return cursor.flagged() if self.version >= since else (cursor.varint(), otherwise)
 
     def dialect(self, cursor: Cursor) -> str:
         """The dialect whose number stands here."""
@@ -405,10 +399,8 @@ class _Code:
 
     def argument(self, cursor: _TableCursor, block: Block) -> None:
         """Adds an argument to a block."""
-        start, has_location = cursor.offset, True
-        number = cursor.varint()
-        if self.tables.version >= 4:
-            number, has_location = number >> 1, bool(number & 1)
+        start = cursor.offset
+        number, has_location = self.tables.flagged(cursor, 4, otherwise=True)
         cursor.parts = 1
         argument = block.insert_arg(cursor.entry(self.tables.types, number, start), len(block.args))
         if has_location:
@@ -437,26 +429,26 @@ class _Code:
             cursor.fail(
                 f"there is no name {number} of an operation, but {len(names)} in all", start
             )
-        name = names[number]
+        name, is_registered = names[number]
         mask = cursor.byte()
         location = self.location(cursor)
         cursor.parts = 1
         attributes = self.dictionary(cursor) if mask & 1 else {}
-        properties = self.properties(cursor, name) if mask & 64 else {}
+        properties = self.properties(cursor, name, is_registered) if mask & 64 else {}
         types = cursor.list(cursor.type) if mask & 2 else []
         operands = cursor.list(lambda: self.operand(cursor)) if mask & 4 else []
         if mask & 8 and cursor.count():
-            cursor.fail(f"{name.name} has successors, which are not read", start)
+            cursor.fail(f"{name} has successors, which are not read", start)
         if mask & 32:
             skip_use_orders(cursor, len(types))
-        if name.name == _CAST and [operand.type for operand in operands] == types:
+        if name == _CAST and [operand.type for operand in operands] == types:
             # Between the types of VHLO and those of other dialects, which are the same here.
             return self.define(operands, next_)
         regions = self.regions(cursor, free) if mask & 16 else []
         try:
-            op = self.make(name.name, operands, types, properties, attributes, regions)
+            op = self.make(name, operands, types, properties, attributes, regions)
         except (IllegalOperation, VerifyException, ParseError) as error:
-            cursor.fail(f"{name.name}: {error}", start)
+            cursor.fail(f"{name}: {error}", start)
         op.location = location
         block.add_op(op)
         return self.define(op.results, next_)
@@ -477,7 +469,9 @@ class _Code:
             cursor.fail(f"{found} is no dictionary", start)
         return dict(found.data)
 
-    def properties(self, cursor: _TableCursor, name: _OperationName) -> dict[str, Attribute]:
+    def properties(
+        self, cursor: _TableCursor, name: str, is_registered: bool
+    ) -> dict[str, Attribute]:
         """The properties whose number stands here."""
         start = cursor.offset
         number = cursor.varint()
@@ -485,17 +479,17 @@ class _Code:
             cursor.fail(f"there are no properties {number}", start)
         part = self.tables.properties[number]
         values = _TableCursor(self.tables, part.offset, part.end)
-        if not name.is_registered:
+        if not is_registered:
             return self.dictionary(values)
         count = 0
         while not values.is_done:
             values.varint()
             count += 1
         values.offset = part.offset
-        operation = self.make.class_of(name.name)
-        listed = [each for each in properties_of(name.name, operation) if len(each) == count]
+        operation = self.make.class_of(name)
+        listed = [each for each in properties_of(name, operation) if len(each) == count]
         if not listed:
-            cursor.fail(f"{name.name} with {count} properties is not known", start)
+            cursor.fail(f"{name} with {count} properties is not known", start)
         found: dict[str, Attribute] = {}
         for each, is_optional in listed[0]:
             value = values.optional_attribute() if is_optional else values.attribute()

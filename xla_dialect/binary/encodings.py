@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NoReturn, TypeVar, cast
+from typing import Any, Generic, NoReturn, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -192,7 +192,7 @@ def width_of(type_: Attribute) -> int | None:
 
 @dataclass(frozen=True)
 class Field(Generic[_Value]):
-    """One part of an attribute or type."""
+    """One part of an attribute or type, or all of it."""
 
     read: Callable[[EntryCursor], _Value]
     write: Callable[[EntryWriter, _Value], None]
@@ -240,12 +240,8 @@ DOUBLE = Field(EntryCursor.double, EntryWriter.double)
 ATTRIBUTES, TYPES, SIGNEDS = list_of(ATTRIBUTE), list_of(TYPE), list_of(SIGNED)
 
 
-@dataclass(frozen=True)
-class Encoding:
-    """How what follows the code of an attribute or type is read and written."""
-
-    read: Callable[[EntryCursor], Attribute]
-    write: Callable[[EntryWriter, Any], None]
+Encoding: TypeAlias = Field[Any]
+"""How what follows the code of an attribute or type is read and written."""
 
 
 def encoding(
@@ -463,7 +459,7 @@ BUILTIN_ATTRIBUTES: Mapping[int, Encoding] = {
     3: only_read(_typed_text, RAW_STRING, TYPE),
     4: encoding(_symbol, lambda value: [value.root_reference], TEXT_ATTRIBUTE),
     5: encoding(_symbol, _symbol_parts, TEXT_ATTRIBUTE, list_of(attribute_of(SymbolRefAttr))),
-    6: Encoding(TYPE.read, TYPE.write),
+    6: TYPE,
     7: constant(UnitAttr()),
     8: Encoding(read_integer, write_integer),
     9: Encoding(read_float, write_float),
