@@ -30,7 +30,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "xla_dialect.mlir_text",
         "xla_dialect.shapes",
         "xla_dialect.shardy",
-        "xla_dialect.syntax",
     ),
     ("xla_dialect.types",),
     (

@@ -52,7 +52,6 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect import syntax
 from xla_dialect.attributes import SpelledAttribute
 from xla_dialect.constraints import ArrayOf, Structure, results_follow, with_elements
 from xla_dialect.dimensions import (
@@ -85,6 +84,7 @@ from xla_dialect.types import (
 )
 from xla_dialect.violations import Violation
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.directives import parse_operation, print_operation
 
 PropertyValue: TypeAlias = Attribute | Enum | Sequence[int] | str | bool | int | float | None
 """What a constructor takes for a property; see `encode`."""
@@ -599,13 +599,13 @@ class XlaOp(IRDLOperation):
             raise undeclared(self, inferred)
 
     def print(self, printer: Printer) -> None:
-        """Prints the one syntax of the dialect, see `xla_dialect.syntax`."""
-        syntax.print_operation(self, printer)
+        """Prints the one syntax of the dialect, see `xla_dialect.xdsl.directives`."""
+        print_operation(self, printer)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        """Parses the one syntax of the dialect, see `xla_dialect.syntax`."""
-        parts = syntax.parse_operation(cls.get_irdl_definition(), cls.contract().enums, parser)
+        """Parses the one syntax of the dialect, see `xla_dialect.xdsl.directives`."""
+        parts = parse_operation(cls.get_irdl_definition(), cls.contract().enums, parser)
         return create(
             cls,
             operands=parts.operands,

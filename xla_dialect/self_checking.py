@@ -51,10 +51,10 @@ from xdsl.printer import Printer
 
 from xla_dialect.constraints import with_elements
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.syntax import Parts, parse_signature, print_signature
 from xla_dialect.types import ElementClass, all_compatible, compatible, is_array, spell, spell_all
 from xla_dialect.violations import Violation, require
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.directives import Parts, parse_signature, print_signature
 from xla_dialect.xdsl.text import parse_literal, print_literal
 
 _LITERALS = (DenseIntOrFPElementsAttr, DenseResourceAttr)

@@ -45,7 +45,7 @@ func.func @computation(%x: tensor<2xf32>, %i: tensor<f32>) -> tensor<f32> {
 // -----
 
 func.func @large(%x: tensor<f32>) {
-  // expected-error @+1 {{integer does not fit 64 bits}}
+  // expected-error @+1 {{integer does not fit into 64 bits}}
   %y = xla.broadcast %x {dimensions = [99999999999999999999]} : (tensor<f32>) -> tensor<2xf32>
   func.return
 }

@@ -20,7 +20,6 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, Pure
 
-from xla_dialect import syntax
 from xla_dialect.constraints import declared_array, with_elements
 from xla_dialect.dimensions import RESULT, Factor, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
@@ -28,6 +27,7 @@ from xla_dialect.types import ElementClass, element_class, is_array
 from xla_dialect.violations import Violation, require
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.dense_literals import is_elided
+from xla_dialect.xdsl.directives import parse_attributes, print_attributes
 from xla_dialect.xdsl.text import parse_literal, print_literal
 
 
@@ -77,14 +77,14 @@ class ConstantOp(XlaOp):
         """Prints `xla.constant dense<...> : type`; the type is that of the literal."""
         printer.print_string(" ")
         print_literal(self.value, printer)
-        syntax.print_attributes(self, printer)
+        print_attributes(self, printer)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         """Parses what `print` prints."""
         position = parser.pos
         value = parse_literal(parser)
-        attributes = syntax.parse_attributes(parser)
+        attributes = parse_attributes(parser)
         try:
             types: Sequence[Attribute] = [literal_type(value)]
         except Violation as violation:
