@@ -1,4 +1,4 @@
-"""The properties beyond numbers: enumerations, and attributes that are written as in HLO text."""
+"""The properties of operations: numbers, enumerations, and attributes that HLO text spells."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from abc import abstractmethod
 from typing import ClassVar, TypeVar
 
+from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, i1, i64
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import Data, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -14,6 +15,12 @@ from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
 from xla_dialect.spelling import SpellingError
+
+INTEGER = IntegerAttr.constr(type=i64)
+INTEGERS = DenseArrayBase.constr(i64)
+NO_INTEGERS = DenseArrayBase.from_list(i64, ())
+FLAG = IntegerAttr.constr(type=i1)
+FALSE, TRUE = map(BoolAttr.from_bool, (False, True))
 
 _Content = TypeVar("_Content", covariant=True)
 

@@ -46,10 +46,12 @@ from xdsl.irdl import (
     RangeLengthConstraint,
     RangeOf,
     VariadicDef,
+    result_def,
+    traits_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import IsTerminator, NoTerminator
+from xdsl.traits import IsTerminator, NoTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.attributes import SpelledAttribute
@@ -614,6 +616,13 @@ class XlaOp(IRDLOperation):
             attributes=parts.attributes,
             regions=parts.regions,
         )
+
+
+class PureOp(XlaOp):
+    """An operation without effects that has one result."""
+
+    result = result_def()
+    traits = traits_def(Pure())
 
 
 def undeclared(op: XlaOp, inferred: Types) -> VerifyException:

@@ -120,6 +120,8 @@ _BY_CLASS = {type(e.type): e for e in ELEMENT_TYPES if e.element_class == Elemen
 
 PRED: Attribute = BY_NAME["pred"].type
 S32: Attribute = BY_NAME["s32"].type
+U32: Attribute = BY_NAME["u32"].type
+U64: Attribute = BY_NAME["u64"].type
 
 
 @irdl_attr_definition

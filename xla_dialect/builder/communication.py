@@ -36,7 +36,6 @@ from xla_dialect.ops.collectives import (
 from xla_dialect.ops.data_movement import ReshapeOp, TransposeOp
 from xla_dialect.ops.transfers import (
     TOKEN,
-    U32,
     AfterAllOp,
     InfeedOp,
     OutfeedOp,
@@ -47,7 +46,7 @@ from xla_dialect.ops.transfers import (
 )
 from xla_dialect.ops.tuples import TupleOp
 from xla_dialect.shapes import size_arithmetic as shapes
-from xla_dialect.types import PRED, array, flatten, is_array, tuple_elements
+from xla_dialect.types import PRED, U32, array, flatten, is_array, tuple_elements
 
 Context: TypeAlias = Sequence[XlaValue]
 """What a start gives: operands, results, and what the implementation adds."""

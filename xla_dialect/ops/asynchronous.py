@@ -26,6 +26,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from xla_dialect.attributes import INTEGER
 from xla_dialect.constraints import flat_results, signature, with_elements
 from xla_dialect.devices.replica_groups import (
     ReplicaGroups,
@@ -34,7 +35,6 @@ from xla_dialect.devices.replica_groups import (
 )
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.collectives import (
-    INTEGER,
     AllGatherOp,
     AllReduceOp,
     CollectiveOp,
@@ -45,8 +45,8 @@ from xla_dialect.ops.collectives import (
 from xla_dialect.ops.control_flow import CallOp, ConditionalOp, OptBarrierOp, WhileOp
 from xla_dialect.ops.tuples import GetTupleElementOp
 from xla_dialect.types import (
-    BY_NAME,
     S32,
+    U32,
     ElementClass,
     all_compatible,
     array,
@@ -107,8 +107,6 @@ def as_tuple(types: Sequence[Attribute]) -> Attribute:
     return TupleType(cast("tuple[TypeAttribute, ...]", tuple(types)))
 
 
-U32: Attribute = BY_NAME["u32"].type
-
 _HANDS_ON = (CallOp, ConditionalOp, GetTupleElementOp, OptBarrierOp, WhileOp)
 """Operations that forward a context to its done, for example in a pipelined loop."""
 
@@ -168,7 +166,15 @@ def verify_start(
 _NOTHING_OPEN = "binds operands, but no async_start or async_update before it has left any open"
 
 
-class DoneOp(XlaOp):
+class HalfOp(XlaOp):
+    """The beginning of an operation, whose result is a context, or what goes on with that."""
+
+    UNRELATED: ClassVar[str | None] = "the other half has the values"
+
+    outputs = var_result_def()
+
+
+class DoneOp(HalfOp):
     """
     Waits for what a start began, and returns its results.
 
@@ -178,10 +184,7 @@ class DoneOp(XlaOp):
     STARTS: ClassVar[tuple[type[XlaOp], ...]]
     """The operations whose context it takes."""
 
-    UNRELATED: ClassVar[str | None] = "the other half has the values"
-
     context = var_operand_def()
-    outputs = var_result_def()
 
     @staticmethod
     def infer(context: tuple[Attribute, ...], *, declared: Types) -> Types:
@@ -194,7 +197,7 @@ class DoneOp(XlaOp):
 
 
 @irdl_op_definition
-class AsyncStartOp(XlaOp):
+class AsyncStartOp(HalfOp):
     """
     Begins to run the computation `calls` on the operands, beside what follows.
 
@@ -207,10 +210,8 @@ class AsyncStartOp(XlaOp):
     """
 
     name = "xla.async_start"
-    UNRELATED: ClassVar[str | None] = "the other half has the values"
     inputs = var_operand_def()
     async_execution_thread = opt_prop_def(StringAttr)
-    outputs = var_result_def()
     calls = region_def()
 
     @staticmethod
@@ -266,7 +267,7 @@ class AsyncStartOp(XlaOp):
 
 
 @irdl_op_definition
-class AsyncUpdateOp(XlaOp):
+class AsyncUpdateOp(HalfOp):
     """
     The context of an asynchronous computation, which may make progress.
 
@@ -278,10 +279,8 @@ class AsyncUpdateOp(XlaOp):
     """
 
     name = "xla.async_update"
-    UNRELATED: ClassVar[str | None] = "the other half has the values"
     context = var_operand_def()
     bound = prop_def(INTEGER, default_value=IntegerAttr(0, i64))
-    outputs = var_result_def()
 
     @staticmethod
     def infer(context: tuple[Attribute, ...], *, bound: int, declared: Types) -> Types:
@@ -426,7 +425,7 @@ def verify_bound(op: AsyncUpdateOp | AsyncDoneOp, start: AsyncStartOp) -> None:
 
 
 @irdl_op_definition
-class CopyStartOp(XlaOp):
+class CopyStartOp(HalfOp):
     """
     Begins to copy the operand, possibly to another layout or memory space.
 
@@ -434,10 +433,8 @@ class CopyStartOp(XlaOp):
     """
 
     name = "xla.copy_start"
-    UNRELATED: ClassVar[str | None] = "the other half has the values"
     operand = operand_def()
     cross_program_prefetch_index = opt_prop_def(INTEGER)
-    outputs = var_result_def()
 
     @staticmethod
     def infer(operand: Attribute) -> Types:
@@ -459,7 +456,7 @@ class CopyDoneOp(DoneOp):
 
 
 @irdl_op_definition
-class AllGatherStartOp(GlobalGroupedOp):
+class AllGatherStartOp(GlobalGroupedOp, HalfOp):
     """
     Begins an `all_gather`, whose rules hold; the context is `(operands, results, ...)`.
 
@@ -467,10 +464,8 @@ class AllGatherStartOp(GlobalGroupedOp):
     """
 
     name = "xla.all_gather_start"
-    UNRELATED: ClassVar[str | None] = "the other half has the values"
     inputs = var_operand_def()
     dimension = prop_def(INTEGER)
-    outputs = var_result_def()
 
     @staticmethod
     def infer(
@@ -508,13 +503,11 @@ class AllGatherDoneOp(DoneOp):
 
 
 @irdl_op_definition
-class AllReduceStartOp(GlobalGroupedOp):
+class AllReduceStartOp(GlobalGroupedOp, HalfOp):
     """Begins an `all_reduce`, whose rules hold; the context has the types of the results."""
 
     name = "xla.all_reduce_start"
-    UNRELATED: ClassVar[str | None] = "the other half has the values"
     inputs = var_operand_def()
-    outputs = var_result_def()
     to_apply = region_def()
 
     @staticmethod
@@ -555,7 +548,7 @@ class AllReduceDoneOp(DoneOp):
 
 
 @irdl_op_definition
-class CollectivePermuteStartOp(CollectiveOp):
+class CollectivePermuteStartOp(CollectiveOp, HalfOp):
     """
     Begins a `collective_permute`, whose rules hold; the context is `(operands, results, ...)`.
 
@@ -564,11 +557,9 @@ class CollectivePermuteStartOp(CollectiveOp):
     """
 
     name = "xla.collective_permute_start"
-    UNRELATED: ClassVar[str | None] = "the other half has the values"
     inputs = var_operand_def()
     source_target_pairs = prop_def(SourceTargetPairsAttr)
     slice_sizes = opt_prop_def(StringAttr)
-    outputs = var_result_def()
 
     @staticmethod
     def infer(

@@ -13,7 +13,7 @@ from enum import Enum
 from itertools import takewhile
 from typing import Any, ClassVar, TypeVar, cast
 
-from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, StringAttr, TupleType, i1, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, TupleType, i64
 from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     irdl_op_definition,
@@ -22,12 +22,11 @@ from xdsl.irdl import (
     prop_def,
     region_def,
     result_def,
-    traits_def,
     var_operand_def,
     var_result_def,
 )
-from xdsl.traits import Pure
 
+from xla_dialect.attributes import FALSE, FLAG, INTEGER
 from xla_dialect.constraints import (
     ArrayOf,
     as_array,
@@ -43,7 +42,7 @@ from xla_dialect.devices.replica_groups import (
     SourceTargetPairsAttr,
 )
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal
-from xla_dialect.op import Types, XlaOp
+from xla_dialect.op import PureOp, Types, XlaOp
 from xla_dialect.ops.reduction import require_reducer
 from xla_dialect.shapes.size_arithmetic import (
     UNKNOWN,
@@ -53,8 +52,8 @@ from xla_dialect.shapes.size_arithmetic import (
     is_unknown,
 )
 from xla_dialect.types import (
-    BY_NAME,
     S32,
+    U32,
     Array,
     ElementClass,
     array,
@@ -68,9 +67,6 @@ from xla_dialect.types import (
 )
 from xla_dialect.violations import require
 
-INTEGER = IntegerAttr.constr(type=i64)
-FLAG = IntegerAttr.constr(type=i1)
-FALSE = BoolAttr.from_bool(False)
 ALL = ReplicaGroupsAttr(ListedGroups())
 
 
@@ -360,9 +356,6 @@ def resized(type_: Array, dimension: int, size: int) -> Attribute:
     """The type with another size of one dimension and the default layout."""
     sizes = [size if d == dimension else n for d, n in enumerate(sizes_of(type_))]
     return array(type_.element_type, sizes)
-
-
-U32: Attribute = BY_NAME["u32"].type
 
 
 def arrays_of(operands: Sequence[Attribute]) -> list[Array]:
@@ -819,13 +812,11 @@ class RaggedAllToAllOp(GroupedOp):
 
 
 @irdl_op_definition
-class ReplicaIdOp(XlaOp):
+class ReplicaIdOp(PureOp):
     """The number of this replica, from 0, as `u32[]`."""
 
     name = "xla.replica_id"
     UNRELATED: ClassVar = "a number"
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer() -> Types:
@@ -834,13 +825,11 @@ class ReplicaIdOp(XlaOp):
 
 
 @irdl_op_definition
-class PartitionIdOp(XlaOp):
+class PartitionIdOp(PureOp):
     """The number of this partition, from 0, as `u32[]`."""
 
     name = "xla.partition_id"
     UNRELATED: ClassVar = "a number"
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer() -> Types:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
+from xla_dialect.attributes import INTEGER, INTEGERS, NO_INTEGERS
 from xla_dialect.constraints import (
     declared_array,
     require_dimensions,
@@ -21,7 +21,7 @@ from xla_dialect.constraints import (
 )
 from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.literals.arrays import higher_precision
-from xla_dialect.op import Ints, Types, XlaOp
+from xla_dialect.op import Ints, PureOp, Types
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.size_arithmetic import compatible, compatible_sizes, divisible, united
 from xla_dialect.shapes.window import (
@@ -158,11 +158,6 @@ def ragged_prefix(rank: int, batch: Ints, contracting: Ints, ragged: int) -> Int
     return (*batch, *own[: own.index(ragged)])
 
 
-INTEGERS = DenseArrayBase.constr(i64)
-EMPTY = DenseArrayBase.from_list(i64, ())
-INTEGER = IntegerAttr.constr(type=i64)
-
-
 def _operands(lhs: Attribute, rhs: Attribute, label: str) -> tuple[Array, Array]:
     """Both operands as arrays."""
     left = with_elements(lhs, ElementClass.ANY, "lhs", label)
@@ -182,7 +177,7 @@ def _result(left: Array, right: Array, declared: Types, sizes: Ints, label: str)
 
 
 @irdl_op_definition
-class DotOp(XlaOp):
+class DotOp(PureOp):
     """
     Sums of products over the contracting dimensions, for every batch index.
 
@@ -206,12 +201,10 @@ class DotOp(XlaOp):
     }
     lhs = operand_def()
     rhs = operand_def()
-    lhs_batch_dims = prop_def(INTEGERS, default_value=EMPTY)
-    lhs_contracting_dims = prop_def(INTEGERS, default_value=EMPTY)
-    rhs_batch_dims = prop_def(INTEGERS, default_value=EMPTY)
-    rhs_contracting_dims = prop_def(INTEGERS, default_value=EMPTY)
-    result = result_def()
-    traits = traits_def(Pure())
+    lhs_batch_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
+    lhs_contracting_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
+    rhs_batch_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
+    rhs_contracting_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
 
     @staticmethod
     def infer(
@@ -250,7 +243,7 @@ class DotOp(XlaOp):
 
 
 @irdl_op_definition
-class RaggedDotOp(XlaOp):
+class RaggedDotOp(PureOp):
     """
     A dot whose one ragged dimension of lhs is cut into consecutive groups of `group_sizes`.
 
@@ -270,14 +263,12 @@ class RaggedDotOp(XlaOp):
     lhs = operand_def()
     rhs = operand_def()
     group_sizes = operand_def()
-    lhs_batch_dims = prop_def(INTEGERS, default_value=EMPTY)
-    lhs_contracting_dims = prop_def(INTEGERS, default_value=EMPTY)
-    rhs_batch_dims = prop_def(INTEGERS, default_value=EMPTY)
-    rhs_contracting_dims = prop_def(INTEGERS, default_value=EMPTY)
+    lhs_batch_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
+    lhs_contracting_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
+    rhs_batch_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
+    rhs_contracting_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
     lhs_ragged_dims = prop_def(INTEGERS)
-    rhs_group_dims = prop_def(INTEGERS, default_value=EMPTY)
-    result = result_def()
-    traits = traits_def(Pure())
+    rhs_group_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
 
     @staticmethod
     def infer(
@@ -353,7 +344,7 @@ class RaggedDotOp(XlaOp):
 
 
 @irdl_op_definition
-class ScaledDotOp(XlaOp):
+class ScaledDotOp(PureOp):
     """
     A dot of `lhs` and `rhs` after multiplying blocks of them by scales.
 
@@ -372,12 +363,10 @@ class ScaledDotOp(XlaOp):
     rhs = operand_def()
     lhs_scale = operand_def()
     rhs_scale = operand_def()
-    lhs_batch_dims = prop_def(INTEGERS, default_value=EMPTY)
-    lhs_contracting_dims = prop_def(INTEGERS, default_value=EMPTY)
-    rhs_batch_dims = prop_def(INTEGERS, default_value=EMPTY)
-    rhs_contracting_dims = prop_def(INTEGERS, default_value=EMPTY)
-    result = result_def()
-    traits = traits_def(Pure())
+    lhs_batch_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
+    lhs_contracting_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
+    rhs_batch_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
+    rhs_contracting_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
 
     @staticmethod
     def infer(
@@ -444,7 +433,7 @@ def _require_scale(scale: Attribute, operand: Array, name: str) -> Array:
 
 
 @irdl_op_definition
-class ConvolutionOp(XlaOp):
+class ConvolutionOp(PureOp):
     """
     Sums of products of a kernel `rhs` that slides as a window over the base `lhs`.
 
@@ -469,8 +458,6 @@ class ConvolutionOp(XlaOp):
     dim_labels = prop_def(ConvolutionLabelsAttr)
     feature_group_count = prop_def(INTEGER, default_value=IntegerAttr(1, i64))
     batch_group_count = prop_def(INTEGER, default_value=IntegerAttr(1, i64))
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(

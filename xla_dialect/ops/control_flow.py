@@ -6,12 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
-    BoolAttr,
     FlatSymbolRefAttrConstr,
-    IntegerAttr,
     StringAttr,
-    i1,
-    i64,
 )
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
@@ -30,7 +26,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, RecursiveMemoryEffect
 
-from xla_dialect.attributes import FusionKindAttr
+from xla_dialect.attributes import FALSE, FLAG, INTEGER, FusionKindAttr
 from xla_dialect.constraints import (
     flat_results,
     require_computation,
@@ -119,7 +115,7 @@ class CallOp(XlaOp):
     UNRELATED: ClassVar = "values go through a computation"
     arguments = var_operand_def()
     to_apply = prop_def(FlatSymbolRefAttrConstr)
-    is_composite = prop_def(IntegerAttr.constr(type=i1), default_value=BoolAttr.from_bool(False))
+    is_composite = prop_def(FLAG, default_value=FALSE)
     outputs = var_result_def()
 
     @staticmethod
@@ -330,10 +326,10 @@ class ScanOp(XlaOp):
 
     name = "xla.scan"
     arguments = var_operand_def()
-    dimension = prop_def(IntegerAttr.constr(type=i64))
-    num_carries = prop_def(IntegerAttr.constr(type=i64))
-    is_reverse = prop_def(IntegerAttr.constr(type=i1), default_value=BoolAttr.from_bool(False))
-    is_associative = prop_def(IntegerAttr.constr(type=i1), default_value=BoolAttr.from_bool(False))
+    dimension = prop_def(INTEGER)
+    num_carries = prop_def(INTEGER)
+    is_reverse = prop_def(FLAG, default_value=FALSE)
+    is_associative = prop_def(FLAG, default_value=FALSE)
     outputs = var_result_def()
     to_apply = region_def()
     traits = traits_def(RecursiveMemoryEffect())

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
+from xla_dialect.attributes import INTEGER
 from xla_dialect.constraints import ArrayOf, declared_array, require_same_shape, with_elements
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal, pointwise
-from xla_dialect.op import Types, XlaOp
+from xla_dialect.op import PureOp, Types
 from xla_dialect.shapes.size_arithmetic import compatible
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array, array_like, sizes_of
 from xla_dialect.violations import require
 
 
 @irdl_op_definition
-class ConvertOp(XlaOp):
+class ConvertOp(PureOp):
     """
     `result[i] = operand[i]` converted to the element type of the result.
 
@@ -30,8 +29,6 @@ class ConvertOp(XlaOp):
 
     name = "xla.convert"
     operand = operand_def(ArrayOf())
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(operand: Array, *, declared: Types) -> Types:
@@ -44,7 +41,7 @@ class ConvertOp(XlaOp):
 
 
 @irdl_op_definition
-class BitcastConvertOp(XlaOp):
+class BitcastConvertOp(PureOp):
     """
     The bits of the operand read as another element type, least significant bits first.
 
@@ -59,8 +56,6 @@ class BitcastConvertOp(XlaOp):
     name = "xla.bitcast_convert"
     HANDS_ON: ClassVar = True
     operand = operand_def(ArrayOf())
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(operand: Array, *, declared: Types) -> Types:
@@ -111,7 +106,7 @@ def bitcast_type(source: Array, element_type: Attribute) -> Array:
 
 
 @irdl_op_definition
-class ReducePrecisionOp(XlaOp):
+class ReducePrecisionOp(PureOp):
     """
     `result[i] = operand[i]` rounded to a format with fewer bits, and back.
 
@@ -124,10 +119,8 @@ class ReducePrecisionOp(XlaOp):
 
     name = "xla.reduce_precision"
     operand = operand_def(ArrayOf(ElementClass.FLOAT))
-    exponent_bits = prop_def(IntegerAttr.constr(type=i64))
-    mantissa_bits = prop_def(IntegerAttr.constr(type=i64))
-    result = result_def()
-    traits = traits_def(Pure())
+    exponent_bits = prop_def(INTEGER)
+    mantissa_bits = prop_def(INTEGER)
 
     @staticmethod
     def infer(operand: Array, *, exponent_bits: int, mantissa_bits: int) -> Types:

@@ -9,10 +9,8 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
-    IntegerAttr,
     TensorType,
     TupleType,
-    i64,
 )
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, prop_def, result_def, traits_def
@@ -20,9 +18,10 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, Pure
 
+from xla_dialect.attributes import INTEGER
 from xla_dialect.constraints import declared_array, with_elements
 from xla_dialect.dimensions import RESULT, Factor, Numbering, RelationsBuilder, Traversal
-from xla_dialect.op import Types, XlaOp
+from xla_dialect.op import PureOp, Types, XlaOp
 from xla_dialect.types import ElementClass, element_class, is_array
 from xla_dialect.violations import Violation, require
 from xla_dialect.xdsl.creation import create
@@ -98,7 +97,7 @@ class ConstantOp(XlaOp):
 
 
 @irdl_op_definition
-class IotaOp(XlaOp):
+class IotaOp(PureOp):
     """
     `result[i0, ..] = i_{iota_dimension}`, converted to the element type (narrow integers wrap).
 
@@ -108,9 +107,7 @@ class IotaOp(XlaOp):
 
     name = "xla.iota"
     NUMBERING: ClassVar = {"iota_dimension": Numbering(numbers=RESULT)}
-    iota_dimension = prop_def(IntegerAttr.constr(type=i64))
-    result = result_def()
-    traits = traits_def(Pure())
+    iota_dimension = prop_def(INTEGER)
 
     @staticmethod
     def infer(*, iota_dimension: int, declared: Types) -> Types:

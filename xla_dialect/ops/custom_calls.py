@@ -15,9 +15,8 @@ from xdsl.irdl import (
     var_result_def,
 )
 
-from xla_dialect.attributes import CustomCallApiVersionAttr
+from xla_dialect.attributes import FALSE, FLAG, CustomCallApiVersionAttr
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.ops.collectives import FALSE, FLAG
 from xla_dialect.violations import require
 
 LAYOUT_CONSTRAINT = "LayoutConstraint"

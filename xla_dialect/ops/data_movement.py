@@ -5,18 +5,16 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TupleType, i64
+from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
     prop_def,
-    result_def,
-    traits_def,
     var_operand_def,
 )
-from xdsl.traits import Pure
 
+from xla_dialect.attributes import INTEGER, INTEGERS, NO_INTEGERS
 from xla_dialect.constraints import (
     ArrayOf,
     declared_array,
@@ -40,7 +38,7 @@ from xla_dialect.dimensions import (
 )
 from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.type_layouts import byte_size_of, validate_layout_for_shape
-from xla_dialect.op import Ints, Types, XlaOp
+from xla_dialect.op import Ints, PureOp, Types
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.size_arithmetic import (
     bounded,
@@ -63,13 +61,9 @@ from xla_dialect.types import (
 )
 from xla_dialect.violations import Violation, require
 
-INTEGERS = DenseArrayBase.constr(i64)
-EMPTY = DenseArrayBase.from_list(i64, ())
-INTEGER = IntegerAttr.constr(type=i64)
-
 
 @irdl_op_definition
-class BroadcastOp(XlaOp):
+class BroadcastOp(PureOp):
     """
     `result[o] = operand[(o[dimensions[k]])_k]`: operand dimension k becomes `dimensions[k]`.
 
@@ -80,9 +74,7 @@ class BroadcastOp(XlaOp):
     name = "xla.broadcast"
     NUMBERING: ClassVar = {"dimensions": Numbering(listed=0, numbers=RESULT)}
     operand = operand_def(ArrayOf())
-    dimensions = prop_def(INTEGERS, default_value=EMPTY)
-    result = result_def()
-    traits = traits_def(Pure())
+    dimensions = prop_def(INTEGERS, default_value=NO_INTEGERS)
 
     @staticmethod
     def infer(operand: Array, *, dimensions: Ints, declared: Types) -> Types:
@@ -112,7 +104,7 @@ class BroadcastOp(XlaOp):
 
 
 @irdl_op_definition
-class ReshapeOp(XlaOp):
+class ReshapeOp(PureOp):
     """
     The elements in row-major order, refilled in row-major order.
 
@@ -122,8 +114,6 @@ class ReshapeOp(XlaOp):
 
     name = "xla.reshape"
     operand = operand_def(ArrayOf())
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(operand: Array, *, declared: Types) -> Types:
@@ -156,7 +146,7 @@ class ReshapeOp(XlaOp):
 
 
 @irdl_op_definition
-class TransposeOp(XlaOp):
+class TransposeOp(PureOp):
     """
     `result[o] = operand[x]` with `x[dimensions[i]] = o[i]`.
 
@@ -167,8 +157,6 @@ class TransposeOp(XlaOp):
     NUMBERING: ClassVar = {"dimensions": Numbering(listed=RESULT, numbers=0)}
     operand = operand_def(ArrayOf())
     dimensions = prop_def(INTEGERS)
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(operand: Array, *, dimensions: Ints) -> Types:
@@ -191,7 +179,7 @@ class TransposeOp(XlaOp):
 
 
 @irdl_op_definition
-class SliceOp(XlaOp):
+class SliceOp(PureOp):
     """
     `result[i] = operand[start_indices + i * strides]`; limits are exclusive.
 
@@ -209,8 +197,6 @@ class SliceOp(XlaOp):
     start_indices = prop_def(INTEGERS)
     limit_indices = prop_def(INTEGERS)
     strides = prop_def(INTEGERS)
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(operand: Array, *, start_indices: Ints, limit_indices: Ints, strides: Ints) -> Types:
@@ -260,7 +246,7 @@ class SliceOp(XlaOp):
 
 
 @irdl_op_definition
-class ConcatenateOp(XlaOp):
+class ConcatenateOp(PureOp):
     """
     The operands one after the other along `dimension`.
 
@@ -272,8 +258,6 @@ class ConcatenateOp(XlaOp):
     NUMBERING: ClassVar = {"dimension": Numbering(numbers=0)}
     inputs = var_operand_def()
     dimension = prop_def(INTEGER)
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(inputs: tuple[Attribute, ...], *, dimension: int) -> Types:
@@ -316,7 +300,7 @@ class ConcatenateOp(XlaOp):
 
 
 @irdl_op_definition
-class PadOp(XlaOp):
+class PadOp(PureOp):
     """
     `result[low + i * (interior + 1)] = operand[i]`; all else is `padding_value`.
 
@@ -335,8 +319,6 @@ class PadOp(XlaOp):
     edge_padding_low = prop_def(INTEGERS)
     edge_padding_high = prop_def(INTEGERS)
     interior_padding = prop_def(INTEGERS)
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(
@@ -393,7 +375,7 @@ class PadOp(XlaOp):
 
 
 @irdl_op_definition
-class ReverseOp(XlaOp):
+class ReverseOp(PureOp):
     """
     `result[i] = operand[i']` with `i'[d] = size[d] - 1 - i[d]` for d in `dimensions`.
 
@@ -404,8 +386,6 @@ class ReverseOp(XlaOp):
     NUMBERING: ClassVar = {"dimensions": Numbering(numbers=0)}
     operand = operand_def(ArrayOf())
     dimensions = prop_def(INTEGERS)
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(operand: Array, *, dimensions: Ints) -> Types:
@@ -423,7 +403,7 @@ class ReverseOp(XlaOp):
 
 
 @irdl_op_definition
-class DynamicSliceOp(XlaOp):
+class DynamicSliceOp(PureOp):
     """
     `result[k] = operand[start + k]`, every start clamped to `[0, size - slice size]`.
 
@@ -438,8 +418,6 @@ class DynamicSliceOp(XlaOp):
     operand = operand_def(ArrayOf())
     start_indices = var_operand_def()
     dynamic_slice_sizes = prop_def(INTEGERS)
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(
@@ -474,7 +452,7 @@ class DynamicSliceOp(XlaOp):
 
 
 @irdl_op_definition
-class DynamicUpdateSliceOp(XlaOp):
+class DynamicUpdateSliceOp(PureOp):
     """
     The operand with the box at start overwritten by `update`.
 
@@ -489,8 +467,6 @@ class DynamicUpdateSliceOp(XlaOp):
     operand = operand_def(ArrayOf())
     update = operand_def(ArrayOf())
     start_indices = var_operand_def()
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(operand: Array, update: Array, start_indices: tuple[Attribute, ...]) -> Types:
@@ -523,7 +499,7 @@ class DynamicUpdateSliceOp(XlaOp):
 
 
 @irdl_op_definition
-class CopyOp(XlaOp):
+class CopyOp(PureOp):
     """
     The operand, possibly in another layout or memory space.
 
@@ -532,8 +508,6 @@ class CopyOp(XlaOp):
 
     name = "xla.copy"
     operand = operand_def()
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(operand: Attribute) -> Types:
@@ -557,7 +531,7 @@ def buffer_bytes(type_: Array) -> int:
 
 
 @irdl_op_definition
-class BitcastOp(XlaOp):
+class BitcastOp(PureOp):
     """
     The bytes of the operand in the order of its layout, read in the order of the result's layout.
 
@@ -568,8 +542,6 @@ class BitcastOp(XlaOp):
     name = "xla.bitcast"
     HANDS_ON: ClassVar = True
     operand = operand_def(ArrayOf())
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(operand: Array, *, declared: Types) -> Types:

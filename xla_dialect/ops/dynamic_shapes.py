@@ -9,18 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, TypeAlias, cast
 
-from xdsl.dialects.builtin import IntegerAttr, TensorType, i64
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
     prop_def,
-    result_def,
-    traits_def,
     var_operand_def,
 )
-from xdsl.traits import Pure
 
+from xla_dialect.attributes import INTEGER
 from xla_dialect.constraints import (
     ArrayOf,
     declared_array,
@@ -36,7 +34,7 @@ from xla_dialect.dimensions import (
     RelationsBuilder,
     Traversal,
 )
-from xla_dialect.op import Types, XlaOp, decode
+from xla_dialect.op import PureOp, Types, XlaOp, decode
 from xla_dialect.ops.gather_scatter import ScatterOp
 from xla_dialect.shapes.size_arithmetic import DynamicSize, bounded, is_dynamic, is_unknown
 from xla_dialect.types import (
@@ -73,7 +71,7 @@ def _sized_operand(operand: Attribute, dimension: int, label: str) -> tuple[Arra
 
 
 @irdl_op_definition
-class GetDimensionSizeOp(XlaOp):
+class GetDimensionSizeOp(PureOp):
     """
     The size of `dimension`, the one at run time if it is dynamic, as `s32[]`.
 
@@ -83,9 +81,7 @@ class GetDimensionSizeOp(XlaOp):
     name = "xla.get_dimension_size"
     NUMBERING: ClassVar = {"dimension": Numbering(numbers=0)}
     operand = operand_def()
-    dimension = prop_def(IntegerAttr.constr(type=i64))
-    result = result_def()
-    traits = traits_def(Pure())
+    dimension = prop_def(INTEGER)
 
     @staticmethod
     def infer(operand: Attribute, *, dimension: int) -> Types:
@@ -107,7 +103,7 @@ def _is_dynamic_in(declared: Sequence[Attribute], dimension: int) -> bool:
 
 
 @irdl_op_definition
-class SetDimensionSizeOp(XlaOp):
+class SetDimensionSizeOp(PureOp):
     """
     The operand, of which only the first `size` elements along `dimension` count.
 
@@ -123,9 +119,7 @@ class SetDimensionSizeOp(XlaOp):
     NUMBERING: ClassVar = {"dimension": Numbering(numbers=0)}
     operand = operand_def()
     size = operand_def()
-    dimension = prop_def(IntegerAttr.constr(type=i64))
-    result = result_def()
-    traits = traits_def(Pure())
+    dimension = prop_def(INTEGER)
 
     @staticmethod
     def infer(
@@ -156,7 +150,7 @@ class SetDimensionSizeOp(XlaOp):
 
 
 @irdl_op_definition
-class DynamicReshapeOp(XlaOp):
+class DynamicReshapeOp(PureOp):
     """
     The elements in row-major order, refilled into an array of the sizes `dim_sizes`.
 
@@ -171,8 +165,6 @@ class DynamicReshapeOp(XlaOp):
     name = "xla.dynamic_reshape"
     operand = operand_def(ArrayOf())
     dim_sizes = var_operand_def()
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(operand: Array, dim_sizes: tuple[Attribute, ...], *, declared: Types) -> Types:

@@ -12,7 +12,6 @@ from xdsl.irdl import (
     operand_def,
     opt_prop_def,
     prop_def,
-    result_def,
     traits_def,
 )
 from xdsl.traits import Commutative, Pure
@@ -30,7 +29,7 @@ from xla_dialect.constraints import (
     require_same_shape,
 )
 from xla_dialect.dimensions import pointwise
-from xla_dialect.op import Types, XlaOp
+from xla_dialect.op import PureOp, Types
 from xla_dialect.types import (
     BY_TYPE,
     PRED,
@@ -52,7 +51,7 @@ NUMBER = ElementClass.NUMBER
 PREDICATE = ElementClass.PRED
 
 
-class ElementwiseUnaryOp(XlaOp):
+class ElementwiseUnaryOp(PureOp):
     """
     `result[i] = f(operand[i])`, for an f of each operation.
 
@@ -61,8 +60,6 @@ class ElementwiseUnaryOp(XlaOp):
     """
 
     operand = operand_def()
-    result = result_def()
-    traits = traits_def(Pure())
 
     @classmethod
     def infer(cls, operand: Array) -> Types:
@@ -402,7 +399,7 @@ def _ones(element_type: Attribute) -> int:
     return -1 if signed else _all_bits(element_type)
 
 
-class ElementwiseBinaryOp(XlaOp):
+class ElementwiseBinaryOp(PureOp):
     """
     `result[i] = f(lhs[i], rhs[i])`, for an f of each operation.
 
@@ -418,8 +415,6 @@ class ElementwiseBinaryOp(XlaOp):
 
     lhs = operand_def()
     rhs = operand_def()
-    result = result_def()
-    traits = traits_def(Pure())
 
     @classmethod
     def infer(cls, lhs: Array, rhs: Array) -> Types:
@@ -611,7 +606,7 @@ _DEFAULT_ORDER = {
 
 
 @irdl_op_definition
-class CompareOp(XlaOp):
+class CompareOp(PureOp):
     """
     `result[i] = lhs[i] direction rhs[i]`, of element type pred.
 
@@ -627,8 +622,6 @@ class CompareOp(XlaOp):
     lhs = rhs = operand_def(ArrayOf(NUMBER | PREDICATE))
     direction = prop_def(ComparisonDirectionAttr)
     comparison_type = opt_prop_def(ComparisonTypeAttr)
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(
@@ -666,7 +659,7 @@ class CompareOp(XlaOp):
 
 
 @irdl_op_definition
-class ClampOp(XlaOp):
+class ClampOp(PureOp):
     """
     `result[i] = min(max(min[i], operand[i]), max[i])`; NaN in any argument gives NaN.
 
@@ -678,8 +671,6 @@ class ClampOp(XlaOp):
     min = operand_def()
     operand = operand_def(ArrayOf(ElementClass.REAL | ElementClass.PRED))
     max = operand_def()
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(min: Attribute, operand: Array, max: Attribute) -> Types:
@@ -697,7 +688,7 @@ class ClampOp(XlaOp):
 
 
 @irdl_op_definition
-class SelectOp(XlaOp):
+class SelectOp(PureOp):
     """
     `result[i] = pred[i] ? on_true[i] : on_false[i]`; a scalar pred picks one of the two arrays.
 
@@ -709,8 +700,6 @@ class SelectOp(XlaOp):
     pred = operand_def(ArrayOf(ElementClass.PRED))
     on_true = operand_def(ArrayOf(ElementClass.ANY, "C2"))
     on_false = operand_def(ArrayOf(ElementClass.ANY, "C2"))
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(pred: Array, on_true: Array, on_false: Array) -> Types:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, i1, i64
 from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     SameVariadicOperandSize,
@@ -12,13 +11,13 @@ from xdsl.irdl import (
     operand_def,
     prop_def,
     region_def,
-    result_def,
     traits_def,
     var_operand_def,
     var_result_def,
 )
-from xdsl.traits import Pure, RecursiveMemoryEffect
+from xdsl.traits import RecursiveMemoryEffect
 
+from xla_dialect.attributes import FALSE, FLAG, INTEGER, INTEGERS, NO_INTEGERS
 from xla_dialect.constraints import (
     ArrayOf,
     require_dimensions,
@@ -28,20 +27,16 @@ from xla_dialect.constraints import (
     with_elements,
 )
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Slicing, Traversal
-from xla_dialect.op import Ints, Types, XlaOp
+from xla_dialect.op import Ints, PureOp, Types, XlaOp
 from xla_dialect.ops.reduction import may_reassociate, require_reducer
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.size_arithmetic import bounded, compatible_sizes, is_dynamic, is_unknown
 from xla_dialect.types import Array, ElementClass, array, sizes_of, united_type
 from xla_dialect.violations import require
 
-INTEGERS = DenseArrayBase.constr(i64)
-EMPTY = DenseArrayBase.from_list(i64, ())
-FLAG = IntegerAttr.constr(type=i1)
-
 
 @irdl_op_definition
-class GatherOp(XlaOp):
+class GatherOp(PureOp):
     """
     Stitches together slices of the operand that start where `start_indices` says.
 
@@ -63,15 +58,13 @@ class GatherOp(XlaOp):
     operand = operand_def(ArrayOf())
     start_indices = operand_def(ArrayOf(ElementClass.INTEGER))
     offset_dims = prop_def(INTEGERS)
-    collapsed_slice_dims = prop_def(INTEGERS, default_value=EMPTY)
-    operand_batching_dims = prop_def(INTEGERS, default_value=EMPTY)
-    start_indices_batching_dims = prop_def(INTEGERS, default_value=EMPTY)
+    collapsed_slice_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
+    operand_batching_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
+    start_indices_batching_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
     start_index_map = prop_def(INTEGERS)
-    index_vector_dim = prop_def(IntegerAttr.constr(type=i64))
+    index_vector_dim = prop_def(INTEGER)
     slice_sizes = prop_def(INTEGERS)
-    indices_are_sorted = prop_def(FLAG, default_value=BoolAttr.from_bool(False))
-    result = result_def()
-    traits = traits_def(Pure())
+    indices_are_sorted = prop_def(FLAG, default_value=FALSE)
 
     @staticmethod
     def infer(
@@ -269,13 +262,13 @@ class ScatterOp(XlaOp):
     scatter_indices = operand_def(ArrayOf(ElementClass.INTEGER, "C5"))
     updates = var_operand_def()
     update_window_dims = prop_def(INTEGERS)
-    inserted_window_dims = prop_def(INTEGERS, default_value=EMPTY)
-    input_batching_dims = prop_def(INTEGERS, default_value=EMPTY)
-    scatter_indices_batching_dims = prop_def(INTEGERS, default_value=EMPTY)
+    inserted_window_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
+    input_batching_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
+    scatter_indices_batching_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
     scatter_dims_to_operand_dims = prop_def(INTEGERS)
-    index_vector_dim = prop_def(IntegerAttr.constr(type=i64))
-    indices_are_sorted = prop_def(FLAG, default_value=BoolAttr.from_bool(False))
-    unique_indices = prop_def(FLAG, default_value=BoolAttr.from_bool(False))
+    index_vector_dim = prop_def(INTEGER)
+    indices_are_sorted = prop_def(FLAG, default_value=FALSE)
+    unique_indices = prop_def(FLAG, default_value=FALSE)
     outputs = var_result_def()
     to_apply = region_def()
     irdl_options = (SameVariadicOperandSize(),)

@@ -7,21 +7,23 @@ from typing import cast
 
 from xdsl.dialects.builtin import (
     AnyFloat,
-    BoolAttr,
     ComplexType,
-    DenseArrayBase,
-    IntegerAttr,
-    i1,
-    i64,
 )
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
-from xla_dialect.attributes import FftType, FftTypeAttr, Transpose, TransposeAttr
+from xla_dialect.attributes import (
+    FALSE,
+    FLAG,
+    INTEGERS,
+    FftType,
+    FftTypeAttr,
+    Transpose,
+    TransposeAttr,
+)
 from xla_dialect.constraints import ArrayOf, require_same_elements, with_elements
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal
-from xla_dialect.op import Types, XlaOp
+from xla_dialect.op import PureOp, Types
 from xla_dialect.shapes.size_arithmetic import compatible, compatible_sizes, united
 from xla_dialect.types import (
     BY_NAME,
@@ -33,13 +35,11 @@ from xla_dialect.types import (
 )
 from xla_dialect.violations import require
 
-FLAG = IntegerAttr.constr(type=i1)
-FALSE = BoolAttr.from_bool(False)
 FIELD = ElementClass.FLOAT | ElementClass.COMPLEX
 
 
 @irdl_op_definition
-class FftOp(XlaOp):
+class FftOp(PureOp):
     """
     The Fourier transform over the last `r = len(fft_length)` dimensions.
 
@@ -56,9 +56,7 @@ class FftOp(XlaOp):
     name = "xla.fft"
     operand = operand_def()
     fft_type = prop_def(FftTypeAttr)
-    fft_length = prop_def(DenseArrayBase.constr(i64))
-    result = result_def()
-    traits = traits_def(Pure())
+    fft_length = prop_def(INTEGERS)
 
     @staticmethod
     def infer(operand: Attribute, *, fft_type: FftType, fft_length: tuple[int, ...]) -> Types:
@@ -115,7 +113,7 @@ _TRANSFORMED = (BY_NAME["f32"].type, BY_NAME["f64"].type)
 
 
 @irdl_op_definition
-class CholeskyOp(XlaOp):
+class CholeskyOp(PureOp):
     """
     The triangular factor of every Hermitian positive definite matrix `a`.
 
@@ -130,8 +128,6 @@ class CholeskyOp(XlaOp):
     name = "xla.cholesky"
     a = operand_def(ArrayOf(FIELD))
     lower = prop_def(FLAG, default_value=FALSE)
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(a: Array) -> Types:
@@ -151,7 +147,7 @@ class CholeskyOp(XlaOp):
 
 
 @irdl_op_definition
-class TriangularSolveOp(XlaOp):
+class TriangularSolveOp(PureOp):
     """
     The x of `op(a) * x = b` (`left_side`) or `x * op(a) = b`, for triangular matrices `a`.
 
@@ -170,8 +166,6 @@ class TriangularSolveOp(XlaOp):
     lower = prop_def(FLAG, default_value=FALSE)
     unit_diagonal = prop_def(FLAG, default_value=FALSE)
     transpose_a = prop_def(TransposeAttr)
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(a: Array, b: Array, *, left_side: bool) -> Types:

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, f32, i64
+from xdsl.dialects.builtin import FloatAttr, f32
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
     prop_def,
-    result_def,
     traits_def,
     var_result_def,
 )
 from xdsl.traits import Pure
 
+from xla_dialect.attributes import INTEGER
 from xla_dialect.constraints import require_same_elements, require_same_shape, with_elements
 from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
-from xla_dialect.op import Types, XlaOp
+from xla_dialect.op import PureOp, Types, XlaOp
 from xla_dialect.shapes.size_arithmetic import united
 from xla_dialect.types import Array, ElementClass, array, sizes_of, united_type
 from xla_dialect.violations import require
@@ -81,8 +81,17 @@ def _relate_features(
             relations.add(size, mine, {0: d})
 
 
+class BatchNormOp(XlaOp):
+    """A normalization over all dimensions but the feature dimension."""
+
+    NUMBERING: ClassVar = {"feature_index": Numbering(numbers=0)}
+    epsilon = prop_def(EPSILON)
+    feature_index = prop_def(INTEGER)
+    traits = traits_def(Pure())
+
+
 @irdl_op_definition
-class BatchNormTrainingOp(XlaOp):
+class BatchNormTrainingOp(BatchNormOp):
     """
     Normalizes over all dimensions but the feature dimension l; gives mean and variance too.
 
@@ -94,14 +103,10 @@ class BatchNormTrainingOp(XlaOp):
     """
 
     name = "xla.batch_norm_training"
-    NUMBERING: ClassVar = {"feature_index": Numbering(numbers=0)}
     operand = operand_def()
     scale = operand_def()
     offset = operand_def()
-    epsilon = prop_def(EPSILON)
-    feature_index = prop_def(IntegerAttr.constr(type=i64))
     outputs = var_result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(
@@ -119,7 +124,7 @@ class BatchNormTrainingOp(XlaOp):
 
 
 @irdl_op_definition
-class BatchNormInferenceOp(XlaOp):
+class BatchNormInferenceOp(BatchNormOp, PureOp):
     """
     `result = scale[l] * (x - mean[l]) / sqrt(variance[l] + epsilon) + offset[l]`, l the feature.
 
@@ -128,16 +133,11 @@ class BatchNormInferenceOp(XlaOp):
     """
 
     name = "xla.batch_norm_inference"
-    NUMBERING: ClassVar = {"feature_index": Numbering(numbers=0)}
     operand = operand_def()
     scale = operand_def()
     offset = operand_def()
     mean = operand_def()
     variance = operand_def()
-    epsilon = prop_def(EPSILON)
-    feature_index = prop_def(IntegerAttr.constr(type=i64))
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(
@@ -161,7 +161,7 @@ class BatchNormInferenceOp(XlaOp):
 
 
 @irdl_op_definition
-class BatchNormGradOp(XlaOp):
+class BatchNormGradOp(BatchNormOp):
     """
     The gradients of batch-norm-training with respect to operand, scale and offset.
 
@@ -176,16 +176,12 @@ class BatchNormGradOp(XlaOp):
     """
 
     name = "xla.batch_norm_grad"
-    NUMBERING: ClassVar = {"feature_index": Numbering(numbers=0)}
     operand = operand_def()
     scale = operand_def()
     mean = operand_def()
     variance = operand_def()
     grad_output = operand_def()
-    epsilon = prop_def(EPSILON)
-    feature_index = prop_def(IntegerAttr.constr(type=i64))
     outputs = var_result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import cast
 
-from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,
@@ -18,6 +17,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from xla_dialect.attributes import (
+    INTEGER,
     RandomAlgorithm,
     RandomAlgorithmAttr,
     RandomDistribution,
@@ -31,12 +31,12 @@ from xla_dialect.constraints import (
     with_elements,
 )
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal, pointwise
-from xla_dialect.op import Types, XlaOp
+from xla_dialect.op import PureOp, Types, XlaOp
 from xla_dialect.shapes.size_arithmetic import bounded
 from xla_dialect.types import (
-    BY_NAME,
     BY_TYPE,
     MAX_ELEMENTS,
+    U64,
     Array,
     ElementClass,
     array,
@@ -48,8 +48,6 @@ from xla_dialect.types import (
     without_layout,
 )
 from xla_dialect.violations import Violation, require
-
-U64: Attribute = BY_NAME["u64"].type
 
 
 @irdl_op_definition
@@ -172,7 +170,7 @@ class RngGetAndUpdateStateOp(XlaOp):
     """The state of the global generator, a number of 128 bits (low half first), then += `delta`."""
 
     name = "xla.rng_get_and_update_state"
-    delta = prop_def(IntegerAttr.constr(type=i64))
+    delta = prop_def(INTEGER)
     result = result_def()
 
     @staticmethod
@@ -187,7 +185,7 @@ class RngGetAndUpdateStateOp(XlaOp):
 
 
 @irdl_op_definition
-class StochasticConvertOp(XlaOp):
+class StochasticConvertOp(PureOp):
     """
     `operand[i]` rounded to the element type of the result, up or down by chance.
 
@@ -203,8 +201,6 @@ class StochasticConvertOp(XlaOp):
     name = "xla.stochastic_convert"
     operand = operand_def(ArrayOf(ElementClass.FLOAT))
     random = operand_def(ArrayOf(ElementClass.UNSIGNED, "C2"))
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(operand: Array, random: Array, *, declared: Types) -> Types:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Attribute, Block, Region
 from xdsl.irdl import (
     SameVariadicOperandSize,
@@ -21,6 +20,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import RecursiveMemoryEffect
 
+from xla_dialect.attributes import INTEGERS
 from xla_dialect.constraints import (
     ArrayOf,
     require_computation,
@@ -127,8 +127,19 @@ def may_reassociate(computation: Region) -> bool:
     )
 
 
+class FoldOp(XlaOp):
+    """An operation that folds all inputs at once by a computation, starting from init values."""
+
+    inputs = var_operand_def()
+    init_values = var_operand_def()
+    outputs = var_result_def()
+    to_apply = region_def()
+    irdl_options = (SameVariadicOperandSize(),)
+    traits = traits_def(RecursiveMemoryEffect())
+
+
 @irdl_op_definition
-class ReduceOp(XlaOp):
+class ReduceOp(FoldOp):
     """
     Folds `dimensions` of all inputs at once: `acc = to_apply(acc, value)`, starting from init.
 
@@ -143,13 +154,7 @@ class ReduceOp(XlaOp):
 
     name = "xla.reduce"
     NUMBERING: ClassVar = {"dimensions": Numbering(numbers=0)}
-    inputs = var_operand_def()
-    init_values = var_operand_def()
-    dimensions = prop_def(DenseArrayBase.constr(i64))
-    outputs = var_result_def()
-    to_apply = region_def()
-    irdl_options = (SameVariadicOperandSize(),)
-    traits = traits_def(RecursiveMemoryEffect())
+    dimensions = prop_def(INTEGERS)
 
     @staticmethod
     def infer(
@@ -185,7 +190,7 @@ class ReduceOp(XlaOp):
 
 
 @irdl_op_definition
-class ReduceWindowOp(XlaOp):
+class ReduceWindowOp(FoldOp):
     """
     Folds every placement of a window over all inputs: `acc = to_apply(acc, value)` from init.
 
@@ -201,13 +206,7 @@ class ReduceWindowOp(XlaOp):
 
     name = "xla.reduce_window"
     NUMBERING: ClassVar = {"window": Numbering(listed=0)}
-    inputs = var_operand_def()
-    init_values = var_operand_def()
     window = prop_def(WindowAttr, default_value=WindowAttr(Window()))
-    outputs = var_result_def()
-    to_apply = region_def()
-    irdl_options = (SameVariadicOperandSize(),)
-    traits = traits_def(RecursiveMemoryEffect())
 
     @staticmethod
     def infer(
@@ -344,7 +343,7 @@ class MapOp(XlaOp):
 
     name = "xla.map"
     inputs = var_operand_def()
-    dimensions = opt_prop_def(DenseArrayBase.constr(i64))
+    dimensions = opt_prop_def(INTEGERS)
     result = result_def()
     to_apply = region_def()
     traits = traits_def(RecursiveMemoryEffect())

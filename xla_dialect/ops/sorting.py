@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i1, i64
 from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     irdl_op_definition,
@@ -17,6 +16,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure, RecursiveMemoryEffect
 
+from xla_dialect.attributes import FALSE, FLAG, INTEGER, TRUE
 from xla_dialect.constraints import (
     ArrayOf,
     require_computation,
@@ -47,8 +47,8 @@ class SortOp(XlaOp):
     name = "xla.sort"
     NUMBERING: ClassVar = {"dimension": Numbering(numbers=0)}
     inputs = var_operand_def()
-    dimension = prop_def(IntegerAttr.constr(type=i64))
-    is_stable = prop_def(IntegerAttr.constr(type=i1), default_value=BoolAttr.from_bool(False))
+    dimension = prop_def(INTEGER)
+    is_stable = prop_def(FLAG, default_value=FALSE)
     outputs = var_result_def()
     to_apply = region_def()
     traits = traits_def(RecursiveMemoryEffect())
@@ -94,8 +94,8 @@ class TopkOp(XlaOp):
 
     name = "xla.topk"
     operand = operand_def(ArrayOf(ElementClass.REAL, "C3"))
-    k = prop_def(IntegerAttr.constr(type=i64))
-    largest = prop_def(IntegerAttr.constr(type=i1), default_value=BoolAttr.from_bool(True))
+    k = prop_def(INTEGER)
+    largest = prop_def(FLAG, default_value=TRUE)
     outputs = var_result_def()
     traits = traits_def(Pure())
 

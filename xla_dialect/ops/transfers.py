@@ -15,20 +15,18 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
-    traits_def,
     var_operand_def,
     var_result_def,
 )
-from xdsl.traits import Pure
 
+from xla_dialect.attributes import FALSE, FLAG, INTEGER
 from xla_dialect.constraints import flat_results, with_elements
 from xla_dialect.devices.replica_groups import SourceTargetPairs
 from xla_dialect.dimensions import RelationsBuilder
-from xla_dialect.op import Types, XlaOp
+from xla_dialect.op import PureOp, Types, XlaOp
 from xla_dialect.ops.asynchronous import as_one, verify_start
-from xla_dialect.ops.collectives import FALSE, FLAG, INTEGER
 from xla_dialect.types import (
-    BY_NAME,
+    U32,
     ElementClass,
     TokenType,
     array,
@@ -43,7 +41,6 @@ from xla_dialect.types import (
 from xla_dialect.violations import Violation, require
 
 TOKEN = TokenType()
-U32: Attribute = BY_NAME["u32"].type
 
 
 def require_token(type_: Attribute, label: str) -> None:
@@ -71,7 +68,7 @@ def require_flat(type_: Attribute, name: str, label: str) -> None:
 
 
 @irdl_op_definition
-class AfterAllOp(XlaOp):
+class AfterAllOp(PureOp):
     """
     A token after all the operands; without operands a fresh one.
 
@@ -81,8 +78,6 @@ class AfterAllOp(XlaOp):
     name = "xla.after_all"
     UNRELATED: ClassVar = "tokens have no dimensions"
     tokens = var_operand_def()
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(tokens: tuple[Attribute, ...]) -> Types:
@@ -93,7 +88,7 @@ class AfterAllOp(XlaOp):
 
 
 @irdl_op_definition
-class AddDependencyOp(XlaOp):
+class AddDependencyOp(PureOp):
     """
     The operand, not before another value.
 
@@ -104,8 +99,6 @@ class AddDependencyOp(XlaOp):
     HANDS_ON: ClassVar = True
     operand = operand_def()
     token = operand_def()
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(operand: Attribute, token: Attribute) -> Types:

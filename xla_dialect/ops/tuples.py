@@ -4,32 +4,28 @@ from __future__ import annotations
 
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import IntegerAttr, TupleType, i64
+from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
     prop_def,
-    result_def,
-    traits_def,
     var_operand_def,
 )
-from xdsl.traits import Pure
 
-from xla_dialect.op import Types, XlaOp
+from xla_dialect.attributes import INTEGER
+from xla_dialect.op import PureOp, Types
 from xla_dialect.types import spell, tuple_elements
 from xla_dialect.violations import Violation, require
 
 
 @irdl_op_definition
-class TupleOp(XlaOp):
+class TupleOp(PureOp):
     """The tuple of its operands, in order; none of them gives `()`."""
 
     name = "xla.tuple"
     UNRELATED: ClassVar = "a tuple has no dimensions"
     elements = var_operand_def()
-    result = result_def()
-    traits = traits_def(Pure())
 
     @staticmethod
     def infer(elements: tuple[Attribute, ...]) -> Types:
@@ -38,7 +34,7 @@ class TupleOp(XlaOp):
 
 
 @irdl_op_definition
-class GetTupleElementOp(XlaOp):
+class GetTupleElementOp(PureOp):
     """
     Element `index` of a tuple.
 
@@ -48,9 +44,7 @@ class GetTupleElementOp(XlaOp):
     name = "xla.get_tuple_element"
     UNRELATED: ClassVar = "a tuple has no dimensions"
     operand = operand_def()
-    index = prop_def(IntegerAttr.constr(type=i64))
-    result = result_def()
-    traits = traits_def(Pure())
+    index = prop_def(INTEGER)
 
     @staticmethod
     def infer(operand: Attribute, *, index: int) -> Types:

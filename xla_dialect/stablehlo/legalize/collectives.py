@@ -27,7 +27,6 @@ from xla_dialect.ops.collectives import CollectiveOp, process_counts
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import DynamicSliceOp, ReshapeOp, SliceOp, TransposeOp
 from xla_dialect.ops.reduction import MapOp
-from xla_dialect.ops.transfers import U32
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.stablehlo.attributes import FutureType, Inexpressible
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
@@ -43,7 +42,7 @@ from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import collectives as stablehlo
 from xla_dialect.stablehlo.ops import data_movement
 from xla_dialect.stablehlo.terms import Terms
-from xla_dialect.types import S32, Array, array, as_array, fits, flatten, spell_all
+from xla_dialect.types import S32, U32, Array, array, as_array, fits, flatten, spell_all
 from xla_dialect.xdsl.operation_table import OperationTable
 
 

@@ -23,6 +23,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xla_dialect.attributes import FLAG, INTEGER
 from xla_dialect.devices.process_grid import MAX_PROCESSES
 from xla_dialect.devices.replica_groups import (
     ListedGroups,
@@ -34,7 +35,6 @@ from xla_dialect.devices.replica_groups import (
 )
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import collectives as xla
-from xla_dialect.ops.collectives import FLAG, INTEGER
 from xla_dialect.ops.collectives import CollectiveOp as XlaCollectiveOp
 from xla_dialect.ops.collectives import GroupedOp as XlaGroupedOp
 from xla_dialect.shapes.size_arithmetic import divisible

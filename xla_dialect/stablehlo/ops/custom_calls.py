@@ -29,9 +29,8 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.attributes import CustomCallApiVersion, CustomCallApiVersionAttr
+from xla_dialect.attributes import FLAG, CustomCallApiVersion, CustomCallApiVersionAttr
 from xla_dialect.ops import custom_calls as xla
-from xla_dialect.ops.collectives import FLAG
 from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as
 from xla_dialect.types import as_array
 

@@ -27,11 +27,11 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xla_dialect.attributes import FLAG
 from xla_dialect.devices.replica_groups import SourceTargetPairs
 from xla_dialect.layouts.type_layouts import layout_of
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import transfers as xla
-from xla_dialect.ops.collectives import FLAG
 from xla_dialect.stablehlo.attributes import ChannelHandleAttr
 from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as
 from xla_dialect.stablehlo.ops.collectives import DEVICE_TO_DEVICE
