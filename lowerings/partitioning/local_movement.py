@@ -33,9 +33,9 @@ from xla_dialect.ops import data_movement as ops
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.ops.elementwise import AddOp, SelectOp
-from xla_dialect.ops.random import U64, RngBitGeneratorOp
+from xla_dialect.ops.random import RngBitGeneratorOp
 from xla_dialect.shapes.size_arithmetic import ceil_div
-from xla_dialect.types import BY_TYPE, Array, array
+from xla_dialect.types import BY_TYPE, U64, Array, array
 from xla_dialect.xdsl.dense_literals import is_splat
 
 
