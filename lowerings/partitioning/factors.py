@@ -8,15 +8,50 @@ of shardings on factors; the partitioner divides the iteration space of an opera
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
-from math import prod
 from typing import NamedTuple, TypeAlias
 
 from lowerings.partitioning.mesh_atoms import Atoms, MeshAtoms, Spread
 from xla_dialect.dimensions import Dimension, DimensionRelations, FactorType, Traversal
 from xla_dialect.sharding.sharding_rule import Dimensions, ShardingRule
+
+
+def atoms_of_factors(
+    sizes: Sequence[int], atoms: Atoms, mesh: MeshAtoms
+) -> list[tuple[Atoms, Atoms]]:
+    """
+    The atoms of a dimension for its factors of these sizes, the most major first.
+
+    A factor takes atoms as long as they divide it, and the next one gets what follows if nothing of
+    it is left. Beside its atoms stands what goes on there, but does not divide it.
+    """
+    found: list[tuple[Atoms, Atoms]] = []
+    for number, size in enumerate(sizes, 1):
+        left, count = size, 0
+        while count < len(atoms) and left > 1 and left % mesh.sizes[atoms[count]] == 0:
+            left //= mesh.sizes[atoms[count]]
+            count += 1
+        taken, atoms = atoms[:count], atoms[count:]
+        overflow = atoms if left > 1 or number == len(sizes) else ()
+        found.append((taken, overflow))
+        atoms = atoms if not overflow else ()
+    return found
+
+
+def atoms_of_dimension(factors: Iterable[tuple[int, Atoms]], mesh: MeshAtoms) -> Atoms:
+    """
+    The inverse, of sizes of factors and their atoms.
+
+    A factor adds to its dimension as long as those before it are split up.
+    """
+    found: list[int] = []
+    for size, atoms in factors:
+        found.extend(atoms)
+        if mesh.parts(atoms) != size:
+            break
+    return tuple(found)
 
 
 class ArraySharding(NamedTuple):
@@ -71,14 +106,11 @@ class Projection:
     """The operands and results of an operation by its factors."""
 
     rule: ShardingRule
-    sizes: Sequence[int]
-    """Of the atoms."""
+    mesh: MeshAtoms
     arrays: list[ProjectedArray]
 
     @staticmethod
-    def of(
-        rule: ShardingRule, shardings: Sequence[ArraySharding], sizes: Sequence[int]
-    ) -> Projection:
+    def of(rule: ShardingRule, shardings: Sequence[ArraySharding], mesh: MeshAtoms) -> Projection:
         """`shardings`: those of the operands, then of the results."""
         dimensions = (*rule.operands, *rule.results)
         count = len(rule.operands)
@@ -86,46 +118,35 @@ class Projection:
             ProjectedArray(sharding, each, number >= count)
             for number, (sharding, each) in enumerate(zip(shardings, dimensions, strict=True))
         ]
-        found = Projection(rule, sizes, arrays)
+        found = Projection(rule, mesh, arrays)
         for array in arrays:
             found._project(array)
         return found
 
     def _project(self, array: ProjectedArray) -> None:
-        """Gives the atoms of each dimension to its factors, the most major first."""
+        """Gives the atoms of each dimension to its factors; the last takes all that reach it."""
         for dimension, atoms, is_closed in zip(
             array.rule, array.sharding.dimensions, array.sharding.is_closed, strict=True
         ):
-            rest = list(atoms)
-            for factor in dimension[:-1]:
-                taken: list[int] = []
-                size = self.rule.sizes[factor]
-                while rest and size > 1 and size % self.sizes[rest[0]] == 0:
-                    size //= self.sizes[rest[0]]
-                    taken.append(rest.pop(0))
-                overflow: Atoms = ()
-                if rest and size > 1:
-                    overflow, rest = tuple(rest), []
-                array.factors[factor] = FactorSharding(tuple(taken), is_closed, False, overflow)
-            if dimension:
-                array.factors[dimension[-1]] = FactorSharding(tuple(rest), is_closed, True)
+            parts = atoms_of_factors([self.rule.sizes[f] for f in dimension], atoms, self.mesh)
+            for factor, (taken, overflow) in zip(dimension, parts, strict=True):
+                is_last = factor == dimension[-1]
+                array.factors[factor] = (
+                    FactorSharding((*taken, *overflow), is_closed, True)
+                    if is_last
+                    else FactorSharding(taken, is_closed, False, overflow)
+                )
 
     def sharding(self, array: ProjectedArray) -> ArraySharding:
-        """The inverse: a factor adds to its dimension as long as those before it are split up."""
-        found: list[Atoms] = []
-        for dimension in array.rule:
-            atoms: list[int] = []
-            for factor in dimension:
-                part = array.factors[factor]
-                atoms += (*part.atoms, *part.overflow)
-                if part.overflow or self.parts(part.atoms) != self.rule.sizes[factor]:
-                    break
-            found.append(tuple(atoms))
-        return array.sharding._replace(dimensions=tuple(found))
-
-    def parts(self, atoms: Atoms) -> int:
-        """How many parts atoms make."""
-        return prod(self.sizes[atom] for atom in atoms)
+        """What the factors of an array say of it."""
+        sizes, parts = self.rule.sizes, array.factors
+        dimensions = [
+            atoms_of_dimension(
+                [(sizes[f], (*parts[f].atoms, *parts[f].overflow)) for f in dimension], self.mesh
+            )
+            for dimension in array.rule
+        ]
+        return array.sharding._replace(dimensions=tuple(dimensions))
 
     def fitting(self, array: ProjectedArray, factor: int, atoms: Atoms) -> Atoms:
         """The longest prefix of atoms that an array can have along a factor."""
@@ -134,7 +155,7 @@ class Projection:
         size = self.rule.sizes[factor]
         parts = 1
         for number, atom in enumerate(atoms):
-            parts *= self.sizes[atom]
+            parts *= self.mesh.sizes[atom]
             if atom in used or (not part.is_minor_most and size % parts):
                 return atoms[:number]
         return atoms
@@ -186,37 +207,31 @@ class Division:
         windows = tuple(f for f in dimension if f not in shown and divided.get(f))
         return windows if windows and not any(map(divided.get, shown)) else shown
 
-    def said_by(self, dimension: Dimension, size: int, atoms: Atoms) -> Iterator[tuple[int, Atoms]]:
+    def said_by(self, dimension: Dimension, atoms: Atoms) -> Iterator[tuple[int, Atoms]]:
         """The atoms of the factors of a dimension that is spread over atoms."""
-        shown = [f for f in self.shown(dimension) if self.relations.factors[f].size != 1]
-        if not shown:
-            shown = list(self.shown(dimension))
+        shown = [f for f in self.shown(dimension) if self._matters(f)] or self.shown(dimension)
         if len(shown) == 1:
             yield shown[0], atoms
             return
-        rest = list(atoms)
-        for factor in shown:
-            left, mine = self.relations.factors[factor].size, list[int]()
-            while rest and left % self.mesh.sizes[rest[0]] == 0:
-                left //= self.mesh.sizes[rest[0]]
-                mine.append(rest.pop(0))
-            if mine:
-                yield factor, tuple(mine)
-            if left != 1:
-                return
+        sizes = [self.relations.factors[f].size for f in shown]
+        for factor, (taken, _) in zip(
+            shown, atoms_of_factors(sizes, atoms, self.mesh), strict=True
+        ):
+            if taken:
+                yield factor, taken
 
     def spread(self, dimensions: Sequence[Dimension], divided: FactorAtoms) -> Spread:
         """How an array with these factors is spread."""
-        found: list[Atoms] = []
-        for dimension in dimensions:
-            atoms: list[int] = []
-            for factor in self.leading(dimension, divided):
-                mine = divided.get(factor, ())
-                atoms.extend(mine)
-                if self.mesh.parts(mine) != self.relations.factors[factor].size:
-                    break
-            found.append(tuple(atoms))
-        return Spread(tuple(found))
+        factors = self.relations.factors
+        return Spread(
+            tuple(
+                atoms_of_dimension(
+                    [(factors[f].size, divided.get(f, ())) for f in self.leading(each, divided)],
+                    self.mesh,
+                )
+                for each in dimensions
+            )
+        )
 
     def operand_spreads(self, divided: FactorAtoms) -> list[Spread]:
         """The spreads of the operands that the operation is computed from."""
@@ -285,19 +300,21 @@ class Division:
     def _said(
         self, operands: Sequence[Spread], results: Sequence[Spread]
     ) -> list[list[tuple[int, Atoms]]]:
-        sides = (
-            (operands, self.relations.operands, self.operand_sizes),
-            (results, self.relations.results, self.result_sizes),
-        )
+        arrays = (*self.relations.operands, *self.relations.results)
         return [
-            [
-                said
-                for dimension, size, atoms in zip(factors, array, spread.dimensions, strict=True)
-                if atoms
-                for said in self.said_by(dimension, size, atoms)
-            ]
-            for spreads, arrays, sizes in sides
-            for spread, factors, array in zip(spreads, arrays, sizes, strict=True)
+            self.said_by_array(factors, spread)
+            for factors, spread in zip(arrays, (*operands, *results), strict=True)
+        ]
+
+    def said_by_array(
+        self, dimensions: Sequence[Dimension], spread: Spread
+    ) -> list[tuple[int, Atoms]]:
+        """The atoms of the factors of an array that is spread so."""
+        return [
+            said
+            for dimension, atoms in zip(dimensions, spread.dimensions, strict=True)
+            if atoms
+            for said in self.said_by(dimension, atoms)
         ]
 
     def merged(

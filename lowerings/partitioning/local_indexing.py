@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from lowerings.partitioning.factors import Division, is_regular
 from lowerings.partitioning.local_operation import (
+    BlockedDimension,
     LocalOperation,
     LocalRule,
     array_type,
@@ -19,14 +20,13 @@ from lowerings.partitioning.local_operation import (
 )
 from lowerings.partitioning.mesh_atoms import Atoms
 from lowerings.partitioning.relations import fold_of, neutral_number
-from xla_dialect.attributes import ComparisonDirection
 from xla_dialect.dimensions import FactorType, Traversal
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp
-from xla_dialect.ops.data_movement import BroadcastOp, DynamicSliceOp, DynamicUpdateSliceOp
-from xla_dialect.ops.elementwise import AndOp, SelectOp, SubtractOp
+from xla_dialect.ops.data_movement import DynamicSliceOp, DynamicUpdateSliceOp
+from xla_dialect.ops.elementwise import SelectOp, SubtractOp
 from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
-from xla_dialect.types import PRED, S32, Array, array
+from xla_dialect.types import S32, Array
 
 
 def admits_slice(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
@@ -43,7 +43,7 @@ def dynamic_slice(local: LocalOperation) -> Sequence[SSAValue]:
     """
     value, *starts = local.operands
     taken = local.integers("dynamic_slice_sizes")
-    divided = _divided(local, len(taken))
+    divided = _divided(local, range(len(taken)))
     sizes = has_property_sizes(local, 0, taken)
     for d in divided:
         sizes[d] = taken[d]
@@ -58,14 +58,11 @@ def dynamic_slice(local: LocalOperation) -> Sequence[SSAValue]:
     places = _clamped_places(local, starts, taken)
     for d in divided:
         here = local.blocked(0, d)
-        origin = b.by_block(here.atoms, [q * here.block for q in range(here.parts)])
-        places[d] = b.emit(SubtractOp, places[d], origin)
+        places[d] = _relative(local, places[d], here)
         if taken[d] == 1:
-            inside = b.both(inside, _is_in_part(local, places[d], here.block))
+            inside = b.both(inside, b.inside(places[d], here.block))
             continue
-        if here.size % here.parts:
-            value = b.masked(value, d, origin, here.size, fill)
-        value = b.pad(value, d, taken[d], taken[d], fill)
+        value = b.pad(b.without_tail(value, here, fill), d, taken[d], taken[d], fill)
         places[d] = b.plus(places[d], b.constant(taken[d]))
     # Places outside of the part and its rooms are clamped into them.
     made = b.emit(DynamicSliceOp, value, places, dynamic_slice_sizes=sizes)
@@ -91,16 +88,15 @@ def dynamic_update_slice(local: LocalOperation) -> Sequence[SSAValue]:
     value, update, *starts = local.operands
     b, rooms, inside = local.b, dict[int, int](), None
     written = shape_of(update)
-    divided = _divided(local, len(starts))
+    divided = _divided(local, range(len(starts)))
     if not divided:
         return local.again(local.operands)
     places = _clamped_places(local, starts, written)
     for d in divided:
         here, room = local.blocked(0, d), written[d]
-        origin = b.by_block(here.atoms, [q * here.block for q in range(here.parts)])
-        places[d] = b.emit(SubtractOp, places[d], origin)
+        places[d] = _relative(local, places[d], here)
         if room == 1:
-            inside = b.both(inside, _is_in_part(local, places[d], here.block))
+            inside = b.both(inside, b.inside(places[d], here.block))
             continue
         value = b.pad(value, d, room, room)
         places[d] = b.plus(places[d], b.constant(room))
@@ -115,11 +111,21 @@ def dynamic_update_slice(local: LocalOperation) -> Sequence[SSAValue]:
     return [made]
 
 
-def _divided(local: LocalOperation, rank: int) -> list[int]:
-    """The dimensions of the operand that are divided where places point."""
-    found = ((d, local.factor_of(0, d)) for d in range(rank))
+def _divided(local: LocalOperation, mapped: Sequence[int]) -> dict[int, int]:
+    """The dimensions of the operand that are divided where parts of an index point, by these."""
     relations = local.division.relations
-    return [d for d, factor in found if factor is not None and not is_regular(relations, factor)]
+    found = ((part, d, local.factor_of(0, d)) for part, d in enumerate(mapped))
+    return {
+        part: d
+        for part, d, factor in found
+        if factor is not None and not is_regular(relations, factor)
+    }
+
+
+def _relative(local: LocalOperation, places: SSAValue, here: BlockedDimension) -> SSAValue:
+    """s32 places of the whole array, counted from where the part begins."""
+    begin = local.b.begin_of_block(here.atoms, here.block)
+    return local.b.emit(SubtractOp, places, local.b.splat(begin, shape_of(places)))
 
 
 def _clamped_places(
@@ -131,13 +137,6 @@ def _clamped_places(
         local.b.clamped_indices(start, max(wholes[d], size) - size)
         for d, (start, size) in enumerate(zip(starts, taken, strict=True))
     ]
-
-
-def _is_in_part(local: LocalOperation, place: SSAValue, block: int) -> SSAValue:
-    b = local.b
-    above = b.compare(place, ComparisonDirection.GE, b.constant(0))
-    below = b.compare(place, ComparisonDirection.LT, b.constant(block))
-    return b.emit(AndOp, above, below)
 
 
 def admits_gather(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
@@ -166,41 +165,25 @@ def gather(local: LocalOperation) -> Sequence[SSAValue]:
     value, indices = local.operands
     slice_sizes = has_property_sizes(local, 0, local.integers("slice_sizes"))
     whole = local.integers("slice_sizes")
-    picked = _divided_places(local, local.integers("start_index_map"))
+    picked = _divided(local, local.integers("start_index_map"))
     for d in local.integers("operand_batching_dims"):
         slice_sizes[d] = min(whole[d], 1)
     sized = {"slice_sizes": integer_list(slice_sizes)}
     if not picked:
         return local.again([value, indices], sized)
     b, vector = local.b, op.index_vector_dim.value.data
-    limits = [local.division.operand_sizes[0][d] - whole[d] for d in _mapped(local)]
+    limits = [
+        local.division.operand_sizes[0][d] - whole[d] for d in local.integers("start_index_map")
+    ]
     moved = _clamped(local, indices, vector, limits)
-    moved, mask = _relative(local, moved, vector, picked)
+    moved, mask = _in_part(local, moved, vector, picked)
     # Positions outside are clamped by the gather itself.
     (made,) = local.again([value, moved], sized)
     places = [d for d in range(len(shape_of(made))) if d not in local.integers("offset_dims")]
-    type_ = array(PRED, shape_of(made))
-    properties = {"dimensions": integer_list(places)}
-    spread = b.insert(BroadcastOp.make([mask], properties, result_types=[type_])).results[0]
     fold = fold_of(op)
     assert fold is not None
     neutral = neutral_number(fold, array_type(made).element_type)
-    return [b.select(spread, made, b.constant(neutral))]
-
-
-def _mapped(local: LocalOperation) -> tuple[int, ...]:
-    name = "start_index_map" if isinstance(local.op, GatherOp) else "scatter_dims_to_operand_dims"
-    return local.integers(name)
-
-
-def _divided_places(local: LocalOperation, mapped: Sequence[int]) -> dict[int, int]:
-    """The parts of an index that point into divided dimensions, and these."""
-    found: dict[int, int] = {}
-    for part, d in enumerate(mapped):
-        factor = local.factor_of(0, d)
-        if factor is not None and not is_regular(local.division.relations, factor):
-            found[part] = d
-    return found
+    return [b.select(b.broadcast(mask, places, shape_of(made)), made, b.constant(neutral))]
 
 
 def _clamped(
@@ -217,26 +200,19 @@ def _clamped(
     return b.concatenate(parts, vector)
 
 
-def _relative(
+def _in_part(
     local: LocalOperation, indices: SSAValue, vector: int, picked: dict[int, int]
 ) -> tuple[SSAValue, SSAValue]:
     """s32 indices that count from where the part begins, and whether they point into it."""
     b, mask = local.b, cast("SSAValue | None", None)
-    has_vector = vector < len(shape_of(indices))
-    parts = (
-        [b.slice(indices, vector, i, i + 1) for i in range(shape_of(indices)[vector])]
-        if has_vector
-        else [indices]
-    )
+    sizes = shape_of(indices)
+    has_vector = vector < len(sizes)
+    count = sizes[vector] if has_vector else 0
+    parts = [b.slice(indices, vector, i, i + 1) for i in range(count)] or [indices]
     for i, d in picked.items():
-        here, part = local.blocked(0, d), parts[i]
-        sizes = shape_of(part)
-        origin = b.by_block(here.atoms, [q * here.block for q in range(here.parts)])
-        moved = b.emit(SubtractOp, part, b.splat(origin, sizes))
-        parts[i] = moved
-        above = b.compare(moved, ComparisonDirection.GE, b.constant(0))
-        below = b.compare(moved, ComparisonDirection.LT, b.constant(here.block))
-        inside = b.emit(AndOp, above, below)
+        here = local.blocked(0, d)
+        parts[i] = _relative(local, parts[i], here)
+        inside = b.inside(parts[i], here.block)
         if has_vector:
             inside = b.reshape(inside, [*sizes[:vector], *sizes[vector + 1 :]])
         mask = b.both(mask, inside)
@@ -266,17 +242,16 @@ def scatter(local: LocalOperation) -> Sequence[SSAValue]:
     operands = list(local.operands)
     indices = operands[count]
     vector = op.index_vector_dim.value.data
-    picked = _divided_places(local, _mapped(local))
+    picked = _divided(local, local.integers("scatter_dims_to_operand_dims"))
     if picked:
-        element_type = array_type(indices).element_type
-        indices = _wide(local, indices, element_type)
-        indices, mask = _relative(local, indices, vector, picked)
+        indices = _wide(local, indices)
+        indices, mask = _in_part(local, indices, vector, picked)
         indices = _skipped(local, indices, mask, vector)
     operands[count] = _without_padded_updates(local, indices, count)
     return local.again(operands)
 
 
-def _wide(local: LocalOperation, indices: SSAValue, element_type: object) -> SSAValue:
+def _wide(local: LocalOperation, indices: SSAValue) -> SSAValue:
     """Indices as s32; what is too large for any array stays so."""
     b, largest = local.b, 2**31 - 1
     info = ml_dtypes.iinfo(numpy_dtype(array_type(indices).element_type))
@@ -289,9 +264,7 @@ def _skipped(local: LocalOperation, indices: SSAValue, mask: SSAValue, vector: i
     """Where the mask does not hold all parts of an index are -1, outside of every array."""
     b, sizes = local.b, shape_of(indices)
     places = [d for d in range(len(sizes)) if d != vector]
-    properties = {"dimensions": integer_list(places)}
-    spread = BroadcastOp.make([mask], properties, result_types=[array(PRED, sizes)])
-    return b.emit(SelectOp, b.insert(spread).results[0], indices, b.splat(b.constant(-1), sizes))
+    return b.select(b.broadcast(mask, places, sizes), indices, b.constant(-1))
 
 
 def _without_padded_updates(local: LocalOperation, indices: SSAValue, operand: int) -> SSAValue:
@@ -299,15 +272,11 @@ def _without_padded_updates(local: LocalOperation, indices: SSAValue, operand: i
     relations = local.division.relations
     for d in range(len(shape_of(indices))):
         factor = local.factor_of(operand, d)
-        here = local.blocked(operand, d)
-        if factor is None or here.parts == 1 or here.size % here.parts == 0:
-            continue
-        if relations.factors[factor].type is FactorType.REDUCTION:
+        if factor is not None and relations.factors[factor].type is FactorType.REDUCTION:
             element_type = array_type(indices).element_type
-            start = local.b.by_block(here.atoms, [q * here.block for q in range(here.parts)])
             outside = int(ml_dtypes.iinfo(numpy_dtype(element_type)).max)
             fill = local.b.scalar(outside, element_type)
-            indices = local.b.masked(indices, d, start, here.size, fill)
+            indices = local.b.without_tail(indices, local.blocked(operand, d), fill)
     return indices
 
 

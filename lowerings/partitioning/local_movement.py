@@ -30,7 +30,6 @@ from xla_dialect.dimensions import Concatenation, Padding, Slicing, Traversal
 from xla_dialect.literals.arrays import dense_to_numpy
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops import data_movement as ops
-from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.ops.elementwise import AddOp, SelectOp
 from xla_dialect.ops.random import RngBitGeneratorOp
@@ -172,7 +171,7 @@ def concatenate(local: LocalOperation) -> Sequence[SSAValue]:
     b, sizes = local.b, local.local_sizes(0, is_result=True)
     here, block = local.blocked(0, d), sizes[d]
     *parts, result = local.moved(concatenate_moves(local))
-    origin = b.by_block(here.atoms, [q * block for q in range(here.parts)])
+    origin = b.begin_of_block(here.atoms, block)
     position = b.plus(b.indices(sizes, d), origin)
     for part, end in zip(reversed(parts), reversed(along.offsets[1:]), strict=True):
         mine = b.compare(position, ComparisonDirection.LT, b.constant(int(end)))
@@ -188,11 +187,9 @@ def iota(local: LocalOperation) -> Sequence[SSAValue]:
         (factor,) = dimension
         atoms = local.divided.get(factor, ())
         if relations.factors[factor].along is Traversal.GENERATED and atoms:
-            block, parts = shape_of(made)[d], local.division.mesh.parts(atoms)
-            start = local.b.by_block(atoms, [q * block for q in range(parts)])
-            scalar = array(array_type(made).element_type, ())
-            start = local.b.insert(ConvertOp.make([start], {}, result_types=[scalar])).results[0]
-            made = local.b.emit(AddOp, made, local.b.splat(start, shape_of(made)))
+            start = local.b.begin_of_block(atoms, shape_of(made)[d])
+            start = local.b.convert(start, array_type(made).element_type)
+            made = local.b.plus(made, start)
     return [made]
 
 
@@ -214,7 +211,7 @@ def constant(local: LocalOperation) -> Sequence[SSAValue]:
             size = shape_of(made)[d]
             block = ceil_div(size, parts)
             made = b.pad(made, d, 0, parts * block - size)
-            made = b.cut(made, d, b.by_block(atoms, [q * block for q in range(parts)]), block)
+            made = b.cut(made, d, b.begin_of_block(atoms, block), block)
     return [made]
 
 
@@ -264,13 +261,12 @@ def random_bits(local: LocalOperation) -> Sequence[SSAValue]:
     if not local.divided:
         return local.again(local.operands)
     ((_, atoms),) = local.divided.items()
-    parts = local.division.mesh.parts(atoms)
     block, _ = _blocks(op, sizes_of_type(local.result_types[1]))
     total, _ = _blocks(op, local.division.result_sizes[1])
     (length,) = shape_of(state)
     numbers = [b.slice(state, 0, i, i + 1) for i in range(length)]
     # The state of two numbers counts in the second one; a block of it may carry beyond that.
-    here = b.reshape(b.convert(b.by_block(atoms, [q * block for q in range(parts)]), U64), (1,))
+    here = b.reshape(b.convert(b.begin_of_block(atoms, block), U64), (1,))
     high = numbers[2] if length > 2 else numbers[0]
     begin = b.concatenate([numbers[0], *_advanced(b, (numbers[1], high), here)], 0)
     kinds = array(U64, (3,)), local.result_types[1]

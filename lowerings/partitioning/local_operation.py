@@ -128,6 +128,10 @@ class LocalBuilder:
         """The number for the block, of those that atoms make, which is this partition's."""
         return self.by_partition([numbers[block] for block in self.mesh.blocks(atoms)])
 
+    def begin_of_block(self, atoms: Atoms, block: int) -> SSAValue:
+        """Where this partition's part of a dimension begins that atoms cut into blocks."""
+        return self.by_block(atoms, [q * block for q in range(self.mesh.parts(atoms))])
+
     def reshape(self, value: SSAValue, sizes: Sequence[int]) -> SSAValue:
         """The value with other sizes."""
         type_ = array(array_type(value).element_type, sizes)
@@ -139,6 +143,15 @@ class LocalBuilder:
         if not sizes:
             return scalar
         op = movement.BroadcastOp.make([scalar], {}, result_types=[type_])
+        return self.insert(op).results[0]
+
+    def broadcast(
+        self, value: SSAValue, dimensions: Sequence[int], sizes: Sequence[int]
+    ) -> SSAValue:
+        """The value, whose dimensions become these of the result, along all others."""
+        type_ = array(array_type(value).element_type, sizes)
+        properties = {"dimensions": integer_list(dimensions)}
+        op = movement.BroadcastOp.make([value], properties, result_types=[type_])
         return self.insert(op).results[0]
 
     def indices(self, sizes: Sequence[int], d: int) -> SSAValue:
@@ -171,6 +184,19 @@ class LocalBuilder:
         below = self.compare(position, ComparisonDirection.LT, self.constant(size))
         above = self.compare(position, ComparisonDirection.GE, self.constant(0))
         return self.select(self.both(above, below), value, fill)
+
+    def without_tail(self, value: SSAValue, here: BlockedDimension, fill: SSAValue) -> SSAValue:
+        """What is behind the end of the whole array, in its last blocks, becomes `fill`."""
+        if here.size % here.parts == 0:
+            return value
+        begin = self.begin_of_block(here.atoms, here.block)
+        return self.masked(value, here.d, begin, here.size, fill)
+
+    def inside(self, position: SSAValue, size: int) -> SSAValue:
+        """Whether positions, s32 of any rank, are those of elements."""
+        above = self.compare(position, ComparisonDirection.GE, self.constant(0))
+        below = self.compare(position, ComparisonDirection.LT, self.constant(size))
+        return self.emit(AndOp, above, below)
 
     def plus(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         """The sum; the right side may be a scalar."""
@@ -536,23 +562,19 @@ def without_padding(local: LocalOperation, operands: Sequence[SSAValue]) -> list
     found = list(operands)
     relations = local.division.relations
     for factor in relations.of_type(FactorType.REDUCTION):
-        atoms = local.divided.get(factor, ())
-        size, parts = relations.factors[factor].size, local.division.mesh.parts(atoms)
-        if not atoms or not is_regular(relations, factor) or size % parts == 0:
+        if not local.divided.get(factor) or not is_regular(relations, factor):
             continue
-        block = ceil_div(size, parts)
         for i, d in relations.operand_places(factor):
+            here = local.blocked(i, d)
+            number, fold = relations.factors[factor].neutral, fold_of(local.op)
             element_type = array_type(found[i]).element_type
-            number = relations.factors[factor].neutral
-            fold = fold_of(local.op)
+            if here.size % here.parts == 0:
+                continue
             if number is None and fold is not None:
-                neutral = neutral_number(fold, element_type)
-                assert neutral is not None
-                fill = local.b.constant(neutral)
+                fill = local.b.constant(neutral_number(fold, element_type))
             else:
                 fill = local.b.scalar(number or 0, element_type)
-            start = local.b.by_block(atoms, [q * block for q in range(parts)])
-            found[i] = local.b.masked(found[i], d, start, size, fill)
+            found[i] = local.b.without_tail(found[i], here, fill)
     return found
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, cast
 
 import numpy as np
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
 
 from lowerings.partitioning.factors import Division, is_regular
@@ -37,7 +37,6 @@ from lowerings.simplify.constant_folding import splat_of
 from xla_dialect.dimensions import Traversal
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops.contraction import ConvolutionOp
-from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp
 from xla_dialect.shapes.size_arithmetic import ceil_div, dilated
 from xla_dialect.shapes.window import Window, WindowAttr, WindowDimension
@@ -191,15 +190,10 @@ def _moves(divided: DividedOperation, bases: int) -> Iterator[RemotePart]:
 
 def _kernel(local: LocalOperation, kernel: SSAValue, d: int) -> SSAValue:
     """The kernel, zero where it is padding."""
-    factor = local.factor_of(1, d)
-    if factor is None or local.division.relations.factors[factor].along is not Traversal.WINDOW:
+    if local.along(1, d) is not Traversal.WINDOW:
         return kernel
-    here = local.blocked(1, d)
-    if here.size % here.parts == 0:
-        return kernel
-    start = local.b.by_block(here.atoms, [q * here.block for q in range(here.parts)])
     zero = local.b.scalar(0, array_type(kernel).element_type)
-    return local.b.masked(kernel, d, start, here.size, zero)
+    return local.b.without_tail(kernel, local.blocked(1, d), zero)
 
 
 def convolution(local: LocalOperation) -> Sequence[SSAValue]:
@@ -298,9 +292,7 @@ def cumulative(local: LocalOperation, found: Cumulative) -> Sequence[SSAValue]:
     b, d = local.b, found.d
     value, start = local.operands
     here = local.blocked(0, d)
-    if here.size % here.parts:
-        origin = b.by_block(here.atoms, [q * here.block for q in range(here.parts)])
-        value = b.masked(value, d, origin, here.size, start)
+    value = b.without_tail(value, here, start)
     mine = _folded(local, value, d, _window(here.block, is_from_end=found.is_from_end))
     last = 0 if found.is_from_end else here.block - 1
     totals = b.all_gather(b.slice(mine, d, last, last + 1), d, here.atoms)
@@ -310,10 +302,7 @@ def cumulative(local: LocalOperation, found: Cumulative) -> Sequence[SSAValue]:
     before = _folded(local, others, d, WindowDimension(here.parts))
     kept = [e for e in range(len(shape_of(mine))) if e != d]
     before = b.reshape(before, [shape_of(mine)[e] for e in kept])
-    spread = BroadcastOp.make(
-        [before], {"dimensions": DenseArrayBase.from_list(i64, kept)}, result_types=[mine.type]
-    )
-    return [b.emit(FOLDS[found.fold], b.insert(spread).results[0], mine)]
+    return [b.emit(FOLDS[found.fold], b.broadcast(before, kept, shape_of(mine)), mine)]
 
 
 def _folded(local: LocalOperation, value: SSAValue, d: int, window: WindowDimension) -> SSAValue:
@@ -347,12 +336,9 @@ def reduce(local: LocalOperation) -> Sequence[SSAValue]:
             continue
         here = local.blocked(0, d)
         atoms.extend(here.atoms)
-        if here.size % here.parts:
-            origin = b.by_block(here.atoms, [q * here.block for q in range(here.parts)])
-            inputs = [
-                b.masked(value, d, origin, here.size, start)
-                for value, start in zip(inputs, starts, strict=True)
-            ]
+        inputs = [
+            b.without_tail(value, here, start) for value, start in zip(inputs, starts, strict=True)
+        ]
     if not atoms:
         return regular(local)
     found = local.again([*inputs, *starts])

@@ -556,7 +556,7 @@ class Propagation:
         key = strategy, id(node.rule), node.directions[priority], priority, id(mesh), before
         outcome = self.outcomes.get(key)
         if outcome is None:
-            projection = Projection.of(node.rule, before, mesh.sizes)
+            projection = Projection.of(node.rule, before, mesh)
             strategy(projection, factor_directions(node, priority))
             outcome = self.outcomes[key] = [
                 projection.sharding(array) if array.is_changed else None

@@ -350,9 +350,7 @@ class _Insertion:
             for d, atoms in enumerate(before.dimensions):
                 if not atoms or after.dimensions[d] == atoms:
                     continue
-                said = division.said_by(
-                    division.relations.operands[i][d], division.operand_sizes[i][d], atoms
-                )
+                said = division.said_by(division.relations.operands[i][d], atoms)
                 if not all(division.admits(division, *each) for each in said):
                     cost = self.bytes(op.operands[i], before, after)
                     _warn(op, f"needs all of dimension {d} of operand {i}", cost)

@@ -324,8 +324,7 @@ def _padded(b: LocalBuilder, value: SSAValue, step: ReshardStep, blocks: Sequenc
 def _sliced(b: LocalBuilder, value: SSAValue, step: ReshardStep, blocks: Sequence[int]) -> SSAValue:
     d = step.target
     assert d is not None
-    count = b.mesh.parts(step.atoms)
-    start = b.by_block(step.atoms, [q * blocks[d] for q in range(count)])
+    start = b.begin_of_block(step.atoms, blocks[d])
     return b.cut(_padded(b, value, step, blocks), d, start, blocks[d])
 
 
@@ -336,7 +335,7 @@ def _surrounded(
     d = step.source
     assert d is not None
     sizes, count = list(shape_of(value)), b.mesh.parts(step.atoms)
-    start = b.by_block(step.atoms, [q * sizes[d] for q in range(count)])
+    start = b.begin_of_block(step.atoms, sizes[d])
     room = [count * n if i == d else n for i, n in enumerate(sizes)]
     zeros = b.splat(b.scalar(0, array_type(value).element_type), room)
     starts = [start if i == d else b.constant(0) for i in range(len(sizes))]

@@ -305,7 +305,7 @@ def _conflicts(node: PropagationNode) -> Iterator[str]:
     if mesh is None:
         return
     directions = factor_directions(node, OpPriority.LAST)
-    projection = Projection.of(node.rule, [place.sharding for place in node.places], mesh.sizes)
+    projection = Projection.of(node.rule, [place.sharding for place in node.places], mesh)
     for factor, direction in enumerate(directions):
         if direction == NONE:
             continue
@@ -346,7 +346,7 @@ def _why(
         if atom in atoms:
             return f"its dimension {d} took {_axes(mesh, (atom,))}"
     size = projection.rule.sizes[factor]
-    if not part.is_minor_most and size % projection.parts(longest.atoms):
+    if not part.is_minor_most and size % mesh.parts(longest.atoms):
         return f"its part of a dimension has size {size}"
     return "what is before it in its dimension is not split up"
 

@@ -221,9 +221,7 @@ class _Search:
             if value in self.found:
                 known.append((i, self.found[value].spreads[value]))
         i, spread = known[0]
-        dimensions = relations.operands[i], division.operand_sizes[i], spread.dimensions
-        said = [s for each in zip(*dimensions, strict=True) for s in division.said_by(*each)]
-        divided = division.merged([said])
+        divided = division.merged([division.said_by_array(relations.operands[i], spread)])
         for factor in divided:
             passes = relations.factors[factor].type is FactorType.PASS_THROUGH
             if not passes or not is_regular(relations, factor):
