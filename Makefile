@@ -22,10 +22,10 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/with-core ## A transformer from JAX: read, lowered level by level, run, compared with XLA
-	$(BIN)/python -m tools.demo
+	$(BIN)/python -m tools.repository.demo
 
 demo-jax: $(VENV)/with-jax $(VENV)/with-peers ## A training script of flax on our device beside XLA's, a pass of one's own in the middle
-	$(BIN)/python -m tools.jax_demo
+	$(BIN)/python -m tools.repository.jax_demo
 
 test: lit pytest ## All tests but the long ones
 
@@ -54,13 +54,13 @@ format: $(VENV)/with-dev ## Format the sources and fix what the linter can
 	$(BIN)/ruff check --fix .
 
 bench: $(VENV)/with-bench $(VENV)/with-mpi ## Compile time and time per call beside XLA CPU
-	$(BIN)/python -m tools.xla_bench $(ARGS)
+	$(BIN)/python -m tools.repository.benchmark $(ARGS)
 
 partitions: $(VENV)/with-peers $(VENV)/with-mpi ## Programs of JAX on 2, 4 and 8 devices: right everywhere? bytes and work beside XLA's
 	PYTHONPATH=test:test/support $(BIN)/python -m partitioned_outcomes $(ARGS)
 
 docs: $(VENV)/with-core ## Renew docs/generated and the outputs that pages show
-	$(BIN)/python -m tools.docs
+	$(BIN)/python -m tools.repository.docs
 
 site: $(VENV)/with-docs $(VENV)/with-jax ## The pages as a site with a search: build/site/index.html
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --nitpicky docs build/site

@@ -25,7 +25,7 @@ from lowerings.rewriting.conversion import ConversionPass
 from lowerings.universe import UNIVERSE
 from tools.expected_diagnostics import expectations
 from tools.input_text import split_chunks
-from tools.status import STABLEHLO_NAMES, is_in_stablehlo, opcode_of
+from tools.repository.docs import STABLEHLO_NAMES, is_in_stablehlo, opcode_of
 from tools.update_checks import RunLine, runs_of
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text.opcodes import OPCODES

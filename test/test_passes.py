@@ -15,7 +15,7 @@ from lowerings.pipelines import LEVELS, NATIVE, PIPELINES, pass_specs
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.levels import level_given, levels_taken
 from lowerings.universe import UNIVERSE, toolkit_universe
-from tools.option_descriptions import options_of
+from tools.pass_listing import options_of
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.mlir_text import print_mlir
 

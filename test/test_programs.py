@@ -19,7 +19,7 @@ from lowerings.driver.program import load_program, parse_program
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs
 from tools import xla_opt
 from tools.comparison import DEFAULT_TOLERANCE, largest_relative_error
-from tools.stored_programs import StoredProgram, stored_programs
+from tools.repository.programs import StoredProgram, stored_programs
 from xla_dialect.verification import verify
 
 TEXTS = [

@@ -28,7 +28,7 @@ from lowerings.validation.allowances import Allowance, allowance_of
 from lowerings.validation.dependence import dependent_results
 from lowerings.validation.shrinking import shrink
 from tools import xla_opt
-from tools.stored_programs import stored_programs
+from tools.repository.programs import stored_programs
 
 ELEMENTWISE = """
 func.func @main(%x: tensor<6xf32>, %y: tensor<6xf32>, %i: tensor<i32>, %u: tensor<6xui8>)

@@ -6,13 +6,38 @@ Loading takes most of a short run. It happens in here, so that Ctrl-C during it 
 
 import gc
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
+from types import ModuleType
+
+
+def load(name: str) -> ModuleType:
+    """A module of this package."""
+    with loading():
+        return import_module(f"{__package__}.{name}")
+
+
+@contextmanager
+def loading() -> Generator[None]:
+    """
+    While modules are loaded inside, Python's cyclic garbage collector never looks at what is made:
+    all of that stays.
+    """
+    enabled, loaded = gc.isenabled(), len(sys.modules)
+    gc.disable()
+    try:
+        yield
+    finally:
+        if len(sys.modules) > loaded:
+            gc.freeze()
+        if enabled:
+            gc.enable()
 
 
 def _run(tool: str, module: str) -> int:
     try:
-        from .loading import load  # noqa: PLC0415
-
         return load(module).main()
     except KeyboardInterrupt:
         print(f"{tool}: interrupted", file=sys.stderr)
@@ -22,13 +47,13 @@ def _run(tool: str, module: str) -> int:
         gc.freeze()
 
 
-xla_build = partial(_run, "xla-build", "mlir_build.command")
+xla_build = partial(_run, "xla-build", "xla_build")
 xla_compare = partial(_run, "xla-compare", "xla_compare")
 xla_layout = partial(_run, "xla-layout", "xla_layout")
 xla_lsp_server = partial(_run, "xla-lsp-server", "language_server.server")
-xla_microkernels = partial(_run, "xla-microkernels", "microkernels.command")
+xla_microkernels = partial(_run, "xla-microkernels", "xla_microkernels")
 xla_opt = partial(_run, "xla-opt", "xla_opt")
-xla_reduce = partial(_run, "xla-reduce", "reduce.command")
+xla_reduce = partial(_run, "xla-reduce", "xla_reduce")
 xla_run = partial(_run, "xla-run", "xla_run")
 xla_tune = partial(_run, "xla-tune", "xla_tune")
 xla_update_checks = partial(_run, "xla-update-checks", "update_checks")

@@ -18,8 +18,7 @@ from xla_dialect.layouts.type_layouts import (
 )
 from xla_dialect.types import Array, element_count, extents, sizes_of
 
-from .layout_report import leaves_of, size_and_waste, spell_index
-from .memory_view import MemoryView, SliceView, slices_of
+from .layout_report import MemoryView, SliceView, leaves_of, size_and_waste, slices_of, spell_index
 
 MOST_DRAWN = 8
 """Arrays of a tuple that are drawn."""

@@ -13,7 +13,7 @@ from threading import TIMEOUT_MAX, Thread
 
 from lowerings.execution.rank_runs import SILENCE, Ranks, ranks_of
 
-from .reporting import guarded
+from .command_line import guarded
 
 GRACE = 1.0
 """Seconds that rank 0, which fails as the others do or hears of it, has to say so and end all."""

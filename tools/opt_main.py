@@ -35,15 +35,12 @@ from lowerings.driver.pass_options import (
 from lowerings.driver.program import detect_format, parse_program
 from xla_dialect.diagnostics import LocatedError, XlaError
 
-from .crash_reproducer import Reproducer, reproducing
+from .commands import loading
 from .expected_diagnostics import check_diagnostics
 from .input_text import Chunk, read_input, split_chunks
-from .ir_printing import IrPrinting, PrintingFlags
-from .loading import loading
-from .pass_limits import PassLimits
+from .pass_instrumentation import IrPrinting, PassLimits, PrintingFlags, Reproducer, reproducing
 from .pass_listing import list_passes, list_targets
-from .pass_statistics import PassStatistics
-from .timing_report import Timer, print_timing_report
+from .pass_reports import PassStatistics, Timer, print_timing_report
 
 if TYPE_CHECKING:
     from lowerings.targets.llvm.machine import Machine

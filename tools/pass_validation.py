@@ -12,8 +12,7 @@ from lowerings.validation import MeaningChanged, Validator
 from lowerings.validation.inputs import InputChoice
 from xla_dialect.diagnostics import XlaError
 
-from .crash_reproducer import Reproducer
-from .ir_printing import PrintingFlags
+from .pass_instrumentation import PrintingFlags, Reproducer
 
 
 class PassValidation:

@@ -12,22 +12,19 @@ from rich.console import Console
 from xla_dialect.diagnostics import XlaError
 
 from .array_spec import RANDOM_SEED
-from .command_line import CommandLine
-from .compare.communication import (
+from .command_line import CommandLine, guarded, positive_seconds
+from .compare.contender import ComparisonEffort, parse_contenders
+from .compare.measuring import compare
+from .compare.page import as_page
+from .compare.tables import (
+    as_json,
     communication_json,
     communication_reports,
     print_communication,
+    print_tables,
 )
-from .compare.contender import parse_contenders
-from .compare.effort import ComparisonEffort
-from .compare.json_report import as_json
-from .compare.measuring import compare
-from .compare.page import as_page
-from .compare.tables import print_tables
 from .comparison import DEFAULT_TOLERANCE
-from .limit_arguments import positive_seconds
-from .machine_load import bind
-from .reporting import guarded
+from .measuring_times import bind
 
 WIDTH = 220
 """Columns of tables in a file or a log."""

@@ -28,10 +28,9 @@ from xla_dialect.types import (
     spell,
 )
 
-from .command_line import CommandLine
+from .command_line import CommandLine, guarded
 from .layout_drawing import drawing
 from .layout_report import leaves_of, report
-from .reporting import guarded
 
 _MLIR_SPELLINGS = ("tensor<", "tuple<", "!xla.")
 

@@ -9,11 +9,37 @@ from collections.abc import Sequence
 from lowerings.driver import INPUT_FORMATS
 from lowerings.pipelines import PIPELINES
 
-from .command_line import CommandLine, complete_passes, complete_targets
-from .loading import load
-from .reduction_arguments import add_reduction_arguments
-from .reporting import guarded
-from .validation_arguments import add_validation_arguments
+from .command_line import CommandLine, complete_passes, complete_targets, guarded, whole_number
+from .commands import load
+from .xla_reduce import add_reduction_arguments
+
+
+def add_validation_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options to a command line."""
+    add = parser.add_argument
+    for name, text in (
+        (
+            "validate-each",
+            "run the module on random inputs before and after every pass; name the first that "
+            "changes what it computes, and note what could not be checked",
+        ),
+        ("validate-strict", "the same, where it is an error that something could not be checked"),
+    ):
+        add(f"--{name}", f"--mlir-{name}", action="store_true", help=text)
+    add(
+        "--validate-seed",
+        type=whole_number(0),
+        metavar="N",
+        help="the seed of the inputs of --validate-each; by default they are always the same",
+    )
+    add(
+        "--validate-inputs",
+        type=whole_number(1),
+        metavar="N",
+        help="how many of these inputs have plain numbers in a parameter, how many special ones "
+        "(NaN, infinities, zeros), and how many the limits of its type; default: 2",
+    )
+
 
 FLAGS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("--split-input-file",), "process the parts between lines `// -----` one by one"),

@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
+from typing import Any, cast
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType, UnrankedTensorType
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
 from xdsl.utils.exceptions import DiagnosticException
 
-from lowerings.backends import Where, backend_names, options_at
+from lowerings.backends import Where, backend_names, declared_options, options_at
 from lowerings.compilation import (
     BACKENDS,
     EMULATED_BACKENDS,
@@ -37,23 +40,117 @@ from xla_dialect.devices.process_grid import ProcessGrid
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.ops import asynchronous, collectives, operations_of, transfers
 from xla_dialect.ops.collectives import process_counts
+from xla_dialect.quantized_types import has_quantized_arrays
 from xla_dialect.runtime.observation import Observer
 from xla_dialect.self_checking import RunParallelOp
+from xla_dialect.stablehlo import ArithmeticName, convert_stablehlo, takes_dynamic_arguments
+from xla_dialect.types import array, spell_all
 
-from .array_spec import snapshot_arrays
-from .command_line import CommandLine, complete_passes
-from .compilation_arguments import add_option
-from .dynamic_arguments import for_arguments
-from .emulation_arguments import add_emulation_arguments, emulation_for
-from .function_trials import FunctionTrials, RunError
+from .array_spec import AnyArray, snapshot_arrays
+from .command_line import CommandLine, complete_passes, guarded, one_line
+from .function_trials import (
+    FunctionTrials,
+    RunError,
+    add_limit_arguments,
+    add_trial_arguments,
+    arrays_by_process,
+    report,
+    seeds,
+    time_limit,
+)
 from .input_text import Chunk, read_input, split_chunks
-from .limit_arguments import add_limit_arguments, time_limit
 from .mpi_session import ending_all_ranks, is_reporting, join_ranks
-from .process_specs import arrays_by_process
 from .profile_report import add_profile_arguments, is_profiled, report_profiles
-from .reporting import guarded, one_line
-from .run_results import report
-from .trial_arguments import add_trial_arguments, seeds
+
+_OPTIONS = ("--features", "--count-instructions")
+
+
+def add_emulation_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options to a command line."""
+    features, count = _OPTIONS
+    add = parser.add_argument
+    add(
+        features,
+        metavar="LIST",
+        help="what an emulated processor has beyond RV64GC, as LLVM spells it: +v or +v,+zvl256b",
+    )
+    add(
+        count,
+        action="store_true",
+        help="print how many instructions an emulated program executes (stderr)",
+    )
+
+
+def emulation_for(backend: str, args: argparse.Namespace) -> Emulation | None:
+    """How an emulated backend runs, None for others; raises XlaError for options of the former."""
+    if backend in EMULATED_BACKENDS:
+        count = print_executed if args.count_instructions else None
+        if args.target is None:
+            return Emulation(args.features or "", on_executed=count)
+        if args.features is not None:
+            raise XlaError("--features and --target both say what the processor has")
+        return Emulation.of_target(args.target, count)
+    for option in _OPTIONS:
+        if getattr(args, option[2:].replace("-", "_")) not in (None, False):
+            known = ", ".join(EMULATED_BACKENDS)
+            raise XlaError(f"{option} is for emulated backends ({known}), not for '{backend}'")
+    return None
+
+
+def print_executed(count: int) -> None:
+    """Reports how many instructions a call executed."""
+    print(f"{count} instructions executed", file=sys.stderr)
+
+
+def for_arguments(
+    module: ModuleOp, arrays: Sequence[AnyArray], arithmetic: ArithmeticName
+) -> ModuleOp:
+    """
+    The module itself if its shapes are static, else the one for arrays of these sizes.
+
+    Element types are the declared ones. Quantized arrays become those of the integers that are
+    stored, and operations on them compute as `arithmetic` says. Raises XlaError where the arrays do
+    not fit.
+    """
+    if not takes_dynamic_arguments(module):
+        if has_quantized_arrays(module):
+            return convert_stablehlo(module, None, arithmetic)
+        return module
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    entry = next((f for f in functions if f.sym_name.data == "main"), functions[0])
+    declared = entry.function_type.inputs.data
+    if len(declared) != len(arrays):
+        signature = f"@{entry.sym_name.data}{spell_all(declared)}"
+        raise XlaError(f"{signature} takes {len(declared)} arguments, --input gives {len(arrays)}")
+    sized = [
+        array(element_type, arrays[i].shape) if (element_type := _element_of(type_)) else type_
+        for i, type_ in enumerate(declared)
+    ]
+    return convert_stablehlo(module, sized, arithmetic)
+
+
+def _element_of(type_: Attribute) -> Attribute | None:
+    """The element type of an array, also of one of any rank; None for any other type."""
+    if isinstance(type_, TensorType | UnrankedTensorType):
+        return cast("TensorType[Attribute] | UnrankedTensorType[Attribute]", type_).element_type
+    return None
+
+
+def add_option(
+    parser: argparse.ArgumentParser, name: str, *flags: str, **others: Any
+) -> argparse.Action:
+    """Adds a field of `Options`, by its own name unless `flags` are given."""
+    (option,) = (each for each in fields(Options) if each.name == name)
+    declared = declared_options()[name]
+    kind = str(option.type).partition(" ")[0]
+    given: dict[str, Any] = {"default": option.default, "help": declared.help}
+    if kind == "bool":
+        given["action"] = "store_true"
+    elif declared.metavar is not None:
+        given |= {"metavar": declared.metavar, "type": {"int": int}.get(kind, str)}
+    flags = flags or (f"--{name.replace('_', '-')}",)
+    return parser.add_argument(*flags, **(given | others))
+
 
 PROCESS_OPERATIONS = frozenset(
     operation

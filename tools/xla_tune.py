@@ -31,9 +31,8 @@ from lowerings.tuning.space import mutated
 from lowerings.tuning.strategies import STRATEGIES
 from xla_dialect.diagnostics import XlaError
 
-from .command_line import CommandLine
+from .command_line import CommandLine, guarded
 from .input_text import read_input
-from .reporting import guarded
 
 OUTPUT_COLUMNS = 120
 """The width of the table in a file or a log."""

@@ -2,11 +2,11 @@
 // RUN: rm -rf %t && mkdir %t
 // RUN: xla-run %s --entry arguments --output-dir %t
 // RUN: xla-run %s --input @%t/arguments.0.npy --input @%t/arguments.1.npy --input @%t/arguments.2.npy --output-dir %t/expected
-// RUN: %python -m xla_dialect_tools.mlir_build.command %s -o %t/loops --mlir-opt mlir-opt --save-temps %t/temps | filecheck %s --check-prefix=STEPS
+// RUN: %python -m xla_dialect_tools.xla_build %s -o %t/loops --mlir-opt mlir-opt --save-temps %t/temps | filecheck %s --check-prefix=STEPS
 // RUN: %t/loops -o %t %t/arguments.0.npy %t/arguments.1.npy %t/arguments.2.npy | filecheck %s
 // RUN: xla-run %s --input @%t/arguments.0.npy --input @%t/arguments.1.npy --input @%t/arguments.2.npy --expected-output @%t/main.0.npy --expected-output @%t/main.1.npy --expected-output @%t/main.2.npy --expected-output @%t/main.3.npy
 // RUN: rm %t/main.0.npy %t/main.3.npy
-// RUN: %python -m xla_dialect_tools.mlir_build.command %s -o %t/buffers --mlir-opt mlir-opt --level buffers
+// RUN: %python -m xla_dialect_tools.xla_build %s -o %t/buffers --mlir-opt mlir-opt --level buffers
 // RUN: %t/buffers %t/arguments.0.npy -n 3 %t/arguments.1.npy %t/arguments.2.npy -o %t | filecheck %s --check-prefixes=CALLS,CHECK
 // RUN: xla-run %s --input @%t/arguments.0.npy --input @%t/arguments.1.npy --input @%t/arguments.2.npy --expected-output @%t/main.0.npy --expected-output @%t/main.1.npy --expected-output @%t/main.2.npy --expected-output @%t/main.3.npy
 // RUN: not %t/loops %t/arguments.1.npy 2>&1 | filecheck %s --check-prefix=COUNT

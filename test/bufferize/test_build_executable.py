@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tools.mlir_build.command import main
+from tools.xla_build import main
 
 PRODUCT = """
 ENTRY main {

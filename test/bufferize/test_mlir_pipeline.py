@@ -17,7 +17,7 @@ import lowerings
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import load_program
-from tools.stored_programs import StoredProgram, stored_programs
+from tools.repository.programs import StoredProgram, stored_programs
 
 pytestmark = pytest.mark.mlir_opt
 

@@ -12,8 +12,8 @@ from lowerings.bufferize.memory_usage import MemoryUsage, memory_usage
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import load_program
-from tools.benchmark.measurement import rows_of
-from tools.stored_programs import StoredProgram, stored_functions, stored_programs
+from tools.repository.benchmark.measurement import rows_of
+from tools.repository.programs import StoredProgram, stored_functions, stored_programs
 
 if has_jax():
     import jax

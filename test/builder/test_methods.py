@@ -13,8 +13,8 @@ from built_programs import reparsed
 from xdsl.dialects.builtin import ModuleOp
 
 import xla_dialect.builder
-from tools.builder_pages import builder_page, builder_stub
-from tools.docs import FOLDER, STUB
+from tools.repository.api_pages import builder_page, builder_stub
+from tools.repository.docs import FOLDER, STUB
 from tools.rules import own_labels
 from xla_dialect.builder import BuildError, XlaBuilder
 from xla_dialect.builder.operation_methods import OPERATION_OF

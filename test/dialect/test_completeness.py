@@ -2,9 +2,8 @@
 
 import pytest
 
-from tools.docs import FOLDER, PAGES
-from tools.examples import WITHOUT_EXAMPLE, examples
-from tools.status import ASPECTS, NOT_OPERATIONS
+from tools.repository.docs import ASPECTS, FOLDER, NOT_OPERATIONS, PAGES
+from tools.repository.programs import WITHOUT_EXAMPLE, examples
 from xla_dialect.hlo_text.opcodes import OPCODES
 from xla_dialect.ops import BY_OPCODE, OPERATIONS
 

@@ -11,8 +11,8 @@ from stablehlo_oracle import with_sharding_rules
 
 from lowerings.driver.program import parse_program, parse_source
 from lowerings.driver.source import Source
-from tools.examples import examples
 from tools.input_text import split_chunks
+from tools.repository.programs import examples
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.dimensions import RelationsBuilder, pointwise
 from xla_dialect.op import XlaOp

@@ -12,8 +12,8 @@ from xdsl.printer import Printer
 from lowerings.compilation import Options, compile_module
 from lowerings.driver.program import load_program, parse_program
 from tools.comparison import mismatches
-from tools.examples import examples
-from tools.status import lowered_operations
+from tools.repository.docs import lowered_operations
+from tools.repository.programs import examples
 from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import OPERATIONS

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import VerifyException
 
-from tools.examples import examples
+from tools.repository.programs import examples
 from xla_dialect import types
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import check_memory, flatten_results, numpy_dtype

@@ -34,8 +34,7 @@ from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.targets.llvm.machine import CodeGenerationError, host
 from tools import xla_run
 from tools.comparison import DEFAULT_TOLERANCE, largest_relative_error
-from tools.examples import examples
-from tools.stored_programs import stored_programs
+from tools.repository.programs import examples, stored_programs
 from xla_dialect.attributes import ComparisonDirection
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp

@@ -13,7 +13,7 @@ import pytest
 import lowerings
 from lowerings.execution.arrays import ArgumentError
 from lowerings.native_lowering import Donation
-from tools.stored_programs import stored_programs
+from tools.repository.programs import stored_programs
 
 CALLS = 200
 ROWS = """HloModule rows, input_output_alias={ {}: (0, {}) }

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
-from tools.examples import examples
+from tools.repository.programs import examples
 from xla_dialect.hlo_text import HloPrintOptions, print_hlo, read_hlo
 from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.reference import run

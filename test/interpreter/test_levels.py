@@ -22,8 +22,7 @@ from lowerings.compilation import (
 from lowerings.driver.program import load_program
 from lowerings.expand.xla_expand_compound import XlaExpandCompoundPass
 from tools.comparison import DEFAULT_TOLERANCE, largest_relative_error
-from tools.examples import examples
-from tools.stored_programs import StoredProgram, stored_programs
+from tools.repository.programs import StoredProgram, examples, stored_programs
 from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE, bits_of
 from xla_dialect.runtime.comparison import ulps_between
 from xla_dialect.types import ElementClass

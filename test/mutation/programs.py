@@ -7,7 +7,7 @@ from differential.generation import generate
 from laid_out_programs import PROGRAMS, text_of
 from run_files import run_files
 
-from tools.stored_programs import stored_programs
+from tools.repository.programs import stored_programs
 from xla_dialect.hlo_text import print_hlo
 
 LARGE = ("lstm", "transformer_block")

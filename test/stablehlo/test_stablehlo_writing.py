@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.driver.context import make_context
 from lowerings.driver.program import parse_program
-from tools.examples import examples
+from tools.repository.programs import examples
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.ops import OPERATIONS
 from xla_dialect.stablehlo import read_stablehlo

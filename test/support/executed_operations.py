@@ -13,7 +13,7 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
 
 from lowerings.driver.program import parse_program
-from tools.examples import examples
+from tools.repository.programs import examples
 from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.dimensions import DimensionRelations

@@ -15,7 +15,7 @@ from lowerings.execution.arrays import allocate
 from lowerings.execution.code import LoadedCode
 from lowerings.execution.signature import Signature
 from lowerings.targets.llvm.machine import host
-from tools.mlir_build.mlir_passes import MlirTools, c_interface
+from tools.xla_build import MlirTools, c_interface
 from xla_dialect.mlir_text import print_mlir
 
 _ENTRY_SYMBOL = "program"

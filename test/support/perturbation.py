@@ -31,7 +31,7 @@ from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import Attribute, Block, Operation, Region, TypeAttribute
 
 from lowerings.driver.program import parse_program
-from tools.examples import examples
+from tools.repository.programs import examples
 from xla_dialect import types
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp, decode

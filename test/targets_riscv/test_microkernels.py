@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.microkernels.command import GOAL, main
-from tools.microkernels.kernels import KERNELS, TYPES
-from tools.microkernels.measurement import measure
+from tools.xla_microkernels import GOAL, KERNELS, TYPES, main, measure
 
 PAGE = Path(__file__).parents[2] / "docs" / "riscv.md"
 on_riscv64 = pytest.mark.riscv64

@@ -16,7 +16,7 @@ from xdsl.dialects.riscv.abstract_ops import print_assembly
 from lowerings.execution.signature import Signature
 from lowerings.targets.riscv.convert_loops_to_rv64 import require_lowerings
 from lowerings.targets.riscv.target import TILES, RegisterTile, XdslRiscvAssemblyTarget, lower
-from tools.microkernels.measurement import run, same
+from tools.xla_microkernels import run, same
 from xla_dialect.diagnostics import XlaError
 
 on_riscv64 = pytest.mark.riscv64

@@ -14,10 +14,9 @@ import numpy as np
 import pytest
 
 from tools import xla_compare
-from tools.alternating_turns import CONFIDENCE, median_interval
 from tools.compare.figures import CallTime, verdict_of
 from tools.compare.measuring import call_time
-from tools.machine_load import LoadMeter, MachineLoad, processors
+from tools.measuring_times import CONFIDENCE, LoadMeter, MachineLoad, median_interval, processors
 
 ROOT = Path(__file__).parents[2]
 

@@ -18,8 +18,7 @@ from lowerings.backends import (
     options_at,
 )
 from lowerings.jax import jit
-from tools.compilation_arguments import add_option
-from tools.xla_run import make_argument_parser
+from tools.xla_run import add_option, make_argument_parser
 from xla_dialect.diagnostics import XlaError
 
 EXAMPLES = {"int": ("3", 3), "bool": ("true", True), "str": ("a.txt", "a.txt")}

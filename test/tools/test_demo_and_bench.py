@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tools import demo, xla_bench
-from tools.benchmark.contenders import Figures
-from tools.benchmark.report import BEGIN, END, GroupReport, write_page
-from tools.stored_programs import StoredProgram
+from tools.repository import demo
+from tools.repository.benchmark import __main__ as xla_bench
+from tools.repository.benchmark.contenders import Figures
+from tools.repository.benchmark.report import BEGIN, END, GroupReport, write_page
+from tools.repository.programs import StoredProgram
 from xla_dialect.diagnostics import XlaError
 
 
@@ -35,7 +36,14 @@ def test_demo_shows_disagreement(
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
     # A process of its own: where the toolkit is measured, it binds itself to one processor.
     return subprocess.run(
-        [sys.executable, "-m", "tools.xla_bench", *arguments, "--turns=1", "--compiles=1"],
+        [
+            sys.executable,
+            "-m",
+            "tools.repository.benchmark",
+            *arguments,
+            "--turns=1",
+            "--compiles=1",
+        ],
         capture_output=True,
         text=True,
         check=False,

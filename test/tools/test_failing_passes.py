@@ -20,7 +20,7 @@ from xdsl.pattern_rewriter import (
 
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionPass, conversion_table
 from lowerings.universe import toolkit_universe
-from tools.crash_reproducer import Reproducer
+from tools.pass_instrumentation import Reproducer
 from tools.xla_opt import main
 from xla_dialect.constraints import with_elements
 from xla_dialect.ops.data_movement import TransposeOp

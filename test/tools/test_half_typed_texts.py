@@ -7,8 +7,8 @@ import pytest
 
 from lowerings.driver.program import parse_program
 from tools.input_text import Chunk
-from tools.language_server import hlo_completion, mlir_completion
 from tools.language_server.checking import check
+from tools.language_server.completion import hlo_suggestions, mlir_suggestions
 from tools.language_server.document import Document
 from tools.language_server.formatting import CannotFormat, formatted
 from tools.language_server.hover import hover_text
@@ -69,11 +69,11 @@ def test_every_question_has_an_answer(name: str, examples: int) -> None:
     text, random = text_of(name), Random(f"questions about {name}")
     for _ in range(examples):
         document = Document(half_typed(text, random), name)
-        complete = hlo_completion if document.is_hlo else mlir_completion
+        complete = hlo_suggestions if document.is_hlo else mlir_suggestions
         for _ in range(20):
             offset = random.randrange(len(document.text) + 1)
             part = document.part_at(offset)
-            complete.suggestions(part.index, offset - part.start)
+            complete(part.index, offset - part.start)
             hover_text(document, offset)
 
 

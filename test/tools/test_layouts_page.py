@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tools import xla_layout
-from tools.docs import FOLDER
+from tools.repository.docs import FOLDER
 
 PAGE = Path(__file__).parents[2] / "docs" / "layouts.md"
 TEXT = PAGE.read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import PassFailedException
 from lowerings.pipelines import PIPELINES
 from lowerings.targets.llvm.machine import MACHINES
 from lowerings.universe import UNIVERSE, toolkit_universe
-from tools.crash_reproducer import Reproducer
+from tools.pass_instrumentation import Reproducer
 from tools.xla_opt import main
 from xla_dialect.ops.elementwise import NegateOp
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from lowerings.driver.program import load_program
-from tools import xla_opt
-from tools.mlir_build import command
+from tools import xla_build, xla_opt
 
 PROGRAM = """
 ENTRY main {
@@ -25,7 +24,7 @@ ENTRY main {
 def test_another_code_generator(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, folder = tmp_path / "program.hlo", tmp_path / "sources"
     source.write_text(PROGRAM)
-    assert command.main([str(source), "--sources", str(folder)]) == 0
+    assert xla_build.main([str(source), "--sources", str(folder)]) == 0
     operations = {op.name for op in load_program(folder / "program.mlir").walk()}
     assert "scf.for" in operations
     assert not operations & {"func.call", "memref.view", "memref.collapse_shape"}
@@ -52,12 +51,12 @@ def test_another_code_generator(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_one_thing_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = tmp_path / "program.hlo"
     source.write_text(PROGRAM)
-    assert command.main([str(source)]) == 1
+    assert xla_build.main([str(source)]) == 1
     assert "one of -o and --sources says what to write" in capsys.readouterr().err
 
 
 def test_a_program_without_the_entry(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = tmp_path / "empty.mlir"
     source.write_text("")
-    assert command.main([str(source), "--sources", str(tmp_path)]) == 1
+    assert xla_build.main([str(source), "--sources", str(tmp_path)]) == 1
     assert "there is no function @main; the module has none" in capsys.readouterr().err

@@ -26,10 +26,9 @@ from lowerings.reduction import Reducer
 from lowerings.reduction.reducer import size_of
 from lowerings.rewriting.counting import RewriteCounter
 from lowerings.rewriting.difference import differences_of
-from tools import xla_opt
+from tools import xla_opt, xla_reduce
 from tools.array_spec import parse_array_specs
-from tools.pass_limits import CountedPass
-from tools.reduce import command
+from tools.pass_instrumentation import CountedPass
 from tools.reduce.bisection import bisect, first_that_holds
 from tools.reduce.differences import Differences
 from tools.reduce.interestingness import (
@@ -41,7 +40,7 @@ from tools.reduce.interestingness import (
     gist,
     run_passes,
 )
-from tools.reduce.regression_test import spec_of
+from tools.reduce.running import spec_of
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.verification import verify
 
@@ -399,7 +398,7 @@ def test_gist_has_no_names_numbers_and_places() -> None:
 
 
 def run_tool(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    code = command.main(arguments)
+    code = xla_reduce.main(arguments)
     output = capsys.readouterr()
     return code, output.out, output.err
 

@@ -9,7 +9,7 @@ from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
 from lowerings.rewriting.counting import RewriteCounter
-from tools.pass_limits import CountedPass
+from tools.pass_instrumentation import CountedPass
 
 PROGRAM = """\
 func.func @main(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> (tensor<4x8xf32>, tensor<4x4xf32>) {

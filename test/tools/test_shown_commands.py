@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.api_pages import STABLE, PublicName
-from tools.shown_commands import PAGES, CommandError, renewed
+from tools.repository.api_pages import STABLE, PublicName
+from tools.repository.shown_commands import PAGES, CommandError, renewed
 
 ROOT = Path(__file__).parents[2]
 MEMBERS = [member for members in STABLE.values() for member in members]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tools.comparison import DEFAULT_TOLERANCE, largest_relative_error
-from tools.stored_programs import PROGRAMS_FOLDER, StoredProgram, stored_programs
+from tools.repository.programs import PROGRAMS_FOLDER, StoredProgram, stored_programs
 
 
 @pytest.mark.jax

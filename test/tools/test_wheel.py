@@ -76,7 +76,7 @@ def test_tools_are_those_of_the_commands(wheel: Path) -> None:
     # Loaded by name: the first when there is a program, the others for options that few use.
     left += ["tools.opt_main", "tools.memory_report", "tools.pass_validation"]
     left += ["tools.explorer.exploration", "tools.reduce.running"]
-    left += [f"tools.language_server.{name}" for name in ("features", "checker_process")]
+    left += [f"tools.language_server.{name}" for name in ("features", "checking")]
     # What suites of lit load.
     left += [f"tools.serving.{name}" for name in ("client", "lit", "server")]
     needed: set[str] = set()
@@ -89,7 +89,7 @@ def test_tools_are_those_of_the_commands(wheel: Path) -> None:
     folders = {place.rpartition("/")[0] for place in places if "/" in place}
     files = {f"{place}.py" for place in places - folders} | {"__init__.py"}
     files |= {f"{folder}/__init__.py" for folder in folders}
-    files.add("mlir_build/driver.c")
+    files.add("driver.c")
     files |= {f"explorer/web/{name}" for name in WEB}
     assert {
         name.removeprefix("xla_dialect_tools/")

@@ -18,11 +18,9 @@ from lowerings.scheduling.schedule_file import operation_key
 from lowerings.scheduling.xla_plan_schedules import XlaPlanSchedulesPass
 from lowerings.targets.llvm.machine import host, riscv64
 from tools import xla_compare, xla_opt
-from tools.compare.apart import runs_apart
-from tools.compare.contender import parse_contenders
-from tools.compare.effort import ComparisonEffort
-from tools.compare.quantities import difference, seconds
-from tools.compare.trial import Trials
+from tools.compare.contender import ComparisonEffort, parse_contenders
+from tools.compare.figures import difference, seconds
+from tools.compare.measuring import Trials, runs_apart
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "comparing.md").read_text(encoding="utf-8")

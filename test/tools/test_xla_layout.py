@@ -11,8 +11,7 @@ from layouts_by_hand import PADDING, laid_out, memory_by_hand, shape, typed
 
 from tools import xla_layout
 from tools.layout_drawing import drawing
-from tools.layout_report import report
-from tools.memory_view import MemoryView, shown, slices_of
+from tools.layout_report import MemoryView, report, shown, slices_of
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.layout import Layout
 from xla_dialect.types import ELEMENT_TYPES

@@ -27,8 +27,8 @@ from lowerings.tuning.seeds import seeds
 from lowerings.tuning.space import mutated
 from lowerings.tuning.strategies import STRATEGIES, at_random
 from tools import xla_opt, xla_run, xla_tune
-from tools.benchmark import tuning
-from tools.benchmark.odd_shapes import ODD_SHAPES
+from tools.repository.benchmark import tuning
+from tools.repository.benchmark.tuning import ODD_SHAPES
 from xla_dialect.diagnostics import XlaError
 
 

@@ -38,9 +38,8 @@ from xla_dialect.literals.arrays import Array
 from xla_dialect.ops.collectives import process_counts
 from xla_dialect.runtime.observation import Observer
 
-from ..reporting import one_line
-from .contender import ContenderError, ProgramVariant
-from .effort import ComparisonEffort
+from ..command_line import one_line
+from .contender import ComparisonEffort, ContenderError, ProgramVariant
 from .figures import CompileTime, Memory, PassEffect
 
 READING, LLVM_IR, LLVM, LOADING = "reading", "LLVM IR", "LLVM", "loading"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,6 +21,29 @@ from lowerings.driver.source import Source, read_file
 from lowerings.native_lowering import continuing
 from lowerings.targets.llvm.machine import Machine
 from xla_dialect.diagnostics import XlaError
+
+
+@dataclass(frozen=True)
+class ComparisonEffort:
+    """How contenders are measured."""
+
+    turns: int
+    compiles: int
+    seed: int
+    tolerance: float
+    """What results may differ by, relative to their largest magnitude."""
+    counts_instructions: bool
+    features: str
+    """Of the emulated processor, beyond RV64GC."""
+    time_limit: float
+    """Seconds that one contender may take where it is tried, and where it is emulated."""
+    processes: int = 0
+    """How often each is measured in a process of its own; 0 for all in this one."""
+
+
+Say = Callable[[str], None]
+"""Told what is done next."""
+
 
 _OPTION = re.compile(r":(?=[a-z_]+=)")
 """In front of an option; file names and pipelines may have colons and commas."""

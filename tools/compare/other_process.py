@@ -21,7 +21,7 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from xla_dialect.diagnostics import XlaError
 
-from ..reporting import one_line
+from ..command_line import one_line
 from .contender import ContenderError
 
 

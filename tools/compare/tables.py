@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
 from textwrap import shorten
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from .figures import Comparison, VariantFigures
-from .quantities import UNKNOWN, heading, parts_of, passes_of, remarks, seconds, table_of
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.program import parse_source
+from lowerings.partitioning.xla_report_communication import CommunicationReport, communication_of
+from lowerings.pipelines import PARTITIONING
+
+from .contender import ProgramVariant
+from .figures import (
+    UNKNOWN,
+    Comparison,
+    VariantFigures,
+    heading,
+    parts_of,
+    passes_of,
+    remarks,
+    seconds,
+    table_of,
+)
 
 _LABEL = 42
 """Columns that a label has at the least, if it needs them."""
@@ -88,3 +109,109 @@ def _failures(comparison: Comparison) -> Table:
             escape(row.contender.label), escape(shorten(row.failure, _REASON, placeholder=" ..."))
         )
     return table
+
+
+VERSION = 1
+"""Of what the fields mean."""
+
+
+def as_json(comparison: Comparison) -> str:
+    """All figures; times in seconds, sizes in bytes, `null` for what is unknown or infinite."""
+    report = {
+        "version": VERSION,
+        "signature": comparison.signature,
+        "processor": comparison.processor,
+        "load": asdict(comparison.load),
+        "riscv64_features": comparison.features,
+        "seed": comparison.seed,
+        "tolerance": comparison.tolerance,
+        "contenders": [
+            _contender(row.contender)
+            | ({"failure": row.failure} if row.figures is None else _figures(row.figures))
+            for row in comparison.rows
+        ],
+    }
+    return json.dumps(report, indent=2, allow_nan=False) + "\n"
+
+
+def _contender(contender: ProgramVariant) -> dict[str, Any]:
+    own = asdict(contender)
+    return {"label": own.pop("label"), "file": own.pop("source")["file_name"], **own}
+
+
+def _figures(figures: VariantFigures) -> dict[str, Any]:
+    memory = figures.memory
+    finite = math.isfinite(figures.difference)
+    return {
+        "call": asdict(figures.call),
+        "same_code_as": figures.same_code_as,
+        "difference": figures.difference if finite else None,
+        "instructions": figures.instructions,
+        "no_instructions": figures.no_instructions,
+        "code_bytes": figures.code_bytes,
+        "compilation": {
+            "seconds": figures.compilation.seconds,
+            "parts": figures.compilation.parts,
+        },
+        "passes": [
+            asdict(each) | {"seconds": taken}
+            for each, taken in zip(figures.passes, figures.compilation.passes, strict=True)
+        ],
+        "memory": None if memory.usage is None else asdict(memory.usage),
+        "kernels": memory.kernels,
+        "kernel_calls": memory.kernel_calls,
+        "moved_bytes": memory.moved,
+        "traffic": [asdict(each) | {"moved": each.moved} for each in memory.traffic],
+    }
+
+
+Reports = Sequence[tuple[str, CommunicationReport]]
+"""Labels of contenders, and what a device of each does."""
+
+
+def communication_reports(contenders: Sequence[ProgramVariant]) -> Reports:
+    """
+    Partitions each program that says how its arrays are split; another is that of a device already.
+
+    Raises XlaError for what cannot be read or partitioned.
+    """
+    found: list[tuple[str, CommunicationReport]] = []
+    for contender in contenders:
+        ctx = make_context()
+        module = parse_source(contender.source, ctx)
+        PassManager(ctx).run(module, parse_passes(",".join(PARTITIONING)))
+        found.append((contender.label, communication_of(module)))
+    return found
+
+
+def communication_json(reports: Reports) -> str:
+    """The reports as JSON, by label."""
+    return json.dumps({label: report.as_json() for label, report in reports}, indent=2) + "\n"
+
+
+def print_communication(reports: Reports, console: Console) -> None:
+    """Prints a row for each collective over the same axes, and a column for each contender."""
+    table = Table(title="What a device sends, in bytes", title_justify="left")
+    table.add_column("collective")
+    table.add_column("axes")
+    for label, _ in reports:
+        table.add_column(escape(label), justify="right", overflow="fold")
+    sums: dict[tuple[str, str], list[float]] = {}
+    for number, (_, report) in enumerate(reports):
+        for each in report.exchanges:
+            row = sums.setdefault((each.collective, each.axes), [0.0] * len(reports))
+            row[number] += each.bytes
+    for (collective, axes), row in sorted(sums.items(), key=lambda item: -max(item[1])):
+        table.add_row(collective, escape(axes), *(f"{round(n):,}" for n in row))
+    table.add_section()
+    found = [report for _, report in reports]
+    totals = {
+        "all bytes": [round(report.bytes) for report in found],
+        "collectives": [sum(each.calls for each in report.exchanges) for report in found],
+        "operations": [report.flops for report in found],
+        "peak bytes": [report.peak_bytes for report in found],
+        "devices": [report.devices for report in found],
+    }
+    for title, numbers in totals.items():
+        table.add_row(title, "", *(f"{number:,}" for number in numbers))
+    console.print(table)

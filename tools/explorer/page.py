@@ -5,12 +5,155 @@ from __future__ import annotations
 import gzip
 import json
 from base64 import b64encode
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from importlib.resources import files
+from io import StringIO
 from typing import Any
 
-from .documents import ShownDocument
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Operation
+
+from xla_dialect.xdsl.traversal import operations_in
+
+from ..pass_instrumentation import SteadyPrinter
+
+LONGEST_LINE = 1000
+"""Characters; of longer lines, those with large constants, the start and the end are shown."""
+_SHOWN_END = 200
+
+Links = dict[int, set[int]]
+"""For lines the lines of the document before that they come from; lines count from 0."""
+
+
+class LinePrinter(SteadyPrinter):
+    """Prints states of a module, and knows the lines that each operation takes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.spans: dict[Operation, tuple[int, int]] = {}
+        self._spelled: dict[int, tuple[Attribute, str]] = {}
+        """Attributes by their identity: most are the same few objects, in all states."""
+
+    def document(self, module: ModuleOp) -> tuple[list[str], dict[Operation, tuple[int, int]]]:
+        """The lines of a module, and the first and the last one of each operation."""
+        self.spans = {}
+        self._current_line = self._current_column = 0
+        lines = [shortened(line) for line in self.text(module).splitlines()]
+        for op in operations_in(module):
+            owner = op.parent_op()
+            if op not in self.spans and owner is not None:
+                # It is not spelled out, as the end of some bodies.
+                first, _ = self.spans[owner]
+                self.spans[op] = first, first
+        return lines, self.spans
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        """Prints an attribute or a type."""
+        found = self._spelled.get(id(attribute))
+        if found is None:
+            place, stream = (self._current_line, self._current_column), self.stream
+            self.stream = spelled = StringIO()
+            super().print_attribute(attribute)
+            found = self._spelled[id(attribute)] = attribute, spelled.getvalue()
+            (self._current_line, self._current_column), self.stream = place, stream
+        self.print_string(found[1], indent=0)
+
+    def print_string(self, text: str, *, indent: int | None = None) -> None:
+        """Prints a string; what has no line break quicker than xDSL 0.74 does."""
+        if "\n" in text or self.stream is None:
+            super().print_string(text, indent=indent)
+            return
+        self._current_column += len(text)
+        self.stream.write(text)
+
+    def print_op(self, op: Operation) -> None:
+        """Prints an operation."""
+        start = self._current_line
+        super().print_op(op)
+        self.spans[op] = start, self._current_line
+
+
+def shortened(line: str) -> str:
+    """A line without the middle of what is too long to look at."""
+    if len(line) <= LONGEST_LINE:
+        return line
+    left_out = len(line) - LONGEST_LINE
+    return f"{line[: LONGEST_LINE - _SHOWN_END]}…{left_out:,} characters…{line[-_SHOWN_END:]}"
+
+
+@dataclass
+class ShownDocument:
+    """One text."""
+
+    name: str
+    """What made it: a pass, or what it is."""
+    kind: str
+    """How it is spelled: `mlir`, `hlo`, `python`, `llvm` or `assembly`."""
+    level: str = ""
+    lines: Sequence[str] | None = None
+    """None where it is the same as the one before."""
+    links: Links = field(default_factory=dict[int, set[int]])
+    spans: Sequence[tuple[int, int]] = ()
+    """The first and last line of what takes several lines."""
+    seconds: float | None = None
+    """What the pass took."""
+    operations: Mapping[str, int] | None = None
+    """How many there are of each."""
+    graph: Mapping[str, Any] | None = None
+    """How values flow, as `dataflow.py` has it."""
+    numbers: Sequence[int] = ()
+    """What lines are numbered where that is not from 1 on; 0 is no number."""
+
+    def as_json(self, line_number: Callable[[str], int]) -> dict[str, Any]:
+        """For the page; `line_number` gives each different line a number."""
+        found: dict[str, Any] = {"name": self.name, "kind": self.kind, "level": self.level}
+        if self.seconds is not None:
+            found["seconds"] = round(self.seconds, 6)
+        if self.lines is None:
+            return found
+        found |= {
+            "lines": [line_number(line) for line in self.lines],
+            "links": _as_differences(self.links),
+            "spans": [number for span in self.spans for number in span],
+        }
+        if self.operations is not None:
+            found["operations"] = self.operations
+        if self.graph is not None:
+            found["graph"] = self.graph
+        if self.numbers:
+            found["numbers"] = self.numbers
+        return found
+
+
+def _as_differences(links: Links) -> list[int]:
+    """
+    For each line how much further it is than the one before, how many it comes from, and these: the
+    first as a difference from the first of the line before, the others from the one before them.
+    Mostly the same few numbers, which compress well.
+    """
+    numbers: list[int] = []
+    last_line = last_origin = 0
+    for line, origins in sorted(links.items()):
+        if not origins:
+            continue
+        numbers += (line - last_line, len(origins))
+        last_line = line
+        before = last_origin
+        for place, origin in enumerate(sorted(origins)):
+            numbers.append(origin - before)
+            before = origin
+            if place == 0:
+                last_origin = origin
+    return numbers
+
+
+def counted(operations: Iterable[Operation]) -> dict[str, int]:
+    """How many operations there are of each name, the most frequent first."""
+    return dict(Counter(op.name for op in operations).most_common())
+
 
 MODULES = (
     *("state", "names", "languages", "text_view", "fusion", "trail"),

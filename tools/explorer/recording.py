@@ -2,20 +2,169 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, cast
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import (
+    CallSiteLoc,
+    FusedLoc,
+    IntAttr,
+    LocationAttr,
+    ModuleOp,
+    TensorType,
+    TupleType,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from lowerings.bufferize.tensor_operands import is_linalg_operation
 from lowerings.driver.pass_manager import PassTiming, PipelinePass
+from lowerings.ir.locations import callee_and_caller, fused, parts_of
+from xla_dialect.layouts.type_layouts import human_string_with_layout
+from xla_dialect.types import TokenType
+from xla_dialect.xdsl.creation import annotated_location, call_site
 from xla_dialect.xdsl.traversal import operations_in
 
-from .dataflow import dataflow
-from .documents import LinePrinter, Links, ShownDocument, counted
-from .origins import Origins
+from .page import LinePrinter, Links, ShownDocument, counted
 from .views import Views
+
+
+@dataclass(frozen=True)
+class Origins:
+    """
+    The operations of a module as they are now, to be found again after a pass.
+
+    While it runs, the location of each has the number of its line as metadata,
+    `loc(fused<7>[...])`: a pass that makes an operation for another hands on the location, and so
+    the number.
+    """
+
+    lines: Mapping[Operation, int]
+    """The line that each operation is printed in."""
+
+    @staticmethod
+    def of(module: ModuleOp, lines: Mapping[Operation, int]) -> Origins:
+        """Marks all operations of a module."""
+        for op in operations_in(module):
+            op.location = annotated_location(op.location, IntAttr(lines[op]))
+        return Origins(lines)
+
+    def take(self, op: Operation) -> set[int]:
+        """
+        The lines of what an operation was before, none where nothing is known; its location
+        becomes what it would be without marks.
+        """
+        found = set(_lines_of(op.location))
+        if op in self.lines:
+            found.add(self.lines[op])
+        op.location = _unmarked(op.location)
+        return found
+
+
+def _lines_of(location: LocationAttr) -> Iterator[int]:
+    if isinstance(location, FusedLoc):
+        if isinstance(location.metadata, IntAttr):
+            yield location.metadata.data
+            return
+        for part in parts_of(location):
+            yield from _lines_of(part)
+    elif isinstance(location, CallSiteLoc):
+        for side in callee_and_caller(location):
+            yield from _lines_of(side)
+
+
+def _unmarked(location: LocationAttr) -> LocationAttr:
+    if isinstance(location, CallSiteLoc):
+        callee, caller = callee_and_caller(location)
+        return call_site(_unmarked(callee), _unmarked(caller))
+    if not isinstance(location, FusedLoc):
+        return location
+    if isinstance(location.metadata, IntAttr):
+        (own,) = parts_of(location)
+        return own
+    return fused(map(_unmarked, parts_of(location)))
+
+
+def dataflow(module: ModuleOp, spans: Mapping[Operation, tuple[int, int]]) -> dict[str, Any] | None:
+    """
+    The computations of a module whose values are arrays: each has a title and nodes, and a node is
+    its line, name and type, then its operands, as numbers of nodes. None where there are none.
+    """
+    types: dict[str, int] = {}
+    spelled: dict[int, tuple[Attribute, int]] = {}
+
+    def type_number(type_: Attribute) -> int:
+        found = spelled.get(id(type_))
+        if found is None:
+            number = types.setdefault(_spell(type_), len(types))
+            found = spelled[id(type_)] = type_, number
+        return found[1]
+
+    computations: list[dict[str, Any]] = []
+    for op in operations_in(module):
+        if not op.regions or isinstance(op, ModuleOp) or is_linalg_operation(op):
+            continue
+        for number, region in enumerate(op.regions):
+            for block in region.blocks:
+                nodes = _nodes(block, spans, type_number)
+                if nodes:
+                    title = _title(op, number)
+                    computations.append({"title": title, "line": spans[op][0], "nodes": nodes})
+    if not computations:
+        return None
+    return {"types": list(types), "computations": computations}
+
+
+def _title(op: Operation, region: int) -> str:
+    if isinstance(op, FuncOp):
+        return f"@{op.sym_name.data}"
+    return f"{op.name} {region}" if len(op.regions) > 1 else op.name
+
+
+def _nodes(block: Block, spans: Mapping[Operation, tuple[int, int]], type_number: Any) -> list[Any]:
+    """The nodes of a block; none where it has no arrays, such as the sum of a reduction."""
+    if not any(_is_array(result.type) for op in block.ops for result in op.results):
+        return []
+    numbers: dict[SSAValue, int] = {}
+    nodes: list[Any] = []
+    owner = block.parent_op()
+    start = 0 if owner is None else spans[owner][0]
+    for argument in block.args:
+        numbers[argument] = len(nodes)
+        name = argument.name_hint or f"argument {argument.index}"
+        nodes.append([start, name, type_number(argument.type)])
+    for op in block.ops:
+        operands = dict.fromkeys(
+            numbers[operand] for operand in _used_values(op) if operand in numbers
+        )
+        type_ = type_number(op.results[0].type) if op.results else -1
+        for result in op.results:
+            numbers[result] = len(nodes)
+        nodes.append([spans[op][0], op.name, type_, *operands])
+    return nodes
+
+
+def _used_values(op: Operation) -> list[SSAValue]:
+    """What an operation uses, and what is in it."""
+    return [operand for inner in operations_in(op) for operand in inner.operands]
+
+
+def _is_array(type_: Attribute) -> bool:
+    return isinstance(type_, TensorType | TupleType) and (
+        isinstance(type_, TupleType) or bool(cast("TensorType[Attribute]", type_).get_shape())
+    )
+
+
+def _spell(type_: Attribute) -> str:
+    """Arrays as HLO text has them, shorter than MLIR's."""
+    if isinstance(type_, TensorType | TupleType | TokenType):
+        try:
+            return human_string_with_layout(type_)
+        except (ValueError, KeyError, TypeError):
+            return str(type_)
+    return str(type_)
 
 
 @dataclass

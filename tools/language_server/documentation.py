@@ -25,7 +25,7 @@ from xla_dialect.text.shapes import parse_type
 from xla_dialect.types import TokenType
 
 from ..layout_report import described, leaves_of
-from ..option_descriptions import options_of
+from ..pass_listing import options_of
 from ..rules import INHERITED
 
 MOST_ARRAYS = 4

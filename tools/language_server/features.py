@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from lsprotocol import types
@@ -10,15 +11,118 @@ from lsprotocol import types
 from xla_dialect.diagnostics import XlaError as XlaError
 from xla_dialect.hlo_text.syntax import Span
 
-from . import hlo_completion, mlir_completion, run_lines
+from . import run_lines
+from .completion import Suggestion, hlo_suggestions, mlir_suggestions
 from .document import Document, Part
 from .documentation import operation_text, pass_text
-from .entities import SIGILS, Entity, Kind, members
+from .entities import SIGILS, Entity, Kind, Scope, TextIndex, members
 from .formatting import formatted
 from .hover import hover_text, type_of
-from .places import position
-from .renaming import entity_to_rename, renamed
-from .suggestions import Suggestion
+
+_SEVERITIES = {
+    "error": types.DiagnosticSeverity.Error,
+    "warning": types.DiagnosticSeverity.Warning,
+}
+_WORD = re.compile(r'[%@^#!]?[\w.$-]+|"[^"\n]*"?|\S')
+
+
+def diagnostic(document: Document, problem: Mapping[str, Any]) -> types.Diagnostic:
+    """A problem as the protocol has it."""
+    start, end = _extent(document, problem)
+    return types.Diagnostic(
+        range=types.Range(position(document, start), position(document, end)),
+        message=problem["message"],
+        severity=_SEVERITIES[problem["severity"]],
+        source="xla",
+        code=problem["rule"] or None,
+    )
+
+
+def position(document: Document, offset: int) -> types.Position:
+    """An offset as the protocol has it."""
+    return types.Position(*document.place(offset))
+
+
+def _extent(document: Document, problem: Mapping[str, Any]) -> tuple[int, int]:
+    """What to underline: the name of the operation that a message begins with, or one word."""
+    number = min(max(0, problem["line"] - 1), len(document.line_starts) - 1)
+    start, line = document.line_starts[number], document.line(number)
+    if not problem["column"]:
+        return start, start + len(line)
+    column = min(problem["column"] - 1, len(line))
+    operation = problem["message"].partition(":")[0]
+    named = line.find(operation, column) if "." in operation and " " not in operation else -1
+    if named >= 0:
+        return start + named, start + named + len(operation)
+    word = _WORD.match(line, column)
+    return start + column, start + (column + 1 if word is None else word.end())
+
+
+_HLO_NAME = re.compile(r"[A-Za-z_][\w.]*(?:-(?!>)[\w.]*)*", re.ASCII)
+_HLO_KEYWORDS = frozenset({"HloModule", "ENTRY", "ROOT"})
+_MLIR_NAMES: dict[Kind, re.Pattern[str]] = {
+    "value": re.compile(r"[0-9]+|[A-Za-z_$.-][\w$.-]*", re.ASCII),
+    "block": re.compile(r"[0-9]+|[A-Za-z_$.-][\w$.-]*", re.ASCII),
+    "symbol": re.compile(r"[A-Za-z_][\w$.]*", re.ASCII),
+    "alias": re.compile(r"[A-Za-z_][\w$]*", re.ASCII),
+}
+
+
+class CannotRename(XlaError):
+    """A name that cannot be changed, or not to this one."""
+
+
+def entity_to_rename(index: TextIndex, offset: int) -> tuple[Entity, Span]:
+    """What would be renamed at an offset; raises CannotRename."""
+    found = index.entity_at(offset)
+    if found is None:
+        raise CannotRename("there is no name here")
+    entity, span = found
+    if entity.definition is None:
+        raise CannotRename(f"'{entity.name}' is not defined in this program")
+    return entity, span
+
+
+def renamed(index: TextIndex, offset: int, name: str, *, is_hlo: bool) -> tuple[str, list[Span]]:
+    """
+    The new name as it is to be written, and every place to write it at.
+
+    Raises CannotRename for a name that the format does not allow, and for one that something else
+    has that is visible from where this is visible.
+    """
+    entity, _ = entity_to_rename(index, offset)
+    bare = _checked(entity, name, is_hlo)
+    for scope in index.scopes:
+        other = scope.entities.get((entity.kind, bare))
+        if other is None or other is entity:
+            continue
+        if _is_around(scope, entity.scope) or _is_around(entity.scope, scope):
+            raise CannotRename(f"there is another {entity.kind} '{bare}'")
+    return bare, entity.occurrences
+
+
+def _checked(entity: Entity, name: str, is_hlo: bool) -> str:
+    """The name without what is written in front of it; raises CannotRename for no name."""
+    if is_hlo:
+        bare = name.removeprefix("%")
+        if _HLO_NAME.fullmatch(bare) is None or bare in _HLO_KEYWORDS:
+            raise CannotRename(f"'{name}' is no name in HLO text")
+        return bare
+    if entity.kind == "alias":
+        sigil, bare = entity.name[0], name.removeprefix(entity.name[0])
+    else:
+        sigil, bare = (
+            "",
+            name.removeprefix({"value": "%", "symbol": "@", "block": "^"}[entity.kind]),
+        )
+    if _MLIR_NAMES[entity.kind].fullmatch(bare) is None:
+        raise CannotRename(f"'{name}' is no name of a {entity.kind} in MLIR")
+    return sigil + bare
+
+
+def _is_around(outer: Scope, inner: Scope) -> bool:
+    return any(scope is outer for scope in inner.around())
+
 
 _SYMBOL_KINDS: dict[Kind, types.SymbolKind] = {
     "module": types.SymbolKind.Module,
@@ -160,8 +264,8 @@ def completion(document: Document, params: types.CompletionParams) -> types.Comp
     line = document.text[document.text.rfind("\n", 0, offset) + 1 : offset]
     found = run_lines.suggestions(line)
     if found is None and not line.lstrip().startswith("//"):
-        complete = hlo_completion if document.is_hlo else mlir_completion
-        found = complete.suggestions(part.index, offset - part.start)
+        complete = hlo_suggestions if document.is_hlo else mlir_suggestions
+        found = complete(part.index, offset - part.start)
     start = offset - len(line) + _word_start(line)
     word = types.Range(position(document, start), position(document, offset))
     return types.CompletionList(False, [_item(s, word, document) for s in _distinct(found or ())])

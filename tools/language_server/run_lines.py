@@ -12,8 +12,8 @@ from lowerings.pipelines import PIPELINES
 from lowerings.targets.llvm.machine import MACHINES
 from lowerings.universe import toolkit_universe
 
+from .completion import Suggestion
 from .documentation import pass_class
-from .suggestions import Suggestion
 
 _RUN = re.compile(r"(?://|#)\s*RUN:")
 _COMMAND = re.compile(r"[|;&]|&&|RUN:")

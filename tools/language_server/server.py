@@ -6,6 +6,7 @@ The dialects are loaded once it has answered the first request.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -19,13 +20,142 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from ..command_line import CommandLine
-from ..reporting import guarded
-from .diagnostics import Diagnostics
-from .places import diagnostic
+from ..command_line import CommandLine, guarded
 
 if TYPE_CHECKING:
     from .document import Document
+
+
+TIME_LIMIT = 60.0
+"""Seconds that the check of one text may take."""
+_LONGEST_REPLY = 1 << 28
+"""Bytes."""
+
+
+class Checker:
+    """A process that checks one text at a time."""
+
+    def __init__(self) -> None:
+        self._process: asyncio.subprocess.Process | None = None
+        self._lock = asyncio.Lock()
+
+    async def check(self, text: str, file: str) -> dict[str, Any]:
+        """
+        The findings of `checking.check` as a dictionary.
+
+        A check that takes too long, or ends its process, is a problem of the text. One that is
+        cancelled ends the process, and the next starts another.
+        """
+        async with self._lock:
+            try:
+                process = await self._started()
+                assert process.stdin is not None and process.stdout is not None
+                process.stdin.write(json.dumps({"text": text, "file": file}).encode() + b"\n")
+                await process.stdin.drain()
+                async with asyncio.timeout(TIME_LIMIT):
+                    reply = await process.stdout.readline()
+                return json.loads(reply)
+            except TimeoutError:
+                self.stop()
+                return _failure(f"checking took more than {TIME_LIMIT:.0f} seconds and was stopped")
+            except (OSError, ValueError):
+                self.stop()
+                return _failure("the process that checks programs has ended")
+            except asyncio.CancelledError:
+                self.stop()
+                raise
+
+    async def warm_up(self) -> None:
+        """Starts the process, which loads what it needs before it is first asked."""
+        async with self._lock:
+            await self._started()
+
+    def stop(self) -> None:
+        """Ends the process."""
+        process, self._process = self._process, None
+        if process is not None and process.returncode is None:
+            process.kill()
+
+    async def _started(self) -> asyncio.subprocess.Process:
+        if self._process is None or self._process.returncode is not None:
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", f"{__package__}.checking"),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                limit=_LONGEST_REPLY,
+            )
+        return self._process
+
+
+def _failure(message: str) -> dict[str, Any]:
+    problem = {"line": 0, "column": 0, "message": message, "severity": "error", "rule": ""}
+    return {"problems": [problem], "types": {}}
+
+
+PAUSE = 0.15
+"""Seconds without typing before a text is checked."""
+PATIENCE = 2.0
+"""Seconds after which the check of a text that has changed is given up."""
+
+
+class Diagnostics:
+    """Follows open texts: checks each after it has changed, and hands over what was found."""
+
+    def __init__(self, find: Callable[[str], Document | None], found: Callable[..., None]):
+        """`find` gives the latest version of a text; `found` takes its address and findings."""
+        self._find = find
+        self._found = found
+        self._checker = Checker()
+        self._changed: dict[str, float] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    async def warm_up(self) -> None:
+        """Starts the process that checks."""
+        await self._checker.warm_up()
+
+    def stop(self) -> None:
+        """Ends all checks."""
+        for task in self._tasks.values():
+            task.cancel()
+        self._checker.stop()
+
+    def changed(self, uri: str, *, at_once: bool = False) -> None:
+        """A text is new or has changed."""
+        now = asyncio.get_running_loop().time()
+        self._changed[uri] = now - PAUSE if at_once else now
+        task = self._tasks.get(uri)
+        if task is None or task.done():
+            self._tasks[uri] = asyncio.create_task(self._follow(uri))
+
+    def closed(self, uri: str) -> None:
+        """A text is no longer open."""
+        task = self._tasks.pop(uri, None)
+        if task is not None:
+            task.cancel()
+        self._changed.pop(uri, None)
+
+    async def _follow(self, uri: str) -> None:
+        """Checks a text until what was found is about its latest version."""
+        loop = asyncio.get_running_loop()
+        while True:
+            while (rest := self._changed[uri] + PAUSE - loop.time()) > 0:
+                await asyncio.sleep(rest)
+            seen = self._changed[uri]
+            document = self._find(uri)
+            if document is None:
+                return
+            check = asyncio.create_task(self._checker.check(document.text, document.file_name))
+            try:
+                await asyncio.wait({check}, timeout=PATIENCE)
+                while not check.done() and self._changed[uri] == seen:
+                    await asyncio.wait({check}, timeout=PAUSE)
+            finally:
+                if not check.done():
+                    check.cancel()
+            if self._changed[uri] == seen and not check.cancelled():
+                self._found(uri, document, await check)
+                return
+
 
 _REQUEST_FAILED = -32803
 """The protocol's code for a request that is right, but cannot be met."""
@@ -106,7 +236,7 @@ class XlaLanguageServer(LanguageServer):
     def publish(self, uri: str, document: Document, findings: dict[str, Any]) -> None:
         """Shows what was found in a version of a text."""
         document.findings = findings
-        problems = [diagnostic(document, problem) for problem in findings["problems"]]
+        problems = [_features().diagnostic(document, problem) for problem in findings["problems"]]
         version = self.workspace.get_text_document(uri).version
         self.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri, problems, version=version)

@@ -13,8 +13,7 @@ from lowerings.driver.pass_manager import PassManager
 from lowerings.execution.limited import Death, in_child
 from lowerings.rewriting.counting import RewriteCounter
 
-from ..ir_printing import PrintingFlags, diff
-from ..pass_limits import CountedPass
+from ..pass_instrumentation import CountedPass, PrintingFlags, diff
 from .interestingness import LONGEST, Finding, Test, Uninteresting
 
 MOST_REWRITES = 1 << 24

@@ -1,1 +1,0 @@
-"""What `tools.xla_bench` measures, and how."""

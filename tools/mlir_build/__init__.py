@@ -1,1 +1,0 @@
-"""`xla-build`: executables of programs that MLIR's own passes have compiled."""

@@ -1,0 +1,422 @@
+"""
+What `xla-opt` does around passes: prints the module (`--print-ir-*`), writes a reproducer where one
+fails, stops half-way (`--opt-bisect-limit`, `--debug-counter`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import tempfile
+from collections.abc import Callable, Collection, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from difflib import unified_diff
+from importlib import import_module
+from io import StringIO
+from pathlib import Path
+from typing import IO
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec
+from xdsl.utils.exceptions import DiagnosticException, VerifyException
+
+from lowerings.driver.pass_manager import PassFailed, PassManager, PipelinePass
+from lowerings.rewriting.change import ReportingPass, run_pass
+from lowerings.rewriting.counting import RewriteCounter, counted_by
+from lowerings.rewriting.difference import ResultDifference, differences_of
+from lowerings.universe import toolkit_universe
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.mlir_text import print_mlir
+from xla_dialect.xdsl.text import MlirPrinter
+
+
+@dataclass(frozen=True)
+class PrintingFlags:
+    """How operations are printed."""
+
+    generic: bool = False
+    locations: bool = False
+
+    def text(self, module: ModuleOp) -> str:
+        """The module as MLIR text."""
+        return print_mlir(module, generic=self.generic, locations=self.locations) + "\n"
+
+    def steady_printer(self) -> SteadyPrinter:
+        """A printer with these flags for several states of one module."""
+        return SteadyPrinter(print_generic_format=self.generic, print_debuginfo=self.locations)
+
+
+class SteadyPrinter(MlirPrinter):
+    """
+    Prints a module again and again; what was there before keeps its name.
+
+    Otherwise one operation more or less would give all values after it another number, and hide
+    in a diff what was really changed. Names are those of the whole module, for values may move
+    from one function to another.
+    """
+
+    def enter_scope(self) -> None:
+        """Does nothing: the names of a scope are not counted from 0 again."""
+
+    def exit_scope(self) -> None:
+        """Does nothing: the names of a scope stay reserved."""
+
+    def text(self, module: ModuleOp) -> str:
+        """The module as MLIR text."""
+        self.stream = output = StringIO()
+        self.print_op(module)
+        return output.getvalue() + "\n"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Before or after which passes the module is printed."""
+
+    names: Collection[str] = ()
+    all: bool = False
+
+    def __contains__(self, module_pass: ModulePass) -> bool:
+        return self.all or module_pass.name in self.names
+
+    def __bool__(self) -> bool:
+        return self.all or bool(self.names)
+
+
+@dataclass
+class IrPrinting:
+    """What `--print-ir-*` ask for, as events of a pass manager."""
+
+    output: IO[str]
+    flags: PrintingFlags
+    wanted_before: Wanted
+    wanted_after: Wanted
+    only_changes: bool = False
+    as_diff: bool = False
+    folder: Path | None = None
+    """Where each text becomes a file, instead of the output."""
+    _printed: int = 0
+    _last: str | None = None
+    """The text before the pass that runs, if changes are looked for."""
+
+    def __post_init__(self) -> None:
+        printer = self.flags.steady_printer() if self.as_diff else self.flags
+        self._text: Callable[[ModuleOp], str] = printer.text
+
+    @staticmethod
+    def of(args: argparse.Namespace, flags: PrintingFlags, output: IO[str]) -> IrPrinting:
+        """What the arguments of the command line ask for; raises XlaError for unknown passes."""
+        before = Wanted(_pass_names(args.print_ir_before), args.print_ir_before_all)
+        after = Wanted(_pass_names(args.print_ir_after), args.print_ir_after_all)
+        only_changes = args.print_ir_after_change or args.print_ir_diff
+        if only_changes and not after:
+            after = Wanted(all=True)
+        folder = None if args.print_ir_tree_dir is None else Path(args.print_ir_tree_dir)
+        if folder is not None and not (before or after):
+            after = Wanted(all=True)
+        return IrPrinting(output, flags, before, after, only_changes, args.print_ir_diff, folder)
+
+    def __bool__(self) -> bool:
+        """Whether anything is to be printed."""
+        return bool(self.wanted_before) or bool(self.wanted_after)
+
+    def before(self, module_pass: ModulePass, module: ModuleOp) -> None:
+        """Before a pass."""
+        if self.only_changes and self._last is None:
+            self._last = self._text(module)
+        if module_pass in self.wanted_before:
+            text = self._last if self._last is not None else self._text(module)
+            self._print(f"Before {module_pass.name}", text)
+
+    def after(self, module_pass: ModulePass, module: ModuleOp) -> None:
+        """After a pass."""
+        is_wanted = module_pass in self.wanted_after
+        if not self.only_changes:
+            if is_wanted:
+                self._print(f"After {module_pass.name}", self._text(module))
+            return
+        old, new = self._last or "", self._text(module)
+        self._last = new
+        if not is_wanted or old == new:
+            return
+        if self.as_diff:
+            name = module_pass.name
+            self._print(f"Diff After {name}", diff(old, new, f"before {name}", f"after {name}"))
+        else:
+            self._print(f"After {module_pass.name}", new)
+
+    def _print(self, title: str, text: str) -> None:
+        """Prints a text under a heading as MLIR has it, or writes it as the next file."""
+        text = f"// -----// IR Dump {title} //----- //\n{text}"
+        if self.folder is None:
+            print(text, file=self.output)
+            return
+        path = self.folder / f"{self._printed}_{title.lower().replace(' ', '_')}.mlir"
+        self._printed += 1
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise XlaError(f"{path}: error: {error.strerror}") from None
+
+
+def diff(old: str, new: str, old_name: str, new_name: str) -> str:
+    """The unified diff of two texts."""
+    lines = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    return "".join(unified_diff(*lines, old_name, new_name))
+
+
+def _pass_names(argument: str) -> tuple[str, ...]:
+    """The names in a list with commas; raises XlaError for one that no pass has."""
+    names = tuple(filter(None, (name.strip() for name in argument.split(","))))
+    for name in names:
+        if name not in toolkit_universe().all_passes:
+            raise XlaError(f"--print-ir-...: there is no pass '{name}' (see --list-passes)")
+    return names
+
+
+_RESOURCE = re.compile(
+    r"\{-#\s*external_resources\s*:\s*\{\s*mlir_reproducer\s*:\s*\{(.*)\}\s*\}\s*#-\}\s*\Z",
+    re.DOTALL,
+)
+_PIPELINE = re.compile(r'\bpipeline\s*:\s*("(?:[^"\\]|\\.)*")')
+_INPUTS = re.compile(r'\binputs\s*:\s*("(?:[^"\\]|\\.)*")')
+_VERIFY_EACH = re.compile(r"\bverify_each\s*:\s*(true|false)\b")
+_ANCHORED = re.compile(r"builtin\.module\((.*)\)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Reproducer:
+    """A module, and the pipeline to run on it."""
+
+    module: str
+    pipeline: str
+    """As `--passes` takes it."""
+    verify_each: bool = True
+    inputs: str = ""
+    """The inputs for `--validate-each`; if empty, they are random."""
+
+    def text(self) -> str:
+        """The text of the file."""
+        inputs = f"      inputs: {json.dumps(self.inputs)},\n" if self.inputs else ""
+        return (
+            f"{self.module.rstrip()}\n\n{{-#\n  external_resources: {{\n    mlir_reproducer: {{\n"
+            f"      pipeline: {json.dumps(f'builtin.module({self.pipeline})')},\n"
+            f"{inputs}"
+            f"      disable_threading: true,\n"
+            f"      verify_each: {str(self.verify_each).lower()}\n    }}\n  }}\n#-}}\n"
+        )
+
+    @staticmethod
+    def parse(text: str) -> Reproducer | None:
+        """Parses the text of a reproducer; None for any other text."""
+        if "{-#" not in text:
+            return None
+        resource = _RESOURCE.search(text, text.rindex("{-#"))
+        if resource is None or (pipeline := _PIPELINE.search(resource[1])) is None:
+            return None
+        verify_each = _VERIFY_EACH.search(resource[1])
+        inputs = _INPUTS.search(resource[1])
+        passes = json.loads(pipeline[1])
+        anchored = _ANCHORED.fullmatch(passes)
+        return Reproducer(
+            text[: resource.start()],
+            passes if anchored is None else anchored[1],
+            verify_each is None or verify_each[1] == "true",
+            "" if inputs is None else json.loads(inputs[1]),
+        )
+
+
+def reproducer_of(
+    read: Callable[[], ModuleOp],
+    ctx: Context,
+    passes: Sequence[ModulePass],
+    done: int,
+    verify_each: bool,
+) -> Reproducer:
+    """
+    The reproducer of a run in which a pass failed after `done` others.
+
+    They run again on the module that `read` reads anew: this costs nothing as long as no pass
+    fails. Where the second run does not get so far either, the module is the one that was read.
+    """
+    try:
+        module = read()
+        PassManager(ctx, verify_each=False).run(module, passes[:done])
+        text = PrintingFlags().text(module)
+    except Exception:
+        text, done = PrintingFlags().text(read()), 0
+    pipeline = ",".join(str(module_pass.spec()) for module_pass in passes[done:])
+    return Reproducer(text, pipeline, verify_each)
+
+
+@contextmanager
+def reproducing(
+    manager: PassManager, passes: Sequence[ModulePass], read: Callable[[], ModuleOp], path: str
+) -> Generator[None]:
+    """
+    Writes a reproducer where a pass that runs inside crashes; the error is raised with a note that
+    names it.
+
+    Without a `path` the file is one of the folder for temporary files. With one, passes that fail
+    with a diagnostic write a reproducer too.
+    """
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        if manager.done < len(passes) and _is_wanted(error, path):
+            error.add_note(f"note: {_written(manager, passes, read, path)}")
+        raise
+
+
+def _is_wanted(error: Exception, path: str) -> bool:
+    """
+    Whether an error needs a reproducer: one of a pass's code does, a diagnostic if there is a path.
+
+    A pass that changed the meaning of the program has left one.
+    """
+    if not isinstance(error, XlaError | DiagnosticException):
+        return True
+    if isinstance(error, PassFailed) and isinstance(error.__cause__, VerifyException):
+        return True
+    return bool(path) and not isinstance(
+        error, import_module("lowerings.validation").MeaningChanged
+    )
+
+
+def _written(
+    manager: PassManager, passes: Sequence[ModulePass], read: Callable[[], ModuleOp], path: str
+) -> str:
+    """Writes the reproducer; says how to run it, or why there is none."""
+    try:
+        found = reproducer_of(read, manager.ctx, passes, manager.done, manager.verify_each)
+        if not path:
+            with tempfile.NamedTemporaryFile(
+                prefix="xla-opt-crash-", suffix=".mlir", delete=False
+            ) as file:
+                path = file.name
+        with open(path, "w", encoding="utf-8") as output:
+            output.write(found.text())
+    except Exception as error:
+        return f"no reproducer: {error}"
+    return f"to reproduce: xla-opt {path} --run-reproducer"
+
+
+_COUNTER = re.compile(r"(?P<name>[\w.-]+)-(?P<what>count|skip)=(?P<number>\d+)")
+
+
+class CountedPass(ModulePass):
+    """A pass whose rewrites are counted, and that makes no more of them after some."""
+
+    def __init__(self, module_pass: ModulePass, counter: RewriteCounter):
+        """`counter`: of one run, or of all runs of the passes of a name."""
+        self.inner = module_pass
+        self.counter = counter
+        object.__setattr__(self, "name", module_pass.name)
+
+    @property
+    def difference(self) -> tuple[ResultDifference, ...]:
+        """What the pass may change."""
+        return differences_of(self.inner)
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """
+        Does the work of the pass, as far as the counter allows.
+
+        A pass that counts nothing and changes something does it all at once: that is one rewrite.
+        """
+        if self.counter.has_stopped and self._is_one_rewrite(ctx, op.clone()):
+            return
+        done = self.counter.done
+        before = None if isinstance(self.inner, ReportingPass) else op.clone()
+        with counted_by(self.counter):
+            is_changed = run_pass(self.inner, ctx, op)
+            if self.counter.done == done and is_changed and not _is_same(before, op):
+                self.counter.attempt(lambda: None, is_made=lambda _: True)
+
+    def _is_one_rewrite(self, ctx: Context, op: ModuleOp) -> bool:
+        """Whether the pass, that this is run for once, counts no rewrites."""
+        counter = RewriteCounter()
+        with counted_by(counter):
+            run_pass(self.inner, ctx, op)
+        return counter.done == 0
+
+    def spec(self, *, include_default: bool = False) -> ArgSpec:
+        """The pass as the command line has it."""
+        return self.inner.spec(include_default=include_default)
+
+
+def _is_same(before: ModuleOp | None, after: ModuleOp) -> bool:
+    """Whether a pass has left what was there before it, if that is known."""
+    return (
+        before is not None
+        and before.attributes == after.attributes
+        and before.body.is_structurally_equivalent(after.body)
+    )
+
+
+@dataclass(frozen=True)
+class PassLimits:
+    """After how many passes, and after how many rewrites of a pass, nothing is done any more."""
+
+    passes: int | None
+    """None or -1: all are run; with a number, those that are run are named."""
+    rewrites: dict[str, int]
+    """By the name of a pass."""
+    counters: dict[str, RewriteCounter]
+    is_printed: bool
+
+    @staticmethod
+    def of(passes: int | None, counters: Sequence[str], is_printed: bool) -> PassLimits:
+        """What the options say; raises XlaError."""
+        if passes is not None and passes < -1:
+            raise XlaError(f"--opt-bisect-limit: {passes} is neither a number of passes nor -1")
+        rewrites: dict[str, int] = {}
+        for text in (part for option in counters for part in option.split(",")):
+            found = _COUNTER.fullmatch(text.strip())
+            if found is None:
+                raise XlaError(f"--debug-counter: '{text}' is not of the form PASS-count=N")
+            if found["what"] == "skip":
+                raise XlaError(
+                    f"--debug-counter: '{text}': rewrites are counted by making them, so that the "
+                    "first cannot be skipped (there is PASS-count=N)"
+                )
+            if found["name"] not in toolkit_universe().all_passes:
+                raise XlaError(f"--debug-counter: there is no pass '{found['name']}'")
+            rewrites[found["name"]] = int(found["number"])
+        return PassLimits(passes, rewrites, {}, is_printed)
+
+    def limited(self, pipeline: Sequence[PipelinePass], output: IO[str]) -> list[PipelinePass]:
+        """The passes that are run, those that have a limit stopped by it."""
+        names = {each.module_pass.name for each in pipeline}
+        if unused := sorted(self.rewrites.keys() - names):
+            raise XlaError(f"--debug-counter: the pipeline has no pass {', '.join(unused)}")
+        found: list[PipelinePass] = []
+        for number, each in enumerate(pipeline, 1):
+            is_run = self.passes in (None, -1) or number <= (self.passes or 0)
+            if self.passes is not None:
+                word = "running" if is_run else "NOT running"
+                print(f"BISECT: {word} pass ({number}) {each.module_pass.name}", file=output)
+            if is_run:
+                found.append(replace(each, module_pass=self._counted(each.module_pass)))
+        return found
+
+    def _counted(self, module_pass: ModulePass) -> ModulePass:
+        name = module_pass.name
+        if name not in self.rewrites and not self.is_printed:
+            return module_pass
+        counter = self.counters.setdefault(name, RewriteCounter(self.rewrites.get(name)))
+        return CountedPass(module_pass, counter)
+
+    def print(self, output: IO[str]) -> None:
+        """Prints how many rewrites there were, if that was asked for."""
+        if not self.is_printed:
+            return
+        for name, counter in self.counters.items():
+            limit = "" if counter.limit is None else f" of {counter.limit} at most"
+            print(f"{name}: {counter.done} rewrites{limit}", file=output)

@@ -1,0 +1,1 @@
+"""What serves this repository only, and is not installed: measurements, demos, pages."""

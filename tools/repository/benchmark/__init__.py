@@ -1,0 +1,1 @@
+"""What `tools.repository.benchmark` measures, and how."""

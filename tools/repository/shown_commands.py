@@ -1,0 +1,114 @@
+"""
+Pages that show commands and what they print: the commands are run, and the pages renewed.
+
+A block of a page such as
+
+    ```console
+    $ xla-opt rows.hlo -t stablehlo | head -n 1
+    module @rows {
+    ```
+
+has commands as one types them in a shell, each followed by what it prints, errors included. A block
+with a title, ```` ```hlo title="rows.hlo" ````, is a file that the commands after it find in their
+folder. The toolkit's own commands, and `python FILE`, run in this process: they start quicker.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from collections.abc import Callable, Mapping
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from runpy import run_path
+from tempfile import TemporaryDirectory
+
+from xdsl.xdsl_opt_main import xDSLOptMain
+
+from xla_dialect.diagnostics import XlaError
+
+from .. import xla_compare, xla_layout, xla_opt, xla_run
+
+PAGES = (
+    "docs/tutorial.md",
+    "docs/pipelines.md",
+    "docs/python_api.md",
+    "docs/stablehlo.md",
+    "docs/explorer.md",
+    "docs/partitioning.md",
+    "docs/profiling.md",
+    "docs/transform_scripts.md",
+)
+"""The pages that `make docs` renews."""
+
+_BLOCK = re.compile(
+    r'^```(?P<language>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^```$', re.M | re.S
+)
+_COMMAND = re.compile(r"^\$ (.*)$", re.M)
+
+
+class CommandError(XlaError):
+    """A command of a page that fails without an error that the page shows."""
+
+
+def _python(arguments: list[str]) -> int:
+    run_path(arguments[0], run_name="__main__")
+    return 0
+
+
+def _xdsl_opt(arguments: list[str]) -> int:
+    xDSLOptMain(args=arguments).run()
+    return 0
+
+
+_TOOLS: Mapping[str, Callable[[list[str]], int]] = {
+    "python": _python,
+    "xdsl-opt": _xdsl_opt,
+    "xla-compare": xla_compare.main,
+    "xla-layout": xla_layout.main,
+    "xla-opt": xla_opt.main,
+    "xla-run": xla_run.main,
+}
+
+
+def renewed(page: str) -> str:
+    """The text of a page, with what its commands print now; raises CommandError if one fails."""
+    with TemporaryDirectory() as folder, chdir(folder):
+
+        def renew(block: re.Match[str]) -> str:
+            if block["title"]:
+                Path(block["title"]).write_text(block["text"], encoding="utf-8")
+            if block["language"] != "console":
+                return block[0]
+            commands = _COMMAND.findall(block["text"])
+            shown = (f"$ {command}\n{_output(command)}" for command in commands)
+            return f"```console\n{''.join(shown)}```"
+
+        return _BLOCK.sub(renew, page)
+
+
+def _output(command: str) -> str:
+    """What a command prints; of a pipeline, the first part may be a tool of ours."""
+    first, _, rest = command.partition(" | ")
+    first = first.removesuffix(" 2>&1")  # both are captured
+    tool, *arguments = shlex.split(first)
+    if tool not in _TOOLS:
+        return _in_shell(command, "")
+    output = StringIO()
+    with redirect_stdout(output), redirect_stderr(output):
+        code = _TOOLS[tool](arguments)
+    if code and "error: " not in output.getvalue():
+        raise CommandError(f"$ {command}\n{output.getvalue()}")
+    return _in_shell(rest, output.getvalue()) if rest else output.getvalue()
+
+
+def _in_shell(command: str, given: str) -> str:
+    """What a command of the system prints, given a text to read."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], input=given, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise CommandError(f"$ {command}\n{done.stdout}{done.stderr}")
+    return done.stdout
