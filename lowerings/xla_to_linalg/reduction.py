@@ -48,6 +48,7 @@ from lowerings.xla_to_linalg.structured import (
     indexing_maps,
     insert_slice,
     iterators,
+    on_scalars,
     outside_of_bodies,
     pointwise,
     projection,
@@ -194,14 +195,8 @@ class CumulativeReduction:
         chains = [(r, i) for r in range(rows) for i in range(self.sizes[2])]
         starts = [*results, *(list(self.inits) * len(chains))]
 
-        def turn(
-            inner: ConversionBuilder, number: SSAValue, carried: Sequence[SSAValue]
-        ) -> Sequence[SSAValue]:
-            return outside_of_bodies(
-                inner, lambda s: self._advance(s, chains, (row, number), carried)
-            )
-
-        return counted_loop(builder, self.sizes[1], 1, starts, turn)[: len(results)]
+        step = on_scalars(lambda s, at, values: self._advance(s, chains, (row, at), values))
+        return counted_loop(builder, self.sizes[1], 1, starts, step)[: len(results)]
 
     def _advance(
         self,
@@ -318,17 +313,13 @@ class RunningSums(CumulativeReduction):
         ) -> Sequence[SSAValue]:
             before, excesses = carried[1 : count + 1], carried[count + 1 :]
 
-            def turn(
-                inner: ConversionBuilder, number: SSAValue, values: Values
-            ) -> Sequence[SSAValue]:
-                def advance(s: ScalarBuilder) -> Sequence[SSAValue]:
-                    place = s.emit(arith.AddiOp, (first, number))
-                    return self._advance(s, chains, (row, place), values, before)
-
-                return outside_of_bodies(inner, advance)
+            def step(s: ScalarBuilder, number: SSAValue, values: Values) -> Values:
+                place = s.emit(arith.AddiOp, (first, number))
+                return self._advance(s, chains, (row, place), values, before)
 
             nothing = [constant(builder, -0.0, type_)] * count
-            result, *own = counted_loop(builder, size, 1, [carried[0], *nothing], turn)
+            starts = [carried[0], *nothing]
+            result, *own = counted_loop(builder, size, 1, starts, on_scalars(step))
             terms = list(zip(before, excesses, own, strict=True))
             after = outside_of_bodies(builder, lambda s: [_compensated(s, term) for term in terms])
             return [result, *(total for total, _ in after), *(excess for _, excess in after)]

@@ -450,6 +450,19 @@ def outside_of_bodies(builder: ConversionBuilder, make: Callable[[ScalarBuilder]
     return result
 
 
+def on_scalars(
+    step: Callable[[ScalarBuilder, SSAValue, Sequence[SSAValue]], Sequence[SSAValue]],
+) -> LoopBody:
+    """The body of a loop that is made of scalar operations only."""
+
+    def body(
+        inner: ConversionBuilder, place: SSAValue, carried: Sequence[SSAValue]
+    ) -> Sequence[SSAValue]:
+        return outside_of_bodies(inner, lambda s: step(s, place, carried))
+
+    return body
+
+
 def clamped_index(scalars: ScalarBuilder, start: SSAValue, limit: int, signed: bool) -> SSAValue:
     """An integer scalar as an index, clamped to [0, limit]."""
     index = scalars.to_index(start, signed)

@@ -37,6 +37,7 @@ from lowerings.xla_to_linalg.structured import (
     empty,
     fill_into,
     loop,
+    on_scalars,
     outside_of_bodies,
     pointwise,
     projection,
@@ -138,11 +139,8 @@ class MergeSort:
             ]
             return [*moved, *written.tensors]
 
-        def turn(inner: ConversionBuilder, place: SSAValue, carried: Values) -> Values:
-            return outside_of_bodies(inner, lambda s: step(s, place, carried))
-
         bounds = start, end, constant(builder, 1, INDEX)
-        _, _, *tensors = loop(builder, bounds, (start, middle, *target.tensors), turn)
+        _, _, *tensors = loop(builder, bounds, (start, middle, *target.tensors), on_scalars(step))
         return target.of(tensors)
 
 
@@ -321,36 +319,32 @@ class RadixSort:
     def _count(
         self, builder: ConversionBuilder, source: Lines, counts: SSAValue, length: SSAValue
     ) -> SSAValue:
-        def step(s: ScalarBuilder, place: SSAValue, counts: SSAValue) -> Values:
+        def step(s: ScalarBuilder, place: SSAValue, carried: Values) -> Values:
+            (counts,) = carried
             elements = source.read(s, place)
             for number, digit in enumerate(self.digits):
                 value = digit.value(s, elements)
                 _, counts = self._add_to_count(s, counts, s.constant(number, INDEX), value)
             return (counts,)
 
-        def turn(inner: ConversionBuilder, place: SSAValue, carried: Values) -> Values:
-            return outside_of_bodies(inner, lambda s: step(s, place, carried[0]))
-
         bounds = constant(builder, 0, INDEX), length, constant(builder, 1, INDEX)
-        return loop(builder, bounds, (counts,), turn)[0]
+        return loop(builder, bounds, (counts,), on_scalars(step))[0]
 
     def _sum(self, builder: ConversionBuilder, counts: SSAValue) -> SSAValue:
         """For each value of a digit, how many elements have a lower one."""
         number_type = self.counts_type.element_type
         digits, values = self.counts_type.get_shape()
 
-        def step(s: ScalarBuilder, where: Values, carried: Values) -> Values:
+        def add(s: ScalarBuilder, where: Values, carried: Values) -> Values:
             counts, total = carried
             count = s.emit(tensor.ExtractOp, (counts, *where), number_type)
             counts = s.emit(tensor.InsertOp, (total, counts, *where), counts.type)
             return [counts, s.emit(arith.AddiOp, (total, count))]
 
         def digit(inner: ConversionBuilder, number: SSAValue, carried: Values) -> Values:
-            def turn(inner: ConversionBuilder, value: SSAValue, carried: Values) -> Values:
-                return outside_of_bodies(inner, lambda s: step(s, (number, value), carried))
-
+            step = on_scalars(lambda s, value, carried: add(s, (number, value), carried))
             zero = constant(inner, 0, number_type)
-            return counted_loop(inner, values, 1, (carried[0], zero), turn)[:1]
+            return counted_loop(inner, values, 1, (carried[0], zero), step)[:1]
 
         return counted_loop(builder, digits, 1, (counts,), digit)[0]
 
@@ -372,11 +366,8 @@ class RadixSort:
             position = s.emit(IndexCastUIOp, (there,), INDEX)
             return [counts, *target.of(tensors).write(s, position, elements).tensors]
 
-        def turn(inner: ConversionBuilder, place: SSAValue, carried: Values) -> Values:
-            return outside_of_bodies(inner, lambda s: step(s, place, carried))
-
         bounds = constant(builder, 0, INDEX), length, constant(builder, 1, INDEX)
-        counts, *tensors = loop(builder, bounds, (counts, *target.tensors), turn)
+        counts, *tensors = loop(builder, bounds, (counts, *target.tensors), on_scalars(step))
         return target.of(tensors), counts
 
 

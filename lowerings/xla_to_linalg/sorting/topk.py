@@ -42,6 +42,7 @@ from lowerings.xla_to_linalg.structured import (
     generic,
     iterators,
     loop,
+    on_scalars,
     outside_of_bodies,
     projection,
     shared_loop,
@@ -158,11 +159,8 @@ class TopK:
         return [*results, *tensors, counts, first_counts]
 
     def _loop(self, builder: ConversionBuilder, count: int, carried: Values, step: Step) -> Values:
-        def turn(inner: ConversionBuilder, place: SSAValue, values: Values) -> Values:
-            return outside_of_bodies(inner, lambda s: step(s, place, values))
-
         bounds = [constant(builder, bound, INDEX) for bound in (0, count, 1)]
-        return loop(builder, bounds, carried, turn)
+        return loop(builder, bounds, carried, on_scalars(step))
 
     def _counted(
         self,
@@ -228,10 +226,7 @@ class TopK:
                 end = s.integers(arith.AddiOp, start, self.block)
                 return start, s.select(counts, end, start), s.constant(1, INDEX)
 
-            return loop(inner, outside_of_bodies(inner, bounds), carried, turn)
-
-        def turn(inner: ConversionBuilder, place: SSAValue, values: Values) -> Values:
-            return outside_of_bodies(inner, lambda s: step(s, place, values))
+            return loop(inner, outside_of_bodies(inner, bounds), carried, on_scalars(step))
 
         carried: Values = (constant(builder, 0, INDEX), *candidates.tensors)
         if blocks is not None:
@@ -239,7 +234,7 @@ class TopK:
         seen = self.blocks * self.block
         if seen < self.length:
             bounds = [constant(builder, bound, INDEX) for bound in (seen, self.length, 1)]
-            carried = loop(builder, bounds, carried, turn)
+            carried = loop(builder, bounds, carried, on_scalars(step))
         found, *tensors = carried
         return found, candidates.of(tensors)
 
