@@ -47,12 +47,22 @@ _NAME = re.compile(r"%([\w$.-]+)")
 _ENDS = (MLIRTokenKind.R_BRACE, MLIRTokenKind.CARET_IDENT, MLIRTokenKind.EOF)
 
 
+_FAULTS = (
+    ParseError,
+    VerifyException,
+    UnregisteredConstructException,
+    ValueError,
+    OverflowError,
+)
+"""What parsers and verifiers raise for text that they understand."""
+
+
 def fault_message(error: Exception) -> str:
     """The first line of what an error says; its class where that is nothing."""
     text = error.msg if isinstance(error, ParseError) else str(error)
     lines = text.strip().splitlines()
     kind = type(error).__name__
-    if isinstance(error, ParseError | VerifyException | ValueError | OverflowError):
+    if isinstance(error, _FAULTS):
         return lines[0] if lines else "syntax error"
     return f"cannot be read ({kind}{': ' if lines else ''}{lines[0] if lines else ''})"
 
@@ -339,20 +349,14 @@ def parser_of(text: str, ctx: Context, file_name: str) -> Generator[LocatingPars
         _fail(error.msg.strip(), text, file_name, error.span.start)
     try:
         yield parser
-    except ParseError as error:
-        undefined = parser.undefined_value()
-        if undefined is not None and "used but not defined" in error.msg:
-            _fail(f"value %{undefined[0]} is not defined", text, file_name, undefined[1])
-        message = error.msg.strip().splitlines()[0] if error.msg.strip() else "syntax error"
-        _fail(message, text, file_name, error.span.start)
     except RecursionError:
         _fail("nested too deeply", text, file_name, parser.pos)
-    except (VerifyException, UnregisteredConstructException, ValueError, OverflowError) as error:
+    except (*_FAULTS, *_CARELESS) as error:
+        undefined = parser.undefined_value()
+        if undefined is not None and "used but not defined" in str(error):
+            _fail(f"value %{undefined[0]} is not defined", text, file_name, undefined[1])
         # Verifiers of attributes and types raise errors without a position.
-        message = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
-        _fail(message, text, file_name, parser.pos)
-    except _CARELESS as error:
-        _fail(f"cannot be read ({type(error).__name__}: {error})", text, file_name, parser.pos)
+        _fail(fault_message(error), text, file_name, fault_offset(error, parser.pos))
 
 
 _CARELESS = (AssertionError, AttributeError, LookupError, NotImplementedError, TypeError)
@@ -360,7 +364,4 @@ _CARELESS = (AssertionError, AttributeError, LookupError, NotImplementedError, T
 
 
 def _fail(message: str, text: str, file_name: str, offset: int) -> NoReturn:
-    located = LocatedError.at_offset(message, file_name, text, offset)
-    raise MlirSyntaxError(
-        located.message, file_name, located.line, located.column, located.source_line
-    ) from None
+    raise MlirSyntaxError.at_offset(message, file_name, text, offset) from None

@@ -98,16 +98,13 @@ class AxisReference:
         for other in others:
             if other.name != self.name:
                 continue
-            left = [
-                part
-                for old in left
-                for part in (
-                    (old._prefix(other.pre_size, sizes), old._suffix(other.end_in(sizes), sizes))
-                    if old.overlaps(other, sizes)
-                    else (old,)
-                )
-                if part is not None
-            ]
+            first, last = other.pre_size, other.end_in(sizes)
+            parts: list[AxisReference | None] = []
+            for old in left:
+                start, end = old.pre_size, old.end_in(sizes)
+                parts.append(self.between(start, min(first, end), sizes))
+                parts.append(self.between(max(last, start), end, sizes))
+            left = [part for part in parts if part is not None]
         return left
 
     def split(self, size: int, sizes: Sizes) -> tuple[AxisReference, AxisReference | None]:
@@ -116,12 +113,6 @@ class AxisReference:
         first = self.between(start, start * size, sizes)
         assert first is not None
         return first, self.between(start * size, end, sizes)
-
-    def _prefix(self, end: int, sizes: Sizes) -> AxisReference | None:
-        return self.between(self.pre_size, min(end, self.end_in(sizes)), sizes)
-
-    def _suffix(self, start: int, sizes: Sizes) -> AxisReference | None:
-        return self.between(max(start, self.pre_size), self.end_in(sizes), sizes)
 
     def fault(self, sizes: Sizes) -> str | None:
         """What is wrong with it in a mesh: no such axis, or no such part; None if nothing."""
@@ -142,10 +133,7 @@ class AxisReference:
 
 def size_of(axes: Iterable[AxisReference], sizes: Sizes) -> int:
     """How many parts the axes make together."""
-    product = 1
-    for axis in axes:
-        product *= axis.size_in(sizes)
-    return product
+    return math.prod(axis.size_in(sizes) for axis in axes)
 
 
 def merged_axes(axes: Iterable[AxisReference], sizes: Sizes) -> tuple[AxisReference, ...]:
@@ -379,7 +367,7 @@ class Mesh:
 
     def size(self, axes: Iterable[AxisReference | str]) -> int:
         """How many parts these axes make together."""
-        return math.prod(_reference(axis).size_in(self.sizes) for axis in axes)
+        return size_of(map(_reference, axes), self.sizes)
 
     def size_along(self, axes: Iterable[AxisReference], others: Iterable[AxisReference]) -> int:
         """How many devices differ along the axes, but along none of the others."""

@@ -41,18 +41,13 @@ from xla_dialect.xdsl.dense_literals import elided, is_elided
 Numbers: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 
-def parse_literal(text: str, type_: Attribute) -> Attribute:
+def parse_literal(text: str, type_: Attribute, start: int = 0) -> Attribute:
     """
     The constant for a literal of this type: a dense array, or for a tuple an array attribute.
 
-    Elements lie in row-major order of the dimensions, whatever the layout of the type.
-    Raises SpellingError.
+    Elements lie in row-major order of the dimensions, whatever the layout of the type. `start` is
+    where `text` stands in the whole literal. Raises SpellingError.
     """
-    return _parse(text, type_, 0)
-
-
-def _parse(text: str, type_: Attribute, start: int) -> Attribute:
-    """As `parse_literal`; `start` is where `text` stands in the whole literal."""
     if isinstance(type_, TupleType):
         return _parse_tuple(text, type_, start)
     if not isinstance(type_, TensorType):
@@ -75,7 +70,7 @@ def _parse_tuple(text: str, type_: TupleType, start: int) -> Attribute:
         )
     return ArrayAttr(
         [
-            _parse(part, element, offset)
+            parse_literal(part, element, offset)
             for (part, offset), element in zip(parts, types, strict=True)
         ]
     )
@@ -136,9 +131,9 @@ class _ArrayLiteral:
         if not structure and 0 not in self.sizes and self.sizes:
             return self._first()
         zero = self.sizes.index(0) + 1 if 0 in self.sizes else None
-        if len(structure) != _structure_length(self.sizes[:zero], len(leaf)):
-            self._fail()
-        if structure != _structure(self.sizes[:zero], leaf):
+        # The structure of a large shape is not built for a short text.
+        is_too_short = math.prod(filter(None, self.sizes[:zero])) > len(self.text)
+        if is_too_short or structure != _structure(self.sizes[:zero], leaf):
             self._fail()
         numbers = self.text.translate(_BRACKETS_TO_BLANKS)
         if not element_count(self.sizes):
@@ -252,14 +247,6 @@ class _ArrayLiteral:
 def _spelled(token: str) -> str:
     """A token as messages show it."""
     return quoted(_PAYLOAD_MARK.sub(r"nan(\1)", token))
-
-
-def _structure_length(sizes: Sequence[int], leaf: int) -> int:
-    """The length of `_structure`, which may be too long to build."""
-    length = leaf
-    for size in reversed(sizes):
-        length = 2 + size * length + max(size - 1, 0)
-    return length
 
 
 def _structure(sizes: Sequence[int], leaf: str) -> str:
