@@ -174,18 +174,11 @@ class _Tables:
             cursor.fail(f"there is no string {number}, but {len(self.strings)} in all")
         return self.strings[number]
 
-    def name(self, number: int, cursor: Cursor) -> str:
-        """The string with a number that the cursor has read, which has to be text."""
-        try:
-            return self.string(number, cursor).decode()
-        except UnicodeDecodeError:
-            cursor.fail("a name is not UTF-8 text")
-
     def read_dialects(self, section: Cursor) -> None:
         """Reads the names of dialects and of operations."""
         for _ in range(section.count()):
             number, has_version = self.flagged(section, 1, otherwise=False)
-            self.dialects.append(self.name(number, section))
+            self.dialects.append(section.text_of(self.string(number, section), "a name"))
             if has_version:
                 read_section(section)
         if self.version >= 4:
@@ -194,7 +187,8 @@ class _Tables:
             dialect = self.dialect(section)
             for _ in range(section.count()):
                 number, is_registered = self.flagged(section, 5, otherwise=True)
-                self.names.append((f"{dialect}.{self.name(number, section)}", is_registered))
+                name = section.text_of(self.string(number, section), "a name")
+                self.names.append((f"{dialect}.{name}", is_registered))
 
     def flagged(self, cursor: Cursor, since: int, *, otherwise: bool) -> tuple[int, bool]:
         """An integer, with a flag in its lowest bit from a version on."""
@@ -272,7 +266,7 @@ class _Tables:
     def read_entry(self, entry: _Entry) -> Attribute:
         cursor = _TableCursor(self, entry.start, entry.end)
         if not entry.is_encoded:
-            return cursor.spelled(_decoded(cursor.terminated(), cursor))
+            return cursor.spelled(cursor.text_of(cursor.terminated()))
         encodings = ENCODINGS.get(entry.dialect)
         if encodings is None:
             cursor.fail(f"the dialect {entry.dialect} has an encoding that is not known")
@@ -339,13 +333,6 @@ class _TableCursor(EntryCursor):
             return self.tables.operations.attribute(text)
         except ParseError as error:
             self.fail(f"{text}: {error.msg.strip()}")
-
-
-def _decoded(text: bytes, cursor: Cursor) -> str:
-    try:
-        return text.decode()
-    except UnicodeDecodeError:
-        cursor.fail("a text is not UTF-8")
 
 
 def read_section(cursor: Cursor) -> tuple[int, Cursor]:

@@ -10,9 +10,6 @@ from xla_dialect.diagnostics import XlaError
 
 _Item = TypeVar("_Item")
 
-WORD = 1 << 64
-"""The integers of a varint are smaller."""
-
 
 class BinaryError(XlaError):
     """A file that is damaged, or that has what cannot be read."""
@@ -114,6 +111,13 @@ class Cursor:
         self.skip(1)
         return found
 
+    def text_of(self, data: bytes, what: str = "a text", offset: int | None = None) -> str:
+        """Bytes of the file as text; raises BinaryError."""
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            self.fail(f"{what} is not UTF-8 text", offset)
+
     def align(self, alignment: int) -> None:
         """Leaves padding out, up to an offset that is a multiple."""
         if alignment < 1 or alignment & (alignment - 1):
@@ -123,11 +127,6 @@ class Cursor:
     def fixed(self, form: str) -> int:
         """A little-endian integer, by its letter in `struct`."""
         return struct.unpack(f"<{form}", self.bytes(struct.calcsize(form)))[0]
-
-
-def zigzag(value: int) -> int:
-    """What a signed integer is written as."""
-    return value << 1 if value >= 0 else (-value << 1) - 1
 
 
 class Writer:
@@ -147,7 +146,7 @@ class Writer:
 
     def signed(self, value: int) -> None:
         """Writes a signed integer."""
-        self.varint(zigzag(value))
+        self.varint(value << 1 if value >= 0 else (-value << 1) - 1)
 
     def blob(self, data: bytes) -> None:
         """Writes a size and bytes."""

@@ -109,10 +109,7 @@ class EntryCursor(Cursor):
     def string(self) -> str:
         """The string with the number that stands here, which has to be text."""
         start = self.offset
-        try:
-            return self.raw_string().decode()
-        except UnicodeDecodeError:
-            self.fail("a name is not UTF-8 text", start)
+        return self.text_of(self.raw_string(), "a name", start)
 
     def integer(self, width: int) -> int:
         """A signed integer of a width in bits that is known."""

@@ -79,24 +79,15 @@ class Message:
 
     def text(self, number: int) -> str:
         """A text; empty where it is left out."""
-        try:
-            return self.bytes(number).decode()
-        except UnicodeDecodeError:
-            self.cursor.fail(f"field {number} is not UTF-8 text", self.start)
+        return self.cursor.text_of(self.bytes(number), f"field {number}", self.start)
 
-    def float(self, number: int) -> float:
-        """A number of 32 bits; 0 where it is left out."""
-        data = self.bytes(number) or b"\0\0\0\0"
-        if len(data) != 4:
-            self.cursor.fail(f"field {number} has {len(data)} bytes, not 4", self.start)
-        return struct.unpack("<f", data)[0]
-
-    def double(self, number: int) -> float:
-        """A number of 64 bits; 0 where it is left out."""
-        data = self.bytes(number) or b"\0" * 8
-        if len(data) != 8:
-            self.cursor.fail(f"field {number} has {len(data)} bytes, not 8", self.start)
-        return struct.unpack("<d", data)[0]
+    def float(self, number: int, form: str = "f") -> float:
+        """A number of 32 bits, or of 64 (`d`); 0 where it is left out."""
+        size = struct.calcsize(form)
+        data = self.bytes(number) or bytes(size)
+        if len(data) != size:
+            self.cursor.fail(f"field {number} has {len(data)} bytes, not {size}", self.start)
+        return struct.unpack(f"<{form}", data)[0]
 
     def message(self, number: int) -> Message:
         """A message; one without fields where it is left out."""
@@ -442,7 +433,7 @@ def _accuracy(accuracy: Message) -> str:
     if not accuracy.has(2):
         return "{mode=highest}" if accuracy.integer(1) == 1 else ""
     tolerance = accuracy.message(2)
-    atol, rtol = (tolerance.double(n) for n in (1, 2))
+    atol, rtol = (tolerance.float(n, "d") for n in (1, 2))
     return f"{{tolerance={{atol={atol!r},rtol={rtol!r},ulps={tolerance.integer(3)}}}}}"
 
 

@@ -175,7 +175,7 @@ class _Table:
 
     def text(self, slot: int) -> str:
         """A text, empty where it is left out."""
-        return _decoded(self.bytes(slot), self.cursor)
+        return self.cursor.text_of(self.bytes(slot))
 
     def integers(self, slot: int, form: str) -> Sequence[int]:
         """A list of numbers, by their letter in `struct`."""
@@ -195,7 +195,7 @@ class _Table:
 
         def text(cursor: _Reader) -> str:
             found = _moved(cursor, _target(cursor, cursor.offset))
-            return _decoded(found.bytes(found.fixed("I")), cursor)
+            return cursor.text_of(found.bytes(found.fixed("I")))
 
         return self.list(slot, 4, text)
 
@@ -240,10 +240,3 @@ def _moved(cursor: _Reader, place: int) -> _Reader:
 def _target(cursor: _Reader, place: int) -> int:
     """Where the reference at a place leads to."""
     return place + _moved(cursor, place).fixed("I")
-
-
-def _decoded(text: bytes, cursor: Cursor) -> str:
-    try:
-        return text.decode()
-    except UnicodeDecodeError:
-        cursor.fail("a text is not UTF-8")
