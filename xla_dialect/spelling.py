@@ -102,6 +102,9 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 WORD = re.compile(r"[A-Za-z_][\w.\-]*+", re.ASCII)
 FIELD = re.compile(r"[A-Za-z_][\w.\-]*+=", re.ASCII)
 
+BRACES = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
+BRACES_AND_PARENTHESES = re.compile(r'"(?:[^"\\]|\\.)*"|[{}()]', re.DOTALL)
+
 Item = TypeVar("Item")
 
 
@@ -150,6 +153,17 @@ class Scanner:
         self.position = match.end()
         self.skip_blanks()
         return match
+
+    def group(self, brackets: re.Pattern[str] = BRACES) -> str:
+        """Steps over `{...}`, where only these brackets and strings count, and returns it."""
+        start, depth = self.position, 0
+        for match in brackets.finditer(self.text, start):
+            depth += {"{": 1, "(": 1, "}": -1, ")": -1}.get(match.group(), 0)
+            if not depth:
+                self.position = match.end()
+                self.skip_blanks()
+                return self.text[start : match.end()]
+        raise SpellingError(f"{quoted(self.text[start : start + 1])} is never closed", start)
 
     def items(self, closing: str, item: Callable[[], Item]) -> list[Item]:
         """Items between commas, up to the closing character; the opening one is read already."""

@@ -317,11 +317,6 @@ _SYMBOLS = one(
 )
 
 
-def _layouts(name: str) -> PropertyForms:
-    """Layouts, each a tensor of indices in both."""
-    return optional(name, _EMPTY)
-
-
 # Several attributes that become one property
 
 
@@ -518,7 +513,9 @@ ROWS: Mapping[str, VhloOp] = {
             *kept("call_target_name"),
             _SYMBOLS,
             *flag("has_side_effect"),
-            *map(_layouts, ("operand_layouts", "output_operand_aliases", "result_layouts")),
+            optional("operand_layouts", _EMPTY),
+            optional("output_operand_aliases", _EMPTY),
+            optional("result_layouts", _EMPTY),
             optional("result_tilings", _EMPTY, is_newer=True),
         ),
         2,

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import count
 from typing import Any, NoReturn, cast
 
@@ -623,7 +622,7 @@ class ComputationBuilder:
                 name = given_name(hint if depth == len(path) else None, None)
                 type_ = cast(TupleType, whole.type).types.data[index]
                 form = OPCODES["get-tuple-element"]
-                known = self._made(name, type_, form, [whole], {"index": _index_attr(index)})
+                known = self._made(name, type_, form, [whole], {"index": IntegerAttr(index, i64)})
                 known.source = None
                 self.elements[whole, index] = known
             whole = known
@@ -930,11 +929,6 @@ _IRREGULAR = frozenset(
     }
 )
 """Opcodes that are special even where they have no regions and one result."""
-
-
-@lru_cache(1 << 8)
-def _index_attr(index: int) -> IntegerAttr:
-    return IntegerAttr(index, i64)
 
 
 def _position(kept: Attributes, number: int) -> int:

@@ -16,7 +16,14 @@ from xdsl.ir import Attribute
 
 from xla_dialect.shapes.window import ConvolutionLabelsAttr, WindowAttr
 from xla_dialect.sharding.hlo_sharding import HloSharding
-from xla_dialect.spelling import FIELD, Excerpt, Scanner, SpellingError, Tokens
+from xla_dialect.spelling import (
+    BRACES_AND_PARENTHESES,
+    FIELD,
+    Excerpt,
+    Scanner,
+    SpellingError,
+    Tokens,
+)
 from xla_dialect.text.lexer import STRING, Lexer
 from xla_dialect.text.literals import parse_literal
 from xla_dialect.text.shapes import MAX_NESTING, TypeParser
@@ -42,8 +49,6 @@ def token(pattern: str, expected: str) -> Grammar:
     compiled = re.compile(pattern, re.DOTALL | re.ASCII)
     return lambda reader: reader.match(compiled, expected).group()
 
-
-_JSON_TEXT = re.compile(rf'[^{{}}"]++|{STRING}', re.DOTALL)
 
 integer = token(r"-?[0-9]{1,19}(?![0-9.])", "an integer")
 number = token(r"-?(?:[0-9]++(?:\.[0-9]*+)?(?:[eE][-+]?[0-9]++)?|inf)|nan", "a number")
@@ -83,21 +88,9 @@ boolean = word("true", "false")
 
 def braces(reader: Scanner) -> None:
     """`{...}`, where only braces and strings count: JSON, or what looks like it"""
-    start = reader.position
-    reader.expect("{")
-    depth = 1
-    text, position = reader.text, reader.position
-    while depth:
-        match = _JSON_TEXT.match(text, position)
-        if match is not None:
-            position = match.end()
-        elif position == len(text):
-            raise SpellingError("'{' is never closed", start)
-        else:
-            depth += 1 if text[position] == "{" else -1
-            position += 1
-    reader.position = position
-    reader.skip_blanks()
+    if not reader.at("{"):
+        reader.fail("'{'")
+    reader.group()
 
 
 def shape(reader: Scanner) -> Attribute:
@@ -327,27 +320,13 @@ def literal(reader: Scanner, depth: int = 0) -> None:
     type_ = shape(reader)
     start = reader.position
     if reader.at("{") or reader.at("("):
-        text = _group(reader)
+        text = reader.group(BRACES_AND_PARENTHESES)
     else:
         text = reader.match(_NUMBER, "a literal").group()
     with Excerpt(start):
         parse_literal(text, type_)
 
 
-def _group(reader: Scanner) -> str:
-    """Steps over the elements of an array in braces, or of a complex number in parentheses."""
-    start = reader.position
-    depth = 0
-    for match in _BRACKET.finditer(reader.text, start):
-        depth += 1 if match.group() in "{(" else -1
-        if not depth:
-            reader.position = match.end()
-            reader.skip_blanks()
-            return reader.text[start : match.end()]
-    reader.fail("a literal")
-
-
-_BRACKET = re.compile(r"[{}()]")
 _NUMBER = re.compile(r"[^\s,(){}]++(?:\(\w++\))?")
 
 
