@@ -43,6 +43,8 @@ from xla_dialect.layout import LayoutAttr, LayoutError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.conversion import ConvertOp
+from xla_dialect.ops.creation import ConstantOp
+from xla_dialect.ops.data_movement import ReshapeOp, SliceOp
 from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp
 from xla_dialect.ops.tuples import GetTupleElementOp
 from xla_dialect.quantized_types import quantization_of, with_element_type
@@ -527,6 +529,19 @@ class Conversion:
         op.location = self._location
         append(self._block, op)
         return op.results
+
+    def constant(self, type_: Attribute, numbers: Iterable[Any]) -> SSAValue:
+        """Adds a constant array of these elements, in row-major order."""
+        literal = DenseIntOrFPElementsAttr.from_list(cast(Any, type_), list(numbers))
+        return self.emit(ConstantOp, (), [type_], {"value": literal})[0]
+
+    def element(self, vector: SSAValue, index: int) -> SSAValue:
+        """Adds what takes one element out of an array of one dimension."""
+        element_type = cast(Array, vector.type).element_type
+        lists = {"start_indices": [index], "limit_indices": [index + 1], "strides": [1]}
+        properties = {name: dimension_list(values) for name, values in lists.items()}
+        part = self.emit(SliceOp, [vector], [array(element_type, (1,))], properties)
+        return self.emit(ReshapeOp, part, [array(element_type, ())])[0]
 
     def literal_of_resource(
         self, value: DenseResourceAttr, op: Operation

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     AnyDenseElement,
     DenseIntOrFPElementsAttr,
-    LocationAttr,
     RankedStructure,
     StringAttr,
     UnregisteredAttr,
@@ -41,18 +40,15 @@ _MAX_LENGTH = 1 << 10
 """Longer lines hold large constants, which are not repeated."""
 
 
-@dataclass(frozen=True)
-class _Known:
+class _Known(NamedTuple):
     """What the operations of equal lines have in common."""
 
-    op_class: type[Operation]
     operand_types: Sequence[Attribute]
-    result_types: Sequence[Attribute]
-    properties: Mapping[str, Attribute]
-    attributes: Mapping[str, Attribute]
-    location: LocationAttr
+    result_count: int
     regions: Sequence[Region]
     """Those of `reduce(...) applies ...`, which stand in the line; to be copied."""
+    make: Callable[..., Operation]
+    """Makes one of operands and regions."""
 
 
 class KnownLines:
@@ -76,9 +72,7 @@ class KnownLines:
         """
         text = line.group(3)
         known = self._known.get((dialect, _VALUE.sub("%", text)))
-        if known is None or int(line.group(2) or line.group(1) is not None) != len(
-            known.result_types
-        ):
+        if known is None or int(line.group(2) or line.group(1) is not None) != known.result_count:
             return None
         operands = _operands(text, values)
         types = known.operand_types
@@ -87,15 +81,7 @@ class KnownLines:
             for value, type_ in zip(operands, types, strict=True)
         ):
             return None
-        return create(
-            known.op_class,
-            operands=operands,
-            result_types=known.result_types,
-            properties=known.properties,
-            attributes=known.attributes,
-            location=known.location,
-            regions=[region.clone() for region in known.regions],
-        )
+        return known.make(operands=operands, regions=[region.clone() for region in known.regions])
 
     def remember(
         self, line: re.Match[str], dialect: str, values: Values, op: Operation, end: int
@@ -108,13 +94,17 @@ class KnownLines:
         if rest is None or rest.end() != end or _operands(text, values) != list(op.operands):
             return
         self._known[dialect, _VALUE.sub("%", text)] = _Known(
-            type(op),
             tuple(operand.type for operand in op.operands),
-            tuple(result.type for result in op.results),
-            dict(op.properties),
-            dict(op.attributes),
-            op.location,
+            len(op.results),
             op.regions,
+            partial(
+                create,
+                type(op),
+                result_types=tuple(result.type for result in op.results),
+                properties=dict(op.properties),
+                attributes=dict(op.attributes),
+                location=op.location,
+            ),
         )
 
 

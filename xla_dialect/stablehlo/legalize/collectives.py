@@ -6,11 +6,10 @@ HLO has no `collective_reduce`, which is made of broadcasts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    DenseIntOrFPElementsAttr,
     IntegerAttr,
     ModuleOp,
     TupleType,
@@ -24,8 +23,7 @@ from xla_dialect.ops import asynchronous
 from xla_dialect.ops import collectives as xla
 from xla_dialect.ops.asynchronous import as_one
 from xla_dialect.ops.collectives import CollectiveOp, process_counts
-from xla_dialect.ops.creation import ConstantOp
-from xla_dialect.ops.data_movement import DynamicSliceOp, ReshapeOp, SliceOp, TransposeOp
+from xla_dialect.ops.data_movement import DynamicSliceOp, ReshapeOp, TransposeOp
 from xla_dialect.ops.reduction import MapOp
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.stablehlo.attributes import FutureType, Inexpressible
@@ -210,7 +208,7 @@ def convert_collective_reduce(
         total = parts[0]
         for part in parts[1:]:
             total = _applied(conversion, computations[0], total, part)
-        root = None if roots is None else _element(conversion, roots, number)
+        root = None if roots is None else conversion.element(roots, number)
         results.append(_at_root(conversion, total, position, root))
     return results
 
@@ -244,20 +242,11 @@ def _position(
     places = {number: place for group in groups for place, number in enumerate(group)}
     # An index beyond the table is clamped to the last entry.
     numbers = [places.get(number, -1) for number in range(max(places) + 2)]
-    vector = cast(Any, array(S32, (len(numbers),)))
-    literal = DenseIntOrFPElementsAttr.from_list(vector, numbers)
-    table = conversion.emit(ConstantOp, (), [vector], {"value": literal})
+    table = conversion.constant(array(S32, (len(numbers),)), numbers)
     own = xla.PartitionIdOp if "channel_id" in properties else xla.ReplicaIdOp
     index = conversion.emit(own, (), [array(U32, ())])
     sizes = {"dynamic_slice_sizes": dimension_list([1])}
-    found = conversion.emit(DynamicSliceOp, [*table, *index], [array(S32, (1,))], sizes)
-    return conversion.emit(ReshapeOp, found, [array(S32, ())])[0]
-
-
-def _element(conversion: Conversion, vector: SSAValue, index: int) -> SSAValue:
-    lists = {"start_indices": [index], "limit_indices": [index + 1], "strides": [1]}
-    properties = {name: dimension_list(values) for name, values in lists.items()}
-    found = conversion.emit(SliceOp, [vector], [array(S32, (1,))], properties)
+    found = conversion.emit(DynamicSliceOp, [table, *index], [array(S32, (1,))], sizes)
     return conversion.emit(ReshapeOp, found, [array(S32, ())])[0]
 
 

@@ -14,7 +14,6 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import contraction as xla
 from xla_dialect.ops.control_flow import ReturnOp
-from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import ReshapeOp, SliceOp, TransposeOp
 from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.gather_scatter import GatherOp
@@ -42,9 +41,7 @@ def emit_sum(conversion: Conversion, value: SSAValue, dimensions: Sequence[int])
     type_ = cast(Array, value.type)
     is_complex = element_class(type_.element_type) == ElementClass.COMPLEX
     element = (0, 0) if is_complex else 0
-    scalar = cast(Any, TensorType(type_.element_type, ()))
-    literal = DenseIntOrFPElementsAttr.from_list(scalar, [cast(Any, element)])
-    (zero,) = conversion.emit(ConstantOp, (), [scalar], {"value": literal})
+    zero = conversion.constant(TensorType(type_.element_type, ()), [element])
     return conversion.emit(
         ReduceOp,
         [value, zero],

@@ -135,17 +135,6 @@ def convert_top_k_call(op: CustomCallOp, conversion: Conversion) -> Sequence[SSA
     return results
 
 
-EXPANDED_CALLS: Mapping[str, ReplacedCall] = {
-    **{
-        f"mhlo.{name.partition('.')[2]}": function_call(convert)
-        for name, convert in FUNCTIONS.items()
-    },
-    "mhlo.topk": convert_top_k_operation,
-    TOP_K: convert_top_k_call,
-}
-"""By the name of the target."""
-
-
 SHAPE_OPERANDS = "indices_of_shape_operands"
 WRAPPER = "stablehlo.shape_refinement_operand_wrapper"
 """The target of the call that gives users of a refined argument its former type."""
@@ -289,7 +278,12 @@ def convert_wrapper(op: CustomCallOp, conversion: Conversion) -> Sequence[SSAVal
 
 
 REPLACED_CALLS: Mapping[str, ReplacedCall] = {
-    **EXPANDED_CALLS,
+    **{
+        f"mhlo.{name.partition('.')[2]}": function_call(convert)
+        for name, convert in FUNCTIONS.items()
+    },
+    "mhlo.topk": convert_top_k_operation,
+    TOP_K: convert_top_k_call,
     "ApproxTopK": convert_approximate_top_k,
     "shape_assertion": convert_assertion,
     "stablehlo.dynamic_approx_top_k": convert_dynamic_approximate_top_k,

@@ -22,8 +22,8 @@ from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.ops import dynamic_shapes as xla
 from xla_dialect.ops.conversion import ConvertOp
-from xla_dialect.ops.creation import ConstantOp, IotaOp
-from xla_dialect.ops.data_movement import ConcatenateOp, DynamicSliceOp, ReshapeOp, SliceOp
+from xla_dialect.ops.creation import IotaOp
+from xla_dialect.ops.data_movement import ConcatenateOp, DynamicSliceOp, ReshapeOp
 from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp
 from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.shapes.size_arithmetic import is_dynamic
@@ -71,13 +71,7 @@ def convert_dynamic_reshape(
         return conversion.emit(ReshapeOp, [operand], [result])
     scalars: list[SSAValue] = []
     for d in range(type_.get_shape()[0]):
-        place = {
-            "start_indices": dimension_list([d]),
-            "limit_indices": dimension_list([d + 1]),
-            "strides": dimension_list([1]),
-        }
-        (part,) = conversion.emit(SliceOp, [sizes], [array(type_.element_type, (1,))], place)
-        (scalar,) = conversion.emit(ReshapeOp, [part], [array(type_.element_type, ())])
+        scalar = conversion.element(sizes, d)
         if type_.element_type != S32:
             (scalar,) = conversion.emit(ConvertOp, [scalar], [array(S32, ())])
         scalars.append(scalar)
@@ -122,11 +116,6 @@ def convert_dynamic_gather(op: DynamicGatherOp, conversion: Conversion) -> Seque
 # What follows from sizes that are known is computed while a program is read.
 
 
-def _constant(conversion: Conversion, number: int, type_: Attribute) -> SSAValue:
-    literal = DenseIntOrFPElementsAttr.from_list(cast(Any, type_), [number])
-    return conversion.emit(ConstantOp, (), [type_], {"value": literal})[0]
-
-
 def convert_dim(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`tensor.dim`: the size of an array in a dimension."""
     operand, place = conversion.operands(op)
@@ -140,7 +129,7 @@ def convert_dim(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
     if not 0 <= found[0] < len(sizes):
         op.fail(f"dimension {found[0]} of {spell(type_)}")
     if sizes[found[0]] != DYNAMIC_INDEX:
-        return [_constant(conversion, sizes[found[0]], array(i64, ()))]
+        return [conversion.constant(array(i64, ()), [sizes[found[0]]])]
     if sizes_of(type_)[found[0]] == DYNAMIC_INDEX:
         raise UnknownShape(op, 0)
     dimension = {"dimension": IntegerAttr(found[0], i64)}
@@ -178,16 +167,12 @@ def convert_from_elements(op: StableHloOp, conversion: Conversion) -> Sequence[S
     ):
         op.fail(f"{len(operands)} numbers give {op.results[0].type}")
     if not operands:
-        return conversion.emit(ConstantOp, (), [declared], {"value": _no_elements(declared)})
+        return [conversion.constant(declared, ())]
     one, row = array(declared.element_type, (1,)), array(declared.element_type, (len(operands),))
     rows = [conversion.emit(ReshapeOp, [operand], [one])[0] for operand in operands]
     dimension = {"dimension": IntegerAttr(0, i64)}
     joined = conversion.emit(ConcatenateOp, rows, [row], dimension)
     return joined if fits(row, declared) else conversion.emit(ReshapeOp, joined, [declared])
-
-
-def _no_elements(type_: Array) -> Attribute:
-    return DenseIntOrFPElementsAttr.from_list(cast(Any, type_), [])
 
 
 def convert_tensor_cast(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
@@ -212,7 +197,7 @@ def convert_num_elements(op: StableHloOp, conversion: Conversion) -> Sequence[SS
     """`shape.num_elements` of a list of sizes."""
     if not is_of_index(op.operands[0].type) or op.results[0].type != IndexType():
         op.fail(f"takes {op.operands[0].type} and gives {op.results[0].type}, not an index")
-    return [_constant(conversion, prod(sizes_from_operand(op, conversion, 0)), array(i64, ()))]
+    return [conversion.constant(array(i64, ()), [prod(sizes_from_operand(op, conversion, 0))])]
 
 
 def convert_width(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
@@ -240,8 +225,7 @@ def constant_shape(
     type_ = TensorType(i64, (len(sizes),))
     if not is_index(result.type) or not fits(type_, conversion.type(result.type, op)):
         op.fail(f"its result is {result.type}, not tensor<{len(sizes)}xindex>")
-    value = DenseIntOrFPElementsAttr.from_list(type_, sizes)
-    return conversion.emit(ConstantOp, (), [type_], {"value": value})
+    return [conversion.constant(type_, sizes)]
 
 
 def _is_castable(type_: Attribute) -> bool:
@@ -336,7 +320,7 @@ def convert_number(op: stablehlo.ConstantOp, conversion: Conversion) -> Sequence
     number = cast("IntegerAttr[Any]", value)
     if number.type != op.output.type:
         op.fail(f"value is {value}, the result {op.output.type}")
-    return [_constant(conversion, number.value.data, conversion.result_types(op)[0])]
+    return [conversion.constant(conversion.result_types(op)[0], [number.value.data])]
 
 
 TO_XLA = (
