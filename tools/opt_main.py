@@ -29,6 +29,7 @@ from lowerings.driver.pass_options import (
     with_communication_report,
     with_explanation,
     with_fusion,
+    with_printed_bufferization,
     with_schedules,
     with_script,
 )
@@ -95,6 +96,8 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
         pipeline = with_given_fusion(pipeline, args.fusion, args.print_fusion)
         if args.explain:
             pipeline = with_explanation(pipeline)
+        if args.print_bufferization:
+            pipeline = with_printed_bufferization(pipeline)
         if args.print_communication:
             pipeline = with_communication_report(pipeline)
         limits = PassLimits.of(args.opt_bisect_limit, args.debug_counter, args.print_debug_counter)

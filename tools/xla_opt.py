@@ -75,6 +75,10 @@ FLAGS: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (("--print-memory",), "report buffers, copies and peak memory, from buffers on (stderr)"),
     (("--print-fusion",), "print what is fused with what, and why or why not (stderr)"),
+    (
+        ("--print-bufferization",),
+        "print which operands are copied into other memory, and what forces that (stderr)",
+    ),
     (("--print-debug-counter",), "report how many rewrites each pass made (stderr)"),
     (("--print-op-generic",), "print operations in generic form"),
     (("--print-debuginfo",), "print locations"),

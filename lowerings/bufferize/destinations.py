@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ArrayAttr, TensorType
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
-from lowerings.bufferize.function_bufferizer import FunctionBufferizer
+from lowerings.bufferize.bufferization import Analysis
 from lowerings.bufferize.liveness import NEVER
 from lowerings.bufferize.storage import (
     Destination,
@@ -26,6 +26,7 @@ from lowerings.bufferize.storage import (
     Reshape,
     ReshapedDestination,
     SliceDestination,
+    SliceView,
     WholeDestination,
 )
 from lowerings.bufferize.strided import Slice, is_descending, slice_of
@@ -36,14 +37,12 @@ from lowerings.bufferize.tensor_operands import (
     transposed_dimensions,
 )
 
-__all__ = ["carried_from", "plan_destinations", "tensor_shape"]
-
-Part: TypeAlias = tuple[SSAValue, Slice, Operation]
-"""A tensor, where in a chain it goes, and the operation that puts it there."""
+Link: TypeAlias = tuple[SSAValue, Slice, Operation, int]
+"""A tensor, where in a chain it goes, the operation that puts it there, and as which operand."""
 
 
 def plan_destinations(
-    state: FunctionBufferizer, block: Block, wanted: Iterable[tuple[SSAValue, Destination]]
+    state: Analysis, block: Block, wanted: Iterable[tuple[SSAValue, Destination]]
 ) -> None:
     """
     Finds destinations for the values of a block that is about to be bufferized.
@@ -58,15 +57,13 @@ def plan_destinations(
             chain = _insertions(op)
             seen.update(chain)
             if isinstance(chain[-1].dest.owner, tensor.EmptyOp):
-                parts = [(link.source, slice_of(link), link) for link in chain]
+                parts = [(link.source, slice_of(link), link, 0) for link in chain]
                 _plan_insert_slice_chain(state, block, op.result, parts)
         elif isinstance(op, tensor.ConcatOp):
             _plan_insert_slice_chain(state, block, op.result, _concatenated_parts(op))
 
 
-def _prefer(
-    state: FunctionBufferizer, block: Block, value: SSAValue, destination: Destination
-) -> None:
+def _prefer(state: Analysis, block: Block, value: SSAValue, destination: Destination) -> None:
     """Asks for `value`, and what it is made from in place, to be computed in `destination`."""
     while value not in state.destinations and value not in state.buffers:
         if not isinstance(value, OpResult) or value.op.parent is not block:
@@ -76,7 +73,7 @@ def _prefer(
         source = _replaced_input(state, op, value.index)
         if source is None:
             source, destination = _made_from(op, value.index, destination)
-        if source is None:
+        if source is None or state.is_to_be_copied(op, op.operands.index(source)):
             return
         # A source that is live after `op` must not be computed in the destination of `value`.
         if state.liveness.last_use.get(source, NEVER) > state.liveness.position[op]:
@@ -106,7 +103,7 @@ def _made_from(
     return destination_of_result(op, index), destination
 
 
-def _replaced_input(state: FunctionBufferizer, op: Operation, index: int) -> SSAValue | None:
+def _replaced_input(state: Analysis, op: Operation, index: int) -> SSAValue | None:
     """
     An input that a large result can be written over, each element over the one that it is computed
     from: where the result has to be, there is room for the input before.
@@ -150,18 +147,20 @@ def carried_from(op: scf.ForOp | scf.WhileOp, index: int) -> SSAValue | None:
 
 
 def _plan_insert_slice_chain(
-    state: FunctionBufferizer, block: Block, result: SSAValue, parts: Sequence[Part]
+    state: Analysis, block: Block, result: SSAValue, parts: Sequence[Link]
 ) -> None:
     """If the parts of `result` do not overlap, plans for them to be computed in place."""
-    if not _are_disjoint([slice for _, slice, _ in parts if 0 not in slice.sizes]):
+    if not _are_disjoint([slice for _, slice, _, _ in parts if 0 not in slice.sizes]):
         return
     chain = InsertSliceChain(result)
     last_use, position = state.liveness.last_use, state.liveness.position
-    for source, slice, insertion in parts:
+    for source, slice, insertion, operand in parts:
         state.insert_slice_chains[insertion.results[0]] = chain
-        if last_use[source] <= position[insertion] and 0 not in slice.sizes:
-            destination = SliceDestination(chain, slice, tensor_shape(source))
-            _prefer(state, block, source, destination)
+        is_used_later = last_use[source] > position[insertion]
+        if is_used_later or 0 in slice.sizes or state.is_to_be_copied(insertion, operand):
+            continue
+        destination = SliceDestination(chain, SliceView(slice, tensor_shape(source)))
+        _prefer(state, block, source, destination)
 
 
 def _insertions(op: tensor.InsertSliceOp) -> list[tensor.InsertSliceOp]:
@@ -179,14 +178,14 @@ def _insertions(op: tensor.InsertSliceOp) -> list[tensor.InsertSliceOp]:
         chain.append(op)
 
 
-def _concatenated_parts(op: tensor.ConcatOp) -> list[Part]:
+def _concatenated_parts(op: tensor.ConcatOp) -> list[Link]:
     dimension = op.dim.value.data
     start = 0
-    parts: list[Part] = []
-    for source in op.inputs:
+    parts: list[Link] = []
+    for operand, source in enumerate(op.inputs):
         sizes = tensor_shape(source)
         offsets = tuple(start if d == dimension else 0 for d in range(len(sizes)))
-        parts.append((source, Slice(offsets, sizes, (1,) * len(sizes)), op))
+        parts.append((source, Slice(offsets, sizes, (1,) * len(sizes)), op, operand))
         start += sizes[dimension]
     return parts
 

@@ -1,13 +1,12 @@
-"""Memory that tensor values live in while a function is bufferized."""
+"""Memory that tensor values are put in, as the analysis of a function sees it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias, cast
 
-from xdsl.dialects import memref
+from xdsl.dialects import memref, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
@@ -19,6 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from lowerings.bufferize.liveness import NEVER
 from lowerings.bufferize.strided import (
     Slice,
     collapsed_type,
@@ -29,25 +29,6 @@ from lowerings.bufferize.strided import (
     subview_type,
 )
 from xla_dialect.xdsl.creation import create
-
-__all__ = [
-    "Buffer",
-    "Destination",
-    "InsertSliceChain",
-    "MemRef",
-    "Permutation",
-    "Reshape",
-    "ReshapedDestination",
-    "SliceDestination",
-    "Storage",
-    "WholeDestination",
-    "make_collapse",
-    "make_dense",
-    "make_expand",
-    "make_permuted",
-    "make_subview",
-    "memref_type",
-]
 
 MemRef: TypeAlias = MemRefType[Attribute]
 
@@ -66,16 +47,19 @@ class Storage:
     """
 
     writable: bool
-    live_until: int
+    live_until: int = NEVER
     """The last position at which one of the tensor values that are in it now is used."""
     parent: Storage | None = None
     """The storage that this one is a part of."""
+    kept_by: SSAValue | Operation | None = None
+    """The value that is used at that position, or the operation that the memory is held for."""
 
-    def keep_until(self, position: int) -> None:
+    def keep_until(self, position: int, by: SSAValue | Operation | None = None) -> None:
         """Keeps it, and what it is part of, from being overwritten up to a position."""
         storage: Storage | None = self
         while storage is not None:
-            storage.live_until = max(storage.live_until, position)
+            if position > storage.live_until:
+                storage.live_until, storage.kept_by = position, by
             storage = storage.parent
 
     def allocation(self) -> Storage:
@@ -84,18 +68,6 @@ class Storage:
         while storage.parent is not None:
             storage = storage.parent
         return storage
-
-
-@dataclass(eq=False, slots=True)
-class Buffer:
-    """Where a tensor value is: a view of a storage."""
-
-    memref: SSAValue
-    storage: Storage
-
-    @property
-    def type(self) -> MemRef:
-        return memref_type(self.memref)
 
 
 @dataclass(frozen=True)
@@ -108,11 +80,24 @@ class Reshape:
     """The shape afterwards."""
     expands: bool
 
-    def make(self, source: SSAValue) -> Operation | None:
-        """The operation that views `source` in this shape; None if no view has it."""
+    def type_of(self, source: MemRef) -> MemRef | None:
+        """The type of this view of a memref; None if its elements are not evenly spaced."""
+        groups = reassociation_groups(self.reassociation)
         if self.expands:
-            return make_expand(source, self.reassociation, self.shape)
-        return make_collapse(source, self.reassociation)
+            return expanded_type(source, groups, self.shape)
+        return collapsed_type(source, groups)
+
+    def make(self, source: SSAValue, type: MemRef) -> Operation:
+        """`memref.expand_shape` or `memref.collapse_shape`."""
+        properties: dict[str, Attribute] = {"reassociation": self.reassociation}
+        if self.expands:
+            properties["static_output_shape"] = _integers(self.shape)
+        return create(
+            memref.ExpandShapeOp if self.expands else memref.CollapseShapeOp,
+            operands=(source,),
+            result_types=(type,),
+            properties=properties,
+        )
 
 
 @dataclass(frozen=True)
@@ -122,9 +107,56 @@ class Permutation:
     dimensions: tuple[int, ...]
     """Dimension `i` afterwards is `dimensions[i]` before."""
 
-    def make(self, source: SSAValue) -> Operation | None:
-        """The operation that views `source` so; None if its offset is not known."""
-        return make_permuted(source, self.dimensions)
+    def type_of(self, source: MemRef) -> MemRef | None:
+        """The type of this view of a memref; None if its offset is not known."""
+        type = permuted_type(source, self.dimensions)
+        return None if strides_and_offset(type)[1] is None else type
+
+    def make(self, source: SSAValue, type: MemRef) -> Operation:
+        """`memref.reinterpret_cast`."""
+        return make_dense(source, type)
+
+
+@dataclass(frozen=True, eq=False)
+class SliceView:
+    """A slice, without some dimensions of size 1."""
+
+    slice: Slice
+    shape: tuple[int, ...]
+    op: tensor.ExtractSliceOp | tensor.InsertSliceOp | None = None
+    """Has the offsets that the slice does not know."""
+
+    def type_of(self, source: MemRef) -> MemRef:
+        """The type of this view of a memref."""
+        return subview_type(source, self.slice, self.shape)
+
+    def make(self, source: SSAValue, type: MemRef) -> Operation:
+        """`memref.subview`."""
+        slice, dynamic = self.slice, () if self.op is None else tuple(self.op.offsets)
+        offsets = tuple(DYNAMIC_INDEX if offset is None else offset for offset in slice.offsets)
+        return create(
+            memref.SubviewOp,
+            operands=(source, *dynamic),
+            result_types=(type,),
+            properties={
+                "static_offsets": _integers(offsets),
+                "static_sizes": _integers(slice.sizes),
+                "static_strides": _integers(slice.strides),
+                "operandSegmentSizes": _subview_segments(len(dynamic)),
+            },
+        )
+
+
+@dataclass(eq=False, slots=True)
+class Buffer:
+    """Where a tensor value is: all of a storage, or a view of another buffer."""
+
+    type: MemRef
+    storage: Storage
+    source: Buffer | None = None
+    view: Reshape | Permutation | SliceView | None = None
+    """How it is a view of `source`."""
+    name_hint: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,9 +184,7 @@ class SliceDestination:
     """The place of one part in a chain."""
 
     chain: InsertSliceChain
-    slice: Slice
-    shape: tuple[int, ...]
-    """The part's own shape: that of the slice without some dimensions of size 1."""
+    part: SliceView
     buffer: Buffer | None = None
     """Set when the part needs memory."""
 
@@ -183,55 +213,16 @@ def _subview_segments(dynamic_offsets: int) -> DenseArrayBase[IntegerType]:
     return DenseArrayBase.from_list(i32, (1, dynamic_offsets, 0, 0))
 
 
-def make_expand(
-    source: SSAValue, reassociation: ArrayAttr[Attribute], shape: tuple[int, ...]
-) -> Operation:
-    """`memref.expand_shape` of `source` to `shape`."""
-    result_type = expanded_type(memref_type(source), reassociation_groups(reassociation), shape)
-    return create(
-        memref.ExpandShapeOp,
-        operands=(source,),
-        result_types=(result_type,),
-        properties={
-            "reassociation": reassociation,
-            "static_output_shape": _integers(shape),
-        },
-    )
-
-
-def make_collapse(source: SSAValue, reassociation: ArrayAttr[Attribute]) -> Operation | None:
-    """`memref.collapse_shape` of `source`; None if its elements are not evenly spaced."""
-    result_type = collapsed_type(memref_type(source), reassociation_groups(reassociation))
-    if result_type is None:
-        return None
-    return create(
-        memref.CollapseShapeOp,
-        operands=(source,),
-        result_types=(result_type,),
-        properties={"reassociation": reassociation},
-    )
-
-
 def make_permuted(source: SSAValue, dimensions: tuple[int, ...]) -> Operation | None:
-    """
-    `memref.reinterpret_cast` to a view whose dimension `i` is `dimensions[i]` of `source`; None if
-    the offset of that is not known.
-    """
-    result_type = permuted_type(memref_type(source), dimensions)
-    strides, offset = strides_and_offset(result_type)
-    if offset is None:
-        return None
-    return _reinterpreted(source, result_type, strides, offset)
+    """The view of `source` whose dimension `i` is `dimensions[i]` of it, if its offset is known."""
+    permutation = Permutation(dimensions)
+    type = permutation.type_of(memref_type(source))
+    return None if type is None else permutation.make(source, type)
 
 
 def make_dense(source: SSAValue, type: MemRef) -> Operation:
-    """`memref.reinterpret_cast` of dense memory to a dense type with as many elements or less."""
-    return _reinterpreted(source, type, *strides_and_offset(type))
-
-
-def _reinterpreted(
-    source: SSAValue, type: MemRef, strides: Sequence[int], offset: int | None
-) -> Operation:
+    """`memref.reinterpret_cast` to a type with known strides and offset."""
+    strides, offset = strides_and_offset(type)
     assert offset is not None
     return create(
         memref.ReinterpretCastOp,
@@ -242,29 +233,5 @@ def _reinterpreted(
             "static_sizes": _integers(type.get_shape()),
             "static_strides": _integers(tuple(strides)),
             "operandSegmentSizes": _CAST_SEGMENTS,
-        },
-    )
-
-
-def make_subview(
-    source: SSAValue,
-    slice: Slice,
-    dynamic_offsets: Sequence[SSAValue],
-    shape: tuple[int, ...],
-) -> Operation:
-    """
-    `memref.subview` of `source`, rank-reduced to `shape`; `dynamic_offsets` are the values of the
-    offsets that `slice` has as None.
-    """
-    offsets = tuple(DYNAMIC_INDEX if offset is None else offset for offset in slice.offsets)
-    return create(
-        memref.SubviewOp,
-        operands=(source, *dynamic_offsets),
-        result_types=(subview_type(memref_type(source), slice, shape),),
-        properties={
-            "static_offsets": _integers(offsets),
-            "static_sizes": _integers(slice.sizes),
-            "static_strides": _integers(slice.strides),
-            "operandSegmentSizes": _subview_segments(len(dynamic_offsets)),
         },
     )

@@ -8,21 +8,29 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, tensor
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, NoneAttr, TensorType
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    ModuleOp,
+    NoneAttr,
+    StringAttr,
+    TensorType,
+)
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
-from lowerings.bufferize import bufferize_func, bufferize_linalg, bufferize_scf, bufferize_tensor
 from lowerings.bufferize.aliased_results import aliases_objection, asks_for_aliases
+from lowerings.bufferize.analysis import TABLE, analyse
+from lowerings.bufferize.bufferization import INPLACE_ATTRIBUTE, wish
 from lowerings.bufferize.bufferize_func import (
     aliases_of,
+    buffer_types,
     bufferize_function,
     is_public,
     strides_objection,
 )
-from lowerings.bufferize.bufferize_tensor import constant_dimension, padding_value
-from lowerings.bufferize.constant_pool import ConstantPool
-from lowerings.bufferize.function_bufferizer import BufferizeFunction, ModuleState
+from lowerings.bufferize.decisions import print_decisions
+from lowerings.bufferize.rewriting import ConstantPool, constant_dimension, padding_value
 from lowerings.bufferize.tensor_operands import is_linalg_operation
 from lowerings.rewriting.conversion import (
     SEVERAL_BLOCKS,
@@ -36,16 +44,6 @@ from xla_dialect.xdsl.dense_literals import LEFT_OUT, is_elided
 from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import AttributeMemo, ancestors, operands_of, operations_in
 
-__all__ = ["XlaBufferizePass"]
-
-_TABLE = OperationTable[BufferizeFunction](
-    {
-        **bufferize_func.TABLE,
-        **bufferize_linalg.TABLE,
-        **bufferize_scf.TABLE,
-        **bufferize_tensor.TABLE,
-    }
-)
 _TERMINATORS = ("func.return", "scf.yield", "scf.condition", "tensor.yield", "linalg.yield")
 
 
@@ -77,6 +75,10 @@ class XlaBufferizePass(ModulePass):
     written: a result that a parameter with `tf.aliasing_output` gives its memory to is an argument
     of its own, whose content is that of the parameter when the function is called. Memory is
     allocated and not freed: `xla-plan-buffers` gives all of it a place in one arena.
+
+    An analysis decides first, for all functions, which operands are copied; `print-decisions` shows
+    that, and why. `__inplace_operands_attr__ = ["none", "false"]` on an operation, as MLIR has it,
+    forces a copy of an operand; with "true" it is an error where one is needed.
     """
 
     name = "xla-bufferize"
@@ -89,6 +91,9 @@ class XlaBufferizePass(ModulePass):
     is computed from that very element: that saves memory traffic. Smaller ones stay in the cache
     anyway; there it is better that equal operations look equal, and are one kernel.
     """
+
+    print_decisions: bool = False
+    """Prints which operands are copied, why, and which are in place (stderr)."""
 
     def __post_init__(self) -> None:
         require_at_least(0, in_place_bytes=self.in_place_bytes)
@@ -107,9 +112,27 @@ class XlaBufferizePass(ModulePass):
             # Callers inside of the module do not call a public function as those outside do.
             if not is_public(function) or function.sym_name.data not in called
         }
-        module = ModuleState(ConstantPool(op), _TABLE, self.in_place_bytes, aliases)
+        found = {
+            function: analyse(function, buffer_types(function), self.in_place_bytes, aliases)
+            for function in functions
+            if function.body.blocks
+        }
+        if self.print_decisions:
+            for function, (plan, liveness) in found.items():
+                print_decisions(function, plan.decisions, liveness)
+        refused = [
+            illegal_op(each.op, f"operand {each.operand} cannot be in place: {each.reason}")
+            for plan, _ in found.values()
+            for each in plan.decisions
+            if each.reason and wish(each.op, each.operand) == "true"
+        ]
+        if refused:
+            raise ConversionFailed(self.name, refused)
+        constants = ConstantPool(op)
         for function in functions:
-            bufferize_function(function, module)
+            plan = found[function][0] if function in found else None
+            aliased = aliases.get(function.sym_name.data, {})
+            bufferize_function(function, plan, constants, aliased)
 
 
 def _called(functions: Iterable[func.FuncOp]) -> frozenset[str]:
@@ -148,12 +171,25 @@ def _objection(op: Operation, objection_to: AttributeMemo[str | None]) -> str | 
                 return reason
     if not touches_tensors:
         return None
-    if type(op) not in _TABLE and op.name not in _TERMINATORS:
+    if INPLACE_ATTRIBUTE in op.attributes and not _are_wishes(op):
+        return f'{INPLACE_ATTRIBUTE} is not one of "true", "false", "none" for each operand'
+    if type(op) not in TABLE and op.name not in _TERMINATORS:
         return "no bufferization is known for it"
     if type(op) is not tensor.ExtractOp and any(map(is_linalg_operation, ancestors(op))):
         return "the body of a linalg operation can only extract elements of tensors"
     objection = _OBJECTIONS.get(type(op))
     return None if objection is None else objection(op)
+
+
+def _are_wishes(op: Operation) -> bool:
+    given = op.attributes[INPLACE_ATTRIBUTE]
+    if not isinstance(given, ArrayAttr):
+        return False
+    wishes = cast("ArrayAttr[Attribute]", given).data
+    return len(wishes) == len(op.operands) and _WISHES.issuperset(wishes)
+
+
+_WISHES = frozenset[Attribute](map(StringAttr, ("true", "false", "none")))
 
 
 def _slice_objection(op: tensor.ExtractSliceOp | tensor.InsertSliceOp) -> str | None:

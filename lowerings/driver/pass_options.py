@@ -84,6 +84,7 @@ def with_script(
 
 
 REPORT = "xla-report-communication"
+BUFFERIZATION = "xla-bufferize"
 PROPAGATION = "xla-propagate-shardings"
 PARTITIONING = ("xla-partition", "xla-combine-collectives")
 """The passes after which a program is that of one device."""
@@ -98,11 +99,22 @@ def with_communication_report(pipeline: Sequence[PipelinePass]) -> tuple[Pipelin
 
 def with_explanation(pipeline: Sequence[PipelinePass]) -> tuple[PipelinePass, ...]:
     """Passes of which propagation explains itself; raises XlaError where there is none."""
-    if not any(each.module_pass.name == PROPAGATION for each in pipeline):
-        raise XlaError(f"--explain is for pipelines with the pass {PROPAGATION}")
+    return _printing(pipeline, "--explain", PROPAGATION, "explain")
+
+
+def with_printed_bufferization(pipeline: Sequence[PipelinePass]) -> tuple[PipelinePass, ...]:
+    """Passes of which bufferization says what it copies; raises XlaError where there is none."""
+    return _printing(pipeline, "--print-bufferization", BUFFERIZATION, "print_decisions")
+
+
+def _printing(
+    pipeline: Sequence[PipelinePass], option: str, name: str, field: str
+) -> tuple[PipelinePass, ...]:
+    if not any(each.module_pass.name == name for each in pipeline):
+        raise XlaError(f"{option} is for pipelines with the pass {name}")
     return tuple(
-        replace(each, module_pass=replace(cast(Any, each.module_pass), explain=True))
-        if each.module_pass.name == PROPAGATION
+        replace(each, module_pass=replace(cast(Any, each.module_pass), **{field: True}))
+        if each.module_pass.name == name
         else each
         for each in pipeline
     )

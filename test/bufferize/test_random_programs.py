@@ -1,6 +1,8 @@
 """Random programs compute the same at the buffers level, in uninitialized memory."""
 
+import io
 import random
+from contextlib import redirect_stderr
 
 import numpy as np
 import pytest
@@ -9,9 +11,11 @@ from bufferize.random_programs import ProgramMaker, alias_some_results, main_of,
 from hypothesis import given
 from hypothesis import strategies as st
 from mlir_acceptance import assert_mlir_takes
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
 from xdsl.passes import ModulePass
 
+from lowerings.bufferize.bufferization import INPLACE_ATTRIBUTE
 from lowerings.bufferize.xla_bufferize import XlaBufferizePass
 from lowerings.bufferize.xla_outline_kernels import XlaOutlineKernelsPass
 from lowerings.bufferize.xla_plan_buffers import XlaPlanBuffersPass
@@ -69,6 +73,32 @@ def test_every_pass_keeps_the_meaning(seed: int, in_place_bytes: int, aliased: b
             np.testing.assert_array_equal(a, b, step.name)
     text = print_mlir(module)
     assert str(MlirParser(CONTEXT, text).parse_module()) == text
+
+
+@given(SEEDS)
+def test_operands_are_copied_as_attributes_demand(seed: int):
+    module, arguments, expected = make_program(seed)
+    choices = random.Random(seed)
+    for op in module.walk():
+        if any(isinstance(value.type, TensorType) for value in op.operands):
+            wishes = [choices.choice(("false", "none")) for _ in op.operands]
+            op.attributes[INPLACE_ATTRIBUTE] = ArrayAttr(map(StringAttr, wishes))
+    XlaBufferizePass(in_place_bytes=0).apply(CONTEXT, module)
+    assert INPLACE_ATTRIBUTE not in print_mlir(module)
+    for a, b in zip(expected, call_buffers(module, arguments, 3), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@given(SEEDS, st.booleans())
+def test_nothing_is_copied_without_a_reason(seed: int, aliased: bool):
+    """What is printed of a program says whether there are copies in it."""
+    module, _, _ = make_program(seed, aliased=aliased)
+    report = io.StringIO()
+    with redirect_stderr(report):
+        XlaBufferizePass(print_decisions=True).apply(CONTEXT, module)
+    is_copied = any(isinstance(op, memref.CopyOp) for op in module.walk())
+    has_reason = " is copied, " in report.getvalue()
+    assert has_reason or not is_copied
 
 
 @given(SEEDS, st.sampled_from([0, 1 << 18]), st.booleans())
