@@ -39,8 +39,8 @@ from lowerings.bufferize.storage import (
     Permutation,
     Reshape,
     SliceDestination,
-    SliceView,
     Storage,
+    Subview,
     WholeDestination,
 )
 from lowerings.bufferize.strided import (
@@ -434,13 +434,13 @@ def _analyse_view(
 
 def _view_of(
     op: tensor.ExtractSliceOp | tensor.CollapseShapeOp | tensor.ExpandShapeOp,
-) -> Reshape | SliceView | None:
+) -> Reshape | Subview | None:
     """The view that an operation takes of its operand; None for all of it as it is."""
     shape = tensor_shape(op.result)
     if isinstance(op, tensor.ExtractSliceOp):
         slice = slice_of(op)
         is_all = slice.covers(tensor_shape(op.source)) and shape == slice.sizes
-        return None if is_all else SliceView(slice, shape, op)
+        return None if is_all else Subview(slice, shape, op)
     reassociation = cast("ArrayAttr[Attribute]", op.reassociation)
     return Reshape(reassociation, shape, isinstance(op, tensor.ExpandShapeOp))
 
@@ -568,7 +568,7 @@ def _put_slice(
     if not slice.covers(whole.type.get_shape()) or shape != slice.sizes:
         owner = cast(Operation, state.anchor)
         inserted = owner if isinstance(owner, tensor.InsertSliceOp) else None
-        target = state.view(whole, SliceView(slice, shape, inserted))
+        target = state.view(whole, Subview(slice, shape, inserted))
     assert target is not None
     state.copies_what_is_elsewhere(operand, buffer)
     state.step(CopyStep(buffer, target))

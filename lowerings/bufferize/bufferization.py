@@ -27,8 +27,8 @@ from lowerings.bufferize.storage import (
     Permutation,
     Reshape,
     ReshapedDestination,
-    SliceView,
     Storage,
+    Subview,
     WholeDestination,
 )
 from lowerings.bufferize.strided import (
@@ -218,7 +218,7 @@ class Analysis:
     def view(
         self,
         source: Buffer,
-        view: Reshape | Permutation | SliceView,
+        view: Reshape | Permutation | Subview,
         storage: Storage | None = None,
     ) -> Buffer | None:
         """A view of a buffer, which may be set aside as a storage; None if no memref is one."""

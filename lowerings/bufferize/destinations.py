@@ -26,7 +26,7 @@ from lowerings.bufferize.storage import (
     Reshape,
     ReshapedDestination,
     SliceDestination,
-    SliceView,
+    Subview,
     WholeDestination,
 )
 from lowerings.bufferize.strided import Slice, is_descending, slice_of
@@ -159,7 +159,7 @@ def _plan_insert_slice_chain(
         is_used_later = last_use[source] > position[insertion]
         if is_used_later or 0 in slice.sizes or state.is_to_be_copied(insertion, operand):
             continue
-        destination = SliceDestination(chain, SliceView(slice, tensor_shape(source)))
+        destination = SliceDestination(chain, Subview(slice, tensor_shape(source)))
         _prefer(state, block, source, destination)
 
 

@@ -118,7 +118,7 @@ class Permutation:
 
 
 @dataclass(frozen=True, eq=False)
-class SliceView:
+class Subview:
     """A slice, without some dimensions of size 1."""
 
     slice: Slice
@@ -154,7 +154,7 @@ class Buffer:
     type: MemRef
     storage: Storage
     source: Buffer | None = None
-    view: Reshape | Permutation | SliceView | None = None
+    view: Reshape | Permutation | Subview | None = None
     """How it is a view of `source`."""
     name_hint: str | None = None
 
@@ -184,7 +184,7 @@ class SliceDestination:
     """The place of one part in a chain."""
 
     chain: InsertSliceChain
-    part: SliceView
+    part: Subview
     buffer: Buffer | None = None
     """Set when the part needs memory."""
 
