@@ -29,7 +29,6 @@ from xdsl.irdl import (
     IRDLOperation,
     VarConstraint,
     eq,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -81,6 +80,7 @@ from xla_dialect.sharding.mesh import (
     order_fault,
     spell_axes,
 )
+from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import RegionWithArguments
 from xla_dialect.xdsl.text import parse_literal, print_literal
 
@@ -230,7 +230,7 @@ def _axes_named_by(op: Operation) -> Iterator[str]:
 # Operations
 
 
-@irdl_op_definition
+@op_definition
 class MeshOp(IRDLOperation):
     """A mesh of a module, by name."""
 
@@ -244,7 +244,7 @@ class MeshOp(IRDLOperation):
     assembly_format = "$sym_name `=` custom<Bare>($mesh) attr-dict"
 
 
-@irdl_op_definition
+@op_definition
 class ConstantOp(ShardyOp):
     """A constant that each of its uses may split in its own way."""
 
@@ -302,7 +302,7 @@ class _ResultOp(_AnnotationOp):
                 _check_sharding(name, found.data, self.result.type, meshes)
 
 
-@irdl_op_definition
+@op_definition
 class ShardingConstraintOp(_ResultOp):
     """The operand, which is to have a sharding."""
 
@@ -314,7 +314,7 @@ class ShardingConstraintOp(_ResultOp):
     assembly_format = "$input custom<Bare>($sharding) attr-dict `:` type($result)"
 
 
-@irdl_op_definition
+@op_definition
 class ReshardOp(_ResultOp):
     """The operand in another sharding."""
 
@@ -340,7 +340,7 @@ class _EdgeOp(_ResultOp):
         super().check(meshes)
 
 
-@irdl_op_definition
+@op_definition
 class DataFlowEdgeOp(_EdgeOp):
     """Values that go into a loop or a branch, and those that come out of it."""
 
@@ -354,7 +354,7 @@ class DataFlowEdgeOp(_EdgeOp):
     )
 
 
-@irdl_op_definition
+@op_definition
 class FuncDataFlowEdgeOp(_EdgeOp):
     """A parameter or a result of a function, and what its calls pass."""
 
@@ -367,7 +367,7 @@ DIRECTIONS = ("NONE", "FORWARD", "BACKWARD", "BOTH")
 """The ways in which shardings pass a barrier, by their numbers."""
 
 
-@irdl_op_definition
+@op_definition
 class PropagationBarrierOp(_ResultOp):
     """The operand; shardings pass in one direction at most."""
 
@@ -391,7 +391,7 @@ class PropagationBarrierOp(_ResultOp):
             raise VerifyException("(SH18) allowed_direction is BOTH: it stops nothing")
 
 
-@irdl_op_definition
+@op_definition
 class ShardingGroupOp(_AnnotationOp):
     """All values of a group have the same sharding."""
 
@@ -558,7 +558,7 @@ def _collective_format(axes: str = "") -> str:
     )
 
 
-@irdl_op_definition
+@op_definition
 class AllGatherOp(CollectiveOp):
     """Each dimension without the axes at its end."""
 
@@ -576,7 +576,7 @@ class AllGatherOp(CollectiveOp):
         )
 
 
-@irdl_op_definition
+@op_definition
 class AllSliceOp(CollectiveOp):
     """Each dimension with the axes behind its own."""
 
@@ -596,7 +596,7 @@ class AllSliceOp(CollectiveOp):
         return _reduced(_with_dimensions(operand, both), axes_in(axes), mesh)
 
 
-@irdl_op_definition
+@op_definition
 class AllToAllOp(CollectiveOp):
     """The axes at the end of one dimension go to the end of another."""
 
@@ -626,7 +626,7 @@ class AllToAllOp(CollectiveOp):
         return _with_dimensions(operand, dimensions)
 
 
-@irdl_op_definition
+@op_definition
 class CollectivePermuteOp(CollectiveOp):
     """Other axes that make as many parts of each dimension."""
 
@@ -641,7 +641,7 @@ class CollectivePermuteOp(CollectiveOp):
         return operand
 
 
-@irdl_op_definition
+@op_definition
 class AllReduceOp(CollectiveOp):
     """The sum of what devices have along the axes."""
 
@@ -661,7 +661,7 @@ class AllReduceOp(CollectiveOp):
         return _reduced(operand, axes, mesh)
 
 
-@irdl_op_definition
+@op_definition
 class ReduceScatterOp(CollectiveOp):
     """The sum of what devices have along the axes, which split it then."""
 
@@ -674,7 +674,7 @@ class ReduceScatterOp(CollectiveOp):
     infer = staticmethod(AllSliceOp.infer)
 
 
-@irdl_op_definition
+@op_definition
 class ShardedToUnreducedOp(CollectiveOp):
     """Each dimension without the axes at its end, along which the parts are terms of a sum."""
 
@@ -690,7 +690,7 @@ class ShardedToUnreducedOp(CollectiveOp):
         return _unreduced(AllGatherOp.infer(operand, axes, mesh), axes_in(axes), mesh)
 
 
-@irdl_op_definition
+@op_definition
 class ReplicatedToUnreducedOp(CollectiveOp):
     """Along the axes the first device keeps the array, the others have zeros."""
 
@@ -723,7 +723,7 @@ COLLECTIVE_OPERATIONS: tuple[type[CollectiveOp], ...] = (
 )
 
 
-@irdl_op_definition
+@op_definition
 class ReturnOp(IRDLOperation):
     """What a computation gives back."""
 
@@ -753,7 +753,7 @@ class ComputationOp(ShardyOp):
         return _entry(self.properties.get("in_shardings"), number)
 
 
-@irdl_op_definition
+@op_definition
 class NamedComputationOp(ComputationOp):
     """A computation under a name."""
 
@@ -784,7 +784,7 @@ class NamedComputationOp(ComputationOp):
                 _check_shardings(name, found.data, types, meshes)
 
 
-@irdl_op_definition
+@op_definition
 class ManualComputationOp(ComputationOp):
     """What its body computes of the parts of a device along manual axes: JAX's `shard_map`."""
 

@@ -44,7 +44,6 @@ from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -55,6 +54,8 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.type import get_element_type_or_self, have_compatible_shape
+
+from xla_dialect.xdsl.definition import op_definition
 
 BoolLike = container_of(i1)
 IntegerLike = container_of(IntegerType)
@@ -124,7 +125,7 @@ class IndexCast(ElementwiseCast, abc.ABC):
             )
 
 
-@irdl_op_definition
+@op_definition
 class ExtSIOp(WideningCast, arith.ExtSIOp):
     """Sign extension, of scalars, vectors and tensors."""
 
@@ -134,7 +135,7 @@ class ExtSIOp(WideningCast, arith.ExtSIOp):
     result: OpResult[Any] = result_def(IntegerLike)
 
 
-@irdl_op_definition
+@op_definition
 class ExtUIOp(WideningCast, arith.ExtUIOp):
     """Zero extension, of scalars, vectors and tensors."""
 
@@ -144,7 +145,7 @@ class ExtUIOp(WideningCast, arith.ExtUIOp):
     result: OpResult[Any] = result_def(IntegerLike)
 
 
-@irdl_op_definition
+@op_definition
 class TruncIOp(ElementwiseCast, arith.TruncIOp):
     """Truncation to the low bits, of scalars, vectors and tensors."""
 
@@ -167,7 +168,7 @@ class TruncIOp(ElementwiseCast, arith.TruncIOp):
             )
 
 
-@irdl_op_definition
+@op_definition
 class FPToSIOp(ElementwiseCast, arith.FPToSIOp):
     """Float to signed integer, rounding towards zero, of scalars, vectors and tensors."""
 
@@ -177,7 +178,7 @@ class FPToSIOp(ElementwiseCast, arith.FPToSIOp):
     result: OpResult[Any] = result_def(IntegerLike)
 
 
-@irdl_op_definition
+@op_definition
 class FPToUIOp(ElementwiseCast, arith.FPToUIOp):
     """Float to unsigned integer, rounding towards zero, of scalars, vectors and tensors."""
 
@@ -187,7 +188,7 @@ class FPToUIOp(ElementwiseCast, arith.FPToUIOp):
     result: OpResult[Any] = result_def(IntegerLike)
 
 
-@irdl_op_definition
+@op_definition
 class SIToFPOp(ElementwiseCast, arith.SIToFPOp):
     """Signed integer to float, of scalars, vectors and tensors."""
 
@@ -197,7 +198,7 @@ class SIToFPOp(ElementwiseCast, arith.SIToFPOp):
     result: OpResult[Any] = result_def(FloatLike)
 
 
-@irdl_op_definition
+@op_definition
 class UIToFPOp(ElementwiseCast, arith.UIToFPOp):
     """Unsigned integer to float, of scalars, vectors and tensors."""
 
@@ -207,7 +208,7 @@ class UIToFPOp(ElementwiseCast, arith.UIToFPOp):
     result: OpResult[Any] = result_def(FloatLike)
 
 
-@irdl_op_definition
+@op_definition
 class IndexCastOp(IndexCast, arith.IndexCastOp):
     """`index` to or from a signed integer, of scalars, vectors and tensors."""
 
@@ -217,7 +218,7 @@ class IndexCastOp(IndexCast, arith.IndexCastOp):
     result: OpResult[Any] = result_def(IntegerLike | IndexLike)
 
 
-@irdl_op_definition
+@op_definition
 class IndexCastUIOp(IndexCast):
     """`index` to or from an unsigned integer, of scalars, vectors and tensors."""
 
@@ -227,7 +228,7 @@ class IndexCastUIOp(IndexCast):
     result = result_def(IntegerLike | IndexLike)
 
 
-@irdl_op_definition
+@op_definition
 class RemFOp(arith.FloatingPointLikeBinaryOperation):
     """Remainder of floats with the sign of the dividend, as C's `fmod`."""
 
@@ -235,7 +236,7 @@ class RemFOp(arith.FloatingPointLikeBinaryOperation):
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
+@op_definition
 class CmpiOp(arith.CmpiOp):
     """Integer comparison whose result has the shape of its operands."""
 
@@ -267,7 +268,7 @@ class CmpiOp(arith.CmpiOp):
 CmpiOp.traits = traits_def(Pure())
 
 
-@irdl_op_definition
+@op_definition
 class CmpfOp(arith.CmpfOp):
     """Float comparison whose result has the shape of its operands."""
 
@@ -315,7 +316,7 @@ def verify_comparison(lhs: SSAValue, rhs: SSAValue, result: SSAValue) -> None:
         raise VerifyException(f"result type is {result.type}, expected {expected}")
 
 
-@irdl_op_definition
+@op_definition
 class SelectOp(arith.SelectOp):
     """
     One of two values, by a condition that is one `i1` or, for vectors and tensors, also

@@ -36,7 +36,6 @@ from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -60,6 +59,7 @@ from xdsl.traits import SingleBlockImplicitTerminator, ensure_terminator
 from xdsl.utils.exceptions import VerifyException
 
 from lowerings.dialects.transform_structured import STRUCTURED_OPERATIONS
+from xla_dialect.xdsl.definition import op_definition
 
 FAILURES = ("suppress", "propagate")
 """What becomes of a silenceable failure, by the number with which MLIR stores it."""
@@ -115,7 +115,7 @@ class Predicate(CustomDirective):
 _YIELDS = SingleBlockImplicitTerminator(transform.YieldOp)
 
 
-@irdl_op_definition
+@op_definition
 class AnnotateOp(IRDLOperation):
     """Gives operations an attribute: a unit, or the value of a parameter."""
 
@@ -128,7 +128,7 @@ class AnnotateOp(IRDLOperation):
     )
 
 
-@irdl_op_definition
+@op_definition
 class CastOp(IRDLOperation):
     """A handle with another type, which its operations have to fit."""
 
@@ -138,7 +138,7 @@ class CastOp(IRDLOperation):
     assembly_format = "$input attr-dict `:` type($input) `to` type($output)"
 
 
-@irdl_op_definition
+@op_definition
 class ForeachOp(IRDLOperation):
     """Runs its body once for each operation of a handle; several handles go side by side."""
 
@@ -188,7 +188,7 @@ class ForeachOp(IRDLOperation):
         printer.print_region(self.body, print_empty_block=False)
 
 
-@irdl_op_definition
+@op_definition
 class ForeachMatchOp(IRDLOperation):
     """
     Walks the operations inside of a handle's, and includes for each the action of the first
@@ -254,7 +254,7 @@ class ForeachMatchOp(IRDLOperation):
             raise VerifyException(f"{len(self.matchers)} matchers, {len(self.actions)} actions")
 
 
-@irdl_op_definition
+@op_definition
 class GetParentOp(IRDLOperation):
     """The operations around those of a handle."""
 
@@ -270,7 +270,7 @@ class GetParentOp(IRDLOperation):
     assembly_format = "$target attr-dict `:` functional-type(operands, results)"
 
 
-@irdl_op_definition
+@op_definition
 class IncludeOp(IRDLOperation):
     """Runs a named sequence."""
 
@@ -286,7 +286,7 @@ class IncludeOp(IRDLOperation):
     )
 
 
-@irdl_op_definition
+@op_definition
 class MatchOperationEmptyOp(IRDLOperation):
     """Fails unless a handle is empty."""
 
@@ -295,7 +295,7 @@ class MatchOperationEmptyOp(IRDLOperation):
     assembly_format = "$operand_handle attr-dict `:` type($operand_handle)"
 
 
-@irdl_op_definition
+@op_definition
 class MatchOperationNameOp(IRDLOperation):
     """Fails unless the operation of a handle has one of some names."""
 
@@ -305,7 +305,7 @@ class MatchOperationNameOp(IRDLOperation):
     assembly_format = "$operand_handle $op_names attr-dict `:` type($operand_handle)"
 
 
-@irdl_op_definition
+@op_definition
 class MatchParamCmpIOp(IRDLOperation):
     """Fails unless a comparison holds for two parameters."""
 
@@ -320,7 +320,7 @@ class MatchParamCmpIOp(IRDLOperation):
     )
 
 
-@irdl_op_definition
+@op_definition
 class MergeHandlesOp(IRDLOperation):
     """The operations of several handles, one after the other."""
 
@@ -332,7 +332,7 @@ class MergeHandlesOp(IRDLOperation):
     assembly_format = "(`deduplicate` $deduplicate^)? $handles attr-dict `:` type($result)"
 
 
-@irdl_op_definition
+@op_definition
 class ParamConstantOp(IRDLOperation):
     """A parameter that the script gives."""
 
@@ -342,7 +342,7 @@ class ParamConstantOp(IRDLOperation):
     assembly_format = "$value attr-dict `->` type($param)"
 
 
-@irdl_op_definition
+@op_definition
 class SplitHandleOp(IRDLOperation):
     """Handles to the operations of one, each by itself."""
 
@@ -356,7 +356,7 @@ class SplitHandleOp(IRDLOperation):
     assembly_format = "$handle attr-dict `:` functional-type(operands, results)"
 
 
-@irdl_op_definition
+@op_definition
 class KnobOp(IRDLOperation):
     """A parameter that a search, or the user, selects among options."""
 

@@ -32,7 +32,6 @@ from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -42,6 +41,8 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
+
+from xla_dialect.xdsl.definition import op_definition
 
 _I64S = DenseArrayBase.constr(i64)
 
@@ -54,7 +55,7 @@ class _StructuredStep(IRDLOperation):
     irdl_options = (ParsePropInAttrDict(),)
 
 
-@irdl_op_definition
+@op_definition
 class GeneralizeOp(_StructuredStep):
     """Named linalg operations as `linalg.generic`."""
 
@@ -62,7 +63,7 @@ class GeneralizeOp(_StructuredStep):
     assembly_format = "$target attr-dict `:` functional-type(operands, results)"
 
 
-@irdl_op_definition
+@op_definition
 class InterchangeOp(_StructuredStep):
     """Orders the dimensions of a linalg operation."""
 
@@ -74,7 +75,7 @@ class InterchangeOp(_StructuredStep):
     )
 
 
-@irdl_op_definition
+@op_definition
 class PromoteOp(_StructuredStep):
     """Copies operands to memory of their own."""
 
@@ -90,7 +91,7 @@ class PromoteOp(_StructuredStep):
     assembly_format = "$target attr-dict `:` functional-type(operands, results)"
 
 
-@irdl_op_definition
+@op_definition
 class PackOp(IRDLOperation):
     """Lays operands out in tiles along some dimensions."""
 
@@ -106,7 +107,7 @@ class PackOp(IRDLOperation):
     )
 
 
-@irdl_op_definition
+@op_definition
 class FuseIntoContainingOp(IRDLOperation):
     """Moves what produces an operand into the loop that uses it."""
 
@@ -120,7 +121,7 @@ class FuseIntoContainingOp(IRDLOperation):
     )
 
 
-@irdl_op_definition
+@op_definition
 class VectorizeOp(IRDLOperation):
     """Turns a linalg operation into operations on vectors, which hold all of its iterations."""
 
@@ -165,7 +166,7 @@ class VectorizeOp(IRDLOperation):
         printer.print_list([value.type for value in self.operands], printer.print_attribute)
 
 
-@irdl_op_definition
+@op_definition
 class TileUsingForallOp(IRDLOperation):
     """Tiles a linalg operation by a loop whose iterations may run in parallel."""
 
@@ -243,14 +244,14 @@ class _UnrollStep(IRDLOperation):
     assembly_format = "$target attr-dict `:` type($target)"
 
 
-@irdl_op_definition
+@op_definition
 class LoopUnrollOp(_UnrollStep):
     """Unrolls a loop: copies of its body follow each other."""
 
     name = "transform.loop.unroll"
 
 
-@irdl_op_definition
+@op_definition
 class LoopUnrollAndJamOp(_UnrollStep):
     """Unrolls a loop, and its copies run side by side inside of the loops that it holds."""
 

@@ -22,7 +22,6 @@ from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     base,
-    irdl_op_definition,
     operand_def,
     result_def,
     traits_def,
@@ -32,11 +31,13 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.type import get_element_type_or_self
 
+from xla_dialect.xdsl.definition import op_definition
+
 IndexVector = VectorType.constr(IndexTypeConstr | base(IntegerType))
 MaskVector = VectorType.constr(i1)
 
 
-@irdl_op_definition
+@op_definition
 class StepOp(IRDLOperation):
     """`[0, 1, 2, ...]` of as many elements as the one-dimensional result has."""
 
@@ -72,7 +73,7 @@ def verify_indexed_access(
         raise VerifyException(f"element types of {base_type} and {types[-1]} differ")
 
 
-@irdl_op_definition
+@op_definition
 class GatherOp(IRDLOperation):
     """
     `result[i] = base[offsets ... + index_vec[i]] if mask[i] else pass_thru[i]`; the index
@@ -117,7 +118,7 @@ class GatherOp(IRDLOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class ScatterOp(IRDLOperation):
     """
     `base[offsets ... + index_vec[i]] = value[i]` where `mask[i]`, in ascending order of

@@ -5,18 +5,23 @@ from functools import cache
 from io import StringIO
 from pathlib import Path
 
+import pytest
 from stablehlo_operations import USES
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.irdl import IRDLOperation
+from xdsl.irdl.declarative_assembly_format import FormatProgram
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.universe import XDSL_UNIVERSE
+from xdsl.utils.exceptions import ParseError
 
 from lowerings.universe import UNIVERSE
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.stablehlo import read_stablehlo
 from xla_dialect.stablehlo.ops import OPERATIONS
 from xla_dialect.stablehlo.writing import StableHloPrinter, print_stablehlo
+from xla_dialect.xdsl.definition import op_definition
 
 FILES = sorted(Path(__file__).parent.glob("*.mlir"))
 
@@ -112,3 +117,24 @@ def test_operands_have_their_names() -> None:
             assert names == others, op.name
             compared += 1
     assert compared > 50
+
+
+def test_every_assembly_format_is_one_of_xdsl() -> None:
+    """Formats are parsed on use: a malformed one of a rare operation must not wait for that."""
+    formats = 0
+    for name in UNIVERSE.all_dialects:
+        for op in UNIVERSE.all_dialects[name]().operations:
+            if issubclass(op, IRDLOperation) and op.assembly_format is not None:
+                FormatProgram.from_str(op.assembly_format, op.get_irdl_definition())
+                formats += 1
+    assert formats > 100
+
+
+def test_formats_are_parsed_on_use() -> None:
+    @op_definition
+    class UnreadableOp(IRDLOperation):
+        name = "test.unreadable"
+        assembly_format = "$nothing"
+
+    with pytest.raises(ParseError, match="nothing"):
+        stock_text(ModuleOp([UnreadableOp()]))

@@ -33,7 +33,6 @@ from xdsl.irdl import (
     VarOperandDef,
     VarRegionDef,
     VarResultDef,
-    irdl_op_definition,
     operand_def,
     region_def,
     result_def,
@@ -59,6 +58,7 @@ from xla_dialect.stablehlo.attributes import (
 )
 from xla_dialect.types import is_unbounded, spell_all
 from xla_dialect.violations import Violation
+from xla_dialect.xdsl.definition import op_definition
 
 
 class SourceError(XlaError):
@@ -348,7 +348,7 @@ def same_as(
         "name": f"{prefix}{xla.name.removeprefix('xla.')}",
         role: xla,
     }
-    return irdl_op_definition(cast("type[StableHloOp]", type(xla.__name__, (base,), members)))
+    return op_definition(cast("type[StableHloOp]", type(xla.__name__, (base,), members)))
 
 
 _FIELDS: Mapping[type[Any], Callable[[], Any]] = {
@@ -380,6 +380,6 @@ def just_as(xla: type[XlaOp]) -> Callable[[type[OperationT]], type[OperationT]]:
             field = _FIELDS[type(each)]()
             if type(field) not in own and not hasattr(cls, name):
                 setattr(cls, name, field)
-        return irdl_op_definition(cls)
+        return op_definition(cls)
 
     return define

@@ -22,7 +22,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -59,6 +58,7 @@ from xla_dialect.types import (
     united_type,
 )
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import ArrowTypes, FunctionTypes, parse_i64
 
 FLOAT = ElementClass.FLOAT
@@ -135,7 +135,7 @@ class FormulaOp(UnaryOp):
         one_type(self.ELEMENTS, operands, declared)
 
 
-@irdl_op_definition
+@op_definition
 class AsinAcosKernelOp(FormulaOp):
     """w with `asin z = atan2(Re z, Re w) + i sign(Im z) Im w`."""
 
@@ -143,7 +143,7 @@ class AsinAcosKernelOp(FormulaOp):
     ELEMENTS: ClassVar = COMPLEX
 
 
-@irdl_op_definition
+@op_definition
 class AtanOp(FormulaOp):
     """The arctangent."""
 
@@ -151,14 +151,14 @@ class AtanOp(FormulaOp):
     ELEMENTS: ClassVar = FLOAT | COMPLEX
 
 
-@irdl_op_definition
+@op_definition
 class BesselI1eOp(FormulaOp):
     """`e^(-|x|) I1(x)`."""
 
     name = "chlo.bessel_i1e"
 
 
-@irdl_op_definition
+@op_definition
 class ConjOp(FormulaOp):
     """The conjugate; a real number is its own."""
 
@@ -166,35 +166,35 @@ class ConjOp(FormulaOp):
     ELEMENTS: ClassVar = FLOAT | COMPLEX
 
 
-@irdl_op_definition
+@op_definition
 class DigammaOp(FormulaOp):
     """The derivative of `lgamma`."""
 
     name = "chlo.digamma"
 
 
-@irdl_op_definition
+@op_definition
 class ErfInvOp(FormulaOp):
     """The inverse of `erf`."""
 
     name = "chlo.erf_inv"
 
 
-@irdl_op_definition
+@op_definition
 class ErfcOp(FormulaOp):
     """`1 - erf x`."""
 
     name = "chlo.erfc"
 
 
-@irdl_op_definition
+@op_definition
 class LgammaOp(FormulaOp):
     """The logarithm of `|Γ(x)|`."""
 
     name = "chlo.lgamma"
 
 
-@irdl_op_definition
+@op_definition
 class SquareOp(FormulaOp):
     """`x²`."""
 
@@ -210,21 +210,21 @@ class BinaryFormulaOp(BinaryOp):
         one_type(FLOAT, operands, declared)
 
 
-@irdl_op_definition
+@op_definition
 class NextAfterOp(BinaryFormulaOp):
     """The number beside the first operand in the direction of the second."""
 
     name = "chlo.next_after"
 
 
-@irdl_op_definition
+@op_definition
 class PolygammaOp(BinaryFormulaOp):
     """The derivative of `digamma` whose number is the first operand."""
 
     name = "chlo.polygamma"
 
 
-@irdl_op_definition
+@op_definition
 class ZetaOp(BinaryFormulaOp):
     """Hurwitz' zeta function."""
 
@@ -241,21 +241,21 @@ class InfinityTestOp(UnaryOp):
             raise VerifyException(f"declared {spell(declared[0])}, expected {spell(expected)}")
 
 
-@irdl_op_definition
+@op_definition
 class IsInfOp(InfinityTestOp):
     """Whether elements are infinite."""
 
     name = "chlo.is_inf"
 
 
-@irdl_op_definition
+@op_definition
 class IsNegInfOp(InfinityTestOp):
     """Whether elements are the negative infinity."""
 
     name = "chlo.is_neg_inf"
 
 
-@irdl_op_definition
+@op_definition
 class IsPosInfOp(InfinityTestOp):
     """Whether elements are the positive infinity."""
 
@@ -346,28 +346,28 @@ BroadcastSubtractOp = _broadcasting(elementwise.SubtractOp)
 BroadcastXorOp = _broadcasting(elementwise.XorOp)
 
 
-@irdl_op_definition
+@op_definition
 class BroadcastNextAfterOp(BroadcastingBinaryOp):
     """`next_after` of stretched operands."""
 
     name = "chlo.broadcast_next_after"
 
 
-@irdl_op_definition
+@op_definition
 class BroadcastPolygammaOp(BroadcastingBinaryOp):
     """`polygamma` of stretched operands."""
 
     name = "chlo.broadcast_polygamma"
 
 
-@irdl_op_definition
+@op_definition
 class BroadcastZetaOp(BroadcastingBinaryOp):
     """`zeta` of stretched operands."""
 
     name = "chlo.broadcast_zeta"
 
 
-@irdl_op_definition
+@op_definition
 class BroadcastCompareOp(BroadcastingBinaryOp):
     """`compare` of stretched operands."""
 
@@ -380,7 +380,7 @@ class BroadcastCompareOp(BroadcastingBinaryOp):
         return comparison_properties(self.comparison_direction, self.compare_type)
 
 
-@irdl_op_definition
+@op_definition
 class BroadcastSelectOp(BroadcastingOp):
     """`select` of stretched operands, the predicate included."""
 
@@ -404,14 +404,14 @@ class BroadcastSelectOp(BroadcastingOp):
 # Constants and loops
 
 
-@irdl_op_definition
+@op_definition
 class ConstantOp(LiteralOp):
     """A constant array."""
 
     name = "chlo.constant"
 
 
-@irdl_op_definition
+@op_definition
 class ConstantLikeOp(StableHloOp):
     """One number, with the sizes of the operand."""
 

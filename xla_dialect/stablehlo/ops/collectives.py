@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import BoolAttr, DenseIntOrFPElementsAttr, IntegerAtt
 from xdsl.ir import Attribute, Operation, Region
 from xdsl.irdl import (
     BaseAttr,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -57,6 +56,7 @@ from xla_dialect.stablehlo.ops.data_movement import (
 from xla_dialect.stablehlo.ops.reduction import AccumulatingOp, accumulators_of, matrix, pairs_of
 from xla_dialect.types import S32, array, as_array, sizes_of, spell_all
 from xla_dialect.violations import Violation, require
+from xla_dialect.xdsl.definition import op_definition
 
 DEVICE_TO_DEVICE = 1
 """The type of the channels of collectives."""
@@ -232,7 +232,7 @@ class ReduceScatterOp(ReducingOp, GlobalGroupedOp):
     computation = region_def()
 
 
-@irdl_op_definition
+@op_definition
 class CrossReplicaSumOp(GroupedOp):
     """An all-reduce that adds, as earlier dialects have it."""
 
@@ -357,7 +357,7 @@ class ExpandedOp(GroupedOp):
         raise NotImplementedError
 
 
-@irdl_op_definition
+@op_definition
 class AllToAllOp(ExpandedOp):
     """
     Each operand is cut along one dimension into blocks, one for each member of a group; the blocks
@@ -399,7 +399,7 @@ class AllToAllOp(ExpandedOp):
         return results
 
 
-@irdl_op_definition
+@op_definition
 class CollectiveReduceOp(ReducingOp, RootedOp, ExpandedOp):
     """
     The root of each group gets what the computation makes of the operands of all members; others
@@ -442,7 +442,7 @@ class CollectiveReduceOp(ReducingOp, RootedOp, ExpandedOp):
         return arrays
 
 
-@irdl_op_definition
+@op_definition
 class AsyncStartOp(StableHloOp):
     """Begins what the only operation of its region does, and gives a future of its results."""
 
@@ -476,7 +476,7 @@ _ASYNCHRONOUS = (CollectiveOp, DynamicSliceOp, DynamicUpdateSliceOp, SliceOp)
 """What runs asynchronously."""
 
 
-@irdl_op_definition
+@op_definition
 class AsyncDoneOp(StableHloOp):
     """Waits for what was begun."""
 

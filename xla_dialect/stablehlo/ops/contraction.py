@@ -22,7 +22,6 @@ from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -75,6 +74,7 @@ from xla_dialect.types import (
     sizes_of,
     spell,
 )
+from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import (
     parse_i64,
     parse_integer_pair,
@@ -544,7 +544,7 @@ class ConvolutionOp(ConvolvingOp):
         return {**found, **cls.lists_of(window.data), "dimension_numbers": numbers}
 
 
-@irdl_op_definition
+@op_definition
 class DynamicConvOp(ShapedOp, ConvolvingOp):
     """As `convolution`, with a padding that an operand says."""
 
@@ -598,7 +598,7 @@ class EinsumBase(StableHloOp):
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
+@op_definition
 class EinsumOp(ContractionOp, EinsumBase):
     """Sums of products of two arrays."""
 
@@ -609,7 +609,7 @@ class EinsumOp(ContractionOp, EinsumBase):
     assembly_format = f"$lhs `,` $rhs `,` {_END}"
 
 
-@irdl_op_definition
+@op_definition
 class UnaryEinsumOp(EinsumBase):
     """Sums of one array."""
 
@@ -618,7 +618,7 @@ class UnaryEinsumOp(EinsumBase):
     assembly_format = f"$operand `,` {_END}"
 
 
-@irdl_op_definition
+@op_definition
 class TorchIndexSelectOp(StableHloOp):
     """The parts along `dim` that indices say; the first `batch_dims` are those of both operands."""
 

@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import IntegerAttr, TensorType, TupleType, i32
 from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     prop_def,
     region_def,
@@ -37,6 +36,7 @@ from xla_dialect.ops import tuples
 from xla_dialect.stablehlo.op import StableHloOp, just_as
 from xla_dialect.types import PRED, S32, is_scalar, spell
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import (
     EachType,
     Types,
@@ -77,7 +77,7 @@ class BranchOp(StableHloOp):
         return types
 
 
-@irdl_op_definition
+@op_definition
 class IfOp(BranchOp):
     """Runs one region if the predicate holds, else the other."""
 
@@ -88,7 +88,7 @@ class IfOp(BranchOp):
     false_branch = region_def()
 
 
-@irdl_op_definition
+@op_definition
 class CaseOp(BranchOp):
     """Runs the region of this index, the last one for an index out of bounds."""
 
@@ -171,7 +171,7 @@ class WhileOp(StableHloOp):
             printer.print_region(region, print_entry_block_args=False)
 
 
-@irdl_op_definition
+@op_definition
 class OptimizationBarrierOp(StableHloOp):
     """The operands; nothing that needs one result is computed before all operands are."""
 

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, Pure
@@ -22,6 +22,7 @@ from xla_dialect.stablehlo.attributes import RngAlgorithmAttr, RngDistributionAt
 from xla_dialect.stablehlo.op import StableHloOp, just_as
 from xla_dialect.types import Array, ElementClass, element_class
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.dense_literals import dense_text
 from xla_dialect.xdsl.text import parse_literal
 
@@ -113,7 +114,7 @@ class IotaOp(StableHloOp):
     assembly_format = "`dim` `=` $iota_dimension attr-dict `:` type($output)"
 
 
-@irdl_op_definition
+@op_definition
 class RngOp(StableHloOp):
     """Numbers of a distribution with two parameters, as many as an operand says."""
 

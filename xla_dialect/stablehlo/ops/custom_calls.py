@@ -20,7 +20,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     ParsePropInAttrDict,
-    irdl_op_definition,
     opt_prop_def,
     prop_def,
     var_operand_def,
@@ -33,6 +32,7 @@ from xla_dialect.attributes import FLAG, CustomCallApiVersion, CustomCallApiVers
 from xla_dialect.ops import custom_calls as xla
 from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as
 from xla_dialect.types import as_array
+from xla_dialect.xdsl.definition import op_definition
 
 API_VERSIONS = tuple(CustomCallApiVersion)
 """The versions by their numbers in StableHLO."""
@@ -110,7 +110,7 @@ class CustomCallOp(StableHloOp):
                     raise VerifyException(f"{name}: {layout} is no layout of {type_}")
 
 
-@irdl_op_definition
+@op_definition
 class CompositeOp(StableHloOp):
     """What a name stands for, which a function of the program, its decomposition, computes."""
 

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, cast
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -26,6 +25,7 @@ from xdsl.traits import Pure
 
 from xla_dialect.ops import data_movement as xla
 from xla_dialect.stablehlo.op import StableHloOp, just_as
+from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import Integers, OperandsThenComma, SameType, parse_i64
 
 _INTEGERS = DenseArrayBase.constr(i64)
@@ -82,7 +82,7 @@ class ReshapeOp(MovementOp):
     name = "stablehlo.reshape"
 
 
-@irdl_op_definition
+@op_definition
 class BroadcastOp(MovementOp):
     """Repeats the operand along new dimensions in front."""
 
@@ -95,7 +95,7 @@ class BroadcastOp(MovementOp):
     )
 
 
-@irdl_op_definition
+@op_definition
 class BroadcastInDimOp(MovementOp):
     """Dimension i of the operand is `broadcast_dimensions[i]` of the result; size 1 is repeated."""
 

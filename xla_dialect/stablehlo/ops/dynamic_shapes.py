@@ -23,7 +23,6 @@ from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -69,6 +68,7 @@ from xla_dialect.types import (
     spell_all,
 )
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import ArrowTypes, SameType, parse_i64
 
 _INTEGERS = DenseArrayBase.constr(i64)
@@ -184,7 +184,7 @@ def _operand_and_result(
     return operand, result
 
 
-@irdl_op_definition
+@op_definition
 class DynamicReshapeOp(ShapedOp, MovementOp):
     """As `reshape`, to the sizes that an operand says."""
 
@@ -206,7 +206,7 @@ class DynamicReshapeOp(ShapedOp, MovementOp):
                 raise VerifyException(f"(C2) {before} elements become {after}")
 
 
-@irdl_op_definition
+@op_definition
 class DynamicBroadcastInDimOp(ShapedOp, MovementOp):
     """As `broadcast_in_dim`, to the sizes that an operand says."""
 
@@ -245,7 +245,7 @@ class DynamicBroadcastInDimOp(ShapedOp, MovementOp):
         _require_sizes(result, self.known_sizes(operands, shapes, 1, len(after)))
 
 
-@irdl_op_definition
+@op_definition
 class DynamicIotaOp(ShapedOp, MovementOp):
     """As `iota`, of the sizes that an operand says."""
 
@@ -316,7 +316,7 @@ def require_compatible(declared: Sequence[Attribute], inferred: Sequence[Attribu
         )
 
 
-@irdl_op_definition
+@op_definition
 class DynamicPadOp(ListedOp):
     """As `pad`, by the numbers that operands say."""
 
@@ -331,7 +331,7 @@ class DynamicPadOp(ListedOp):
     interior_padding = operand_def()
 
 
-@irdl_op_definition
+@op_definition
 class RealDynamicSliceOp(ListedOp):
     """As `slice`, from start to limit that operands say."""
 
@@ -356,7 +356,7 @@ class ShapeOp(StableHloOp):
 # Numbers
 
 
-@irdl_op_definition
+@op_definition
 class ConstantOp(LiteralOp):
     """A number, or an array of numbers."""
 
@@ -386,21 +386,21 @@ class CastOp(ShapeOp):
     assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
 
 
-@irdl_op_definition
+@op_definition
 class IndexCastOp(CastOp):
     """Between `index` and integers with sign."""
 
     name = "arith.index_cast"
 
 
-@irdl_op_definition
+@op_definition
 class ExtSIOp(CastOp):
     """Wider integers."""
 
     name = "arith.extsi"
 
 
-@irdl_op_definition
+@op_definition
 class TruncIOp(CastOp):
     """Narrower integers."""
 
@@ -422,7 +422,7 @@ class ArithmeticOp(ShapeOp):
     assembly_format = "$lhs `,` $rhs attr-dict `:` custom<SameType>(type(operands), type(results))"
 
 
-@irdl_op_definition
+@op_definition
 class AddIOp(ArithmeticOp):
     """The sum."""
 
@@ -430,7 +430,7 @@ class AddIOp(ArithmeticOp):
     APPLIED: ClassVar = elementwise.AddOp
 
 
-@irdl_op_definition
+@op_definition
 class DivSIOp(ArithmeticOp):
     """The quotient, rounded to zero."""
 
@@ -438,7 +438,7 @@ class DivSIOp(ArithmeticOp):
     APPLIED: ClassVar = elementwise.DivideOp
 
 
-@irdl_op_definition
+@op_definition
 class MaxSIOp(ArithmeticOp):
     """The larger one."""
 
@@ -446,7 +446,7 @@ class MaxSIOp(ArithmeticOp):
     APPLIED: ClassVar = elementwise.MaximumOp
 
 
-@irdl_op_definition
+@op_definition
 class MinSIOp(ArithmeticOp):
     """The smaller one."""
 
@@ -454,7 +454,7 @@ class MinSIOp(ArithmeticOp):
     APPLIED: ClassVar = elementwise.MinimumOp
 
 
-@irdl_op_definition
+@op_definition
 class MulIOp(ArithmeticOp):
     """The product."""
 
@@ -462,7 +462,7 @@ class MulIOp(ArithmeticOp):
     APPLIED: ClassVar = elementwise.MultiplyOp
 
 
-@irdl_op_definition
+@op_definition
 class RemSIOp(ArithmeticOp):
     """The remainder, with the sign of the dividend."""
 
@@ -470,7 +470,7 @@ class RemSIOp(ArithmeticOp):
     APPLIED: ClassVar = elementwise.RemainderOp
 
 
-@irdl_op_definition
+@op_definition
 class SubIOp(ArithmeticOp):
     """The difference."""
 
@@ -503,7 +503,7 @@ class Sizes(CustomDirective):
         printer.print_string(str(list(sizes or ())))
 
 
-@irdl_op_definition
+@op_definition
 class ConstShapeOp(StableHloOp):
     """A constant shape."""
 
@@ -524,7 +524,7 @@ class ShapeFunctionOp(ShapeOp):
     assembly_format = "operands attr-dict `:` custom<ArrowTypes>(type(operands), type(results))"
 
 
-@irdl_op_definition
+@op_definition
 class ShapeOfOp(ShapeFunctionOp):
     """The shape of an array."""
 
@@ -532,7 +532,7 @@ class ShapeOfOp(ShapeFunctionOp):
     operand = operand_def()
 
 
-@irdl_op_definition
+@op_definition
 class ConcatOp(ShapeFunctionOp):
     """The sizes of one shape after those of another."""
 
@@ -541,7 +541,7 @@ class ConcatOp(ShapeFunctionOp):
     rhs = operand_def()
 
 
-@irdl_op_definition
+@op_definition
 class BroadcastOp(ShapeFunctionOp):
     """The shape that arrays of these shapes have together, as in numpy."""
 
@@ -551,7 +551,7 @@ class BroadcastOp(ShapeFunctionOp):
     irdl_options = (ParsePropInAttrDict(),)
 
 
-@irdl_op_definition
+@op_definition
 class NumElementsOp(ShapeFunctionOp):
     """The number of elements of an array of some shape."""
 
@@ -562,14 +562,14 @@ class NumElementsOp(ShapeFunctionOp):
 # Arrays
 
 
-@irdl_op_definition
+@op_definition
 class TensorCastOp(CastOp):
     """The same array, of which a type says more or less."""
 
     name = "tensor.cast"
 
 
-@irdl_op_definition
+@op_definition
 class DimOp(ShapeOp):
     """The size of an array in a dimension."""
 
@@ -583,7 +583,7 @@ class DimOp(ShapeOp):
 _ELEMENT = VarConstraint("ELEMENT", AnyAttr())
 
 
-@irdl_op_definition
+@op_definition
 class ExtractOp(ShapeOp):
     """An element of an array."""
 
@@ -594,7 +594,7 @@ class ExtractOp(ShapeOp):
     assembly_format = "$tensor `[` $indices `]` attr-dict `:` type($tensor)"
 
 
-@irdl_op_definition
+@op_definition
 class FromElementsOp(ShapeOp):
     """The array of some numbers, in row-major order."""
 

@@ -12,7 +12,6 @@ from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -52,6 +51,7 @@ from xla_dialect.types import (
     element_name,
 )
 from xla_dialect.violations import Violation
+from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import SameType, Types, TypesDirective
 
 
@@ -334,14 +334,14 @@ class QuantizationOp(UnaryOp):
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
 
-@irdl_op_definition
+@op_definition
 class UniformDequantizeOp(QuantizationOp):
     """The numbers that stored integers stand for."""
 
     name = "stablehlo.uniform_dequantize"
 
 
-@irdl_op_definition
+@op_definition
 class UniformQuantizeOp(QuantizationOp):
     """The nearest stored integers of numbers, or of what stands for them."""
 

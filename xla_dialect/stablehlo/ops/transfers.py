@@ -15,7 +15,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -37,6 +36,7 @@ from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as
 from xla_dialect.stablehlo.ops.collectives import DEVICE_TO_DEVICE
 from xla_dialect.stablehlo.ops.reduction import pairs_of
 from xla_dialect.types import TokenType, array, flatten, is_array, spell
+from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import SameType
 
 
@@ -48,7 +48,7 @@ class TokenOp(StableHloOp):
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
+@op_definition
 class AfterAllOp(TokenOp):
     """A token after all others."""
 
@@ -67,7 +67,7 @@ class AfterAllOp(TokenOp):
         return types
 
 
-@irdl_op_definition
+@op_definition
 class CreateTokenOp(TokenOp):
     """A token after nothing."""
 
@@ -190,7 +190,7 @@ class TransferOp(StableHloOp):
         return found | ({"is_host_transfer": op.is_host_transfer} if op.with_host else {})
 
 
-@irdl_op_definition
+@op_definition
 class SendOp(TransferOp):
     """Sends the parts of an item."""
 
@@ -209,7 +209,7 @@ class SendOp(TransferOp):
         return xla.SendDoneOp.types_of(context, properties, (), declared)
 
 
-@irdl_op_definition
+@op_definition
 class RecvOp(TransferOp):
     """Receives the parts of an item."""
 
