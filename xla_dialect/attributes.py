@@ -26,7 +26,7 @@ _Content = TypeVar("_Content", covariant=True)
 
 
 class SpelledAttribute(Data[_Content]):
-    """An attribute that is written as in HLO text: `#xla.window<size=2x3 pad=0_1x0_0>`."""
+    """An attribute that is written as in HLO text: `#xla.window<size=2x3 stride=2x2>`."""
 
     in_braces: ClassVar[bool] = False
     """Whether HLO text has it in braces: `window={size=2x3}`."""

@@ -421,7 +421,7 @@ class XlaOp(IRDLOperation):
         """
         The result types, one per result, by `infer`.
 
-        Raises VerifyException `xla.pad: (C3) ...` where a constraint does not hold, or where an
+        Raises VerifyException `xla.dot: (C3) ...` where a constraint does not hold, or where an
         operand has a dimension without a bound and `has_unknown_sizes` does not allow it.
         """
         if not has_unknown_sizes:

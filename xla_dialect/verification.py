@@ -69,6 +69,15 @@ from xla_dialect.xdsl.traversal import (
     operations_in,
 )
 
+
+class Fault(Exception):
+    """A rule that a module breaks as a whole; `operation` is where the error points."""
+
+    def __init__(self, operation: Operation, message: str):
+        self.operation = operation
+        super().__init__(message)
+
+
 # Channels between devices: what is certain about them before anything runs.
 #
 # A channel has one `send` and one `recv` (C1) of one type (C4). A `send` comes after its `recv`,
@@ -83,12 +92,9 @@ from xla_dialect.xdsl.traversal import (
 # source-target pairs are executed by every device, whether it sends and receives or not.
 
 
-class ChannelFault(Exception):
-    """A rule that transfers break together; `operation` is where the error points."""
-
-    def __init__(self, operation: Operation, message: str):
-        self.operation = operation
-        super().__init__(f"{operation.name}: {message}")
+def _channel_fault(op: Operation, message: str) -> Fault:
+    """A rule that transfers break together."""
+    return Fault(op, f"{op.name}: {message}")
 
 
 @dataclass
@@ -100,23 +106,23 @@ class Channel:
     recv: RecvOp | None = None
 
     def add(self, end: TransferStartOp) -> None:
-        """Adds an end; raises ChannelFault for a second one of its kind (C1)."""
+        """Adds an end; raises Fault for a second one of its kind (C1)."""
         known = self.send if isinstance(end, SendOp) else self.recv
         if known is not None:
-            raise ChannelFault(end, f"(C1) channel {self.number} has another {described(known)}")
+            raise _channel_fault(end, f"(C1) channel {self.number} has another {described(known)}")
         if isinstance(end, SendOp):
             self.send = end
         elif isinstance(end, RecvOp):
             self.recv = end
 
     def verify_type(self) -> None:
-        """Raises ChannelFault where the ends have different types (C4)."""
+        """Raises Fault where the ends have different types (C4)."""
         if self.send is None or self.recv is None:
             return
         sent = as_one([value.type for value in self.send.operand])
         received = transferred(tuple(self.recv.result_types), "Result")
         if not compatible(sent, received):
-            raise ChannelFault(
+            raise _channel_fault(
                 self.recv,
                 f"(C4) receives {spell(received)} on channel {self.number}, "
                 f"{described(self.send)} sends {spell(sent)}",
@@ -129,7 +135,7 @@ def verify_channels(
     calls: Iterable[Call],
 ) -> None:
     """
-    Checks the transfers of a module, all of them; raises ChannelFault.
+    Checks the transfers of a module, all of them; raises Fault.
 
     `functions` are those of the module by name, `calls` all their calls.
     """
@@ -204,7 +210,7 @@ class _Order:
         return channel.recv if isinstance(op, SendOp) else channel.send
 
     def verify_no_cycle(self, start: Operation) -> None:
-        """Raises ChannelFault where `start` waits for itself, or for what does."""
+        """Raises Fault where `start` waits for itself, or for what does."""
         path: dict[Operation, None] = {}
         stack: list[tuple[Operation, bool]] = [(start, False)]
         while stack:
@@ -220,7 +226,7 @@ class _Order:
                 stack.append((op, True))
                 stack += [(earlier, False) for earlier in self.before(op)]
 
-    def _fault(self, cycle: Sequence[Operation]) -> ChannelFault:
+    def _fault(self, cycle: Sequence[Operation]) -> Fault:
         """The error for operations that each wait for the next, and the last for the first."""
         waits = [
             self.other_end(op) is after
@@ -240,7 +246,7 @@ class _Order:
             for (_, does_wait), (after, _) in zip(ends, (*ends[1:], ends[0]), strict=True)
         ]
         place = ends[0][0]
-        return ChannelFault(
+        return _channel_fault(
             place, f"on channel {place.channel} waits forever: it {', which '.join(reasons)}"
         )
 
@@ -255,16 +261,8 @@ def _spelled(transfer: TransferOp) -> str:
 # So do the sharding rules of operations. Rules: docs/specification/shardings.md.
 
 
-class ShardingFault(Exception):
-    """A sharding that makes no sense, and the operation or function that has it."""
-
-    def __init__(self, operation: Operation, message: str):
-        self.operation = operation
-        super().__init__(message)
-
-
 def verify_shardings(module: ModuleOp) -> None:
-    """Raises ShardingFault for the first sharding of a module that does not fit."""
+    """Raises Fault for the first sharding of a module that does not fit."""
     meshes: Mapping[str, Mesh] | None = None
     # Arrays that are split alike share a sharding, and most of them their type.
     right: set[tuple[int, int]] = set()
@@ -284,7 +282,7 @@ def verify_shardings(module: ModuleOp) -> None:
                 continue
             fault = sharding_fault(sharding, type_, meshes)
             if fault is not None:
-                raise ShardingFault(op, f"{what}: sharding <{sharding}>: {fault}")
+                raise Fault(op, f"{what}: sharding <{sharding}>: {fault}")
             right.add((id(sharding), id(type_)))
 
 
@@ -302,14 +300,14 @@ def _said(op: Operation) -> Iterator[tuple[str, Sharding, Attribute]]:
                     yield f"{side} {number}", said.data, each
                 elif said is not None:
                     what = f"{side} {number}: (SH9) {SHARDING}"
-                    raise ShardingFault(op, f"{what} is {said}, not a sharding")
+                    raise Fault(op, f"{what} is {said}, not a sharding")
         return
     found = result_shardings(op)
     if found is None:
         said = op.attributes[SHARDING]
-        raise ShardingFault(op, f"(SH9) {SHARDING} is {said}, not shardings of its results")
+        raise Fault(op, f"(SH9) {SHARDING} is {said}, not shardings of its results")
     if len(found) != len(op.results) and op.results:
-        raise ShardingFault(op, f"(SH9) has {len(found)} shardings for {len(op.results)} results")
+        raise Fault(op, f"(SH9) has {len(found)} shardings for {len(op.results)} results")
     for number, (sharding, result) in enumerate(zip(found, op.results, strict=False)):
         yield f"result {number}", sharding, result.type
 
@@ -317,10 +315,10 @@ def _said(op: Operation) -> Iterator[tuple[str, Sharding, Attribute]]:
 def _check_rule(op: Operation) -> None:
     found = op.attributes[SHARDING_RULE]
     if not isinstance(found, ShardingRuleAttr):
-        raise ShardingFault(op, f"(SH22) {SHARDING_RULE} is {found}, not a sharding rule")
+        raise Fault(op, f"(SH22) {SHARDING_RULE} is {found}, not a sharding rule")
     fault = fault_of_rule(found, op)
     if fault is not None:
-        raise ShardingFault(op, fault)
+        raise Fault(op, fault)
 
 
 def fault_of_rule(rule: ShardingRuleAttr, op: Operation) -> str | None:
@@ -451,7 +449,8 @@ def verify(
     floats of several precisions, as HLO has them and StableHLO has not. `has_unknown_sizes`:
     whether arrays may have dimensions without a bound, as StableHLO has them and HLO has not.
     """
-    _verify(module, sources or {}, _raise, mixes_precisions, has_unknown_sizes)
+    for error in _errors(module, sources or {}, mixes_precisions, has_unknown_sizes, True):
+        raise error
 
 
 def violations(
@@ -467,33 +466,16 @@ def violations(
     A value that is used before its definition ends the search, and what a whole module has to obey
     is asked of one whose operations are all right.
     """
-    found: list[InvalidProgram] = []
-    try:
-        _verify(module, sources or {}, found.append, mixes_precisions, has_unknown_sizes)
-    except InvalidProgram as error:
-        found.append(error)
-    return found
+    return _errors(module, sources or {}, mixes_precisions, has_unknown_sizes, False)
 
 
-def _raise(error: InvalidProgram) -> None:
-    raise error
-
-
-def _verify(
+def _errors(
     module: ModuleOp,
     sources: Sources,
-    report: Callable[[InvalidProgram], None],
     mixes_precisions: bool,
     has_unknown_sizes: bool,
-) -> None:
-    """Verifies a module; the errors of single operations are reported."""
-    found = 0
-
-    def count(error: InvalidProgram) -> None:
-        nonlocal found
-        found += 1
-        report(error)
-
+    only_first: bool,
+) -> list[InvalidProgram]:
     functions = {
         op.sym_name.data: op
         for op in module.ops
@@ -503,26 +485,24 @@ def _verify(
         and isinstance(op.properties.get("function_type"), FunctionType)
     }
     program = _Program(
-        functions, sources, process_counts(module), count, mixes_precisions, has_unknown_sizes
+        functions, sources, process_counts(module), mixes_precisions, has_unknown_sizes, only_first
     )
     try:
         visit_in_order(module.body, lambda op: _verify_operation(op, program))
-    except NotDefined as fault:
-        raise invalid_program(fault.operation, str(fault), program.sources) from None
-    if found:
-        return
-    runners = {
-        name: list(filter(runs_functions, operations_in(function)))
-        for name, function in functions.items()
-    }
-    _verify_call_graph(runners, program)
-    try:
-        verify_channels(
-            program.transfers, functions, filter(is_call, chain.from_iterable(runners.values()))
-        )
-        verify_shardings(module)
-    except (ChannelFault, ShardingFault) as fault:
-        raise invalid_program(fault.operation, str(fault), program.sources) from None
+        if not program.errors:
+            runners = {
+                name: list(filter(runs_functions, operations_in(function)))
+                for name, function in functions.items()
+            }
+            _verify_call_graph(runners)
+            calls = filter(is_call, chain.from_iterable(runners.values()))
+            verify_channels(program.transfers, functions, calls)
+            verify_shardings(module)
+    except (NotDefined, Fault) as fault:
+        program.errors.append(invalid_program(fault.operation, str(fault), sources))
+    except InvalidProgram as first:
+        return [first]
+    return program.errors
 
 
 @dataclass(frozen=True)
@@ -533,10 +513,11 @@ class _Program:
     sources: Sources
     process_counts: tuple[int, int]
     """How many replicas and partitions run it."""
-    report: Callable[[InvalidProgram], None]
-    """Takes the error of a single operation; may raise it."""
     mixes_precisions: bool
     has_unknown_sizes: bool
+    only_first: bool
+    """Whether the first error ends the search."""
+    errors: list[InvalidProgram] = field(default_factory=list[InvalidProgram])
     transfers: list[TransferStartOp] = field(default_factory=list[TransferStartOp])
     """The transfers that have been verified."""
     verified: VerifiedKeys = field(default_factory=VerifiedKeys)
@@ -594,7 +575,10 @@ def _verify_operation(op: Operation, program: _Program) -> None:
         if check is not None:
             check(op, program)
     except VerifyException as error:
-        program.report(invalid_program(op, _message(op, error), program.sources))
+        found = invalid_program(op, _message(op, error), program.sources)
+        if program.only_first:
+            raise found from None
+        program.errors.append(found)
 
 
 def _verify_alone(op: Operation, program: _Program) -> None:
@@ -646,9 +630,7 @@ def _passes(given: Sequence[Attribute], wanted: Sequence[Attribute]) -> bool:
     return all_compatible(given, wanted) and all(map(keeps_marks, wanted, given))
 
 
-def _verify_call_graph(
-    runners: Mapping[str, Sequence[Call | RunParallelOp]], program: _Program
-) -> None:
+def _verify_call_graph(runners: Mapping[str, Sequence[Call | RunParallelOp]]) -> None:
     """
     No function calls itself, directly or through others (Call: the graph is acyclic).
 
@@ -672,9 +654,6 @@ def _verify_call_graph(
             for call, called in calls[name]:
                 if called in path:
                     cycle = " -> ".join(f"@{n}" for n in [*path, called])
-                    raise invalid_program(
-                        call,
-                        f"{call.name}: functions call each other in a cycle: {cycle}",
-                        program.sources,
-                    )
+                    message = f"{call.name}: functions call each other in a cycle: {cycle}"
+                    raise Fault(call, message)
                 stack.append((called, False))

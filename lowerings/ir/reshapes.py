@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cache
 from typing import cast
@@ -21,7 +22,7 @@ from xdsl.dialects.linalg.ops import GenericOp, YieldOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 
-from xla_dialect.shapes.size_arithmetic import Sizes, common_collapse, reassociation, refined
+from xla_dialect.shapes.size_arithmetic import Sizes, reassociation
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import insert_before
 
@@ -56,9 +57,9 @@ def reshape_steps(before: Sizes, after: Sizes) -> list[Sizes]:
     wide, narrow = (before, after) if len(before) > len(after) else (after, before)
     if reassociation(wide, narrow) is not None:
         return [after]
-    finest = refined(before, after)
+    finest = _refined(before, after)
     if finest is None:
-        return [common_collapse(before, after), after]
+        return [_common_collapse(before, after), after]
     without_ones = tuple(size for size in after if size != 1)
     steps = [before]
     for step in (finest, without_ones, after):
@@ -133,3 +134,41 @@ def _inserted(op: Operation, before: Operation) -> SSAValue:
     op.location = before.location
     insert_before(op, before)
     return op.results[0]
+
+
+def _common_collapse(before: Sequence[int], after: Sequence[int]) -> Sizes:
+    """The products of the finest groups of dimensions with equal ones, without those that are 1."""
+    sizes: list[int] = []
+    left, right = iter(before), iter(after)
+    total = math.prod(before)
+    taken = 1
+    while taken < total:
+        a, b = next(left), next(right)
+        while a != b:
+            if a < b:
+                a *= next(left)
+            else:
+                b *= next(right)
+        if a != 1:
+            sizes.append(a)
+        taken *= a
+    return tuple(sizes)
+
+
+def _refined(before: Sequence[int], after: Sequence[int]) -> Sizes | None:
+    """
+    The sizes of `before`, divided where a dimension of `after` begins inside of one of its own.
+
+    None where a division leaves a remainder. Both have as many elements, more than 0.
+    """
+    starts = sorted({math.prod(after[:d]) for d in range(len(after))})
+    sizes: list[int] = []
+    position = 1
+    for size in before:
+        end = position * size
+        for start in (*(s for s in starts if position < s < end), end):
+            if start % position:
+                return None
+            sizes.append(start // position)
+            position = start
+    return tuple(sizes)

@@ -52,7 +52,7 @@ from xla_dialect.sharding.attributes import (
 )
 from xla_dialect.sharding.mesh import Mesh, spell_axes
 from xla_dialect.sharding.sharding_rule import factor_name
-from xla_dialect.verification import ShardingFault, verify_shardings
+from xla_dialect.verification import Fault, verify_shardings
 from xla_dialect.violations import described
 from xla_dialect.xdsl.linking import insert_before
 from xla_dialect.xdsl.traversal import operands_of, operations_in
@@ -98,7 +98,7 @@ class XlaPropagateShardingsPass(ReportingPass):
             XlaInlinePass(everything=True).apply(ctx, op)
         try:
             verify_shardings(op)
-        except ShardingFault as fault:
+        except Fault as fault:
             raise XlaError(f"{described(fault.operation)}: {fault}") from None
         meshes = _mesh_atoms(op)
         if not meshes:

@@ -307,44 +307,6 @@ def _finest_groups(
     return groups
 
 
-def common_collapse(before: Sequence[int], after: Sequence[int]) -> Sizes:
-    """The products of the groups of `_finest_groups`, without those that are 1."""
-    sizes: list[int] = []
-    left, right = iter(before), iter(after)
-    total = math.prod(before)
-    taken = 1
-    while taken < total:
-        a, b = next(left), next(right)
-        while a != b:
-            if a < b:
-                a *= next(left)
-            else:
-                b *= next(right)
-        if a != 1:
-            sizes.append(a)
-        taken *= a
-    return tuple(sizes)
-
-
-def refined(before: Sequence[int], after: Sequence[int]) -> Sizes | None:
-    """
-    The sizes of `before`, divided where a dimension of `after` begins inside of one of its own.
-
-    None where a division leaves a remainder. Both have as many elements, more than 0.
-    """
-    starts = sorted({math.prod(after[:d]) for d in range(len(after))})
-    sizes: list[int] = []
-    position = 1
-    for size in before:
-        end = position * size
-        for start in (*(s for s in starts if position < s < end), end):
-            if start % position:
-                return None
-            sizes.append(start // position)
-            position = start
-    return tuple(sizes)
-
-
 @dataclass(frozen=True)
 class ReshapeGroup:
     """A reassociation group: dimensions of an operand and of a result with equal element counts."""
