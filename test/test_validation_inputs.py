@@ -9,9 +9,9 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.execution.signature import ArraySpec, Signature
-from lowerings.validation import outcomes as validation_outcomes
+from lowerings.validation import execution as running
 from lowerings.validation.allowances import Allowance
-from lowerings.validation.execution import Execution
+from lowerings.validation.execution import Execution, outcomes
 from lowerings.validation.inputs import (
     MOST_INDICES,
     NUMBERS_OF_TIES,
@@ -19,7 +19,6 @@ from lowerings.validation.inputs import (
     InputKind,
     made_inputs,
 )
-from lowerings.validation.outcomes import outcomes
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.runtime.limits import TimeLimitReached
 
@@ -93,7 +92,7 @@ def test_machine_code_is_taken_where_the_interpreter_takes_too_long(
         def compiled(self) -> Any:
             return lambda arrays: (np.array(compiled),)
 
-    monkeypatch.setattr(validation_outcomes, "LONG", -1.0)
+    monkeypatch.setattr(running, "LONG", -1.0)
     execution = Slow(ModuleOp([]), "main", Signature((), ()))
     found = next(
         outcomes(execution, [[]], lambda _, each: not isinstance(each, XlaError) and each[0] == 2.0)

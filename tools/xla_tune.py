@@ -24,11 +24,16 @@ from lowerings.scheduling.schedule_file import ScheduleFile, read_schedule_file
 from lowerings.targets.llvm.machine import host
 from lowerings.tuning.cost_model import estimated
 from lowerings.tuning.measurement import MICROSECONDS
-from lowerings.tuning.program_kernels import TunableKernel, tunable_kernels
-from lowerings.tuning.program_search import KernelResult, Limits, ProgramResult, ProgramSearch
-from lowerings.tuning.search import Found, SearchParts
+from lowerings.tuning.program_search import (
+    KernelResult,
+    Limits,
+    ProgramResult,
+    ProgramSearch,
+    TunableKernel,
+    tunable_kernels,
+)
+from lowerings.tuning.search import STRATEGIES, Found, SearchParts
 from lowerings.tuning.space import mutated
-from lowerings.tuning.strategies import STRATEGIES
 from xla_dialect.diagnostics import XlaError
 
 from .command_line import CommandLine, guarded
@@ -46,7 +51,7 @@ def make_argument_parser() -> argparse.ArgumentParser:
         "MLIR): measures candidates against the default, by turns, on this machine, or counts "
         "their instructions on riscv64, and checks their results. What it finds is for xla-run, "
         "xla-opt and lowerings.compile.",
-        epilog="MODULE:NAME is a function of Python as lowerings.tuning.problem describes it.",
+        epilog="MODULE:NAME is a function of Python as lowerings.tuning.space describes it.",
     )
     add = parser.add_argument
     add("input_file", nargs="?", default="-", help="the program; - or nothing reads stdin")

@@ -15,7 +15,7 @@ from lowerings.loops.constants import element_bits
 from lowerings.loops.memory import lane_stride
 from lowerings.loops.nest import Access, Nest
 from lowerings.scheduling.lanes import ACCESS_COST, STRIDED_LANE_COST, body_cost, bytes_of
-from lowerings.tuning.problem import TuningProblem
+from lowerings.tuning.space import TuningProblem
 
 LOOP_COST = 1.5
 """Of one iteration of a loop: its counter, the branch, what the compiler cannot overlap."""

@@ -1,23 +1,291 @@
-"""Whether a candidate computes what the default does, and what it costs."""
+"""Whether a candidate computes what the default does, and what it costs: seconds, instructions."""
 
 from __future__ import annotations
 
+import ctypes
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from math import ceil
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from math import ceil, prod
 from statistics import median
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    ModuleOp,
+    NoneAttr,
+)
+from xdsl.ir import Attribute
+from xdsl.passes import ModulePass
 
-from lowerings.dialects.schedule import Schedule
-from lowerings.tuning.kernel_program import KernelCode, KernelProgram, restore
+from lowerings.bufferize.aliased_results import ALIASED_PARAMETER
+from lowerings.dialects.schedule import Schedule, set_schedule
+from lowerings.driver.collector import collector_paused
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import parse_passes
+from lowerings.execution.arrays import address_of, allocate
+from lowerings.execution.code import LoadedCode, placed
+from lowerings.execution.emulator import Emulation, compile_for_emulator
+from lowerings.execution.executable import ThreadCount
+from lowerings.execution.runnable import Runnable
+from lowerings.execution.signature import ArraySpec, Signature
+from lowerings.loops.nest import NESTS, memref_layout
+from lowerings.pipelines import NATIVE
+from lowerings.rewriting.change import run_pass
+from lowerings.runtime import parallel_functions
+from lowerings.targets.llvm.interface import THREADS
+from lowerings.targets.llvm.machine import Machine
+from lowerings.targets.llvm.module import emit_module
 from lowerings.validation.allowances import allowance_of
-from lowerings.validation.inputs import InputKind
+from lowerings.validation.inputs import InputKind, make_input
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
+from xla_dialect.mlir_text import read_mlir
+from xla_dialect.types import BY_NAME
+from xla_dialect.xdsl.traversal import operations_in
+
+ENTRY = "main"
+
+
+class NotTunable(XlaError):
+    """A kernel that cannot be run by itself."""
+
+
+@dataclass(frozen=True)
+class KernelCode:
+    """Machine code of a kernel with one schedule."""
+
+    code: LoadedCode
+    threads: ThreadCount | None
+    written: Sequence[int]
+    """The arrays that the kernel writes."""
+
+    def run(self, buffers: Sequence[Array], times: int) -> None:
+        """Runs it on its arrays so many times."""
+        count = np.array([times], np.int64)
+        results = [buffers[number] for number in self.written]
+        addresses = [address_of(count), *map(address_of, (*buffers, *results))]
+        table = (ctypes.c_void_p * len(addresses))(*addresses)
+        self.code.function(ctypes.addressof(table))
+
+
+@dataclass(frozen=True)
+class KernelProgram:
+    """
+    A function that does one computation, and a loop that calls it.
+
+    Its parameters are the number of calls and the arrays, its results those arrays that it writes,
+    each in the memory of the parameter.
+    """
+
+    function: func.FuncOp
+    """Its last nest is what schedules are for."""
+    machine: Machine
+    num_threads: int = 1
+    types: tuple[MemRefType[Attribute], ...] = field(init=False)
+    """Of its arrays, flat where they do not lie dense."""
+
+    def __post_init__(self) -> None:
+        types = [each for each in self.function.function_type.inputs if _is_memref(each)]
+        flat = (_flat(cast("MemRefType[Attribute]", each)) for each in types)
+        object.__setattr__(self, "types", tuple(flat))
+
+    def compiled(self, schedule: Schedule) -> KernelCode:
+        """
+        The kernel with a schedule for its main operation.
+
+        Raises PassFailedException or XlaError for one that it does not admit.
+        """
+        machine = self.machine
+        emitted = emit_module(
+            self.lowered(schedule),
+            machine.attributes,
+            triple=machine.triple,
+            data_layout=machine.data_layout,
+            threads=True,
+        )
+        threads = ThreadCount(self.num_threads) if emitted.has_tasks else None
+        code = LoadedCode(
+            machine.object_code(emitted.text),
+            ENTRY,
+            placed(emitted.constants),
+            functions=None if threads is None else parallel_functions(),
+            pointers=None if threads is None else {THREADS: threads.address},
+        )
+        return KernelCode(code, threads, self.written)
+
+    def lowered(self, schedule: Schedule) -> ModuleOp:
+        """The program at the loops level, by a schedule; raises as `compiled` does."""
+        module = self._module()
+        kernel = next(op for op in module.ops if _name(op) == _name(self.function))
+        set_schedule([op for op in operations_in(kernel) if type(op) in NESTS][-1], schedule)
+        # Without verification: a fifth of the time to compile.
+        with collector_paused():
+            for each in _passes_to_loops():
+                run_pass(each, make_context(), module)
+        return module
+
+    @cached_property
+    def signature(self) -> Signature:
+        """What the program takes and returns."""
+        specs = self._specs
+        aliases = tuple((number, 1 + array) for number, array in enumerate(self.written))
+        results = tuple(specs[array] for array in self.written)
+        return Signature((ArraySpec.of("s64", 1), *specs), results, ENTRY, aliases)
+
+    @property
+    def _specs(self) -> tuple[ArraySpec, ...]:
+        return tuple(
+            ArraySpec.of(_element_name(each.element_type), *each.get_shape()) for each in self.types
+        )
+
+    def make_buffers(self, kind: InputKind, seed: int) -> list[Array]:
+        """Arrays for the kernel; where it loads by computed positions, integers are zero."""
+        arrays = make_input(Signature(self._specs, ()), kind, np.random.default_rng(seed))
+        by_position = any(isinstance(op, memref.LoadOp) for op in operations_in(self.function))
+        return [
+            _aligned(np.zeros_like(array) if by_position and array.dtype.kind in "iu" else array)
+            for array in arrays
+        ]
+
+    @cached_property
+    def written(self) -> list[int]:
+        """The arrays that the kernel writes."""
+        arguments = [each for each in self.function.body.block.args if _is_memref(each.type)]
+        nests = [NESTS[type(op)](op) for op in operations_in(self.function) if type(op) in NESTS]
+        targets = {access.memref for nest in nests for access in nest.outputs}
+        if not targets <= set(arguments):
+            return list(range(len(arguments)))
+        return [number for number, each in enumerate(arguments) if each in targets]
+
+    def _module(self) -> ModuleOp:
+        module = read_mlir(self._entry_text(), make_context(), "<tuning>")
+        declared = next(op for op in module.ops if _name(op) == _name(self.function))
+        declared.detach()
+        module.body.block.add_op(self.function.clone())
+        return module
+
+    def _entry_text(self) -> str:
+        parameters = ["%count: memref<1xi64>"]
+        lines: list[str] = []
+        arguments: list[str] = []
+        results: list[str] = []
+        for number, type_ in enumerate(self.function.function_type.inputs):
+            name = f"%a{number}"
+            if not _is_memref(type_):
+                lines.append(f"{name} = arith.constant {_scalar(type_)} : {type_}")
+                arguments.append(name)
+                continue
+            array = len(parameters) - 1
+            flat = self.types[array]
+            parameters.append(f"{name}: {flat}")
+            if array in self.written:
+                name = f"%r{number}"
+                results.append(f"{name}: {flat} {{{ALIASED_PARAMETER} = {1 + array} : i64}}")
+            arguments.append(name if flat == type_ else f"%v{number}")
+            if flat != type_:
+                strided = cast("MemRefType[Attribute]", type_)
+                lines += _view_lines(name, f"%v{number}", flat, strided)
+        inputs = ", ".join(map(str, self.function.function_type.inputs))
+        kernel = self.function.sym_name.data
+        body = "\n".join(lines)
+        return f"""
+            func.func private @{kernel}({inputs}) -> ()
+            func.func @{ENTRY}({", ".join(parameters + results)}) attributes {{xla.entry}} {{
+              %zero = arith.constant 0 : index
+              %one = arith.constant 1 : index
+              %number = memref.load %count[%zero] : memref<1xi64>
+              %times = arith.index_cast %number : i64 to index
+              {body}
+              scf.for %i = %zero to %times step %one {{
+                func.call @{kernel}({", ".join(arguments)}) : ({inputs}) -> ()
+              }}
+              func.return
+            }}
+        """
+
+
+@cache
+def _passes_to_loops() -> tuple[ModulePass, ...]:
+    return parse_passes(",".join(NATIVE[-1].passes))
+
+
+def _view_lines(
+    name: str, view: str, flat: MemRefType[Attribute], type_: MemRefType[Attribute]
+) -> list[str]:
+    """A strided view from the start of a flat array."""
+    layout = memref_layout(type_)
+    assert layout is not None
+    shape, strides = list(type_.get_shape()), list(layout[0])
+    sizes = "x".join(map(str, [*shape, type_.element_type]))
+    static = f"memref<{sizes}, strided<{strides}>>"
+    whole = (
+        f'"memref.reinterpret_cast"({name}) <{{operandSegmentSizes = array<i32: 1, 0, 0, 0>, '
+        f"static_offsets = array<i64: 0>, static_sizes = array<i64{_listed(shape)}>, "
+        f"static_strides = array<i64{_listed(strides)}>}}> : ({flat}) -> {static}"
+    )
+    return [f"{view}x = {whole}", f'{view} = "memref.cast"({view}x) : ({static}) -> {type_}']
+
+
+def _listed(numbers: Sequence[object]) -> str:
+    return ": " + ", ".join(map(str, numbers)) if numbers else ""
+
+
+def _name(op: Any) -> str | None:
+    return op.sym_name.data if isinstance(op, func.FuncOp) else None
+
+
+def _is_memref(type_: Attribute) -> bool:
+    return isinstance(type_, MemRefType)
+
+
+def _scalar(type_: Attribute) -> str:
+    if isinstance(type_, IndexType | IntegerType):
+        return "0"
+    if isinstance(type_, AnyFloat):
+        return "1.0"
+    raise NotTunable(f"a kernel that takes {type_}")
+
+
+def _flat(type_: MemRefType[Attribute]) -> MemRefType[Attribute]:
+    """The type of the dense array that a memref is a part of."""
+    if isinstance(type_.layout, NoneAttr):
+        return type_
+    layout, shape = memref_layout(type_), type_.get_shape()
+    strides = [] if layout is None else [each for each in layout[0] if each is not None]
+    if layout is None or len(strides) != len(shape) or min(strides, default=0) < 0:
+        raise NotTunable(f"a kernel that takes {type_}")
+    span = 1 + sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True))
+    return MemRefType(type_.element_type, [span if prod(shape) else 0])
+
+
+def _element_name(type_: Attribute) -> str:
+    for name, row in BY_NAME.items():
+        if row.type == type_:
+            return name
+    raise NotTunable(f"a kernel with elements of type {type_}")
+
+
+def _aligned(array: Array) -> Array:
+    """The array at an address that is a multiple of a cache line, as those of programs are."""
+    memory = allocate(max(array.nbytes, 1))
+    copy = memory[: array.nbytes].view(array.dtype).reshape(array.shape)
+    np.copyto(copy, array)
+    return copy
+
+
+def restore(buffers: Sequence[Array], originals: Sequence[Array], numbers: Sequence[int]) -> None:
+    """Puts what arrays held at first back into some of them."""
+    for number in numbers:
+        np.copyto(buffers[number], originals[number])
+
 
 ALLOWANCE = allowance_of("convert-linalg-to-vector-loops")
 """How results may differ: sums of floats are taken in the order that the schedule gives them."""
@@ -142,3 +410,62 @@ class TimeMeter(CheckingMeter):
         start = time.perf_counter()
         candidate.run(self._buffers, runs)
         return (time.perf_counter() - start) / runs
+
+
+@dataclass
+class EmulatedKernel:
+    """A kernel with one schedule, compiled for the emulated processor."""
+
+    program: Runnable
+    executed: list[int] = field(default_factory=list[int])
+    """The instructions of each run so far."""
+
+    def run(self, arrays: Sequence[Array]) -> Sequence[Array]:
+        """Runs it once; returns the arrays that it writes."""
+        return self.program(np.array([1], np.int64), *arrays)
+
+
+def emulated(program: KernelProgram, schedule: Schedule, emulation: Emulation) -> EmulatedKernel:
+    """
+    A kernel with a schedule; raises PassFailedException or XlaError for one that it does not admit,
+    and EmulatorMissing.
+    """
+    executed: list[int] = []
+    counting = replace(emulation, on_executed=executed.append)
+    module = program.lowered(schedule)
+    return EmulatedKernel(compile_for_emulator(module, program.signature, counting), executed)
+
+
+@dataclass
+class InstructionMeter(CheckingMeter):
+    """
+    The meter of an emulated processor; `program` is for its machine.
+
+    A cost is the number of instructions of one run, with the few that the entry takes. It does not
+    vary from run to run, so one is enough.
+    """
+
+    unit = INSTRUCTIONS
+    emulation: Emulation = field(default_factory=Emulation)
+
+    def compiled(self, schedule: Schedule) -> EmulatedKernel:
+        """See `Meter`."""
+        return emulated(self.program, schedule, self.emulation)
+
+    def ratio(self, candidate: EmulatedKernel, other: EmulatedKernel, turns: int) -> float:
+        """See `Meter`."""
+        return self.cost(candidate) / self.cost(other)
+
+    def cost(self, candidate: EmulatedKernel) -> float:
+        """See `Meter`."""
+        if not candidate.executed:
+            candidate.run(self._plain)
+        return float(candidate.executed[0])
+
+    def results(self, candidate: EmulatedKernel, arrays: Sequence[Array]) -> Sequence[Array]:
+        """See `CheckingMeter`."""
+        return candidate.run(arrays)
+
+    @cached_property
+    def _plain(self) -> list[Array]:
+        return self.program.make_buffers(InputKind.PLAIN, self.seed)

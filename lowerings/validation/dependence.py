@@ -2,17 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache
+from typing import cast
 
-from xdsl.dialects.builtin import ComplexType, MemRefType, ModuleOp, TupleType
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    ComplexType,
+    DictionaryAttr,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    TupleType,
+)
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.type import get_element_type_or_self
 
-from lowerings.validation.changed_functions import references, symbols
 from xla_dialect.ops.tuples import TupleOp
 from xla_dialect.types import flatten
 from xla_dialect.xdsl.traversal import inventory, operands_of, operations_in
+
+
+def same_functions(before: ModuleOp, after: ModuleOp) -> Callable[[str], bool]:
+    """
+    Whether a function is, in two modules, the same, with all that it refers to.
+
+    The passes say which functions they change themselves; here nobody has to believe them.
+    """
+    if before.attributes != after.attributes or before.properties != after.properties:
+        return lambda name: False
+    old, new = symbols(before), symbols(after)
+
+    @cache
+    def is_same(name: str) -> bool:
+        if name not in old or name not in new:
+            return False
+        # An operation is where its block is; these are of two modules.
+        places = {before.body.block: after.body.block}
+        return old[name].is_structurally_equivalent(new[name], {**places})
+
+    def are_same(name: str) -> bool:
+        reached, left = {name}, [name]
+        while left:
+            symbol = left.pop()
+            if not is_same(symbol):
+                return False
+            further = set(references(new[symbol])) - reached
+            reached |= further
+            left += further
+        return True
+
+    return are_same
+
+
+def symbols(module: ModuleOp) -> dict[str, Operation]:
+    """The functions of a module, and what else has a name, by it."""
+    found: dict[str, Operation] = {}
+    for op in module.ops:
+        name = op.get_attr_or_prop("sym_name")
+        if isinstance(name, StringAttr):
+            found[name.data] = op
+    return found
+
+
+def references(op: Operation) -> Iterator[str]:
+    """The symbols that an operation names, and those inside of it."""
+    for inner in op.walk():
+        for attribute in (*inner.properties.values(), *inner.attributes.values()):
+            yield from _named(attribute)
+
+
+def _named(attribute: Attribute) -> Iterator[str]:
+    if isinstance(attribute, SymbolRefAttr):
+        yield attribute.root_reference.data
+    elif isinstance(attribute, ArrayAttr):
+        for each in cast("ArrayAttr[Attribute]", attribute):
+            yield from _named(each)
+    elif isinstance(attribute, DictionaryAttr):
+        for each in attribute.data.values():
+            yield from _named(each)
+
 
 Holds = Callable[[Operation], bool]
 

@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from lowerings.expand.stablehlo_legalize_quant_to_math import StablehloLegalizeQuantToMathPass
 from lowerings.ir.functions import functions_of
-from lowerings.validation.rounding import is_of_floats
+from lowerings.validation.conditioning import is_of_floats
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import literal_of, numpy_dtype
 from xla_dialect.op import Ints, XlaOp, decode

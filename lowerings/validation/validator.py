@@ -23,23 +23,28 @@ from lowerings.expand.stablehlo_legalize_quant_to_math import StablehloLegalizeQ
 from lowerings.pipelines import TO_ONE_DEVICE
 from lowerings.rewriting.difference import differences_of
 from lowerings.validation.allowances import Allowance, allowances_of
-from lowerings.validation.changed_functions import same_functions
 from lowerings.validation.comparing import Case, ResultComparison
-from lowerings.validation.conditioning import Nearby, Neighbours
-from lowerings.validation.dependence import complex_results
+from lowerings.validation.conditioning import (
+    Nearby,
+    Neighbours,
+    rounded_otherwise,
+    with_signs_of_nans,
+)
+from lowerings.validation.dependence import complex_results, same_functions
 from lowerings.validation.execution import (
     Execution,
     ExecutionInParts,
+    Outcome,
     Results,
     entries,
     is_pure_xla,
     obstacle,
+    outcome_of,
+    outcomes,
     signature_before,
 )
 from lowerings.validation.inputs import Input, InputChoice, are_stored, made_inputs, spelled
-from lowerings.validation.outcomes import Outcome, outcome_of, outcomes
 from lowerings.validation.quantized import as_defined, quantizations, terms_of, with_other_ties
-from lowerings.validation.rounding import rounded_otherwise, with_signs_of_nans
 from lowerings.validation.shrinking import shrink
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, check_memory

@@ -23,9 +23,8 @@ from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
 from lowerings.execution.limited import Death, TimeIsOver, in_child, time_limit
 from lowerings.validation import MeaningChanged, Validator, validator
-from lowerings.validation.execution import Execution, entries, obstacle, signature_before
+from lowerings.validation.execution import Execution, entries, obstacle, outcomes, signature_before
 from lowerings.validation.inputs import InputChoice, made_inputs
-from lowerings.validation.outcomes import outcomes
 from mutation.changing import change_functions
 from mutation.operators import FOLDERS, ROOT, Mutation, all_mutations, in_turns
 from mutation.results import Results, difference

@@ -2,7 +2,7 @@
 
 from lowerings.driver.program import load_program
 from lowerings.targets.llvm.machine import Machine, host
-from lowerings.tuning.program_kernels import TunableKernel, tunable_kernels
+from lowerings.tuning.program_search import TunableKernel, tunable_kernels
 
 SHAPES = "(tensor<19x23xf32>, tensor<23x29xf32>) -> tensor<19x29xf32>"
 PRODUCT = f"""

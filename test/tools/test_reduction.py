@@ -19,11 +19,11 @@ from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
 from xdsl.passes import ModulePass
 
+from lowerings.delta_debugging import Reducer
+from lowerings.delta_debugging.reducer import size_of
 from lowerings.driver.pass_manager import parse_passes
 from lowerings.driver.program import load_program
 from lowerings.execution.limited import Death, TimeIsOver, in_child, time_limit
-from lowerings.reduction import Reducer
-from lowerings.reduction.reducer import size_of
 from lowerings.rewriting.counting import RewriteCounter
 from lowerings.rewriting.difference import differences_of
 from tools import xla_opt, xla_reduce

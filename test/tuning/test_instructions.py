@@ -10,11 +10,9 @@ from lowerings.dialects.schedule import Loop, Schedule
 from lowerings.driver.program import load_program
 from lowerings.execution.emulator import Emulation
 from lowerings.scheduling.schedule_file import parse_schedule_file, read_schedule_file
-from lowerings.tuning.instruction_meter import InstructionMeter, emulated
-from lowerings.tuning.kernel_program import KernelProgram
+from lowerings.tuning.measurement import InstructionMeter, KernelProgram, emulated
 from lowerings.tuning.program_search import Limits, ProgramSearch
-from lowerings.tuning.search import SearchParts
-from lowerings.tuning.strategies import at_random
+from lowerings.tuning.search import SearchParts, at_random
 from tools import xla_run, xla_tune
 
 SCALAR, VECTORS = Emulation(), Emulation("+v")

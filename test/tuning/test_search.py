@@ -17,15 +17,10 @@ from lowerings.driver.program import load_program
 from lowerings.scheduling.schedule_file import ScheduleFile, read_schedule_file
 from lowerings.targets.llvm.machine import host
 from lowerings.tuning.cost_model import estimated
-from lowerings.tuning.kernel_program import KernelProgram
-from lowerings.tuning.measurement import Meter, TimeMeter, Unit
-from lowerings.tuning.problem import Strategy, TuningProblem
-from lowerings.tuning.program_kernels import TunableKernel, tunable_kernels
-from lowerings.tuning.program_search import Limits, ProgramSearch
-from lowerings.tuning.search import Found, Search, SearchParts
-from lowerings.tuning.seeds import seeds
-from lowerings.tuning.space import mutated
-from lowerings.tuning.strategies import STRATEGIES, at_random
+from lowerings.tuning.measurement import KernelProgram, Meter, TimeMeter, Unit
+from lowerings.tuning.program_search import Limits, ProgramSearch, TunableKernel, tunable_kernels
+from lowerings.tuning.search import STRATEGIES, Found, Search, SearchParts, at_random
+from lowerings.tuning.space import Strategy, TuningProblem, mutated, seeds
 from tools import xla_opt, xla_run, xla_tune
 from tools.repository.benchmark import tuning
 from tools.repository.benchmark.tuning import ODD_SHAPES

@@ -17,12 +17,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from lowerings.compilation import BACKENDS, INTERPRETER
+from lowerings.delta_debugging import Progress, Reducer
+from lowerings.delta_debugging.reducer import size_of
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PipelinePass, parse_pipeline, passes_of_module
 from lowerings.driver.program import detect_format, parse_program
 from lowerings.ir.functions import functions_of
-from lowerings.reduction import Progress, Reducer
-from lowerings.reduction.reducer import size_of
 from lowerings.universe import toolkit_universe
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE, Array

@@ -16,11 +16,45 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
 
+from lowerings.delta_debugging import attributes, operations, types
+from lowerings.delta_debugging.edits import Edit, Reduction
 from lowerings.driver.collector import collector_paused
-from lowerings.reduction.reductions import REDUCTIONS, Edit, Reduction
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.verification import verify
 from xla_dialect.xdsl.traversal import operations_in
+
+REDUCTIONS: tuple[Reduction, ...] = (
+    Reduction("drop functions", operations.drop_functions),
+    # What runs the program is quicker on small arrays.
+    Reduction("smaller sizes", types.smaller_sizes, in_groups=False),
+    Reduction("drop results", operations.drop_results),
+    Reduction("cut off the end", operations.cut, in_groups=False),
+    Reduction("drop results", operations.drop_results),
+    Reduction("drop what is not used", operations.drop_unused),
+    Reduction("inline calls", operations.inline_calls, in_groups=False),
+    Reduction("operations become parameters", operations.to_parameters),
+    Reduction("drop what is not used", operations.drop_unused),
+    Reduction("operations become operands", operations.to_operands),
+    Reduction("operations become constants", operations.to_constants),
+    Reduction("drop operations", operations.drop_effects),
+    Reduction("inline regions", operations.inline_regions),
+    Reduction("take tuples apart", operations.flatten_tuples, in_groups=False),
+    Reduction("drop loop-carried values", operations.drop_carried),
+    Reduction("drop what is not used", operations.drop_unused),
+    Reduction("drop parameters", operations.drop_parameters),
+    Reduction("merge parameters", operations.merge_parameters),
+    Reduction("return operands", operations.return_operands),
+    Reduction("smaller sizes", types.smaller_sizes, in_groups=False),
+    Reduction("fewer dimensions", types.fewer_dimensions, in_groups=False),
+    Reduction("simpler element types", types.simpler_elements, in_groups=False),
+    Reduction("default layouts", types.default_layouts),
+    Reduction("drop attributes", attributes.drop_attributes),
+    Reduction("simpler numbers", attributes.simpler_numbers),
+    Reduction("simpler constants", attributes.simpler_constants),
+    Reduction("drop names", attributes.drop_names, in_groups=False),
+)
+"""Large steps first: a small module is tested quickly."""
+
 
 Test = Callable[[ModuleOp], bool]
 """Whether a verified module still shows what is looked for; it may change the module."""

@@ -1,9 +1,10 @@
-"""Values that may stand for others: constants of any type, new parameters of functions."""
+"""What an edit is; values that may stand for others: constants of any type, new parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from xdsl.dialects import arith
@@ -31,6 +32,30 @@ from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.tuples import TupleOp
 from xla_dialect.types import element_class, extents, is_array
 from xla_dialect.xdsl.traversal import ancestors
+
+Edit: TypeAlias = Callable[[], bool]
+"""
+Makes a module smaller in one place; whether it did.
+
+Others of its kind may have been made before: it looks whether its place is still there. It may
+leave a module that is not valid, or raise anything.
+"""
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A kind of edits."""
+
+    name: str
+    edits: Callable[[ModuleOp], list[Edit]]
+    """
+    The edits that a module admits, of which none is made yet.
+
+    In the order of the program, and equal for equal modules.
+    """
+    in_groups: bool = True
+    """Whether several are made at once; else each is for itself, the most promising first."""
+
 
 LARGEST_CONSTANT = 1 << 16
 """Elements of an array that a new constant may have."""

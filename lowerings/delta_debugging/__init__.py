@@ -1,5 +1,5 @@
 """Making a program small that shows a fault, and finding the step that made it."""
 
-from lowerings.reduction.reducer import Progress, Reducer
+from lowerings.delta_debugging.reducer import Progress, Reducer
 
 __all__ = ["Progress", "Reducer"]
