@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text.importer import import_module
 from xla_dialect.hlo_text.parser import parse_module
-from xla_dialect.hlo_text.printer import HloPrintOptions, print_module
+from xla_dialect.hlo_text.printer import HloPrintOptions, print_hlo
 from xla_dialect.hlo_text.syntax import HloImportError, HloPrintError, HloSyntaxError, Recovery
 
 __all__ = [
@@ -50,14 +50,3 @@ def read_with_all_errors(
     # A computation is read anew wherever it is used.
     errors = list({str(error): error for error in recovery.errors}.values())
     return (None if errors else module), errors
-
-
-def print_hlo(module: ModuleOp, options: HloPrintOptions | None = None) -> str:
-    """
-    Prints a verified module of functions with operations of the dialect as HLO text.
-
-    What was read by `read_hlo` is printed as the same module: names, attributes, order, schedule,
-    metadata and layouts are kept. Raises HloPrintError, a `LocatedError`, for what HLO text cannot
-    express, for example operations of other dialects.
-    """
-    return print_module(module, options or HloPrintOptions())

@@ -135,12 +135,15 @@ _MEMORIZED_BYTES = 64
 """The largest literal that is looked up among those printed before."""
 
 
-def print_module(module: ModuleOp, options: HloPrintOptions) -> str:
+def print_hlo(module: ModuleOp, options: HloPrintOptions | None = None) -> str:
     """
-    The HLO text of a verified module.
+    Prints a verified module of functions with operations of the dialect as HLO text.
 
-    Raises HloPrintError, located, for what HLO text cannot express.
+    What was read by `read_hlo` is printed as the same module: names, attributes, order, schedule,
+    metadata and layouts are kept. Raises HloPrintError, a `LocatedError`, for what HLO text cannot
+    express, for example operations of other dialects.
     """
+    options = options or HloPrintOptions()
     functions = _functions(module)
     entry = _entry(module, functions)
     order = name_list(module.attributes.get("xla.computation_order"))
@@ -439,9 +442,12 @@ class _Printer:
         self._shows_types = options.print_operand_shape
         self._counted_operands = options.print_operand_index_annotation_interval
         self._names_predecessors = options.print_control_dependencies and not self._counts_names
-        self._types: dict[int, tuple[Attribute, str]] = {}
-        """Texts by the id of a type, which is held so that the id stays unique."""
-        self._shapes: dict[int, tuple[Attribute, str]] = {}
+        self._has_layouts = options.include_layout_in_shapes
+        self._types: dict[tuple[int, bool], tuple[Attribute, str]] = {}
+        """
+        Texts by the id of a type, which is held so that the id stays unique, and by whether they
+        have layouts.
+        """
         self._literals: dict[tuple[str, bytes], str] = {}
         """Texts of literals by type and elements."""
         self._own: dict[str, list[_AttributeForm]] = {}
@@ -454,8 +460,8 @@ class _Printer:
         """The name of a computation, and its signature."""
         if not self.options.print_program_shape:
             return self._percent + name
-        parameters = (f"{p.name}: {self._shape(p.type)}" for p in computation.parameters)
-        result = self._shape(computation.result)
+        parameters = (f"{p.name}: {self._type(p.type, False)}" for p in computation.parameters)
+        result = self._type(computation.result, False)
         return f"{self._percent}{name} ({', '.join(parameters)}) -> {result}"
 
     def text_of(self, computation: NormalComputation, kept: Attributes) -> str:
@@ -499,27 +505,23 @@ class _Printer:
         if argument is None:
             operands = [operand.reference for operand in instruction.operands]
             if self._shows_types:
-                types = [self._type(operand.type) for operand in instruction.operands]
+                types = [
+                    self._type(operand.type, self._has_layouts) for operand in instruction.operands
+                ]
                 operands = [f"{type_} {name}" for type_, name in zip(types, operands, strict=True)]
             inside = count_list(operands, self._counted_operands)
         else:
             inside = str(argument) if isinstance(argument, int) else self._literal(argument)
-        head = f"{instruction.reference} = {self._type(instruction.type)} {instruction.opcode}"
+        type_ = self._type(instruction.type, self._has_layouts)
+        head = f"{instruction.reference} = {type_} {instruction.opcode}"
         return f"{head}({inside}){self._attributes(instruction)}"
 
-    def _type(self, type_: Attribute) -> str:
-        """A type as instructions have it; raises NoHloSpelling."""
-        known = self._types.get(id(type_))
+    def _type(self, type_: Attribute, has_layout: bool) -> str:
+        """A type as instructions have it, or without layouts; raises NoHloSpelling."""
+        key = id(type_), has_layout
+        known = self._types.get(key)
         if known is None:
-            text = spell_type(type_, self.options.include_layout_in_shapes)
-            known = self._types[id(type_)] = type_, text
-        return known[1]
-
-    def _shape(self, type_: Attribute) -> str:
-        """A type without layouts."""
-        known = self._shapes.get(id(type_))
-        if known is None:
-            known = self._shapes[id(type_)] = type_, spell_type(type_, with_layouts=False)
+            known = self._types[key] = type_, spell_type(type_, has_layout)
         return known[1]
 
     def _literal(self, value: Attribute) -> str:
@@ -532,7 +534,7 @@ class _Printer:
         data = dense.data.data
         if len(data) > _MEMORIZED_BYTES:
             return spell_literal(dense)
-        key = self._type(dense.type), data
+        key = self._type(dense.type, self._has_layouts), data
         known = self._literals.get(key)
         if known is None:
             known = self._literals[key] = spell_literal(dense)
