@@ -14,7 +14,7 @@ from xdsl.irdl.declarative_assembly_format import FormatProgram
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.universe import XDSL_UNIVERSE
-from xdsl.utils.exceptions import ParseError
+from xdsl.utils.exceptions import ParseError, VerifyException
 
 from lowerings.universe import UNIVERSE
 from xla_dialect.diagnostics import XlaError
@@ -138,3 +138,21 @@ def test_formats_are_parsed_on_use() -> None:
 
     with pytest.raises(ParseError, match="nothing"):
         stock_text(ModuleOp([UnreadableOp()]))
+
+
+@pytest.mark.parametrize(
+    ("operation", "message"),
+    [
+        ("broadcast_in_dim %x, dims = [0] : (tensor<3xf32>) -> tensor<4x2xf32>", "C4"),
+        ("broadcast_in_dim %x, dims = [2] : (tensor<3xf32>) -> tensor<3x2xf32>", "C3|C4"),
+        ("broadcast %x, sizes = [2] : (tensor<3xf32>) -> tensor<3x2xf32>", "sizes \\[2\\] before"),
+    ],
+)
+def test_broadcasts_are_verified(operation: str, message: str) -> None:
+    with pytest.raises(VerifyException, match=message):
+        read_by_xdsl(f"""
+            func.func @main(%x: tensor<3xf32>) {{
+              %0 = stablehlo.{operation}
+              func.return
+            }}
+        """)

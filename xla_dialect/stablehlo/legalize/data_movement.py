@@ -16,7 +16,6 @@ from xla_dialect.ops import data_movement as xla
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp
-from xla_dialect.shapes.size_arithmetic import compatible
 from xla_dialect.stablehlo.attributes import Inexpressible
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
 from xla_dialect.stablehlo.legalize.creation import emit_literal
@@ -32,7 +31,6 @@ from xla_dialect.types import (
     ElementClass,
     array,
     as_array,
-    fits,
     is_scalar,
     is_unbounded,
     spell,
@@ -58,21 +56,10 @@ def broadcast_in_dim(
 
     Sizes of 1 that are stretched are first dropped by a reshape: `xla.broadcast` has none.
     """
-    operand = conversion.operands(op)[0]
-    sizes, target = sizes_of(operand.type), sizes_of(declared)
-    stretched = [
-        i
-        for i, (size, d) in enumerate(zip(sizes, dimensions, strict=False))
-        if size == 1 and 0 <= d < len(target) and not compatible(target[d], 1)
-    ]
-    if len(set(dimensions)) != len(dimensions):
-        op.fail(f"broadcast_dimensions {list(dimensions)} have duplicates")
-    if stretched and len(dimensions) == len(sizes):
-        kept = [i for i in range(len(sizes)) if i not in stretched]
-        element_type = cast(Array, operand.type).element_type
-        reshaped = array(element_type, [sizes[i] for i in kept])
-        operand = conversion.emit(xla.ReshapeOp, [operand], [reshaped])[0]
-        dimensions = [dimensions[i] for i in kept]
+    (operand, *_) = conversion.operands(op)
+    type_, dimensions = stablehlo.unstretched(operand.type, declared, dimensions)
+    if type_ is not operand.type:
+        (operand,) = conversion.emit(xla.ReshapeOp, [operand], [type_])
     return conversion.emit(
         xla.BroadcastOp, [operand], [declared], {"dimensions": dimension_list(dimensions)}
     )
@@ -80,17 +67,12 @@ def broadcast_in_dim(
 
 def convert_broadcast(op: stablehlo.BroadcastOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.broadcast` puts new dimensions in front."""
-    added = integers_of(op.broadcast_sizes) or ()
-    operand, declared = conversion.operands(op)[0], conversion.result_types(op)
-    source, sizes = as_array(operand.type), (*added, *sizes_of(operand.type))
-    found = None
-    if source is not None and min(added, default=0) >= 0:
-        found = array(source.element_type, sizes)
-    if found is None or not fits(found, declared[0]):
-        op.fail(f"sizes {list(added)} before {spell(operand.type)} for {spell(declared[0])}")
+    (operand,), declared = conversion.operands(op), conversion.result_types(op)
+    inferred = op.inferred([operand.type], declared)
     if is_unbounded(declared[0]):
-        declared = [found]
-    dimensions = dimension_list(range(len(added), len(sizes)))
+        declared = inferred
+    rank = len(sizes_of(inferred[0]))
+    dimensions = dimension_list(range(rank - len(sizes_of(operand.type)), rank))
     return conversion.emit(xla.BroadcastOp, [operand], declared, {"dimensions": dimensions})
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     IRDLOperation,
     operand_def,
@@ -22,9 +24,12 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.ops import data_movement as xla
-from xla_dialect.stablehlo.op import StableHloOp, just_as
+from xla_dialect.shapes.size_arithmetic import compatible
+from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as
+from xla_dialect.types import array, as_array, fits, sizes_of, spell
 from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import Integers, OperandsThenComma, SameType, parse_i64
 
@@ -94,6 +99,18 @@ class BroadcastOp(MovementOp):
         "functional-type(operands, results)"
     )
 
+    def inferred(
+        self, operands: Sequence[Attribute], declared: Sequence[Attribute]
+    ) -> Sequence[Attribute]:
+        """The operand's type with the new sizes in front; raises VerifyException."""
+        operand, added = as_array(operands[0]), integers_of(self.broadcast_sizes) or ()
+        if operand is not None and min(added, default=0) >= 0:
+            found = array(operand.element_type, (*added, *sizes_of(operand)))
+            if fits(found, declared[0]):
+                return [found]
+        before = f"sizes {list(added)} before {spell(operands[0])}"
+        raise VerifyException(f"{before} for {spell(declared[0])}")
+
 
 @op_definition
 class BroadcastInDimOp(MovementOp):
@@ -106,6 +123,40 @@ class BroadcastInDimOp(MovementOp):
         "$operand `,` `dims` `=` custom<Integers>($broadcast_dimensions) attr-dict `:` "
         "functional-type(operands, results)"
     )
+
+    def inferred(
+        self, operands: Sequence[Attribute], declared: Sequence[Attribute]
+    ) -> Sequence[Attribute]:
+        """The declared type, by the rules of the broadcast that takes no size of 1 to stretch."""
+        dimensions = integers_of(self.broadcast_dimensions) or ()
+        type_, dimensions = unstretched(operands[0], declared[0], dimensions)
+        properties = {"dimensions": DenseArrayBase.from_list(i64, dimensions)}
+        return xla.BroadcastOp.types_of([type_], properties, (), declared)
+
+
+def unstretched(
+    operand: Attribute, result: Attribute, dimensions: Sequence[int]
+) -> tuple[Attribute, Sequence[int]]:
+    """
+    The type of an operand without the sizes of 1 that a broadcast stretches, and the dimensions of
+    the result that its others become: `xla.broadcast` stretches none.
+
+    Raises VerifyException for dimensions that occur twice.
+    """
+    if len(set(dimensions)) != len(dimensions):
+        raise VerifyException(f"broadcast_dimensions {list(dimensions)} have duplicates")
+    before, after = as_array(operand), as_array(result)
+    if before is None or after is None or len(sizes_of(before)) != len(dimensions):
+        return operand, dimensions
+    sizes, target = sizes_of(before), sizes_of(after)
+    kept = [
+        i
+        for i, d in enumerate(dimensions)
+        if sizes[i] != 1 or not 0 <= d < len(target) or compatible(target[d], 1)
+    ]
+    if len(kept) == len(sizes):
+        return operand, dimensions
+    return array(before.element_type, [sizes[i] for i in kept]), [dimensions[i] for i in kept]
 
 
 @just_as(xla.TransposeOp)
