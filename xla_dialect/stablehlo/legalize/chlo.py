@@ -17,13 +17,13 @@ from xla_dialect.ops.data_movement import BroadcastOp, ReshapeOp
 from xla_dialect.ops.elementwise import SelectOp
 from xla_dialect.shapes.broadcasting import expansion
 from xla_dialect.stablehlo import special_functions as special
-from xla_dialect.stablehlo.complex_numbers import emit_comparison, emit_ordered
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
 from xla_dialect.stablehlo.legalize.creation import convert_constant, emit_constant
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
 from xla_dialect.stablehlo.op import HloOperation
 from xla_dialect.stablehlo.ops import chlo, operations_of
 from xla_dialect.stablehlo.ops import elementwise as stablehlo
+from xla_dialect.stablehlo.special_functions import emit_comparison, emit_ordered
 from xla_dialect.stablehlo.terms import Term, Terms
 from xla_dialect.types import BY_NAME, BY_TYPE, Array, ElementClass, array, element_class
 from xla_dialect.xdsl.operation_table import OperationTable

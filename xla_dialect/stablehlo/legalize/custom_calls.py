@@ -46,7 +46,6 @@ from xla_dialect.ops.sorting import TopkOp
 from xla_dialect.shapes.window import Window, WindowAttr
 from xla_dialect.sharding.attributes import SHARDING, ShardingAttr, ShardingPerValueAttr
 from xla_dialect.spelling import SpellingError
-from xla_dialect.stablehlo.approximate_top_k import convert_approximate_top_k
 from xla_dialect.stablehlo.attributes import (
     ATTRIBUTES,
     CHLO_ATTRIBUTES,
@@ -69,6 +68,7 @@ from xla_dialect.stablehlo.legalize.from_xla import (
     plain_text,
     unescaped,
 )
+from xla_dialect.stablehlo.legalize.sorting import convert_approximate_top_k
 from xla_dialect.stablehlo.op import UnknownShape, has_elements, integers_of
 from xla_dialect.stablehlo.ops import custom_calls as stablehlo
 from xla_dialect.stablehlo.ops.collectives import groups_among, groups_in, matrix_of_groups

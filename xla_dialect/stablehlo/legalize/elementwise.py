@@ -1,28 +1,40 @@
-"""Elementwise operations: what XLA has for some element types only."""
+"""
+Elementwise operations: what XLA has for some element types only.
+
+`bitcast_convert` between i1, which is one bit wide in StableHLO, and wider types is among them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, i64
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from xla_dialect.ops.conversion import BitcastConvertOp
-from xla_dialect.ops.data_movement import ReshapeOp
-from xla_dialect.ops.elementwise import AbsOp
+from xla_dialect.attributes import ComparisonDirection, ComparisonDirectionAttr
+from xla_dialect.op import XlaOp
+from xla_dialect.ops.control_flow import ReturnOp
+from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp
+from xla_dialect.ops.creation import ConstantOp, IotaOp
+from xla_dialect.ops.data_movement import BroadcastOp, ReshapeOp
+from xla_dialect.ops.elementwise import AbsOp, AndOp, CompareOp, OrOp, ShiftLeftOp
+from xla_dialect.ops.elementwise import ShiftRightLogicalOp as ShiftRightOp
+from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.shapes.size_arithmetic import compatible
-from xla_dialect.stablehlo.bits import convert_bits
-from xla_dialect.stablehlo.complex_numbers import (
+from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
+from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
+from xla_dialect.stablehlo.op import HloOperation
+from xla_dialect.stablehlo.ops import elementwise as stablehlo
+from xla_dialect.stablehlo.special_functions import (
     convert_cbrt,
     convert_clamp,
     convert_maximum,
     convert_minimum,
     emit_comparison,
 )
-from xla_dialect.stablehlo.conversion import Conversion, Legalize, sizes_of
-from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
-from xla_dialect.stablehlo.ops import elementwise as stablehlo
 from xla_dialect.types import (
+    BY_NAME,
     BY_TYPE,
     PRED,
     Array,
@@ -33,7 +45,83 @@ from xla_dialect.types import (
     fits,
     spell,
 )
+from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.operation_table import OperationTable
+
+
+class _Bits:
+    """The arrays of bits of one array of integers, the bits along a dimension of their own."""
+
+    def __init__(self, conversion: Conversion, integers: Array, width: int):
+        self.conversion = conversion
+        self.integers = integers
+        self.bits = array(integers.element_type, (*sizes_of(integers), width))
+        self.last = len(sizes_of(integers))
+
+    def emit(
+        self,
+        op_class: type[XlaOp],
+        operands: Sequence[SSAValue],
+        result: Attribute,
+        regions: Sequence[Region] = (),
+        **properties: Attribute,
+    ) -> SSAValue:
+        """Adds an operation and returns its result."""
+        return self.conversion.emit(op_class, operands, [result], properties, regions)[0]
+
+    def places(self) -> SSAValue:
+        """The number of each bit, from the least significant one."""
+        return self.emit(IotaOp, (), self.bits, iota_dimension=IntegerAttr(self.last, i64))
+
+    def number(self, value: int) -> SSAValue:
+        scalar = array(self.integers.element_type, ())
+        literal = DenseIntOrFPElementsAttr.from_list(cast(Any, scalar), [value])
+        return self.emit(ConstantOp, (), scalar, value=literal)
+
+    def numbers(self, value: int) -> SSAValue:
+        nowhere = dimension_list(())
+        return self.emit(BroadcastOp, [self.number(value)], self.bits, dimensions=nowhere)
+
+
+def convert_bits(
+    op: HloOperation, conversion: Conversion, operand: SSAValue, before: Array, after: Array
+) -> Sequence[SSAValue]:
+    """Bit i of an element is element i along the last dimension of the array of i1."""
+    sizes, is_narrow = sizes_of(before), before.element_type == PRED
+    row = BY_TYPE[(after if is_narrow else before).element_type]
+    has_width = not is_narrow or (bool(sizes) and compatible(sizes[-1], row.bits))
+    sizes = sizes[:-1] if is_narrow else sizes
+    found = array(after.element_type, sizes if is_narrow else (*sizes, row.bits))
+    if not has_width or not fits(found, after) or row.element_class is ElementClass.COMPLEX:
+        op.fail(f"the widths of {spell(before)} and {spell(after)} differ")
+    after = found
+    integers = array(BY_NAME[f"u{row.bits}"].type, sizes)
+    bits = _Bits(conversion, integers, row.bits)
+    if not is_narrow:
+        whole = bits.emit(BitcastConvertOp, [operand], integers)
+        dimensions = dimension_list(range(bits.last))
+        spread = bits.emit(BroadcastOp, [whole], bits.bits, dimensions=dimensions)
+        shifted = bits.emit(ShiftRightOp, [spread, bits.places()], bits.bits)
+        single = bits.emit(AndOp, [shifted, bits.numbers(1)], bits.bits)
+        direction = ComparisonDirectionAttr(ComparisonDirection.NE)
+        return [bits.emit(CompareOp, [single, bits.numbers(0)], after, direction=direction)]
+    single = bits.emit(ConvertOp, [operand], bits.bits)
+    placed = bits.emit(ShiftLeftOp, [single, bits.places()], bits.bits)
+    whole = bits.emit(
+        ReduceOp,
+        [placed, bits.number(0)],
+        integers,
+        [_either(array(integers.element_type, ()))],
+        dimensions=dimension_list([bits.last]),
+    )
+    return [bits.emit(BitcastConvertOp, [whole], after)]
+
+
+def _either(scalar: Array) -> Region:
+    block = Block(arg_types=[scalar, scalar])
+    either = create(OrOp, operands=block.args, result_types=[scalar])
+    block.add_ops([either, create(ReturnOp, operands=either.results)])
+    return Region(block)
 
 
 def abs_of_xla(op: AbsOp, legalization: FromXla) -> Sequence[SSAValue]:

@@ -1,20 +1,36 @@
-"""Sorting: all arrays are of one shape, whatever is known of it."""
+"""
+Sorting: all arrays are of one shape, whatever is known of it.
+
+JAX's `approx_max_k` and `approx_min_k` are the custom call `@ApproxTopK`. Where there is no hardware
+for approximation the answer is exact: all is sorted by the called comparator, and as many as there
+are results are taken. So does XLA on the CPU, whatever recall is asked for.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import cast
+from typing import Any, cast
 
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.ops import sorting as xla
 from xla_dialect.ops.conversion import ConvertOp
-from xla_dialect.shapes.size_arithmetic import compatible_sizes
-from xla_dialect.stablehlo.conversion import Conversion, Legalize, sizes_of
+from xla_dialect.ops.data_movement import SliceOp
+from xla_dialect.ops.sorting import SortOp
+from xla_dialect.shapes.size_arithmetic import bounded, compatible_sizes, is_unknown
+from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
+from xla_dialect.stablehlo.op import UnknownShape
 from xla_dialect.stablehlo.ops import elementwise
 from xla_dialect.stablehlo.ops import sorting as stablehlo
+from xla_dialect.stablehlo.ops.custom_calls import CustomCallOp
 from xla_dialect.types import (
     BY_NAME,
     PRED,
@@ -23,9 +39,81 @@ from xla_dialect.types import (
     array,
     as_array,
     element_class,
+    is_array,
+    spell,
     spell_all,
 )
 from xla_dialect.xdsl.operation_table import OperationTable
+
+
+def convert_approximate_top_k(op: CustomCallOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`@ApproxTopK(inputs..., inits...)`; the configuration says how many, and where."""
+    operands, declared = conversion.operands(op), conversion.result_types(op)
+    count = len(operands) // 2
+    inputs = operands[:count]
+    if not count or len(operands) != 2 * count or len(declared) != count:
+        op.fail("takes arrays and as many initial values, and has as many results")
+    if not all(map(is_array, (*(value.type for value in operands), *declared))):
+        op.fail("takes and returns arrays")
+    dimension, top_k, is_aggregated = _configuration(op)
+    sizes = sizes_of(inputs[0].type)
+    if not 0 <= dimension < len(sizes):
+        op.fail(f"reduction_dim is {dimension}, the arrays have {len(sizes)} dimensions")
+    # Without aggregation, the producer of the program chose how many candidates are kept.
+    kept = top_k if is_aggregated else (*sizes_of(declared[0]), 0, *sizes)[dimension]
+    if not bounded(0, kept, sizes[dimension]):
+        op.fail(f"keeps {kept} of the {sizes[dimension]} elements of dimension {dimension}")
+    limits = [kept if d == dimension else size for d, size in enumerate(sizes)]
+    for value, type_ in zip(inputs, declared, strict=True):
+        element_type = cast(Array, value.type).element_type
+        is_like_first = compatible_sizes(sizes_of(value.type), sizes)
+        if not is_like_first or type_ != array(element_type, limits):
+            op.fail(f"the result for {value.type} is {type_}, expected sizes {limits}")
+    if any(map(is_unknown, limits)):
+        raise UnknownShape(op, message=f"the sizes of {spell(declared[0])} have to be known")
+    ordered = conversion.emit(
+        SortOp,
+        inputs,
+        [value.type for value in inputs],
+        {"dimension": IntegerAttr(dimension, i64), "is_stable": BoolAttr.from_bool(True)},
+        [conversion.computation(_comparator(op), op)],
+    )
+    return [_first(v, type_, conversion) for v, type_ in zip(ordered, declared, strict=True)]
+
+
+def _configuration(op: CustomCallOp) -> tuple[int, int, bool]:
+    """The dimension that is searched, how many are wanted, whether only these are returned."""
+    found = [op.attributes.pop("mhlo.backend_config", None), op.backend_config]
+    given = next((each for each in found if isinstance(each, DictionaryAttr)), None)
+    if given is None:
+        op.fail("its configuration is missing")
+    values: list[int] = []
+    for name in ("reduction_dim", "top_k", "aggregate_to_topk"):
+        number = given.data.get(name)
+        if not isinstance(number, IntegerAttr):
+            op.fail(f"{name} of its configuration is {number}, not a number")
+        values.append(cast("IntegerAttr[Any]", number).value.data)
+    return values[0], values[1], bool(values[2])
+
+
+def _comparator(op: CustomCallOp) -> str:
+    names = op.callees
+    if len(names) != 1:
+        op.fail("names one comparator as its called computation")
+    return names[0]
+
+
+def _first(value: SSAValue, type_: Attribute, conversion: Conversion) -> SSAValue:
+    """The elements of an array from its start, as many as a type has."""
+    sizes = sizes_of(type_)
+    if compatible_sizes(sizes_of(value.type), sizes):
+        return value
+    properties = {
+        "start_indices": dimension_list([0] * len(sizes)),
+        "limit_indices": dimension_list(sizes),
+        "strides": dimension_list([1] * len(sizes)),
+    }
+    return conversion.emit(SliceOp, [value], [type_], properties)[0]
 
 
 def convert_sort(op: stablehlo.SortOp, conversion: Conversion) -> Sequence[SSAValue]:

@@ -24,9 +24,11 @@ def outline_equal_parts(text: str) -> str:
     if len(lines) < FEWEST_LINES or "@outlined_" in text:
         return text
     # The first program of a process is short, and loads none of this.
-    from xla_dialect.stablehlo.outlining.body import bodies_of  # noqa: PLC0415
-    from xla_dialect.stablehlo.outlining.runs import outline_scalar_runs  # noqa: PLC0415
-    from xla_dialect.stablehlo.outlining.updates import outline_updates  # noqa: PLC0415
+    from xla_dialect.stablehlo.outlining.body import (  # noqa: PLC0415
+        bodies_of,
+        outline_scalar_runs,
+        outline_updates,
+    )
 
     functions: list[str] = []
     for body in bodies_of(lines):

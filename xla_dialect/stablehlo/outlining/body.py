@@ -1,15 +1,219 @@
-"""The body of a function as lines of text, and lines of it as a function of their own."""
+"""
+The body of a function as lines of text, and lines of it as a function of their own: runs, updates.
+
+Runs of operations on scalars that repeat themselves are loops of Python that JAX has unrolled. No
+memory would be saved by fusing them with others, so a call costs next to nothing.
+
+An update computes results of a program elementwise, as far as nothing else needs it: a connected
+piece of the graph of elementwise operations whose values are used in it and by `return` only.
+Nothing in front of it depends on it, so it can be called where its last line stands. It would be
+fused within itself and with nothing else, so the machine code is the same.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import prod
+from math import ceil, prod
 
 from xla_dialect.aliasing_attributes import ALIASING_OUTPUT
 from xla_dialect.stablehlo.ops import chlo, elementwise, operations_of
+
+_FEWEST, _MOST = 8, 256
+"""How many operations a period has, counted as what they become, and how many at the most."""
+
+
+def outline_scalar_runs(body: FunctionLines, functions: list[str]) -> None:
+    """Has functions called, which are added to others, for the equal periods of runs."""
+    for run in _runs(body):
+        kinds = _numbered([body.operations[number].kind for number in run])
+        period = _period(kinds)
+        weight = sum(body.operations[number].weight for number in run[:period])
+        if _FEWEST <= weight <= _MOST:
+            last_uses = _last_uses(body, run)
+            for start, end in _periodic(kinds, period):
+                parts = list(_parts(body, run, period, range(start, end), last_uses))
+                body.call_equal([part for part in parts if part.results], functions)
+
+
+def _parts(
+    body: FunctionLines,
+    run: Sequence[int],
+    period: int,
+    places: range,
+    last_uses: Mapping[str, int],
+) -> Iterator[OutlinedPart]:
+    """The periods of a part of a run, cut where the fewest values are alive."""
+    defined = [body.operations[run[place]].result for place in places]
+    lives = list(zip(places, map(last_uses.__getitem__, defined), strict=True))
+    first = places.start + _narrowest(lives[: 2 * period], places.start + period, period)
+    for end in range(first + period, places.stop + 1, period):
+        yield body.part(run[end - period : end], _used_behind(end, last_uses))
+
+
+def _used_behind(end: int, last_uses: Mapping[str, int]) -> Callable[[str], bool]:
+    """Whether values are used at a place of a run, or behind it."""
+    return lambda value: last_uses[value] >= end
+
+
+def _runs(body: FunctionLines) -> Iterator[list[int]]:
+    """Lines of operations on scalars between which only constants and duplicates stand."""
+    run: list[int] = []
+    for number in range(len(body.before_return)):
+        operation = body.operations.get(number)
+        if operation is not None and (
+            operation.result in body.duplicates
+            or number in body.gone
+            or (operation.copies and not operation.operands)
+        ):
+            continue
+        if operation is not None and operation.is_scalar and not operation.copies:
+            run.append(number)
+        elif run:
+            yield run
+            run = []
+    if run:
+        yield run
+
+
+def _last_uses(body: FunctionLines, run: Sequence[int]) -> Mapping[str, int]:
+    """By value, the last place in a run that uses it; behind all of them where others do."""
+    places = {number: place for place, number in enumerate(run)}
+    found = defaultdict[str, int](int)
+    for number in range(run[0], len(body.before_return)):
+        operation = body.operations.get(number)
+        if operation is not None and operation.result in body.duplicates:
+            continue
+        used = body.values_of(number) if operation is None else operation.operands
+        found.update(dict.fromkeys(used, places.get(number, len(run))))
+    found.update(dict.fromkeys(body.returned, len(run)))
+    return found
+
+
+def _numbered(kinds: Sequence[tuple[str, str, str]]) -> list[int]:
+    numbers: dict[tuple[str, str, str], int] = {}
+    return [numbers.setdefault(kind, len(numbers)) for kind in kinds]
+
+
+def _period(kinds: Sequence[int]) -> int:
+    """After how many operations most of a run is what it was; 0 where nothing repeats itself."""
+    last: dict[int, int] = {}
+    distances = Counter[int]()
+    for place, kind in enumerate(kinds):
+        if kind in last:
+            distances[place - last[kind]] += 1
+        last[kind] = place
+
+    def repeated(period: int) -> int:
+        return sum(a == b for a, b in zip(kinds, kinds[period:], strict=False))
+
+    candidates = sorted(period for period, _ in distances.most_common(16))
+    return max(candidates, key=repeated, default=0)
+
+
+def _periodic(kinds: Sequence[int], period: int) -> Iterator[tuple[int, int]]:
+    """From where to where a run has this period, twice at least."""
+    start = 0
+    for place in range(len(kinds) - period + 1):
+        if place < len(kinds) - period and kinds[place] == kinds[place + period]:
+            continue
+        if place - start >= period:
+            yield start, place + period
+        start = place + 1
+
+
+def _narrowest(lives: Sequence[tuple[int, int]], start: int, period: int) -> int:
+    """How far behind a place, less than a period, the fewest values are alive."""
+
+    def alive(cut: int) -> int:
+        return sum(defined < cut <= last for defined, last in lives)
+
+    return min(range(period), key=lambda offset: alive(start + offset))
+
+
+_MOST_USES = 8
+"""A value with more uses is shared by updates, and belongs to none."""
+
+_LARGE_BYTES, _MOST_TOGETHER = 4 << 20, 8
+"""
+Updates that reach less memory are called several at a time, if that many are enough: fused, they
+are work that several threads are worth.
+"""
+
+
+def outline_updates(body: FunctionLines, functions: list[str]) -> None:
+    """Has functions called, which are added to others, for the equal updates of an entry."""
+    returned = set(body.returned).__contains__
+    updates = [body.part(sorted(lines), returned) for lines in _connected(body)]
+    for equal in by_text(updates).values():
+        count = ceil(_LARGE_BYTES / max(1, equal[0].bytes))
+        if 1 < count <= _MOST_TOGETHER and len(equal) >= 2 * count:
+            groups = [equal[n : n + count] for n in range(0, len(equal), count)]
+            lines = ([line for part in group for line in part.lines] for group in groups)
+            body.call_equal([body.part(each, returned) for each in lines], functions)
+        else:
+            body.call_equal(equal, functions)
+
+
+def _connected(body: FunctionLines) -> Sequence[list[int]]:
+    """The lines of each update."""
+    parts: dict[str, list[int]] = {}
+    """Of an operation, its part; all of one part have the same list."""
+    for number in sorted(_only_returned(body)):
+        operation = body.operations[number]
+        if operation.copies:
+            continue
+        part = parts[operation.result] = [number]
+        for source in _sources(body, operation):
+            other = parts.get(source, part)
+            if other is not part:
+                small, part = sorted((part, other), key=len)
+                part += small
+                parts.update((body.operations[member].result, part) for member in small)
+    return list({id(part): part for part in parts.values()}.values())
+
+
+def _sources(body: FunctionLines, operation: LineOperation) -> Iterator[str]:
+    """The values that an operation uses, those behind what is copied instead of that."""
+    for operand in operation.operands:
+        source = body.computed.get(operand)
+        if source is not None and source.copies:
+            yield from _sources(body, source)
+        else:
+            yield operand
+
+
+def _only_returned(body: FunctionLines) -> set[int]:
+    """The lines of operations whose values reach nothing but the return, elementwise."""
+    uses = Counter[str]()
+    elsewhere = set[str]()
+    returned = set(body.returned)
+    inside = set[int]()
+    for number in reversed(range(len(body.before_return))):
+        operation = body.operations.get(number)
+        if operation is None:
+            elsewhere.update(body.values_of(number))
+            continue
+        result, count = operation.result, uses[operation.result]
+        is_output = result in returned
+        if not (count or is_output or result in elsewhere):
+            continue
+        if operation.copies:
+            is_outside = is_output
+            for operand in operation.operands:
+                uses[operand] += count
+        else:
+            is_outside = count > _MOST_USES
+            uses.update(operation.operands)
+        if is_outside or result in elsewhere:
+            elsewhere.update(operation.operands)
+        else:
+            inside.add(number)
+    return inside
+
 
 _FEWEST_SAVED = 64
 """So many operations have to go for a function to be made."""
