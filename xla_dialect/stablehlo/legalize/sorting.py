@@ -1,9 +1,9 @@
 """
 Sorting: all arrays are of one shape, whatever is known of it.
 
-JAX's `approx_max_k` and `approx_min_k` are the custom call `@ApproxTopK`. Where there is no hardware
-for approximation the answer is exact: all is sorted by the called comparator, and as many as there
-are results are taken. So does XLA on the CPU, whatever recall is asked for.
+JAX's `approx_max_k` and `approx_min_k` are the custom call `@ApproxTopK`. Where there is no
+hardware for approximation the answer is exact: all is sorted by the called comparator, and as many
+as there are results are taken. So does XLA on the CPU, whatever recall is asked for.
 """
 
 from __future__ import annotations
