@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from xdsl.ir import Attribute
 
-from lowerings.execution.code import LoadedCode
+from lowerings.execution.code import functions_with_records, record_of
 from lowerings.execution.declared_functions import DeclaredFunction, current_run, run_program
+from lowerings.runtime import RUN_HANDLER
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, numpy_dtype
-from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import element_count
 
@@ -45,8 +45,8 @@ class Callbacks:
     """Not 0 after a function has failed in a program that is not run by `run`."""
     _errors: dict[int, BaseException] = field(default_factory=dict[int, BaseException])
     """Those of such runs, by their threads."""
-    _code: list[LoadedCode] = field(default_factory=list[LoadedCode])
-    """The machine code of functions, kept loaded as long as the program."""
+    _code: list[Any] = field(default_factory=list[Any])
+    """The machine code of functions, and what it falls back on, kept as long as the program."""
     _is_running: ContextVar[bool] = field(
         default_factory=lambda: ContextVar("is_running", default=False)
     )
@@ -57,19 +57,28 @@ class Callbacks:
         asks = any(function.asks_process for function in functions.values())
         callbacks = Callbacks(asks_process=asks)
         for name, function in functions.items():
-            code = _machine_code(function, name)
-            if code is not None:
-                callbacks._code.append(code)
-                callbacks.symbols[name] = ctypes.c_void_p(code.entry)
-            else:
-                callbacks.calls_python = True
-                callbacks.symbols[name] = callbacks._as_c(function)
+            callbacks.calls_python |= function.lapack is None
+            callbacks.symbols[name] = callbacks._as_c(function)
+        callbacks._link_lapack(functions)
         if asks:
             # Few programs run on several devices.
             from lowerings.execution.joint_runs import NativeCollectives  # noqa: PLC0415
 
             callbacks.collectives = NativeCollectives.of(functions, callbacks.symbols)
         return callbacks
+
+    def _link_lapack(self, functions: Mapping[str, DeclaredFunction]) -> None:
+        """Has calls of LAPACK made without Python, but for what fails."""
+        calls = {name: each.lapack for name, each in functions.items() if each.lapack is not None}
+        if not calls:
+            return
+        counts = {name: call.record.given_count for name, call in calls.items()}
+        fallbacks = dict(self.symbols)
+        code = functions_with_records(counts, RUN_HANDLER, fallbacks)
+        for name, call in calls.items():
+            code.point(record_of(name), ctypes.addressof(call.record))
+            self.symbols[name] = ctypes.c_void_p(code.address(name))
+        self._code += [code, fallbacks]
 
     @property
     def linked(self) -> Mapping[str, Any]:
@@ -83,6 +92,8 @@ class Callbacks:
         """
         if not self.calls_python:
             program()
+            if (error := self.take_error()) is not None:
+                raise error
             return
         if self._is_running.get():
             raise XlaError(f"{name} is called by a function that it calls itself")
@@ -140,16 +151,6 @@ class Callbacks:
 
         pointers = [ctypes.c_void_p] * len(types)
         return ctypes.CFUNCTYPE(ctypes.c_int32, *pointers)(run)
-
-
-def _machine_code(function: DeclaredFunction, name: str) -> LoadedCode | None:
-    """What computes a function without Python, where that is known."""
-    if function.is_built_in and isinstance(function.op, CustomCallOp):
-        # Few programs call LAPACK.
-        from lowerings.execution.lapack_calls import native_lapack_call  # noqa: PLC0415
-
-        return native_lapack_call(function.op, name)
-    return None
 
 
 def _array_at(pointer: int | None, type_: Attribute) -> Array:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, cast
 import llvmlite.binding as llvm
 
 from lowerings.execution.arrays import address_of, allocate
-from lowerings.runtime import run_function
+from lowerings.runtime import library, run_function
 from lowerings.targets.llvm.interface import (
     STOP_REQUESTED,
     ExternalConstant,
     ModuleGuards,
     RunState,
 )
-from lowerings.targets.llvm.machine import CodeGenerationError
+from lowerings.targets.llvm.machine import CodeGenerationError, host
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.element_types import Array
 from xla_dialect.runtime.limits import TimeLimitReached
@@ -204,9 +204,9 @@ class LoadedCode:
         except RuntimeError as error:
             raise CodeGenerationError(f"cannot link the program: {error}") from error
         for symbol, data in self._constants.items():
-            self._point(symbol, address_of(data))
+            self.point(symbol, address_of(data))
         for name, address in pointers.items():
-            self._point(name, address)
+            self.point(name, address)
         self.entry: int = self.symbols[entry]
         """Where the entry is: it takes the address of an array of pointers."""
         self.control = None if guards is None else RunControl(guards, self.symbols[guards.symbol])
@@ -219,5 +219,48 @@ class LoadedCode:
         """Where an exported symbol is."""
         return self.symbols[symbol]
 
-    def _point(self, name: str, address: int) -> None:
+    def point(self, name: str, address: int) -> None:
+        """Sets an exported variable to an address."""
         ctypes.c_void_p.from_address(self.symbols[name]).value = address
+
+
+def functions_with_records(
+    counts: Mapping[str, int], callee: str, fallbacks: Mapping[str, Any]
+) -> LoadedCode:
+    """
+    Code of functions that a program calls, by their numbers of pointers. Each hands them, as an
+    array, to a function of the library in C with a record, that its variable `record_of` has to be
+    set to; where that returns a negative number, a fallback is called in its place.
+    """
+    lines = [f"declare i32 @{callee}(ptr, ptr)"]
+    called = {callee: getattr(library(), callee)}
+    for name, pointers in counts.items():
+        called[f"python.{name}"] = fallbacks[name]
+        given = ", ".join(f"ptr %p{n}" for n in range(pointers))
+        lines += [
+            f'@"{record_of(name)}" = global ptr null',
+            f'declare i32 @"python.{name}"({given})',
+            f'define i32 @"{name}"({given}) {{',
+            f"  %arrays = alloca ptr, i64 {max(pointers, 1)}",
+            *(f"  %at{n} = getelementptr ptr, ptr %arrays, i64 {n}" for n in range(pointers)),
+            *(f"  store ptr %p{n}, ptr %at{n}" for n in range(pointers)),
+            f'  %record = load ptr, ptr @"{record_of(name)}"',
+            f"  %how = call i32 @{callee}(ptr %record, ptr %arrays)",
+            "  %fails = icmp slt i32 %how, 0",
+            "  br i1 %fails, label %python, label %done",
+            "python:",
+            f'  %found = call i32 @"python.{name}"({given})',
+            "  ret i32 %found",
+            "done:",
+            "  ret i32 %how",
+            "}",
+        ]
+    names = list(counts)
+    exported = [*names[1:], *map(record_of, names)]
+    code = host().object_code("\n".join(lines), 0)
+    return LoadedCode(code, names[0], functions=called, exported=exported)
+
+
+def record_of(name: str) -> str:
+    """The variable of a function that points to its record."""
+    return f"record.{name}"

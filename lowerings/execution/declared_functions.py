@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -19,14 +20,20 @@ from xdsl.utils.exceptions import ParseError
 from lowerings.communication.process_calls import TARGETS, read_process_call
 from lowerings.driver.context import make_context
 from lowerings.execution.compiled_code import OutsideFunction
-from lowerings.execution.ffi import FfiCall, FfiHandler
-from lowerings.execution.lapack_functions import LAPACK
+from lowerings.execution.ffi import FfiHandler
+from lowerings.execution.lapack import LAPACK, LapackCall
 from lowerings.ir.custom_calls import declared_operation
 from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.literals.arrays import Array, Value, numpy_dtype
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.runtime.custom_calls import CustomCallFunction, call_on_arrays, function_for
+from xla_dialect.runtime.custom_calls import (
+    CustomCallFunction,
+    built_in_function,
+    call_on_arrays,
+    function_for,
+)
+from xla_dialect.runtime.errors import located_error
 from xla_dialect.runtime.observation import Observer
 from xla_dialect.runtime.self_checking import CHECK_CALLS, OBSERVATIONS, require_check
 from xla_dialect.types import Array as ArrayType
@@ -131,8 +138,8 @@ class DeclaredFunction:
     The same as `run` from operands into results, where that does without copies: of operands that
     may change afterwards, into memory of the program.
     """
-    is_built_in: bool = False
-    """Whether it is known without having been registered by a caller."""
+    lapack: LapackCall | None = None
+    """The call of LAPACK that it is, which machine code makes itself."""
 
     @property
     def asks_process(self) -> bool:
@@ -156,13 +163,13 @@ def declared_functions(
         op = declared_operation(declaration)
         if op is None:
             continue
-        write = by_address = None
+        write = by_address = lapack = None
         if not isinstance(op, CustomCallOp):
             run = _observation(op, observer)
         elif op.custom_call_target.data in TARGETS:
             run, write = _process_call(op)
         else:
-            run, by_address = _custom_call(op, registry)
+            run, by_address, lapack = _custom_call(op, registry)
         found[declaration.sym_name.data] = DeclaredFunction(
             op,
             arrays_of(op.operand_types),
@@ -170,7 +177,7 @@ def declared_functions(
             run,
             by_address,
             write,
-            not (isinstance(op, CustomCallOp) and op.custom_call_target.data in registry),
+            lapack,
         )
     return found
 
@@ -212,25 +219,28 @@ def arrays_of(types: Sequence[Attribute]) -> tuple[ArrayType, ...]:
 def _custom_call(
     op: CustomCallOp, registry: CustomCalls
 ) -> tuple[
-    Callable[[Sequence[Array]], Sequence[Value]], Callable[[Sequence[int | None]], None] | None
+    Callable[[Sequence[Array]], Sequence[Value]],
+    Callable[[Sequence[int | None]], None] | None,
+    LapackCall | None,
 ]:
     target = op.custom_call_target.data
     try:
         function = function_for(target, registry, LAPACK)
         if target in CHECK_CALLS:
             require_check(op)
-        call = FfiCall(function, op) if isinstance(function, FfiHandler) else None
+        call = function.call_of(op) if isinstance(function, FfiHandler) else None
     except XlaError as error:
         raise located_error(
             op, f"'{target}': {error}" if target in registry else str(error)
         ) from None
     if call is not None:
         located = _located(op, call)
-        return partial(_on_arrays, located, arrays_of(op.result_types)), located
+        lapack = call if isinstance(call, LapackCall) else None
+        return partial(_on_arrays, located, arrays_of(op.result_types)), located, lapack
     if isinstance(function, int):
         call = _c_function(function, op)
-        return partial(_on_arrays, call, arrays_of(op.result_types)), call
-    return _located(op, lambda arrays: call_on_arrays(op, function, arrays)), None
+        return partial(_on_arrays, call, arrays_of(op.result_types)), call, None
+    return _located(op, lambda arrays: call_on_arrays(op, function, arrays)), None, None
 
 
 def _c_function(address: int, op: Operation) -> Callable[[Sequence[int | None]], None]:
@@ -308,3 +318,12 @@ def _located(
             raise located_error(op, str(error)) from error
 
     return run
+
+
+_CALL = re.compile(r'custom_call @(?:"([^"]+)"|([\w.$-]+))\(')
+
+
+def outside_targets(text: str) -> set[str]:
+    """The targets of the custom calls in a program, but for those that this toolkit has itself."""
+    called = {quoted or plain for quoted, plain in _CALL.findall(text)}
+    return {target for target in called if not (target in LAPACK or built_in_function(target))}

@@ -104,7 +104,7 @@ class DetachedRun:
     state: int | None
     """A `RunState`, whose first word is not 0 after a run in which a check failed."""
     callbacks: Callbacks | None
-    """Those in Python, if it calls any: the caller clears `failure`, and asks for the error."""
+    """What it calls, if anything: the caller clears `failure`, and asks for the error."""
     kept: Any
     """What has to live as long as the code is run."""
 
@@ -343,16 +343,16 @@ class Executable(Runnable):
         checks is none either: callers run again what a check has ended, to have its message.
         """
         callbacks = self._callbacks
-        in_python = callbacks if callbacks is not None and callbacks.calls_python else None
+        in_python = callbacks is not None and callbacks.calls_python
         if self.asks_process or self._time_limit is not None or self._profiled:
             return None
         workspace = self._new_workspace()
         control = workspace.control
-        if in_python is not None and control is not None and control.has_checks:
+        if in_python and control is not None and control.has_checks:
             return None
         state = None if control is None else control.address
         return DetachedRun(
-            workspace.code.entry, workspace.table, state, in_python, (workspace, callbacks)
+            workspace.code.entry, workspace.table, state, callbacks, (workspace, callbacks)
         )
 
     def _given_away(self, arrays: Sequence[Array]) -> dict[int, Array]:

@@ -37,13 +37,12 @@ from xdsl.utils.exceptions import ParseError
 
 from lowerings.driver.context import make_context
 from lowerings.execution.arrays import ALIGNMENT, address_of, allocate
-from lowerings.execution.lapack_functions import LAPACK
+from lowerings.runtime.declarations import structure
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, numpy_dtype
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.runtime.custom_calls import built_in_function
 from xla_dialect.types import Array as ArrayType
-from xla_dialect.types import TokenType, is_array, sizes_of
+from xla_dialect.types import TokenType, flatten, is_array, sizes_of
 
 VERSION = (0, 3)
 """The version that we implement; handlers made for an older minor version run as well."""
@@ -87,16 +86,12 @@ _FIELDS: dict[str, str] = {
     "ByteSpan": "ptr len:size",
     "Scalar": "dtype:int32 value",
     "Array": "dtype:int32 size:size data",
-    "Buffer": "dtype:int32 data rank:int64 dims",
-    "Args": "size:int64 types args",
-    "Attrs": "size:int64 types names attrs",
-    "CallFrame": "api ctx stage:int32 args:Args rets:Args attrs:Attrs future",
     "Api_Version": "major:int32 minor:int32",
     "Metadata": "api_version:Api_Version traits:uint32 state_type_id:int64",
     "Metadata_Extension": "type:int32 next metadata",
     "Api": f"version:Api_Version internal_api {' '.join(FUNCTIONS)}",
 }
-"""The fields of structs; those named as functions are of their arguments."""
+"""The fields of structs; those named as functions are of their arguments. `ffi.h` has others."""
 
 _SIZE = ("struct_size", ctypes.c_size_t)
 _HEAD = [_SIZE, ("extension_start", ctypes.c_void_p)]
@@ -118,6 +113,8 @@ _LAST_FIELDS = {
 @cache
 def struct(name: str) -> Any:
     """A struct as a ctypes structure."""
+    if name not in _FIELDS:
+        return structure("ffi.h", f"XLA_FFI_{name}")
     named = (field.partition(":") for field in _FIELDS[name].split())
     fields = [(field, _TYPES.get(type_) or struct(type_)) for field, _, type_ in named]
     head = _HEADS.get(name, _HEAD)
@@ -534,6 +531,9 @@ Capsule: TypeAlias = Any
 """A PyCapsule with the address of a handler, as `jax.ffi.pycapsule` makes it."""
 
 
+HandlerCall: TypeAlias = Callable[[Sequence[int | None]], None]
+
+
 class FfiHandler:
     """
     Handlers of XLA's FFI in C or C++, as a custom call.
@@ -560,13 +560,18 @@ class FfiHandler:
         """What is called in each stage, in order."""
         self.state_type = _require_version(self.stages[HandlerStage.EXECUTE])
 
+    def call_of(self, op: CustomCallOp) -> HandlerCall:
+        """One call of a program: from the addresses of operands and results, but for tokens."""
+        return FfiCall(self, op)
+
     def __call__(self, op: CustomCallOp, *operands: Any) -> Array | tuple[Array, ...]:
         """The results of a call, for executors that have arrays."""
-        types = _arrays(op.result_types)
+        types = _arrays(flatten(op.result_types))
         results = [np.zeros(sizes_of(each), numpy_dtype(each.element_type)) for each in types]
         given = [np.ascontiguousarray(each) for each in operands if each is not None]
-        FfiCall(self, op)([each.ctypes.data for each in (*given, *results)])
-        return results[0] if len(results) == 1 else tuple(results)
+        self.call_of(op)([each.ctypes.data for each in (*given, *results)])
+        is_one = len(results) == 1 and is_array(op.result_types[0])
+        return results[0] if is_one else tuple(results)
 
 
 def _require_version(handler: Any) -> int:
@@ -575,7 +580,7 @@ def _require_version(handler: Any) -> int:
     extension = made("Metadata_Extension", type=METADATA, metadata=ctypes.addressof(found))
     frame = made("CallFrame", api=ctypes.addressof(api()[0]), stage=HandlerStage.EXECUTE)
     frame.extension_start = ctypes.addressof(extension)
-    _raise(handler(ctypes.addressof(frame)))
+    raise_error(handler(ctypes.addressof(frame)))
     version = found.api_version.major, found.api_version.minor
     if version[0] != VERSION[0] or version[1] > VERSION[1]:
         wanted, has = (".".join(map(str, each)) for each in (VERSION, version))
@@ -583,7 +588,7 @@ def _require_version(handler: Any) -> int:
     return found.state_type_id
 
 
-def _raise(error: int | None) -> None:
+def raise_error(error: int | None) -> None:
     """Raises XlaError for what a handler returns, unless it is null."""
     if error:
         code, message = handles.take(error) or ("UNKNOWN", b"an error of its own")
@@ -618,7 +623,7 @@ class _Frame:
         if self.struct.future:
             error = error or handles[self.struct.future].wait()
             handles.take(self.struct.future)
-        _raise(error)
+        raise_error(error)
 
     def clear(self) -> None:
         """Ends what is kept for one run."""
@@ -756,12 +761,3 @@ def _shared(op: CustomCallOp) -> list[tuple[int, int]]:
     found = op.attributes.get("xla.output_to_operand_aliasing")
     text = found.data if isinstance(found, StringAttr) else ""
     return [(int(operand), int(result or 0)) for result, operand in _SHARED.findall(text)]
-
-
-_CALL = re.compile(r'custom_call @(?:"([^"]+)"|([\w.$-]+))\(')
-
-
-def outside_targets(text: str) -> set[str]:
-    """The targets of the custom calls in a program, but for those that this toolkit has itself."""
-    called = {quoted or plain for quoted, plain in _CALL.findall(text)}
-    return {target for target in called if not (target in LAPACK or built_in_function(target))}

@@ -21,11 +21,10 @@ import numpy as np
 
 from lowerings.communication.process_calls import GATHER, SITE, ProcessCall, read_process_call
 from lowerings.execution.arrays import address_of
-from lowerings.execution.code import LoadedCode
+from lowerings.execution.code import functions_with_records, record_of
 from lowerings.execution.declared_functions import DeclaredFunction
 from lowerings.runtime import library
 from lowerings.runtime.declarations import constants, structure
-from lowerings.targets.llvm.machine import host
 from xla_dialect.devices import process_grid
 from xla_dialect.devices.process_grid import Arrays, Exchange, LogicalId, Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
@@ -274,17 +273,13 @@ class NativeCollectives:
     def __init__(self, functions: Mapping[str, DeclaredFunction], fallbacks: Mapping[str, Any]):
         self._functions = functions
         self._plans: _Plans | None = None
-        called = {f"python.{name}": fallbacks[name] for name in functions}
-        called[EXCHANGE] = getattr(library(), EXCHANGE)
-        names = list(functions)
-        counts = [len(each.operand_types) + len(each.result_types) for each in functions.values()]
-        self._code = LoadedCode(
-            host().object_code(_module(dict(zip(names, counts, strict=True))), 0),
-            names[0],
-            functions=called,
-            exported=[*names[1:], *(f"plans.{name}" for name in names)],
-        )
-        self.symbols = {name: _Function(self._code.address(name)) for name in names}
+        counts = {
+            name: len(each.operand_types) + len(each.result_types)
+            for name, each in functions.items()
+        }
+        # Negative where no participant of a joint run calls it.
+        self._code = functions_with_records(counts, EXCHANGE, fallbacks)
+        self.symbols = {name: _Function(self._code.address(name)) for name in functions}
         """The functions by their names; where Python runs a process they call the fallbacks."""
 
     @staticmethod
@@ -306,39 +301,11 @@ class NativeCollectives:
         if self._plans is None:
             self._plans = _Plans(self._functions, counts)
             for name, address in self._plans.addresses.items():
-                place = self._code.address(f"plans.{name}")
-                ctypes.c_void_p.from_address(place).value = address
+                self._code.point(record_of(name), address)
         return self._plans
 
 
 EXCHANGE = "xla_exchange"
-
-
-def _module(counts: Mapping[str, int]) -> str:
-    """LLVM IR of the functions that a program calls, by their numbers of pointers."""
-    lines = [f"declare i32 @{EXCHANGE}(ptr, ptr)"]
-    for name, count in counts.items():
-        given = ", ".join(f"ptr %p{n}" for n in range(count))
-        lines += [
-            f'@"plans.{name}" = global ptr null',
-            f'declare i32 @"python.{name}"({given})',
-            f'define i32 @"{name}"({given}) {{',
-            f"  %arrays = alloca ptr, i64 {max(count, 1)}",
-            *(f"  %at{n} = getelementptr ptr, ptr %arrays, i64 {n}" for n in range(count)),
-            *(f"  store ptr %p{n}, ptr %at{n}" for n in range(count)),
-            f'  %plans = load ptr, ptr @"plans.{name}"',
-            f"  %how = call i32 @{EXCHANGE}(ptr %plans, ptr %arrays)",
-            # Negative where no participant of a joint run calls it.
-            "  %is_alone = icmp slt i32 %how, 0",
-            "  br i1 %is_alone, label %python, label %done",
-            "python:",
-            f'  %found = call i32 @"python.{name}"({given})',
-            "  ret i32 %found",
-            "done:",
-            "  ret i32 %how",
-            "}",
-        ]
-    return "\n".join(lines)
 
 
 class _Plans:

@@ -14,7 +14,7 @@ from xdsl.interpreter import PythonValues
 from xdsl.ir import Attribute
 
 from lowerings.communication.process_calls import SITE, TARGETS, ProcessCall, read_process_call
-from lowerings.execution.lapack_functions import LAPACK
+from lowerings.execution.lapack import LAPACK
 from xla_dialect.devices.process_grid import Arrays, LogicalId, Process, piece_length, pieces
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, Value, flatten_results

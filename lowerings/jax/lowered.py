@@ -18,7 +18,7 @@ from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_source
 from lowerings.driver.source import Source
-from lowerings.execution.ffi import outside_targets
+from lowerings.execution.declared_functions import outside_targets
 from lowerings.execution.profile import Profile
 from lowerings.execution.runnable import PartitionedProgram, Runnable
 from lowerings.executors import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at

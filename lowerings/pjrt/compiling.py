@@ -17,8 +17,7 @@ from lowerings.driver.context import make_context as make_pass_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_source
 from lowerings.driver.source import Source
-from lowerings.execution.declared_functions import CustomCalls
-from lowerings.execution.ffi import outside_targets
+from lowerings.execution.declared_functions import CustomCalls, outside_targets
 from lowerings.execution.runnable import PartitionedProgram, Runnable
 from lowerings.partitioning.partition_warning import no_partition_warnings
 from lowerings.pjrt.c_api import ErrorCode

@@ -38,12 +38,12 @@ def start_of_words(count: int) -> str:
 _FUNCTIONS = (PARALLEL_FOR, THREAD_NUMBER, *map(start_of_words, range(1, SHARED_STARTS + 1)))
 RUN = "xla_run"
 ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE = "xla_fp_enter", "xla_fp_leave"
-_USE_STRSM, _STRSM = "xla_use_strsm", "xla_strsm"
 _HEED_INTERRUPTS = "xla_heed_interrupts"
 PJRT_START = "xla_pjrt_start"
+RUN_HANDLER, CALL_HANDLER = "xla_run_handler", "xla_call_handler"
 _OTHERS = (
     *(RUN, ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE),
-    *(_USE_STRSM, _STRSM, _HEED_INTERRUPTS, PJRT_START),
+    *(_HEED_INTERRUPTS, PJRT_START, RUN_HANDLER, CALL_HANDLER),
 )
 
 
@@ -107,16 +107,6 @@ def mode_functions() -> tuple[Callable[[], int], Callable[[int], None]]:
     enter: Any = ctypes.PYFUNCTYPE(ctypes.c_uint64)((ENTER_DEFAULT_MODE, library()))
     leave: Any = ctypes.PYFUNCTYPE(None, ctypes.c_uint64)((LEAVE_DEFAULT_MODE, library()))
     return enter, leave
-
-
-def careful_strsm(for_matrices: int, for_vectors: int) -> int:
-    """
-    The address of what is called as BLAS's `strsm`, by whose address and that of `strsv` it is
-    computed: numbers that are not finite spoil only what depends on them.
-    """
-    own = library()
-    own[_USE_STRSM](ctypes.c_void_p(for_matrices), ctypes.c_void_p(for_vectors))
-    return ctypes.cast(own[_STRSM], ctypes.c_void_p).value or 0
 
 
 @contextmanager

@@ -15,28 +15,6 @@ void xla_parallel_for(int64_t threads, xla_start *start, const void *values, int
 /* The number of this thread among those of the loop that it runs: the caller's is 0. */
 int32_t xla_thread_number(void);
 
-/* Says where BLAS has strsm and strsv, for xla_strsm. */
-void xla_use_strsm(void *for_matrices, void *for_vectors);
-
-/* BLAS's strsm, where numbers that are not finite spoil only what depends on them. */
-void xla_strsm(const char *side, const char *triangle, const char *transposed, const char *diagonal,
-               const int *rows, const int *columns, const float *factor, const float *a,
-               const int *a_stride, float *b, const int *b_stride);
-
-/* Matrices as LAPACK has them, by columns, and as programs have them, by rows: for s, d, c and z. */
-#define XLA_TRANSPOSE(letter, type) \
-    void xla_transpose_##letter(type *target, const type *source, int64_t rows, int64_t columns);
-XLA_TRANSPOSE(s, float)
-XLA_TRANSPOSE(d, double)
-XLA_TRANSPOSE(c, float _Complex)
-XLA_TRANSPOSE(z, double _Complex)
-
-/* The eigenvectors of a real matrix as complex columns: of a pair of conjugate eigenvalues a column has
- * the real part and the next one the imaginary part. */
-void xla_eigenvectors_s(float _Complex *target, const float *source, const float *imaginary, int64_t size);
-void xla_eigenvectors_d(double _Complex *target, const double *source, const double *imaginary,
-                        int64_t size);
-
 /* Sets the mode of floating-point arithmetic to the default; returns what it was before. */
 uint64_t xla_fp_enter(void);
 

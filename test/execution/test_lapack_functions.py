@@ -1,4 +1,4 @@
-"""JAX's calls of LAPACK: what the reference computes through scipy, beside XLA CPU."""
+"""JAX's calls of LAPACK: what the reference computes, beside XLA CPU."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from peers import has_jax
 
 from lowerings.driver.program import parse_program
-from lowerings.execution.lapack_functions import LAPACK, ROUTINES
+from lowerings.execution.lapack import LAPACK, ROUTINES
 from lowerings.execution.process_calls import run_on_reference
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text import read_hlo
@@ -236,11 +236,3 @@ def test_the_reference_alone_knows_no_lapack() -> None:
     factor, info = run_on_reference(parse_program(text), [x], "main")
     assert factor.tolist() == [[2, 0], [0, 2]]
     assert info == 0
-
-
-def test_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "scipy.linalg.lapack", None)
-    with jax.enable_x64(True):
-        text = jax.jit(linalg.lu).lower(matrix("float64", 2, 2)).as_text()
-    with pytest.raises(XlaError, match="calls of LAPACK need scipy: pip install scipy"):
-        run_on_reference(parse_program(text), [matrix("float64", 2, 2)], "main")

@@ -80,7 +80,7 @@ PEERS: Mapping[str, tuple[Callable[[], list[str]], str]] = {
         lambda: _missing_packages("jax", *_LIBRARIES),
         "pip install -e '.[libraries]'",
     ),
-    "scipy": (lambda: _missing_packages("scipy"), "pip install -e '.[jax]'"),
+    "scipy": (lambda: _missing_packages("jaxlib", "scipy"), "pip install -e '.[jax]'"),
     "mlir-opt": (
         lambda: [] if mlir_opt() else [f"mlir-opt of LLVM {MLIR_VERSION}"],
         f"apt install mlir-{MLIR_VERSION}-tools (from apt.llvm.org)",
