@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any, Protocol, cast, runtime_checkable
 
 import ml_dtypes
@@ -81,12 +82,19 @@ def allocate(size: int) -> Array:
     return raw[start : start + size]
 
 
-def wrong_count(signature: Signature, found: int) -> ArgumentError:
-    """The error where a program is called with another number of arrays than it takes."""
-    return ArgumentError(
-        f"{signature.name}: expected {len(signature.parameters)} arrays, found {found}; "
-        f"the signature is {signature}"
-    )
+def require_count(signature: Signature, found: int) -> None:
+    """Raises ArgumentError where a program is called with more or less arrays than it takes."""
+    if found != len(signature.parameters):
+        raise ArgumentError(
+            f"{signature.name}: expected {len(signature.parameters)} arrays, found {found}; "
+            f"the signature is {signature}"
+        )
+
+
+def from_arguments(values: Sequence[object], signature: Signature) -> list[Array]:
+    """All arguments of a call as `from_argument` has them; raises ArgumentError."""
+    require_count(signature, len(values))
+    return [from_argument(each, signature, number) for number, each in enumerate(values)]
 
 
 def from_argument(value: object, signature: Signature, number: int) -> Array:

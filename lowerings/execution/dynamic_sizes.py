@@ -15,10 +15,9 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from lowerings.execution.arrays import checked_argument, wrong_count
+from lowerings.execution.arrays import checked_argument, require_count
 from lowerings.execution.laid_out import LaidOutExecutable
-from lowerings.execution.profile import Profile
-from lowerings.execution.runnable import Runnable
+from lowerings.execution.runnable import Runnable, SurroundedProgram
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.expand.xla_expand_dynamic_dimensions import RUN_TIME_CHECKS
 from xla_dialect.diagnostics import LocatedError, XlaError
@@ -81,15 +80,14 @@ def _static(specs: Sequence[ArraySpec]) -> Iterator[ArraySpec]:
             yield replace(_SIZE, name=f"{spec.name}_size_{d}" if spec.name else None)
 
 
-class SizedProgram(Runnable):
+class SizedProgram(SurroundedProgram):
     """A program with arrays of the sizes that they have, on top of one that is told the sizes."""
 
     def __init__(
         self, program: Runnable, signature: Signature, checks: Sequence[RunTimeCheck] = ()
     ):
         """`program` takes and returns the arrays of `static_signature`."""
-        self.signature = signature
-        self._program = program
+        super().__init__(program, signature)
         self._checks = checks
 
     def __call__(self, *arrays: object) -> tuple[Array, ...]:
@@ -98,18 +96,14 @@ class SizedProgram(Runnable):
         is broken at run time.
         """
         signature = self.signature
-        if len(arrays) != len(signature.parameters):
-            raise wrong_count(signature, len(arrays))
+        require_count(signature, len(arrays))
         passed = [checked_argument(each, signature, number) for number, each in enumerate(arrays)]
-        results = self._program(*with_sizes(signature.parameters, passed))
+        results = self.program(*with_sizes(signature.parameters, passed))
         if self._checks:
             number, value = map(int, results[-2:])
             if number:
                 raise self._checks[number - 1].error(value)
         return in_sizes(signature.results, results)
-
-    def profile(self, *, reset: bool = False) -> Profile:
-        return self._program.profile(reset=reset)
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.execution.arrays import (
     ALIGNMENT,
-    ArgumentError,
     OutOfMemory,
-    from_argument,
+    from_arguments,
     require_memory,
 )
 from lowerings.execution.loops_compiler import emit_entry
@@ -321,13 +320,7 @@ class EmulatedExecutable(Runnable):
         program that crashes or takes longer than it may.
         """
         signature = self.signature
-        count = len(signature.parameters)
-        if len(arrays) != count:
-            raise ArgumentError(
-                f"{signature.name}: expected {count} arrays, found {len(arrays)}; "
-                f"the signature is {signature}"
-            )
-        checked = [from_argument(array, signature, i) for i, array in enumerate(arrays)]
+        checked = from_arguments(arrays, signature)
         with tempfile.TemporaryDirectory(prefix="xla-riscv64-") as folder:
             process = _Process(Path(folder))
             try:

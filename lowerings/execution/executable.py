@@ -20,14 +20,14 @@ from lowerings.execution.arrays import (
     address_of,
     allocate,
     from_argument,
+    require_count,
     require_memory,
-    wrong_count,
 )
 from lowerings.execution.code import LoadedCode, RunControl, placed, run_within
 from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.runnable import Runnable
 from lowerings.execution.signature import Signature
-from lowerings.runtime import parallel_functions
+from lowerings.runtime import parallel_functions, profile_functions
 from lowerings.targets.llvm.interface import THREADS
 from xla_dialect.devices.process_grid import Host, Process, ProcessGrid
 from xla_dialect.element_types import Array, require_rank
@@ -245,8 +245,7 @@ class Executable(Runnable):
     def _taken(self, arrays: Sequence[object]) -> tuple[list[Array], list[Array]]:
         """The arguments as arrays that the code reads, and arrays for the results."""
         parameters = self._parameters
-        if len(arrays) != len(parameters):
-            raise wrong_count(self.signature, len(arrays))
+        require_count(self.signature, len(arrays))
         checked: list[Array] = []
         for number, array in enumerate(arrays):
             dtype, shape = parameters[number]
@@ -432,6 +431,8 @@ def load_compiled(
         threads = ThreadCount(thread_count(num_threads))
         pointers = {THREADS: threads.address}
         functions = {**(functions or {}), **parallel_functions()}
+    if compiled.profile is not None:
+        functions = {**(functions or {}), **profile_functions()}
     load = partial(
         LoadedCode,
         compiled.object_code,

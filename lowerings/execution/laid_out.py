@@ -7,9 +7,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from lowerings.execution.arrays import checked_argument, wrong_count
-from lowerings.execution.profile import Profile
-from lowerings.execution.runnable import Runnable
+from lowerings.execution.arrays import checked_argument, require_count
+from lowerings.execution.runnable import Runnable, SurroundedProgram
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.layouts.memory_order import MemoryOrder, inverse
 from xla_dialect.layouts.physical_order import from_physical, to_physical
@@ -19,7 +18,7 @@ from xla_dialect.literals.arrays import Array
 Bring: TypeAlias = Callable[[Array], Array]
 
 
-class LaidOutExecutable(Runnable):
+class LaidOutExecutable(SurroundedProgram):
     """
     A compiled program whose arrays are in logical order for its callers, whatever its layouts.
 
@@ -29,28 +28,23 @@ class LaidOutExecutable(Runnable):
 
     def __init__(self, executable: Runnable, signature: Signature):
         """`executable` takes and returns the arrays of `signature.in_memory`."""
-        self.signature = signature
-        self._executable = executable
+        super().__init__(executable, signature)
         self._bring_in = [to_memory_order(spec) for spec in signature.parameters]
         self._bring_out = [to_logical_order(spec) for spec in signature.results]
 
     def __call__(self, *arrays: object) -> tuple[Array, ...]:
         """Runs the program; as `Executable`."""
         signature = self.signature
-        if len(arrays) != len(self._bring_in):
-            raise wrong_count(signature, len(arrays))
+        require_count(signature, len(arrays))
         brought = [
             array if bring is None else bring(checked_argument(array, signature, number))
             for number, (array, bring) in enumerate(zip(arrays, self._bring_in, strict=True))
         ]
-        results = self._executable(*brought)
+        results = self.program(*brought)
         return tuple(
             array if bring is None else bring(array)
             for array, bring in zip(results, self._bring_out, strict=True)
         )
-
-    def profile(self, *, reset: bool = False) -> Profile:
-        return self._executable.profile(reset=reset)
 
 
 def to_memory_order(spec: ArraySpec) -> Bring | None:

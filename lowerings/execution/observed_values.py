@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, SSAValue
 
-from lowerings.execution.runnable import Runnable
+from lowerings.execution.runnable import Runnable, SurroundedProgram
 from lowerings.execution.signature import Signature
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import dense_to_numpy, from_numpy
@@ -146,7 +146,7 @@ def _widen(function: func.FuncOp, added: Sequence[SSAValue]) -> None:
         function.properties["res_attrs"] = ArrayAttr([*function.res_attrs.data, *more])
 
 
-class ObservedProgram(Runnable):
+class ObservedProgram(SurroundedProgram):
     """A program whose checks, prints and probes come when it has ended."""
 
     def __init__(
@@ -157,8 +157,7 @@ class ObservedProgram(Runnable):
         observer: Observer,
     ):
         """`signature` is that of the program without the results that `observations` need."""
-        self.program = program
-        self.signature = signature
+        super().__init__(program, signature)
         self.observations = observations
         self.observer = observer
 

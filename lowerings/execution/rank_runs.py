@@ -9,8 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lowerings.execution.compiled_code import CompiledCode, NotPortable
-from lowerings.execution.profile import Profile
-from lowerings.execution.runnable import Runnable, run_as
+from lowerings.execution.runnable import Runnable, SurroundedProgram, run_as
 from lowerings.targets.llvm.machine import host
 from xla_dialect.devices.process_grid import Host
 from xla_dialect.diagnostics import XlaError
@@ -93,13 +92,12 @@ def compiled_once(
     return program
 
 
-class RankProgram(Runnable):
+class RankProgram(SurroundedProgram):
     """A program of which this rank runs one process: called with the arguments of that."""
 
     def __init__(self, program: Runnable, ranks: Ranks):
-        self.program = program
+        super().__init__(program)
         self.ranks = ranks
-        self.signature = program.signature
         self.process_counts = program.process_counts
 
     def __call__(self, *arrays: Any) -> tuple[Array, ...]:
@@ -138,7 +136,3 @@ class RankProgram(Runnable):
             return process.gather(results) if is_for_all else [results]
 
         return process.run_alone(run)
-
-    def profile(self, *, reset: bool = False) -> Profile:
-        """That of this rank."""
-        return self.program.profile(reset=reset)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lowerings.execution.arrays import from_argument, wrong_count
+from lowerings.execution.arrays import from_arguments
 from lowerings.execution.signature import Signature
 from xla_dialect.devices.process_grid import Host, Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
@@ -92,52 +92,52 @@ def run_as(process: Process, program: Runnable, arrays: Sequence[Any]) -> tuple[
         return program(*arrays)
 
 
-class PartitionedProgram(Runnable):
+class SurroundedProgram(Runnable):
+    """A program that is called through another one, which does something before and behind it."""
+
+    def __init__(self, program: Runnable, signature: Signature | None = None):
+        """`signature`: that of callers, if it is another."""
+        self.program = program
+        self.signature = signature or program.signature
+
+    def profile(self, *, reset: bool = False) -> Profile:
+        """That of the program inside, on all devices that run it."""
+        return self.program.profile(reset=reset)
+
+
+class PartitionedProgram(SurroundedProgram):
     """A program of one device, which runs on all: called with whole arrays."""
 
     def __init__(self, local: Runnable, signature: Signature, shards: ProgramShards):
         """`signature`: that of the whole program."""
+        super().__init__(local, signature)
         self.local = local
-        self.signature = signature
         self.shards = shards
 
     def __call__(self, *arrays: Any) -> tuple[Array, ...]:
         """Cuts the arguments, runs a process for each device, and joins what they return."""
-        wholes = self._checked(arrays)
+        wholes = from_arguments(arrays, self.signature)
         count = self.shards.device_count
         parts = [self.shards.cut(device, wholes) for device in range(count)]
         found = self.local.run_processes(parts)
         return self.shards.joined(found, [spec.shape for spec in self.signature.results])
 
-    def _checked(self, arrays: Sequence[Any]) -> list[Array]:
-        if len(arrays) != len(self.signature.parameters):
-            raise wrong_count(self.signature, len(arrays))
-        return [from_argument(array, self.signature, n) for n, array in enumerate(arrays)]
 
-    def profile(self, *, reset: bool = False) -> Profile:
-        """That of the program of one device, on all of them."""
-        return self.local.profile(reset=reset)
-
-
-class KeepingArguments(Runnable):
+class KeepingArguments(SurroundedProgram):
     """A program that copies what it would write into: its arguments stay as they are."""
 
     def __init__(self, program: Runnable):
-        self.signature = program.signature
-        self._program = program
+        super().__init__(program)
         self._written = {parameter for _, parameter in program.signature.aliases}
 
     def __call__(self, *arrays: object) -> tuple[Array, ...]:
         """Runs the program; as `Executable`."""
-        return self._program(
+        return self.program(
             *(
                 _read_only(array) if number in self._written else array
                 for number, array in enumerate(arrays)
             )
         )
-
-    def profile(self, *, reset: bool = False) -> Profile:
-        return self._program.profile(reset=reset)
 
 
 def _read_only(array: object) -> Array:

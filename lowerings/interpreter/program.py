@@ -21,7 +21,7 @@ from xdsl.ir import Attribute
 from lowerings.bufferize.aliased_results import aliased_parameters
 from lowerings.bufferize.bufferize_func import RESULT_ATTRIBUTE
 from lowerings.bufferize.xla_plan_buffers import ARENA_ATTRIBUTE
-from lowerings.execution.arrays import from_argument, wrong_count
+from lowerings.execution.arrays import from_arguments
 from lowerings.execution.declared_functions import CustomCalls, declared_functions
 from lowerings.execution.function_signature import array_spec
 from lowerings.execution.laid_out import to_logical_order, to_memory_order
@@ -144,9 +144,7 @@ class InterpretedProgram(Runnable):
         Arguments are checked as by `Executable`.
         """
         signature = self.signature
-        if len(arrays) != len(signature.parameters):
-            raise wrong_count(signature, len(arrays))
-        brought = [from_argument(a, signature, number) for number, a in enumerate(arrays)]
+        brought = from_arguments(arrays, signature)
         arguments = [
             self._brought_in(each, spec, type_, layout)
             for each, spec, type_, layout in zip(

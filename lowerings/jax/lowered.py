@@ -19,8 +19,7 @@ from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_source
 from lowerings.driver.source import Source
 from lowerings.execution.declared_functions import outside_targets
-from lowerings.execution.profile import Profile
-from lowerings.execution.runnable import PartitionedProgram, Runnable
+from lowerings.execution.runnable import PartitionedProgram, SurroundedProgram
 from lowerings.executors import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at
 from lowerings.ir.functions import functions_of
 from lowerings.jax.custom_calls import ffi_handlers, host_callbacks, with_custom_partitioning
@@ -140,12 +139,8 @@ class JaxProgramError(XlaError):
     """A function that JAX can trace, but this toolkit cannot compile."""
 
 
-class _OnAllDevices(Runnable):
+class _OnAllDevices(SurroundedProgram):
     """A program on several devices: all of them take all arguments, and have all results."""
-
-    def __init__(self, program: Program):
-        self.program = program
-        self.signature = program.signature
 
     def __call__(self, *arrays: Any) -> tuple[Array, ...]:
         """Runs one thread for each device."""
@@ -153,12 +148,11 @@ class _OnAllDevices(Runnable):
         return self.program.run_processes([arrays] * count)[0]
 
 
-class CompiledFunction(Runnable):
+class CompiledFunction(SurroundedProgram):
     """A program ready to run on its leaves as numpy arrays, and what is known of it."""
 
     def __init__(self, program: Program, lowered: Lowered):
-        self.program = program
-        self.signature = program.signature
+        super().__init__(program)
         self.process_counts = program.process_counts
         self.text_at = lowered.as_text
         self.cost_analysis = lowered.cost_analysis
@@ -169,10 +163,6 @@ class CompiledFunction(Runnable):
     def __call__(self, *arrays: Any) -> tuple[Array, ...]:
         """Runs the program."""
         return self.program(*arrays)
-
-    def profile(self, *, reset: bool = False) -> Profile:
-        """The program's, see `Runnable.profile`."""
-        return self.program.profile(reset=reset)
 
 
 class Lowered:

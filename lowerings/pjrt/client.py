@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from lowerings.pjrt.c_api import (
@@ -186,15 +186,37 @@ def client_of(start: int | None, count: int) -> Client:
     return Client(numbers[DEVICE_COUNT], numbers[PROCESS_COUNT])
 
 
-@implements("Plugin_Initialize")
-def plugin_initialize(args: Any) -> None:
-    """There is nothing to prepare."""
+_NO_ATTRIBUTES: Mapping[str, Any] = {"attributes": None, "num_attributes": 0}
+
+ANSWERS: Mapping[str, Mapping[str, Any]] = {
+    "Plugin_Initialize": {},
+    "Plugin_Attributes": _NO_ATTRIBUTES,
+    "TopologyDescription_Attributes": _NO_ATTRIBUTES,
+    "DeviceDescription_Attributes": _NO_ATTRIBUTES,
+    "Client_PlatformName": {"platform_name": PLATFORM},
+    "TopologyDescription_PlatformName": {"platform_name": PLATFORM},
+    "Client_PlatformVersion": {"platform_version": VERSION},
+    "TopologyDescription_PlatformVersion": {"platform_version": VERSION},
+    # There is one process.
+    "Client_ProcessIndex": {"process_index": 0},
+    "DeviceDescription_ProcessIndex": {"process_index": 0},
+    "Device_IsAddressable": {"is_addressable": True},
+    # JAX asks for this name where an array of strings is put.
+    "DeviceDescription_Kind": {"device_kind": PLATFORM},
+}
+"""What functions return in fields of their arguments that is always the same."""
 
 
-@implements("Plugin_Attributes")
-def plugin_attributes(args: Any) -> None:
-    """We have no attributes."""
-    args.attributes, args.num_attributes = None, 0
+def _answer(fields: Mapping[str, Any], args: Any) -> None:
+    for name, value in fields.items():
+        if isinstance(value, str):
+            say(args, name, value)
+        else:
+            setattr(args, name, value)
+
+
+for _function, _fields in ANSWERS.items():
+    implements(_function)(partial(_answer, _fields))
 
 
 @implements("Client_Create")
@@ -208,24 +230,6 @@ def client_destroy(args: Any) -> None:
     """Its handles are not used any more."""
     if args.client:
         CLIENTS[args.client].close()
-
-
-@implements("Client_PlatformName")
-def client_platform_name(args: Any) -> None:
-    """See `PLATFORM`."""
-    say(args, "platform_name", PLATFORM)
-
-
-@implements("Client_PlatformVersion")
-def client_platform_version(args: Any) -> None:
-    """See `VERSION`."""
-    say(args, "platform_version", VERSION)
-
-
-@implements("Client_ProcessIndex")
-def client_process_index(args: Any) -> None:
-    """There is one process."""
-    args.process_index = 0
 
 
 @implements("Client_Devices")
@@ -290,30 +294,12 @@ def topology_destroy(args: Any) -> None:
     TOPOLOGIES.forget(args.topology)
 
 
-@implements("TopologyDescription_PlatformName")
-def topology_platform_name(args: Any) -> None:
-    """That of the client."""
-    say(args, "platform_name", PLATFORM)
-
-
-@implements("TopologyDescription_PlatformVersion")
-def topology_platform_version(args: Any) -> None:
-    """That of the client."""
-    say(args, "platform_version", VERSION)
-
-
 @implements("TopologyDescription_GetDeviceDescriptions")
 def topology_descriptions(args: Any) -> None:
     """Devices are their own descriptions."""
     topology = TOPOLOGIES[args.topology]
     args.descriptions = address(topology.descriptions)
     args.num_descriptions = len(topology.devices)
-
-
-@implements("TopologyDescription_Attributes")
-def topology_attributes(args: Any) -> None:
-    """It has none."""
-    args.attributes, args.num_attributes = None, 0
 
 
 @implements("TopologyDescription_Fingerprint")
@@ -326,12 +312,6 @@ def topology_fingerprint(args: Any) -> None:
 def device_description(args: Any) -> None:
     """A device is its own description."""
     args.device_description = args.device
-
-
-@implements("Device_IsAddressable")
-def device_is_addressable(args: Any) -> None:
-    """All are."""
-    args.is_addressable = True
 
 
 @implements("Device_LocalHardwareId")
@@ -358,24 +338,6 @@ def device_attributes(args: Any) -> None:
 def description_id(args: Any) -> None:
     """The number of the device."""
     args.id = DEVICES[args.device_description].id
-
-
-@implements("DeviceDescription_ProcessIndex")
-def description_process_index(args: Any) -> None:
-    """There is one process."""
-    args.process_index = 0
-
-
-@implements("DeviceDescription_Attributes")
-def description_attributes(args: Any) -> None:
-    """Devices have none."""
-    args.attributes, args.num_attributes = None, 0
-
-
-@implements("DeviceDescription_Kind")
-def description_kind(args: Any) -> None:
-    """JAX asks for this name where an array of strings is put."""
-    say(args, "device_kind", PLATFORM)
 
 
 @implements("DeviceDescription_DebugString")

@@ -25,7 +25,7 @@ from xla_dialect.diagnostics import XlaError
 LIBRARY = "libxla_runtime.so.1"
 """Not `.so`: what walks through packages takes that for a module."""
 PARALLEL_FOR = "xla_parallel_for"
-THREAD_NUMBER = "xla_thread_number"
+CLOCK, NOTE_RUN, NOTE_TASK = "xla_clock", "xla_note_run", "xla_note_task"
 SHARED_STARTS = 12
 """Up to how many words a task may take for its start to be one of the library's."""
 
@@ -35,7 +35,8 @@ def start_of_words(count: int) -> str:
     return f"xla_start_{count}"
 
 
-_FUNCTIONS = (PARALLEL_FOR, THREAD_NUMBER, *map(start_of_words, range(1, SHARED_STARTS + 1)))
+_OF_TASKS = (PARALLEL_FOR, *map(start_of_words, range(1, SHARED_STARTS + 1)))
+_OF_PROFILES = (CLOCK, NOTE_RUN, NOTE_TASK)
 RUN = "xla_run"
 ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE = "xla_fp_enter", "xla_fp_leave"
 _HEED_INTERRUPTS = "xla_heed_interrupts"
@@ -60,7 +61,7 @@ def library() -> ctypes.CDLL:
     path = Path(__file__).with_name(LIBRARY)
     try:
         found = ctypes.CDLL(str(path))
-        for name in (*_FUNCTIONS, *_OTHERS):
+        for name in (*_OF_TASKS, *_OF_PROFILES, *_OTHERS):
             getattr(found, name)
     except (OSError, AttributeError) as error:
         raise XlaError(f"{path} cannot be used; pip install builds it: {error}") from error
@@ -126,4 +127,10 @@ def default_mode() -> Generator[None]:
 @cache
 def parallel_functions() -> Mapping[str, Any]:
     """What programs with parallel loops call, by name; raises XlaError as `library` does."""
-    return {name: getattr(library(), name) for name in _FUNCTIONS}
+    return {name: getattr(library(), name) for name in _OF_TASKS}
+
+
+@cache
+def profile_functions() -> Mapping[str, Any]:
+    """What programs call that measure themselves, by name; raises XlaError as `library` does."""
+    return {name: getattr(library(), name) for name in _OF_PROFILES}

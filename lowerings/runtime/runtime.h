@@ -15,6 +15,30 @@ void xla_parallel_for(int64_t threads, xla_start *start, const void *values, int
 /* The number of this thread among those of the loop that it runs: the caller's is 0. */
 int32_t xla_thread_number(void);
 
+/* The words of a program's profile, which it and its readers know. */
+enum {
+    /* Threads with a higher number count as the last of these. */
+    XLA_PROFILED_THREADS = 64,
+    /* More than one, so that threads do not write to the same line of a cache. */
+    XLA_WORDS_OF_A_THREAD = 8,
+    /* Its runs, their nanoseconds, and the complement of the shortest one's: at first 0, as the others
+     * are, and the largest is the shortest. */
+    XLA_WORDS_OF_A_SITE = 3,
+    /* Its site, and the nanoseconds of the clock when it started and when it ended. */
+    XLA_WORDS_OF_AN_EVENT = 3,
+    /* How many events there were, and how many there is memory for: those after them are lost. */
+    XLA_WORDS_BEFORE_EVENTS = 2,
+};
+
+/* The time now, in nanoseconds. */
+int64_t xla_clock(void);
+
+/* Notes a run of a site, with an event unless `events` is null. */
+void xla_note_run(_Atomic int64_t *sites, _Atomic int64_t *events, int64_t site, int64_t started);
+
+/* Adds the time since `started` to that which this thread has worked on a row. */
+void xla_note_task(_Atomic int64_t *busy, int64_t row, int64_t started);
+
 /* Sets the mode of floating-point arithmetic to the default; returns what it was before. */
 uint64_t xla_fp_enter(void);
 

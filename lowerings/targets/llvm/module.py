@@ -255,7 +255,7 @@ class _ModuleEmitter:
         tail = [
             *(() if guards is None else guards.declarations()),
             *self.declarations.values(),
-            *(() if self.profile is None else self.profile.definitions(bool(self.task_lines))),
+            *(() if self.profile is None else self.profile.definitions()),
             *definitions(self.attributes.spell(), inlines=bool(self.inlined)),
             *self.node_lines,
         ]

@@ -11,8 +11,7 @@ for each *site*, a call or a loop in the text, the number of its runs and their 
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from xdsl.dialects import func, scf
@@ -21,27 +20,21 @@ from xdsl.ir import Operation
 
 from lowerings.profiling.source_operations import SourceOperation, source_operations
 from lowerings.profiling.work import Work
-from lowerings.runtime import THREAD_NUMBER
+from lowerings.runtime import CLOCK, NOTE_RUN, NOTE_TASK
+from lowerings.runtime.declarations import constants
 from lowerings.targets.llvm.constants import symbol as spell_symbol
 from lowerings.targets.llvm.emitter import FunctionEmitter, Handler
 from lowerings.targets.llvm.func import ENTRY, KERNEL, is_marked
-from lowerings.targets.llvm.machine import APART
-from xla_dialect.diagnostics import XlaError
 from xla_dialect.xdsl.traversal import operations_in
 
-PROFILED_THREADS = 64
-"""Threads with a higher number count as the last of these."""
-WORDS_OF_A_THREAD = 8
-"""An i64 each; more than one, so that threads do not write to the same line of a cache."""
-WORDS_OF_A_SITE = 3
-"""Its runs, their nanoseconds, and the complement of the shortest one's: at first 0, as the others
-are, and the largest is the shortest."""
-WORDS_OF_AN_EVENT = 3
-"""Its site, and the nanoseconds of the clock when it started and when it ended."""
-WORDS_BEFORE_EVENTS = 2
-"""How many events there were, and how many there is memory for: those after them are lost."""
+_WORDS = constants("runtime.h")
+PROFILED_THREADS = _WORDS["XLA_PROFILED_THREADS"]
+WORDS_OF_A_THREAD = _WORDS["XLA_WORDS_OF_A_THREAD"]
+WORDS_OF_A_SITE = _WORDS["XLA_WORDS_OF_A_SITE"]
+WORDS_OF_AN_EVENT = _WORDS["XLA_WORDS_OF_AN_EVENT"]
+WORDS_BEFORE_EVENTS = _WORDS["XLA_WORDS_BEFORE_EVENTS"]
+"""An i64 each; the header of the library in C says what they are."""
 _LOOPS = (scf.ForOp, scf.WhileOp, scf.ParallelOp)
-_NANOSECONDS = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -93,9 +86,7 @@ class ProfileWriter:
 
     @staticmethod
     def of(module: ModuleOp, name: str) -> ProfileWriter:
-        """A profile of which nothing is printed yet; raises XlaError where there is no clock."""
-        if not hasattr(time, "CLOCK_MONOTONIC"):
-            raise XlaError("programs cannot be profiled here: there is no `clock_gettime`")
+        """A profile of which nothing is printed yet."""
         functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)}
         above = _above_kernels(functions)
         below = {name: function for name, function in functions.items() if name not in above}
@@ -108,12 +99,21 @@ class ProfileWriter:
 
     def call_program(self, call: str) -> list[str]:
         """The lines that call the body of the entry."""
-        started = f"  %started = call i64 {self._symbol('clock')}()"
-        return [started, call, f"  call void {self._symbol('add')}(i64 0, i64 %started)"]
+        events = f"  %events = load ptr, ptr {self._symbol('events')}, align 8"
+        return [
+            f"  %started = call i64 @{CLOCK}()",
+            call,
+            events,
+            f"  {self._note(0, '%started', '%events')}",
+        ]
+
+    def _note(self, site: int, started: str, events: str) -> str:
+        sites = spell_symbol(self.name)
+        return f"call void @{NOTE_RUN}(ptr {sites}, ptr {events}, i64 {site}, i64 {started})"
 
     def start(self, e: FunctionEmitter) -> str:
         """The time now."""
-        return e.temporary(f"call i64 {self._symbol('clock')}()")
+        return e.temporary(f"call i64 @{CLOCK}()")
 
     def row_of_task(self, e: FunctionEmitter) -> int | None:
         """The row to which a parallel loop belongs that is printed now, if any."""
@@ -123,7 +123,8 @@ class ProfileWriter:
 
     def end_task(self, e: FunctionEmitter, started: str, row: int) -> None:
         """Adds the time since `started` to that of this thread."""
-        e.emit(f"call void {self._symbol('add_busy')}(i64 {row}, i64 {started})")
+        busy = self._symbol("busy")
+        e.emit(f"call void @{NOTE_TASK}(ptr {busy}, i64 {row}, i64 {started})")
 
     def handlers(self, of: Mapping[type[Operation], Handler]) -> dict[type[Operation], Handler]:
         """The handlers, of which those of calls and loops measure their time."""
@@ -141,7 +142,8 @@ class ProfileWriter:
             self._row = row
             handler(e, op)
             self._row = None
-            e.emit(f"call void {self._symbol('add')}(i64 {site}, i64 {started})")
+            events = e.temporary(f"load ptr, ptr {self._symbol('events')}, align 8")
+            e.emit(self._note(site, started, events))
 
         return emit
 
@@ -160,79 +162,18 @@ class ProfileWriter:
     def _symbol(self, part: str) -> str:
         return spell_symbol(f"{self.name}.{part}")
 
-    def definitions(self, has_tasks: bool) -> list[str]:
-        """The globals and functions, when everything else is printed."""
-        counters, busy, events = (spell_symbol(self.name), *map(self._symbol, ("busy", "events")))
-        clock, add = self._symbol("clock"), self._symbol("add")
+    def definitions(self) -> list[str]:
+        """The globals, when everything else is printed, and what is called of the library in C."""
         sites = len(self.sites) * WORDS_OF_A_SITE
         words = len(self.rows) * PROFILED_THREADS * WORDS_OF_A_THREAD
-        lines = [
+        counters, busy = spell_symbol(self.name), self._symbol("busy")
+        return [
             f"{counters} = dso_local global [{sites} x i64] zeroinitializer, align 64",
             f"{busy} = dso_local global [{words} x i64] zeroinitializer, align 64",
-            f"{events} = dso_local global ptr null, align 8",
-            "declare i32 @clock_gettime(i32, ptr)",
-            f"define internal i64 {clock}() {APART} {{",
-            "  %time = alloca { i64, i64 }",
-            f"  %status = call i32 @clock_gettime(i32 {time.CLOCK_MONOTONIC}, ptr %time)",
-            "  %rest = getelementptr inbounds i64, ptr %time, i64 1",
-            "  %seconds = load i64, ptr %time",
-            "  %nanoseconds = load i64, ptr %rest",
-            f"  %whole = mul i64 %seconds, {_NANOSECONDS}",
-            "  %now = add i64 %whole, %nanoseconds",
-            "  ret i64 %now",
-            "}",
-            f"define internal void {add}(i64 %site, i64 %started) {APART} {{",
-            f"  %now = call i64 {clock}()",
-            "  %passed = sub i64 %now, %started",
-            "  %complement = xor i64 %passed, -1",
-            f"  %runs = getelementptr inbounds [{WORDS_OF_A_SITE} x i64], "
-            f"ptr {counters}, i64 %site",
-            "  %time = getelementptr inbounds i64, ptr %runs, i64 1",
-            "  %shortest = getelementptr inbounds i64, ptr %runs, i64 2",
-            "  %runs.before = atomicrmw add ptr %runs, i64 1 monotonic, align 8",
-            "  %time.before = atomicrmw add ptr %time, i64 %passed monotonic, align 8",
-            "  %shortest.before = atomicrmw umax ptr %shortest, i64 %complement monotonic, align 8",
-            f"  %events = load ptr, ptr {events}, align 8",
-            "  %has_none = icmp eq ptr %events, null",
-            "  br i1 %has_none, label %done, label %count",
-            "count:",
-            "  %number = atomicrmw add ptr %events, i64 1 monotonic, align 8",
-            "  %room.at = getelementptr inbounds i64, ptr %events, i64 1",
-            "  %room = load i64, ptr %room.at, align 8",
-            "  %fits = icmp ult i64 %number, %room",
-            "  br i1 %fits, label %keep, label %done",
-            "keep:",
-            f"  %distance = mul i64 %number, {WORDS_OF_AN_EVENT}",
-            f"  %place = add i64 %distance, {WORDS_BEFORE_EVENTS}",
-            "  %event = getelementptr inbounds i64, ptr %events, i64 %place",
-            "  store i64 %site, ptr %event, align 8",
-            "  %event.start = getelementptr inbounds i64, ptr %event, i64 1",
-            "  store i64 %started, ptr %event.start, align 8",
-            "  %event.end = getelementptr inbounds i64, ptr %event, i64 2",
-            "  store i64 %now, ptr %event.end, align 8",
-            "  br label %done",
-            "done:",
-            "  ret void",
-            "}",
-        ]
-        return [*lines, *(self._busy_definitions() if has_tasks else ())]
-
-    def _busy_definitions(self) -> Sequence[str]:
-        return [
-            f"declare i32 @{THREAD_NUMBER}()",
-            f"define internal void {self._symbol('add_busy')}(i64 %row, i64 %started) {APART} {{",
-            f"  %now = call i64 {self._symbol('clock')}()",
-            "  %passed = sub i64 %now, %started",
-            f"  %own = call i32 @{THREAD_NUMBER}()",
-            "  %me = sext i32 %own to i64",
-            f"  %thread = call i64 @llvm.umin.i64(i64 %me, i64 {PROFILED_THREADS - 1})",
-            f"  %first = mul i64 %row, {PROFILED_THREADS}",
-            "  %place = add i64 %first, %thread",
-            f"  %words = getelementptr inbounds [{WORDS_OF_A_THREAD} x i64], "
-            f"ptr {self._symbol('busy')}, i64 %place",
-            "  %before = atomicrmw add ptr %words, i64 %passed monotonic, align 8",
-            "  ret void",
-            "}",
+            f"{self._symbol('events')} = dso_local global ptr null, align 8",
+            f"declare i64 @{CLOCK}()",
+            f"declare void @{NOTE_RUN}(ptr, ptr, i64, i64)",
+            f"declare void @{NOTE_TASK}(ptr, i64, i64)",
         ]
 
     def written(self) -> ModuleProfile:
