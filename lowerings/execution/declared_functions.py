@@ -33,7 +33,6 @@ from xla_dialect.runtime.custom_calls import (
     call_on_arrays,
     function_for,
 )
-from xla_dialect.runtime.errors import located_error
 from xla_dialect.runtime.observation import Observer
 from xla_dialect.runtime.self_checking import CHECK_CALLS, OBSERVATIONS, require_check
 from xla_dialect.types import Array as ArrayType

@@ -255,7 +255,8 @@ def _unwanted(routine: str, letter: str, attributes: Mapping[str, Attribute]) ->
     numbers = {
         "geev": {"compute_left": {first}, "compute_right": {first + 1}},
         "gees": {"mode": {1}},
-        **dict.fromkeys(("gesdd", "gesvd"), {"mode": {2, 3}}),
+        "gesdd": {"mode": {2, 3}},
+        "gesvd": {"mode": {2, 3}},
     }
     found: set[int] = set()
     for name, results in numbers.get(routine, {}).items():

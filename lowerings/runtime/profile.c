@@ -1,4 +1,5 @@
 /* What programs note of the time that their parts take. */
+#define _POSIX_C_SOURCE 199309L
 #include "clock.h"
 #include "runtime.h"
 
