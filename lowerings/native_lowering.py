@@ -17,7 +17,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 
-from lowerings.bufferize.bufferize_func import ENTRY_ATTRIBUTE
+from lowerings.bufferize.signatures import ENTRY_ATTRIBUTE
 from lowerings.bufferize.xla_plan_buffers import XlaPlanBuffersPass, unplannable
 from lowerings.driver import CompilationError
 from lowerings.driver.context import make_context

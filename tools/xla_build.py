@@ -19,8 +19,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 
-from lowerings.bufferize.aliased_results import aliased_parameters
-from lowerings.bufferize.bufferize_func import ENTRY_ATTRIBUTE
+from lowerings.bufferize.signatures import ENTRY_ATTRIBUTE, aliased_parameters
 from lowerings.bufferize.strided import strides_and_offset
 from lowerings.compilation import Lowering
 from lowerings.driver import INPUT_FORMATS

@@ -1,31 +1,36 @@
 """
-Live ranges of tensor values: last uses, as positions in the order of a function's operations.
+When tensors and memory are in use, as positions in the order of a function's operations.
 
 Operations are numbered from first to last, with the operations of a region between the number of
 the operation that holds it and that operation's end. A use inside a loop of a value defined
 outside counts as a use at the loop's end, because the next iteration uses it again. Bodies of
-linalg operations are part of them.
+linalg operations are part of them. Views of an allocation count as the allocation: what is used
+inside a loop but allocated outside is in use during the whole loop.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import cast
 
-from xdsl.dialects import scf
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects import arith, func, memref, scf, vector
+from xdsl.dialects.builtin import MemRefType, UnrealizedConversionCastOp
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from lowerings.bufferize.tensor_operands import (
     captured_tensors,
     destination_of_result,
     is_linalg_operation,
     is_tensor,
+    linalg_outputs,
     view_source,
 )
-from xla_dialect.xdsl.traversal import block_of, operands_of
-
-__all__ = ["NEVER", "Liveness"]
+from lowerings.dialects import vector_extension
+from xla_dialect.xdsl.operation_table import OperationTable
+from xla_dialect.xdsl.traversal import ancestors, block_of, operands_of, operations_in
 
 NEVER = -1
 """Before every position."""
@@ -141,3 +146,236 @@ class Liveness(Positions):
             # What is defined outside of the loop around `op` is never changed in place by it.
             if destination is not None and self._depth(destination) == self._depth(result):
                 self._overwrites.setdefault(self.root(destination), []).append(self.position[op])
+
+
+VIEW_OPERATIONS = (
+    memref.AssumeAlignmentOp,
+    memref.CastOp,
+    memref.CollapseShapeOp,
+    memref.ExpandShapeOp,
+    memref.ReinterpretCastOp,
+    UnrealizedConversionCastOp,
+    memref.SubviewOp,
+    memref.ViewOp,
+)
+"""Operations whose result is a view of their first operand."""
+
+SELECTING = (arith.SelectOp,)
+"""Operations whose result is one of their operands."""
+
+_RETAINING = (
+    *SELECTING,
+    func.ReturnOp,
+    scf.ConditionOp,
+    scf.ForOp,
+    scf.IfOp,
+    scf.IndexSwitchOp,
+    scf.WhileOp,
+    scf.YieldOp,
+)
+"""Operations whose results or block arguments may alias a memref, which is not tracked."""
+
+
+@dataclass(eq=False, slots=True)
+class MemoryUse:
+    """An operation that needs memory, and from which position to which it is in use."""
+
+    op: Operation
+    loops: int
+    """How many loops are around it."""
+    first: int
+    last: int
+    is_used: bool = False
+    """Whether `first` is a use: before the first one it is where the memory is asked for."""
+
+
+@dataclass(eq=False)
+class MemoryLiveness(Positions):
+    """The uses of all memory that a function needs."""
+
+    uses: list[MemoryUse] = field(default_factory=list[MemoryUse])
+    arguments: dict[SSAValue, MemoryUse] = field(default_factory=dict[SSAValue, MemoryUse])
+    """When the memory is in use that the caller provides; the operation is that of the block."""
+    arena: SSAValue | None = None
+    """The memory whose parts count as allocations, once they are planned."""
+    _use_of: dict[SSAValue, MemoryUse] = field(default_factory=dict[SSAValue, MemoryUse])
+    """What each memref is a view of."""
+    _everlasting: list[MemoryUse] = field(default_factory=list[MemoryUse])
+
+    @staticmethod
+    def of(body: Region, arena: SSAValue | None = None) -> MemoryLiveness:
+        """
+        Computes the uses of the allocations of a function from its body; views of an `arena` are
+        allocations.
+
+        Calls count as needing memory themselves, while they run: the callee may. Where there are
+        several blocks, everything is in use all the time.
+        """
+        liveness = MemoryLiveness(arena=arena)
+        function = body.parent_op()
+        if function is not None and body.blocks:
+            arguments = body.blocks[0].args
+            liveness.arguments = {each: MemoryUse(function, 0, 0, 0) for each in arguments}
+            liveness._use_of.update(liveness.arguments)
+        end = 0
+        for block in body.blocks:
+            end = liveness.add(block, end)
+        for op in liveness.position:
+            liveness._note_uses(op, op)
+            if is_linalg_operation(op):
+                for inner in operations_in(op.regions[0]):
+                    liveness._note_uses(inner, op)
+        if len(body.blocks) > 1:
+            liveness._everlasting.extend(liveness.uses)
+        for use in liveness._everlasting:
+            use.first, use.last = 0, end
+        return liveness
+
+    def span(self, op: Operation) -> tuple[int, int]:
+        """The first and the last position of an operation with regions."""
+        return self.position[op], self.end[op]
+
+    def _note_uses(self, op: Operation, place: Operation) -> None:
+        """`place` is the linalg operation that `op` is in the body of, or `op`."""
+        kind, position = type(op), self.position[place]
+        is_allocation = kind is memref.AllocOp or (
+            kind is memref.ViewOp and operands_of(op)[0] is self.arena
+        )
+        if is_allocation or kind is func.CallOp:
+            needed = MemoryUse(op, len(self.loops[cast(Block, place.parent)]), position, position)
+            self.uses.append(needed)
+            if is_allocation:
+                self._use_of[op.results[0]] = needed
+                return
+        if kind is memref.DeallocOp:
+            return
+        for operand in operands_of(op):
+            use = self._use_of.get(operand)
+            if use is None:
+                continue
+            if kind in VIEW_OPERATIONS:
+                self._use_of[op.results[0]] = use
+                continue
+            first = last = position
+            if kind in _RETAINING:
+                self._everlasting.append(use)
+            elif (loop := self.repeating(place, use.loops)) is not None:
+                first, last = self.span(loop)
+            use.last = max(use.last, last)
+            if not use.is_used:
+                use.first = first
+                use.is_used = True
+
+
+def outlives_its_iteration(allocation: Operation) -> bool:
+    """
+    Whether an allocation may still be in use when a loop around it, of `scf` or of blocks, makes it
+    again: then the memory of one is not enough.
+    """
+    loops, block = _loops_around(allocation)
+    if not loops and block is None:
+        return False
+    aliases: list[SSAValue] = list(allocation.results)
+    seen = set(aliases)
+    while aliases:
+        for use in aliases.pop().uses:
+            op = use.operation
+            if block is not None and op.successors:
+                return True
+            if isinstance(op, scf.YieldOp) and op.parent_op() in loops:
+                return True
+            for value in _may_be_operand_of(op):
+                if isinstance(value.type, MemRefType) and value not in seen:
+                    seen.add(value)
+                    aliases.append(value)
+    return False
+
+
+def _loops_around(op: Operation) -> tuple[list[Operation], Block | None]:
+    """The loops around an operation, and its block of the function if branches lead back to it."""
+    around = list(takewhile(lambda each: not isinstance(each, func.FuncOp), ancestors(op)))
+    loops = [each for each in around if type(each) in LOOPS]
+    block = (around[-1] if around else op).parent
+    return loops, block if block is not None and block in _reached(_successors(block)) else None
+
+
+def _successors(block: Block) -> Iterable[Block]:
+    last = block.last_op
+    return () if last is None else last.successors
+
+
+def _reached(blocks: Iterable[Block]) -> set[Block]:
+    waiting, found = list(blocks), set[Block]()
+    while waiting:
+        block = waiting.pop()
+        if block not in found:
+            found.add(block)
+            waiting.extend(_successors(block))
+    return found
+
+
+def _may_be_operand_of(op: Operation) -> Iterable[SSAValue]:
+    """What may be the memory of an operand of an operation."""
+    if isinstance(op, (*VIEW_OPERATIONS, *SELECTING)):
+        yield from op.results
+    for block in op.successors:
+        yield from block.args
+    around = op.parent_op() if isinstance(op, (scf.YieldOp, scf.ConditionOp)) else op
+    if isinstance(around, (scf.ForOp, scf.WhileOp, scf.IfOp, scf.IndexSwitchOp)):
+        yield from around.results
+        for region in around.regions:
+            for block in region.blocks:
+                yield from block.args
+
+
+@dataclass(eq=False)
+class WrittenArguments:
+    """The arguments that the functions of a module write, found when they are asked for."""
+
+    functions: Mapping[str, func.FuncOp]
+    """The functions by name, without recursion."""
+    _found: dict[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
+
+    def of(self, name: str) -> frozenset[int]:
+        """The positions of the arguments that a function, or one that it calls, writes."""
+        if name not in self._found:
+            block = self.functions[name].body.blocks.first
+            arguments: Sequence[SSAValue] = () if block is None else block.args
+            self._found[name] = frozenset(
+                index for index, argument in enumerate(arguments) if self._is_written(argument)
+            )
+        return self._found[name]
+
+    def _is_written(self, value: SSAValue) -> bool:
+        for use in value.uses:
+            op = use.operation
+            if isinstance(op, VIEW_OPERATIONS):
+                if use.index == 0 and self._is_written(op.results[0]):
+                    return True
+            elif isinstance(op, func.CallOp):
+                callee = op.callee.root_reference.data
+                if callee in self.functions and use.index in self.of(callee):
+                    return True
+            elif any(target is value for target in _targets(op)):
+                return True
+        return False
+
+
+_STORES = (
+    OperationTable[Callable[[Operation], SSAValue]]()
+    .add(memref.CopyOp, lambda op: op.destination)
+    .add(memref.StoreOp, lambda op: op.memref)
+    .add(vector.StoreOp, lambda op: op.base)
+    .add(vector.MaskedStoreOp, lambda op: op.base)
+    .add(vector_extension.ScatterOp, lambda op: op.base)
+    .add(vector.TransferWriteOp, lambda op: op.source)
+)
+"""Where operations write that are no linalg operation."""
+
+
+def _targets(op: Operation) -> Sequence[SSAValue]:
+    """The memrefs that an operation writes."""
+    if is_linalg_operation(op):
+        return linalg_outputs(op)
+    target = _STORES.get(type(op))
+    return () if target is None else (target(op),)

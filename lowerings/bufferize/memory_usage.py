@@ -14,27 +14,28 @@ from graphlib import CycleError, TopologicalSorter
 from math import prod
 from typing import cast
 
-from xdsl.dialects import func, memref
+from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from lowerings.bufferize.aliased_results import aliased_parameters
-from lowerings.bufferize.arena import Lifetime, max_live_bytes
-from lowerings.bufferize.bufferize_func import ENTRY_ATTRIBUTE
-from lowerings.bufferize.element_size import element_bytes
-from lowerings.bufferize.memory_liveness import MemoryLiveness
+from lowerings.bufferize.arena import Lifetime, aligned, max_live_bytes
+from lowerings.bufferize.liveness import MemoryLiveness, WrittenArguments
+from lowerings.bufferize.signatures import ENTRY_ATTRIBUTE, aliased_parameters
+from lowerings.bufferize.storage import memref_type
+from lowerings.bufferize.strided import element_bytes
 from lowerings.bufferize.tensor_operands import (
     is_linalg_operation,
     linalg_inputs,
     linalg_outputs,
     overwrites_destination,
 )
-from lowerings.bufferize.written_arguments import WrittenArguments
 from lowerings.bufferize.xla_outline_kernels import KERNEL_ATTRIBUTE
 from lowerings.bufferize.xla_plan_buffers import ARENA_ATTRIBUTE, MAX_LIVE_ATTRIBUTE
-
-__all__ = ["MemoryTraffic", "MemoryUsage", "memory_traffic", "memory_usage"]
+from lowerings.ir.functions import defined_functions
+from lowerings.ir.independent_loops import SharedLoop
+from lowerings.ir.scalar_attributes import constant_integer
 
 
 @dataclass(frozen=True)
@@ -345,3 +346,60 @@ def _bytes(type: Attribute) -> int:
     if DYNAMIC_INDEX in shape:
         return 0
     return prod(shape) * (element_bytes(memref_type.element_type) or 0)
+
+
+@dataclass(frozen=True)
+class ArenaBuffer:
+    """A part of an arena, and for how long it is taken."""
+
+    op: Operation
+    """The view of it."""
+    offset: int
+    size: int
+    """Bytes, both; of all iterations together where those of a loop may run at the same time."""
+    first: int
+    last: int
+    """Positions in the function, as in `lowerings.bufferize.liveness`; both included."""
+
+
+@dataclass(frozen=True)
+class ArenaContents:
+    """The arena of one function."""
+
+    function: FuncOp
+    size: int
+    """Bytes."""
+    buffers: tuple[ArenaBuffer, ...]
+    """In the order of the program."""
+
+
+def arena_contents(module: ModuleOp) -> Iterator[ArenaContents]:
+    """The arena of each function that has one."""
+    for function in defined_functions(module):
+        if ARENA_ATTRIBUTE in function.attributes:
+            arena = function.body.blocks[0].args[-1]
+            size = memref_type(arena).get_shape()[0]
+            yield ArenaContents(function, size, tuple(_buffers(function, arena)))
+
+
+def _buffers(function: FuncOp, arena: SSAValue) -> Iterator[ArenaBuffer]:
+    liveness = MemoryLiveness.of(function.body, arena)
+    for use in liveness.uses:
+        if not isinstance(use.op, memref.ViewOp):
+            continue
+        type_ = memref_type(use.op.results[0])
+        size = prod(type_.get_shape()) * (element_bytes(type_.element_type) or 0)
+        first, last = use.first, use.last
+        loop = SharedLoop.around(use.op)
+        if loop is not None:
+            first, last = liveness.span(loop.op)
+            size = aligned(size) * loop.iterations
+        yield ArenaBuffer(use.op, _start(use.op.byte_shift), size, first, last)
+
+
+def _start(shift: SSAValue) -> int:
+    """Where a view starts; in a loop that several threads share, that of the first iteration."""
+    sum_ = shift.owner
+    start = constant_integer(sum_.operands[0] if isinstance(sum_, arith.AddiOp) else shift)
+    assert start is not None, "offsets are planned as constants"
+    return start

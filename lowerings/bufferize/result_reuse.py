@@ -19,15 +19,12 @@ from math import prod
 from xdsl.dialects import func, memref
 from xdsl.ir import Attribute, SSAValue
 
-from lowerings.bufferize.aliased_results import aliased_parameters
 from lowerings.bufferize.arena import Lifetime, max_live_bytes
-from lowerings.bufferize.bufferize_func import ENTRY_ATTRIBUTE
-from lowerings.bufferize.element_size import element_bytes
-from lowerings.bufferize.memory_liveness import MemoryLiveness, MemoryUse
-from lowerings.bufferize.shared_loops import SharedLoop
+from lowerings.bufferize.liveness import MemoryLiveness, MemoryUse, WrittenArguments
+from lowerings.bufferize.signatures import ENTRY_ATTRIBUTE, aliased_parameters
 from lowerings.bufferize.storage import MemRef, make_dense, memref_type
-from lowerings.bufferize.strided import has_identity_layout
-from lowerings.bufferize.written_arguments import WrittenArguments
+from lowerings.bufferize.strided import element_bytes, has_identity_layout
+from lowerings.ir.independent_loops import SharedLoop
 from lowerings.rewriting.counting import attempt
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
 

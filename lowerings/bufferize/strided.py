@@ -3,6 +3,7 @@ Strided memref types: the layouts of views, as `mlir-opt` infers them.
 
 Strides and offsets count elements. An identity layout (row-major, dense, offset
 0) is written by leaving the layout out; `None` as an offset is a dynamic one.
+Beside them: how many bytes elements take.
 """
 
 from __future__ import annotations
@@ -12,14 +13,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from math import gcd, prod
-from typing import cast
+from typing import Any, cast, get_args
 
 from xdsl.dialects import memref, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    AnyFloat,
     ArrayAttr,
+    ComplexType,
+    IndexType,
     IntAttr,
     IntegerAttr,
+    IntegerType,
     MemRefType,
     NoneAttr,
     ShapedType,
@@ -28,25 +33,28 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-__all__ = [
-    "Slice",
-    "buffer_type",
-    "collapsed_type",
-    "descending_dimensions",
-    "expanded_type",
-    "has_identity_layout",
-    "identity_type",
-    "is_descending",
-    "is_same_memory",
-    "kept_dimensions",
-    "laid_out_type",
-    "permuted_type",
-    "reassociation_groups",
-    "slice_of",
-    "strides_and_offset",
-    "subview_type",
-    "with_dynamic_offset",
-]
+_FLOATS = frozenset(get_args(AnyFloat))
+
+
+def element_bytes(type: Attribute) -> int | None:
+    """
+    The bytes that one element takes in memory; None for what has no size there.
+
+    Elements of less than a byte take a whole one; integers of other widths as many as the next
+    power of two.
+    """
+    if type.__class__ in _FLOATS:
+        return max(1, cast(AnyFloat, type).bitwidth // 8)
+    if isinstance(type, IntegerType):
+        width = cast(IntegerType, type).width.data
+        return max(1, (1 << (width - 1).bit_length()) // 8)
+    if isinstance(type, IndexType):
+        return 8
+    if isinstance(type, ComplexType):
+        part = element_bytes(cast(ComplexType[Any], type).element_type)
+        return None if part is None else 2 * part
+    return None
+
 
 _NONE = NoneAttr()
 

@@ -19,18 +19,18 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
-from lowerings.bufferize.aliased_results import aliases_objection, asks_for_aliases
 from lowerings.bufferize.analysis import TABLE, analyse
-from lowerings.bufferize.bufferization import INPLACE_ATTRIBUTE, wish
-from lowerings.bufferize.bufferize_func import (
+from lowerings.bufferize.bufferization import INPLACE_ATTRIBUTE, print_decisions, wish
+from lowerings.bufferize.rewriting import ConstantPool, constant_dimension, padding_value
+from lowerings.bufferize.signatures import (
+    aliases_objection,
     aliases_of,
+    asks_for_aliases,
     buffer_types,
     bufferize_function,
     is_public,
     strides_objection,
 )
-from lowerings.bufferize.decisions import print_decisions
-from lowerings.bufferize.rewriting import ConstantPool, constant_dimension, padding_value
 from lowerings.bufferize.tensor_operands import is_linalg_operation
 from lowerings.rewriting.conversion import (
     SEVERAL_BLOCKS,

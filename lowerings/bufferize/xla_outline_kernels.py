@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 from math import prod
@@ -12,36 +12,295 @@ from typing import cast
 from xdsl.context import Context
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import (
+    AnyFloat,
+    IndexType,
+    IntegerType,
     LocationAttr,
     MemRefType,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
     UnitAttr,
+    f32,
+    f64,
+    i32,
+    i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.linalg import ops as linalg
+from xdsl.dialects.linalg.attrs import IteratorType
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from lowerings.bufferize.constant_arguments import alike_but_for_constants, take_constants
-from lowerings.bufferize.kernel_names import kernel_name
-from lowerings.bufferize.memory_extent import MemoryExtents
-from lowerings.bufferize.memory_liveness import VIEW_OPERATIONS
+from lowerings.bufferize.liveness import VIEW_OPERATIONS
 from lowerings.bufferize.storage import MemRef, memref_type
-from lowerings.bufferize.strided import has_identity_layout, with_dynamic_offset
+from lowerings.bufferize.strided import (
+    Slice,
+    element_bytes,
+    has_identity_layout,
+    slice_of,
+    strides_and_offset,
+    with_dynamic_offset,
+)
 from lowerings.bufferize.tensor_operands import (
     is_linalg_operation,
+    is_permutation,
     linalg_inputs,
     linalg_outputs,
 )
 from lowerings.ir.equality import StructuralKeys
 from lowerings.ir.locations import fused
+from lowerings.ir.scalar_attributes import constant_integer
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.levels import ON_BUFFERS
 from xla_dialect.xdsl.creation import create
-from xla_dialect.xdsl.linking import erase
+from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
 from xla_dialect.xdsl.traversal import free_values, operands_of, operations_in
 
-__all__ = ["KERNEL_ATTRIBUTE", "XlaOutlineKernelsPass"]
+NAMED_OPERATIONS = 3
+"""A name lists so many different operations of the body at most, from the last to the first."""
+
+_UNNAMED = {
+    "arith.constant",
+    "arith.index_cast",
+    "linalg.index",
+    "linalg.yield",
+    "memref.load",
+}
+"""Operations that occur in most bodies and so do not distinguish kernels."""
+
+
+def kernel_name(op: Operation) -> str:
+    """A descriptive name for the kernel of which `op` is the main operation."""
+    if isinstance(op, memref.CopyOp):
+        return "copy"
+    if not isinstance(op, linalg.GenericOp):
+        return op.name.partition(".")[2]
+    described = _body_operations(op)
+    if any(kind.data is not IteratorType.PARALLEL for kind in op.iterator_types):
+        is_contraction = len(op.inputs) == 2 and described[-2:] in (
+            ["add", "mul"],
+            ["addf", "mulf"],
+            ["addi", "muli"],
+        )
+        return "contraction" if is_contraction else "_".join(["reduce", *described])
+    loads = any(isinstance(inner, memref.LoadOp) for inner in operations_in(op.body.block))
+    return "_".join((["gather"] if loads else []) + described) or _movement(op)
+
+
+def _body_operations(op: linalg.GenericOp) -> list[str]:
+    """
+    The names of different operations of the body, without their dialects; the last one first.
+    Where floats are computed, those that compute integers, which are positions, are left out.
+    """
+    block = op.body.block
+    computes_floats = any(isinstance(type, AnyFloat) for type in block.arg_types)
+    names: dict[str, None] = {}
+    for inner in reversed(block.ops):
+        is_position = computes_floats and any(
+            isinstance(type, IntegerType | IndexType) for type in inner.result_types
+        )
+        if inner.name not in _UNNAMED and not is_position:
+            names[inner.name.partition(".")[2]] = None
+    return list(names)[:NAMED_OPERATIONS]
+
+
+def _movement(op: linalg.GenericOp) -> str:
+    """The name for an operation whose body only moves elements."""
+    if not any(isinstance(value.type, MemRefType) for value in op.inputs):
+        return "fill"
+    source, target = op.indexing_maps.data[0].data, op.indexing_maps.data[-1].data
+    if source == target:
+        return "copy"
+    if is_permutation(source) and is_permutation(target):
+        return "transpose"
+    return "broadcast" if len(source.results) < len(target.results) else "move"
+
+
+FEWEST = 4
+"""So many kernels have to be alike."""
+
+_FLOATS, _INTEGERS = frozenset((f32, f64)), frozenset((i32, i64))
+
+_USERS = frozenset(
+    {
+        *(arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.MaximumfOp, arith.MinimumfOp),
+        *(arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.AndIOp, arith.OrIOp, arith.XOrIOp),
+        *(arith.MaxSIOp, arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp),
+        *(arith.CmpfOp, arith.CmpiOp, arith.SelectOp),
+    }
+)
+"""What takes as long for any number; to shift by one that is known takes less."""
+
+_DIVISIONS = frozenset({arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp})
+"""What LLVM multiplies instead, if it finds out that the divisor is a number."""
+
+
+def alike_but_for_constants(
+    kernels: Iterable[func.FuncOp], keys: StructuralKeys
+) -> list[list[func.FuncOp]]:
+    """The kernels that are equal but for constants, where they are enough."""
+    alike: dict[Hashable, list[func.FuncOp]] = defaultdict(list)
+    for function in kernels:
+        key = keys.of([function.body], unnamed=_open_constants(function))
+        alike[key].append(function)
+    return [each for each in alike.values() if len(each) >= FEWEST]
+
+
+def take_constants(
+    alike: Sequence[func.FuncOp], calls: Mapping[func.FuncOp, Sequence[func.CallOp]]
+) -> None:
+    """Makes the first take the constants in which the others differ, and be called for all."""
+    first = alike[0]
+    columns = list(zip(*map(operations_in, alike), strict=True))
+    for column in columns:
+        column[0].location = fused(op.location for op in column)
+    open_constants = _open_constants(first)
+    columns = [
+        column
+        for column in columns
+        if column[0] in open_constants
+        and any(op.properties != column[0].properties for op in column)
+    ]
+    for function, *constants in zip(alike, *columns, strict=True):
+        for call in calls[function]:
+            made = [_copied_to(op, call) for op in constants]
+            call.operands = (*call.operands, *made)
+            call.properties["callee"] = SymbolRefAttr(first.sym_name)
+    for op, *_ in columns:
+        argument = first.body.block.insert_arg(op.results[0].type, len(first.body.block.args))
+        replace_uses(op.results[0], argument)
+        erase(op)
+    first.update_function_type()
+    for function in alike[1:]:
+        erase(function)
+
+
+def _copied_to(op: Operation, call: func.CallOp) -> SSAValue:
+    types = [result.type for result in op.results]
+    copy = create(type(op), result_types=types, properties=op.properties, location=op.location)
+    insert_before(copy, call)
+    return copy.results[0]
+
+
+def _open_constants(function: func.FuncOp) -> Set[Operation]:
+    """The constants whose numbers do not matter to those that use them."""
+    ops = operations_in(function.body)
+    types = _FLOATS if any(type(op) in _DIVISIONS for op in ops) else _FLOATS | _INTEGERS
+    return {
+        op
+        for op in ops
+        if type(op) is arith.ConstantOp
+        and op.result.type in types
+        and all(type(use.operation) in _USERS for use in op.result.uses)
+    }
+
+
+@dataclass(frozen=True)
+class Extent:
+    """A range of bytes of one allocation."""
+
+    base: object
+    """What was allocated: a memref value, or the name of a global."""
+    start: int
+    end: int | None
+    """None for: all from `start` on."""
+
+    def meets(self, other: Extent) -> bool:
+        """Whether the two may have a byte in common."""
+        if self.base != other.base:
+            return False
+        ends_before = self.end is not None and self.end <= other.start
+        return not ends_before and not (other.end is not None and other.end <= self.start)
+
+
+@dataclass(eq=False)
+class MemoryExtents:
+    """
+    The extents of the memrefs of a function.
+
+    Its arguments are assumed not to alias, as the buffers level promises where one of
+    them is written.
+    """
+
+    _extents: dict[SSAValue, Extent] = field(default_factory=dict[SSAValue, Extent])
+
+    def may_overlap(self, a: SSAValue, b: SSAValue) -> bool:
+        """Whether two different memrefs may have a byte in common."""
+        if not self.extent(a).meets(self.extent(b)):
+            return False
+        slice_a, slice_b = _subview(a), _subview(b)
+        if slice_a is None or slice_b is None or slice_a[0] is not slice_b[0]:
+            return True
+        return not slice_a[1].is_disjoint_from(slice_b[1])
+
+    def extent(self, value: SSAValue) -> Extent:
+        """The bytes that a memref is made of."""
+        known = self._extents.get(value)
+        if known is None:
+            known = self._extents[value] = self._compute(value)
+        return known
+
+    def _compute(self, value: SSAValue) -> Extent:
+        owner = value.owner
+        if isinstance(owner, Block):
+            return Extent(value, 0, None)
+        if isinstance(owner, memref.GetGlobalOp):
+            return Extent(owner.name_.string_value(), 0, None)
+        if isinstance(owner, memref.ViewOp):
+            arena = self.extent(owner.source)
+            shift = constant_integer(owner.byte_shift)
+            if shift is None:
+                return arena
+            start = arena.start + shift
+            return Extent(arena.base, start, start + _span(memref_type(value), 0)[1])
+        if isinstance(owner, VIEW_OPERATIONS):
+            return self._view_extent(value, owner.operands[0])
+        return Extent(value, 0, None)
+
+    def _view_extent(self, value: SSAValue, source: SSAValue) -> Extent:
+        whole = self.extent(_allocated(source))
+        try:
+            _, offset = strides_and_offset(memref_type(value))
+        except ValueError:
+            return whole
+        if offset is None:
+            return (
+                whole if isinstance(value.owner, memref.ReinterpretCastOp) else self.extent(source)
+            )
+        start, end = _span(memref_type(value), offset)
+        return Extent(whole.base, whole.start + start, whole.start + end)
+
+
+def _allocated(value: SSAValue) -> SSAValue:
+    """The memref that the offsets in the types of `value` and of its views count from."""
+    while isinstance(value, OpResult):
+        op = value.op
+        if isinstance(op, memref.ViewOp) or not isinstance(op, VIEW_OPERATIONS):
+            break
+        value = op.operands[0]
+    return value
+
+
+def _span(type: MemRef, offset: int) -> tuple[int, int]:
+    """The bytes from the first to behind the last element of a memref at this offset."""
+    size = element_bytes(type.element_type) or 0
+    shape = type.get_shape()
+    if 0 in shape:
+        return offset * size, offset * size
+    strides, _ = strides_and_offset(type)
+    last = offset + sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True))
+    return offset * size, (last + 1) * size
+
+
+def _subview(value: SSAValue) -> tuple[SSAValue, Slice] | None:
+    """The source and slice of a subview, also seen through casts of its type."""
+    op = value.owner
+    while isinstance(op, memref.CastOp):
+        op = op.source.owner
+    if not isinstance(op, memref.SubviewOp) or op.sizes or op.strides:
+        return None
+    return op.source, slice_of(op)
+
 
 KERNEL_ATTRIBUTE = "xla.kernel"
 """Unit attribute of the functions that the pass makes, and of those that need none made."""

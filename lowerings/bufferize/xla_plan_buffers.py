@@ -26,16 +26,18 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.bufferize.arena import Lifetime, Plan, aligned, max_live_bytes, plan_arena
-from lowerings.bufferize.bufferize_func import ENTRY_ATTRIBUTE
-from lowerings.bufferize.element_size import element_bytes
-from lowerings.bufferize.iterations import outlives_its_iteration
-from lowerings.bufferize.memory_liveness import MemoryLiveness, MemoryUse
+from lowerings.bufferize.liveness import (
+    MemoryLiveness,
+    MemoryUse,
+    WrittenArguments,
+    outlives_its_iteration,
+)
 from lowerings.bufferize.result_reuse import reuse_results
-from lowerings.bufferize.shared_loops import SharedLoop
+from lowerings.bufferize.signatures import ENTRY_ATTRIBUTE
 from lowerings.bufferize.storage import MemRef, memref_type
-from lowerings.bufferize.strided import has_identity_layout
-from lowerings.bufferize.written_arguments import WrittenArguments
+from lowerings.bufferize.strided import element_bytes, has_identity_layout
 from lowerings.ir.functions import functions_of
+from lowerings.ir.independent_loops import SharedLoop, order_uncounted_loops
 from lowerings.rewriting.conversion import (
     ConversionFailed,
     IllegalOp,
@@ -161,6 +163,11 @@ class _ModulePlanner:
         self.arena_types[name] = self._plan_body(function)
 
     def _plan_body(self, function: func.FuncOp) -> MemRef | None:
+        for op in operations_in(function):
+            if isinstance(op, memref.AllocOp) or (
+                isinstance(op, func.CallOp) and self._callee_arena(op) is not None
+            ):
+                order_uncounted_loops(op)
         reuse_results(function, self._written)
         needs: list[tuple[MemoryUse, int, SharedLoop | None]] = []
         lifetimes: list[Lifetime] = []

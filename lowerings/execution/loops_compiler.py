@@ -10,7 +10,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType, ModuleOp, StridedLayoutAttr
 from xdsl.ir import Attribute
 
-from lowerings.bufferize.aliased_results import aliased_parameters
+from lowerings.bufferize.signatures import aliased_parameters
 from lowerings.execution.callbacks import Callbacks
 from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.declared_functions import (

@@ -16,12 +16,12 @@ from lowerings.dialects.arith_extension import IndexCastUIOp, RemFOp
 from lowerings.interpreter.elements import (
     Element,
     Number,
+    UndefinedBehavior,
     constant_value,
     element_of,
     is_vector,
     where,
 )
-from lowerings.interpreter.errors import UndefinedBehavior
 from lowerings.interpreter.machine import Dialect, Function, ValueMaker, of_one, of_two
 from lowerings.targets.llvm.arith import SATURATING
 from xla_dialect.reference.conversion import float_to_integer, integer_to_float

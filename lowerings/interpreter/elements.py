@@ -29,10 +29,23 @@ from xdsl.dialects.complex import ComplexNumberAttr
 from xdsl.ir import Attribute
 from xdsl.utils.type import get_element_type_or_self
 
-from lowerings.interpreter.errors import UndefinedBehavior
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, DType, numpy_dtype
 from xla_dialect.xdsl.dense_literals import LEFT_OUT, is_elided
+
+
+class UndefinedBehavior(XlaError):
+    """An operation whose result its dialect leaves undefined: out of bounds, a division by zero."""
+
+
+def is_of_undefined_behavior(error: XlaError) -> bool:
+    """Whether an error is `UndefinedBehavior`, or tells the place of one."""
+    return isinstance(error, UndefinedBehavior) or isinstance(error.__cause__, UndefinedBehavior)
+
+
+class IterationLimitReached(XlaError):
+    """A loop that runs more often than its caller allows."""
+
 
 Number: TypeAlias = Any
 """A numpy scalar, or an array."""

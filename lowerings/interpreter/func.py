@@ -17,8 +17,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.dialects.vector_extension import ScatterOp
 from lowerings.execution.declared_functions import DeclaredFunction, arrays_of
-from lowerings.interpreter.elements import as_numbers, as_stored, element_of
-from lowerings.interpreter.errors import UndefinedBehavior
+from lowerings.interpreter.elements import UndefinedBehavior, as_numbers, as_stored, element_of
 from lowerings.interpreter.machine import (
     Dialect,
     Frame,

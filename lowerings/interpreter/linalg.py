@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
+from xdsl.dialects import arith, complex
 from xdsl.dialects.builtin import MemRefType, TensorType
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.dialects.linalg.attrs import IteratorType
+from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -27,8 +29,13 @@ from xdsl.ir.affine import (
     AffineMap,
 )
 
-from lowerings.interpreter.elements import Element, Number, element_of, require_inside
-from lowerings.interpreter.errors import UndefinedBehavior
+from lowerings.interpreter.elements import (
+    Element,
+    Number,
+    UndefinedBehavior,
+    element_of,
+    require_inside,
+)
 from lowerings.interpreter.machine import (
     Code,
     Dialect,
@@ -41,12 +48,47 @@ from lowerings.interpreter.machine import (
 )
 from lowerings.interpreter.memory import Memref
 from lowerings.interpreter.memref import named
-from lowerings.interpreter.sums import sums_of
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
 from xla_dialect.reference.reduction import BlockedSum
 from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import free_values
+
+
+def sums_of(block: Block, maps: Sequence[AffineMap], parallel: Sequence[bool]) -> frozenset[int]:
+    """
+    The outputs of a body to which it adds one term at each step of the reduction loops.
+
+    `maps` are those of all operands.
+    """
+    terminator = block.last_op
+    if all(parallel) or not isinstance(terminator, YieldOp):
+        return frozenset()
+    first = len(block.args) - len(terminator.operands)
+    return frozenset(
+        output
+        for output, result in enumerate(terminator.operands)
+        if all(parallel[d] for d in maps[first + output].used_dims())
+        and _adds(result, block.args[first + output])
+    )
+
+
+def _adds(result: SSAValue, total: SSAValue) -> bool:
+    """Whether a result is the total and a term, or the total itself."""
+    op, uses = result.owner, {use.operation for use in total.uses}
+    if isinstance(op, arith.SelectOp) and op.rhs is total and op.lhs.has_one_use():
+        uses.discard(op)
+        result, op = op.lhs, op.lhs.owner
+    if isinstance(op, arith.AddfOp):
+        return uses == {op} and (op.lhs is total) != (op.rhs is total)
+    if not isinstance(op, complex.CreateOp) or len(uses) != 2:
+        return False
+    return all(
+        isinstance(added := part.owner, arith.AddfOp)
+        and any(isinstance(term.owner, taken) and term.owner in uses for term in added.operands)
+        for part, taken in ((op.real, complex.ReOp), (op.imaginary, complex.ImOp))
+    )
+
 
 SCALAR_POINT_LIMIT = 1 << 22
 """How many points of an iteration space are carried out one by one, where they have to be."""

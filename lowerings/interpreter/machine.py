@@ -24,8 +24,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.execution.declared_functions import DeclaredFunction, run_program
 from lowerings.interpreter.cf import JUMPS, TERMINATORS, Jump
-from lowerings.interpreter.elements import element_of
-from lowerings.interpreter.errors import IterationLimitReached
+from lowerings.interpreter.elements import IterationLimitReached, element_of
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.element_types import require_rank
 from xla_dialect.extensions import INTERPRETER, failures, loadable_extensions

@@ -16,8 +16,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from lowerings.interpreter.elements import Element, Number, element_of, require_inside
-from lowerings.interpreter.errors import UndefinedBehavior
+from lowerings.interpreter.elements import (
+    Element,
+    Number,
+    UndefinedBehavior,
+    element_of,
+    require_inside,
+)
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.element_types import require_rank
 from xla_dialect.layouts.type_layouts import row_major_strides

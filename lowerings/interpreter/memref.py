@@ -18,8 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import SSAValue
 
-from lowerings.interpreter.elements import Number, dense_values
-from lowerings.interpreter.errors import UndefinedBehavior
+from lowerings.interpreter.elements import Number, UndefinedBehavior, dense_values
 from lowerings.interpreter.machine import (
     Dialect,
     Frame,

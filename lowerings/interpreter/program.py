@@ -18,8 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from lowerings.bufferize.aliased_results import aliased_parameters
-from lowerings.bufferize.bufferize_func import RESULT_ATTRIBUTE
+from lowerings.bufferize.signatures import RESULT_ATTRIBUTE, aliased_parameters
 from lowerings.bufferize.xla_plan_buffers import ARENA_ATTRIBUTE
 from lowerings.execution.arrays import from_arguments
 from lowerings.execution.declared_functions import CustomCalls, declared_functions

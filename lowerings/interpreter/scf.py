@@ -10,8 +10,12 @@ import numpy as np
 from xdsl.dialects import scf
 
 from lowerings.interpreter.batching import at_once
-from lowerings.interpreter.elements import Number, element_of
-from lowerings.interpreter.errors import IterationLimitReached, UndefinedBehavior
+from lowerings.interpreter.elements import (
+    IterationLimitReached,
+    Number,
+    UndefinedBehavior,
+    element_of,
+)
 from lowerings.interpreter.machine import (
     Code,
     Dialect,

@@ -10,8 +10,7 @@ from xdsl.dialects import tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute
 
-from lowerings.interpreter.elements import Number, element_of, require_inside
-from lowerings.interpreter.errors import UndefinedBehavior
+from lowerings.interpreter.elements import Number, UndefinedBehavior, element_of, require_inside
 from lowerings.interpreter.machine import (
     Dialect,
     Frame,

@@ -9,6 +9,7 @@ loop becomes a parallel one, if it is enough work.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.dialects import scf
@@ -16,6 +17,7 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation
 
 from lowerings.ir.scalar_attributes import constant_integer
+from xla_dialect.xdsl.traversal import ancestors
 
 INDEPENDENT = "xla.independent_microseconds"
 """The attribute of such a loop from 0 in steps of 1: the time that one thread takes, estimated."""
@@ -39,3 +41,33 @@ def iterations_of(loop: scf.ForOp) -> int | None:
     """How many iterations a loop from 0 in steps of 1 has; None for others, or if not known."""
     lower, upper, step = map(constant_integer, (loop.lb, loop.ub, loop.step))
     return max(upper, 0) if upper is not None and (lower, step) == (0, 1) else None
+
+
+@dataclass(frozen=True)
+class SharedLoop:
+    """A loop whose iterations may run at the same time, and how many there are."""
+
+    op: scf.ForOp
+    iterations: int
+
+    @staticmethod
+    def around(op: Operation) -> SharedLoop | None:
+        """The outermost such loop around an operation that needs memory."""
+        found = None
+        for outer in ancestors(op):
+            if isinstance(outer, scf.ForOp) and promised_microseconds(outer) is not None:
+                iterations = iterations_of(outer)
+                if iterations is not None:
+                    found = SharedLoop(outer, iterations)
+        return found
+
+
+def order_uncounted_loops(op: Operation) -> None:
+    """
+    Has the loops around an operation that needs memory run their iterations in order where these
+    cannot be counted: what they would take together is not known.
+    """
+    for outer in ancestors(op):
+        if isinstance(outer, scf.ForOp) and promised_microseconds(outer) is not None:
+            if iterations_of(outer) is None:
+                del outer.attributes[INDEPENDENT]

@@ -22,7 +22,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 from xdsl.passes import ModulePass
 
-from lowerings.bufferize.element_size import element_bytes
+from lowerings.bufferize.strided import element_bytes
 from lowerings.bufferize.tensor_operands import is_linalg_operation, linalg_inputs, linalg_outputs
 from lowerings.bufferize.xla_outline_kernels import KERNEL_ATTRIBUTE
 from lowerings.ir.scalar_attributes import constant_integer

@@ -6,7 +6,6 @@ from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Operation, OpResult
 from xdsl.utils.exceptions import PassFailedException
 
-from lowerings.tensors.fused_generic import emit_generic
 from lowerings.tensors.fusion_decisions import (
     INLINE,
     FusionDecision,
@@ -15,7 +14,7 @@ from lowerings.tensors.fusion_decisions import (
     remove_decision,
     set_decision,
 )
-from lowerings.tensors.fusion_emission import GroupEmission
+from lowerings.tensors.fusion_emission import GroupEmission, emit_generic
 from lowerings.tensors.fusion_graph import node_of
 from lowerings.tensors.fusion_plan import FusionPlan
 from xla_dialect.xdsl.linking import erase, insert_before

@@ -5,18 +5,35 @@ Decisions on fusion as attributes of a `linalg.generic`.
                              all operations of a block with this number
     fusion.inline            it is computed in the body of every operation that uses it
     fusion.alone             its results are stored by an operation that computes nothing else
+
+Files of decisions name operations by what they compute or by where they come from, as the remarks
+of fusion do:
+
+    // Comments, and lines between entries, are as in MLIR.
+    group %e, %sum             // one operation stores the results of both
+    inline %scaled, %shifted   // each is computed by what uses it alone
+    alone "model.hlo":12:3     // it is fused with nothing
 """
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
 from typing import Any, cast
 
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr
+from xdsl.dialects.linalg.ops import GenericOp
+from xdsl.ir import Attribute, Block, Operation
+from xdsl.parser import Parser
 from xdsl.utils.exceptions import PassFailedException
 
+from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.mlir_text import parser_of
 from xla_dialect.violations import described, place_of
+from xla_dialect.xdsl.traversal import operations_in
 
 GROUP = "fusion.group"
 INLINE = "fusion.inline"
@@ -75,3 +92,120 @@ def named(op: Operation) -> str:
     """An operation as messages name it: by its first result, if that has a name."""
     hint = op.results[0].name_hint if op.results else None
     return described(op) if hint is None else f"%{hint}"
+
+
+_WORDS = {"group": GROUP, "inline": INLINE, "alone": ALONE}
+
+
+@dataclass(frozen=True)
+class Mention:
+    """An operation that a file names: by its first result, or by file, line and column."""
+
+    name: str | tuple[str, int, int]
+    offset: int
+    """In the text of the file."""
+
+    def means(self, op: GenericOp) -> bool:
+        """Whether an operation is the one that is named."""
+        if isinstance(self.name, str):
+            return any(result.name_hint == self.name for result in op.results)
+        return place_of(op.location) == self.name
+
+
+@dataclass(frozen=True)
+class FusionEntry:
+    """A decision on some operations."""
+
+    word: str
+    mentions: tuple[Mention, ...]
+
+
+def take_decisions(path: str, module: ModuleOp) -> None:
+    """
+    Makes operations carry what a file says of them, unless they carry a decision; "" is no file.
+
+    Raises XlaError for a file that cannot be read, or that names what is not there.
+    """
+    if not path:
+        return
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise XlaError(f"{path}: error: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise XlaError(f"{path}: error: not UTF-8 text (byte {error.start})") from None
+    decide(module, parse_fusion_file(text, path), path, text)
+
+
+def parse_fusion_file(text: str, file_name: str) -> Sequence[FusionEntry]:
+    """The entries of a file; raises LocatedError."""
+    found: list[FusionEntry] = []
+    with parser_of(text, Context(), file_name) as parser:
+        while (word := parser.parse_optional_keyword_in(_WORDS)) is not None:
+            mentions = parser.parse_comma_separated_list(
+                parser.Delimiter.NONE, lambda: _parse_mention(parser)
+            )
+            found.append(FusionEntry(word, tuple(mentions)))
+        if parser.pos < len(text):
+            parser.raise_error(f"expected one of {', '.join(_WORDS)}")
+    return found
+
+
+def _parse_mention(parser: Parser) -> Mention:
+    start = parser.pos
+    operand = parser.parse_optional_unresolved_operand()
+    if operand is not None:
+        return Mention(operand.operand_name, start)
+    file = parser.parse_str_literal(" of a location, or the name of a value")
+    parser.parse_punctuation(":")
+    line = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    parser.parse_punctuation(":")
+    return Mention((file, line, parser.parse_integer(False, False)), start)
+
+
+def decide(
+    module: ModuleOp, entries: Iterable[FusionEntry], file_name: str = "", text: str = ""
+) -> None:
+    """
+    Makes operations carry decisions.
+
+    Raises LocatedError for names that nothing has, for second decisions on an operation, and for
+    groups of several blocks.
+    """
+    generics = [op for op in operations_in(module) if isinstance(op, GenericOp)]
+    given = {op: decision for op in generics if (decision := decision_of(op)) is not None}
+    taken = {decision.group for decision in given.values()}
+    numbers = (number for number in count() if number not in taken)
+    decided: set[GenericOp] = set()
+    for entry in entries:
+        groups: dict[Block | None, int] = {}
+        for mention in entry.mentions:
+            meant = [op for op in generics if mention.means(op)]
+            against = _reason_against(entry, meant, decided, groups)
+            if against is not None:
+                raise LocatedError.at_offset(against, file_name, text, mention.offset)
+            decided.update(meant)
+            for op in meant:
+                group = None
+                if entry.word == "group":
+                    if op.parent not in groups:
+                        groups[op.parent] = next(numbers)
+                    group = groups[op.parent]
+                if op not in given:
+                    set_decision(op, FusionDecision(_WORDS[entry.word], group))
+
+
+def _reason_against(
+    entry: FusionEntry,
+    meant: Sequence[GenericOp],
+    decided: Container[GenericOp],
+    groups: Mapping[Block | None, int],
+) -> str | None:
+    """Why what is said of some operations makes no sense, if it does not."""
+    if not meant:
+        return "no operation that fusion begins with has this name"
+    if any(op in decided for op in meant):
+        return "a second decision on this operation"
+    if entry.word == "group" and groups and {op.parent for op in meant} != {*groups}:
+        return "operations of a group have to be in one block"
+    return None

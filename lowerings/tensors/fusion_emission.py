@@ -1,25 +1,282 @@
-"""The scalar code of a group of fused nodes."""
+"""The operation that a group of fused nodes becomes: equal scalars once, constants folded."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from math import inf
 from typing import Any, cast
 
-from xdsl.dialects import tensor
+import numpy as np
+from xdsl.dialects import arith, complex, tensor
 from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    ArrayAttr,
+    ComplexType,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    Float32Type,
+    Float64Type,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    LocationAttr,
     TensorType,
+    i1,
+    i32,
 )
-from xdsl.dialects.linalg.ops import IndexOp, YieldOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.linalg.attrs import IteratorTypeAttr
+from xdsl.dialects.linalg.ops import FillOp, GenericOp, IndexOp, YieldOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
-from lowerings.tensors.constants import constant_of, filled_from
-from lowerings.tensors.fused_body import FusedBody
+from lowerings.ir.scalar_attributes import scalar_attribute
+from lowerings.tensors.constants import constant_of, exact_reciprocal, filled_from
 from lowerings.tensors.fusion_graph import FusionGroup, Node
 from lowerings.tensors.fusion_plan import FusionPlan
-from lowerings.tensors.indices import Indices, compose
-from xla_dialect.xdsl.traversal import operands_of
+from lowerings.tensors.indices import Index, Indices, affine_map, compose, identity
+from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.linking import append, insert_before, replace_uses
+from xla_dialect.xdsl.traversal import operands_of, outs_of
+
+Number = Any
+"""A numpy float of the precision of the type, or a Python integer."""
+
+_FLOATS: dict[type[Attribute], Callable[[float], Number]] = {
+    Float32Type: np.float32,
+    Float64Type: np.float64,
+}
+
+
+def number_of(attribute: Attribute) -> Number | None:
+    """The value of a scalar attribute; None for types that are not folded."""
+    if isinstance(attribute, IntegerAttr):
+        return int(cast("IntegerAttr[Any]", attribute).value.data)
+    if isinstance(attribute, FloatAttr):
+        value = cast("FloatAttr[Any]", attribute)
+        make = _FLOATS.get(type(cast(Attribute, value.type)))
+        return None if make is None else make(value.value.data)
+    return None
+
+
+_BINARY: dict[type[Operation], Callable[[Number, Number], Number]] = {
+    arith.AddfOp: np.add,
+    arith.SubfOp: np.subtract,
+    arith.MulfOp: np.multiply,
+    arith.DivfOp: np.divide,
+    arith.AddiOp: int.__add__,
+    arith.SubiOp: int.__sub__,
+    arith.MuliOp: int.__mul__,
+    arith.AndIOp: int.__and__,
+    arith.OrIOp: int.__or__,
+    arith.XOrIOp: int.__xor__,
+    arith.MaxSIOp: max,
+    arith.MinSIOp: min,
+}
+
+_ORDERED: dict[str, Callable[[Number, Number], Any]] = {
+    "oeq": np.equal,
+    "ogt": np.greater,
+    "oge": np.greater_equal,
+    "olt": np.less,
+    "ole": np.less_equal,
+    "une": np.not_equal,
+}
+
+_SIGNED: dict[str, Callable[[Number, Number], bool]] = {
+    "eq": int.__eq__,
+    "ne": int.__ne__,
+    "slt": int.__lt__,
+    "sle": int.__le__,
+    "sgt": int.__gt__,
+    "sge": int.__ge__,
+}
+
+
+def fold(
+    op: Operation, operands: Sequence[SSAValue], constants: Sequence[Attribute | None]
+) -> Attribute | SSAValue | None:
+    """
+    The result of an operation on these operands: a constant, one of the operands, or unknown.
+
+    `constants` has an attribute for each operand that is constant. Results are exactly those of
+    running the operation.
+    """
+    if isinstance(op, arith.SelectOp):
+        return _fold_select(operands, constants)
+    if len(operands) == 2 and constants[1] is not None and constants[0] is None:
+        return operands[0] if _is_neutral(op, number_of(constants[1])) else None
+    numbers = [None if c is None else number_of(c) for c in constants]
+    if not numbers or any(number is None for number in numbers):
+        return None
+    result_type = op.results[0].type
+    with np.errstate(all="ignore"):
+        number = _compute(op, numbers)
+    if number is None or number != number:
+        return None
+    return scalar_attribute(number, result_type)
+
+
+_TRUE, _FALSE = IntegerAttr(-1, i1), IntegerAttr(0, i1)
+
+
+def _fold_select(
+    operands: Sequence[SSAValue], constants: Sequence[Attribute | None]
+) -> SSAValue | None:
+    condition = constants[0]
+    if operands[1] is operands[2]:
+        return operands[1]
+    if condition is None:
+        on_true, on_false = constants[1:]
+        is_condition = on_true == _TRUE and on_false == _FALSE
+        return operands[0] if is_condition else None
+    return operands[1] if number_of(condition) else operands[2]
+
+
+def _is_neutral(op: Operation, number: Number | None) -> bool:
+    """Whether a binary operation with this second operand gives its first, bit for bit or NaN."""
+    match op:
+        case arith.MaximumfOp():
+            return number == -inf
+        case arith.MinimumfOp():
+            return number == inf
+        case arith.MulfOp() | arith.DivfOp() | arith.MuliOp():
+            return number == 1
+        case arith.AddiOp() | arith.SubiOp() | arith.OrIOp() | arith.XOrIOp():
+            return number == 0
+        case arith.AndIOp():
+            return number == -1
+        case _:
+            return False
+
+
+def _compute(op: Operation, numbers: Sequence[Number]) -> Number | None:
+    binary = _BINARY.get(type(op))
+    if binary is not None:
+        return binary(*numbers)
+    match op:
+        case arith.CmpfOp():
+            word = arith.CMPF_COMPARISON_OPERATIONS[op.predicate.value.data]
+            relation = _ORDERED.get(word)
+            return None if relation is None else bool(relation(*numbers))
+        case arith.CmpiOp():
+            word = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
+            relation = _SIGNED.get(word)
+            return None if relation is None or op.lhs.type == i1 else relation(*numbers)
+        case arith.SIToFPOp() if op.input.type != i1:
+            make = _FLOATS.get(type(cast(Attribute, op.result.type)))
+            return None if make is None else make(numbers[0])
+        case arith.ExtSIOp() | arith.TruncIOp() | arith.IndexCastOp() if op.input.type != i1:
+            return numbers[0]
+        case arith.ExtFOp():
+            return numbers[0]
+        case _:
+            return None
+
+
+_CONSTANTS = frozenset({arith.ConstantOp, complex.ConstantOp})
+
+INDEX = IndexType()
+
+
+class FusedBody:
+    """Appends scalar operations to a block, or puts them in front of an operation."""
+
+    def __init__(self, block: Block, location: LocationAttr, before: Operation | None = None):
+        self.block = block
+        self.location = location
+        self.before = before
+        self.constants: dict[SSAValue, Attribute] = {}
+        self._known: dict[Hashable, SSAValue] = {}
+
+    def _insert(self, op: Operation, location: LocationAttr = UNKNOWN_LOC) -> None:
+        op.location = self.location if location is UNKNOWN_LOC else location
+        if self.before is None:
+            append(self.block, op)
+        else:
+            insert_before(op, self.before)
+
+    def constant(self, value: Attribute) -> SSAValue:
+        """The constant of a number attribute, or of a pair of floats (complex)."""
+        found = self._known.get(value)
+        if found is not None:
+            return found
+        if isinstance(value, ArrayAttr):
+            parts = cast("ArrayAttr[Any]", value)
+            op: Operation = create(
+                complex.ConstantOp,
+                result_types=(ComplexType(parts.data[0].type),),
+                properties={"value": parts},
+            )
+        else:
+            type_ = cast("IntegerAttr[Any]", value).type
+            op = create(arith.ConstantOp, result_types=(type_,), properties={"value": value})
+        self._insert(op)
+        result = op.results[0]
+        self._known[value] = result
+        self.constants[result] = value
+        return result
+
+    def copy(self, op: Operation, values: Mapping[SSAValue, SSAValue]) -> SSAValue:
+        """The result of an operation on the values that stand for its operands."""
+        if type(op) in _CONSTANTS:
+            return self.constant(op.properties["value"])
+        operands = [values.get(operand, operand) for operand in operands_of(op)]
+        folded = fold(op, operands, [self.constants.get(operand) for operand in operands])
+        if isinstance(folded, SSAValue):
+            return folded
+        if folded is not None:
+            return self.constant(folded)
+        if type(op) is arith.DivfOp:
+            factor = exact_reciprocal(self.constants.get(operands[1]))
+            if factor is not None:
+                factors = (operands[0], self.constant(factor))
+                return self.emit(
+                    arith.MulfOp, factors, op.results[0].type, op.properties, op.location
+                )
+        return self.emit(type(op), operands, op.results[0].type, op.properties, op.location)
+
+    def emit(
+        self,
+        op_class: type[Operation],
+        operands: Sequence[SSAValue],
+        result_type: Attribute,
+        properties: Mapping[str, Attribute],
+        location: LocationAttr = UNKNOWN_LOC,
+    ) -> SSAValue:
+        """A new operation, or an equal one that is already there."""
+        key = op_class, tuple(operands), tuple(sorted(properties.items(), key=_name)), result_type
+        found = self._known.get(key)
+        if found is None:
+            op = create(
+                op_class,
+                operands=operands,
+                result_types=(result_type,),
+                properties=dict(properties),
+            )
+            self._insert(op, location)
+            found = self._known[key] = op.results[0]
+        return found
+
+    def position(self, index: Index) -> SSAValue:
+        """The value of an index in the loops around the body."""
+        loop, scale, offset = index
+        if loop is None:
+            return self.constant(IntegerAttr(offset, INDEX))
+        value = self.emit(IndexOp, (), INDEX, {"dim": IntegerAttr(loop, 64)})
+        if scale != 1:
+            factor = self.constant(IntegerAttr(scale, INDEX))
+            value = self.emit(arith.MuliOp, (value, factor), INDEX, {})
+        if offset:
+            value = self.emit(
+                arith.AddiOp, (value, self.constant(IntegerAttr(offset, INDEX))), INDEX, {}
+            )
+        return value
+
+
+def _name(item: tuple[str, Attribute]) -> str:
+    return item[0]
+
 
 NodeInstance = tuple[Node, Indices]
 Leaf = tuple[SSAValue, Indices]
@@ -154,3 +411,211 @@ def _scalar_element(emission: GroupEmission, body: FusedBody, leaf: Leaf) -> SSA
 def element_type_of(value: SSAValue) -> Attribute:
     """The type of the elements of a tensor."""
     return cast("TensorType[Attribute]", value.type).element_type
+
+
+@dataclass
+class Output:
+    """One result of the new operation."""
+
+    old: OpResult
+    """The result whose place it takes."""
+    destination: SSAValue
+    indices: Indices
+    argument: BlockArgument
+    value: SSAValue
+    """What the body yields."""
+
+
+def emit_generic(emission: GroupEmission) -> None:
+    """
+    Puts a `linalg.generic` in the place of the last node of a group and uses its results.
+
+    Results that turn out to be constants, or copies of an input, are not computed.
+    """
+    group = emission.group
+    anchor = group.roots[0][0].op
+    emission.collect(group.roots)
+    if _is_left_alone(emission):
+        return
+    leaves = list(emission.leaves)
+    destinations = [d for node, _ in group.roots for d in outs_of(node.op)]
+    block = Block(
+        arg_types=[element_type_of(value) for value, _ in leaves]
+        + [element_type_of(value) for value in destinations]
+    )
+    body = FusedBody(block, anchor.location)
+    emission.evaluate(body, block.args[: len(leaves)], block.args[len(leaves) :])
+    outputs = _outputs(emission, block.args[len(leaves) :])
+    if not any(group.reduces):
+        outputs = [o for o in outputs if not _is_known(emission, body, o, leaves, anchor)]
+    if not outputs:
+        return
+    block.add_op(create(YieldOp, operands=[output.value for output in outputs]))
+    inputs: list[Leaf] = []
+    for argument, leaf in zip(block.args[: len(leaves)], leaves, strict=True):
+        if argument.uses:
+            inputs.append(_operand(emission, leaf, anchor))
+        else:
+            block.erase_arg(argument)
+    kept = {output.argument for output in outputs}
+    for argument in block.args[len(inputs) :]:
+        if argument not in kept:
+            block.erase_arg(argument)
+    written = [(output.destination, output.indices) for output in outputs]
+    for leaf in _extents(anchor, emission, [*inputs, *written]):
+        block.insert_arg(element_type_of(leaf[0]), len(inputs))
+        inputs.append(leaf)
+    new = _generic(emission, inputs, outputs, block)
+    _insert_before(new, anchor)
+    for output, result in zip(outputs, new.results, strict=True):
+        _replace(emission, output.old, result)
+
+
+def _is_left_alone(emission: GroupEmission) -> bool:
+    """Whether a group is one reduction whose inputs all come from memory, as a contraction's do."""
+    if len(emission.order) != 1 or not any(emission.group.reduces):
+        return False
+    node, at = emission.order[0]
+    return at == identity(len(node.sizes)) and emission.sources[node, at] == [*node.inputs]
+
+
+def _outputs(emission: GroupEmission, arguments: Sequence[BlockArgument]) -> list[Output]:
+    found: list[Output] = []
+    for node, place in emission.group.roots:
+        parts = zip(node.op.results, outs_of(node.op), node.outputs, strict=True)
+        for i, (old, destination, indices) in enumerate(parts):
+            value = emission.values[node, place, i]
+            argument = arguments[len(found)]
+            found.append(Output(old, destination, compose(indices, place), argument, value))
+    return found
+
+
+def _is_known(
+    emission: GroupEmission,
+    body: FusedBody,
+    output: Output,
+    leaves: Sequence[Leaf],
+    anchor: GenericOp,
+) -> bool:
+    """Whether a result is a constant or an input as it is; then it is replaced by that."""
+    constant = body.constants.get(output.value)
+    if constant is not None and not isinstance(constant, ArrayAttr):
+        filled = _filled(constant, output.destination, anchor)
+        _replace(emission, output.old, filled)
+        return True
+    if isinstance(output.value, BlockArgument) and output.value.index < len(leaves):
+        leaf, indices = leaves[output.value.index]
+        value = emission.plan.stored.get(leaf, leaf)
+        same = indices == output.indices == identity(len(emission.group.sizes))
+        if same and value.type == output.old.type:
+            _replace(emission, output.old, value)
+            return True
+    return False
+
+
+def _filled(constant: Attribute, destination: SSAValue, anchor: GenericOp) -> SSAValue:
+    """A tensor of one number: a constant if it has rank 0, else filled."""
+    number = cast("IntegerAttr[Any] | FloatAttr[Any]", constant)
+    type_ = cast("TensorType[Any]", destination.type)
+    if not type_.shape.data:
+        dense = DenseIntOrFPElementsAttr.from_list(type_, [number.value.data])
+        whole = create(arith.ConstantOp, result_types=(type_,), properties={"value": dense})
+        _insert_before(whole, anchor)
+        return whole.results[0]
+    scalar = arith.ConstantOp(number)
+    _insert_before(scalar, anchor)
+    body = Block(arg_types=(number.type, number.type))
+    body.add_op(create(YieldOp, operands=(body.args[0],)))
+    fill = create(
+        FillOp,
+        operands=(scalar.result, destination),
+        result_types=(type_,),
+        properties={"operandSegmentSizes": DenseArrayBase.from_list(i32, (1, 1))},
+        regions=[Region(body)],
+    )
+    _insert_before(fill, anchor)
+    return fill.results[0]
+
+
+def _replace(emission: GroupEmission, old: SSAValue, new: SSAValue) -> None:
+    replace_uses(old, new)
+    emission.plan.stored[old] = new
+
+
+def _generic(
+    emission: GroupEmission, inputs: Sequence[Leaf], outputs: Sequence[Output], block: Block
+) -> GenericOp:
+    rank = len(emission.group.sizes)
+    places = [*(indices for _, indices in inputs), *(output.indices for output in outputs)]
+    kinds = [
+        IteratorTypeAttr.reduction() if reduces else IteratorTypeAttr.parallel()
+        for reduces in emission.group.reduces
+    ]
+    return create(
+        GenericOp,
+        operands=[*(value for value, _ in inputs), *(output.destination for output in outputs)],
+        result_types=[output.destination.type for output in outputs],
+        properties={
+            "indexing_maps": ArrayAttr([affine_map(indices, rank) for indices in places]),
+            "iterator_types": ArrayAttr(kinds),
+            "operandSegmentSizes": DenseArrayBase.from_list(i32, (len(inputs), len(outputs))),
+        },
+        regions=[Region(block)],
+    )
+
+
+def _operand(emission: GroupEmission, leaf: Leaf, anchor: GenericOp) -> Leaf:
+    """
+    The tensor and the indices of an input; a slice of it where the loops do not cover its extent.
+
+    linalg requires that a dimension indexed by a loop alone has the extent of that loop.
+    """
+    value, indices = emission.plan.stored.get(leaf[0], leaf[0]), leaf[1]
+    shape = cast("TensorType[Attribute]", value.type).get_shape()
+    sizes = emission.group.sizes
+    part = [
+        (offset, sizes[loop], scale) if loop is not None and scale > 0 else (0, size, 1)
+        for (loop, scale, offset), size in zip(indices, shape, strict=True)
+    ]
+    if all(whole == (0, size, 1) for whole, size in zip(part, shape, strict=True)):
+        return value, indices
+    key = value, tuple(part)
+    found = emission.plan.slices.get(key)
+    if found is None:
+        offsets, counts, strides = zip(*part, strict=True)
+        found = tensor.ExtractSliceOp.from_static_parameters(value, offsets, counts, strides).result
+        _insert_before(found.owner, anchor)
+        emission.plan.slices[key] = found
+    return found, tuple(
+        (loop, 1, 0) if loop is not None and scale > 0 else (loop, scale, offset)
+        for loop, scale, offset in indices
+    )
+
+
+def _insert_before(op: Operation | Block, anchor: Operation) -> None:
+    assert isinstance(op, Operation)
+    op.location = anchor.location
+    insert_before(op, anchor)
+
+
+def _extents(anchor: GenericOp, emission: GroupEmission, accesses: Sequence[Leaf]) -> list[Leaf]:
+    """
+    Shape-only operands for loops that appear in no other indexing map.
+
+    linalg infers loop bounds from operands; this is needed where all inputs of a reduction are
+    computed in the body.
+    """
+    shown = {
+        loop
+        for _, indices in accesses
+        for loop, scale, offset in indices
+        if (scale, offset) == (1, 0)
+    }
+    sizes = emission.group.sizes
+    hidden = [d for d in range(len(sizes)) if d not in shown]
+    if not hidden:
+        return []
+    type_ = TensorType(element_type_of(anchor.outputs[0]), [sizes[d] for d in hidden])
+    shape = create(tensor.EmptyOp, result_types=(type_,))
+    _insert_before(shape, anchor)
+    return [(shape.results[0], tuple((d, 1, 0) for d in hidden))]

@@ -1,33 +1,165 @@
-"""Which operations are computed together, and which are computed again where they are used."""
+"""
+Which operations are computed together, which are computed again where they are used, and why.
+
+Remarks say so on demand: groups, and the reasons for which operations are in them or are not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
+from itertools import count
 from math import prod
 
-from xdsl.dialects import tensor
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.ops import GenericOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
 from lowerings.dialects.schedule import schedule_of
+from lowerings.tensors.constants import constant_of, exact_reciprocal
 from lowerings.tensors.fusion_decisions import (
     ALONE,
     INLINE,
     FusionDecision,
     decision_of,
     fusion_error,
+    named,
 )
-from lowerings.tensors.fusion_graph import FusionGroup, Node, ReindexedView, node_of, view_of
-from lowerings.tensors.fusion_reasons import (
-    MAX_DUPLICATED_COST,
-    MAX_GROUP_SIZE,
-    MAX_ROOTS,
-    MIN_REUSE,
-    FusionReason,
+from lowerings.tensors.fusion_graph import (
+    CHEAP,
+    DIVISION,
+    FusionGroup,
+    Node,
+    ReindexedView,
+    node_of,
+    view_of,
 )
 from lowerings.tensors.indices import Indices, compose, identity, is_permutation, loops_of
-from lowerings.tensors.recomputation import estimate_recomputation
+from xla_dialect.violations import place_of
+from xla_dialect.xdsl.traversal import operations_in
+
+FEW_ELEMENTS = 4
+"""
+To read so many again takes less than to wait for them, when they were stored a moment before; so
+their tensors do not count.
+"""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What an input of a node is, seen through views and data movement."""
+
+    value: SSAValue
+    indices: Indices
+    """Where it is read, in the loops of the node."""
+    constant: Attribute | None
+
+
+def origin_of(
+    value: SSAValue,
+    indices: Indices,
+    nodes: Mapping[Operation, Node],
+    views: Mapping[Operation, ReindexedView],
+) -> Origin:
+    """The origin of a tensor that is read at these indices."""
+    while isinstance(value, OpResult):
+        view, node = views.get(value.op), nodes.get(value.op)
+        if view is not None:
+            value, indices = view.source, view.transform(indices)
+        elif node is not None and node.moves_only:
+            value, inner = node.inputs[0]
+            indices = compose(inner, indices)
+        else:
+            break
+    return Origin(value, indices, constant_of(value))
+
+
+def estimate_recomputation(
+    node: Node, nodes: Mapping[Operation, Node], views: Mapping[Operation, ReindexedView]
+) -> None:
+    """
+    Fills in cost, recomputation and tensors of a node, after those of all nodes before it.
+
+    Elementwise producers of the same size are computed along with the node, to any depth;
+    everything else is read. Divisions by powers of two will be multiplications.
+    """
+    origins = [origin_of(value, indices, nodes, views) for value, indices in node.inputs]
+    node.cost -= sum(
+        DIVISION - CHEAP
+        for op in node.op.body.block.ops
+        if isinstance(op, arith.DivfOp)
+        and isinstance(op.rhs, BlockArgument)
+        and op.rhs.index < len(origins)
+        and exact_reciprocal(origins[op.rhs.index].constant) is not None
+    )
+    node.recomputation = node.cost
+    size = prod(node.sizes)
+    tensors: set[SSAValue] = set()
+    for origin in origins:
+        if origin.constant is not None:
+            continue
+        owner = origin.value.owner
+        producer = nodes.get(owner) if isinstance(owner, Operation) else None
+        if producer is not None and producer.is_pointwise and prod(producer.sizes) == size:
+            node.recomputation += producer.recomputation
+            tensors |= producer.tensors
+        elif FEW_ELEMENTS < size == prod(node.sizes[loop] for loop in loops_of(origin.indices)):
+            tensors.add(origin.value)
+    node.tensors = frozenset(tensors)
+
+
+MAX_DUPLICATED_COST = 12
+"""Up to this cost an element is computed again rather than stored and read."""
+
+MAX_GROUP_SIZE = 256
+"""Scalar operations in a body; more would only spill registers."""
+
+MAX_ROOTS = 8
+"""Tensors that one operation writes."""
+
+MIN_REUSE = 8
+"""How often an expensive value must be used in inner loops to be worth computing in outer ones."""
+
+
+class FusionReason(Enum):
+    """A reason; its value is what remarks and errors say after `because`."""
+
+    # To compute it in the bodies of its users.
+    MOVES_DATA = "it moves data only"
+    COMPUTED_ONCE = "that computes every element once, or once for all inner loops"
+    CHEAP_FOR_ONE = f"it costs at most {MAX_DUPLICATED_COST} and one operation uses it"
+    CHEAP_FOR_ALL = (
+        f"to compute it again costs at most {MAX_DUPLICATED_COST} and reads at most one tensor"
+    )
+    # To store it beside the results of another operation.
+    STORED_BY_USER = "that operation reads it and has the same loops"
+    STORED_BY_SIBLING = "that operation reads the same tensor in the same loops"
+    # For both.
+    GIVEN = "it is so decided"
+
+    # Against computing it in its users, whatever is decided.
+    NOT_ELEMENTWISE = "its elements are complete only after its loops"
+    NEEDED_IN_MEMORY = "an operation that is not fused needs it in memory"
+    # Against computing it there, unless decided.
+    CONTRACTION_TAKES_MOVES = "a contraction takes nothing but data movement"
+    RECOMPUTATION = (
+        f"to compute it again costs more than {MAX_DUPLICATED_COST}, or reads several tensors"
+    )
+    # Against storing it there, whatever is decided.
+    IS_CONTRACTION = "a contraction has loops of its own"
+    NO_LOOPS = "that reads a single element"
+    USED_BEFORE = "another operation uses it before"
+    SPACES_DIFFER = "the iteration spaces differ"
+    SEVERAL_PLACES = "that reads several of its elements in an iteration"
+    # Against storing it there, unless decided.
+    TRANSPOSED = "it would be stored with strides"
+    TOO_MANY_RESULTS = f"an operation writes at most {MAX_ROOTS} tensors"
+    # Against either.
+    ALONE = "one of them is to be alone"
+    TOO_LARGE = f"a body has at most {MAX_GROUP_SIZE} operations"
 
 
 @dataclass
@@ -351,3 +483,85 @@ def _computes_once(node: Node, demand: Demand) -> bool:
     if not repeated or any(d > repeated[0] for d in used if group.sizes[d] > 1):
         return False
     return prod(group.sizes[d] for d in repeated) >= MIN_REUSE
+
+
+@dataclass(frozen=True)
+class FusionRemark:
+    """What is said of a group, or of an operation and one of its users."""
+
+    op: Operation
+    """The first that the group stores, or the operation."""
+    subject: str
+    text: str
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.subject} {self.text}{', because ' if self.reason else ''}{self.reason}"
+
+
+class FusionRemarks:
+    """Numbers the groups of a module and says what they are, as MLIR's remarks."""
+
+    def __init__(self, module: ModuleOp):
+        given = (decision_of(op) for op in operations_in(module) if op.attributes)
+        taken = {decision.group for decision in given if decision is not None}
+        self._numbers = (number for number in count() if number not in taken)
+
+    def number_groups(self, plan: FusionPlan) -> None:
+        """Gives the groups of a block numbers that no other has; those given stay."""
+        for group in plan.groups:
+            if group.number is None and group.scalar is None:
+                group.number = next(self._numbers)
+
+    def print_plan(self, plan: FusionPlan) -> None:
+        """Prints the remarks on a block to stderr."""
+        for remark in self.on(plan):
+            place = place_of(remark.op.location)
+            where = "<unknown>:0" if place is None else ":".join(map(str, place))
+            print(f"{where}: remark: {remark}", file=sys.stderr)
+
+    def on(self, plan: FusionPlan) -> Iterator[FusionRemark]:
+        """Each group of a block, before what is said of the nodes that it stores or computes."""
+        self.number_groups(plan)
+        for group in plan.groups:
+            if group.scalar is None:
+                stored = ", ".join(named(node.op) for node, _ in reversed(group.roots))
+                yield FusionRemark(group.roots[0][0].op, _title(group), f"stores {stored}")
+        for placement in reversed(plan.placements):
+            for text, reason in _reasons(plan, placement):
+                op = placement.node.op
+                yield FusionRemark(op, named(op), text, reason)
+
+
+def _reasons(plan: FusionPlan, placement: Placement) -> Iterator[tuple[str, str]]:
+    """Whether an operation and each of its users are in one group, and why."""
+    group, inlining = placement.group, placement.inlining
+    users = _sorted(user for user, _ in placement.demand.places)
+    if group is None:
+        for user in users:
+            yield f"is computed in {_title(user)}", inlining.value
+        return
+    if placement.storing is not None:
+        yield f"is stored by {_title(group)}", placement.storing.value
+    refusals = dict(placement.refusals)
+    for user in _sorted((*users, *refusals)):
+        if user is group:
+            continue
+        against = [inlining] if user in users else list[FusionReason]()
+        if user in refusals and refusals[user] not in against:
+            against.append(refusals[user])
+        why = ", and ".join(reason.value for reason in against)
+        yield f"is not fused into {_title(user)}", why
+    for position in dict.fromkeys(placement.demand.reader_positions):
+        reader = named(plan.operations[position])
+        yield f"is read by {reader}, which is not fused", ""
+
+
+def _sorted(groups: Iterable[FusionGroup]) -> list[FusionGroup]:
+    """Groups in the order of the block, each once."""
+    return sorted(set(groups), key=lambda group: group.position)
+
+
+def _title(group: FusionGroup) -> str:
+    """A group by its number, the read of an element by its name."""
+    return f"group {group.number}" if group.scalar is None else named(group.scalar)

@@ -14,13 +14,10 @@ from xdsl.passes import ModulePass
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.dead_code import remove_dead_code
 from lowerings.rewriting.levels import ON_TENSORS
-from lowerings.tensors.fused_generic import emit_generic
-from lowerings.tensors.fusion_decisions import remove_decision
-from lowerings.tensors.fusion_emission import GroupEmission, emit_scalar
-from lowerings.tensors.fusion_file import take_decisions
+from lowerings.tensors.fusion_decisions import remove_decision, take_decisions
+from lowerings.tensors.fusion_emission import GroupEmission, emit_generic, emit_scalar
 from lowerings.tensors.fusion_graph import FusionGroup
-from lowerings.tensors.fusion_plan import FusionPlan
-from lowerings.tensors.fusion_remarks import FusionRemarks
+from lowerings.tensors.fusion_plan import FusionPlan, FusionRemarks
 from lowerings.tensors.purity import is_pure
 
 

@@ -10,10 +10,15 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from lowerings.rewriting.levels import ON_TENSORS
-from lowerings.tensors.fusion_decisions import ALONE, GROUP, INLINE, FusionDecision, set_decision
-from lowerings.tensors.fusion_file import take_decisions
-from lowerings.tensors.fusion_plan import FusionPlan
-from lowerings.tensors.fusion_remarks import FusionRemark, FusionRemarks
+from lowerings.tensors.fusion_decisions import (
+    ALONE,
+    GROUP,
+    INLINE,
+    FusionDecision,
+    set_decision,
+    take_decisions,
+)
+from lowerings.tensors.fusion_plan import FusionPlan, FusionRemark, FusionRemarks
 from lowerings.tensors.linalg_fuse_producers_and_siblings import fuse
 
 

@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
-from lowerings.bufferize.aliased_results import ALIASED_PARAMETER
+from lowerings.bufferize.signatures import ALIASED_PARAMETER
 from lowerings.dialects.schedule import Schedule, set_schedule
 from lowerings.driver.collector import collector_paused
 from lowerings.driver.context import make_context

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 
-from lowerings.bufferize.aliased_results import aliased_parameters
+from lowerings.bufferize.signatures import aliased_parameters
 from lowerings.interpreter.elements import element_of
 from lowerings.interpreter.machine import ModuleInterpreter
 from lowerings.interpreter.memory import argument, byte_count

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.utils.exceptions import PassFailedException
 
-from lowerings.bufferize.element_size import element_bytes
+from lowerings.bufferize.strided import element_bytes
 from lowerings.bufferize.xla_bufferize import XlaBufferizePass
 from lowerings.bufferize.xla_outline_kernels import XlaOutlineKernelsPass
 from lowerings.bufferize.xla_plan_buffers import XlaPlanBuffersPass

@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from lowerings.bufferize.aliased_results import aliased_parameters
+from lowerings.bufferize.signatures import aliased_parameters
 from lowerings.bufferize.strided import strides_and_offset
 from lowerings.bufferize.xla_plan_buffers import ARENA_ATTRIBUTE
 from lowerings.execution.arrays import allocate

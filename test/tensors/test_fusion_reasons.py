@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from fusion_programs import elementwise, generic, program, tensor
 
-from lowerings.tensors.fusion_reasons import FusionReason
+from lowerings.tensors.fusion_plan import FusionReason
 from tools import xla_opt
 
 ROWS, COLUMNS, WIDE = ("4", "d0"), ("8", "d1"), ("4x8", "d0, d1")

@@ -12,8 +12,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from lowerings.bufferize.arena_contents import arena_contents
-from lowerings.bufferize.memory_usage import memory_usage
+from lowerings.bufferize.memory_usage import arena_contents, memory_usage
 from lowerings.dialects.schedule import ScheduleAttr, schedule_text
 from lowerings.driver.pass_options import FUSION
 from lowerings.partitioning.xla_report_communication import communication_of

@@ -17,7 +17,7 @@ from lowerings.driver.levels import level_of
 from lowerings.driver.pass_manager import PassManager
 from lowerings.execution.limited import Death, in_child
 from lowerings.execution.signature import Signature
-from lowerings.interpreter.errors import is_of_undefined_behavior
+from lowerings.interpreter.elements import is_of_undefined_behavior
 from lowerings.pipelines import LEVELS
 from lowerings.validation.allowances import Allowance, allowances_of, together
 from lowerings.validation.comparing import ResultComparison
