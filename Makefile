@@ -16,7 +16,7 @@ ARGS ?=
 # How long `make fuzz` goes on, for all kinds of input together.
 SECONDS ?= 60
 
-.PHONY: help demo demo-jax test test-full lit pytest fuzz check pyright format bench partitions docs site programs clean
+.PHONY: help demo demo-jax test test-full docs-test lit pytest fuzz check pyright format bench partitions docs site programs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -27,7 +27,7 @@ demo: $(VENV)/with-core ## A transformer from JAX: read, lowered level by level,
 demo-jax: $(VENV)/with-jax $(VENV)/with-peers ## A training script of flax on our device beside XLA's, a pass of one's own in the middle
 	$(BIN)/python -m tools.repository.jax_demo
 
-test: lit pytest ## All tests but the long ones
+test: lit pytest ## All tests but the long ones and those of the pages
 
 test-full: $(TEST_EXTRAS:%=$(VENV)/with-%) $(VENV)/with-peers $(VENV)/with-riscv $(VENV)/with-mpi $(VENV)/with-browser $(VENV)/with-docs $(VENV)/with-libraries $(VENV)/with-tensorflow $(VENV)/with-torch ## All tests, with every peer that pip has and many more random examples
 	$(BIN)/lit -v test
@@ -36,8 +36,11 @@ test-full: $(TEST_EXTRAS:%=$(VENV)/with-%) $(VENV)/with-peers $(VENV)/with-riscv
 lit: $(TEST_EXTRAS:%=$(VENV)/with-%) ## The FileCheck tests
 	$(BIN)/lit -v test
 
-pytest: $(TEST_EXTRAS:%=$(VENV)/with-%) ## The Python tests
-	$(BIN)/pytest -n auto $(ARGS)
+pytest: $(TEST_EXTRAS:%=$(VENV)/with-%) ## The Python tests, but those of the pages
+	$(BIN)/pytest -n auto --ignore=test/docs $(ARGS)
+
+docs-test: $(TEST_EXTRAS:%=$(VENV)/with-%) ## The pages: what they tell to run, and what they show of it
+	$(BIN)/pytest -n auto test/docs $(ARGS)
 
 fuzz: $(VENV)/with-test $(VENV)/with-riscv ## Random and damaged input for so many SECONDS; ARGS='--kind hlo --seed 7'
 	PYTHONPATH=test:test/support $(BIN)/python -m fuzzing --seconds $(SECONDS) $(ARGS)

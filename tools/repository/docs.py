@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import sys
@@ -286,6 +287,25 @@ def status_page() -> str:
     return "\n".join(lines)
 
 
+def rooms_page() -> str:
+    """The folders of modules, with what each says that it is."""
+    lines = [
+        NOTICE + "# Rooms\n",
+        "Each folder of modules with the number of its files, those of its folders among them, and"
+        " what it is. Paths are from the root; the way of a program through them is in"
+        " [the map](../architecture.md).\n",
+        "| room | files | what it is |\n| --- | --- | --- |",
+    ]
+    for package in ("xla_dialect", "lowerings", "tools"):
+        rooms = sorted(path.parent for path in (ROOT / package).glob("*/__init__.py"))
+        for room in (ROOT / package, *rooms):
+            own = room.glob("*.py") if room == ROOT / package else room.rglob("*.py")
+            tree = ast.parse((room / "__init__.py").read_text(encoding="utf-8"))
+            text = " ".join((ast.get_docstring(tree) or "").partition("\n\n")[0].split())
+            lines.append(f"| `{room.relative_to(ROOT)}` | {len(list(own))} | {text} |")
+    return "\n".join(lines)
+
+
 def layout_picture(shape: str) -> Callable[[], str]:
     """What draws the memory of a shape for docs/layouts.md."""
     return lambda: drawing(parse_type(shape))
@@ -326,6 +346,7 @@ PAGES = {
     "dimensions.md": dimensions_page,
     "passes.md": passes_page,
     "status.md": status_page,
+    "rooms.md": rooms_page,
     "api.md": api_page,
     "builder.md": builder_page,
     "layout_column_major.svg": layout_picture("f32[2,3]{0,1}"),

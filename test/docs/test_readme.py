@@ -8,7 +8,7 @@ import pytest
 
 from tools import xla_compare, xla_layout, xla_opt, xla_run, xla_tune
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 PYTHON_BLOCKS = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
