@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.layouts.memory_order import MemoryOrder, canonical, sizes_of
-from xla_dialect import ops
 from xla_dialect.dimensions import (
     RESULT,
     DataFlowEdge,
@@ -22,7 +21,7 @@ from xla_dialect.dimensions import (
     Traversal,
 )
 from xla_dialect.op import Ints, XlaOp, decode, encode
-from xla_dialect.shapes.size_arithmetic import permuted, without
+from xla_dialect.shapes.size_arithmetic import permuted
 from xla_dialect.shapes.window import Window, WindowAttr, WindowDimension
 from xla_dialect.types import is_array
 
@@ -246,35 +245,21 @@ def renamed_order(permutation: Sequence[int], before: MemoryOrder) -> MemoryOrde
     return MemoryOrder(tuple(permutation.index(d) for d in before.major_to_minor))
 
 
-def order_before(permutation: Sequence[int], after: MemoryOrder) -> MemoryOrder:
-    """The order of an operand whose transpose in order `after` moves nothing."""
-    return MemoryOrder(tuple(permutation[d] for d in after.major_to_minor))
-
-
-def kept_order(order: MemoryOrder, dropped: Sequence[int]) -> MemoryOrder:
-    """The order of the dimensions that are left when some are dropped, renumbered."""
-    rank = len(order.major_to_minor)
-    kept = without(range(rank), dropped)
-    return MemoryOrder(tuple(kept.index(d) for d in order.major_to_minor if d in kept))
-
-
 def dot_result_order(
-    op: ops.contraction.DotOp, left: MemoryOrder, right: MemoryOrder
+    relations: DimensionRelations, left: MemoryOrder, right: MemoryOrder
 ) -> MemoryOrder:
     """The order of a result whose free dimensions are as in the operands' memory."""
-    found: list[int] = []
-    batch = len(cast(Ints, decode(op.lhs_batch_dims)))
-    found.extend(range(batch))
-    sides = (
-        (left, op.lhs_batch_dims, op.lhs_contracting_dims),
-        (right, op.rhs_batch_dims, op.rhs_contracting_dims),
-    )
-    for order, batch_dims, contracting_dims in sides:
-        used = (*cast(Ints, decode(batch_dims)), *cast(Ints, decode(contracting_dims)))
-        free = kept_order(order, used).major_to_minor
-        start = len(found)
-        found.extend(start + d for d in free)
-    return MemoryOrder(tuple(found))
+    place = {factor: d for d, (factor,) in enumerate(relations.results[0])}
+    first, second = relations.operands
+    batch = [factor for factor in place if (factor,) in first and (factor,) in second]
+    free = [
+        factor
+        for dimensions, order in ((first, left), (second, right))
+        for d in order.major_to_minor
+        for factor in dimensions[d]
+        if factor in place and factor not in batch
+    ]
+    return MemoryOrder(tuple(place[factor] for factor in (*batch, *free)))
 
 
 def reshaped_order(

@@ -19,11 +19,16 @@ from lowerings.layouts.alignment import (
     is_computable,
     is_free_reshape,
     is_pointwise,
-    order_before,
     renamed_order,
     reshaped_order,
 )
-from lowerings.layouts.memory_order import MemoryOrder, canonical, memory_order, sizes_of
+from lowerings.layouts.memory_order import (
+    MemoryOrder,
+    canonical,
+    inverse,
+    memory_order,
+    sizes_of,
+)
 from xla_dialect import ops
 from xla_dialect.dimensions import OpOperand
 from xla_dialect.op import XlaOp, decode
@@ -307,7 +312,7 @@ class _Transpose(LayoutRule):
             return ()
         if value is op.operands[0]:
             return [_choice(op.results[0], renamed_order(permutation, order))]
-        return [_choice(op.operands[0], order_before(permutation, order))]
+        return [_choice(op.operands[0], renamed_order(inverse(permutation), order))]
 
 
 class _DataFlow(LayoutRule):

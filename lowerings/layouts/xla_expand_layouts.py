@@ -10,13 +10,11 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    DenseArrayBase,
     DictionaryAttr,
     FunctionType,
     ModuleOp,
     StridedLayoutAttr,
     StringAttr,
-    i64,
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
@@ -199,18 +197,9 @@ def _memory(type_: Attribute) -> dict[str, Attribute]:
     return {BUFFER_LAYOUT: StridedLayoutAttr(order.strides(array.get_shape()))}
 
 
-def _dense(values: Sequence[int]) -> Attribute:
-    return DenseArrayBase.from_list(i64, values)
-
-
 def _integers(op: Operation, name: str) -> Ints:
     value = op.properties.get(name)
     return () if value is None else cast(Ints, decode(value))
-
-
-def _places(order: MemoryOrder, dimensions: Sequence[int]) -> Attribute:
-    """The numbers that dimensions have in memory order."""
-    return _dense([order.place_of(d) for d in dimensions])
 
 
 def _elementwise(op: Operation, expansion: Expansion) -> Sequence[Placed]:
@@ -290,15 +279,14 @@ def _constant(op: ops.creation.ConstantOp, expansion: Expansion) -> Sequence[Pla
 
 
 def _dot(op: ops.contraction.DotOp, expansion: Expansion) -> Sequence[Placed] | None:
-    left, right = expansion.order(op.lhs), expansion.order(op.rhs)
-    if left.tiles or right.tiles:
+    """Operands in whatever order they have; the free dimensions of the result follow them."""
+    orders = [expansion.order(op.lhs), expansion.order(op.rhs)]
+    relations = op.dimension_relations()
+    if relations is None or any(order.tiles for order in orders):
         return None
-    properties = {
-        name: _places(left if name.startswith("lhs") else right, _integers(op, name))
-        for name in op.properties
-    }
-    values = [expansion.value_in(op.lhs, left), expansion.value_in(op.rhs, right)]
-    return expansion.rebuild(op, values, [dot_result_order(op, left, right)], properties)
+    values = _in_orders(op.operands, orders, expansion)
+    result = dot_result_order(relations, *orders)
+    return expansion.rebuild(op, values, [result], renumbered(op, orders))
 
 
 def _reshape(op: ops.data_movement.ReshapeOp, expansion: Expansion) -> Sequence[Placed] | None:

@@ -206,16 +206,13 @@ def _block_costs(block: Block) -> Counter[str]:
             continue
         if op.forwards_values():
             inside = [_block_costs(region.block) for region in op.regions]
-            match op:
-                case WhileOp():
-                    rounds = trip_count(op) or 1
-                    for each in inside:
-                        found.update({name: rounds * value for name, value in each.items()})
-                case _:
-                    found.update(max(inside, key=lambda each: each[_BYTES]) if inside else {})
+            rounds = (trip_count(op) or 1) if isinstance(op, WhileOp) else 1
+            if not isinstance(op, WhileOp):
+                inside = sorted(inside, key=lambda each: each[_BYTES])[-1:]
+            for each in inside:
+                found.update({name: rounds * value for name, value in each.items()})
             continue
-        flops = flops_of(op)
-        found[_TRANSCENDENTALS if _is_transcendental(op) else _FLOPS] += flops
+        found[_TRANSCENDENTALS if _is_transcendental(op) else _FLOPS] += flops_of(op)
         types = (*(value.type for value in operands_of(op)), *op.result_types)
         found[_BYTES] += sum(map(bytes_of, types))
     return found

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 import ml_dtypes
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
 from lowerings.partitioning.factors import Division, is_regular
 from lowerings.partitioning.local_operation import (
@@ -16,6 +16,7 @@ from lowerings.partitioning.local_operation import (
     array_type,
     has_property_sizes,
     integer_list,
+    is_divisible,
     shape_of,
 )
 from lowerings.partitioning.mesh_atoms import Atoms
@@ -26,12 +27,20 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops.data_movement import DynamicSliceOp, DynamicUpdateSliceOp
 from xla_dialect.ops.elementwise import SelectOp, SubtractOp
 from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
-from xla_dialect.types import S32, Array
+from xla_dialect.types import S32
 
 
-def admits_slice(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
-    """The operand may be divided where a part of it is taken, the result may not."""
-    return division.relations.factors[factor].type is FactorType.REDUCTION
+def admits_indexed(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
+    """
+    Whether devices have parts of what indices point into, or of what they are applied to.
+
+    Where an array is read each device has some of the elements, and the result is folded. Where it
+    is written each skips what falls outside of its part; or each writes some of the updates.
+    """
+    found = division.relations.factors[factor]
+    if found.along is not Traversal.INDEXED or not is_divisible(op, division, factor, atoms):
+        return False
+    return found.type is not FactorType.REDUCTION or fold_of(op) is not None
 
 
 def dynamic_slice(local: LocalOperation) -> Sequence[SSAValue]:
@@ -69,12 +78,6 @@ def dynamic_slice(local: LocalOperation) -> Sequence[SSAValue]:
     if inside is not None:
         made = b.select(b.splat(inside, shape_of(made)), made, fill)
     return [made]
-
-
-def admits_update(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
-    """The operand may be divided where it is updated, the update may not."""
-    found = division.relations.factors[factor]
-    return found.along is Traversal.INDEXED and found.type is FactorType.PASS_THROUGH
 
 
 def dynamic_update_slice(local: LocalOperation) -> Sequence[SSAValue]:
@@ -137,21 +140,6 @@ def _clamped_places(
         local.b.clamped_indices(start, max(wholes[d], size) - size)
         for d, (start, size) in enumerate(zip(starts, taken, strict=True))
     ]
-
-
-def admits_gather(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
-    """Whether one element of a divided dimension is picked: others have it, and it is masked."""
-    found = division.relations.factors[factor]
-    return (
-        found.along is Traversal.INDEXED
-        and found.type is FactorType.REDUCTION
-        and fold_of(op) is not None
-        and neutral_number(fold_of(op) or "", _element_type(op)) is not None
-    )
-
-
-def _element_type(op: XlaOp) -> Attribute:
-    return cast(Array, op.result_types[0]).element_type
 
 
 def gather(local: LocalOperation) -> Sequence[SSAValue]:
@@ -220,20 +208,6 @@ def _in_part(
     return (b.concatenate(parts, vector) if has_vector else parts[0]), mask
 
 
-def admits_scatter(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
-    """
-    Whether windows are one element thick where the operand is divided, or updates are folded.
-
-    A device skips what falls outside of its part; or each scatters some of the updates.
-    """
-    found = division.relations.factors[factor]
-    if found.along is not Traversal.INDEXED:
-        return False
-    if found.type is FactorType.REDUCTION:
-        return fold_of(op) is not None
-    return found.type is FactorType.PASS_THROUGH
-
-
 def scatter(local: LocalOperation) -> Sequence[SSAValue]:
     """Indices count from where the part begins; those outside, and of padding, are skipped."""
     op = local.op
@@ -281,8 +255,8 @@ def _without_padded_updates(local: LocalOperation, indices: SSAValue, operand: i
 
 
 RULES: dict[type[XlaOp], LocalRule] = {
-    DynamicSliceOp: LocalRule(admits_slice, dynamic_slice),
-    DynamicUpdateSliceOp: LocalRule(admits_update, dynamic_update_slice),
-    GatherOp: LocalRule(admits_gather, gather),
-    ScatterOp: LocalRule(admits_scatter, scatter),
+    DynamicSliceOp: LocalRule(dynamic_slice, admits=admits_indexed),
+    DynamicUpdateSliceOp: LocalRule(dynamic_update_slice, admits=admits_indexed),
+    GatherOp: LocalRule(gather, admits=admits_indexed),
+    ScatterOp: LocalRule(scatter, admits=admits_indexed),
 }

@@ -40,12 +40,14 @@ from xla_dialect.xdsl.dense_literals import is_splat
 
 def slice_moves(divided: DividedOperation) -> Iterator[RemotePart]:
     """The elements that a part of the result is made of."""
-    starts, strides = divided.integers("start_indices"), divided.integers("strides")
+    names = ("start_indices", "limit_indices", "strides")
+    starts, limits, strides = map(divided.integers, names)
     for d, size in enumerate(divided.local_sizes(0, is_result=True)):
         if isinstance(divided.along(0, d), Slicing):
             parts = divided.blocked(0, d).parts
             places = [starts[d] + q * size * strides[d] for q in range(parts)]
-            yield RemotePart(0, d, places, (size - 1) * strides[d] + 1 if size else 0)
+            length = (size - 1) * strides[d] + 1 if size else 0
+            yield RemotePart(0, d, places, length, limits[d])
 
 
 def slice_(local: LocalOperation) -> Sequence[SSAValue]:
@@ -147,7 +149,7 @@ def reverse(local: LocalOperation) -> Sequence[SSAValue]:
         if here.parts > 1 and padding:
             padded = BlockedDimension(d, here.parts * here.block, here.atoms, here.parts)
             starts = [q * here.block + padding for q in range(here.parts)]
-            value = moved_block(local.b, value, padded, starts, here.block)
+            value = moved_block(local.b, value, padded, RemotePart(0, d, starts, here.block))
     return [value]
 
 
@@ -215,20 +217,6 @@ def constant(local: LocalOperation) -> Sequence[SSAValue]:
     return [made]
 
 
-def _always(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
-    return True
-
-
-def admits_generated(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
-    """Whether the elements along a factor are made."""
-    return division.relations.factors[factor].along is Traversal.GENERATED
-
-
-def admits_joined(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
-    """Whether operands follow each other along a factor."""
-    return isinstance(division.relations.factors[factor].along, Concatenation)
-
-
 _WORDS_OF_A_BLOCK = 4
 _MOST_BLOCKS = 1 << 31
 """Numbers by partition are s32."""
@@ -285,11 +273,11 @@ def _advanced(b: LocalBuilder, counter: Sequence[SSAValue], by: SSAValue) -> lis
 
 
 RULES: dict[type[XlaOp], LocalRule] = {
-    ops.SliceOp: LocalRule(_always, slice_, slice_moves),
-    ops.PadOp: LocalRule(admits_pad, pad, pad_moves),
-    ops.ReverseOp: LocalRule(_always, reverse, reverse_moves),
-    ops.ConcatenateOp: LocalRule(admits_joined, concatenate, concatenate_moves),
-    IotaOp: LocalRule(admits_generated, iota),
-    ConstantOp: LocalRule(admits_generated, constant),
-    RngBitGeneratorOp: LocalRule(admits_random_bits, random_bits),
+    ops.SliceOp: LocalRule(slice_, slice_moves),
+    ops.PadOp: LocalRule(pad, pad_moves, admits_pad),
+    ops.ReverseOp: LocalRule(reverse, reverse_moves),
+    ops.ConcatenateOp: LocalRule(concatenate, concatenate_moves),
+    IotaOp: LocalRule(iota),
+    ConstantOp: LocalRule(constant),
+    RngBitGeneratorOp: LocalRule(random_bits, admits=admits_random_bits),
 }

@@ -29,7 +29,7 @@ from xla_dialect.devices.replica_groups import (
     SourceTargetPairs,
     SourceTargetPairsAttr,
 )
-from xla_dialect.dimensions import FactorType
+from xla_dialect.dimensions import Concatenation, FactorType
 from xla_dialect.literals.arrays import from_numpy, numpy_dtype
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops import data_movement as movement
@@ -320,6 +320,19 @@ class BlockedDimension:
 
 
 @dataclass(frozen=True)
+class RemotePart:
+    """What devices need of an operand along a dimension, other than what they have."""
+
+    operand: int
+    d: int
+    starts: Sequence[int]
+    """For each block where in the whole array it is to begin."""
+    length: int
+    end: int | None = None
+    """Where in the array the last element is followed by what nobody needs; its size if None."""
+
+
+@dataclass(frozen=True)
 class _Piece:
     """What is needed of the block `delta` places further on, the same for all devices."""
 
@@ -333,9 +346,8 @@ class _Piece:
 def moved_block(
     b: LocalBuilder,
     value: SSAValue,
-    dimension: BlockedDimension,
-    starts: Sequence[int],
-    length: int,
+    here: BlockedDimension,
+    move: RemotePart,
     fill: SSAValue | None = None,
 ) -> SSAValue:
     """
@@ -343,7 +355,7 @@ def moved_block(
 
     Elements outside of the array are `fill`, or anything where that is None.
     """
-    here, pieces = dimension, _pieces(dimension, starts, length)
+    pieces, starts, length = _pieces(here, move), move.starts, move.length
     if _permuted(pieces) > _gathered(here):
         found, base = b.all_gather(value, here.d, here.atoms), [0] * here.parts
     elif pieces:
@@ -355,7 +367,8 @@ def moved_block(
         found, base = b.slice(value, here.d, 0, 0), [0] * here.parts
     offsets = [start - at for start, at in zip(starts, base, strict=True)]
     if len(set(offsets)) > 1:
-        offsets = [_nearest(o, s, here.size, length) for o, s in zip(offsets, starts, strict=True)]
+        end = _end(here, move)
+        offsets = [_nearest(o, s, end, length) for o, s in zip(offsets, starts, strict=True)]
     low = max(0, -min(offsets))
     high = max(0, max(offsets) + length - shape_of(found)[here.d])
     found = b.pad(found, here.d, low, high)
@@ -370,9 +383,9 @@ def moved_block(
     return b.masked(found, here.d, b.by_block(here.atoms, starts), here.size, fill)
 
 
-def sent_elements(dimension: BlockedDimension, starts: Sequence[int], length: int) -> int:
+def sent_elements(here: BlockedDimension, move: RemotePart) -> int:
     """How many elements of a line a device sends for `moved_block`."""
-    return min(_permuted(_pieces(dimension, starts, length)), _gathered(dimension))
+    return min(_permuted(_pieces(here, move)), _gathered(here))
 
 
 def _permuted(pieces: Sequence[_Piece]) -> int:
@@ -383,17 +396,21 @@ def _gathered(here: BlockedDimension) -> int:
     return (here.parts - 1) * here.block
 
 
-def _nearest(offset: int, start: int, size: int, length: int) -> int:
+def _end(here: BlockedDimension, move: RemotePart) -> int:
+    return here.size if move.end is None else min(move.end, here.size)
+
+
+def _nearest(offset: int, start: int, end: int, length: int) -> int:
     """Where nothing of the array is needed it does not matter what is read."""
-    return 0 if start >= size or start + length <= 0 else offset
+    return 0 if start >= end or start + length <= 0 else offset
 
 
-def _pieces(here: BlockedDimension, starts: Sequence[int], length: int) -> list[_Piece]:
+def _pieces(here: BlockedDimension, move: RemotePart) -> list[_Piece]:
     """What has to be received, so that all of it is one run of elements."""
     block = here.block
     needs: dict[int, list[tuple[int, int, int]]] = {}
-    for q, start in enumerate(starts):
-        first, end = max(start, 0), min(start + length, here.size)
+    for q, start in enumerate(move.starts):
+        first, end = max(start, 0), min(start + move.length, _end(here, move))
         for r in range(here.parts if first < end else 0):
             low, high = max(first - r * block, 0), min(end - r * block, block)
             if low < high:
@@ -478,17 +495,6 @@ class DividedOperation:
 
 
 @dataclass(frozen=True)
-class RemotePart:
-    """What devices need of an operand along a dimension, other than what they have."""
-
-    operand: int
-    d: int
-    starts: Sequence[int]
-    """For each block where in the whole array it is to begin."""
-    length: int
-
-
-@dataclass(frozen=True)
 class LocalOperation(DividedOperation):
     """What is known where the part of an operation is built."""
 
@@ -504,14 +510,8 @@ class LocalOperation(DividedOperation):
         """The operands after these moves; `fills`: what is outside of the array, by operand."""
         found = list(self.operands)
         for move in moves:
-            found[move.operand] = moved_block(
-                self.b,
-                found[move.operand],
-                self.blocked(move.operand, move.d),
-                move.starts,
-                move.length,
-                (fills or {}).get(move.operand),
-            )
+            here, fill = self.blocked(move.operand, move.d), (fills or {}).get(move.operand)
+            found[move.operand] = moved_block(self.b, found[move.operand], here, move, fill)
         return found
 
     def again(
@@ -536,15 +536,21 @@ class LocalOperation(DividedOperation):
 Build: TypeAlias = Callable[[LocalOperation], Sequence[SSAValue]]
 
 
+def is_divisible(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
+    """Whether not all of a factor is needed at once; of what is joined devices have their parts."""
+    found = division.relations.factors[factor]
+    return found.type is not FactorType.NEED_REPLICATION or isinstance(found.along, Concatenation)
+
+
 @dataclass(frozen=True)
 class LocalRule:
     """What the partitioner can do with an operation beyond the factors that are regular."""
 
-    admits: Callable[[XlaOp, Division, int, Atoms], bool]
-    """Whether the operation can be divided over atoms along a factor that is not regular."""
     build: Build
     moves: Callable[[DividedOperation], Iterable[RemotePart]] = lambda _: ()
     """What devices have to be sent for it."""
+    admits: Callable[[XlaOp, Division, int, Atoms], bool] = is_divisible
+    """Whether the operation can be divided over atoms along a factor that is not regular."""
 
 
 def integer_list(numbers: Sequence[int]) -> Attribute:

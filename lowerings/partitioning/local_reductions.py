@@ -348,7 +348,7 @@ def reduce(local: LocalOperation) -> Sequence[SSAValue]:
 
 
 RULES: dict[type[XlaOp], LocalRule] = {
-    ConvolutionOp: LocalRule(admits_window, convolution, convolution_moves),
-    ReduceWindowOp: LocalRule(admits_window, reduce_window, reduce_window_moves),
-    ReduceOp: LocalRule(admits_reduction, reduce),
+    ConvolutionOp: LocalRule(convolution, convolution_moves, admits_window),
+    ReduceWindowOp: LocalRule(reduce_window, reduce_window_moves, admits_window),
+    ReduceOp: LocalRule(reduce, admits=admits_reduction),
 }

@@ -93,7 +93,7 @@ def moved_bytes(op: XlaOp, division: Division, divided: FactorAtoms) -> float:
         element_bytes = BY_TYPE[cast(Array, type_).element_type].bits / 8
         block = element_bytes * prod(found.local_sizes(move.operand))
         if here.block:
-            total += sent_elements(here, move.starts, move.length) * block / here.block
+            total += sent_elements(here, move) * block / here.block
     return total
 
 

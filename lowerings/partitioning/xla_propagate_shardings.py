@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -54,7 +54,7 @@ from xla_dialect.sharding.mesh import Mesh, spell_axes
 from xla_dialect.sharding.sharding_rule import factor_name
 from xla_dialect.verification import Fault, verify_shardings
 from xla_dialect.violations import described
-from xla_dialect.xdsl.linking import insert_before
+from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
 from xla_dialect.xdsl.traversal import operands_of, operations_in
 
 
@@ -104,13 +104,13 @@ class XlaPropagateShardingsPass(ReportingPass):
         if not meshes:
             return False
         for function in defined_functions(op):
-            uses = ConstantUses.split(function)
+            originals = _split_constants(function)
             graph = Graph.of(function, meshes)
             Propagation(graph, strategies).run()
             if self.explain:
                 print(explanation(function.sym_name.data, graph), file=sys.stderr)
             _write(function, graph)
-            uses.merge()
+            _merge_constants(function, originals)
         return True
 
 
@@ -147,19 +147,17 @@ def _found(place: ShardedPlace | None) -> Sharding | None:
 
 def _mesh_atoms(module: ModuleOp) -> dict[str, MeshAtoms]:
     """The meshes of a module by what shardings call them, in parts that none of these cuts."""
-    meshes = meshes_of(module)
-    shardings: dict[str, list[Sharding]] = {name: [] for name in meshes}
-    named: dict[str, str | Mesh] = {name: name for name in meshes}
-    for sharding in all_shardings(module):
-        key = str(sharding.mesh)
+    shardings = [(str(each.mesh), each) for each in all_shardings(module)]
+    named: dict[str, tuple[str | Mesh, Mesh]] = {
+        name: (name, mesh) for name, mesh in meshes_of(module).items()
+    }
+    for key, sharding in shardings:
         if isinstance(sharding.mesh, Mesh):
-            named[key] = sharding.mesh
-        shardings.setdefault(key, []).append(sharding)
-    found: dict[str, MeshAtoms] = {}
-    for key, name in named.items():
-        mesh = name if isinstance(name, Mesh) else meshes[name]
-        found[key] = MeshAtoms.of(name, mesh, shardings[key])
-    return found
+            named[key] = sharding.mesh, sharding.mesh
+    return {
+        key: MeshAtoms.of(*mesh, [sharding for other, sharding in shardings if other == key])
+        for key, mesh in named.items()
+    }
 
 
 _SOURCES = (ConstantOp, IotaOp)
@@ -174,73 +172,50 @@ _OF_CONSTANTS: tuple[type[Operation], ...] = (
 )
 
 
-@dataclass(eq=False)
-class ConstantUses:
-    """The operations of a function that were made once for each use."""
+def _split_constants(function: FuncOp) -> dict[Operation, Operation]:
+    """
+    Gives every use of an array that is computed of constants its own operation.
 
-    originals: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
-    """By the copies, and themselves."""
-
-    @staticmethod
-    def split(function: FuncOp) -> ConstantUses:
-        """Gives every use of an array that is computed of constants its own operation."""
-        found = ConstantUses()
-        operations = operations_in(function.body)
-        constant: set[SSAValue] = set()
-        for op in operations:
-            if isinstance(op, _SOURCES) or (
-                isinstance(op, _OF_CONSTANTS) and all(v in constant for v in operands_of(op))
-            ):
-                constant.update(op.results)
-        for op in reversed(operations):
-            if len(op.results) != 1 or not rank_of(op.results[0].type):
-                continue
-            is_expansion = isinstance(op, BroadcastOp) and not rank_of(operands_of(op)[0].type)
-            if op.results[0] in constant or is_expansion:
-                found._copy_for_each_use(op)
-        return found
-
-    def _copy_for_each_use(self, op: Operation) -> None:
-        others = list(op.results[0].uses)[1:]
-        if not others:
-            return
-        original = self.originals.setdefault(op, op)
-        for use in others:
+    So the sharding of one use does not become that of another: what is computed of constants only,
+    and broadcasts of scalars, cost nothing to make again. Returns the originals by their copies,
+    and by themselves.
+    """
+    originals: dict[Operation, Operation] = {}
+    operations = operations_in(function.body)
+    constant: set[SSAValue] = set()
+    for op in operations:
+        if isinstance(op, _SOURCES) or (
+            isinstance(op, _OF_CONSTANTS) and all(v in constant for v in operands_of(op))
+        ):
+            constant.update(op.results)
+    for op in reversed(operations):
+        if len(op.results) != 1 or not rank_of(op.results[0].type):
+            continue
+        is_expansion = isinstance(op, BroadcastOp) and not rank_of(operands_of(op)[0].type)
+        if op.results[0] not in constant and not is_expansion:
+            continue
+        for use in list(op.results[0].uses)[1:]:
             copy = op.clone()
             copy.location = op.location
             copy.results[0].name_hint = op.results[0].name_hint
             insert_before(copy, op)
             use.operation.operands[use.index] = copy.results[0]
-            self.originals[copy] = original
+            originals[copy] = originals.setdefault(op, op)
+    return originals
 
-    def merge(self) -> None:
-        """Puts those together again whose operands and shardings are the same."""
-        seen: dict[tuple[object, ...], Operation] = {}
-        for op in self._in_order():
-            key = op.parent, self.originals[op], operands_of(op), op.attributes.get(SHARDING)
-            first = seen.setdefault(key, op)
-            if first is not op:
-                op.results[0].replace_all_uses_with(first.results[0])
-                op.detach()
-                op.erase()
 
-    def _in_order(self) -> list[Operation]:
-        """The operations, operands before what uses them; those of one block in its order."""
-        done: dict[Operation, None] = {}
-
-        def visit(op: Operation) -> None:
-            if op not in self.originals or op in done:
-                return
-            for operand in operands_of(op):
-                if isinstance(operand.owner, Operation):
-                    visit(operand.owner)
-            done[op] = None
-
-        blocks = {op.parent for op in self.originals}
-        for block in blocks:
-            for op in () if block is None else block.ops:
-                visit(op)
-        return list(done)
+def _merge_constants(function: FuncOp, originals: Mapping[Operation, Operation]) -> None:
+    """Puts those together again whose operands and shardings are the same."""
+    seen: dict[tuple[object, ...], Operation] = {}
+    for op in operations_in(function.body):
+        original = originals.get(op)
+        if original is None:
+            continue
+        key = op.parent, original, operands_of(op), op.attributes.get(SHARDING)
+        first = seen.setdefault(key, op)
+        if first is not op:
+            replace_uses(op.results[0], first.results[0])
+            erase(op)
 
 
 def explanation(name: str, graph: Graph) -> str:

@@ -4,7 +4,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.driver.program import load_program
-from lowerings.layouts.alignment import is_free_reshape, kept_order, renamed_order, reshaped_order
+from lowerings.layouts.alignment import is_free_reshape, renamed_order, reshaped_order
 from lowerings.layouts.memory_order import MemoryOrder
 from lowerings.layouts.movement import (
     LAYOUT_RULES,
@@ -133,10 +133,6 @@ def test_what_is_computed_in_a_way_of_its_own_has_a_rule() -> None:
 def test_orders_of_a_transpose() -> None:
     assert renamed_order((1, 0), MemoryOrder((0, 1))) == MemoryOrder((1, 0))
     assert renamed_order((1, 2, 0), MemoryOrder((2, 0, 1))) == MemoryOrder((1, 2, 0))
-
-
-def test_order_that_is_left() -> None:
-    assert kept_order(MemoryOrder((2, 0, 3, 1)), (0, 3)) == MemoryOrder((1, 0))
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,16 @@
 
 import json
 import re
+from collections.abc import Sequence
+from math import prod
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from partitioned import run_in_parts
+from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
@@ -20,6 +25,7 @@ from lowerings.partitioning.resharding import (
     step_bytes,
 )
 from lowerings.partitioning.xla_report_communication import communication_of
+from lowerings.pipelines import PARTITIONING
 from tools import xla_compare, xla_opt
 
 LOOP = """
@@ -148,3 +154,55 @@ def test_no_plan_sends_more_than_gathering_all(data: st.DataObject) -> None:
             here = after
     assert bytes_ <= most + 1e-9
     assert not steps or bool(bytes_) or {s.collective for s in steps} == {Collective.ALL_SLICE}
+
+
+ROLL = """
+HloModule roll, num_partitions=8
+
+ENTRY main {{
+  x = f32[{sizes}] parameter(0), sharding={{devices=[4,2]<=[8]}}
+  end = f32[{rest}] slice(x), slice={{{behind}}}
+  start = f32[{first}] slice(x), slice={{{before}}}
+  ROOT r = f32[{sizes}] concatenate(end, start), dimensions={{{d}}}, sharding={{devices=[4,2]<=[8]}}
+}}
+"""
+
+
+def rolled(sizes: Sequence[int], d: int, cut: int) -> ModuleOp:
+    """What is before `cut` comes behind the rest."""
+
+    def shape(size: int) -> str:
+        return ",".join(str(size if e == d else n) for e, n in enumerate(sizes))
+
+    def part(start: int, end: int) -> str:
+        return ",".join(f"[{start}:{end}]" if e == d else f"[0:{n}]" for e, n in enumerate(sizes))
+
+    return parse_program(
+        ROLL.format(
+            sizes=shape(sizes[d]),
+            rest=shape(sizes[d] - cut),
+            first=shape(cut),
+            behind=part(cut, sizes[d]),
+            before=part(0, cut),
+            d=d,
+        )
+    )
+
+
+@given(blocks=st.tuples(st.integers(1, 5), st.integers(1, 5)), d=st.integers(0, 1), data=st.data())
+def test_rolls_send_as_much_in_both_directions(
+    blocks: tuple[int, int], d: int, data: st.DataObject
+) -> None:
+    """By one element it is that of a border, and as much where the array is closed."""
+    sizes = blocks[0] * 4, blocks[1] * 2
+    by = data.draw(st.integers(1, blocks[d]))
+    x = np.arange(prod(sizes), dtype=np.float32).reshape(sizes)
+    sent: list[float] = []
+    for cut in (by, sizes[d] - by):
+        module = rolled(sizes, d, cut)
+        (found,) = run_in_parts(module, [x])
+        np.testing.assert_array_equal(found, np.roll(x, -cut, d))
+        PassManager(make_context()).run(module, parse_passes(",".join(PARTITIONING)))
+        sent.append(communication_of(module).bytes)
+    assert sent[0] == sent[1]
+    assert by > 1 or sent[0] <= 2 * blocks[1 - d] * x.itemsize
