@@ -231,7 +231,7 @@ class Groups:
         prefix = ragged_prefix(lhs.rank, dot.lhs_batch, dot.lhs_contracting, dot.ragged)
         is_split = group_sizes.rank > 1
         lines, count = prod(group_sizes.shape[:-1]), group_sizes.shape[-1]
-        sizes = b.reshape(_as_signed(b, group_sizes), [lines, count])
+        sizes = b.reshape(as_signed(b, group_sizes), [lines, count])
         length = lhs.shape[dot.ragged]
         if count:
             ends = b.reduce_window(sizes, 0, b.add, [1, count], padding=[(0, 0), (count - 1, 0)])
@@ -314,7 +314,7 @@ class Groups:
         return b.while_(goes_on, body, [begin, initial])[1]
 
 
-def _as_signed(b: XlaBuilder, sizes: XlaValue) -> XlaValue:
+def as_signed(b: XlaBuilder, sizes: XlaValue) -> XlaValue:
     """As s64; what is larger becomes 2^63 - 1."""
     row = BY_TYPE[sizes.element_type]
     if row.element_class == ElementClass.UNSIGNED and row.bits == 64:

@@ -19,6 +19,7 @@ import numpy as np
 from xdsl.dialects.builtin import Float8E8M0FNUType
 from xdsl.ir import Attribute, Operation, Region
 
+from lowerings.expand.contraction import as_signed
 from xla_dialect.analysis.computations import accumulates_in_f32, neutral_element
 from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.constraints import flat_results
@@ -61,9 +62,7 @@ from xla_dialect.shapes.size_arithmetic import (
 )
 from xla_dialect.shapes.window import WindowDimension
 from xla_dialect.types import (
-    BY_TYPE,
     Array,
-    ElementClass,
     extents,
     is_array,
     sizes_of,
@@ -762,7 +761,7 @@ def _takes_place(
             continue
         room = rules.wide(common[d]) - int(extents.get(d, 1))
         if d in indexed:
-            start = _signed(rules, _part(rules, op, indices.data, indexed.index(d)))
+            start = as_signed(rules.b, _part(rules, op, indices.data, indexed.index(d)))
         else:
             start = rules.b.broadcast(rules.b.constant(0, "s64"), [sizes[p] for p in places])
         inside = rules.b.le(start, rules.b.broadcast(room, start.shape))
@@ -779,15 +778,6 @@ def _part(rules: Rules, op: ScatterOp, indices: XlaValue, part: int) -> XlaValue
     starts, ends = [0] * len(sizes), list(sizes)
     starts[vector], ends[vector] = part, part + 1
     return rules.b.reshape(rules.b.slice(indices, starts, ends), without(sizes, [vector]))
-
-
-def _signed(rules: Rules, indices: XlaValue) -> XlaValue:
-    """As s64; what is larger becomes 2^63 - 1."""
-    row = BY_TYPE[indices.element_type]
-    if row.element_class == ElementClass.UNSIGNED and row.bits == 64:
-        limit = rules.b.broadcast(rules.b.constant(2**63 - 1, "u64"), indices.shape)
-        indices = rules.b.min(indices, limit)
-    return rules.b.convert_element_type(indices, "s64")
 
 
 def convolution(rules: Rules, op: ConvolutionOp, operands: Sequence[Sized]) -> Sequence[Sized]:

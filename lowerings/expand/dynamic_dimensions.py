@@ -115,12 +115,9 @@ class DynamicDimensionExpansion:
         for op in list(block.ops):
             if isinstance(op, ReturnOp | func.ReturnOp):
                 continue
-            if isinstance(op, WhileOp):
+            if isinstance(op, WhileOp | ConditionalOp):
                 if any(map(concerns, operations_in(op))) or self._carries(op):
-                    self._while(op)
-            elif isinstance(op, ConditionalOp):
-                if any(map(concerns, operations_in(op))) or self._carries(op):
-                    self._conditional(op)
+                    self._while(op) if isinstance(op, WhileOp) else self._conditional(op)
             elif concerns(op):
                 self._by_rule(op)
 
