@@ -8,9 +8,11 @@ import re
 from collections.abc import Mapping
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from jax_programs import LIBRARY, MODELS, PROGRAMS
 from stablehlo_operations import USES
-from stablehlo_oracle import printed, rejection
+from stablehlo_oracle import printed, printed_attribute, rejection
 from stablehlo_uses import Use
 from sweeps import each_or_full
 from xdsl.dialects.builtin import ModuleOp
@@ -131,3 +133,19 @@ QUICK_HLO = ("scan", "sort", "convolution_gradient", "psum", "qr", "constants", 
 @pytest.mark.parametrize("name", each_or_full(sorted(ALL), QUICK_HLO))
 def test_programs_of_hlo(name: str) -> None:
     assert_accepted(read_hlo(ALL[name].lower().as_text("hlo")))
+
+
+FINITE = st.floats(width=16, allow_nan=False, allow_infinity=False) | st.decimals(
+    min_value=1, max_value=30000, places=6
+).map(float)
+
+
+@given(number=FINITE, element=st.sampled_from(("f32", "f64")))
+def test_numbers_have_the_digits_of_mlir(number: float, element: str):
+    """Six where they are enough, else nine or seventeen, and bits where that is no decimal."""
+    literal = f"dense<{number:.17e}> : tensor<{element}>"
+    body = f"%0 = stablehlo.constant {literal}\n return %0 : tensor<{element}>"
+    module = f"func.func @main() -> tensor<{element}> {{ {body} }}"
+    constant = re.search(r"dense<.*", print_stablehlo(read_stablehlo(module)))
+    assert constant is not None
+    assert constant.group().lower() == printed_attribute(literal).lower()
