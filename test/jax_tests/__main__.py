@@ -10,8 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from jax_tests.sessions import Session, run_tests
-from jax_tests.table import Table
+from jax_tests.sessions import Session, Table, run_tests
 
 FILES = """
     api_test array_test array_interoperability_test batching_test checkify_test

@@ -8,7 +8,7 @@ import blackjax
 import jax
 import jax.numpy as jnp
 
-from library_programs.program import Made, Maker
+from library_programs.measuring import Made, Maker
 
 
 def _density(x: jax.Array) -> jax.Array:

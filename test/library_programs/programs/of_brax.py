@@ -11,7 +11,7 @@ from brax.training import networks
 from brax.training.acme import running_statistics, specs
 from brax.training.agents.ppo import losses as ppo_losses
 
-from library_programs.program import Made, Maker
+from library_programs.measuring import Made, Maker
 
 
 def _steps(name: str, backend: str, count: int = 3) -> Made:

@@ -8,7 +8,7 @@ import diffrax as dfx
 import jax
 import jax.numpy as jnp
 
-from library_programs.program import Made, Maker
+from library_programs.measuring import Made, Maker
 
 
 def _pendulum(t: Any, y: jax.Array, args: Any) -> jax.Array:

@@ -9,7 +9,7 @@ import distrax
 import jax
 import jax.numpy as jnp
 
-from library_programs.program import Made, Maker
+from library_programs.measuring import Made, Maker
 
 
 def _values(*sizes: int) -> jax.Array:

@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from library_programs.program import Made, Maker
+from library_programs.measuring import Made, Maker
 
 
 def _x(*sizes: int) -> jax.Array:

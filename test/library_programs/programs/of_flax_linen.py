@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from flax import linen as nn
 
-from library_programs.program import Made, Maker
+from library_programs.measuring import Made, Maker
 
 
 def _gradient(module: nn.Module, *inputs: jax.Array, **options: Any) -> Made:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import optax
 from flax import nnx
 
-from library_programs.program import Made, Maker
+from library_programs.measuring import Made, Maker
 
 
 def _x(*sizes: int) -> jax.Array:

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import jraph
 
-from library_programs.program import Made, Maker
+from library_programs.measuring import Made, Maker
 
 
 def _graph() -> Any:

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import lineax as lx
 
-from library_programs.program import Made, Maker
+from library_programs.measuring import Made, Maker
 
 
 def _matrix(*sizes: int) -> jax.Array:

@@ -12,7 +12,7 @@ from numpyro.infer import HMC, MCMC, NUTS, SVI, Predictive, Trace_ELBO
 from numpyro.infer.autoguide import AutoMultivariateNormal, AutoNormal
 from numpyro.infer.util import initialize_model, log_density
 
-from library_programs.program import Made, Maker
+from library_programs.measuring import Made, Maker
 
 
 def _data() -> tuple[jax.Array, jax.Array]:

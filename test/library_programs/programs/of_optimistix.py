@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import optimistix as optx
 
-from library_programs.program import Made, Maker
+from library_programs.measuring import Made, Maker
 
 
 def _system(y: jax.Array, args: jax.Array) -> jax.Array:

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from tensorflow_probability.substrates import jax as tfp
 
-from library_programs.program import Made, Maker
+from library_programs.measuring import Made, Maker
 
 tfd = tfp.distributions
 tfb = tfp.bijectors
