@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 
@@ -179,6 +180,12 @@ def is_regular(relations: DimensionRelations, factor: int) -> bool:
 _NONE = frozenset[int]()
 
 
+@lru_cache(4096)
+def _shown(relations: DimensionRelations, dimension: Dimension) -> Dimension:
+    kept = [f for f in dimension if relations.factors[f].along is not Traversal.WINDOW]
+    return tuple(kept) or dimension
+
+
 @dataclass(frozen=True)
 class Division:
     """The relations of an operation over a mesh."""
@@ -193,9 +200,7 @@ class Division:
 
     def shown(self, dimension: Dimension) -> Dimension:
         """The factors of a dimension that may be divided over devices: without the window's."""
-        factors = self.relations.factors
-        kept = [f for f in dimension if factors[f].along is not Traversal.WINDOW]
-        return tuple(kept) or dimension
+        return _shown(self.relations, dimension)
 
     def leading(self, dimension: Dimension, divided: FactorAtoms) -> Dimension:
         """
