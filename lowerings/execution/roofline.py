@@ -2,7 +2,8 @@
 The roofline of this machine: the peaks of computing and of moving memory, as measured.
 
 The most that one core does is multiply-adds in registers, in independent chains; and reads and
-copies of memory.
+copies of memory. Their loops are LLVM IR that is written here, in vectors as wide as this
+processor's: the library in C is compiled for any x86-64 and cannot know them.
 """
 
 from __future__ import annotations

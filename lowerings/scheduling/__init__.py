@@ -1,1 +1,1 @@
-"""How users say schedules: by functions in Python, and by scripts of the transform dialect."""
+"""Who decides schedules: the planner, files, functions in Python, and transform scripts."""
