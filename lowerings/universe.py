@@ -33,7 +33,7 @@ _DIALECTS = {
     "check": "xla_dialect.self_checking:CHECK",
     "schedule": "lowerings.dialects.schedule:SCHEDULE",
     "interpreter": "xla_dialect.self_checking:INTERPRETER",
-    "rv_pseudo": "lowerings.targets.riscv.rv_expand_pseudo:RV_PSEUDO",
+    "rv_pseudo": "lowerings.targets.riscv.adaptations:RV_PSEUDO",
 }
 
 _PASSES = (
@@ -84,12 +84,12 @@ _PASSES = (
     "lowerings.targets.riscv.scf_unroll_and_jam",
     "lowerings.targets.riscv.convert_loops_to_rv64",
     "lowerings.targets.riscv.riscv_scf_strength_reduction",
-    "lowerings.targets.riscv.riscv_repeat_constants",
-    "lowerings.targets.riscv.riscv_scf_legalize_yields",
-    "lowerings.targets.riscv.riscv_remove_redundant_moves",
-    "lowerings.targets.riscv.convert_executed_loops_to_riscv_cf",
-    "lowerings.targets.riscv.rv_expand_pseudo",
-    "lowerings.targets.riscv.memref_stream_drop_unused_inputs",
+    "lowerings.targets.riscv.adaptations:riscv-repeat-constants",
+    "lowerings.targets.riscv.adaptations:riscv-scf-legalize-yields",
+    "lowerings.targets.riscv.adaptations:riscv-remove-redundant-moves",
+    "lowerings.targets.riscv.adaptations:convert-executed-loops-to-riscv-cf",
+    "lowerings.targets.riscv.adaptations:rv-expand-pseudo",
+    "lowerings.targets.riscv.adaptations:memref-stream-drop-unused-inputs",
 )
 """
 A pass has the name of its module or, where a module has several, that behind the colon. So has its

@@ -21,7 +21,7 @@ from lowerings.driver import pass_manager
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import load_program, parse_program
-from lowerings.rewriting.difference import ResultDifference
+from lowerings.rewriting.passes import ResultDifference
 from lowerings.universe import UNIVERSE, toolkit_universe
 from lowerings.validation import MeaningChanged, Validator
 from lowerings.validation.allowances import Allowance, allowance_of

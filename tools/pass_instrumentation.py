@@ -25,9 +25,8 @@ from xdsl.utils.arg_spec import ArgSpec
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
 from lowerings.driver.pass_manager import PassFailed, PassManager, PipelinePass
-from lowerings.rewriting.change import ReportingPass, run_pass
 from lowerings.rewriting.counting import RewriteCounter, counted_by
-from lowerings.rewriting.difference import ResultDifference, differences_of
+from lowerings.rewriting.passes import ReportingPass, ResultDifference, differences_of, run_pass
 from lowerings.universe import toolkit_universe
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.mlir_text import print_mlir

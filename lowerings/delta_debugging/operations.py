@@ -23,7 +23,7 @@ from lowerings.delta_debugging.edits import (
     sign,
 )
 from lowerings.ir.functions import defined_functions
-from lowerings.rewriting.change import run_pass
+from lowerings.rewriting.passes import run_pass
 from lowerings.simplify.xla_flatten_tuples import XlaFlattenTuplesPass
 from lowerings.simplify.xla_inline import XlaInlinePass
 from xla_dialect.analysis.computations import callee, is_call

@@ -18,9 +18,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, TypeAttribute
 
 from lowerings.expand.xla_expand_compound import expand
-from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionFailed
-from lowerings.rewriting.levels import UNLOWERED
+from lowerings.rewriting.passes import UNLOWERED, ReportingPass
 from xla_dialect.entry import ENTRY_LAYOUT
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.op import XlaOp

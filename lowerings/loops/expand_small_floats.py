@@ -18,10 +18,9 @@ from lowerings.ir.float_formats import FloatFormat, Specials, small_float
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import FunctionConstants
 from lowerings.loops.math_functions.numbers import FORMATS, Number
-from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.failure import rewrites_op
-from lowerings.rewriting.levels import EVERY_LEVEL
+from lowerings.rewriting.passes import EVERY_LEVEL, ReportingPass
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase
 from xla_dialect.xdsl.traversal import operations_in

@@ -12,10 +12,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.partitioning.costs import bytes_of
-from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.counting import attempt
-from lowerings.rewriting.levels import UNLOWERED
-from lowerings.rewriting.options import require_at_least
+from lowerings.rewriting.passes import UNLOWERED, ReportingPass, require_at_least
 from lowerings.simplify.purity import is_pure
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.collectives import AllGatherOp, AllReduceOp, CollectiveOp, ReduceScatterOp

@@ -23,8 +23,7 @@ from lowerings.partitioning.annotations import (
     is_partitioned,
 )
 from lowerings.partitioning.mesh_atoms import rank_of
-from lowerings.rewriting.change import ReportingPass
-from lowerings.rewriting.levels import UNLOWERED
+from lowerings.rewriting.passes import UNLOWERED, ReportingPass
 from xla_dialect.analysis.manual_borders import (
     ManualBorder,
     all_shardings,

@@ -39,9 +39,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.counting import RewriteCounter, running_counter
 from lowerings.rewriting.failure import rewrites_op
+from lowerings.rewriting.passes import ReportingPass
 from xla_dialect.extensions import CONVERSIONS, failures, loadable_extensions
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
 from xla_dialect.xdsl.operation_table import OperationTable

@@ -46,7 +46,7 @@ from lowerings.dialects.transform_extension import (
     ParamConstantOp,
     SplitHandleOp,
 )
-from lowerings.rewriting.change import run_pass
+from lowerings.rewriting.passes import run_pass
 from lowerings.scheduling.script import (
     Handle,
     Payload,

@@ -38,7 +38,7 @@ from lowerings.execution.runnable import Runnable
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.loops.nest import NESTS, memref_layout
 from lowerings.pipelines import NATIVE
-from lowerings.rewriting.change import run_pass
+from lowerings.rewriting.passes import run_pass
 from lowerings.runtime import parallel_functions
 from lowerings.targets.llvm.interface import THREADS
 from lowerings.targets.llvm.machine import Machine

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from lowerings.interpreter.elements import where
-from lowerings.rewriting.difference import ResultDifference, differences_of
+from lowerings.rewriting.passes import ResultDifference, differences_of
 from lowerings.universe import toolkit_universe
 from lowerings.validation.dependence import dependent_results
 from lowerings.validation.inputs import EVERY_INPUT, InputKind

@@ -21,7 +21,7 @@ from lowerings.execution.program_shards import ProgramShards
 from lowerings.execution.signature import Signature
 from lowerings.expand.stablehlo_legalize_quant_to_math import StablehloLegalizeQuantToMathPass
 from lowerings.pipelines import TO_ONE_DEVICE
-from lowerings.rewriting.difference import differences_of
+from lowerings.rewriting.passes import differences_of
 from lowerings.validation.allowances import Allowance, allowances_of
 from lowerings.validation.comparing import Case, ResultComparison
 from lowerings.validation.conditioning import (

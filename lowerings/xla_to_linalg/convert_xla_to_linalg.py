@@ -31,8 +31,7 @@ from lowerings.rewriting.conversion import (
     conversion_table,
     illegal_op,
 )
-from lowerings.rewriting.difference import ResultDifference
-from lowerings.rewriting.levels import ON_TENSORS
+from lowerings.rewriting.passes import ON_TENSORS, ResultDifference
 from lowerings.xla_to_linalg import (
     contraction,
     control_flow,

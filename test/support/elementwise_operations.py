@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from xla_dialect.elementwise import ComplexOp, ElementwiseBinaryOp, ElementwiseUnaryOp
 from xla_dialect.ops import elementwise, operations_of
+from xla_dialect.ops.elementwise import ComplexOp, ElementwiseBinaryOp, ElementwiseUnaryOp
 from xla_dialect.types import ElementClass
 
 

@@ -25,7 +25,7 @@ from lowerings.driver.pass_manager import parse_passes
 from lowerings.driver.program import load_program
 from lowerings.execution.limited import Death, TimeIsOver, in_child, time_limit
 from lowerings.rewriting.counting import RewriteCounter
-from lowerings.rewriting.difference import differences_of
+from lowerings.rewriting.passes import differences_of
 from tools import xla_opt, xla_reduce
 from tools.array_spec import parse_array_specs
 from tools.pass_instrumentation import CountedPass

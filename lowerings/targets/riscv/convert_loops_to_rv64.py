@@ -28,7 +28,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
-from lowerings.targets.riscv.rv_expand_pseudo import MoveIfZeroOp
+from lowerings.targets.riscv.adaptations import MoveIfZeroOp
 from xla_dialect.violations import located_error
 from xla_dialect.xdsl.traversal import operations_in
 

@@ -20,7 +20,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms.canonicalization_patterns.riscv import get_constant_value
 
-from lowerings.rewriting.options import require_at_least
+from lowerings.rewriting.passes import require_at_least
 from xla_dialect.xdsl.traversal import block_of, operations_in
 
 LOADS = (riscv.FLdOp, riscv.FLwOp, riscv.LwOp, rv64.LdOp)

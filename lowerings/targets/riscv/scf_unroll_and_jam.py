@@ -16,7 +16,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.transforms.scf_for_loop_unroll import UnrollLoopPattern
 
 from lowerings.ir.scalar_attributes import constant_integer
-from lowerings.rewriting.options import require_at_least
+from lowerings.rewriting.passes import require_at_least
 from lowerings.targets.llvm.func import ENTRY, KERNEL
 from xla_dialect.xdsl.traversal import operations_in
 

@@ -41,19 +41,17 @@ from xdsl.transforms.test_lower_linalg_to_snitch import (
 from xdsl.utils.exceptions import DiagnosticException
 from xdsl.utils.target import Target
 
-from lowerings.rewriting.options import require_at_least
-from lowerings.targets.riscv.convert_executed_loops_to_riscv_cf import (
+from lowerings.rewriting.passes import require_at_least
+from lowerings.targets.riscv.adaptations import (
     ConvertExecutedLoopsToRiscvCfPass,
+    MemrefStreamDropUnusedInputsPass,
+    RiscvRemoveRedundantMovesPass,
+    RiscvRepeatConstantsPass,
+    RiscvScfLegalizeYieldsPass,
+    RvExpandPseudoPass,
 )
 from lowerings.targets.riscv.convert_loops_to_rv64 import ConvertLoopsToRv64Pass, require_lowerings
-from lowerings.targets.riscv.memref_stream_drop_unused_inputs import (
-    MemrefStreamDropUnusedInputsPass,
-)
-from lowerings.targets.riscv.riscv_remove_redundant_moves import RiscvRemoveRedundantMovesPass
-from lowerings.targets.riscv.riscv_repeat_constants import RiscvRepeatConstantsPass
-from lowerings.targets.riscv.riscv_scf_legalize_yields import RiscvScfLegalizeYieldsPass
 from lowerings.targets.riscv.riscv_scf_strength_reduction import RiscvScfStrengthReductionPass
-from lowerings.targets.riscv.rv_expand_pseudo import RvExpandPseudoPass
 from lowerings.targets.riscv.scf_unroll_and_jam import ScfUnrollAndJamPass
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.violations import located_error

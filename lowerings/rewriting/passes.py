@@ -1,0 +1,133 @@
+"""
+What passes say of themselves, in class attributes, and how one is run.
+
+`takes` are the levels of the modules that a pass can be given; a module of another one is an error
+before the pass runs. `gives` is the level of what it makes; a pass that has `takes` alone keeps the
+level. A pass without them is given any module, and what it makes is looked at. `difference` says
+that the last bits of floats may change. A `ReportingPass` says whether it changed the module.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from lowerings.rewriting.failure import with_origin
+
+Level: TypeAlias = Literal["xla", "tensors", "buffers", "schedules", "loops"]
+
+UNLOWERED: tuple[Level, ...] = ("xla",)
+"""What passes take that know operations of the `xla` dialect only."""
+
+ON_TENSORS: tuple[Level, ...] = ("xla", "tensors")
+"""
+What passes take that know linalg on tensors: a module may have operations of `xla` beside, and one
+that only hands tensors on counts as one of the xla level.
+"""
+
+ON_BUFFERS: tuple[Level, ...] = ("buffers", "schedules", "loops")
+"""What passes take that know memrefs."""
+
+EVERY_LEVEL: tuple[Level, ...] = (*ON_TENSORS, *ON_BUFFERS)
+"""What passes take that know single operations, wherever they stand."""
+
+
+def levels_taken(module_pass: object) -> Sequence[Level] | None:
+    """The levels of modules that a pass, or its class, says that it takes; None if nothing."""
+    return getattr(module_pass, "takes", None)
+
+
+def level_given(module_pass: object) -> Level | None:
+    """The level of what a pass, or its class, says that it makes; None if nothing."""
+    return getattr(module_pass, "gives", None)
+
+
+Numbers: TypeAlias = Literal["plain", "special", "limits"]
+"""What the numbers of an input are like: `lowerings.validation.inputs.InputKind` describes them."""
+
+
+def _any(op: Operation) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class ResultDifference:
+    """
+    The class attribute `difference` of a pass that may change the last bits of floats; all others
+    keep every bit. `--validate-each` compares results as it says.
+    """
+
+    epsilons: float
+    """
+    The largest error, as a multiple of the largest finite magnitude of the array and of the
+    distance from 1 to the next float (of f32, where the type has fewer bits).
+    """
+    reason: str
+    """Why results may differ."""
+    inputs: tuple[Numbers, ...] = ("plain", "special")
+    """The inputs on which results are compared."""
+    complex_inputs: tuple[Numbers, ...] = ("plain",)
+    """The same for programs with complex numbers."""
+    where: Callable[[Operation], bool] = _any
+    """Whose results it is that may differ: a module without such operations keeps every bit."""
+
+
+def differences_of(module_pass: object) -> tuple[ResultDifference, ...]:
+    """What a pass, or its class, says that it may change; one difference, or several in a tuple."""
+    found: object = getattr(module_pass, "difference", ())
+    stated = cast("tuple[object, ...]", found) if isinstance(found, tuple) else (found,)
+    return tuple(each for each in stated if isinstance(each, ResultDifference))
+
+
+def require_option(holds: bool, name: str, value: object, wanted: str) -> None:
+    """Raises ValueError for an option that is not as wanted, e.g. `at least 0`."""
+    if not holds:
+        raise ValueError(f"{name} is {value}, wanted {wanted}")
+
+
+def require_at_least(least: int, **options: int) -> None:
+    """Raises ValueError for the first option that is below a number."""
+    for name, value in options.items():
+        require_option(value >= least, name, value, f"at least {least}")
+
+
+class ReportingPass(ModulePass, ABC):
+    """
+    A pass that says whether it changed a module.
+
+    What was verified before, and was not changed since, need not be verified again: like a pass of
+    MLIR that preserves all analyses.
+    """
+
+    @abstractmethod
+    def change(self, ctx: Context, op: ModuleOp) -> bool:
+        """Does the work of the pass; whether anything is different then."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Does the work of the pass."""
+        self.change(ctx, op)
+
+
+def run_pass(module_pass: ModulePass, ctx: Context, module: ModuleOp) -> bool:
+    """
+    Runs a pass; whether it may have changed the module.
+
+    What it raises that is no diagnostic of the program has notes that say where it comes from.
+    """
+    try:
+        if isinstance(module_pass, ReportingPass):
+            return module_pass.change(ctx, module)
+        module_pass.apply(ctx, module)
+        return True
+    except Exception as error:
+        origin = with_origin(error, module_pass)
+        if origin is error:
+            raise
+        raise origin from None
