@@ -38,7 +38,7 @@ from lowerings.ir.functions import functions_of
 from lowerings.kept_programs import loaded
 from lowerings.native_lowering import Lowering, signature_in
 from lowerings.pipelines import LEVELS
-from lowerings.rewriting.passes import ON_BUFFERS
+from lowerings.rewriting.levels import ON_BUFFERS
 from lowerings.runtime import default_mode
 from lowerings.universe import toolkit_universe
 from xla_dialect.diagnostics import XlaError

@@ -38,7 +38,7 @@ from lowerings.expand.xla_expand_dynamic_dimensions import has_dynamic_dimension
 from lowerings.ir.functions import functions_of
 from lowerings.layouts.entry_layout import entry_type
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs, stages_between, with_profile
-from lowerings.rewriting.passes import ON_BUFFERS, Level
+from lowerings.rewriting.levels import ON_BUFFERS, Level
 from lowerings.simplify.xla_flatten_tuples import donate_only
 from lowerings.targets.llvm.machine import Machine
 from xla_dialect.entry import ENTRY_SYMBOL

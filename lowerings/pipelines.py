@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from lowerings.rewriting.passes import Level
+from lowerings.rewriting.levels import Level
 
 
 @dataclass(frozen=True)

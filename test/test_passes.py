@@ -12,7 +12,8 @@ from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import parse_passes
 from lowerings.driver.program import load_program
 from lowerings.pipelines import LEVELS, NATIVE, PIPELINES, pass_specs
-from lowerings.rewriting.passes import ReportingPass, level_given, levels_taken
+from lowerings.rewriting.levels import level_given, levels_taken
+from lowerings.rewriting.passes import ReportingPass
 from lowerings.universe import UNIVERSE, toolkit_universe
 from tools.pass_listing import options_of
 from xla_dialect.diagnostics import XlaError

@@ -38,7 +38,8 @@ from lowerings.rewriting.conversion import (
     IllegalOp,
     illegal_op,
 )
-from lowerings.rewriting.passes import ON_TENSORS, require_at_least
+from lowerings.rewriting.levels import ON_TENSORS
+from lowerings.rewriting.passes import require_at_least
 from xla_dialect.xdsl.dense_literals import LEFT_OUT, is_elided
 from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import AttributeMemo, ancestors, operands_of, operations_in

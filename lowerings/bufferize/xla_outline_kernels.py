@@ -51,7 +51,7 @@ from lowerings.ir.equality import StructuralKeys
 from lowerings.ir.locations import fused
 from lowerings.ir.scalar_attributes import constant_integer
 from lowerings.rewriting.counting import attempt
-from lowerings.rewriting.passes import ON_BUFFERS
+from lowerings.rewriting.levels import ON_BUFFERS
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
 from xla_dialect.xdsl.traversal import free_values, operands_of, operations_in

@@ -45,7 +45,7 @@ from lowerings.rewriting.conversion import (
     illegal_op,
 )
 from lowerings.rewriting.counting import attempt
-from lowerings.rewriting.passes import ON_BUFFERS
+from lowerings.rewriting.levels import ON_BUFFERS
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
 from xla_dialect.xdsl.traversal import operands_of, operations_in

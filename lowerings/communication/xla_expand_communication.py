@@ -17,7 +17,8 @@ from xdsl.rewriter import Rewriter
 from lowerings.communication.process_calls import GATHER, HANDLE, START, process_call
 from lowerings.expand.building import build_before
 from lowerings.rewriting.conversion import ConversionFailed, illegal_op
-from lowerings.rewriting.passes import UNLOWERED, ReportingPass
+from lowerings.rewriting.levels import UNLOWERED
+from lowerings.rewriting.passes import ReportingPass
 from lowerings.simplify.xla_flatten_tuples import Flattening
 from xla_dialect.analysis.computations import note_tokens
 from xla_dialect.devices.process_grid import piece_length

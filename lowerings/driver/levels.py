@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 
 from lowerings.layouts.memory_order import BUFFER_LAYOUT
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs
-from lowerings.rewriting.passes import Level, levels_taken
+from lowerings.rewriting.levels import Level, levels_taken
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.op import XlaOp
 from xla_dialect.types import TokenType

@@ -27,7 +27,8 @@ from xdsl.utils.target import Target
 from lowerings.driver.collector import collector_paused, loading
 from lowerings.driver.levels import level_of, require_taken
 from lowerings.pipelines import PIPELINES, Stage, stages_between
-from lowerings.rewriting.passes import Level, level_given, levels_taken, run_pass
+from lowerings.rewriting.levels import Level, level_given, levels_taken
+from lowerings.rewriting.passes import run_pass
 from lowerings.universe import OWN, toolkit_universe, unloaded_packages
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.verification import verify

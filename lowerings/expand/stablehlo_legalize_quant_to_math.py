@@ -9,7 +9,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from lowerings.rewriting.passes import UNLOWERED, ResultDifference
+from lowerings.rewriting.levels import UNLOWERED
+from lowerings.rewriting.passes import ResultDifference
 from xla_dialect.ops.elementwise import RoundNearestEvenOp
 from xla_dialect.quantized_types import has_quantized_arrays
 

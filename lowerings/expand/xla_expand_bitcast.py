@@ -20,7 +20,7 @@ from lowerings.layouts.memory_order import (
     to_memory,
 )
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionPass, conversion_table
-from lowerings.rewriting.passes import UNLOWERED
+from lowerings.rewriting.levels import UNLOWERED
 from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.physical_order import padding_element
 from xla_dialect.layouts.type_layouts import layout_of

@@ -15,7 +15,8 @@ from lowerings.expand.reduction import (
     expand_complex_products,
 )
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionPass, conversion_table
-from lowerings.rewriting.passes import UNLOWERED, ResultDifference
+from lowerings.rewriting.levels import UNLOWERED
+from lowerings.rewriting.passes import ResultDifference
 from xla_dialect.analysis.computations import top_k_properties
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import RaggedDotOp, ScaledDotOp

@@ -19,7 +19,8 @@ from xdsl.ir import Attribute, Block, Operation, TypeAttribute
 
 from lowerings.expand.xla_expand_compound import expand
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionFailed
-from lowerings.rewriting.passes import UNLOWERED, ReportingPass
+from lowerings.rewriting.levels import UNLOWERED
+from lowerings.rewriting.passes import ReportingPass
 from xla_dialect.entry import ENTRY_LAYOUT
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.op import XlaOp

@@ -39,7 +39,7 @@ from lowerings.layouts.movement import (
 )
 from lowerings.rewriting.conversion import require_single_blocks
 from lowerings.rewriting.counting import attempt
-from lowerings.rewriting.passes import UNLOWERED
+from lowerings.rewriting.levels import UNLOWERED
 from xla_dialect.dimensions import OpOperand
 from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.op import XlaOp

@@ -48,7 +48,8 @@ from lowerings.layouts.memory_order import (
     reshaped,
     sizes_of,
 )
-from lowerings.rewriting.passes import UNLOWERED, ReportingPass, ResultDifference
+from lowerings.rewriting.levels import UNLOWERED
+from lowerings.rewriting.passes import ReportingPass, ResultDifference
 from xla_dialect import ops
 from xla_dialect.dimensions import OpOperand, Traversal, terminator
 from xla_dialect.literals.arrays import from_numpy, to_numpy

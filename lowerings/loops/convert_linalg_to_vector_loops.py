@@ -21,7 +21,8 @@ from lowerings.loops.order_rules import run_in_parallel
 from lowerings.loops.schedule_rules import ScheduledNest, require_independence, scheduled_nest
 from lowerings.rewriting.conversion import ConversionFailed, illegal_op
 from lowerings.rewriting.counting import attempt
-from lowerings.rewriting.passes import ON_BUFFERS, ResultDifference
+from lowerings.rewriting.levels import ON_BUFFERS
+from lowerings.rewriting.passes import ResultDifference
 from xla_dialect.xdsl.linking import erase
 from xla_dialect.xdsl.traversal import operations_in
 

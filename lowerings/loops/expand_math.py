@@ -31,7 +31,8 @@ from lowerings.loops.math_functions import exponential, logarithm, power, roots,
 from lowerings.loops.math_functions.numbers import NARROW_TYPES, Number
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.failure import rewrites_op
-from lowerings.rewriting.passes import EVERY_LEVEL, ResultDifference
+from lowerings.rewriting.levels import EVERY_LEVEL
+from lowerings.rewriting.passes import ResultDifference
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase
 from xla_dialect.xdsl.traversal import operations_in

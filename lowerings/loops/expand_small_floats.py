@@ -20,7 +20,8 @@ from lowerings.loops.constants import FunctionConstants
 from lowerings.loops.math_functions.numbers import FORMATS, Number
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.failure import rewrites_op
-from lowerings.rewriting.passes import EVERY_LEVEL, ReportingPass
+from lowerings.rewriting.levels import EVERY_LEVEL
+from lowerings.rewriting.passes import ReportingPass
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase
 from xla_dialect.xdsl.traversal import operations_in

@@ -13,7 +13,8 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.partitioning.costs import bytes_of
 from lowerings.rewriting.counting import attempt
-from lowerings.rewriting.passes import UNLOWERED, ReportingPass, require_at_least
+from lowerings.rewriting.levels import UNLOWERED
+from lowerings.rewriting.passes import ReportingPass, require_at_least
 from lowerings.simplify.purity import is_pure
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.collectives import AllGatherOp, AllReduceOp, CollectiveOp, ReduceScatterOp

@@ -23,7 +23,8 @@ from lowerings.partitioning.annotations import (
     is_partitioned,
 )
 from lowerings.partitioning.mesh_atoms import rank_of
-from lowerings.rewriting.passes import UNLOWERED, ReportingPass
+from lowerings.rewriting.levels import UNLOWERED
+from lowerings.rewriting.passes import ReportingPass
 from xla_dialect.analysis.manual_borders import (
     ManualBorder,
     all_shardings,

@@ -31,7 +31,8 @@ from lowerings.partitioning.mesh_atoms import (
 from lowerings.partitioning.partition_warning import warn
 from lowerings.partitioning.relations import FOLDS, fold_of, neutral_number
 from lowerings.partitioning.resharding import is_reshard, plan, reshard
-from lowerings.rewriting.passes import UNLOWERED, ReportingPass
+from lowerings.rewriting.levels import UNLOWERED
+from lowerings.rewriting.passes import ReportingPass
 from lowerings.simplify.constant_folding import splat_of
 from xla_dialect.analysis.manual_borders import ManualBorder, located_border
 from xla_dialect.dimensions import DataFlowEdge, terminator

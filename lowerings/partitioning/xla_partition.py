@@ -36,7 +36,8 @@ from lowerings.partitioning.relations import computation
 from lowerings.partitioning.resharding import Collective, ReshardStep, fold_name, is_reshard, plan
 from lowerings.partitioning.xla_import_shardings import XlaImportShardingsPass
 from lowerings.partitioning.xla_insert_reshards import XlaInsertReshardsPass
-from lowerings.rewriting.passes import UNLOWERED, ReportingPass, ResultDifference
+from lowerings.rewriting.levels import UNLOWERED
+from lowerings.rewriting.passes import ReportingPass, ResultDifference
 from xla_dialect.analysis.manual_borders import located_border
 from xla_dialect.attributes import ComparisonDirection
 from xla_dialect.diagnostics import XlaError

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation
 from xdsl.passes import ModulePass
 
-from lowerings.rewriting.passes import UNLOWERED
+from lowerings.rewriting.levels import UNLOWERED
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.dimensions import DataFlowEdge
 from xla_dialect.extensions import SHARDING_RULES, extensions

@@ -27,7 +27,8 @@ from lowerings.partitioning.propagation import (
     common_mesh,
     factor_directions,
 )
-from lowerings.rewriting.passes import UNLOWERED, ReportingPass, require_option
+from lowerings.rewriting.levels import UNLOWERED
+from lowerings.rewriting.passes import ReportingPass, require_option
 from lowerings.simplify.xla_inline import XlaInlinePass
 from xla_dialect.analysis.computations import is_call
 from xla_dialect.analysis.manual_borders import all_shardings

@@ -15,7 +15,8 @@ from xdsl.ir import Block, Operation
 from lowerings.ir.functions import defined_functions
 from lowerings.partitioning.costs import bytes_of, flops_of, peak_bytes, trip_count
 from lowerings.partitioning.resharding import Collective, ring_bytes
-from lowerings.rewriting.passes import UNLOWERED, ReportingPass
+from lowerings.rewriting.levels import UNLOWERED
+from lowerings.rewriting.passes import ReportingPass
 from xla_dialect.devices.replica_groups import MeshGroups, ReplicaGroups
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp

@@ -12,7 +12,8 @@ from xdsl.ir import SSAValue
 from lowerings.ir.functions import defined_functions
 from lowerings.partitioning.mesh_atoms import MeshAtoms, Spread, ValueShardings, program_mesh
 from lowerings.partitioning.resharding import fold_name, is_reshard, plan, reshard
-from lowerings.rewriting.passes import UNLOWERED, ReportingPass
+from lowerings.rewriting.levels import UNLOWERED
+from lowerings.rewriting.passes import ReportingPass
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.types import Array
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses

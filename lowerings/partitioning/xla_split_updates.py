@@ -20,7 +20,8 @@ from lowerings.partitioning.mesh_atoms import Atoms, MeshAtoms, Spread, ValueSha
 from lowerings.partitioning.relations import fold_of
 from lowerings.partitioning.resharding import is_reshard, plan, reshard
 from lowerings.partitioning.xla_insert_reshards import OPERATIONS_PER_BYTE
-from lowerings.rewriting.passes import UNLOWERED, ReportingPass
+from lowerings.rewriting.levels import UNLOWERED
+from lowerings.rewriting.passes import ReportingPass
 from xla_dialect.dimensions import FactorType
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.creation import ConstantOp, IotaOp

@@ -10,7 +10,7 @@ from xdsl.passes import ModulePass
 
 from lowerings.bufferize.tensor_operands import is_linalg_operation
 from lowerings.ir.locations import fused
-from lowerings.rewriting.passes import ON_TENSORS
+from lowerings.rewriting.levels import ON_TENSORS
 from xla_dialect.xdsl.traversal import operations_in
 
 

@@ -27,7 +27,7 @@ from lowerings.bufferize.tensor_operands import is_linalg_operation, linalg_inpu
 from lowerings.bufferize.xla_outline_kernels import KERNEL_ATTRIBUTE
 from lowerings.ir.scalar_attributes import constant_integer
 from lowerings.profiling.work import WORK_ATTRIBUTE, Work
-from lowerings.rewriting.passes import ON_BUFFERS
+from lowerings.rewriting.levels import ON_BUFFERS
 from xla_dialect.xdsl.traversal import operations_in
 
 __all__ = ["XlaAnnotateWorkPass", "work_of"]

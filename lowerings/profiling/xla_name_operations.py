@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
 from lowerings.ir.locations import parts_of
-from lowerings.rewriting.passes import UNLOWERED
+from lowerings.rewriting.levels import UNLOWERED
 from xla_dialect.op import XlaOp
 from xla_dialect.xdsl.traversal import operations_in
 

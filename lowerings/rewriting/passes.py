@@ -1,16 +1,14 @@
 """
-What passes say of themselves, in class attributes, and how one is run.
+What passes say of themselves besides their levels, and how one is run.
 
-`takes` are the levels of the modules that a pass can be given; a module of another one is an error
-before the pass runs. `gives` is the level of what it makes; a pass that has `takes` alone keeps the
-level. A pass without them is given any module, and what it makes is looked at. `difference` says
-that the last bits of floats may change. A `ReportingPass` says whether it changed the module.
+The class attribute `difference` says that the last bits of floats may change, `require_option` what
+is asked of options. A `ReportingPass` says whether it changed the module.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
@@ -20,34 +18,6 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from lowerings.rewriting.failure import with_origin
-
-Level: TypeAlias = Literal["xla", "tensors", "buffers", "schedules", "loops"]
-
-UNLOWERED: tuple[Level, ...] = ("xla",)
-"""What passes take that know operations of the `xla` dialect only."""
-
-ON_TENSORS: tuple[Level, ...] = ("xla", "tensors")
-"""
-What passes take that know linalg on tensors: a module may have operations of `xla` beside, and one
-that only hands tensors on counts as one of the xla level.
-"""
-
-ON_BUFFERS: tuple[Level, ...] = ("buffers", "schedules", "loops")
-"""What passes take that know memrefs."""
-
-EVERY_LEVEL: tuple[Level, ...] = (*ON_TENSORS, *ON_BUFFERS)
-"""What passes take that know single operations, wherever they stand."""
-
-
-def levels_taken(module_pass: object) -> Sequence[Level] | None:
-    """The levels of modules that a pass, or its class, says that it takes; None if nothing."""
-    return getattr(module_pass, "takes", None)
-
-
-def level_given(module_pass: object) -> Level | None:
-    """The level of what a pass, or its class, says that it makes; None if nothing."""
-    return getattr(module_pass, "gives", None)
-
 
 Numbers: TypeAlias = Literal["plain", "special", "limits"]
 """What the numbers of an input are like: `lowerings.validation.inputs.InputKind` describes them."""

@@ -27,7 +27,8 @@ from lowerings.loops.initial_values import foldable_fills
 from lowerings.loops.nest import NESTS, Nest, nest_of
 from lowerings.loops.schedule_rules import reason_against
 from lowerings.loops.views import collapse_dense, collapse_groups
-from lowerings.rewriting.passes import ON_BUFFERS, require_option
+from lowerings.rewriting.levels import ON_BUFFERS
+from lowerings.rewriting.passes import require_option
 from lowerings.scheduling.contractions import PackedContraction, plan_contraction, plan_in_pairs
 from lowerings.scheduling.lanes import along_rows, block_columns, fitted, in_parallel, plan_order
 from lowerings.scheduling.schedule_file import ScheduleFile, operation_key, read_schedule_file

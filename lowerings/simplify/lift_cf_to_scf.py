@@ -34,7 +34,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 
 from lowerings.ir.switch_cases import flag_bits, switch_cases
 from lowerings.rewriting.conversion import ConversionFailed, illegal_op
-from lowerings.rewriting.passes import ON_TENSORS, ReportingPass
+from lowerings.rewriting.levels import ON_TENSORS
+from lowerings.rewriting.passes import ReportingPass
 from xla_dialect.xdsl.dominance import immediate_dominators, reverse_postorder, successors
 from xla_dialect.xdsl.linking import replace_uses
 from xla_dialect.xdsl.traversal import block_of

@@ -27,7 +27,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
-from lowerings.rewriting.passes import UNLOWERED, ReportingPass
+from lowerings.rewriting.levels import UNLOWERED
+from lowerings.rewriting.passes import ReportingPass
 from xla_dialect.aliasing_attributes import ALIASING_OUTPUT, BUFFER_DONOR
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry import (

@@ -17,7 +17,8 @@ from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.ir.functions import NO_INLINE
 from lowerings.rewriting.counting import attempt
-from lowerings.rewriting.passes import UNLOWERED, ReportingPass
+from lowerings.rewriting.levels import UNLOWERED
+from lowerings.rewriting.passes import ReportingPass
 from lowerings.simplify.purity import computes_only
 from xla_dialect.analysis.computations import Call, callee, is_call
 from xla_dialect.ops.control_flow import FusionOp

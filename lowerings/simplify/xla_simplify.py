@@ -17,7 +17,8 @@ from lowerings.ir.equality import KnownOperations, StructuralKeys
 from lowerings.rewriting.counting import RewriteCounter, running_counter
 from lowerings.rewriting.dead_code import remove_dead_code
 from lowerings.rewriting.failure import rewrites_op
-from lowerings.rewriting.passes import UNLOWERED, require_at_least
+from lowerings.rewriting.levels import UNLOWERED
+from lowerings.rewriting.passes import require_at_least
 from lowerings.simplify import (
     control_flow_rules,
     data_movement_rules,

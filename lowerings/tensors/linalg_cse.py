@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass
 from lowerings.ir.equality import KnownOperations, StructuralKeys
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.dead_code import remove_dead_code
-from lowerings.rewriting.passes import ON_TENSORS
+from lowerings.rewriting.levels import ON_TENSORS
 from lowerings.tensors.purity import is_pure
 from xla_dialect.xdsl.linking import erase, replace_uses
 from xla_dialect.xdsl.traversal import operands_of

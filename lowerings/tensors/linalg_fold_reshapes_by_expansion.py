@@ -23,7 +23,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from lowerings.ir.reshapes import reshape, reshape_steps
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.dead_code import remove_dead_code
-from lowerings.rewriting.passes import ON_TENSORS, ReportingPass
+from lowerings.rewriting.levels import ON_TENSORS
+from lowerings.rewriting.passes import ReportingPass
 from lowerings.tensors.fusion_graph import Node, node_of, view_of
 from lowerings.tensors.indices import Index, Indices, affine_map
 from lowerings.tensors.purity import is_pure

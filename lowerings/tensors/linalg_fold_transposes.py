@@ -12,7 +12,8 @@ from xdsl.dialects.linalg.ops import FillOp, GenericOp, YieldOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from lowerings.rewriting.counting import attempt
-from lowerings.rewriting.passes import ON_TENSORS, ReportingPass
+from lowerings.rewriting.levels import ON_TENSORS
+from lowerings.rewriting.passes import ReportingPass
 from lowerings.tensors.indices import Indices, affine_map, identity, indices_of, is_permutation
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase, insert_before

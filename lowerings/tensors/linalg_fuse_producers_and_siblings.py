@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.dead_code import remove_dead_code
-from lowerings.rewriting.passes import ON_TENSORS
+from lowerings.rewriting.levels import ON_TENSORS
 from lowerings.tensors.fusion_decisions import remove_decision, take_decisions
 from lowerings.tensors.fusion_emission import GroupEmission, emit_generic, emit_scalar
 from lowerings.tensors.fusion_graph import FusionGroup

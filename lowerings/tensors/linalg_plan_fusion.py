@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from lowerings.rewriting.passes import ON_TENSORS
+from lowerings.rewriting.levels import ON_TENSORS
 from lowerings.tensors.fusion_decisions import (
     ALONE,
     GROUP,

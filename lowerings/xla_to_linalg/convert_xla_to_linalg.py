@@ -31,7 +31,8 @@ from lowerings.rewriting.conversion import (
     conversion_table,
     illegal_op,
 )
-from lowerings.rewriting.passes import ON_TENSORS, ResultDifference
+from lowerings.rewriting.levels import ON_TENSORS
+from lowerings.rewriting.passes import ResultDifference
 from lowerings.xla_to_linalg import (
     contraction,
     control_flow,

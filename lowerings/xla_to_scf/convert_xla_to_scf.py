@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionPass, conversion_table
-from lowerings.rewriting.passes import ON_TENSORS
+from lowerings.rewriting.levels import ON_TENSORS
 from xla_dialect.ops.control_flow import ConditionalOp, ScanOp, WhileOp
 from xla_dialect.types import PRED, Array, sizes_of
 from xla_dialect.xdsl.creation import create

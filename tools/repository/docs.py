@@ -26,7 +26,7 @@ from lowerings.expand.xla_expand_bitcast import XlaExpandBitcastPass
 from lowerings.expand.xla_expand_compound import XlaExpandCompoundPass
 from lowerings.partitioning.xla_populate_sharding_rules import relations_text
 from lowerings.pipelines import PIPELINES
-from lowerings.rewriting.passes import level_given, levels_taken
+from lowerings.rewriting.levels import level_given, levels_taken
 from lowerings.targets.llvm.machine import MACHINES
 from lowerings.universe import UNIVERSE, toolkit_universe
 from lowerings.xla_to_linalg import ConvertXlaToLinalgPass
