@@ -209,6 +209,15 @@ class Reproducer:
             f"      verify_each: {str(self.verify_each).lower()}\n    }}\n  }}\n#-}}\n"
         )
 
+    def written(self, path: str, prefix: str) -> str:
+        """Writes `path`, or a new temporary file; says how to run it. Raises OSError."""
+        if not path:
+            with tempfile.NamedTemporaryFile(prefix=prefix, suffix=".mlir", delete=False) as file:
+                path = file.name
+        with open(path, "w", encoding="utf-8") as output:
+            output.write(self.text())
+        return f"to reproduce: xla-opt {path} --run-reproducer"
+
     @staticmethod
     def parse(text: str) -> Reproducer | None:
         """Parses the text of a reproducer; None for any other text."""
@@ -294,16 +303,9 @@ def _written(
     """Writes the reproducer; says how to run it, or why there is none."""
     try:
         found = reproducer_of(read, manager.ctx, passes, manager.done, manager.verify_each)
-        if not path:
-            with tempfile.NamedTemporaryFile(
-                prefix="xla-opt-crash-", suffix=".mlir", delete=False
-            ) as file:
-                path = file.name
-        with open(path, "w", encoding="utf-8") as output:
-            output.write(found.text())
+        return found.written(path, "xla-opt-crash-")
     except Exception as error:
         return f"no reproducer: {error}"
-    return f"to reproduce: xla-opt {path} --run-reproducer"
 
 
 _COUNTER = re.compile(r"(?P<name>[\w.-]+)-(?P<what>count|skip)=(?P<number>\d+)")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -50,15 +49,7 @@ class PassValidation:
 
     def _written(self, error: MeaningChanged) -> str:
         reproducer = Reproducer(PrintingFlags().text(error.module), error.spec, inputs=error.inputs)
-        path = self._path
         try:
-            if not path:
-                with tempfile.NamedTemporaryFile(
-                    prefix="xla-opt-validation-", suffix=".mlir", delete=False
-                ) as file:
-                    path = file.name
-            with open(path, "w", encoding="utf-8") as output:
-                output.write(reproducer.text())
+            return f"{reproducer.written(self._path, 'xla-opt-validation-')} --validate-each"
         except OSError as problem:
             return f"no reproducer: {problem}"
-        return f"to reproduce: xla-opt {path} --run-reproducer --validate-each"
