@@ -17,33 +17,7 @@ from jax import lax
 
 from ..programs import StoredProgram, stored_functions
 from .contenders import Array, Maker, Row, f32, indices
-
-LAYERS, SEQUENCE, WIDTH, HEADS, VOCABULARY = 12, 128, 256, 8, 1000
-
-
-def _normalized(x: Any) -> Any:
-    mean = x.mean(-1, keepdims=True)
-    return (x - mean) * lax.rsqrt(jnp.square(x - mean).mean(-1, keepdims=True) + 1e-5)
-
-
-def _attention(x: Any, joined: Any, projection: Any) -> Any:
-    size = WIDTH // HEADS
-    parts = (_normalized(x) @ joined).reshape(len(x), 3, HEADS, size)
-    query, key, value = parts[:, 0], parts[:, 1], parts[:, 2]
-    scores = jnp.einsum("qhd,khd->hqk", query, key) / np.float32(np.sqrt(size))
-    seen = jnp.tril(jnp.ones((len(x), len(x)), bool))
-    weights = jax.nn.softmax(jnp.where(seen, scores, -jnp.inf), axis=-1)
-    return jnp.einsum("hqk,khd->qhd", weights, value).reshape(x.shape) @ projection
-
-
-def transformer(tokens: Any, embedding: Any, *parameters: Any) -> Any:
-    """From the words of a sequence to scores of the next; four matrices for each layer."""
-    x = embedding[tokens]
-    for first in range(0, len(parameters), 4):
-        joined, projection, up, down = parameters[first : first + 4]
-        x = x + _attention(x, joined, projection)
-        x = x + jax.nn.gelu(_normalized(x) @ up) @ down
-    return _normalized(x) @ embedding.T
+from .transformer import LAYERS, SEQUENCE, VOCABULARY, WIDTH, transformer
 
 
 def stored_row(name: str) -> Row:

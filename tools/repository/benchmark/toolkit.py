@@ -32,7 +32,7 @@ from xla_dialect.verification import verify
 
 from ...measuring_times import Call, alternate
 from ..programs import StoredProgram, stored_programs
-from .models import LAYERS, SEQUENCE, VOCABULARY, WIDTH, transformer
+from .transformer import LAYERS, SEQUENCE, VOCABULARY, WIDTH, transformer
 
 # Its passes are reported.
 LARGEST_PROGRAM = "transformer_block"
