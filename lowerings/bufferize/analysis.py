@@ -30,7 +30,14 @@ from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
-from lowerings.bufferize.bufferization import Analysis, Bufferization, CopyStep, FillStep, Move
+from lowerings.bufferize.bufferization import (
+    Analysis,
+    Bufferization,
+    CopyStep,
+    FillStep,
+    Move,
+    is_to_be_copied,
+)
 from lowerings.bufferize.destinations import plan_destinations, tensor_shape
 from lowerings.bufferize.liveness import NEVER, Liveness
 from lowerings.bufferize.storage import (
@@ -90,7 +97,7 @@ def analyse(
     block = function.body.block
     terminator = block.last_op
     assert isinstance(terminator, func.ReturnOp)
-    analysis = Analysis(Liveness.of(block), in_place_bytes, aliases)
+    analysis = Analysis(function, Liveness.of(block), in_place_bytes, aliases)
     found = analysis.found
     for type, argument in zip(types[0], block.args, strict=True):
         buffer = None
@@ -148,7 +155,7 @@ def _visit_yielding(
         [
             (value, WholeDestination(target))
             for index, value, target in wanted
-            if not state.is_to_be_copied(terminator, index)
+            if not is_to_be_copied(terminator, index)
         ],
     )
     _visit(
@@ -287,7 +294,7 @@ def _reused_buffer(
         claimed = _claim_destination(operands, index, result, state)
         if claimed is not None:
             return claimed
-    if content is not None and not state.is_to_be_copied(operands.op, len(operands.inputs) + index):
+    if content is not None and not is_to_be_copied(operands.op, len(operands.inputs) + index):
         if state.is_dying(content.storage):
             inputs = operands.inputs_to_merge(content.storage, content.type, index)
             if inputs is not None:
@@ -447,7 +454,7 @@ def _view_of(
 
 def _is_copied_for_view(view: SSAValue, storage: Storage, state: Analysis) -> bool:
     """Whether an operation may overwrite the storage in place before the view's last use."""
-    if state.is_to_be_copied(cast(Operation, view.owner), 0):
+    if is_to_be_copied(cast(Operation, view.owner), 0):
         state.copies(0, "")
         return True
     if not storage.writable:
@@ -566,8 +573,7 @@ def _put_slice(
             return
     target: Buffer | None = whole
     if not slice.covers(whole.type.get_shape()) or shape != slice.sizes:
-        owner = cast(Operation, state.anchor)
-        inserted = owner if isinstance(owner, tensor.InsertSliceOp) else None
+        inserted = state.anchor if isinstance(state.anchor, tensor.InsertSliceOp) else None
         target = state.view(whole, Subview(slice, shape, inserted))
     assert target is not None
     state.copies_what_is_elsewhere(operand, buffer)

@@ -104,6 +104,11 @@ def wish(op: Operation, operand: int) -> str:
     return cast("ArrayAttr[StringAttr]", given).data[operand].data
 
 
+def is_to_be_copied(op: Operation, operand: int) -> bool:
+    """Whether the attribute of an operation forbids that one of its operands is in place."""
+    return wish(op, operand) == "false"
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """Whether an operand stays where it is while it becomes a result, or is copied."""
@@ -174,6 +179,8 @@ class Move:
 class Analysis:
     """The state of the analysis at one operation, the anchor."""
 
+    anchor: Operation
+    """The operation that is being analysed, at first the function."""
     liveness: Liveness
     in_place_bytes: int
     """From this size on, results take over the buffers of dead inputs where they can."""
@@ -192,8 +199,6 @@ class Analysis:
     """Tensors whose elements are all equal."""
     now: int = NEVER
     """The position of the anchor."""
-    anchor: Operation | None = None
-    """The operation that is being analysed."""
 
     @property
     def buffers(self) -> dict[SSAValue, Buffer]:
@@ -209,32 +214,23 @@ class Analysis:
 
     def step(self, step: Step) -> None:
         """Has something done in front of the anchor."""
-        assert self.anchor is not None
         self.found.steps.setdefault(self.anchor, []).append(step)
 
     def in_place(self, operand: int) -> None:
         """Notes that an operand of the anchor is not copied."""
-        assert self.anchor is not None
         self.found.decisions.append(Decision(self.anchor, operand))
 
     def copies(
         self, operand: int, reason: str, forced_by: SSAValue | Operation | int | None = None
     ) -> None:
         """Notes why an operand of the anchor is copied."""
-        anchor = self.anchor
-        assert anchor is not None
-        if self.is_to_be_copied(anchor, operand):
+        if is_to_be_copied(self.anchor, operand):
             reason, forced_by = f"{INPLACE_ATTRIBUTE} forbids that it is in place", None
-        self.found.decisions.append(Decision(anchor, operand, reason, forced_by))
-
-    def is_to_be_copied(self, op: Operation, operand: int) -> bool:
-        """Whether an attribute forbids that an operand is in place."""
-        return wish(op, operand) == "false"
+        self.found.decisions.append(Decision(self.anchor, operand, reason, forced_by))
 
     def may_overwrite(self, storage: Storage, operand: int) -> bool:
         """Whether the anchor may overwrite an operand, and all else that is in its storage."""
-        assert self.anchor is not None
-        return self.is_dying(storage) and not self.is_to_be_copied(self.anchor, operand)
+        return self.is_dying(storage) and not is_to_be_copied(self.anchor, operand)
 
     def copies_what_lives(self, operand: int, storage: Storage) -> None:
         """Notes that an operand is copied as its storage must not be overwritten."""
@@ -247,7 +243,6 @@ class Analysis:
 
     def copies_what_is_elsewhere(self, operand: int, buffer: Buffer) -> None:
         """Notes that an operand is copied as it was not computed where it has to be."""
-        assert self.anchor is not None
         value = self.anchor.operands[operand]
         last = self.liveness.last_use.get(value, NEVER)
         if isinstance(value, BlockArgument) or value.owner.parent is not self.anchor.parent:
@@ -360,7 +355,6 @@ class Analysis:
 
     def read(self, value: SSAValue) -> Buffer:
         """The buffer of a tensor value; a new one with any content for an unspecified tensor."""
-        assert self.anchor is not None
         buffer = self.found.reads.get((self.anchor, value)) or self.buffers.get(value)
         if buffer is None:
             buffer = self.found.reads[self.anchor, value] = self.allocate(buffer_type(value))

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ArrayAttr, TensorType
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
-from lowerings.bufferize.bufferization import Analysis
+from lowerings.bufferize.bufferization import Analysis, is_to_be_copied
 from lowerings.bufferize.liveness import NEVER
 from lowerings.bufferize.storage import (
     Destination,
@@ -73,7 +73,7 @@ def _prefer(state: Analysis, block: Block, value: SSAValue, destination: Destina
         source = _replaced_input(state, op, value.index)
         if source is None:
             source, destination = _made_from(op, value.index, destination)
-        if source is None or state.is_to_be_copied(op, op.operands.index(source)):
+        if source is None or is_to_be_copied(op, op.operands.index(source)):
             return
         # A source that is live after `op` must not be computed in the destination of `value`.
         if state.liveness.last_use.get(source, NEVER) > state.liveness.position[op]:
@@ -157,7 +157,7 @@ def _plan_insert_slice_chain(
     for source, slice, insertion, operand in parts:
         state.insert_slice_chains[insertion.results[0]] = chain
         is_used_later = last_use[source] > position[insertion]
-        if is_used_later or 0 in slice.sizes or state.is_to_be_copied(insertion, operand):
+        if is_used_later or 0 in slice.sizes or is_to_be_copied(insertion, operand):
             continue
         destination = SliceDestination(chain, Subview(slice, tensor_shape(source)))
         _prefer(state, block, source, destination)
