@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import FunctionType, ModuleOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from lowerings.expand.dynamic_dimension_rules import (
     NOT_COMPILED,
@@ -127,53 +127,35 @@ class DynamicDimensionExpansion:
 
     def _by_rule(self, op: Operation) -> None:
         assert isinstance(op, XlaOp)
-        b = XlaBuilder(op.name)
-        outside: list[SSAValue] = []
-
-        def parameter(value: SSAValue) -> XlaValue:
-            outside.append(value)
-            return b.parameter(len(outside) - 1, value.type)
-
+        b = XlaBuilder(op.name, before=op)
         operands = [
-            Sized(parameter(data), {d: parameter(count) for d, count in counts.items()})
+            Sized(XlaValue(b, data), {d: XlaValue(b, count) for d, count in counts.items()})
             for data, counts in map(self._counted, op.operands)
         ]
-        status = None if self.status is None else tuple(map(parameter, self.status))
         rules = Rules(b, op, operands)
         found = RULES.get(type(op), regular)(rules, op, operands)
-        results: list[XlaValue] = []
-        places: list[tuple[int, int]] = []
-        for i, (data, counts) in enumerate(found):
-            results.append(data)
-            for d in dynamic(rules.result_bounds(i)):
-                places.append((i, d))
-                bound = int(rules.result_bounds(i)[d])
-                results.append(counts[d] if d in counts else rules.number(bound))
-        if rules.checks:
-            assert status is not None
-            results += self._checked(rules, status)
-        values = _spliced(b.build_computation(results).body, outside, op)
-        if rules.checks:
-            *values, number, value = values
-            self.status = Status(number, value)
-        rest = iter(values)
-        for i, result in enumerate(op.results):
-            data = _as_declared(next(rest), op, result.type)
-            counts = {d: next(rest) for j, d in places if j == i}
-            self._replace(result, data, counts)
+        for i, (result, (value, known)) in enumerate(zip(op.results, found, strict=True)):
+            bounds = rules.result_bounds(i)
+            counts = {
+                d: (known[d] if d in known else rules.number(int(bounds[d]))).ssa
+                for d in dynamic(bounds)
+            }
+            self._replace(result, _as_declared(value.ssa, op, result.type), counts)
+        self._check(rules)
         self.dead.append(op)
 
-    def _checked(self, rules: Rules, status: Sequence[XlaValue]) -> Sequence[XlaValue]:
-        """The status after the checks of an operation."""
-        b, (number, value) = rules.b, status
+    def _check(self, rules: Rules) -> None:
+        """Brings the status behind the checks of an operation."""
+        b = rules.b
         for check in rules.checks:
+            assert self.status is not None
+            number, value = (XlaValue(b, each) for each in self.status)
             self.checks.append(CheckedRule(rules.op, check.message))
             fails = ~check.holds & (number == 0)
-            number, value = (
-                b.select(fails, rules.number(len(self.checks)), number),
-                b.select(fails, check.value, value),
+            count = rules.number(len(self.checks))
+            self.status = Status(
+                b.select(fails, count, number).ssa, b.select(fails, check.value, value).ssa
             )
-        return number, value
 
     def _counted(self, value: SSAValue) -> Counted:
         return self.known.get(value) or Counted(value, {})
@@ -345,22 +327,6 @@ def _as_declared(value: SSAValue, op: Operation, declared: Attribute) -> SSAValu
     if value.type == wanted:
         return value
     return _inserted(CopyOp.make([value], {}, result_types=[wanted]), op)
-
-
-def _spliced(body: Region, outside: Sequence[SSAValue], op: Operation) -> list[SSAValue]:
-    """What a program returns, its operations put in front of an operation."""
-    block = body.block
-    for argument, value in zip(block.args, outside, strict=True):
-        argument.replace_all_uses_with(value)
-    *operations, last = block.ops
-    returned = list(last.operands)
-    block.erase_op(last)
-    for built in operations:
-        built.detach()
-        for inner in operations_in(built):
-            inner.location = op.location
-    cast(Block, op.parent).insert_ops_before(operations, op)
-    return returned
 
 
 def illegal_ops(module: ModuleOp) -> list[IllegalOp]:

@@ -51,7 +51,8 @@ from xla_dialect.types import (
 )
 from xla_dialect.violations import Violation
 from xla_dialect.xdsl.creation import create
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.linking import insert_before
+from xla_dialect.xdsl.traversal import ancestors, operations_in
 
 _Operator: TypeAlias = "Callable[[XlaValue, Any], XlaValue]"
 
@@ -217,13 +218,21 @@ Operand: TypeAlias = XlaValue | Number
 
 
 class Recorder:
-    """The open blocks of a program that is being built."""
+    """The open blocks of a program that is being built, or of an operation's surroundings."""
 
     def __init__(self) -> None:
         self._entry = Block()
         self._open_blocks = [self._entry]
         """The blocks whose values are visible, the innermost last."""
+        self._before: Operation | None = None
+        """The operation of a module before which operations are put, with its location."""
         self._finished = False
+
+    def _stand_before(self, op: Operation) -> None:
+        self._before = op
+        around = (each.parent for each in (*reversed(list(ancestors(op))), op))
+        self._open_blocks = [block for block in around if block is not None]
+        self._entry = self._open_blocks[-1]
 
     def _ssa(self, value: object, what: str = "operand") -> SSAValue:
         """The value in the IR, if it can be used where the builder stands."""
@@ -297,8 +306,8 @@ class Recorder:
                 op.verify(verify_nested_ops=False)
         except VerifyException as error:
             raise build_error(_innermost(error)) from None
-        op.location = caller_location()
-        results = self.append(op)
+        op.location = caller_location() if self._before is None else self._before.location
+        results = self._add(op)
         is_one = first_list is not None and isinstance(operands[first_list], XlaValue)
         return results if has_list_of_results and not is_one else results[0]
 
@@ -308,7 +317,17 @@ class Recorder:
 
         For passes: its operands are values that can be used here, and nothing is checked.
         """
-        self._open_blocks[-1].add_op(op)
+        if self._before is not None:
+            for each in operations_in(op):
+                each.location = self._before.location
+        return self._add(op)
+
+    def _add(self, op: XlaOp) -> tuple[XlaValue, ...]:
+        block = self._open_blocks[-1]
+        if self._before is not None and block is self._entry:
+            insert_before(op, self._before)
+        else:
+            block.add_op(op)
         return self._values(op.results)
 
     @contextmanager

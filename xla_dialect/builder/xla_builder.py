@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import BlockArgument, Region
+from xdsl.ir import BlockArgument, Operation, Region
 
 from xla_dialect.builder.arguments import TypeLike, as_type, build_error, caller_location, explained
 from xla_dialect.builder.array_methods import ArrayMethods
@@ -29,9 +29,15 @@ class XlaBuilder(ArrayMethods, ControlFlowMethods, CommunicationMethods, Operati
     `s` is f32[], `i` is s32[] and `c` is pred[].
     """
 
-    def __init__(self, name: str) -> None:
-        """A program of this name, without parameters yet."""
+    def __init__(self, name: str, before: Operation | None = None) -> None:
+        """
+        A program of this name, without parameters yet.
+
+        For passes: if `before` is given, operations are put before that, with its location.
+        """
         super().__init__()
+        if before is not None:
+            self._stand_before(before)
         self.name = name
         self._parameters: dict[int, BlockArgument] = {}
 

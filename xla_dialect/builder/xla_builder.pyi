@@ -2,6 +2,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, overload
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir.core import Operation
 from xla_dialect.attributes import CustomCallApiVersion, FftType, FusionKind, RandomAlgorithm, Transpose
 from xla_dialect.builder.arguments import ArrayLike, ElementTypeLike, Groups, Padding, Pairs, TypeLike
 from xla_dialect.builder.array_methods import DotDimensionNumbers, PaddingDimension
@@ -21,8 +22,10 @@ class XlaBuilder:
     """
     name: str
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, before: Operation | None = None) -> None:
         r"""A program of this name, without parameters yet.
+
+        For passes: if `before` is given, operations are put before that, with its location.
         """
 
     def append(self, op: XlaOp) -> tuple[XlaValue, ...]:
