@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, LocationAttr, MemRefType, i32
@@ -81,6 +81,7 @@ class LoopBuilder:
         self._outer: list[list[Operation]] = []
         self._private: dict[tuple[MemRefType[Attribute], int], memref.AllocaOp] | None = None
         self._known: list[dict[tuple[object, ...], SSAValue]] = [{}]
+        self._made: dict[SSAValue, SSAValue] = {}
 
     def add(self, op: OperationT) -> OperationT:
         """Appends `op`."""
@@ -176,6 +177,14 @@ class LoopBuilder:
         if key not in self._private:
             self._private[key] = scratch_memory(memref_type)
         return self._private[key].memref
+
+    def make(self, memory: SSAValue, number: int) -> None:
+        """Makes the memory that a value stands for, as `scratch`."""
+        self._made[memory] = self.scratch(cast("MemRefType[Attribute]", memory.type), number)
+
+    def made(self, memory: SSAValue) -> SSAValue:
+        """The memory that a value stands for; the value itself where it is no such."""
+        return self._made.get(memory, memory)
 
     def branch(
         self,

@@ -112,6 +112,13 @@ class FunctionConstants:
         self._values[value, result_type] = op.result
         return op.result
 
+    def within(self, value: SSAValue) -> SSAValue:
+        """A value of the function; for a constant that stands nowhere the one that is here."""
+        owner = value.owner
+        if isinstance(owner, arith.ConstantOp) and owner.parent is None:
+            return self.attribute(owner.value, value.type)
+        return value
+
     def number(self, value: float, value_type: Attribute) -> SSAValue:
         """A number as a scalar, or in all lanes of a vector; integers are taken modulo 2**width."""
         key = (value, copysign(1.0, value), value_type)

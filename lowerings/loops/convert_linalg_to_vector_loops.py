@@ -16,9 +16,14 @@ from lowerings.dialects.schedule import PARALLEL
 from lowerings.ir.named_operations import generalize_all
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import FunctionConstants
+from lowerings.loops.emission import emit
 from lowerings.loops.nest import NESTS
 from lowerings.loops.order_rules import run_in_parallel
-from lowerings.loops.schedule_rules import ScheduledNest, require_independence, scheduled_nest
+from lowerings.loops.schedule_rules import (
+    ScheduledLoops,
+    require_independence,
+    scheduled_loops,
+)
 from lowerings.rewriting.conversion import ConversionFailed, illegal_op
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.levels import ON_BUFFERS
@@ -116,7 +121,7 @@ class ConvertLinalgToVectorLoopsPass(ModulePass):
         if not found:
             return
         builder = LoopBuilder(FunctionConstants(function.body.blocks[0]))
-        nests = [scheduled_nest(op, self.name, builder.constants) for op in found]
+        nests = [scheduled_loops(op, self.name) for op in found]
         folded = {filler for nest in nests for filler in nest.folded}
         converted: list[Operation] = []
         for nest in nests:
@@ -127,8 +132,8 @@ class ConvertLinalgToVectorLoopsPass(ModulePass):
             erase(op)
         builder.constants.erase_unused()
 
-    def _convert(self, nest: ScheduledNest, builder: LoopBuilder) -> bool:
+    def _convert(self, nest: ScheduledLoops, builder: LoopBuilder) -> bool:
         builder.location = nest.op.location
-        nest.emit(builder, self.name)
+        emit(nest.parts, builder)
         builder.insert_before(nest.op)
         return True

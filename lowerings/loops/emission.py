@@ -1,5 +1,5 @@
 """
-Writes a nest as loops, by a schedule.
+Writes loops, as `loop_tree` has them.
 
 Every value of the body is written at the outermost loop level that has all it depends on.
 An output is loaded and stored at the level that determines its element; loops further in carry
@@ -16,18 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.arith import FastMathFlagsAttr
-from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.dialects.vector import CombiningKindAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from lowerings.dialects.schedule import Loop, LoopOrder
+from lowerings.dialects.schedule import Loop
 from lowerings.ir.compensation import compensated
-from lowerings.loops.body import COMBINERS, Body, LaneAnalysis, Lanewise, neutral_element
+from lowerings.loops.body import COMBINERS, Lanewise, neutral_element
 from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.constants import vector_of
 from lowerings.loops.evaluation import BodyEvaluator, Combination, Point
@@ -39,10 +37,9 @@ from lowerings.loops.long_sums import (
     SumBlocks,
     SumsInMemory,
 )
+from lowerings.loops.loop_tree import InnerLoops, LoopPart, OuterLoop, Scratch, zeros
 from lowerings.loops.math_functions.numbers import Number
 from lowerings.loops.narrow_products import DotProductOp
-from lowerings.loops.nest import Nest, elementwise_nest
-from lowerings.loops.order_rules import check_order
 from xla_dialect.xdsl.creation import create
 
 
@@ -121,21 +118,18 @@ class NestEmitter:
 
     def __init__(
         self,
-        nest: Nest,
-        body: Body,
-        order: LoopOrder,
+        loops: InnerLoops,
         builder: LoopBuilder,
         bound: Mapping[int, Index] | None = None,
     ):
         """`bound` gives the positions in dimensions that enclosing loops run over already."""
+        nest, body, order = loops.nest, loops.body, loops.order
         self.nest = nest
         self.body = body
         self.builder = builder
         self.loops = order.loops
         self.lanes = order.lanes
         self.vector = order.vector
-        lane_analysis = None if order.vector is None else LaneAnalysis(body, order.vector)
-        check_order(nest, body, order, lane_analysis)
         # The vectors of one row follow each other, so that what is broadcast along it is used up
         # at once and does not occupy registers.
         tiled = [
@@ -147,7 +141,7 @@ class NestEmitter:
             tiled.append(order.vector)
         self.evaluator = BodyEvaluator(
             body,
-            lane_analysis,
+            loops.lane_analysis,
             tiled,
             builder,
             order.transposed,
@@ -461,7 +455,7 @@ class NestEmitter:
         return output in self.sums and any(self.nest.is_reduction[d] for d in self.nest.enclosing)
 
     def _fill_with_zeros(self, memory: SSAValue) -> None:
-        fill_with_zeros(self.nest.op, memory, self.lanes, self.builder)
+        emit([zeros(self.nest.op, memory, self.lanes)], self.builder)
 
     def _initial(self, output: int, combination: Combination) -> SSAValue:
         """What an output starts from: a scalar, or a vector if vectors of it are stored."""
@@ -479,7 +473,7 @@ class NestEmitter:
         given = self.nest.initial[output]
         position = evaluator.position(combination)
         if not self.is_vector(output):
-            return memory.load(position) if given is None else given
+            return memory.load(position) if given is None else evaluator.scalar(given, combination)
         lanes = evaluator.lanes(combination)
         if given is None:
             return memory.load_vector(position, lanes)
@@ -674,14 +668,25 @@ class NestEmitter:
         return PartialKey(output, own, SHORT if is_short else number)
 
 
-def fill_with_zeros(op: Operation, memory: SSAValue, lanes: int, builder: LoopBuilder) -> None:
-    """Writes zeros to memory, with at most so many lanes, for what an operation becomes."""
-    type_ = cast("MemRefType[Attribute]", memory.type)
-    nest = elementwise_nest(op, builder.constants.number(0.0, type_.element_type), memory)
-    last = len(nest.extents) - 1
-    loops = [Loop(d) for d in nest.loop_dimensions if d != last]
-    lanes = min(lanes, nest.extents[last])
-    if nest.extents[last] > 1:
-        loops.append(Loop(last, lanes))
-    order = LoopOrder(tuple(loops), last if lanes > 1 else None, lanes)
-    NestEmitter(nest, Body(nest), order, builder).emit()
+def emit(
+    parts: Sequence[LoopPart], builder: LoopBuilder, bound: Mapping[int, Index] | None = None
+) -> None:
+    """Writes loops; `bound` gives the positions in dimensions that those around run over."""
+    for part in parts:
+        match part:
+            case Scratch():
+                builder.make(part.memory, part.number)
+            case InnerLoops():
+                NestEmitter(part, builder, bound).emit()
+            case OuterLoop():
+                index = builder.constants.index
+                loop = builder.open_loop(
+                    index(0),
+                    index(part.iterations),
+                    index(1),
+                    name_hint=f"d{part.dimension}",
+                    is_parallel=part.is_parallel and not builder.is_in_parallel,
+                )
+                own = {part.dimension: Index(loop.induction_variable)}
+                emit(part.parts, builder, own if bound is None else {**bound, **own})
+                builder.close_loop(loop)

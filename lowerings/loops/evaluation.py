@@ -215,7 +215,7 @@ class BodyEvaluator:
         value = self.body.scalars.get(value, value)
         mask = self.body.mask.get(value)
         if mask is None:
-            return value
+            return self.builder.constants.within(value)
         return self._written(value, self.restrict(combination, mask), is_vector=False)
 
     def as_vector(self, value: SSAValue, combination: Combination) -> SSAValue:

@@ -21,7 +21,6 @@ from xdsl.ir.affine import AffineDimExpr
 
 from lowerings.dialects.schedule import Loop, Step, outer_steps
 from lowerings.loops.body import Body
-from lowerings.loops.constants import FunctionConstants
 from lowerings.loops.nest import Access, Nest
 
 VIEWS = (
@@ -144,7 +143,7 @@ def foldable_fills(nest: Nest, body: Body, steps: Sequence[Step]) -> dict[int, O
     return {o: filler for o, filler in folded.items() if set(filled_with(filler)) <= used}
 
 
-def fold_fills(nest: Nest, fills: Mapping[int, Operation], constants: FunctionConstants) -> Nest:
+def fold_fills(nest: Nest, fills: Mapping[int, Operation]) -> Nest:
     """The nest with some outputs starting from what operations before it fill them with."""
 
     def scalar(output: int) -> SSAValue | None:
@@ -154,7 +153,7 @@ def fold_fills(nest: Nest, fills: Mapping[int, Operation], constants: FunctionCo
         value = filled_with(filler)[nest.outputs[output].memref]
         owner = value.owner
         if isinstance(owner, arith.ConstantOp) and owner.parent_op() is filler:
-            return constants.attribute(owner.value, value.type)
+            return arith.ConstantOp(owner.value, value.type).result
         return value
 
     return replace(nest, initial=tuple(map(scalar, range(len(nest.outputs)))))

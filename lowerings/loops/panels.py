@@ -173,11 +173,10 @@ class Panels:
         """The type of the memory that holds, for each column, what flipped sign bits add to it."""
         return MemRefType(self.factor.type, [self.nest.extents[d] for d in self._columns])
 
-    def excess_nest(
-        self, product: DotProductOp, memory: SSAValue, excess: SSAValue, zero: SSAValue
-    ) -> Nest:
+    def excess_nest(self, memory: SSAValue, excess: SSAValue) -> Nest:
         """The nest that computes the excess from the panels."""
-        nest, places = self.nest, self.dimensions
+        nest, places, product = self.nest, self.dimensions, self.flipped
+        assert product is not None
         kept = nest.enclosing.union(places)
         block = Block(arg_types=[self.factor.type, self.factor.type])
         word, total = block.args
@@ -198,7 +197,7 @@ class Panels:
             inputs=(self._access(memory, places),),
             outputs=(self._access(excess, self._columns),),
             body=block,
-            initial=(zero,),
+            initial=(arith.ConstantOp(IntegerAttr(0, i32)).result,),
             rounding=None,
         )
 

@@ -225,6 +225,9 @@ def materialize_view(
     memref has unit stride there: where `last` itself steps wider, so does the index. It reaches so
     many elements further, `following` the last one of the access.
     """
+    memory = builder.made(access.memref)
+    if memory is not access.memref:
+        access = replace(access, memref=memory)
     if access.recast:
         return _reinterpret(access, extents, last, builder, following)
     if access.is_collapsed:

@@ -5,7 +5,7 @@ schedules may ask of them is known there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -17,11 +17,9 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from lowerings.bufferize.strided import identity_type
 from lowerings.bufferize.tensor_operands import is_tensor, linalg_inputs, linalg_outputs
-from lowerings.dialects.schedule import NEST
-from lowerings.loops.builder import LoopBuilder
-from lowerings.loops.constants import FunctionConstants
+from lowerings.dialects.schedule import ScheduleError, schedule_of
 from lowerings.loops.nest import NESTS, Nest, nest_of
-from lowerings.loops.schedule_rules import scheduled_nest
+from lowerings.loops.schedule_rules import located, loops_by
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.traversal import free_values, operations_in
 
@@ -110,29 +108,24 @@ def _load(extract: tensor.ExtractOp) -> None:
     block.erase_op(extract)
 
 
-def check_schedules(module: ModuleOp, scheduled: Iterable[Operation], asker: str) -> None:
+def broken_rule(op: Operation, asker: str) -> ScheduleError | None:
     """
-    Raises PassFailedException for the first of some operations whose schedule breaks a rule.
+    The rule that the schedule of an operation breaks; None if it breaks none.
 
-    Some rules are seen only as loops are written, so that is done, in a copy of the function.
+    Raises PassFailedException for arrays of unknown sizes.
     """
-    wanted = set(scheduled)
-    for op in filter(is_on_tensors, wanted):
-        copy = on_memrefs(op)
-        copy.op.attributes[NEST] = op.attributes[NEST]
-        check_schedules(copy.module, [copy.op], asker)
-    wanted = {op for op in wanted if not is_on_tensors(op)}
-    for function in module.body.block.ops:
-        if not isinstance(function, FuncOp):
-            continue
-        inside = list(operations_in(function))
-        if wanted.isdisjoint(inside):
-            continue
-        copy = function.clone()
-        pairs = zip(inside, operations_in(copy), strict=True)
-        builder = LoopBuilder(FunctionConstants(copy.body.blocks[0]))
-        own = [copied for op, copied in pairs if op in wanted]
-        for op in own:
-            nest = scheduled_nest(op, asker, builder.constants)
-            nest.emit(builder, asker)
-            builder.insert_before(op)
+    copy = on_memrefs(op).op if is_on_tensors(op) else op
+    schedule = schedule_of(op)
+    assert schedule is not None
+    try:
+        loops_by(nest_of(copy, asker), schedule)
+    except ScheduleError as error:
+        return error
+    return None
+
+
+def require_admitted(op: Operation, asker: str) -> None:
+    """Raises PassFailedException, with the place, for an operation whose schedule breaks a rule."""
+    error = broken_rule(op, asker)
+    if error is not None:
+        raise located(op, asker, error)

@@ -18,7 +18,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.dialects.schedule import ScheduleError, set_schedule
 from lowerings.rewriting.conversion import describe_location, describe_place
-from lowerings.scheduling.on_memrefs import check_schedules
+from lowerings.scheduling.on_memrefs import broken_rule
 from lowerings.scheduling.scheduled_operation import ScheduledOperation, TileLoop
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -104,11 +104,9 @@ class Script:
         for op, step in self.changed_by.items():
             if op not in alive:
                 continue
-            try:
-                check_schedules(self.payload, [op], self.asker)
-            except PassFailedException as error:
-                _, _, rule = str(error).rpartition("schedule: ")
-                self.fail(step, rule, op)
+            error = broken_rule(op, self.asker)
+            if error is not None:
+                self.fail(step, str(error), op)
         self.changed_by.clear()
 
     def run_sequence(

@@ -27,6 +27,7 @@ from lowerings.dialects.transform_structured import (
 from lowerings.ir.named_operations import generalize
 from lowerings.scheduling.scheduled_operation import ScheduledOperation, TileLoop
 from lowerings.scheduling.script import Handle, Payload, Script, TransformStep, operations_of
+from lowerings.tensors.fusion_decisions import FusionError
 
 
 def _sizes(
@@ -170,9 +171,10 @@ def _fuse(script: Script, step: FuseIntoContainingOp, given: Sequence[Handle]) -
                 owner.fuse(producer)
                 script.replace(old, owner.op)
             script.give_schedule(owner, step)
+        except FusionError as error:
+            script.fail(step, error.reason, producer)
         except (ScheduleError, PassFailedException) as error:
-            # It comes after the place and the name, which the script says itself.
-            script.fail(step, str(error).rpartition(": fusion: ")[2], producer)
+            script.fail(step, str(error), producer)
     # What is fused has no loops of its own any more.
     return [(), loops]
 

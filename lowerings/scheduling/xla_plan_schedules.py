@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass
 
 from lowerings.dialects.schedule import (
     Schedule,
+    ScheduleError,
     ScheduleWarning,
     make_parallel,
     schedule_of,
@@ -25,7 +26,7 @@ from lowerings.ir.named_operations import generalize_all
 from lowerings.loops.body import Body, indexed_dimensions
 from lowerings.loops.initial_values import foldable_fills
 from lowerings.loops.nest import NESTS, Nest, nest_of
-from lowerings.loops.schedule_rules import reason_against
+from lowerings.loops.schedule_rules import loops_by
 from lowerings.loops.views import collapse_dense, collapse_groups
 from lowerings.rewriting.levels import ON_BUFFERS
 from lowerings.rewriting.passes import require_option
@@ -184,8 +185,12 @@ class _GivenSchedules:
         entry = self.file.entry(operation_key(op), self.processor)
         if entry is None:
             return None
-        if reason := reason_against(op, entry.schedule):
-            message = f"{entry.place}: {op.name} does not admit this schedule: {reason}"
+        # Whether outputs can start from a fill depends on what stands before the operation here.
+        schedule = replace(entry.schedule, folded_fills=())
+        try:
+            loops_by(nest_of(op, ""), schedule)
+        except ScheduleError as error:
+            message = f"{entry.place}: {op.name} does not admit this schedule: {error}"
             warnings.warn(message, ScheduleWarning, stacklevel=2)
             return None
         return _with_fills(op, entry.schedule)

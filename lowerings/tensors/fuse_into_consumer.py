@@ -9,7 +9,7 @@ from xdsl.utils.exceptions import PassFailedException
 from lowerings.tensors.fusion_decisions import (
     INLINE,
     FusionDecision,
-    fusion_error,
+    FusionError,
     named,
     remove_decision,
     set_decision,
@@ -31,20 +31,20 @@ def fuse_into_consumer(producer: Operation, consumer: Operation) -> GenericOp:
     """
     for op in (producer, consumer):
         if not isinstance(op, GenericOp):
-            raise fusion_error(op, "only linalg.generic is fused")
+            raise FusionError(op, "only linalg.generic is fused")
         if node_of(op, 0) is None:
-            raise fusion_error(op, "it has a body or operands that fusion cannot take apart")
+            raise FusionError(op, "it has a body or operands that fusion cannot take apart")
     assert isinstance(producer, GenericOp) and isinstance(consumer, GenericOp)
     block = consumer.parent
     if block is None or producer.parent is not block:
-        raise fusion_error(producer, f"it is not in the block of {named(consumer)}")
+        raise FusionError(producer, f"it is not in the block of {named(consumer)}")
     own = _copy_for(producer, consumer)
     try:
         set_decision(own, FusionDecision(INLINE))
         plan = FusionPlan(block, (own, consumer))
         group = next((g for g in plan.groups if any(n.op is consumer for n, _ in g.roots)), None)
         if group is None or all(node.op is not own for node, _ in group.members):
-            raise fusion_error(producer, f"{named(consumer)} does not use it")
+            raise FusionError(producer, f"{named(consumer)} does not use it")
     except PassFailedException:
         remove_decision(own)
         _give_back(own, producer)
@@ -53,7 +53,7 @@ def fuse_into_consumer(producer: Operation, consumer: Operation) -> GenericOp:
     plan.forget_places()
     new = plan.stored[consumer.results[0]].owner
     if not isinstance(new, GenericOp):
-        raise fusion_error(consumer, "fused, it is a copy or a constant, without loops")
+        raise FusionError(consumer, "fused, it is a copy or a constant, without loops")
     new.attributes.update(consumer.attributes)
     new.location = consumer.location
     for op in (consumer, own):

@@ -59,14 +59,14 @@ def decision_of(op: Operation) -> FusionDecision | None:
     if not found:
         return None
     if len(found) > 1:
-        raise fusion_error(op, f"{found[0]} and {found[1]} exclude each other")
+        raise FusionError(op, f"{found[0]} and {found[1]} exclude each other")
     name, attribute = found[0], op.attributes[found[0]]
     if name == GROUP:
         if not isinstance(attribute, IntegerAttr):
-            raise fusion_error(op, f"{name} is the number of a group, not {attribute}")
+            raise FusionError(op, f"{name} is the number of a group, not {attribute}")
         return FusionDecision(name, cast("IntegerAttr[Any]", attribute).value.data)
     if not isinstance(attribute, UnitAttr):
-        raise fusion_error(op, f"{name} has no value, but is {attribute}")
+        raise FusionError(op, f"{name} has no value, but is {attribute}")
     return FusionDecision(name)
 
 
@@ -81,11 +81,15 @@ def remove_decision(op: Operation) -> None:
         op.attributes.pop(name, None)
 
 
-def fusion_error(op: Operation, message: str) -> PassFailedException:
-    """The error that a decision on an operation cannot be followed, with its place."""
-    place = place_of(op.location)
-    where = "" if place is None else f"{':'.join(map(str, place))}: "
-    return PassFailedException(f"{where}{named(op)}: fusion: {message}")
+class FusionError(PassFailedException):
+    """A decision that cannot be followed."""
+
+    def __init__(self, op: Operation, reason: str):
+        """`reason` is what comes after the place and the name of the operation."""
+        place = place_of(op.location)
+        where = "" if place is None else f"{':'.join(map(str, place))}: "
+        super().__init__(f"{where}{named(op)}: fusion: {reason}")
+        self.reason = reason
 
 
 def named(op: Operation) -> str:

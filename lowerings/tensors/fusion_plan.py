@@ -24,8 +24,8 @@ from lowerings.tensors.fusion_decisions import (
     ALONE,
     INLINE,
     FusionDecision,
+    FusionError,
     decision_of,
-    fusion_error,
     named,
 )
 from lowerings.tensors.fusion_graph import (
@@ -252,7 +252,7 @@ class FusionPlan:
             if given is not None:
                 self.given[op] = given
         elif given is not None:
-            raise fusion_error(op, f"{given.name} is for what fusion can take apart")
+            raise FusionError(op, f"{given.name} is for what fusion can take apart")
 
     def _demand(self, op: Operation) -> Demand:
         """Collects the uses of all results of an operation."""
@@ -328,7 +328,7 @@ class FusionPlan:
         if given.name == INLINE:
             against = rule_against_inlining(node, demand)
             if against is not None:
-                raise fusion_error(
+                raise FusionError(
                     node.op, f"cannot be computed by what uses it, because {against.value}"
                 )
             return found
@@ -340,9 +340,7 @@ class FusionPlan:
                 found.group.number = given.group
                 self._numbered[given.group] = found.group
         elif (against := rule_against_storing(node, found.group, demand)) is not None:
-            raise fusion_error(
-                node.op, f"cannot be in group {given.group}, because {against.value}"
-            )
+            raise FusionError(node.op, f"cannot be in group {given.group}, because {against.value}")
         return found
 
     def _chosen(self, node: Node, demand: Demand) -> Placement:

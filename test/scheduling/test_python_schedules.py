@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from loops_level import run
 from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import PassFailedException
 
@@ -14,6 +15,7 @@ from lowerings.dialects.schedule import Schedule, ScheduleAttr, ScheduleError, s
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
+from lowerings.loops.builder import LoopBuilder
 from lowerings.scheduling.apply import apply, matching
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.xdsl.text import MlirParser
@@ -188,8 +190,15 @@ def test_what_matches() -> None:
     ],
     ids=lambda case: text_of(case) if isinstance(case, Schedule) else str(case),
 )
-def test_what_an_operation_does_not_admit(schedule: Schedule, rule: str | None) -> None:
-    """Names the place, the operation and the rule, before any pass runs."""
+def test_what_an_operation_does_not_admit(
+    schedule: Schedule, rule: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names the place, the operation and the rule, before any pass runs: no loop is written."""
+
+    def add(self: LoopBuilder, op: Operation) -> Operation:
+        raise AssertionError(f"{op.name} is written")
+
+    monkeypatch.setattr(LoopBuilder, "add", add)
     if rule is None:
         apply(buffers(), CONTRACTION, schedule)
         return
