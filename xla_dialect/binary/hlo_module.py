@@ -21,7 +21,7 @@ from xla_dialect.binary.cursor import BinaryError, Cursor
 from xla_dialect.binary.stablehlo_encodings import FEATURES, labels
 from xla_dialect.devices.replica_groups import spell_iota
 from xla_dialect.element_types import NUMPY_TYPES
-from xla_dialect.hlo_text.printer import quoted_text
+from xla_dialect.hlo_text.instruction_text import quoted_text
 from xla_dialect.shapes.window import Window
 from xla_dialect.text.literals import spell_float, spell_literal
 from xla_dialect.types import BY_NAME, array

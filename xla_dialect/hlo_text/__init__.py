@@ -6,8 +6,9 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text.importer import import_module
+from xla_dialect.hlo_text.instruction_text import HloPrintOptions
 from xla_dialect.hlo_text.parser import parse_module
-from xla_dialect.hlo_text.printer import HloPrintOptions, print_hlo
+from xla_dialect.hlo_text.printer import print_hlo
 from xla_dialect.hlo_text.syntax import HloImportError, HloPrintError, HloSyntaxError, Recovery
 
 __all__ = [

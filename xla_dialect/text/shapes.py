@@ -96,9 +96,12 @@ def _parse_layout(
     text: str, start: int, sizes: list[int], bounds: list[int | None]
 ) -> LayoutAttr | None:
     """The encoding for the braces after the dimensions; None for what the default says."""
+    has_bounds = any(bound is not None for bound in bounds)
+    if not text and not has_bounds:
+        return None
     with Excerpt(start):
         layout = Layout.parse(text) if text else Layout.default(len(sizes))
-        if any(bound is not None for bound in bounds):
+        if has_bounds:
             layout = replace(layout, bounds=tuple(bounds))
         layout.validate(sizes)
     return None if layout.is_default else LayoutAttr(layout)

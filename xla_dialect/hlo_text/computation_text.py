@@ -1,4 +1,4 @@
-"""The normal form in which HLO has a computation, made from the operations of a block.
+"""The texts of computations, made by one walk over the operations of a block.
 
 Every instruction has one result: several are a tuple, and a `get-tuple-element` takes out of it
 what is used. Computations are named, not nested. Several carried values of a loop, and several
@@ -9,7 +9,7 @@ operands of a branch, are a tuple. A region that uses values from around it gets
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, NoReturn, cast
@@ -42,6 +42,12 @@ from xdsl.ir import (
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.attributes import CustomCallApiVersion, CustomCallApiVersionAttr
+from xla_dialect.hlo_text.instruction_text import (
+    NO_ATTRIBUTES,
+    Attributes,
+    Called,
+    InstructionTexts,
+)
 from xla_dialect.hlo_text.opcodes import EMPTY, OPCODE_OF, OPCODES, Opcode
 from xla_dialect.hlo_text.syntax import HloPrintError
 from xla_dialect.hlo_text.uninterpreted import TABLE_LINES
@@ -52,6 +58,7 @@ from xla_dialect.ops.control_flow import CallOp, ConditionalOp, FusionOp, Return
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.transfers import InfeedOp, RecvDoneOp
+from xla_dialect.ops.tuples import GetTupleElementOp
 from xla_dialect.sharding.hlo_sharding import SHARDING_KEYWORDS
 from xla_dialect.spelling import NoHloSpelling
 from xla_dialect.text.literals import splat_element
@@ -111,12 +118,6 @@ class FreeNames:
         return name
 
 
-Attributes = Mapping[str, Attribute]
-"""Properties, or discardable attributes."""
-
-NO_ATTRIBUTES: Attributes = {}
-
-
 def fail(op: Operation, message: str) -> NoReturn:
     """Raises HloPrintError at the place of an operation."""
     file, line, column = place_of(op.location) or ("<module>", 0, 0)
@@ -124,71 +125,36 @@ def fail(op: Operation, message: str) -> NoReturn:
 
 
 @dataclass(slots=True, eq=False)
-class NormalInstruction:
-    """`name = type opcode(operands), attributes`"""
+class Printed:
+    """An instruction that has its text, as others refer to it."""
 
     opcode: str
     type: Attribute
     name: str
-    """The name that is wanted; the one that is printed may have a number behind it."""
-    is_given: bool
-    """Whether the operation has that name; otherwise it makes way for names that others have."""
-    operands: Sequence[NormalInstruction]
-    form: Opcode | None
-    """How `properties` are spelled; a parameter has none."""
-    properties: Attributes
-    attributes: Attributes
-    source: Operation | None
-    """The operation that it stands for, or is made for; none of a parameter or of an element that
-    is only taken out of a tuple."""
-    argument: Attribute | int | None = None
-    """What stands in the place of operands: a literal, or the number of a parameter."""
-    called: Sequence[tuple[str, Sequence[str]]] = ()
-    """Attributes with the names of computations."""
-    inner: NormalInstruction | None = None
-    """Of `negate-start` and its like, what runs; its attributes are printed first."""
-    reference: str = ""
-    """How it is printed as an operand; the printer fills it in."""
+    reference: str
+    """How it is printed as an operand."""
+    line: str
+    """Empty where its uses say `%p#0` in its place."""
 
 
-@dataclass
-class NormalComputation:
-    """The inside of a computation."""
-
-    parameters: Sequence[NormalInstruction]
-    instructions: Sequence[NormalInstruction]
-    """All of them, parameters too, in the order of printing."""
-    root: NormalInstruction
-    result: Attribute
-    callees: Sequence[str]
-    """The names of the computations that it calls."""
-
-
-class NormalComputations:
+class ComputationTexts:
     """The computations of a module by name, called ones before those that call them."""
 
-    def __init__(
-        self,
-        text_of: Callable[[NormalComputation, Attributes], str],
-        names: FreeNames,
-        avoided: Sequence[str] = (),
-        *,
-        are_numbered: bool = False,
-    ):
-        """
-        `text_of` prints a computation with what is kept of it. New names differ from `avoided`, the
-        names of the text that the module comes from; or all are `computation_0` and so on.
-        """
-        self.by_name: dict[str, tuple[NormalComputation, str]] = {}
-        """With their texts. Functions may be called before they are here."""
+    def __init__(self, texts: InstructionTexts, avoided: Sequence[str] = ()):
+        """`avoided`: new names differ from these, those of the text that the module comes from."""
+        options = texts.options
+        self.texts = texts
+        self.keywords = () if options.print_percent else KEYWORDS
+        """Words that cannot be names in this form."""
+        self.by_name: dict[str, ComputationText] = {}
+        """Functions may be called before they are here."""
         self.functions: dict[str, str] = {}
         """The names of the computations of functions, by symbol."""
         self.regions: dict[tuple[object, ...], str] = {}
         """The names of the computations of regions, by all that their texts depend on."""
-        self._text_of = text_of
-        self._names = names
+        self._names = FreeNames(self.keywords)
         self._avoided = frozenset(avoided)
-        self._are_numbered = are_numbered
+        self._are_numbered = options.canonicalize_computations
         self._numbers = count()
         self._by_text: dict[tuple[str | None, str], str] = {}
 
@@ -196,27 +162,25 @@ class NormalComputations:
         """Names the computation of a function, before any is made."""
         self.functions[symbol] = self._free_name(name)
 
-    def add_function(self, function: FuncOp, name: str) -> str:
-        """Adds the computation of a function that is declared; returns its name."""
+    def add_function(self, function: FuncOp, name: str) -> None:
+        """Adds the computation of a function that is declared."""
         block = only_block(function.body, function)
         kept = dictionaries(function.arg_attrs, len(block.args))
         try:
             for argument in block.args:
                 spell_type(argument.type)  # What is no type of HLO is said before what uses it.
-            computation = ComputationBuilder(self, block).build(kept)
-            text = self._text_of(computation, function.attributes)
+            computation = ComputationText(self, block)
+            computation.build(kept, function.attributes)
         except NoHloSpelling as error:
             fail(function, str(error))
         taken = self.functions[function.sym_name.data]
-        self.by_name[taken] = computation, text
-        self._by_text.setdefault((name, text), taken)
-        return taken
+        self.by_name[taken] = computation
+        self._by_text.setdefault((name, computation.text), taken)
 
     def add_region(
         self,
         name: str | None,
-        computation: NormalComputation,
-        kept: Attributes,
+        computation: ComputationText,
         make_name: Callable[[], str],
         may_share: bool,
     ) -> str:
@@ -226,12 +190,12 @@ class NormalComputations:
         `name` is that of the text that the module comes from. What has none shares the computation
         of another region that has none either, where HLO allows that (`may_share`).
         """
-        text = self._text_of(computation, kept)
+        text = computation.text
         found = self._by_text.get((name, text)) if name is not None or may_share else None
         if found is None:
             new = name is None
             found = self._free_name(make_name() if new else name, self._avoided if new else ())
-            self.by_name[found] = computation, text
+            self.by_name[found] = computation
             self._by_text.setdefault((name, text), found)
         return found
 
@@ -463,108 +427,187 @@ def _in_layout(op: CustomCallOp, type_: Attribute, layout: Attribute) -> Attribu
 
 
 @dataclass
-class ComputationBuilder:
+class ComputationText:
     """
-    Makes the normal form of one computation, and before it of those that its operations have as
+    One computation, whose text is made after those of the computations that its operations have as
     regions.
     """
 
-    computations: NormalComputations
+    computations: ComputationTexts
     block: Block
-    outer: ComputationBuilder | None = None
+    outer: ComputationText | None = None
     """That of the computation around it, if there is one."""
-    instructions: list[NormalInstruction] = field(default_factory=list[NormalInstruction])
-    """Without parameters."""
-    parameters: list[NormalInstruction] = field(default_factory=list[NormalInstruction])
-    positions: Sequence[int] = ()
-    """The lines on which parameters stand, where they are not the first ones."""
+    parameters: list[Printed] = field(default_factory=list[Printed])
+    lines: list[Printed] = field(default_factory=list[Printed])
+    """All instructions, parameters too, in the order of printing."""
+    waiting: list[tuple[int, Printed]] = field(default_factory=list[tuple[int, Printed]])
+    """Parameters that stand on later lines, with these."""
     callees: dict[str, None] = field(default_factory=dict[str, None])
+    """The names of the computations that it calls."""
+    names: FreeNames = field(default_factory=FreeNames)
     source: Operation | None = None
     """The operation whose instructions are being made."""
-    values: dict[SSAValue, NormalInstruction] = field(
-        default_factory=dict[SSAValue, NormalInstruction]
-    )
-    tuples: dict[Operation | Block, tuple[NormalInstruction, ResultShape]] = field(
-        default_factory=dict[Operation | Block, tuple[NormalInstruction, ResultShape]]
+    given: str | None = None
+    """The name that it has."""
+    reserved: frozenset[str] = frozenset()
+    """The names that operations have; others make way for them."""
+    returned: Sequence[SSAValue] = ()
+    root: Printed = field(init=False)
+    values: dict[SSAValue, Printed] = field(default_factory=dict[SSAValue, Printed])
+    tuples: dict[Operation | Block, tuple[Printed, ResultShape]] = field(
+        default_factory=dict[Operation | Block, tuple[Printed, ResultShape]]
     )
     """The tuples of the results of an operation, or of the parameters of a block."""
-    elements: dict[tuple[NormalInstruction, int], NormalInstruction] = field(
-        default_factory=dict[tuple[NormalInstruction, int], NormalInstruction]
+    elements: dict[tuple[Printed, int], Printed] = field(
+        default_factory=dict[tuple[Printed, int], Printed]
     )
     """What is taken out of them already."""
     captured: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     """Captured values that become parameters, with their place among the values."""
     asynchronous: dict[Operation, str] = field(default_factory=dict[Operation, str])
     """The opcodes that the operations of `negate-start` and its like run."""
+    text: str = ""
+    """The lines, the closing brace and what follows that."""
 
     # The whole computation
 
     def build(
         self,
-        kept: Sequence[Attributes],
+        kept_of_each: Sequence[Attributes],
+        kept: Attributes,
         *,
         packed: bool = False,
         captured: Sequence[SSAValue] = (),
         hands_on: bool = False,
-    ) -> NormalComputation:
+    ) -> None:
         """
-        The normal form of the block, which ends with a return.
+        Makes the text of the block, which ends with a return.
 
-        `packed`: its parameters, then `captured` ones, are a tuple unless there is one; `hands_on`:
-        the captured ones are returned as well, after the results.
+        `kept_of_each`: what is kept of each parameter; `kept`: of the computation. `packed`: its
+        parameters, then `captured` ones, are a tuple unless there is one; `hands_on`: the captured
+        ones are returned as well, after the results.
         """
         block = self.block
-        if packed and len(block.args) + len(captured) != 1:
-            self._packed_parameter([*block.args, *captured], captured, kept)
-        else:
-            self._plain_parameters([*block.args, *captured], kept)
         last = block.last_op
-        for op in block.ops:
-            if op is last:
-                break
-            self.source = op
-            try:
-                self.operation(op)
-            except NoHloSpelling as error:
-                fail(op, f"{op.name}: {error}")
         if not isinstance(last, ReturnOp | FuncReturnOp):
             found = "nothing" if last is None else last.name
             fail(last or _parent_of(block), f"a computation ends with {found}, not with a return")
-        returned = [*last.operands, *(captured if hands_on else ())]
-        self.source = last
-        try:
-            root = self.pack(returned)
-        except NoHloSpelling as error:
-            fail(last, f"{last.name}: {error}")
-        types = [value.type for value in returned]
-        result = types[0] if len(types) == 1 else tuple_of(types)
-        return NormalComputation(self.parameters, self._ordered(), root, result, list(self.callees))
+        self.returned = [*last.operands, *(captured if hands_on else ())]
+        self.names = FreeNames(self.computations.keywords)
+        given = [
+            given_name(op.results[0].name_hint, op.attributes.get("xla.name"))
+            if op.results
+            else None
+            for op in block.ops
+        ]
+        self.reserved = frozenset(filter(None, given))
+        if packed and len(block.args) + len(captured) != 1:
+            self._packed_parameter([*block.args, *captured], captured, kept_of_each)
+        else:
+            self._plain_parameters([*block.args, *captured], kept_of_each)
+        for op, self.given in zip(block.ops, given, strict=True):
+            self.source = op
+            try:
+                if op is last:
+                    self.root = self.pack(self.returned)
+                else:
+                    self.operation(op)
+            except NoHloSpelling as error:
+                fail(op, f"{op.name}: {error}")
+        self.lines += [parameter for _, parameter in self.waiting]
+        root = self.root
+        lines = (f"  ROOT {i.line}" if i is root else f"  {i.line}" for i in self.lines if i.line)
+        closing = f"}}{self.computations.texts.trailing(kept)}"
+        self.text = "\n".join((*lines, closing))
 
-    def _ordered(self) -> Sequence[NormalInstruction]:
-        """All instructions: a parameter on its line, but before its first use."""
-        if not self.positions:
-            return [*self.parameters, *self.instructions]
-        waiting = sorted(zip(self.positions, range(len(self.positions)), strict=True))
-        found: dict[NormalInstruction, None] = {}
-        for instruction in self.instructions:
-            while waiting and waiting[0][0] <= len(found):
-                found[self.parameters[waiting.pop(0)[1]]] = None
-            if waiting:
-                found |= dict.fromkeys(o for o in instruction.operands if o.form is None)
-                waiting = [w for w in waiting if self.parameters[w[1]] not in found]
-            found[instruction] = None
-        return [*found, *(self.parameters[number] for _, number in waiting)]
+    @property
+    def result(self) -> Attribute:
+        """The type of what it returns."""
+        types = [value.type for value in self.returned]
+        return types[0] if len(types) == 1 else tuple_of(types)
+
+    def head(self, name: str) -> str:
+        """The name, and its signature."""
+        texts = self.computations.texts
+        if not texts.options.print_program_shape:
+            return texts.percent + name
+        parameters = (f"{p.name}: {texts.type(p.type, False)}" for p in self.parameters)
+        result = texts.type(self.result, False)
+        return f"{texts.percent}{name} ({', '.join(parameters)}) -> {result}"
+
+    # Lines
+
+    def _instruction(
+        self,
+        opcode: str,
+        type_: Attribute,
+        inside: str,
+        attributes: str,
+        given: str | None = None,
+        wanted: str = "",
+    ) -> Printed:
+        """`name = type opcode(inside), attributes`, with a name that is free."""
+        names, texts = self.names, self.computations.texts
+        name = names.take(given or wanted or opcode, () if given else self.reserved)
+        if texts.options.canonicalize_instruction_names:
+            name = f"tmp_{len(names.taken) - len(self.computations.keywords) - 1}"
+        reference = texts.percent + name
+        line = f"{reference} = {texts.type(type_)} {opcode}({inside}){attributes}"
+        return Printed(opcode, type_, name, reference, line)
+
+    def _add(
+        self,
+        form: Opcode,
+        type_: Attribute,
+        operands: Sequence[Printed],
+        properties: Attributes = NO_ATTRIBUTES,
+        attributes: Attributes = NO_ATTRIBUTES,
+        given: str | None = None,
+        called: Called = (),
+        wanted: str = "",
+        opcode: str = "",
+        literal: Attribute | None = None,
+        first: str = "",
+    ) -> Printed:
+        """
+        Adds an instruction; raises NoHloSpelling.
+
+        `literal` stands in the place of operands; `first` are attributes that come first.
+        """
+        texts = self.computations.texts
+        if literal is not None:
+            inside = texts.literal(literal)
+        elif texts.options.print_operand_shape:
+            inside = texts.listed([f"{texts.type(o.type)} {o.reference}" for o in operands])
+        else:
+            inside = texts.listed([operand.reference for operand in operands])
+        text = texts.attributes(form, properties, attributes, called, self.names.taken)
+        return self._put(
+            self._instruction(opcode or form.name, type_, inside, first + text, given, wanted),
+            operands,
+        )
+
+    def _put(self, instruction: Printed, operands: Sequence[Printed]) -> Printed:
+        """Puts an instruction on the next line, or behind parameters that are due."""
+        if self.waiting:
+            while self.waiting and self.waiting[0][0] <= len(self.lines):
+                self.lines.append(self.waiting.pop(0)[1])
+            late = {parameter: place for place, parameter in self.waiting}
+            for operand in operands:
+                if late.pop(operand, None) is not None:
+                    self.lines.append(operand)
+            self.waiting = [(place, parameter) for parameter, place in late.items()]
+        self.lines.append(instruction)
+        return instruction
 
     # Parameters
 
-    def _parameter(self, type_: Attribute, given: str | None, name: str, kept: Attributes) -> None:
-        number = len(self.parameters)
-        self.parameters.append(
-            NormalInstruction(
-                *("parameter", type_, name if given is None else given, given is not None),
-                *((), None, NO_ATTRIBUTES, kept, None, number),
-            )
-        )
+    def _parameter(
+        self, type_: Attribute, given: str | None, wanted: str, kept: Attributes
+    ) -> None:
+        text = self.computations.texts.common_attributes(kept, self.names.taken)
+        number = str(len(self.parameters))
+        self.parameters.append(self._instruction("parameter", type_, number, text, given, wanted))
 
     def _plain_parameters(self, values: Sequence[SSAValue], kept: Sequence[Attributes]) -> None:
         if len(kept) != len(values):
@@ -574,7 +617,10 @@ class ComputationBuilder:
             self._parameter(value.type, given, f"Arg_{i}", attributes)
         self.values = dict(zip(values, self.parameters, strict=True))
         if any("xla.position" in attributes for attributes in kept):
-            self.positions = [_position(attributes, i) for i, attributes in enumerate(kept)]
+            places = sorted((_position(attributes, i), i) for i, attributes in enumerate(kept))
+            self.waiting = [(position, self.parameters[i]) for position, i in places]
+        else:
+            self.lines = list(self.parameters)
 
     def _packed_parameter(
         self,
@@ -587,24 +633,25 @@ class ComputationBuilder:
         type_ = tuple_of([value.type for value in values])
         given = given_name(None, own.get("xla.name"))
         self._parameter(type_, given or "arg_tuple", "", own)
+        self.lines = list(self.parameters)
         self.tuples[self.block] = self.parameters[0], _flat_shape(type_)
         first = len(values) - len(captured)
         self.captured = {value: first + i for i, value in enumerate(captured)}
 
     # Operands
 
-    def operand(self, value: SSAValue) -> NormalInstruction:
+    def operand(self, value: SSAValue) -> Printed:
         """The instruction that a value is here; raises NoHloSpelling where there is none."""
         return self.values.get(value) or self._resolve(value)
 
-    def _resolve(self, value: SSAValue) -> NormalInstruction:
+    def _resolve(self, value: SSAValue) -> Printed:
         """Takes a value out of its tuple, or gets one that is defined around this block."""
         owner = self.block if value in self.captured else value.owner
         found = self.tuples.get(owner)
         if found is not None:
             whole, shape = found
             path = shape.paths[self._place_in(owner, value)]
-            known = self.values[value] = self._element(whole, path, value.name_hint)
+            known = self.values[value] = self._element(whole, path, value)
             return known
         if self.outer is not None and isinstance(owner, Operation) and _is_constant(owner):
             self.operation(owner)
@@ -614,21 +661,38 @@ class ComputationBuilder:
             f"uses a value of {user.name} around its computation, which HLO cannot express"
         )
 
-    def _element(self, whole: NormalInstruction, path: Path, hint: str | None) -> NormalInstruction:
+    def _element(self, whole: Printed, path: Path, value: SSAValue) -> Printed:
         """The element of a tuple, taken out the first time it is asked for."""
         for depth, index in enumerate(path, 1):
             known = self.elements.get((whole, index))
             if known is None:
-                name = given_name(hint if depth == len(path) else None, None)
+                is_last = depth == len(path)
+                name = given_name(value.name_hint, None) if is_last else None
                 type_ = cast(TupleType, whole.type).types.data[index]
-                form = OPCODES["get-tuple-element"]
-                known = self._made(name, type_, form, [whole], {"index": IntegerAttr(index, i64)})
-                known.source = None
+                is_root = is_last and list(self.returned) == [value]
+                known = self._taken_out(type_, whole, index, name, has_line=is_root)
                 self.elements[whole, index] = known
             whole = known
         return whole
 
-    def pack(self, values: Sequence[SSAValue]) -> NormalInstruction:
+    def _taken_out(
+        self,
+        type_: Attribute,
+        whole: Printed,
+        index: int,
+        name: str | None = None,
+        *,
+        has_line: bool = False,
+    ) -> Printed:
+        """Element `index` of a tuple: an instruction, or `%p#0` unless it `has_line`."""
+        form = OPCODES["get-tuple-element"]
+        if self.computations.texts.options.print_tuple_indices and not has_line:
+            reference = f"{whole.reference}#{index}"
+            return self._put(Printed(form.name, type_, "", reference, ""), [whole])
+        properties = {"index": IntegerAttr(index, i64)}
+        return self._add(form, type_, [whole], properties, wanted=name or form.name)
+
+    def pack(self, values: Sequence[SSAValue]) -> Printed:
         """The only value, or the tuple of the values."""
         if len(values) == 1:
             return self.operand(values[0])
@@ -640,7 +704,7 @@ class ComputationBuilder:
                 return found[0]
         operands = [self.operand(value) for value in values]
         type_ = tuple_of([value.type for value in values])
-        return self._made(None, type_, OPCODES["tuple"], operands)
+        return self._add(OPCODES["tuple"], type_, operands)
 
     def _place_in(self, owner: Operation | Block, value: SSAValue) -> int:
         """The place of a value among the values of a tuple; -1 if it is none of them."""
@@ -649,14 +713,14 @@ class ComputationBuilder:
         assert isinstance(value, OpResult | BlockArgument)
         return value.index if value.owner is owner else -1
 
-    def _packed_operands(self, op: Operation, opcode: Opcode) -> list[NormalInstruction]:
+    def _packed_operands(self, op: Operation, opcode: Opcode) -> list[Printed]:
         """The operands, those that are a single one in HLO as a tuple."""
         values = op.operands
         if not opcode.difference.packed:
             known = self.values
             return [known.get(value) or self._resolve(value) for value in values]
         places = opcode.operation.contract().structure.operands.segments(len(values))
-        operands: list[NormalInstruction] = []
+        operands: list[Printed] = []
         for name, place in places.items():
             if isinstance(place, slice) and name in opcode.difference.packed:
                 operands.append(self.pack(values[place]))
@@ -667,23 +731,6 @@ class ComputationBuilder:
         return operands
 
     # Instructions
-
-    def _made(
-        self,
-        name: str | None,
-        type_: Attribute,
-        form: Opcode,
-        operands: Sequence[NormalInstruction],
-        properties: Attributes = NO_ATTRIBUTES,
-        argument: Attribute | None = None,
-    ) -> NormalInstruction:
-        """Adds an instruction that no operation stands for."""
-        instruction = NormalInstruction(
-            *(form.name, type_, name or form.name, False, operands, form, properties),
-            *(NO_ATTRIBUTES, self.source, argument),
-        )
-        self.instructions.append(instruction)
-        return instruction
 
     def operation(self, op: Operation) -> None:
         """Adds the instruction of an operation; raises NoHloSpelling or HloPrintError."""
@@ -697,42 +744,37 @@ class ComputationBuilder:
         self,
         op: Operation,
         form: Opcode,
-        operands: Sequence[NormalInstruction],
+        operands: Sequence[Printed],
         result: ResultShape | None = None,
         properties: Attributes | None = None,
         attributes: Attributes | None = None,
         called: Sequence[str] = (),
-    ) -> NormalInstruction:
+        opcode: str = "",
+        literal: Attribute | None = None,
+        first: str = "",
+    ) -> None:
         """
         Adds the instruction for an operation, whose results are known from then on.
 
         `result`: what HLO has for the results, if that is not what `_result_shape` says.
         """
         results = op.results
-        name = None
-        if results and op.parent is self.block:
-            name = given_name(results[0].name_hint, op.attributes.get("xla.name"))
         is_plain = len(results) == 1 and result is None
         shape = None if is_plain else result or _result_shape(op)
-        instruction = NormalInstruction(
-            form.name,
-            results[0].type if shape is None else shape.type,
-            name or form.name,
-            name is not None,
-            operands,
+        instruction = self._add(
             form,
+            results[0].type if shape is None else shape.type,
+            operands,
             op.properties if properties is None else properties,
             op.attributes if attributes is None else attributes,
-            op,
+            self.given if op is self.source else None,
+            self._naming(op, form, called) if called else (),
+            *("", opcode, literal, first),
         )
-        if called:
-            instruction.called = self._naming(op, form, called)
-        self.instructions.append(instruction)
         if shape is None:
             self.values[results[0]] = instruction
         else:
             self.tuples[op] = instruction, shape
-        return instruction
 
     # Operations that HLO has in another form
 
@@ -756,6 +798,10 @@ class ComputationBuilder:
                 self._later_part(op)
             case CustomCallOp():
                 self._custom_call(op)
+            case GetTupleElementOp() if self._is_index(op):
+                whole = self.operand(op.operand)
+                known = self._taken_out(op.result.type, whole, op.index.value.data)
+                self.values[op.result] = known
             case RecvDoneOp() if form is not None:
                 self._define(op, form, self._packed_operands(op, form), _result_shape(op))
             case XlaOp() if form is not None:
@@ -766,11 +812,21 @@ class ComputationBuilder:
 
     def _constant(self, op: ConstantOp) -> None:
         element = splat_element(op.value)
+        form = OPCODES["constant"]
         if element is None:
-            self._define(op, OPCODES["constant"], ()).argument = op.value
+            self._define(op, form, (), literal=op.value)
             return
-        scalar = self._made(None, element.type, OPCODES["constant"], (), argument=element)
+        scalar = self._add(form, element.type, (), literal=element)
         self._define(op, OPCODES["broadcast"], [scalar], properties={"dimensions": EMPTY})
+
+    def _is_index(self, op: GetTupleElementOp) -> bool:
+        """Whether it has no line of its own where its uses say `%p#0` in its place."""
+        last = self.block.last_op
+        return (
+            self.computations.texts.options.print_tuple_indices
+            and set(op.attributes) <= {"xla.name"}
+            and all(use.operation is not last for use in op.result.uses)
+        )
 
     def _function(self, symbol: str, op: Operation) -> str:
         """The name of the computation of a function."""
@@ -836,13 +892,17 @@ class ComputationBuilder:
             called = [self._function(inner.to_apply.string_value(), inner)]
         else:
             called = self._regions(inner)
-        start = self._define(op, OPCODES["async-start"], operands)
-        start.inner = NormalInstruction(
-            *(form.name, start.type, "", False, (), form, inner.properties, inner.attributes, op),
-            called=self._naming(inner, form, called) if called else (),
+        texts = self.computations.texts
+        first = texts.attributes(
+            form,
+            inner.properties,
+            inner.attributes,
+            self._naming(inner, form, called) if called else (),
+            self.names.taken,
         )
+        start = OPCODES["async-start"]
         self.asynchronous[op] = form.name
-        self._rename(start, f"{form.name}-start")
+        self._define(op, start, operands, opcode=f"{form.name}-start", first=first)
 
     def _later_part(self, op: AsyncUpdateOp | AsyncDoneOp) -> None:
         form = OPCODE_OF[type(op)]
@@ -852,18 +912,12 @@ class ComputationBuilder:
         owner = op.operands[0].owner
         # The context of an update is that of its operand, nested or not.
         context = self.tuples.get(owner) if isinstance(op, AsyncUpdateOp) else None
-        part = self._define(op, form, operands, context and context[1])
         base = self.asynchronous.get(owner) if isinstance(owner, Operation) else None
+        opcode = ""
         if base is not None:
             self.asynchronous[op] = base
-            self._rename(part, base + form.name.removeprefix("async"))
-
-    @staticmethod
-    def _rename(instruction: NormalInstruction, opcode: str) -> None:
-        """Gives an instruction another opcode, after which it is named if it has no name."""
-        instruction.opcode = opcode
-        if not instruction.is_given:
-            instruction.name = opcode
+            opcode = base + form.name.removeprefix("async")
+        self._define(op, form, operands, context and context[1], opcode=opcode)
 
     # Computations
 
@@ -900,11 +954,12 @@ class ComputationBuilder:
             if called is not None and name in (called, self.computations.functions.get(called)):
                 known = self._function(called, op)
             if known is None:
-                computation = ComputationBuilder(computations, block, self).build(
-                    parameters[i], packed=packed, captured=captured, hands_on=hands_on
+                computation = ComputationText(computations, block, self)
+                computation.build(
+                    parameters[i], kept[i], packed=packed, captured=captured, hands_on=hands_on
                 )
                 make_name = _name_maker(op, i, computation)
-                known = computations.add_region(name, computation, kept[i], make_name, may_share)
+                known = computations.add_region(name, computation, make_name, may_share)
                 computations.regions[key] = known
             found.append(known)
         return found
@@ -923,7 +978,7 @@ class ComputationBuilder:
 
 _IRREGULAR = frozenset(
     {
-        *("constant", "call", "while", "conditional", "custom-call"),
+        *("constant", "call", "while", "conditional", "custom-call", "get-tuple-element"),
         *("async-update", "async-done"),
         "recv-done",  # a token alone may be the leaves of `((), token[])`
     }
@@ -937,13 +992,13 @@ def _position(kept: Attributes, number: int) -> int:
     return cast("IntegerAttr[Any]", found).value.data if isinstance(found, IntegerAttr) else number
 
 
-def _name_maker(op: Operation, number: int, computation: NormalComputation) -> Callable[[], str]:
+def _name_maker(op: Operation, number: int, computation: ComputationText) -> Callable[[], str]:
     """A name for the computation of a region: that of its only operation, or of the region."""
 
     def make() -> str:
         root = computation.root
-        is_only = len(computation.instructions) == len(computation.parameters) + 1
-        if is_only and root is computation.instructions[-1] and "(" not in spell_type(root.type):
+        is_only = len(computation.lines) == len(computation.parameters) + 1
+        if is_only and root is computation.lines[-1] and "(" not in spell_type(root.type):
             return root.opcode.replace("-", "_")
         regions = OPCODE_OF[type(op)].computations[0]  # pyright: ignore[reportArgumentType]
         return f"{op.name.removeprefix('xla.')}_{regions[min(number, len(regions) - 1)]}"
