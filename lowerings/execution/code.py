@@ -168,7 +168,7 @@ class LoadedCode:
 
     def __init__(
         self,
-        object_code: bytes,
+        objects: Sequence[bytes],
         entry: str,
         constants: Mapping[str, Array] | None = None,
         functions: Mapping[str, Any] | None = None,
@@ -178,13 +178,16 @@ class LoadedCode:
         exported: Sequence[str] = (),
     ):
         """
-        `constants`: where its large constants are, see `placed`. `functions`: what the code calls
-        outside of it, as ctypes functions by their names; `pointers`: addresses that variables of
-        the code are set to. Both must live as long as this object. `guards`: where its runs may
-        end before their time; `profile`: where it keeps the time that its parts take. `exported`:
-        symbols that `address` is asked for. Raises CompilationError.
+        `objects`: object code, in parts that use each other. `constants`: where its large
+        constants are, see `placed`. `functions`: what the code calls outside of it, as ctypes
+        functions by their names; `pointers`: addresses that variables of the code are set to. Both
+        must live as long as this object. `guards`: where its runs may end before their time;
+        `profile`: where it keeps the time that its parts take. `exported`: symbols that `address`
+        is asked for. Raises CompilationError.
         """
-        builder = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
+        builder = llvm.JITLibraryBuilder().add_current_process()
+        for each in objects:
+            builder.add_object_img(each)
         for name, function in (functions or {}).items():
             builder.import_symbol(name, ctypes.cast(function, ctypes.c_void_p).value or 0)
         pointers = pointers or {}
@@ -258,7 +261,7 @@ def functions_with_records(
     names = list(counts)
     exported = [*names[1:], *map(record_of, names)]
     code = host().object_code("\n".join(lines), 0)
-    return LoadedCode(code, names[0], functions=called, exported=exported)
+    return LoadedCode((code,), names[0], functions=called, exported=exported)
 
 
 def record_of(name: str) -> str:

@@ -36,7 +36,8 @@ class OutsideFunction:
 class CompiledCode:
     """Object code of a program, and what it takes to load and call it."""
 
-    object_code: bytes
+    objects: tuple[bytes, ...]
+    """Object code, in parts that are linked together."""
     entry: str
     signature: Signature
     """For callers."""
@@ -63,6 +64,7 @@ class CompiledCode:
             "aliases": signature.aliases,
             "arena": self.arena_size,
             "tasks": self.has_tasks,
+            "objects": list(map(len, self.objects)),
             "constants": [(each.symbol, len(each.data)) for each in self.constants],
             "guards": None
             if self.guards is None
@@ -72,7 +74,7 @@ class CompiledCode:
         }
         text = json.dumps(head).encode()
         parts = [_LENGTH.pack(len(text)), text, *(each.data for each in self.constants)]
-        data = b"".join([*parts, self.object_code])
+        data = b"".join([*parts, *self.objects])
         if CompiledCode.from_bytes(data) != self:
             raise NotPortable
         return data
@@ -94,9 +96,13 @@ def _decoded(data: bytes) -> CompiledCode:
     for symbol, size in head["constants"]:
         constants.append(ExternalConstant(symbol, data[end : end + size]))
         end += size
+    objects: list[bytes] = []
+    for size in head["objects"]:
+        objects.append(data[end : end + size])
+        end += size
     guards = head["guards"]
     return CompiledCode(
-        data[end:],
+        tuple(objects),
         head["entry"],
         Signature(
             tuple(_read(spec) for spec in head["parameters"]),

@@ -435,7 +435,7 @@ def load_compiled(
         functions = {**(functions or {}), **profile_functions()}
     load = partial(
         LoadedCode,
-        compiled.object_code,
+        compiled.objects,
         compiled.entry,
         placed(compiled.constants),
         functions,

@@ -18,10 +18,16 @@ from lowerings.execution.declared_functions import (
     declared_functions,
     spelled_declarations,
 )
-from lowerings.execution.executable import Executable, checks_bounds, load_compiled
+from lowerings.execution.executable import (
+    Executable,
+    checks_bounds,
+    load_compiled,
+    thread_count,
+)
 from lowerings.execution.signature import Signature
 from lowerings.targets.llvm.machine import Machine, host
 from lowerings.targets.llvm.module import EmittedModule, emit_module
+from lowerings.targets.llvm.module_parts import object_parts
 from lowerings.targets.llvm.types import layout_of
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.runtime.observation import Observer
@@ -119,11 +125,10 @@ def compile_loops_module(
     With `check_bounds` (by default where the environment says `BOUNDS_VARIABLE`) every access to
     memory is checked. `time_limit` and `memory_limit` are those of `Executable`.
 
-    Parallel loops use up to `num_threads` threads, and never more than there are processors.
-    `on_compiled` gets what other
-    processes can load that have the same functions for custom calls. With `profile` the
-    executable measures the time of its kernels, and `on_events` gets when they ran. `machine` is
-    the one that this process runs on, maybe without some features.
+    LLVM and parallel loops use up to `num_threads` threads, and never more than there are
+    processors. `on_compiled` gets what other processes can load that have the same functions for
+    custom calls. With `profile` the executable measures the time of its kernels, and `on_events`
+    gets when they ran. `machine` is the one that this process runs on, maybe without some features.
 
     Raises EmissionError, CompilationError, and XlaError where entry and signature disagree or a
     custom call has no function.
@@ -143,7 +148,7 @@ def compile_loops_module(
         profile=profile,
     )
     compiled = CompiledCode(
-        machine.object_code(emitted.text),
+        object_parts(machine, emitted.text, thread_count(num_threads)),
         entry,
         signature,
         arena_size,

@@ -67,7 +67,7 @@ done:
   ret void
 }}
 """
-    return LoadedCode(machine.object_code(text), "peak"), 2 * lanes * CHAINS * STEPS
+    return LoadedCode((machine.object_code(text),), "peak"), 2 * lanes * CHAINS * STEPS
 
 
 def peak_loop(element: ElementKind = "float") -> tuple[Callable[[], None], int]:
@@ -144,7 +144,7 @@ done:
   ret void
 }}
 """
-    return LoadedCode(machine.object_code(text), "move")
+    return LoadedCode((machine.object_code(text),), "move")
 
 
 def memory_loop(

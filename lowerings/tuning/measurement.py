@@ -113,7 +113,7 @@ class KernelProgram:
         )
         threads = ThreadCount(self.num_threads) if emitted.has_tasks else None
         code = LoadedCode(
-            machine.object_code(emitted.text),
+            (machine.object_code(emitted.text),),
             ENTRY,
             placed(emitted.constants),
             functions=None if threads is None else parallel_functions(),

@@ -223,7 +223,7 @@ def test_programs_that_call_out_are_not_kept(tmp_path: Path) -> None:
 
 def code(size: int) -> CompiledCode:
     signature = Signature((ArraySpec.of("f32", 2),), ())
-    return CompiledCode(bytes(size), "main", signature, None, (), None, False)
+    return CompiledCode((bytes(size),), "main", signature, None, (), None, False)
 
 
 def test_the_oldest_entries_go(tmp_path: Path) -> None:

@@ -273,7 +273,7 @@ def compile_text(
 ) -> Executable:
     code = host().object_code(text)
     return load_compiled(
-        CompiledCode(code, entry, signature, arena_size, constants, guards=None, has_tasks=False)
+        CompiledCode((code,), entry, signature, arena_size, constants, guards=None, has_tasks=False)
     )
 
 

@@ -57,7 +57,7 @@ class MachineCode:
         functions = parallel_functions() if shared else {}
         pointers = {THREADS: threads.address} if threads is not None and shared else {}
         self._entries = {
-            name: LoadedCode(code, name, placed(emitted.constants), functions, pointers=pointers)
+            name: LoadedCode((code,), name, placed(emitted.constants), functions, pointers=pointers)
             for name in emitted.entries
         }
 

@@ -42,7 +42,7 @@ class MlirProgram:
             "main", len(self._types), _ENTRY_SYMBOL
         )
         symbols = {"memrefCopy": _MEMREF_COPY}
-        self._code = LoadedCode(machine.object_code(text), _ENTRY_SYMBOL, functions=symbols)
+        self._code = LoadedCode((machine.object_code(text),), _ENTRY_SYMBOL, functions=symbols)
 
     def __call__(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
         """Runs the program."""

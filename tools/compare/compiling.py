@@ -27,11 +27,12 @@ from lowerings.execution.callbacks import Callbacks
 from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.declared_functions import declared_functions
 from lowerings.execution.emulator import Emulation, EmulatorMissing, compile_for_emulator
-from lowerings.execution.executable import load_compiled
+from lowerings.execution.executable import load_compiled, thread_count
 from lowerings.execution.loops_compiler import emit_entry
 from lowerings.execution.runnable import Runnable
 from lowerings.ir.functions import functions_of
 from lowerings.targets.llvm.machine import host
+from lowerings.targets.llvm.module_parts import object_parts
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.literals.arrays import Array
@@ -172,10 +173,10 @@ def compiled(
             threads=True,
         )
     with clock.running(LLVM):
-        object_code = machine.object_code(emitted.text)
+        objects = object_parts(machine, emitted.text, thread_count(contender.num_threads))
     with clock.running(LOADING):
         code = CompiledCode(
-            object_code,
+            objects,
             ENTRY_SYMBOL,
             static,
             arena_size,
@@ -189,10 +190,10 @@ def compiled(
             num_threads=contender.num_threads,
             time_limit=time_limit,
         )
-    sections = ObjectFileRef.from_data(object_code).sections()
+    sections = (section for each in objects for section in ObjectFileRef.from_data(each).sections())
     size = sum(section.size() for section in sections if section.is_text())
     time_taken = CompileTime(clock.parts, tuple(each.seconds for each in manager.timings))
-    whole = pickle.dumps((object_code, emitted.constants, arena_size))
+    whole = pickle.dumps((objects, emitted.constants, arena_size))
     return Compiled(lowered.program(executable), whole, time_taken, size)
 
 

@@ -9,14 +9,19 @@ process of its own, once for each processor.
 
 from __future__ import annotations
 
+import ctypes
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import llvmlite.binding as llvm
+from llvmlite.utils import get_library_name
 
 from lowerings.ir.processor_features import BFLOAT_PAIRS, QUADS, ROOT_ESTIMATES
 from xla_dialect.diagnostics import XlaError
@@ -271,7 +276,15 @@ class Machine:
         Optimised, position-independent object code for the text of a module. Code of level 0 is
         made in a fifth of the time. Raises CodeGenerationError.
         """
-        return _target_machine(self, level).emit_object(self._optimized(text))
+        module = self._optimized(text)
+        emit, start, size, dispose = _object_functions()
+        buffer = emit(_target_machine(self, level), module, 1, ctypes.byref(ctypes.c_char_p()))
+        if not buffer:
+            raise CodeGenerationError(f"LLVM writes no object code for {self.triple}")
+        try:
+            return ctypes.string_at(start(buffer), size(buffer))
+        finally:
+            dispose(buffer)
 
     def optimized(self, text: str) -> str:
         """The text of a module after optimisation; raises CodeGenerationError."""
@@ -335,13 +348,32 @@ def _pipeline(machine: Machine) -> tuple[llvm.ModulePassManager, llvm.PassBuilde
     on functions take a tenth of the time to compile and make no program of the benchmark faster.
 
     One for all modules: llvmlite 0.50 does not free what belongs to a builder, 7 KB each. The
-    passes have changed every module that they ran on, so none leaves analyses behind.
+    passes have changed every module that they ran on, so none leaves analyses behind. Threads run
+    them in turn, by llvmlite's lock.
     """
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     passes.add_global_dead_code_eliminate_pass()
     options = llvm.create_pipeline_tuning_options()
-    return passes, llvm.create_pass_builder(_target_machine(machine), options)
+    return passes, llvm.create_pass_builder(_new_target_machine(machine), options)
+
+
+@cache
+def _object_functions() -> Any:
+    """
+    Functions of llvmlite's library: to generate code for a module, and the start, the size and the
+    end of a buffer. They are called by a handle of our own, as llvmlite's has one lock for all
+    calls; threads may generate code at once, for modules in contexts of their own.
+    """
+    path = Path(llvm.__file__).with_name(get_library_name())
+    names = ("TargetMachineEmitToMemory", "GetBufferStart", "GetBufferSize", "DisposeMemoryBuffer")
+    emit, start, size, dispose = found = [ctypes.CDLL(str(path))[f"LLVMPY_{n}"] for n in names]
+    pointer = ctypes.c_void_p
+    emit.argtypes = (pointer, pointer, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p))
+    start.argtypes = size.argtypes = dispose.argtypes = (pointer,)
+    emit.restype = start.restype = pointer
+    size.restype, dispose.restype = ctypes.c_size_t, None
+    return found
 
 
 @cache
@@ -350,8 +382,25 @@ def _initialize() -> None:
     llvm.initialize_all_asmprinters()
 
 
-@cache
+class _TargetMachines(threading.local):
+    """Those of a thread: LLVM keeps notes in them while it generates code."""
+
+    def __init__(self):
+        self.by_machine: dict[tuple[Machine, int], llvm.TargetMachine] = {}
+
+
+_of_thread = _TargetMachines()
+
+
 def _target_machine(machine: Machine, level: int = 3) -> llvm.TargetMachine:
+    known = _of_thread.by_machine
+    found = known.get((machine, level))
+    if found is None:
+        found = known[machine, level] = _new_target_machine(machine, level)
+    return found
+
+
+def _new_target_machine(machine: Machine, level: int = 3) -> llvm.TargetMachine:
     _initialize()
     try:
         target = llvm.Target.from_triple(machine.triple)

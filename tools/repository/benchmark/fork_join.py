@@ -98,7 +98,8 @@ def measure_fork_join(turns: int, console: Console) -> None:
 def main(name: str) -> None:
     """Prints the medians of a runtime for all pauses, in JSON; null where it is not installed."""
     threads = len(processors())
-    code = LoadedCode(host().object_code(CODE), "iterations", exported=("member", "team", "number"))
+    objects = (host().object_code(CODE),)
+    code = LoadedCode(objects, "iterations", exported=("member", "team", "number"))
     ctypes.c_int64.from_address(code.address("team")).value = threads
     try:
         loop = RUNTIMES[name](code, threads)

@@ -1,0 +1,95 @@
+"""Modules that are compiled in parts: the same code and results, errors, Ctrl-C."""
+
+import os
+import re
+import signal
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lowerings
+from lowerings.driver.program import Source, parse_source
+from lowerings.native_lowering import Lowering
+from lowerings.targets.llvm import module_parts
+from lowerings.targets.llvm.machine import CodeGenerationError, host
+from lowerings.targets.llvm.module import emit_module
+from lowerings.targets.llvm.module_parts import object_parts
+
+PROGRAMS = Path(__file__).parents[1] / "programs"
+NAMES = ("transformer_block", "lstm", "argmax")
+SMALL = 40
+"""Lines; each of these programs has several parts of this size."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_functions_are_the_same_code(name: str) -> None:
+    """One by one, by their assembly: one thread and no checks, so parts share no variable."""
+    machine = host()
+    lowering = Lowering(parse_source(Source.of(PROGRAMS / f"{name}.mlir")), "main")
+    lowering.to("loops", machine)
+    text = emit_module(lowering.module, machine.attributes, triple=machine.triple).text
+    parts = module_parts.module_parts(text, SMALL)
+    assert len(parts) > 1
+    found = [code for part in parts for code in functions(machine.assembly(part))]
+    assert found == functions(machine.assembly(text))
+
+
+def functions(assembly: str) -> list[tuple[str, str]]:
+    """
+    Names and instructions of functions, without the numbers of their labels and constants, and
+    without a word that changes no byte of a call.
+    """
+    pattern = re.compile(r"^(\w[\w.]*):\n(.*?)^\.Lfunc_end", re.MULTILINE | re.DOTALL)
+    found = pattern.findall(assembly)
+    assert found
+    return [(name, re.sub(r"(\.L[A-Z]+)\d+(_\d+)?|@PLT", r"\1", code)) for name, code in found]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_results_are_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With threads, checks and a profile, whose variables all parts share."""
+    with np.load(PROGRAMS / f"{name}.inputs.npz") as stored:
+        inputs = [stored[key] for key in stored.files]
+
+    def results(check_bounds: bool = False, profile: bool = False) -> list[np.ndarray]:
+        program = lowerings.compile(
+            PROGRAMS / f"{name}.mlir",
+            num_threads=2,
+            compile_cache=False,
+            check_bounds=check_bounds,
+            profile=profile,
+        )
+        return [result.copy() for result in program(*inputs)]
+
+    whole = results()
+    monkeypatch.setattr(module_parts, "LINES_OF_A_PART", SMALL)
+    for options in ({}, {"check_bounds": True}, {"profile": True}):
+        for one, other in zip(whole, results(**options), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def many(body: str, count: int) -> str:
+    """A module of functions with a body each."""
+    return "".join(f"define void @f{n}(ptr %p) {{\n{body}  ret void\n}}\n" for n in range(count))
+
+
+def test_an_error_of_any_part_is_told() -> None:
+    good = "  store i32 0, ptr %p\n" * 100
+    text = many(good, 40) + "define void @wrong() {\n  ret i32 0\n}\n"
+    with pytest.raises(CodeGenerationError, match="LLVM rejects the module"):
+        object_parts(host(), text, 2)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_ctrl_c_ends_after_the_parts_that_have_begun() -> None:
+    text = many("  store volatile i32 0, ptr %p\n" * 900, 400)
+    threads = threading.active_count()
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.process_time()
+    with pytest.raises(KeyboardInterrupt):
+        object_parts(host(), text, 2)
+    assert threading.active_count() <= threads + 1
+    assert time.process_time() - start < 5
