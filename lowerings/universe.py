@@ -32,6 +32,7 @@ _DIALECTS = {
     "quant": "xla_dialect.quantized_types:QUANT",
     "check": "xla_dialect.self_checking:CHECK",
     "schedule": "lowerings.dialects.schedule:SCHEDULE",
+    "words": "lowerings.dialects.words:WORDS",
     "interpreter": "xla_dialect.self_checking:INTERPRETER",
     "rv_pseudo": "lowerings.targets.riscv.adaptations:RV_PSEUDO",
 }

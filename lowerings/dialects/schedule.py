@@ -49,26 +49,6 @@ class Loop:
     """Whether several threads may share its iterations."""
 
 
-@dataclass(frozen=True)
-class LoopOrder:
-    """
-    Loops from the outside in, one for each dimension that does not have exactly one iteration.
-
-    The tile of the vector dimension is a multiple of `lanes`. What a tile leaves over at the end
-    of its dimension is done by a smaller tile, in vectors as short as that needs.
-    """
-
-    loops: tuple[Loop, ...]
-    vector: int | None = None
-    """The dimension that runs in the lanes of vectors."""
-    lanes: int = 1
-    transposed: int | None = None
-    """
-    A dimension in tiles of `lanes`. Inputs that have unit stride along it, and not along the
-    vector dimension, are read in square blocks along it and transposed in registers.
-    """
-
-
 class Factor(StrEnum):
     """A factor of the products that a contraction adds up."""
 
@@ -86,11 +66,12 @@ class Pack:
     """
 
     factor: Factor
-    copy: LoopOrder
-    """How the copy runs."""
+    copy: Schedule
+    """How the copy runs: its loops, vectors and transposed blocks."""
 
 
 Step: TypeAlias = "Loop | Pack"
+
 
 TERMS_AT_ONCE = {"pairs": 2, "quads": 4}
 """How many terms of a dimension are multiplied at a time, by the entry that names it."""
@@ -101,11 +82,22 @@ class Schedule:
     """How one linalg operation runs."""
 
     steps: tuple[Step, ...]
-    """From the outside in. Dimensions with one iteration need no loop."""
+    """
+    From the outside in; one loop at least over each dimension that does not have exactly one
+    iteration.
+    """
     vector: int | None = None
+    """The dimension that runs in the lanes of vectors."""
     lanes: int = 1
+    """
+    The tile of the vector dimension is a multiple of them. What a tile leaves over at the end of
+    its dimension is done by a smaller tile, in vectors as short as that needs.
+    """
     transposed: int | None = None
-    """These three as in `LoopOrder`."""
+    """
+    A dimension in tiles of `lanes`. Inputs that have unit stride along it, and not along the
+    vector dimension, are read in square blocks along it and transposed in registers.
+    """
     collapsed: tuple[tuple[int, ...], ...] = ()
     """Dimensions that run as one, from the outermost in; the last one stands for all of them."""
     paired: int | None = None
@@ -228,11 +220,10 @@ class Schedule:
             raise ScheduleError(f"(SR9) there is no factor '{factor}', but lhs and rhs")
         if any(self.packs):
             raise ScheduleError("(SR9) a second copy")
-        order = LoopOrder(tuple(copy.loops), copy.vector, copy.lanes, copy.transposed)
-        if copy != Schedule(order.loops, order.vector, order.lanes, order.transposed):
+        if copy != Schedule(copy.loops, copy.vector, copy.lanes, copy.transposed):
             raise ScheduleError("(SR9) a copy has loops, vectors and transposed blocks only")
         around = outer_steps(self.steps)
-        steps = (*self.steps[:around], Pack(Factor(factor), order), *self.steps[around:])
+        steps = (*self.steps[:around], Pack(Factor(factor), copy), *self.steps[around:])
         return replace(self, steps=steps)
 
     def collapse(self, *dimensions: int) -> Schedule:
@@ -282,9 +273,9 @@ class Schedule:
         return replace(self, steps=(*self.steps[:number], step, *self.steps[number + 1 :]))
 
     @property
-    def loops(self) -> Iterator[Loop]:
+    def loops(self) -> tuple[Loop, ...]:
         """The loops, without those of copies."""
-        return (step for step in self.steps if isinstance(step, Loop))
+        return tuple(step for step in self.steps if isinstance(step, Loop))
 
     @property
     def packs(self) -> Iterator[Pack]:
@@ -321,7 +312,11 @@ def schedule_text(schedule: Schedule) -> str:
     if schedule.paired is not None:
         entry = next(name for name, terms in TERMS_AT_ONCE.items() if terms == schedule.at_once)
         entries.append(f"{entry} = d{schedule.paired}")
-    entries += _order_entries(schedule.steps, schedule)
+    entries.append(f"loops = [{', '.join(map(_step_text, schedule.steps))}]")
+    if schedule.vector is not None:
+        entries.append(f"vector = d{schedule.vector} x {schedule.lanes}")
+    if schedule.transposed is not None:
+        entries.append(f"transpose = d{schedule.transposed}")
     if schedule.folded_fills:
         entries.append(f"fold_fills = {list(schedule.folded_fills)}")
     if schedule.odd is not None:
@@ -334,18 +329,9 @@ def _groups_text(groups: Sequence[Sequence[int]]) -> str:
     return f"[{', '.join(f'[{group}]' for group in inner)}]"
 
 
-def _order_entries(steps: Sequence[Step], order: Schedule | LoopOrder) -> list[str]:
-    entries = [f"loops = [{', '.join(map(_step_text, steps))}]"]
-    if order.vector is not None:
-        entries.append(f"vector = d{order.vector} x {order.lanes}")
-    if order.transposed is not None:
-        entries.append(f"transpose = d{order.transposed}")
-    return entries
-
-
 def _step_text(step: Step) -> str:
     if isinstance(step, Pack):
-        return f"pack {step.factor} {{{', '.join(_order_entries(step.copy.loops, step.copy))}}}"
+        return f"pack {step.factor} {{{schedule_text(step.copy)}}}"
     tile = f" by {step.tile}" if step.tile != 1 else ""
     return f"d{step.dimension}{tile}{' parallel' if step.is_parallel else ''}"
 
@@ -411,7 +397,7 @@ def _parse_step(parser: AttrParser) -> Step:
         return _parse_loop(parser)
     factor = parser.parse_str_enum(Factor)
     with parser.in_braces():
-        return Pack(factor, LoopOrder(**_parse_entries(parser, _ORDER_ENTRIES)))
+        return Pack(factor, Schedule(**_parse_entries(parser, _COPY_ENTRIES)))
 
 
 def _parse_vector(parser: AttrParser) -> tuple[int, int]:
@@ -436,8 +422,8 @@ _VECTOR_ENTRIES = {
     "vector": ("vector", _parse_vector),
     "transpose": ("transposed", _parse_dimension),
 }
-_ORDER_ENTRIES: Mapping[str, tuple[str, Callable[[AttrParser], Any]]] = {
-    "loops": ("loops", _list_of(_parse_loop)),
+_COPY_ENTRIES: Mapping[str, tuple[str, Callable[[AttrParser], Any]]] = {
+    "loops": ("steps", _list_of(_parse_loop)),
     **_VECTOR_ENTRIES,
 }
 _ENTRIES: Mapping[str, tuple[str, Callable[[AttrParser], Any]]] = {

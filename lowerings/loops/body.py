@@ -15,9 +15,9 @@ from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.dialects.vector import CombiningKindFlag
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
+from lowerings.dialects.words import DotProductOp
 from lowerings.ir.scalar_attributes import constant_integer
 from lowerings.loops.constants import element_bits, part_type
-from lowerings.loops.narrow_products import DotProductOp
 from lowerings.loops.nest import Access, Nest, memref_layout, static_memref
 from xla_dialect.xdsl.traversal import AttributeMemo, operands_in, operands_of
 
@@ -227,7 +227,7 @@ class LaneAnalysis:
             self.is_possible &= step == 1 if is_complex else step is not None
         elif any(type(value.type) is ComplexType for value in (*operands_of(op), *op.results)):
             self.is_possible = False
-        elif op.name.partition(".")[0] not in ("arith", "math") or len(op.results) != 1:
+        elif op.name.partition(".")[0] not in ("arith", "math", "words") or len(op.results) != 1:
             self.is_possible = False
 
     def _linear_step(self, op: Operation) -> int | None:

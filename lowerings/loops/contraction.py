@@ -8,9 +8,9 @@ one instruction, where products of 32 bits take several. So the terms of each fa
 together become one 32-bit number, and the products of its parts are added:
 
 ```mlir
-%x = arith.extsi %a                 %p = the halves arith.extsi %a0, arith.extsi %a1
-%y = arith.extsi %b                 %q = the halves arith.extsi %b0, arith.extsi %b1
-%z = arith.muli %x, %y          ->  %z = "arith.pair_product"(%p, %q)
+%x = arith.extsi %a                 %p = words.join of arith.extsi %a0, arith.extsi %a1
+%y = arith.extsi %b                 %q = words.join of arith.extsi %b0, arith.extsi %b1
+%z = arith.muli %x, %y          ->  %z = words.pair_product %p, %q
 linalg.yield arith.addi %sum, %z    linalg.yield arith.addi %sum, %z
 ```
 
@@ -42,15 +42,15 @@ from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.dialects.schedule import Factor
-from lowerings.loops.body import Body
-from lowerings.loops.narrow_products import (
+from lowerings.dialects.words import (
     HALF_BITS,
     SIGN_BITS,
     WORD_BITS,
     DotProductOp,
+    JoinOp,
     PairProductOp,
-    WordOp,
 )
+from lowerings.loops.body import Body
 from lowerings.loops.nest import Access, Nest, restrict, split
 
 
@@ -276,7 +276,7 @@ def _word(
         extended = [extend(term, part) for term in terms]
         block.add_ops(extended)
         terms = [op.result for op in extended]
-    word = WordOp(terms)
+    word = JoinOp(terms)
     block.add_op(word)
     return word.result
 

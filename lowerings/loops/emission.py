@@ -24,6 +24,7 @@ from xdsl.dialects.vector import CombiningKindAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.dialects.schedule import Loop
+from lowerings.dialects.words import DotProductOp
 from lowerings.ir.compensation import compensated
 from lowerings.loops.body import COMBINERS, Lanewise, neutral_element
 from lowerings.loops.builder import Index, LoopBuilder
@@ -39,7 +40,6 @@ from lowerings.loops.long_sums import (
 )
 from lowerings.loops.loop_tree import InnerLoops, LoopPart, OuterLoop, Scratch, zeros
 from lowerings.loops.math_functions.numbers import Number
-from lowerings.loops.narrow_products import DotProductOp
 from xla_dialect.xdsl.creation import create
 
 

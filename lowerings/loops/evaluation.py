@@ -22,6 +22,7 @@ from xdsl.ir.affine import AffineDimExpr
 
 from lowerings.dialects.arith_extension import EXTENSIONS, NO_FAST_MATH, with_element_type
 from lowerings.dialects.vector_extension import GatherOp
+from lowerings.dialects.words import DotProductOp, JoinOp, PairProductOp
 from lowerings.loops.body import COMPLEX, Body, LaneAnalysis, Lanewise
 from lowerings.loops.builder import ZERO, Index, LoopBuilder
 from lowerings.loops.constants import vector_of
@@ -34,9 +35,6 @@ from lowerings.loops.memory import (
     transpose_block,
 )
 from lowerings.loops.narrow_products import (
-    DotProductOp,
-    PairProductOp,
-    WordOp,
     are_adjacent,
     dot_product,
     loaded_word,
@@ -130,14 +128,14 @@ class BodyEvaluator:
         self.outputs = [views[access] for access in body.nest.outputs]
         self._scopes: list[dict[tuple[object, ...], SSAValue]] = [{}]
 
-    def _whole_words(self) -> list[WordOp]:
+    def _whole_words(self) -> list[JoinOp]:
         """The words that lie in memory as they are, and are the same in all lanes."""
         inputs = self.body.inputs
         arguments: dict[Access, list[SSAValue]] = {}
         for argument, access in inputs.items():
             arguments.setdefault(access, []).append(argument)
 
-        def is_whole(op: WordOp) -> bool:
+        def is_whole(op: JoinOp) -> bool:
             return (
                 self.lanewise(op.result) is Lanewise.UNIFORM
                 and all(p in inputs and arguments[inputs[p]] == [p] for p in op.parts)
@@ -145,7 +143,7 @@ class BodyEvaluator:
                 and are_adjacent([inputs[part] for part in op.parts])
             )
 
-        return [op for op in self.body.ops if isinstance(op, WordOp) and is_whole(op)]
+        return [op for op in self.body.ops if isinstance(op, JoinOp) and is_whole(op)]
 
     def _interleaved(self) -> dict[SSAValue, InterleavedInputs]:
         """The arguments that vectors read together with others."""
@@ -341,7 +339,7 @@ class BodyEvaluator:
         if op.regions:
             return self._clone_with_regions(op, combination)
         operands = [self.scalar(operand, combination) for operand in op.operands]
-        if type(op) is WordOp:
+        if type(op) is JoinOp:
             return [word(operands, self.builder)]
         if type(op) in PRODUCTS:
             return [self._product_of_words(op, operands)]
@@ -371,7 +369,7 @@ class BodyEvaluator:
         result_type = vector_of(element_type, lanes)
         if type(op) is memref.LoadOp:
             return [self._load_by_value(op, combination, result_type)]
-        if type(op) is WordOp:
+        if type(op) is JoinOp:
             return [word([self.as_vector(part, combination) for part in op.parts], self.builder)]
         if type(op) in COMPLEX:
             return [self._shuffled_parts(op, combination)]

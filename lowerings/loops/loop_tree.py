@@ -21,7 +21,6 @@ from xdsl.ir.affine import AffineExpr
 
 from lowerings.dialects.schedule import (
     Loop,
-    LoopOrder,
     Pack,
     Schedule,
     ScheduleError,
@@ -61,11 +60,11 @@ class InnerLoops:
 
     nest: Nest
     body: Body
-    order: LoopOrder
+    order: Schedule
     lane_analysis: LaneAnalysis | None
 
     @staticmethod
-    def of(nest: Nest, order: LoopOrder) -> InnerLoops:
+    def of(nest: Nest, order: Schedule) -> InnerLoops:
         """Those of an order that the nest needs. Raises ScheduleError unless it admits them."""
         order, body = order_in(nest, order), Body(nest)
         lane_analysis = None if order.vector is None else LaneAnalysis(body, order.vector)
@@ -98,7 +97,7 @@ def zeros(op: Operation, memory: SSAValue, lanes: int) -> InnerLoops:
     lanes = min(lanes, nest.extents[last])
     if nest.extents[last] > 1:
         loops.append(Loop(last, lanes))
-    return InnerLoops.of(nest, LoopOrder(tuple(loops), last if lanes > 1 else None, lanes))
+    return InnerLoops.of(nest, Schedule(tuple(loops), last if lanes > 1 else None, lanes))
 
 
 def loops_of(nest: Nest, schedule: Schedule) -> Sequence[LoopPart]:
@@ -138,10 +137,10 @@ class _TiledNest:
         for part, counter in whole._divided(step.dimension, step.tile):
             yield from part.parts(rest) if counter is None else part._in_loop(counter, step, rest)
 
-    def _order(self, steps: Sequence[Step]) -> LoopOrder:
+    def _order(self, steps: Sequence[Step]) -> Schedule:
         schedule, inner = self.schedule, self.inner
         loops = (step for step in steps if isinstance(step, Loop))
-        return LoopOrder(
+        return Schedule(
             tuple(replace(loop, dimension=inner[loop.dimension]) for loop in loops),
             _at(schedule.vector, inner),
             schedule.lanes,
@@ -204,7 +203,7 @@ class _TiledNest:
                 )
             scratch = Scratch.of(panels.memory)
             copy = [replace(loop, dimension=self.inner[loop.dimension]) for loop in pack.copy.loops]
-            copying = LoopOrder(
+            copying = Schedule(
                 tuple(panels.loops_of(copy, whole)),
                 _at(pack.copy.vector, inner),
                 pack.copy.lanes,
@@ -219,7 +218,7 @@ class _TiledNest:
                 yield part._excess(panels, scratch, excess)
             order = self._order(loops)
             moved = tuple(panels.loops_of(order.loops, whole))
-            reading = replace(order, loops=moved, vector=inner[vector])
+            reading = replace(order, steps=moved, vector=inner[vector])
             taken_off = None if excess is None else excess.memory
             yield InnerLoops.of(panels.reading_nest(scratch.memory, taken_off), reading)
 
@@ -230,7 +229,7 @@ class _TiledNest:
         lanes = min(self.schedule.lanes, nest.extents[column])
         others = [d for d in nest.loop_dimensions if not nest.is_reduction[d] and d != column]
         loops = [*map(Loop, others), Loop(column, lanes), *map(Loop, panels.terms)]
-        return InnerLoops.of(nest, LoopOrder(tuple(loops), column, lanes))
+        return InnerLoops.of(nest, Schedule(tuple(loops), column, lanes))
 
 
 def _at(dimension: int | None, inner: Mapping[int, int]) -> int | None:

@@ -1,8 +1,6 @@
 """
-Products of narrow numbers, several in a word of 32 bits: operations of bodies, and the loops' code.
-
-A `WordOp` makes a word of its parts, a `PairProductOp` adds the products of two pairs of 16-bit
-numbers, a `DotProductOp` those of four bytes or of two numbers of bf16 by one instruction.
+What loops have for the operations of the `words` dialect: products of narrow numbers, several in a
+word of 32 bits.
 """
 
 from __future__ import annotations
@@ -15,25 +13,15 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     FixedBitwidthType,
     IntegerType,
-    StringAttr,
-    UnitAttr,
     VectorType,
     i16,
     i32,
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    result_def,
-    var_operand_def,
-)
 
 from lowerings.dialects.arith_extension import EXTENSIONS
-from lowerings.dialects.schedule import Factor
+from lowerings.dialects.words import HALF_BITS, WORD_BITS, DotProductOp, PairProductOp
 from lowerings.ir.dot_products import BFLOAT_PAIRS, LANES, QUADS, DotProduct
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import vector_of
@@ -41,27 +29,9 @@ from lowerings.loops.memory import shuffled
 from lowerings.loops.nest import Access
 from xla_dialect.xdsl.creation import create
 
-WORD_BITS = 32
-
-
-@irdl_op_definition
-class WordOp(IRDLOperation):
-    """
-    The number of 32 bits that holds numbers of as many bits as fill it, the first one lowest.
-
-    It stands in bodies of nests only; loops have what `word` and `loaded_word` write.
-    """
-
-    name = "arith.word"
-    parts = var_operand_def(FixedBitwidthType)
-    result = result_def(i32)
-
-    def __init__(self, parts: Sequence[SSAValue]):
-        super().__init__(operands=[parts], result_types=[i32])
-
 
 def word(parts: Sequence[SSAValue], builder: LoopBuilder) -> SSAValue:
-    """Writes a `WordOp` of numbers, or of vectors of them."""
+    """Writes a `JoinOp` of numbers, or of vectors of them."""
     type_: Attribute = parts[0].type
     if not isinstance(type_, VectorType):
         return _word_of_numbers(parts, builder)
@@ -128,26 +98,6 @@ def loaded_word(
     return builder.add(vector.ExtractOp(builder.add(cast).result, [0], i32)).result
 
 
-HALF_BITS = 16
-
-
-@irdl_op_definition
-class PairProductOp(IRDLOperation):
-    """
-    `low(lhs) * low(rhs) + high(lhs) * high(rhs)`, of the signed halves of 32-bit numbers.
-
-    It stands in bodies of nests only; loops have what `pair_product` writes.
-    """
-
-    name = "arith.pair_product"
-    lhs = operand_def(i32)
-    rhs = operand_def(i32)
-    result = result_def(i32)
-
-    def __init__(self, lhs: SSAValue, rhs: SSAValue):
-        super().__init__(operands=[lhs, rhs], result_types=[i32])
-
-
 def pair_product(lhs: SSAValue, rhs: SSAValue, builder: LoopBuilder) -> SSAValue:
     """Writes a `PairProductOp` of numbers, or of vectors of them."""
     result_type: Attribute = lhs.type
@@ -203,48 +153,6 @@ def _product_of_scalars(lhs: SSAValue, rhs: SSAValue, builder: LoopBuilder) -> S
         signed = [builder.binary(arith.ShRSIOp, half, shift) for half in halves]
         products.append(builder.binary(arith.MuliOp, *signed))
     return builder.binary(arith.AddiOp, *products)
-
-
-SIGN_BITS = -0x7F7F7F80
-"""The sign bits of the four bytes of a word."""
-
-
-@irdl_op_definition
-class DotProductOp(IRDLOperation):
-    """
-    The sum of the products of what two words hold: four bytes, those of one factor unsigned and of
-    the other signed, or two numbers of bf16.
-
-    It stands in bodies of nests only; loops have what `dot_product` writes.
-    """
-
-    name = "arith.dot_product"
-    lhs = operand_def(i32)
-    rhs = operand_def(i32)
-    result = result_def()
-    rhs_is_unsigned = opt_prop_def(UnitAttr)
-    """Of bytes."""
-    flipped = opt_prop_def(StringAttr)
-    """
-    The factor whose bytes have their sign bits flipped, which makes signed ones unsigned and the
-    other way round. Whoever writes the loops subtracts the products of `SIGN_BITS`.
-    """
-
-    def __init__(
-        self,
-        lhs: SSAValue,
-        rhs: SSAValue,
-        total: Attribute,
-        *,
-        rhs_is_unsigned: bool = False,
-        flipped: Factor | None = None,
-    ):
-        properties: dict[str, Attribute] = {}
-        if rhs_is_unsigned:
-            properties["rhs_is_unsigned"] = UnitAttr()
-        if flipped is not None:
-            properties["flipped"] = StringAttr(flipped)
-        super().__init__(operands=[lhs, rhs], result_types=[total], properties=properties)
 
 
 def dot_product(

@@ -13,7 +13,7 @@ from math import prod
 from xdsl.dialects import memref, scf
 from xdsl.rewriter import Rewriter
 
-from lowerings.dialects.schedule import LoopOrder, Schedule, ScheduleError
+from lowerings.dialects.schedule import Schedule, ScheduleError
 from lowerings.loops.body import Body, LaneAnalysis
 from lowerings.loops.memory import LARGEST_BLOCK, is_read_turned, lane_stride
 from lowerings.loops.nest import Access, Nest
@@ -23,7 +23,7 @@ MOST_LANES = 256
 
 
 def check_order(
-    nest: Nest, body: Body, order: LoopOrder, lane_analysis: LaneAnalysis | None
+    nest: Nest, body: Body, order: Schedule, lane_analysis: LaneAnalysis | None
 ) -> None:
     """Raises ScheduleError unless a nest can be written in an order."""
     check_lanes(order)
@@ -39,7 +39,7 @@ def check_order(
         _check_transposed(nest, order, order.transposed)
 
 
-def check_lanes(order: Schedule | LoopOrder) -> None:
+def check_lanes(order: Schedule | Schedule) -> None:
     """Raises ScheduleError unless its vectors have as many lanes as vectors can have."""
     if reason := _reason_against_number(order.lanes):
         raise ScheduleError(reason)
@@ -52,7 +52,7 @@ def _reason_against_number(lanes: int) -> str | None:
 
 
 def _check_vectors(
-    nest: Nest, body: Body, order: LoopOrder, vector: int, lane_analysis: LaneAnalysis
+    nest: Nest, body: Body, order: Schedule, vector: int, lane_analysis: LaneAnalysis
 ) -> None:
     if reason := reason_against_lanes(nest, body, lane_analysis, order.lanes):
         raise ScheduleError(reason)
@@ -93,7 +93,7 @@ def has_vector_result(nest: Nest, body: Body, dimension: int, output: int) -> bo
     return nest.is_reduction[dimension] and body.combiner(output) is not None
 
 
-def _check_transposed(nest: Nest, order: LoopOrder, transposed: int) -> None:
+def _check_transposed(nest: Nest, order: Schedule, transposed: int) -> None:
     rows = next((loop.tile for loop in order.loops if loop.dimension == transposed), 1)
     if reason := reason_against_blocks(nest, order.vector, transposed, rows, order.lanes):
         raise ScheduleError(reason)

@@ -19,10 +19,10 @@ from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from lowerings.dialects.schedule import Factor, Loop, LoopOrder
+from lowerings.dialects.schedule import Factor, Loop, Schedule
+from lowerings.dialects.words import SIGN_BITS, DotProductOp
 from lowerings.loops.body import Body
 from lowerings.loops.constants import element_bits, part_type
-from lowerings.loops.narrow_products import SIGN_BITS, DotProductOp
 from lowerings.loops.nest import Access, Nest, make_access
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -220,12 +220,12 @@ class Panels:
         return result
 
 
-def order_in(nest: Nest, order: LoopOrder) -> LoopOrder:
+def order_in(nest: Nest, order: Schedule) -> Schedule:
     """The loops of an order that a nest needs; without vectors where they would have one lane."""
     needed = set(nest.loop_dimensions)
     vector = order.vector if order.vector in needed else None
     transposed = order.transposed if order.transposed in needed and vector is not None else None
-    return LoopOrder(
+    return Schedule(
         tuple(loop for loop in order.loops if loop.dimension in needed),
         vector,
         1 if vector is None else order.lanes,

@@ -18,20 +18,19 @@ from lowerings.dialects.schedule import (
     TERMS_AT_ONCE,
     Factor,
     Loop,
-    LoopOrder,
     Pack,
     Schedule,
     ScheduleError,
     outer_steps,
     schedule_of,
 )
+from lowerings.dialects.words import DotProductOp
 from lowerings.ir.dot_products import LANES
 from lowerings.ir.independent_loops import promised_microseconds
 from lowerings.loops.body import Body, indexed_dimensions
 from lowerings.loops.contraction import contraction_of, paired_terms, roles_of
 from lowerings.loops.initial_values import fold_fills, foldable_fills
 from lowerings.loops.loop_tree import LoopPart, loops_of
-from lowerings.loops.narrow_products import DotProductOp
 from lowerings.loops.nest import Nest, nest_of
 from lowerings.loops.order_rules import check_lanes, is_independent
 from lowerings.loops.views import collapse_groups
@@ -239,7 +238,7 @@ def _check_packs(nest: Nest, body: Body, schedule: Schedule, packs: Sequence[Pac
         raise ScheduleError("(SR9) a copy inside of a parallel loop")
 
 
-def _check_copy(reached: int, copy: LoopOrder, vector: int, inside: Sequence[Loop]) -> None:
+def _check_copy(reached: int, copy: Schedule, vector: int, inside: Sequence[Loop]) -> None:
     """(SR1), (SR2), (SR6), of a copy of what depends on some dimensions, before some loops."""
     copied = [loop.dimension for loop in copy.loops]
     needed = {loop.dimension for loop in inside if reached >> loop.dimension & 1}

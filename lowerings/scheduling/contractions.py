@@ -18,7 +18,8 @@ from typing import TypeAlias
 
 from xdsl.ir import Block, SSAValue
 
-from lowerings.dialects.schedule import Factor, Loop, LoopOrder, Pack, Schedule, Step
+from lowerings.dialects.schedule import Factor, Loop, Pack, Schedule, Step
+from lowerings.dialects.words import DotProductOp, JoinOp, PairProductOp
 from lowerings.loops.body import Body, LaneAnalysis
 from lowerings.loops.constants import element_bits
 from lowerings.loops.contraction import (
@@ -30,7 +31,6 @@ from lowerings.loops.contraction import (
     roles_of,
 )
 from lowerings.loops.memory import LaneStride, lane_stride
-from lowerings.loops.narrow_products import DotProductOp, PairProductOp, WordOp
 from lowerings.loops.nest import Access, Nest, divided
 from lowerings.loops.panels import Panels, order_in
 from lowerings.scheduling.lanes import (
@@ -206,7 +206,7 @@ class PackedContraction:
         work = microseconds(self.nest, body, self.lanes)
         return shared_loop(self.nest, body, loops, work, least)
 
-    def _copy(self, part: _InnermostPart) -> LoopOrder:
+    def _copy(self, part: _InnermostPart) -> Schedule:
         """Along the rows of the operand if they have unit stride; else as for any copy."""
         panels = part.panels
         nest = panels.copying_nest(Block(arg_types=[panels.memory]).args[0])
@@ -217,10 +217,10 @@ class PackedContraction:
             if panels.counter is None or order.vector != panels.counter:
                 return self._in_even_blocks(part.in_schedule(order, self.width))
         loops = [*map(Loop, self._terms), Loop(self.vector, self.width)]
-        if body.has(WordOp) and self.width > self.lanes:
+        if body.has(JoinOp) and self.width > self.lanes:
             # Putting words together is much code for each vector.
             loops.append(Loop(self.vector, self.lanes))
-        return LoopOrder(tuple(loops), self.vector, self.lanes)
+        return Schedule(tuple(loops), self.vector, self.lanes)
 
     def _loops_inside(self) -> list[Loop]:
         others = [d for d in self.roles.rows if d != self.row]
@@ -236,7 +236,7 @@ class PackedContraction:
         sizes = zip(self.roles.summed, self.term_blocks, strict=True)
         return [d for d, size in sizes if size != 1]
 
-    def _in_even_blocks(self, order: LoopOrder) -> LoopOrder:
+    def _in_even_blocks(self, order: Schedule) -> Schedule:
         """A copy in blocks that leave no edges at the end of the operand either, if there are."""
         vector, transposed = order.vector, order.transposed
         if vector is None or transposed is None:
@@ -249,7 +249,7 @@ class PackedContraction:
             replace(loop, tile=side) if any(loop is block for block in blocks) else loop
             for loop in order.loops
         )
-        return replace(order, loops=tuple(loops), lanes=side)
+        return replace(order, steps=tuple(loops), lanes=side)
 
     def _in_parallel(self, part: _InnermostPart, loops: list[Loop], least: float) -> list[Loop]:
         """The loops inside of the copy, one of them parallel if that pays."""
@@ -257,7 +257,7 @@ class PackedContraction:
         nest = panels.reading_nest(Block(arg_types=[panels.memory]).args[0])
         own = [replace(loop, dimension=part.inner[loop.dimension]) for loop in loops]
         moved = panels.loops_of(own, part.inner[self.vector])
-        order = order_in(nest, LoopOrder(tuple(moved), panels.column, self.lanes))
+        order = order_in(nest, Schedule(tuple(moved), panels.column, self.lanes))
         shared = {
             part.outside(loop.dimension)
             for loop in in_parallel(nest, Body(nest), order.loops, order.lanes, least)
@@ -296,7 +296,7 @@ class _InnermostPart:
             dimension = counter
         return next(outer for outer, own in self.inner.items() if own == dimension)
 
-    def in_schedule(self, order: LoopOrder, width: int) -> LoopOrder:
+    def in_schedule(self, order: Schedule, width: int) -> Schedule:
         """Loops of a copy over dimensions of the contraction."""
         panels = self.panels
         loops: list[Loop] = []
@@ -315,10 +315,10 @@ class _InnermostPart:
             None if each is None else self.outside(each)
             for each in (order.vector, order.transposed)
         )
-        return LoopOrder(tuple(loops), vector, order.lanes, transposed)
+        return Schedule(tuple(loops), vector, order.lanes, transposed)
 
 
-_ContractionPlan: TypeAlias = "LoopOrder | PackedContraction"
+_ContractionPlan: TypeAlias = "Schedule | PackedContraction"
 
 _ROWS_WORTH_PACKING_STRIDED = 8
 """Rows from which columns without unit stride are packed."""
@@ -549,12 +549,12 @@ def direct_plan(
     whole = Loop(vector, tile.vectors * lanes)
     if rows == 1 and extents[vector] > whole.tile and walks_along_rows(nest):
         along_rows = loops_along_rows(nest, roles.summed, whole, lanes)
-        return LoopOrder((*loops, *along_rows), vector, lanes)
+        return Schedule((*loops, *along_rows), vector, lanes)
     loops.append(whole)
     if row is not None:
         loops.append(Loop(row, min(tile.rows, extents[row])))
     loops += [Loop(d) for d in roles.summed]
-    return LoopOrder(tuple(loops), vector, lanes)
+    return Schedule(tuple(loops), vector, lanes)
 
 
 def _reached(nest: Nest, access: Access) -> list[int]:
@@ -604,9 +604,7 @@ def _term_blocks(nest: Nest, roles: Contraction, fitting: int) -> tuple[int, ...
     return tuple(reversed(sizes))
 
 
-def dot_plan(
-    nest: Nest, body: Body, contraction: Contraction, vector_bits: int
-) -> LoopOrder | None:
+def dot_plan(nest: Nest, body: Body, contraction: Contraction, vector_bits: int) -> Schedule | None:
     """Vectors along a summed dimension, for several rows and columns at once."""
     inputs = list(body.inputs.values())
     candidates = [
@@ -628,13 +626,13 @@ def dot_plan(
         *(Loop(d) for d in contraction.summed if d != vector),
         Loop(vector, lanes * min(in_flight, ceil(extents[vector] / lanes))),
     ]
-    return LoopOrder(tuple(loops), vector, lanes)
+    return Schedule(tuple(loops), vector, lanes)
 
 
-def _scalar_plan(nest: Nest, contraction: Contraction) -> LoopOrder:
+def _scalar_plan(nest: Nest, contraction: Contraction) -> Schedule:
     """Without vectors: several rows and columns at once, each number of which is loaded once."""
     loops = (*_dot_tiles(nest, contraction), *map(Loop, contraction.summed))
-    return LoopOrder(loops)
+    return Schedule(loops)
 
 
 def _dot_tiles(nest: Nest, contraction: Contraction) -> list[Loop]:

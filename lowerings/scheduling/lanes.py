@@ -16,7 +16,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute
 
-from lowerings.dialects.schedule import Loop, LoopOrder, Pack, Schedule, Step
+from lowerings.dialects.schedule import Loop, Pack, Schedule, Step
 from lowerings.loops.body import Body, LaneAnalysis, Lanewise, indexed_dimensions
 from lowerings.loops.constants import element_bits, part_type
 from lowerings.loops.long_sums import IN_TURN, MOST_BYTES, block_of
@@ -44,32 +44,16 @@ def fitted(schedule: Schedule, extents: Sequence[int]) -> Schedule:
     steps: list[Step] = []
     for step in schedule.steps:
         if isinstance(step, Pack):
-            steps.append(replace(step, copy=_fitted_order(step.copy, room)))
+            steps.append(replace(step, copy=fitted(step.copy, room)))
             continue
         own = step
         if vector is not None and step.dimension == vector:
             lanes = min(schedule.lanes, room[vector])
-            own = _fitted_loop(step, lanes, room)
+            own = replace(step, tile=min(step.tile, ceil(room[vector] / lanes) * lanes))
         steps.append(own)
         if own.tile != 1:
             room[own.dimension] = own.tile
     return replace(schedule, steps=tuple(steps), lanes=lanes)
-
-
-def _fitted_order(order: LoopOrder, extents: Sequence[int]) -> LoopOrder:
-    if order.vector is None:
-        return order
-    lanes = min(order.lanes, extents[order.vector])
-    loops = (
-        _fitted_loop(loop, lanes, extents) if loop.dimension == order.vector else loop
-        for loop in order.loops
-    )
-    return replace(order, loops=tuple(loops), lanes=lanes)
-
-
-def _fitted_loop(loop: Loop, lanes: int, extents: Sequence[int]) -> Loop:
-    whole = ceil(extents[loop.dimension] / lanes) * lanes
-    return replace(loop, tile=min(loop.tile, whole))
 
 
 _LEAST_VECTORS = 4
@@ -77,7 +61,7 @@ _MOST_VECTORS = 8
 """How many vectors of a row are read before the next rows."""
 
 
-def along_rows(nest: Nest, order: LoopOrder) -> Sequence[Loop]:
+def along_rows(nest: Nest, order: Schedule) -> Sequence[Loop]:
     """
     The loops of a nest; where it transposes, it reads on along a row before it goes to the next.
 
@@ -176,9 +160,7 @@ def in_parallel(
     )
 
 
-def block_columns(
-    nest: Nest, body: Body, order: LoopOrder, least: float
-) -> tuple[Loop, ...] | None:
+def block_columns(nest: Nest, body: Body, order: Schedule, least: float) -> tuple[Loop, ...] | None:
     """
     The loops of a nest that walks along rows and adds them up, in blocks of columns that threads
     share, or that long sums with compensation need.
@@ -208,7 +190,7 @@ def block_columns(
     return in_parallel(nest, body, steps, lanes, least) if outer else steps
 
 
-def _adds_long_sums(nest: Nest, body: Body, order: LoopOrder) -> bool:
+def _adds_long_sums(nest: Nest, body: Body, order: Schedule) -> bool:
     """Whether a nest adds up floats with compensation."""
     added = [loop for loop in order.loops if nest.is_reduction[loop.dimension]]
     turns = prod(ceil(nest.extents[loop.dimension] / loop.tile) for loop in added)
@@ -268,18 +250,18 @@ class _Lanes:
     """A dimension along which inputs are read in blocks and transposed in registers."""
 
 
-def plan_order(nest: Nest, body: Body, vector_bits: int) -> LoopOrder:
+def plan_order(nest: Nest, body: Body, vector_bits: int) -> Schedule:
     """The loops of a nest; `vector_bits` is the width of a register, 0 for scalars only."""
     dimensions = nest.loop_dimensions
     if prod(nest.extents) <= _FEW_POINTS and not _reduces(nest):
-        return LoopOrder(tuple(Loop(d, nest.extents[d]) for d in dimensions))
+        return Schedule(tuple(Loop(d, nest.extents[d]) for d in dimensions))
     chosen = _choose_lanes(nest, body, vector_bits)
     vector = None if chosen is None else chosen.dimension
     kept = [d for d in dimensions if not nest.is_reduction[d] and d != vector]
     kept.sort(key=lambda d: output_stride(nest, d), reverse=True)
     reduced = [d for d in dimensions if nest.is_reduction[d] and d != vector]
     if chosen is None or vector is None:
-        return LoopOrder(tuple(Loop(d) for d in (*kept, *reduced)))
+        return Schedule(tuple(Loop(d) for d in (*kept, *reduced)))
     in_flight = _vectors_in_flight(nest, body, chosen)
     lanes_loop = Loop(vector, chosen.lanes * in_flight)
     kept_loops = [Loop(d) for d in kept]
@@ -293,7 +275,7 @@ def plan_order(nest: Nest, body: Body, vector_bits: int) -> LoopOrder:
             kept_loops = [loop for loop in kept_loops if loop.dimension != chosen.transposed]
             kept_loops.append(Loop(chosen.transposed, chosen.lanes))
         loops = [*kept_loops, lanes_loop, *reduced_loops]
-    return LoopOrder(tuple(loops), vector, chosen.lanes, chosen.transposed)
+    return Schedule(tuple(loops), vector, chosen.lanes, chosen.transposed)
 
 
 def loops_along_rows(

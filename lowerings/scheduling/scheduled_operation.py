@@ -19,7 +19,6 @@ from xdsl.ir import Operation, SSAValue
 from lowerings.dialects.schedule import (
     Factor,
     Loop,
-    LoopOrder,
     Pack,
     Schedule,
     ScheduleError,
@@ -339,9 +338,9 @@ class ScheduledOperation:
         panels = loops.pop(self.vector, None) if self.vector is not None else None
         copy = [Loop(dimension) for dimension in sorted(loops)]
         if panels is None:
-            return Pack(factor, LoopOrder(tuple(copy)))
+            return Pack(factor, Schedule(tuple(copy)))
         copy.append(Loop(panels.dimension, panels.tile))
-        return Pack(factor, LoopOrder(tuple(copy), self.vector, self.lanes))
+        return Pack(factor, Schedule(tuple(copy), self.vector, self.lanes))
 
 
 def _loop(loop: TileLoop) -> Loop:

@@ -153,8 +153,7 @@ class XlaPlanSchedulesPass(ModulePass):
         steps = block_columns(nest, body, order, self._least)
         if steps is None:
             steps = in_parallel(nest, body, along_rows(nest, order), order.lanes, self._least)
-        schedule = Schedule(steps, order.vector, order.lanes, order.transposed, folded_fills=fills)
-        return fitted(schedule, nest.extents)
+        return fitted(replace(order, steps=steps, folded_fills=fills), nest.extents)
 
     def _packed(
         self, nest: Nest, body: Body, how: PackedContraction, *, may_fold: bool = True

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from xdsl.ir import Operation
 
-from lowerings.dialects.schedule import Loop, LoopOrder, Schedule, Step
+from lowerings.dialects.schedule import Loop, Schedule, Step
 from lowerings.ir.independent_loops import LEAST_MICROSECONDS
 from lowerings.loops.body import Body, LaneAnalysis, indexed_dimensions
 from lowerings.loops.contraction import contraction_of
@@ -151,7 +151,7 @@ def _plans(nest: Nest, body: Body, bits: int) -> Iterator[Schedule]:
     for roles in (contraction, contraction.transposed()):
         for vector in columns_in_lanes(nest, body, roles, LaneStride.UNIT):
             direct = direct_plan(nest, body, roles, vector, bits)
-            if isinstance(direct, LoopOrder):
+            if isinstance(direct, Schedule):
                 yield _scheduled(nest, body, direct)
     for packed in _packed_plans(nest, body, bits):
         yield packed.schedule(LEAST_MICROSECONDS)
@@ -171,9 +171,9 @@ def _packed_plans(nest: Nest, body: Body, bits: int) -> list[PackedContraction]:
     ]
 
 
-def _scheduled(nest: Nest, body: Body, order: LoopOrder) -> Schedule:
+def _scheduled(nest: Nest, body: Body, order: Schedule) -> Schedule:
     loops = in_parallel(nest, body, order.loops, order.lanes, LEAST_MICROSECONDS)
-    return Schedule(loops, order.vector, order.lanes, order.transposed)
+    return replace(order, steps=loops)
 
 
 MOST_UNROLLED = 160

@@ -26,12 +26,12 @@ EMITTERS = ("lowerings.targets.llvm",)
 """The packages that print them; what these take, a program of the loops level may hold."""
 
 NOT_STEPS = {
-    "arith.dot_product",
-    "arith.pair_product",
-    "arith.word",
     "builtin.module",
     "func.func",
     "memref.global",
+    "words.dot_product",
+    "words.join",
+    "words.pair_product",
 }
 """
 What holds or is looked up by steps, and is none itself; and what stands in bodies of nests only

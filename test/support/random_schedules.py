@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from lowerings.dialects.schedule import Factor, Loop, LoopOrder, Pack, Schedule, Step
+from lowerings.dialects.schedule import Factor, Loop, Pack, Schedule, Step
 
 LANES = (2, 3, 4, 8, 16)
 
@@ -46,11 +46,11 @@ def random_schedule(
     return Schedule(tuple(steps), vector, lanes, transposed, folded_fills=fills)
 
 
-def _random_order(pick: random.Random, own: Sequence[int], extents: Sequence[int]) -> LoopOrder:
+def _random_order(pick: random.Random, own: Sequence[int], extents: Sequence[int]) -> Schedule:
     vector = pick.choice([None, *own])
     loops = [Loop(d, 4 if d == vector else pick.choice((1, 2))) for d in own]
     pick.shuffle(loops)
-    return LoopOrder(tuple(loops), vector, 1 if vector is None else pick.choice((2, 4)))
+    return Schedule(tuple(loops), vector, 1 if vector is None else pick.choice((2, 4)))
 
 
 def _shuffled_in_order(pick: random.Random, loops: Sequence[Loop]) -> list[Loop]:
