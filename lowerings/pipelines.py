@@ -81,6 +81,8 @@ PARTITIONING: tuple[str, ...] = (
     "xla-inline{everything=true}",
     "xla-flatten-tuples",
     "xla-import-shardings",
+    # A broadcast that adds a size of 1 is a reshape, through which propagation goes first.
+    "xla-simplify{max_constant_bytes=0}",
     "xla-propagate-shardings",
     "xla-insert-reshards",
     "xla-split-updates",

@@ -29,6 +29,7 @@ from lowerings.simplify.purity import is_pure
 from lowerings.simplify.rewriting import Replacement, Rule
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.creation import ConstantOp
+from xla_dialect.sharding.attributes import SHARDING
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -66,7 +67,8 @@ class XlaSimplifyPass(ModulePass):
     are applied that are exact for the element type (the sign of a zero, NaN and rounding included),
     reshapes, transposes, slices and conversions are merged, equal operations are merged, and those
     that nobody needs are removed. Transposes, broadcasts and slices move through elementwise
-    operations where that spares transposes or elements.
+    operations where that spares transposes or elements. What says how its results are split over
+    devices stays as it is.
 
     ```
     %0 = xla.transpose %x {dimensions = [1, 0]} : (tensor<2x3xf32>) -> tensor<3x2xf32>
@@ -101,10 +103,11 @@ _NAME = re.compile(r"%?([\w.\-]+)")
 
 
 def _pinned(module: ModuleOp) -> frozenset[Operation]:
-    """Operations with control predecessors, and these predecessors."""
-    waiting = [op for op in operations_in(module) if PREDECESSORS in op.attributes]
+    """Operations with shardings, those with control predecessors, and these predecessors."""
+    kept = [op for op in operations_in(module) if {PREDECESSORS, SHARDING} & op.attributes.keys()]
+    waiting = [op for op in kept if PREDECESSORS in op.attributes]
     if not waiting:
-        return frozenset()
+        return frozenset(kept)
     names = {
         name
         for op in waiting
@@ -114,7 +117,7 @@ def _pinned(module: ModuleOp) -> frozenset[Operation]:
     named = (
         op for op in operations_in(module) if any(_hlo_name(op, r) in names for r in op.results)
     )
-    return frozenset((*waiting, *named))
+    return frozenset((*kept, *named))
 
 
 def _hlo_name(op: Operation, result: SSAValue) -> str | None:

@@ -1,12 +1,16 @@
 """What JAX says of shardings, partitioned: parts give what the whole program gives."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from jax_programs.sharded import PROGRAMS
+from jax_programs.gpt import GPTS, Sizes
+from jax_programs.sharded import PROGRAMS, ShardedProgram
 from partitioned import Arrays, on_the_reference, partition_into, run_in_parts
+from partitioned_outcomes import reports_of
 from peers import DEVICES
 from xdsl.dialects.builtin import ModuleOp
 
@@ -14,9 +18,11 @@ from lowerings.compilation import compile_module
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
+from lowerings.partitioning.partition_warning import no_partition_warnings
 from lowerings.partitioning.xla_report_communication import communication_of
 
 pytestmark = pytest.mark.jax
+LONG = pytest.mark.full
 SUMS_TOLERANCE = 1e-5
 """Sums over devices are rounded otherwise; errors are relative to the largest magnitude."""
 EVEN = [name for name in PROGRAMS if "uneven" not in name]
@@ -24,7 +30,11 @@ EVEN = [name for name in PROGRAMS if "uneven" not in name]
 
 def program_of(name: str) -> tuple[ModuleOp, Sequence[Any]]:
     """The program for all devices that JAX has here, without calls and tuples, and arguments."""
-    program = PROGRAMS[name](DEVICES)
+    return flat(PROGRAMS[name](DEVICES))
+
+
+def flat(program: ShardedProgram) -> tuple[ModuleOp, Sequence[Any]]:
+    """A program without calls and tuples, and its arguments."""
     module = parse_program(program.stablehlo())
     passes = parse_passes("xla-inline,xla-flatten-tuples")
     PassManager(make_context()).run(module, passes)
@@ -36,11 +46,10 @@ def on_threads(module: ModuleOp, arguments: Sequence[Arrays]) -> Sequence[Arrays
     return compile_module(module).run_processes(arguments)
 
 
-def jax_results(name: str) -> list[Any]:
+def jax_results(program: ShardedProgram) -> list[Any]:
     """What JAX computes on as many devices."""
     import jax  # noqa: PLC0415
 
-    program = PROGRAMS[name](DEVICES)
     return [np.asarray(leaf) for leaf in jax.tree.leaves(program.jitted()(*program.arguments))]
 
 
@@ -55,7 +64,7 @@ def assert_close(mine: Sequence[Any], theirs: Sequence[Any]) -> None:
 def test_parts_give_what_jax_gives(name: str) -> None:
     module, arguments = program_of(name)
     on_devices = run_in_parts(module, arguments, on_the_reference)
-    assert_close(on_devices, jax_results(name))
+    assert_close(on_devices, jax_results(PROGRAMS[name](DEVICES)))
 
 
 @pytest.mark.parametrize("name", EVEN)
@@ -84,3 +93,40 @@ def test_devices_send_no_more_than_after_xla(name: str) -> None:
     module, _ = program_of(name)
     mine, _, _, _ = partition_into(module)
     assert communication_of(mine).bytes <= communication_of(theirs).bytes + 0.5
+
+
+SMALL = Sizes(layers=2, width=8, heads=4, hidden=16, words=24, length=8, sequences=2, experts=4)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name in ("FSDP", "pipeline") else pytest.param(name, marks=LONG) for name in GPTS],
+)
+def test_parts_of_a_gpt_give_what_jax_gives(name: str) -> None:
+    import jax  # noqa: PLC0415
+
+    rng = np.random.default_rng(7)
+
+    def filled(leaf: Any) -> Any:
+        if leaf.dtype == np.int32:
+            return rng.integers(0, SMALL.words, leaf.shape, np.int32)
+        return rng.uniform(0.1, 0.9, leaf.shape).astype(leaf.dtype)
+
+    shapes = GPTS[name](DEVICES, SMALL)
+    program = replace(shapes, arguments=jax.tree.map(filled, shapes.arguments))
+    module, arguments = flat(program)
+    assert_close(run_in_parts(module, arguments, on_threads), jax_results(program))
+
+
+@pytest.mark.parametrize(
+    ("count", "names"),
+    [(8, ("FSDP",)), *(pytest.param(n, (), marks=LONG) for n in (8, 64, 512))],
+)
+def test_devices_send_and_compute_no_more_of_a_gpt_than_after_xla(
+    count: int, names: Sequence[str], tmp_path: Path
+) -> None:
+    with no_partition_warnings():
+        found = reports_of(count, tmp_path, names)
+    for mine, theirs in found.values():
+        assert mine.bytes <= 1.1 * theirs.bytes
+        assert mine.flops <= 1.05 * theirs.flops

@@ -108,6 +108,23 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
 
 // -----
 
+// What says how its results are split over devices is kept, and equal to none.
+builtin.module attributes {sdy.meshes = {mesh = #sdy.mesh<["d"=2]>}} {
+  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+    %0 = xla.negate %x attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d"}]>]>} : tensor<2xf32>
+    %1 = xla.copy %0 attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>} : tensor<2xf32>
+    %2 = xla.negate %x attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>} : tensor<2xf32>
+    func.return %1, %2 : tensor<2xf32>, tensor<2xf32>
+  }
+}
+
+// CHECK:      %0 = xla.negate %x attributes
+// CHECK-NEXT: %1 = xla.copy %0
+// CHECK-NEXT: %2 = xla.negate %x attributes
+// CHECK-NEXT: func.return %1, %2
+
+// -----
+
 // The size of what is folded is bounded.
 func.func @main() -> tensor<100000xi32> {
   %0 = xla.constant dense<1> : tensor<i32>

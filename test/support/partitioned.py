@@ -18,6 +18,7 @@ from lowerings.partitioning.xla_partition import XlaPartitionPass
 from lowerings.partitioning.xla_propagate_shardings import XlaPropagateShardingsPass
 from lowerings.partitioning.xla_reshard_to_collectives import XlaReshardToCollectivesPass
 from lowerings.partitioning.xla_split_updates import XlaSplitUpdatesPass
+from lowerings.simplify.xla_simplify import XlaSimplifyPass
 from xla_dialect.reference.interpreter import run, run_replicated
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import parameter_shardings, returned_shardings
@@ -101,6 +102,7 @@ def partition_into(module: ModuleOp) -> tuple[ModuleOp, MeshAtoms, list[Any], li
     module = module.clone()
     ctx = Context()
     XlaImportShardingsPass().apply(ctx, module)
+    XlaSimplifyPass(0).apply(ctx, module)
     XlaPropagateShardingsPass().apply(ctx, module)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PartitionWarning)

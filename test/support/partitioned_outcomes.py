@@ -2,7 +2,8 @@
 What programs of JAX come to where they are split: on the reference, on threads and on ranks of MPI,
 and what a device sends and computes beside XLA's own partitioner.
 
-`python partitioned_outcomes.py N ...` prints it for so many devices, a row for each program.
+`python partitioned_outcomes.py N ...` prints it for so many devices, a row for each program; of
+training steps of a GPT, and of any program on more than 8 devices, what is sent and computed only.
 """
 
 from __future__ import annotations
@@ -33,6 +34,11 @@ from lowerings.pipelines import PARTITIONING
 SCRIPT = Path(__file__).parent / "partitioned_on_ranks.py"
 SUMS_TOLERANCE = 2e-5
 """Sums over devices are rounded otherwise; errors are relative to the largest magnitude."""
+
+
+Reports = tuple[CommunicationReport, CommunicationReport]
+MOST_RUN = 8
+"""So many devices, at most, run programs on this machine."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +94,18 @@ def _error(found: Sequence[Any], expected: Sequence[Any]) -> float:
     return worst
 
 
+def reports_of(count: int, folder: Path, names: Sequence[str] = ()) -> dict[str, Reports]:
+    """What a device of each GPT sends and computes, and one of the program that XLA made of it."""
+    _run(sys.executable, SCRIPT, "compile", count, folder, *names)
+    return {
+        each.name: (
+            report_of(each / PROGRAM, PARTITIONING),
+            report_of(each / OF_XLA, PARTITIONING),
+        )
+        for each in sorted(folder.iterdir())
+    }
+
+
 def report_of(path: Path, passes: Sequence[str]) -> CommunicationReport:
     """What a device of a program sends and computes, after passes."""
     ctx = make_context()
@@ -97,21 +115,36 @@ def report_of(path: Path, passes: Sequence[str]) -> CommunicationReport:
 
 
 def main(counts: Sequence[int]) -> int:
-    """Prints a table for each number of devices; 1 where something is wrong."""
+    """Prints tables for each number of devices; 1 where something is wrong."""
     console = Console(width=140)
     wrong = 0
     for count in counts:
-        titles = ("reference", "threads", "ranks", "bytes", "XLA's", "share of work", "XLA's")
-        table = Table("program", *titles, title=f"{count} devices")
-        for column in table.columns[1:]:
-            column.justify = "right"
+        if count <= MOST_RUN:
+            titles = ("reference", "threads", "ranks", "bytes", "XLA's", "share of work", "XLA's")
+            table = _table(f"{count} devices", titles)
+            with tempfile.TemporaryDirectory() as name:
+                for outcome in run_everywhere(count, Path(name)):
+                    wrong += not outcome.is_right
+                    table.add_row(*_row(outcome, Path(name) / outcome.name, count))
+            console.print(table)
+        titles = ("bytes", "XLA's", "ratio", "operations", "XLA's", "ratio")
+        table = _table(f"a step of a GPT, a device of {count}", titles)
         with tempfile.TemporaryDirectory() as name:
-            for outcome in run_everywhere(count, Path(name)):
-                wrong += not outcome.is_right
-                table.add_row(*_row(outcome, Path(name) / outcome.name, count))
+            for program, (mine, theirs) in reports_of(count, Path(name)).items():
+                cells = [program]
+                for a, b in ((mine.bytes, theirs.bytes), (mine.flops, theirs.flops)):
+                    cells += [f"{round(a):,}", f"{round(b):,}", f"{a / b:.2f}"]
+                table.add_row(*cells)
         console.print(table)
     console.print(f"{wrong} wrong; errors beside JAX on one process, shares of the whole / devices")
     return int(wrong > 0)
+
+
+def _table(title: str, titles: Sequence[str]) -> Table:
+    table = Table("program", *titles, title=title)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    return table
 
 
 def _row(outcome: Outcome, folder: Path, count: int) -> list[str]:
