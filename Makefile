@@ -16,15 +16,15 @@ ARGS ?=
 # How long `make fuzz` goes on, for all kinds of input together.
 SECONDS ?= 60
 
-.PHONY: help demo demo-jax test test-full docs-test lit pytest fuzz check pyright format bench partitions docs site programs clean
+.PHONY: help demo demo-jax test test-full docs-test lit pytest fuzz check pyright format bench partitions docs pictures site programs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
 
-demo: $(VENV)/with-core ## A transformer from JAX: read, lowered level by level, run, compared with XLA
+demo: $(VENV)/with-jax ## A function of JAX at all levels side by side, its time beside XLA's, a page to click through
 	$(BIN)/python -m tools.repository.demo
 
-demo-jax: $(VENV)/with-jax $(VENV)/with-peers ## A training script of flax on our device beside XLA's, a pass of one's own in the middle
+demo-training: $(VENV)/with-jax $(VENV)/with-peers ## A training script of flax on our device beside XLA's, a pass of one's own in the middle
 	$(BIN)/python -m tools.repository.jax_demo
 
 test: lit pytest ## All tests but the long ones and those of the pages
@@ -65,11 +65,15 @@ partitions: $(VENV)/with-peers $(VENV)/with-mpi ## Programs of JAX on 2, 4 and 8
 docs: $(VENV)/with-core ## Renew docs/generated and the outputs that pages show
 	$(BIN)/python -m tools.repository.docs
 
+pictures: $(VENV)/with-core $(VENV)/with-browser ## Renew docs/pictures, the README's: Chromium is needed
+	$(BIN)/python -m tools.repository.pictures
+
 site: $(VENV)/with-docs $(VENV)/with-jax ## The pages as a site with a search: build/site/index.html
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --nitpicky docs build/site
 
-programs: $(VENV)/with-jax ## Make test/programs anew from JAX
+programs: $(VENV)/with-jax ## Make test/programs and the examples of the tools anew from JAX
 	$(BIN)/python test/programs/make_programs.py
+	$(BIN)/python -m tools.repository.samples
 
 clean: ## Remove the environment and what tests left behind
 	rm -rf $(VENV) build .lit .pytest_cache .ruff_cache .hypothesis

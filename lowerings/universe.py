@@ -38,6 +38,8 @@ _DIALECTS = {
 }
 
 _PASSES = (
+    "lowerings.rewriting.passes_of_files:python",
+    "lowerings.rewriting.passes_of_files:pdl",
     "lowerings.expand.stablehlo:convert-stablehlo-to-xla",
     "lowerings.expand.stablehlo_legalize_quant_to_math",
     "lowerings.expand.stablehlo:stablehlo-refine-arguments",

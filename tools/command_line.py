@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -120,6 +121,22 @@ def one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
+SAMPLES = Path(__file__).with_name("samples")
+"""The folder of the programs that come with the tools."""
+
+
+def sample_names() -> list[str]:
+    """The names of these programs."""
+    return sorted(path.stem for path in SAMPLES.glob("*.mlir"))
+
+
+def sample_file(name: str) -> str:
+    """The file of a sample program, for argparse."""
+    if name not in sample_names():
+        raise argparse.ArgumentTypeError(f"there is no example '{name}' ('list' names all)")
+    return str(SAMPLES / f"{name}.mlir")
+
+
 PACKAGES = ("xdsl", "numpy", "llvmlite")
 """What a program's text, results and machine code depend on, beside this package."""
 
@@ -136,6 +153,19 @@ class CommandLine(argparse.ArgumentParser):
         super().__init__(prog=prog, description=description, epilog=epilog, allow_abbrev=False)
         self.add_argument("--version", action=_Version, help="print versions and exit")
 
+    def add_program(self) -> None:
+        """Adds the file that is read, and the examples that can be read instead of one."""
+        self.add_argument(
+            "input_file", nargs="?", default="-", help="the program; - or nothing reads stdin"
+        )
+        self.add_argument(
+            "--example",
+            action=_Example,
+            metavar="NAME",
+            help="read a program that comes with the tools, such as softmax, attention or "
+            "transformer; `list` names all",
+        )
+
     def error(self, message: str) -> NoReturn:
         """Ends the tool, with one line about an argument that is wrong."""
         self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
@@ -148,7 +178,23 @@ class CommandLine(argparse.ArgumentParser):
         """As argparse does; answers a shell that completes a command line."""
         if "_ARGCOMPLETE" in os.environ:
             import_module("argcomplete").autocomplete(self)
-        return super().parse_args(args, namespace)
+        parsed = super().parse_args(args, namespace)
+        if getattr(parsed, "example", None) is not None:
+            if parsed.input_file != "-":
+                self.error(f"--example and {parsed.input_file} both say what is read")
+            parsed.input_file = parsed.example
+        return parsed
+
+
+class _Example(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, namespace: Any, name: Any, *_: Any) -> None:
+        if name == "list":
+            print(*sample_names(), sep="\n")
+            parser.exit()
+        try:
+            setattr(namespace, self.dest, sample_file(name))
+        except argparse.ArgumentTypeError as error:
+            parser.error(str(error))
 
 
 class _Version(argparse.Action):

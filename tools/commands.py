@@ -12,6 +12,9 @@ from functools import partial
 from importlib import import_module
 from types import ModuleType
 
+EXTRAS = {"lsprotocol": "lsp", "pygls": "lsp"}
+"""What a tool imports before it does anything, and the extra that brings it."""
+
 
 def load(name: str) -> ModuleType:
     """A module of this package."""
@@ -41,6 +44,15 @@ def _run(tool: str, module: str) -> int:
         return load(module).main()
     except KeyboardInterrupt:
         print(f"{tool}: interrupted", file=sys.stderr)
+        return 1
+    except ModuleNotFoundError as error:
+        extra = EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
+            raise
+        print(
+            f"{tool}: error: it needs {error.name}: pip install 'xla-dialect[{extra}]'",
+            file=sys.stderr,
+        )
         return 1
     finally:
         # What is left ends with the process: Python need not look for cycles in it before.

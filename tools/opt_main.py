@@ -74,16 +74,13 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
     if args.list_targets:
         list_targets(sys.stdout)
         return 0
+    args.passes, args.pass_pipeline = passes_given(args), None
     if args.reduce is not None or args.bisect is not None:
         # Only this needs executors.
         return import_module(f"{__package__}.reduce.running").run(args, "xla-opt")
     file_name, text = read_input(args.input_file)
     if (reproducer := Reproducer.parse(text)) is not None:
         text = reproducer.module
-    if args.pass_pipeline is not None:
-        if args.passes is not None:
-            raise XlaError("--passes and --pass-pipeline both say which passes to run")
-        args.passes = passes_of_module(args.pass_pipeline)
     if args.run_reproducer:
         take_reproducer(args, reproducer, file_name)
     chunks = split_chunks(text) if args.split_input_file else [Chunk(text)]
@@ -148,6 +145,24 @@ def with_given_script(pipeline: Sequence[PipelinePass], script: str) -> Sequence
     by_pass = {id(each.module_pass): each for each in pipeline}
     passes = with_script([each.module_pass for each in pipeline], script)
     return [by_pass.get(id(each)) or PipelinePass(each) for each in passes]
+
+
+def passes_given(args: argparse.Namespace) -> str | None:
+    """The passes that all options name, as text; raises XlaError."""
+    passes = args.passes
+    if args.pass_pipeline is not None:
+        if passes is not None:
+            raise XlaError("--passes and --pass-pipeline both say which passes to run")
+        passes = passes_of_module(args.pass_pipeline)
+    if not args.pdl:
+        return passes
+    # Few have rules, which need xDSL's interpreter of PDL.
+    of_files = import_module("lowerings.rewriting.passes_of_files")
+    rules = [
+        str(of_files.PdlPass(args.pdl, rule.name).spec())
+        for rule in of_files.rules_of(args.pdl, make_context())
+    ]
+    return ",".join([passes, *rules] if passes else rules)
 
 
 def with_given_fusion(

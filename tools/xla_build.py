@@ -243,7 +243,7 @@ def make_argument_parser() -> argparse.ArgumentParser:
         "files and writes its results as such.",
     )
     add = parser.add_argument
-    add("input_file", nargs="?", default="-", help="the program; - or nothing reads stdin")
+    parser.add_program()
     add("-f", "--frontend", choices=INPUT_FORMATS, help="format, if not by extension or content")
     add("-o", dest="output", metavar="FILE", help="the executable")
     add(

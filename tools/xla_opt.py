@@ -103,7 +103,7 @@ def make_argument_parser() -> argparse.ArgumentParser:
         ),
     )
     add = parser.add_argument
-    add("input_file", nargs="?", default="-", help="the program; - or nothing reads stdin")
+    parser.add_program()
     add("-f", "--frontend", choices=INPUT_FORMATS, help="format, if not by extension or content")
     passes = add("-p", "--passes", metavar="PIPELINE", help="passes, separated by commas")
     passes.completer = complete_passes  # pyright: ignore[reportAttributeAccessIssue]
@@ -122,6 +122,13 @@ def make_argument_parser() -> argparse.ArgumentParser:
         default="",
         metavar="FILE",
         help="run a script of the transform dialect, before schedules are planned or at the end",
+    )
+    add(
+        "--pdl",
+        default="",
+        metavar="FILE",
+        help="apply the rewrite rules of a file, in the dialect pdl, after all passes: each is a "
+        "pass of its own, so that reports name it (see docs/rewrite_rules.md)",
     )
     add_search_arguments(parser)
     add_reporting_arguments(parser)

@@ -31,7 +31,7 @@ def make_argument_parser() -> argparse.ArgumentParser:
         f'fails{{message="not supported"}}. {" ".join(TESTS.split())}',
     )
     add = parser.add_argument
-    add("input_file", nargs="?", default="-", help="the program; - or nothing reads stdin")
+    parser.add_program()
     add("--test", dest="reduce", required=True, metavar="TEST", help="what has to stay")
     add("-f", "--frontend", choices=INPUT_FORMATS, help="format, if not by extension or content")
     passes = add("-p", "--passes", metavar="PIPELINE", help="the passes that the test is about")

@@ -46,7 +46,7 @@ from xla_dialect.self_checking import RunParallelOp
 from xla_dialect.stablehlo import ArithmeticName, convert_stablehlo, takes_dynamic_arguments
 from xla_dialect.types import array, spell_all
 
-from .array_spec import AnyArray, snapshot_arrays
+from .array_spec import RANDOM_SEED, AnyArray, snapshot_arrays
 from .command_line import CommandLine, complete_passes, guarded, one_line
 from .function_trials import (
     FunctionTrials,
@@ -178,7 +178,7 @@ def make_argument_parser() -> argparse.ArgumentParser:
         "every replica.",
     )
     add = parser.add_argument
-    add("input_file", nargs="?", default="-", help="the program; - or nothing reads stdin")
+    parser.add_program()
     add("-f", "--frontend", choices=INPUT_FORMATS, help="format, if not by extension or content")
     passes = add_option(parser, "pipeline", "-p", "--passes", dest="passes")
     passes.completer = complete_passes  # pyright: ignore[reportAttributeAccessIssue]
@@ -263,6 +263,8 @@ def run(args: argparse.Namespace) -> int:
     file_name, text = read_input(args.input_file)
     if not args.input and snapshot_arrays(file_name):
         args.input = [f"@{file_name}"]
+    if args.example is not None and not args.input and args.seed is None:
+        args.seed = RANDOM_SEED
     if not args.split_input_file:
         run_chunk(args, Chunk(text), file_name)
         return 0

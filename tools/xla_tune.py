@@ -54,7 +54,7 @@ def make_argument_parser() -> argparse.ArgumentParser:
         epilog="MODULE:NAME is a function of Python as lowerings.tuning.space describes it.",
     )
     add = parser.add_argument
-    add("input_file", nargs="?", default="-", help="the program; - or nothing reads stdin")
+    parser.add_program()
     add("-f", "--frontend", choices=INPUT_FORMATS, help="format, if not by extension or content")
     add("--entry", default="main", metavar="NAME", help="the function to tune; default: main")
     add("-s", "--seconds", type=_positive(float), default=60.0, help="time to take; default 60")

@@ -9,25 +9,24 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from importlib import import_module
-from inspect import formatannotation
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils import arg_spec
-from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible
+from xdsl.utils.arg_spec import ArgSpec
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
-from xdsl.utils.hints import isa
 from xdsl.utils.target import Target
 
 from lowerings.driver.collector import collector_paused, loading
 from lowerings.driver.levels import level_of, require_taken
 from lowerings.pipelines import PIPELINES, Stage, stages_between
 from lowerings.rewriting.levels import Level, level_given, levels_taken
+from lowerings.rewriting.options import SpecError, made_from
 from lowerings.rewriting.passes import run_pass
 from lowerings.universe import OWN, toolkit_universe, unloaded_packages
 from xla_dialect.diagnostics import XlaError
@@ -38,63 +37,23 @@ if TYPE_CHECKING:
     from lowerings.targets.llvm.machine import Machine
 
 
-_FEATURES = re.compile(r'("[^"]*")|(?<==)([+-][A-Za-z][^\s}"]*)')
-
-
-Made = TypeVar("Made", bound=ArgSpecConvertible)
-
-
-class SpecError(XlaError):
-    """A text that is no list of passes or targets, or options that one does not have."""
+_FEATURES = re.compile(r'("[^"]*")|(?<==)([+-][A-Za-z][^\s}"]*)|(?<=file=)([^\s}",]+)')
 
 
 def parse_specs(text: str) -> Sequence[ArgSpec]:
     """
     The passes or targets of a text such as `cse,riscv-asm{features=+v,+zvl256b}`.
 
-    Features may stand without quotes, as in the description of a machine, though xDSL's grammar has
-    no word with a sign. Raises SpecError.
+    Features and names of files may stand without quotes, though xDSL's grammar has no word with a
+    sign or a point. Raises SpecError.
     """
-    quoted = _FEATURES.sub(lambda found: found[1] or f'"{found[2]}"', text)
+    quoted = _FEATURES.sub(lambda found: found[1] or f'"{found[2] or found[3]}"', text)
     try:
         return tuple(arg_spec.parse_pipeline(quoted))
     except BaseException as error:  # xDSL 0.74's ArgSpecParseError is a bare BaseException
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
         raise SpecError(f"'{text}': {error}") from None
-
-
-def made_from(factory: Callable[[], type[Made]], spec: ArgSpec) -> Made:
-    """A pass or a target with the options of a text; raises SpecError for one that is wrong."""
-    made = factory()
-    try:
-        return made.from_spec(spec)
-    except (ValueError, TypeError) as error:
-        raise SpecError(_wrong_option(made, spec) or str(error)) from None
-
-
-def _wrong_option(made: type[ArgSpecConvertible], spec: ArgSpec) -> str:
-    """Which option is not there, or has a value of another type; empty if none is."""
-    spelled = {
-        each.name: each.type if isinstance(each.type, str) else formatannotation(each.type)
-        for each in fields(made)
-        if each.init
-    }
-    types = get_type_hints(made)
-    for name, values in spec.normalize_parameter_names().parameters.items():
-        if name not in spelled:
-            known = f"it has: {', '.join(spelled)}" if spelled else "it has none"
-            return f"there is no option '{name}' ({known})"
-        if not _fits(values, types[name]):
-            given = f"'{','.join(map(str, values))}'" if values else "nothing"
-            return f"{name} is {given}, wanted {spelled[name]}"
-    return ""
-
-
-def _fits(values: tuple[object, ...], type_: Any) -> bool:
-    """Whether an option takes these values: one or several of a type, or none where it may."""
-    one = values[0] if len(values) == 1 else None
-    return isa(values, type_) or (len(values) <= 1 and isa(one, type_))
 
 
 def target_of_text(text: str) -> Target:

@@ -3,34 +3,69 @@
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
-import numpy as np
 import pytest
+from explored import Page
 
-from tools.repository import demo
+from tools.repository import pictures
 from tools.repository.benchmark import __main__ as xla_bench
 from tools.repository.benchmark.contenders import Figures
 from tools.repository.benchmark.report import BEGIN, END, GroupReport, write_page
-from tools.repository.programs import StoredProgram
 from xla_dialect.diagnostics import XlaError
 
 
-def test_demo_agrees(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.jax
+def test_demo_shows_levels_times_and_a_page(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from tools.repository import demo  # noqa: PLC0415
+
+    monkeypatch.setattr(demo, "PAGE", tmp_path / "demo.html")
+    monkeypatch.setattr(demo, "TURNS", 3)
     assert demo.show() == 0
     shown = capsys.readouterr().out
-    assert "s32[2,128]" in shown
-    assert "Both texts and both executors agree with XLA." in shown
-
-
-def test_demo_shows_disagreement(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    outputs = StoredProgram.outputs
-    monkeypatch.setattr(
-        StoredProgram, "outputs", lambda program: [o * np.float32(1.001) for o in outputs(program)]
+    for part in ("ENTRY main", "linalg.generic", "func.func private @con", "vector.fma", "vfmadd"):
+        assert part in shown
+    assert "the result is as XLA's" in shown
+    assert (
+        "contraction_kernel_0"
+        in Page((tmp_path / "demo.html").read_text()).lines("xla-outline-kernels")[6]
     )
+
+
+@pytest.mark.jax
+def test_demo_shows_disagreement(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from tools.repository import demo  # noqa: PLC0415
+
+    monkeypatch.setattr(demo, "PAGE", tmp_path / "demo.html")
+    monkeypatch.setattr(demo, "TURNS", 3)
+    own = demo.jit
+    monkeypatch.setattr(demo, "jit", lambda layer: own(lambda *given: layer(*given) * 1.001))
     assert demo.show() == 1
-    assert "DISAGREEMENT" in capsys.readouterr().out
+    assert "NOT AS XLA'S" in capsys.readouterr().out
+
+
+def test_the_times_are_drawn_from_the_page() -> None:
+    page = pictures.PERFORMANCE.read_text(encoding="utf-8")
+    drawn = pictures.drawn_times(page)
+    texts = [each.text for each in ElementTree.fromstring(drawn).iter() if each.text]
+    for row in pictures.measured_rows(page)["models"]:
+        assert row.name in texts
+        assert any(text.startswith(f"{row.ratio:.2f} ") for text in texts)
+    with pytest.raises(XlaError, match="has no row"):
+        pictures.drawn_times(page.replace("| softmax |", "| hardmax |"))
+
+
+@pytest.mark.browser
+def test_the_explorer_is_photographed(tmp_path: Path) -> None:
+    pictures.photograph(tmp_path / "explorer.png")
+    taken = (tmp_path / "explorer.png").read_bytes()
+    assert taken.startswith(b"\x89PNG")
+    # Nothing but a page full of text takes so much.
+    assert len(taken) > 100_000
 
 
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -1,5 +1,10 @@
-"""The wheel: which modules it has, and that its commands run without a checkout."""
+"""
+The wheel: which modules it has, that its commands run without a checkout, and that whoever has no
+more than it can follow the README.
+"""
 
+import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -7,12 +12,15 @@ import tomllib
 import venv
 import zipfile
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 from test_architecture import imports
 
 from tools import commands
+from tools.command_line import sample_names
 from tools.explorer.page import LIBRARIES, MODULES, NOTICES
+from tools.repository.shown_commands import BLOCK
 
 ROOT = Path(__file__).parents[2]
 COMMANDS: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
@@ -90,6 +98,7 @@ def test_tools_are_those_of_the_commands(wheel: Path) -> None:
     files = {f"{place}.py" for place in places - folders} | {"__init__.py"}
     files |= {f"{folder}/__init__.py" for folder in folders}
     files.add("driver.c")
+    files |= {f"samples/{name}.mlir" for name in sample_names()}
     files |= {f"explorer/web/{name}" for name in WEB}
     assert {
         name.removeprefix("xla_dialect_tools/")
@@ -123,3 +132,63 @@ def test_a_program_is_lowered_and_run(bin_folder: Path, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
     assert "[2" in done.stdout
     assert "4" in done.stdout
+
+
+@pytest.fixture(scope="module")
+def newcomer(bin_folder: Path) -> dict[str, str]:
+    """The variables with which somebody runs commands who has installed the wheel."""
+    others = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
+    return {**others, "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
+
+
+def run(line: str, folder: Path, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["/bin/sh", "-c", line],
+        cwd=folder,
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.jax
+def test_the_readme_is_followed(newcomer: dict[str, str], bin_folder: Path, tmp_path: Path) -> None:
+    """From top to bottom in an empty folder, with what it shows of what commands print."""
+    # Stock xdsl-opt is a command of another package.
+    script = f"#!{bin_folder}/python\nfrom xdsl.tools.xdsl_opt import main\nmain()\n"
+    (bin_folder / "xdsl-opt").write_text(script)
+    (bin_folder / "xdsl-opt").chmod(0o755)
+    followed = 0
+    for block in BLOCK.finditer((ROOT / "README.md").read_text(encoding="utf-8")):
+        text = dedent(block["text"])
+        if block["title"]:
+            (tmp_path / block["title"]).write_text(text, encoding="utf-8")
+            continue
+        console = block["language"] == "console"
+        parts = re.split(r"^\$ ", text, flags=re.M)[1:] if console else text.splitlines()
+        for line, _, shown in (part.partition("\n") for part in parts):
+            done = run(line, tmp_path, newcomer)
+            assert done.returncode == 0, f"$ {line}\n{done.stdout}{done.stderr}"
+            assert not console or done.stdout == shown, line
+            followed += 1
+    assert followed >= 10
+    assert (tmp_path / "attention.html").stat().st_size > 100_000
+
+
+def test_every_sample_is_run(newcomer: dict[str, str], tmp_path: Path) -> None:
+    listed = run("xla-run --example list", tmp_path, newcomer).stdout.split()
+    assert listed == sample_names()
+    assert len(listed) == 40
+    done = run("xla-run --example softmax --reference reference", tmp_path, newcomer)
+    assert "as on reference" in done.stdout, done.stderr
+    wrong = run("xla-opt --example softmac", tmp_path, newcomer)
+    assert wrong.stderr.startswith("xla-opt: error: there is no example 'softmac'")
+    assert run("xla-opt --example softmax other.mlir", tmp_path, newcomer).returncode == 1
+
+
+def test_a_missing_extra_is_named(newcomer: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "pygls.py").write_text("raise ModuleNotFoundError('none', name='pygls')\n")
+    done = run("xla-lsp-server", tmp_path, newcomer | {"PYTHONPATH": str(tmp_path)})
+    message = "xla-lsp-server: error: it needs pygls: pip install 'xla-dialect[lsp]'\n"
+    assert (done.returncode, done.stderr) == (1, message)

@@ -20,7 +20,7 @@ from lowerings.compilation import BACKENDS, INTERPRETER
 from lowerings.delta_debugging import Progress, Reducer
 from lowerings.delta_debugging.reducer import size_of
 from lowerings.driver.context import make_context
-from lowerings.driver.pass_manager import PipelinePass, parse_pipeline, passes_of_module
+from lowerings.driver.pass_manager import PipelinePass, parse_pipeline
 from lowerings.driver.program import detect_format, parse_program
 from lowerings.ir.functions import functions_of
 from lowerings.universe import toolkit_universe
@@ -145,8 +145,6 @@ class Task:
         if (reproducer := Reproducer.parse(text)) is not None:
             # What it reproduces is what is looked for, unless other passes are given.
             text, pipeline = reproducer.module, pipeline or reproducer.pipeline
-        if getattr(args, "pass_pipeline", None) is not None:
-            pipeline = passes_of_module(args.pass_pipeline)
         format_ = args.target or args.frontend or detect_format(text, file_name)
         if format_ not in FORMATS:
             raise XlaError(f"--target: a program is reduced to {', '.join(FORMATS)}")

@@ -15,15 +15,18 @@ folder. The toolkit's own commands, and `python FILE`, run in this process: they
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from runpy import run_path
 from tempfile import TemporaryDirectory
+from textwrap import dedent, indent
 
 from xdsl.xdsl_opt_main import xDSLOptMain
 
@@ -32,6 +35,7 @@ from xla_dialect.diagnostics import XlaError
 from .. import xla_compare, xla_layout, xla_opt, xla_run
 
 PAGES = (
+    "README.md",
     "docs/tutorial.md",
     "docs/pipelines.md",
     "docs/python_api.md",
@@ -39,12 +43,15 @@ PAGES = (
     "docs/explorer.md",
     "docs/partitioning.md",
     "docs/profiling.md",
+    "docs/rewrite_rules.md",
     "docs/transform_scripts.md",
 )
 """The pages that `make docs` renews."""
 
-_BLOCK = re.compile(
-    r'^```(?P<language>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^```$', re.M | re.S
+BLOCK = re.compile(
+    r'^(?P<indent> *)```(?P<language>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)'
+    r"^(?P=indent)```$",
+    re.M | re.S,
 )
 _COMMAND = re.compile(r"^\$ (.*)$", re.M)
 
@@ -78,15 +85,15 @@ def renewed(page: str) -> str:
     with TemporaryDirectory() as folder, chdir(folder):
 
         def renew(block: re.Match[str]) -> str:
+            text = dedent(block["text"])
             if block["title"]:
-                Path(block["title"]).write_text(block["text"], encoding="utf-8")
+                Path(block["title"]).write_text(text, encoding="utf-8")
             if block["language"] != "console":
                 return block[0]
-            commands = _COMMAND.findall(block["text"])
-            shown = (f"$ {command}\n{_output(command)}" for command in commands)
-            return f"```console\n{''.join(shown)}```"
+            shown = (f"$ {each}\n{_output(each)}" for each in _COMMAND.findall(text))
+            return indent(f"```console\n{''.join(shown)}```", block["indent"])
 
-        return _BLOCK.sub(renew, page)
+        return BLOCK.sub(renew, page)
 
 
 def _output(command: str) -> str:
@@ -106,8 +113,14 @@ def _output(command: str) -> str:
 
 def _in_shell(command: str, given: str) -> str:
     """What a command of the system prints, given a text to read."""
+    path = os.pathsep.join((os.path.dirname(sys.executable), os.environ.get("PATH", "")))
     done = subprocess.run(
-        ["/bin/sh", "-c", command], input=given, capture_output=True, text=True, check=False
+        ["/bin/sh", "-c", command],
+        input=given,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PATH": path},
     )
     if done.returncode:
         raise CommandError(f"$ {command}\n{done.stdout}{done.stderr}")

@@ -1,5 +1,5 @@
 """
-A training script of flax on our device, beside XLA's: `make demo-jax`.
+A training script of flax on our device, beside XLA's: `make demo-training`.
 
 The script, `train.py`, is the same for both. When half of it is done, a pass of the user's is
 switched on in the running program on our device: matrix products see numbers of 8 bits.
@@ -119,4 +119,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(guarded("demo-jax", main))
+    sys.exit(guarded("demo-training", main))

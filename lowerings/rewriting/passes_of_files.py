@@ -1,0 +1,230 @@
+"""Passes that stand in files: a class in Python, or rules of the dialect `pdl`."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from runpy import run_path
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects import pdl
+from xdsl.dialects.builtin import ModuleOp, UnknownLoc
+from xdsl.interpreters.pdl import PDLRewritePattern
+from xdsl.ir import Operation, OpResult
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+)
+from xdsl.utils.arg_spec import ArgSpec
+from xdsl.utils.exceptions import (
+    DiagnosticException,
+    InterpretationError,
+    ParseError,
+    VerifyException,
+)
+
+from lowerings.rewriting.options import made_from
+from lowerings.rewriting.passes import ResultDifference
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.xdsl.text import MlirParser
+
+
+@dataclass(frozen=True)
+class PythonPass(ModulePass):
+    """
+    Runs the pass that a Python file defines: `python{file=my_pass.py}` -> what `apply` leaves.
+
+    The file has a class as [passes](../adding_a_pass.md) are written, and is part of no package; it
+    is read anew by each process. Further options are those of that pass.
+    """
+
+    name = "python"
+
+    file: str
+    """The file."""
+    pass_name: str = ""
+    """Which pass of the file, where it defines several."""
+
+    @classmethod
+    def from_spec(cls, spec: ArgSpec) -> Any:
+        """The pass of the file, with the options that are left."""
+        options = dict(spec.normalize_parameter_names().parameters)
+        file, which = (str(*options.pop(name, ("",))) for name in ("file", "pass_name"))
+        if not file:
+            raise XlaError("pass python: file= says where the pass stands")
+        found = [each for each in _passes_of(file) if which in ("", each.name)]
+        if len(found) != 1:
+            names = ", ".join(each.name for each in _passes_of(file)) or "none"
+            raise XlaError(f"{file} has {len(found)} passes to run, wanted one; it has: {names}")
+        given: dict[str, Any] = {"file": (file,)} | ({"pass_name": (which,)} if which else {})
+
+        def own_spec(self: ModulePass, *, include_default: bool = False) -> ArgSpec:
+            own = ModulePass.spec(self, include_default=include_default)
+            return ArgSpec(cls.name, given | own.parameters)
+
+        made: type[ModulePass] = type(found[0].__name__, (found[0],), {"spec": own_spec})
+        return made_from(lambda: made, ArgSpec(found[0].name, options))
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Is never called: `from_spec` makes the pass of the file."""
+        raise NotImplementedError
+
+
+def _text_of(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except OSError as error:
+        raise XlaError(f"{file}: error: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise XlaError(f"{file}: error: not UTF-8 text (byte {error.start})") from None
+
+
+def _passes_of(file: str) -> list[type[ModulePass]]:
+    """The classes of passes that a file defines; raises XlaError."""
+    _text_of(file)
+    try:
+        names = run_path(file, run_name=Path(file).stem)
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [each.lineno for each in frames if each.filename == file]
+        line = error.lineno if isinstance(error, SyntaxError) else (lines or [1])[-1]
+        raise XlaError(f"{file}:{line}: error: {type(error).__name__}: {error}") from error
+    return [
+        each
+        for each in names.values()
+        if inspect.isclass(each)
+        and issubclass(each, ModulePass)
+        and each.__module__ == Path(file).stem
+    ]
+
+
+@dataclass(frozen=True)
+class PdlPass(ModulePass):
+    """
+    Applies rewrite rules that a file states in the dialect `pdl`, at any level.
+
+    Without `rule` all of them are tried on each operation, those with the greatest benefit first,
+    until none matches. With it that one is, and the pass is called `pdl.RULE` in reports.
+
+    ```
+    // pdl{file=rules.mlir}, where a rule says that log(exp(x)) is x
+    %0 = xla.exponential %x : tensor<2xf32>
+    %1 = xla.log %0 : tensor<2xf32>
+    // becomes
+    %0 = xla.exponential %x : tensor<2xf32>
+    ```
+    """
+
+    name = "pdl"
+
+    file: str
+    """The file with the rules, each a `pdl.pattern`."""
+    rule: str = ""
+    """The name of the only rule that is applied."""
+    epsilons: int = 0
+    """How many units in the last place of the largest float the results may differ by."""
+
+    @property
+    def difference(self) -> tuple[ResultDifference, ...]:
+        """What `--validate-each` lets differ."""
+        reason = f"the rules of {self.file} round"
+        return (
+            (ResultDifference(self.epsilons, reason, inputs=("plain",)),) if self.epsilons else ()
+        )
+
+    def __post_init__(self) -> None:
+        if self.rule:
+            object.__setattr__(self, "name", f"pdl.{self.rule}")
+
+    def spec(self, *, include_default: bool = False) -> ArgSpec:
+        """The pass as text, under the name by which it is found."""
+        own = super().spec(include_default=include_default)
+        return ArgSpec(PdlPass.name, own.parameters)
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrites a module; raises DiagnosticException for a rule that cannot be applied."""
+        found = [rule for rule in rules_of(self.file, ctx) if self.rule in ("", rule.name)]
+        if not found:
+            raise DiagnosticException(f"{self.file} has no rule '{self.rule}'")
+        patterns: list[RewritePattern] = list(found)
+        PatternRewriteWalker(GreedyRewritePatternApplier(patterns)).rewrite_module(op)
+
+
+class PdlRule(RewritePattern):
+    """One rule; what it makes has the location of what it matched."""
+
+    def __init__(self, pattern: pdl.PatternOp, name: str, ctx: Context):
+        self.name = name
+        self.benefit = pattern.benefit.value.data
+        rewrite = pattern.body.block.last_op
+        _require(
+            name, pattern, isinstance(rewrite, pdl.RewriteOp), "it does not end in pdl.rewrite"
+        )
+        assert isinstance(rewrite, pdl.RewriteOp)
+        is_stated = rewrite.root is not None and rewrite.name_ is None
+        _require(name, rewrite, is_stated, "it has no root, or is a function of C++")
+        assert isinstance(rewrite.root, OpResult)
+        self._pattern = PDLRewritePattern(rewrite, ctx)
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Rewrites what the rule matches; raises DiagnosticException."""
+        location = op.location
+
+        def place(made: Operation) -> None:
+            if isinstance(made.location, UnknownLoc):
+                made.location = location
+
+        rewriter.operation_insertion_handler.append(place)
+        try:
+            self._pattern.match_and_rewrite(op, rewriter)
+        except (InterpretationError, ValueError) as error:
+            raise DiagnosticException(f"rule {self.name}: {error}") from error
+        finally:
+            rewriter.operation_insertion_handler.remove(place)
+
+
+_UNREAD = (
+    pdl.ApplyNativeConstraintOp,
+    pdl.ApplyNativeRewriteOp,
+    pdl.OperandsOp,
+    pdl.RangeOp,
+    pdl.ResultsOp,
+    pdl.TypesOp,
+)
+"""What rules of a file cannot have: functions of C++, and numbers of values that vary."""
+
+
+def rules_of(file: str, ctx: Context) -> Sequence[PdlRule]:
+    """The rules of a file, the greatest benefit first; raises XlaError."""
+    try:
+        module = MlirParser(ctx, _text_of(file), file).parse_module()
+    except ParseError as error:
+        raise XlaError(str(error)) from error
+    patterns = [op for op in module.ops if isinstance(op, pdl.PatternOp)]
+    if not patterns:
+        raise XlaError(f"{file}: error: there is no pdl.pattern in it")
+    rules: list[PdlRule] = []
+    for number, pattern in enumerate(patterns):
+        name = pattern.sym_name.data if pattern.sym_name is not None else f"rule-{number}"
+        for op in pattern.walk():
+            _require(name, op, not isinstance(op, _UNREAD), f"{op.name} is not supported")
+            typed = isinstance(op, pdl.AttributeOp) and op.value_type is not None
+            _require(name, op, not typed, "an attribute is given by its value, not by its type")
+        try:
+            pattern.verify()
+        except VerifyException as error:
+            raise XlaError(f"{file}: error: rule {name}: {error}") from error
+        rules.append(PdlRule(pattern, name, ctx))
+    return sorted(rules, key=lambda rule: -rule.benefit)
+
+
+def _require(rule: str, op: Operation, holds: bool, message: str) -> None:
+    if not holds:
+        raise XlaError(f"rule {rule}: {op.name}: {message}")

@@ -1,0 +1,100 @@
+"""Passes that stand in files: what is wrong in a file is an error with its place, and no crash."""
+
+from pathlib import Path
+
+import pytest
+
+from lowerings.driver.pass_manager import parse_passes
+from tools.xla_opt import main
+
+PROGRAM = """\
+func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %y = xla.multiply %x, %x : tensor<3xf32>
+  func.return %y : tensor<3xf32>
+}
+"""
+RULE = """\
+pdl.pattern @rule : benefit(1) {{
+  %type = pdl.type
+  %x = pdl.operand : %type
+  {more}
+  %old = pdl.operation "xla.multiply" (%x, %x : !pdl.value, !pdl.value) -> (%type : !pdl.type)
+  pdl.rewrite %old {{
+    %new = pdl.operation "{name}" (%x : !pdl.value) -> (%type : !pdl.type)
+    pdl.replace %old with %new
+  }}
+}}
+"""
+PASS = """\
+from xdsl.passes import ModulePass
+
+
+class {name}Pass(ModulePass):
+    name = "{name}"
+
+    def apply(self, ctx, op):
+        {body}
+"""
+
+
+def error_of(folder: Path, pipeline: str, capsys: pytest.CaptureFixture[str]) -> str:
+    (folder / "program.mlir").write_text(PROGRAM)
+    assert main([str(folder / "program.mlir"), "-p", pipeline]) == 1
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "there is no pdl.pattern in it"),
+        ("pdl.pattern", "rules.pdl:1:12"),
+        (
+            RULE.format(more="", name="xla.none"),
+            "rule rule: Could not find op type for name xla.no",
+        ),
+        (RULE.format(more="", name="xla.dot"), "after pdl the module does not verify"),
+        (RULE.format(more="%v = pdl.operands", name="xla.abs"), "pdl.operands is not supported"),
+        (RULE.format(more="%v = pdl.attribute : %type", name="xla.abs"), "not by its type"),
+    ],
+)
+def test_wrong_rules(
+    text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "rules.pdl").write_text(text)
+    assert message in error_of(tmp_path, f"pdl{{file={tmp_path}/rules.pdl}}", capsys)
+
+
+def test_a_rule_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "rules.pdl").write_text(RULE.format(more="", name="xla.abs"))
+    pipeline = f"pdl{{file={tmp_path}/rules.pdl rule=other}}"
+    assert "has no rule 'other'" in error_of(tmp_path, pipeline, capsys)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "has 0 passes to run, wanted one; it has: none"),
+        ("x = 1\n1 / 0\n", "mine.py:2: error: ZeroDivisionError: division by zero"),
+        ("x = 1\ndef\n", "mine.py:2: error: SyntaxError"),
+        (
+            PASS.format(name="one", body="pass") + PASS.format(name="two", body="pass"),
+            "has 2 passes to run, wanted one; it has: one, two",
+        ),
+        (PASS.format(name="bad", body="op.nothing()"), "AttributeError"),
+    ],
+)
+def test_wrong_files(
+    text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.py").write_text(text)
+    assert message in error_of(tmp_path, f"python{{file={tmp_path}/mine.py}}", capsys)
+
+
+def test_a_pass_is_read_anew_and_spelled_as_it_was_given(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    for name in ("first", "second"):
+        path.write_text(PASS.format(name=name, body="pass"))
+        (found,) = parse_passes(f"python{{file={path}}}")
+        assert found.name == name
+        (again,) = parse_passes(str(found.spec()))
+        assert again.name == name

@@ -1,0 +1,6 @@
+module @exp_of_prime attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<100003xf32>) -> (tensor<100003xf32> {jax.result_info = "result"}) {
+    %0 = stablehlo.exponential %arg0 : tensor<100003xf32>
+    return %0 : tensor<100003xf32>
+  }
+}
