@@ -224,7 +224,9 @@ def passes_page() -> str:
         lines.append("| level | passes that lead to it |\n| --- | --- |")
         lines.extend(f"| {s.level} | {', '.join(f'`{p}`' for p in s.passes)} |" for s in stages)
         lines.append("")
-    lines.append("## All passes\n")
+    lines.append("## All passes\n\n| pass | takes | what it does |\n| --- | --- | --- |")
+    lines.extend(_pass_row(name, factory()) for name, factory in UNIVERSE.all_passes.items())
+    lines.append("")
     lines.extend(_pass_entry(name, factory()) for name, factory in UNIVERSE.all_passes.items())
     lines.append("## Targets\n\nWhat `xla-opt -t` prints, with options as passes have them.\n")
     targets = toolkit_universe().all_targets
@@ -240,6 +242,13 @@ def passes_page() -> str:
 def _is_ours(target: type[Target]) -> bool:
     """Whether it is one of ours under its own name: others are there for stock `xdsl-opt`."""
     return target.__module__.startswith("lowerings.") and not target.name.startswith("xla-")
+
+
+def _pass_row(name: str, module_pass: type[ModulePass]) -> str:
+    """The pass with the first sentence of its docstring."""
+    taken = ", ".join(levels_taken(module_pass) or ())
+    summary = " ".join(inspect.cleandoc(module_pass.__doc__ or "").partition("\n\n")[0].split())
+    return f"| [`{name}`](#{name}) | {taken} | {summary} |"
 
 
 def _pass_entry(name: str, module_pass: type[ModulePass]) -> str:
