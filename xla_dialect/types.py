@@ -10,7 +10,7 @@ dimensions. Tuples are builtin `tuple`s.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from operator import index
@@ -278,15 +278,13 @@ def float_types(types: Iterable[Attribute]) -> list[Attribute]:
 
 def with_floats(type_: Attribute, element_type: Attribute) -> Attribute:
     """The type with elements of this type in the place of all floats; tuples by element."""
-    if isinstance(type_, TupleType):
-        elements = (with_floats(each, element_type) for each in type_.types.data)
-        return TupleType(tuple(cast(TypeAttribute, element) for element in elements))
-    if not isinstance(type_, TensorType):
-        return type_
-    tensor = cast(Array, type_)
-    if element_class(tensor.element_type) != ElementClass.FLOAT:
-        return tensor
-    return TensorType(element_type, tensor.shape, tensor.encoding)
+
+    def changed(leaf: Attribute) -> Attribute:
+        if not is_array(leaf) or element_class(leaf.element_type) != ElementClass.FLOAT:
+            return leaf
+        return TensorType(element_type, leaf.shape, leaf.encoding)
+
+    return map_leaves(changed, type_)
 
 
 def is_scalar(type_: Attribute, element_type: Attribute | None = None) -> bool:
@@ -300,6 +298,18 @@ def is_scalar(type_: Attribute, element_type: Attribute | None = None) -> bool:
 def tuple_elements(type_: Attribute) -> tuple[Attribute, ...] | None:
     """The element types of a tuple type, None for any other type."""
     return tuple(type_.types.data) if isinstance(type_, TupleType) else None
+
+
+def tuple_of(elements: Iterable[Attribute]) -> TupleType:
+    """The type of the tuple of these."""
+    return TupleType(cast("tuple[TypeAttribute, ...]", tuple(elements)))
+
+
+def map_leaves(function: Callable[[Attribute], Attribute], type_: Attribute) -> Attribute:
+    """What a function makes of a type; tuples by element, at every depth."""
+    if not isinstance(type_, TupleType):
+        return function(type_)
+    return tuple_of(map_leaves(function, element) for element in type_.types.data)
 
 
 def flatten(types: Sequence[Attribute]) -> tuple[Attribute, ...]:
@@ -364,7 +374,7 @@ def united_marks(first: Attribute, second: Attribute) -> Attribute:
         return first
     if isinstance(first, TupleType) and isinstance(second, TupleType):
         pairs = zip(first.types.data, second.types.data, strict=True)
-        return TupleType(tuple(cast(TypeAttribute, united_marks(*pair)) for pair in pairs))
+        return tuple_of(united_marks(*pair) for pair in pairs)
     mine, theirs = cast(Array, first), cast(Array, second)
     marked_type = array(mine.element_type, united(extents(mine), extents(theirs)))
     if isinstance(mine.encoding, LayoutAttr):
@@ -385,17 +395,16 @@ def without_bounds(type_: Attribute) -> Attribute:
 
     Unbounded dynamic dimensions, and the rest of the layout, stay.
     """
-    if isinstance(type_, TupleType):
-        elements = map(without_bounds, type_.types.data)
-        return TupleType(tuple(cast(TypeAttribute, element) for element in elements))
-    if not isinstance(type_, TensorType):
-        return type_
-    tensor = cast(Array, type_)
-    if not isinstance(tensor.encoding, LayoutAttr):
-        return tensor
-    layout = replace(tensor.encoding.data, bounds=())
-    encoding = NoneAttr() if layout.is_default else LayoutAttr(layout)
-    return TensorType(tensor.element_type, tuple(map(int, extents(tensor))), encoding)
+
+    def changed(leaf: Attribute) -> Attribute:
+        if not isinstance(leaf, TensorType) or not isinstance(leaf.encoding, LayoutAttr):
+            return cast(Attribute, leaf)
+        tensor = cast(Array, leaf)
+        layout = replace(leaf.encoding.data, bounds=())
+        encoding = NoneAttr() if layout.is_default else LayoutAttr(layout)
+        return TensorType(tensor.element_type, tuple(map(int, extents(tensor))), encoding)
+
+    return map_leaves(changed, type_)
 
 
 def array_like(type_: Array, element_type: Attribute | None = None) -> Array:

@@ -66,7 +66,11 @@ STABLE: Mapping[str, tuple[PublicName, ...]] = {
     "Reading and printing": (
         *_api("xla_dialect.hlo_text", "read_hlo"),
         *_api("xla_dialect.hlo_text", "print_hlo", source="xla_dialect.hlo_text.printer"),
-        *_api("xla_dialect.hlo_text", "HloPrintOptions", source="xla_dialect.hlo_text.instruction_text"),
+        *_api(
+            "xla_dialect.hlo_text",
+            "HloPrintOptions",
+            source="xla_dialect.hlo_text.instruction_text",
+        ),
         *_api("xla_dialect.stablehlo", "read_stablehlo", source="xla_dialect.stablehlo.reader"),
         *_api("xla_dialect.stablehlo.writing", "print_stablehlo"),
         *_api("xla_dialect.mlir_text", "read_mlir"),

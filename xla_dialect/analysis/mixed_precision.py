@@ -5,18 +5,18 @@ HLO text of TPUs has `bf16[5] copy(f32[5] a)` and `f32[5] broadcast(bf16[] b)` i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import cast
 
-from xdsl.dialects.builtin import ModuleOp, TensorType, TupleType
-from xdsl.ir import Attribute, Block, Operation, SSAValue, TypeAttribute
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.constraints import results_follow
 from xla_dialect.op import Types, XlaOp, undeclared
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
-from xla_dialect.types import Array, flatten, float_types, tuple_elements, with_floats
+from xla_dialect.types import Array, flatten, float_types, map_leaves, tuple_elements, with_floats
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.traversal import AttributeMemo, inventory, operands_of, operations_in
 
@@ -91,11 +91,14 @@ def _expand(op: XlaOp, operand_types: Types, inferred: Types) -> None:
         _converted(value, type_, before)
         for value, type_ in zip(op.operands, operand_types, strict=True)
     ]
-    leaves = iter(flatten(inferred))
+    computed = map(_element_type, flatten(inferred))
     new = create(
         type(op),
         operands=operands,
-        result_types=[_with_floats_of(result.type, leaves) for result in op.results],
+        result_types=[
+            map_leaves(lambda leaf: with_floats(leaf, next(computed) or leaf), result.type)
+            for result in op.results
+        ],
         properties=op.properties,
         attributes=op.attributes,
         regions=[op.detach_region(region) for region in tuple(op.regions)],
@@ -128,16 +131,6 @@ def _converted(value: SSAValue, wanted: Attribute, ops: list[Operation]) -> SSAV
             parts.append(_converted(taken.result, element, ops))
         ops.append(TupleOp(parts, result_types=[wanted]))
     return ops[-1].results[0]
-
-
-def _with_floats_of(declared: Attribute, leaves: Iterator[Attribute]) -> Attribute:
-    """A declared type with the element types of the next leaves."""
-    elements = tuple_elements(declared)
-    if elements is not None:
-        parts = (_with_floats_of(each, leaves) for each in elements)
-        return TupleType(tuple(cast(TypeAttribute, part) for part in parts))
-    computed = _element_type(next(leaves))
-    return declared if computed is None else with_floats(declared, computed)
 
 
 def _element_type(type_: Attribute) -> Attribute | None:

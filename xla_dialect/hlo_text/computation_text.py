@@ -37,7 +37,6 @@ from xdsl.ir import (
     OpResult,
     Region,
     SSAValue,
-    TypeAttribute,
 )
 from xdsl.utils.exceptions import VerifyException
 
@@ -63,7 +62,7 @@ from xla_dialect.sharding.hlo_sharding import SHARDING_KEYWORDS
 from xla_dialect.spelling import NoHloSpelling
 from xla_dialect.text.literals import splat_element
 from xla_dialect.text.shapes import spell_type
-from xla_dialect.types import BY_NAME, PRED, Array, flatten, is_scalar
+from xla_dialect.types import BY_NAME, PRED, Array, flatten, is_scalar, map_leaves, tuple_of
 from xla_dialect.violations import place_of
 from xla_dialect.xdsl.traversal import free_values
 
@@ -220,11 +219,6 @@ class ResultShape:
     """Where each of the values is in it."""
 
 
-def tuple_of(types: Iterable[Attribute]) -> TupleType:
-    """The type of the tuple of these."""
-    return TupleType(cast("tuple[TypeAttribute, ...]", tuple(types)))
-
-
 def _flat_shape(type_: TupleType) -> ResultShape:
     """A tuple whose elements are the values."""
     return ResultShape(type_, [(i,) for i in range(len(type_.types.data))])
@@ -256,14 +250,8 @@ def _result_shape(op: Operation) -> ResultShape:
     if len(flatten(inferred)) != len(types):
         return flat
     leaves = iter(types)
-    nested = tuple_of([_nested(type_, leaves) for type_ in inferred])
+    nested = tuple_of(map_leaves(lambda _: next(leaves), type_) for type_ in inferred)
     return ResultShape(nested, list(_paths(nested, ())))
-
-
-def _nested(like: Attribute, leaves: Iterator[Attribute]) -> Attribute:
-    if isinstance(like, TupleType):
-        return tuple_of([_nested(element, leaves) for element in like.types.data])
-    return next(leaves)
 
 
 def _paths(type_: Attribute, path: Path) -> Iterator[Path]:

@@ -28,7 +28,7 @@ from collections.abc import Callable, Container, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
-from typing import NoReturn, TypeAlias, cast
+from typing import NoReturn, TypeAlias
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -41,13 +41,12 @@ from xdsl.dialects.builtin import (
     NoneType,
     StringAttr,
     SymbolRefAttr,
-    TupleType,
     UnrealizedConversionCastOp,
     i64,
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.func import ReturnOp as FuncReturnOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.diagnostics import LocatedError
@@ -97,6 +96,7 @@ from xla_dialect.types import (
     spell,
     spell_all,
     tuple_elements,
+    tuple_of,
     without_bounds,
 )
 from xla_dialect.xdsl.creation import create, location_at
@@ -551,7 +551,7 @@ class _InstructionImporter:
                 self._inferred[key] = inferred
         if not op.results:
             if len(inferred) != 1:
-                inferred = (TupleType(cast("tuple[TypeAttribute, ...]", inferred)),)
+                inferred = (tuple_of(inferred),)
             op.set_result_types(inferred)
         elif not op.declares(inferred):
             self.fail(str(undeclared(op, inferred)), instruction.type_start)

@@ -33,7 +33,6 @@ from xla_dialect.hlo_text.computation_text import (
     dictionaries,
     fail,
     name_list,
-    tuple_of,
     valid_name,
 )
 from xla_dialect.hlo_text.importer import TABLE_ATTRIBUTES
@@ -47,7 +46,7 @@ from xla_dialect.ops.collectives import process_counts
 from xla_dialect.sharding.attributes import MeshAttr, meshes_of
 from xla_dialect.spelling import NoHloSpelling, SpellingError
 from xla_dialect.text.shapes import parse_type, spell_entry_layout
-from xla_dialect.types import compatible
+from xla_dialect.types import compatible, tuple_of
 
 
 def print_hlo(module: ModuleOp, options: HloPrintOptions | None = None) -> str:

@@ -6,7 +6,7 @@ a tuple, and `TOKEN` for a token.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias, cast
 
 import ml_dtypes
@@ -180,15 +180,18 @@ def literal_of(value: Value) -> Attribute:
     return from_numpy(value)
 
 
-def flatten_results(values: Sequence[Value]) -> tuple[Array, ...]:
-    """All arrays in values, tuples taken apart at every depth, in order; tokens are left out."""
-    leaves: list[Array] = []
+def leaves_of(values: Iterable[object]) -> list[Any]:
+    """All values in tuples, at every depth."""
+    found: list[object] = []
     for value in values:
-        if isinstance(value, tuple):
-            leaves.extend(flatten_results(value))
-        elif value is not None:
-            leaves.append(value)
-    return tuple(leaves)
+        inner = cast("tuple[object, ...]", value)
+        found += leaves_of(inner) if isinstance(value, tuple) else [value]
+    return found
+
+
+def flatten_results(values: Sequence[Value]) -> tuple[Array, ...]:
+    """All arrays, those in tuples too, in order; tokens are left out."""
+    return tuple(leaf for leaf in leaves_of(values) if leaf is not TOKEN)
 
 
 def copied(value: object) -> Value:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, TupleType, i64
-from xdsl.ir import Attribute, Region, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -55,6 +55,7 @@ from xla_dialect.types import (
     spell,
     spell_all,
     tuple_elements,
+    tuple_of,
     without_layout,
 )
 from xla_dialect.violations import Violation, require
@@ -65,7 +66,7 @@ OPEN: Attribute = TupleType(())
 
 def as_one(types: Sequence[Attribute]) -> Attribute:
     """The only type, or the tuple of them."""
-    return types[0] if len(types) == 1 else as_tuple(types)
+    return types[0] if len(types) == 1 else tuple_of(types)
 
 
 def split_bound(context: Types, bound: int) -> tuple[Types, Types]:
@@ -99,12 +100,7 @@ def continued(before: Types, now: Types, late: Types) -> Types:
         spell(results),
     )
     require(len(before) == len(now), "C2", "{} elements become {}", len(before), len(now))
-    return (as_tuple((*bound, *operands)), results, *before[2:])
-
-
-def as_tuple(types: Sequence[Attribute]) -> Attribute:
-    """The tuple of types."""
-    return TupleType(cast("tuple[TypeAttribute, ...]", tuple(types)))
+    return (tuple_of((*bound, *operands)), results, *before[2:])
 
 
 _HANDS_ON = (CallOp, ConditionalOp, GetTupleElementOp, OptBarrierOp, WhileOp)
@@ -235,7 +231,7 @@ class AsyncStartOp(HalfOp):
             spell_all(inputs),
             spell_all(parameters[:found]),
         )
-        operands = as_tuple(inputs)
+        operands = tuple_of(inputs)
         result = as_one(results)
         rest: Types = (array(S32, ()),)
         if parts and nested:
@@ -299,7 +295,7 @@ class AsyncUpdateOp(HalfOp):
         now = tuple_elements(declared[0]) if len(declared) == 1 else None
         if now is None or len(now) < 2:
             return held
-        return (as_tuple(continued(cast("Types", elements), now, late)),)
+        return (tuple_of(continued(cast("Types", elements), now, late)),)
 
     def verify_context(self) -> None:
         """Checks the context, and that it is one of an asynchronous computation."""

@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
     TensorType,
-    TupleType,
 )
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, prop_def, result_def, traits_def
@@ -22,7 +21,7 @@ from xla_dialect.attributes import INTEGER
 from xla_dialect.constraints import declared_array, with_elements
 from xla_dialect.dimensions import RESULT, Factor, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import PureOp, Types, XlaOp
-from xla_dialect.types import ElementClass, element_class, is_array
+from xla_dialect.types import ElementClass, element_class, is_array, tuple_of
 from xla_dialect.violations import Violation, require
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.dense_literals import is_elided
@@ -38,7 +37,7 @@ def literal_type(value: Attribute) -> Attribute:
     """
     if isinstance(value, ArrayAttr):
         elements = cast("ArrayAttr[Attribute]", value).data
-        return TupleType(tuple(literal_type(v) for v in elements))  # pyright: ignore[reportArgumentType]
+        return tuple_of(map(literal_type, elements))
     if isinstance(value, DenseIntOrFPElementsAttr):
         type_ = cast("DenseIntOrFPElementsAttr[Any]", value).type
         if isinstance(type_, TensorType) and element_class(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import ClassVar, cast
+from typing import ClassVar
 
-from xdsl.dialects.builtin import TupleType
-from xdsl.ir import Attribute, TypeAttribute
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -55,8 +54,8 @@ from xla_dialect.types import (
     array,
     element_count,
     is_scalar,
+    map_leaves,
     sizes_of,
-    tuple_elements,
     without_layout,
 )
 from xla_dialect.violations import Violation, require
@@ -512,11 +511,11 @@ class CopyOp(PureOp):
     @staticmethod
     def infer(operand: Attribute) -> Types:
         """The type of the operand."""
-        elements = tuple_elements(operand)
-        if elements is not None:
-            copies = [CopyOp.infer(element)[0] for element in elements]
-            return (TupleType(cast("tuple[TypeAttribute, ...]", tuple(copies))),)
-        return (without_layout(with_elements(operand, ElementClass.ANY, "operand")),)
+
+        def copied(leaf: Attribute) -> Attribute:
+            return without_layout(with_elements(leaf, ElementClass.ANY, "operand"))
+
+        return (map_leaves(copied, operand),)
 
     relate = staticmethod(pointwise)
 

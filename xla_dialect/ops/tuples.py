@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, cast
+from typing import ClassVar
 
-from xdsl.dialects.builtin import TupleType
-from xdsl.ir import Attribute, TypeAttribute
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -15,7 +14,7 @@ from xdsl.irdl import (
 
 from xla_dialect.attributes import INTEGER
 from xla_dialect.op import PureOp, Types
-from xla_dialect.types import spell, tuple_elements
+from xla_dialect.types import spell, tuple_elements, tuple_of
 from xla_dialect.violations import Violation, require
 
 
@@ -30,7 +29,7 @@ class TupleOp(PureOp):
     @staticmethod
     def infer(elements: tuple[Attribute, ...]) -> Types:
         """The tuple of the operand types."""
-        return (TupleType(cast("tuple[TypeAttribute, ...]", elements)),)
+        return (tuple_of(elements),)
 
 
 @irdl_op_definition

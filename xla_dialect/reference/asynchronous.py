@@ -17,23 +17,12 @@ from xdsl.ir import Attribute, Operation, Region
 from xla_dialect import types
 from xla_dialect.devices.process_grid import Pending
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.arrays import TOKEN, Array, Value, numpy_dtype
+from xla_dialect.literals.arrays import TOKEN, Array, Value, leaves_of, numpy_dtype
 from xla_dialect.ops import asynchronous as ops
 from xla_dialect.reference.collectives import CollectiveFunctions, Write, as_arrays, new_arrays
 from xla_dialect.reference.control_flow import on_arrays
 from xla_dialect.reference.registration import ArrayFunctions, computes, method_of
 from xla_dialect.violations import described
-
-
-def leaves_of(values: Sequence[object]) -> list[object]:
-    """All values in tuples, at every depth."""
-    found: list[object] = []
-    for value in values:
-        if isinstance(value, tuple):
-            found.extend(leaves_of(cast("tuple[object, ...]", value)))
-        else:
-            found.append(value)
-    return found
 
 
 def pending_in(context: PythonValues) -> Pending[PythonValues]:

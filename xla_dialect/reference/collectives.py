@@ -25,7 +25,7 @@ from xla_dialect.devices.process_grid import (
 from xla_dialect.devices.replica_groups import SourceTargetPairs
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.element_types import spell_array
-from xla_dialect.literals.arrays import Array, Value, numpy_dtype
+from xla_dialect.literals.arrays import Array, Value, leaves_of, numpy_dtype
 from xla_dialect.ops import asynchronous
 from xla_dialect.ops import collectives as ops
 from xla_dialect.ops.collectives import CollectiveOp, GroupedOp, Ids, PermutedSlices
@@ -377,13 +377,7 @@ class CollectiveFunctions(ArrayFunctions):
 
 def as_arrays(values: PythonValues) -> list[Array]:
     """The values, tuples taken apart; some may be numpy scalars."""
-    leaves: list[Array] = []
-    for value in values:
-        if isinstance(value, tuple):
-            leaves.extend(as_arrays(cast(PythonValues, value)))
-        else:
-            leaves.append(np.asarray(value))
-    return leaves
+    return list(map(np.asarray, leaves_of(values)))
 
 
 def _from_roots(

@@ -166,14 +166,14 @@ def high_product(lhs: Array, rhs: Array) -> Array:
         wide = np.dtype(np.int64 if signed else np.uint64)
         high = (lhs.astype(wide) * rhs.astype(wide)) >> wide.type(row.bits)
         return high.astype(COMPUTE_DTYPES.get(dtype, dtype)).astype(dtype)
-    high = _unsigned_high_product(lhs.view(np.uint64), rhs.view(np.uint64)).view(dtype)
+    high = unsigned_high_product(lhs.view(np.uint64), rhs.view(np.uint64)).view(dtype)
     if signed:
         # A negative operand counts 2^64 too much when it is read as unsigned.
         high = high - np.where(lhs < 0, rhs, 0) - np.where(rhs < 0, lhs, 0)
     return high
 
 
-def _unsigned_high_product(lhs: Array, rhs: Array) -> Array:
+def unsigned_high_product(lhs: Array, rhs: Array | np.uint64) -> Array:
     """64 x 64 bits by halves of 32 bits."""
     half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
     low, high = lhs & mask, lhs >> half

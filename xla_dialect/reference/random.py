@@ -23,15 +23,13 @@ from xla_dialect.literals.arrays import Array, DType, numpy_dtype
 from xla_dialect.literals.random_bits import (
     BITS_64,
     BITS_128,
-    HALF,
-    WORD,
     blocks_of,
     philox_bits,
     random_bits,
-    words,
 )
 from xla_dialect.ops import random as ops
 from xla_dialect.reference.conversion import convert
+from xla_dialect.reference.elementwise import unsigned_high_product
 from xla_dialect.reference.registration import ArrayFunctions, computes
 from xla_dialect.reference.rounding import rounded
 
@@ -123,7 +121,10 @@ class RandomFunctions(ArrayFunctions):
         """Integers of [a, b): a plus the high half of random 64 bits times b - a."""
         if b <= a:
             return convert(np.full(sizes, a, np.int64 if a < 0 else np.uint64), dtype)
-        return convert(_high_product(self.bits(sizes), b - a) + np.uint64(a & BITS_64), dtype)
+        found = self.bits(sizes)
+        if b - a < 1 << 64:
+            found = unsigned_high_product(found, np.uint64(b - a))
+        return convert(found + np.uint64(a & BITS_64), dtype)
 
     @computes(ops.RngBitGeneratorOp)
     def rng_bit_generator(
@@ -185,14 +186,3 @@ def _converted_by_chance(x: Array, random: Array, element: types.ElementType) ->
     number = np.where(wide >= float(high), np.uint64(high), number)
     number = np.where(wide <= low, np.uint64(low & BITS_64), number)
     return convert(number, dtype)
-
-
-def _high_product(x: Array, factor: int) -> Array:
-    """The high 64 bits of u64 times a factor up to 2^64, by 32-bit halves."""
-    if factor == 1 << 64:
-        return x
-    low, high = (np.uint64(half) for half in words(factor))
-    x_low, x_high = x & WORD, x >> HALF
-    middle = x_high * low + ((x_low * low) >> HALF)
-    carry = (middle & WORD) + x_low * high
-    return x_high * high + (middle >> HALF) + (carry >> HALF)

@@ -21,13 +21,12 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
-    TupleType,
     UnknownLoc,
     UnrankedTensorType,
     UnrealizedConversionCastOp,
 )
 from xdsl.dialects.func import Func, FuncOp
-from xdsl.ir import Attribute, Dialect, Operation, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from xla_dialect.diagnostics import LocatedError
@@ -50,7 +49,7 @@ from xla_dialect.stablehlo.ops import mhlo, operations_of_dialect
 from xla_dialect.stablehlo.ops.dynamic_shapes import ShapedOp
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.quantization.conversion import ArithmeticName, QuantizedConversion
-from xla_dialect.types import compatible, is_unbounded, spell, spell_all
+from xla_dialect.types import compatible, is_unbounded, spell, spell_all, tuple_of
 from xla_dialect.verification import InvalidProgram, invalid_program, verify, violations
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import release
@@ -518,7 +517,7 @@ class SizeChecks(QuantizedConversion):
         """Results have the types of the operands, unknown sizes included."""
         given = [self.value(operand).type for operand in op.operands]
         declared = [self.type(result.type, op) for result in op.results]
-        if declared not in (given, [TupleType(cast("tuple[TypeAttribute, ...]", tuple(given)))]):
+        if declared not in (given, [tuple_of(given)]):
             message = f"declared {spell_all(declared)}, the operands are {spell_all(given)}"
             raise SourceError(op, message)
 
