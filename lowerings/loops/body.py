@@ -251,21 +251,32 @@ class LaneAnalysis:
         """
         How far apart, in elements of the last dimension, the lanes of a load are.
 
-        0 stands for a load whose last index differs freely from lane to lane; None for one that
-        cannot be done for all lanes at once.
+        0 stands for a load whose indices differ freely from lane to lane; None for one that cannot
+        be done for all lanes at once.
+        """
+        first = self.first_in_lanes(op)
+        if first is None:
+            return None
+        *others, last = op.indices
+        return self.steps.get(last, 0) if first == len(others) else 0
+
+    def first_in_lanes(self, op: memref.LoadOp) -> int | None:
+        """
+        The first dimension where the index of a load is not the same in all lanes, the last one if
+        there is none. None where the elements of that and the following ones are not neighbours.
         """
         memref_type = static_memref(op.memref.type)
-        *others, last = op.indices if op.indices else (None,)
-        if (
-            memref_type is None
-            or last is None
-            or any(self.of(index) is not Lanewise.UNIFORM for index in others if index)
-        ):
+        layout = None if memref_type is None else memref_layout(memref_type)
+        if memref_type is None or layout is None or not op.indices:
             return None
-        layout = memref_layout(memref_type)
-        if layout is None or layout[0][-1] != 1:
-            return None
-        return self.steps.get(last, 0)
+        last, span = len(op.indices) - 1, 1
+        varying = (n for n, i in enumerate(op.indices) if self.of(i) is not Lanewise.UNIFORM)
+        first = next(varying, last)
+        for place in range(last, first - 1, -1):
+            if layout[0][place] != span:
+                return None
+            span *= memref_type.get_shape()[place]
+        return first
 
 
 COMPLEX: frozenset[type[Operation]] = frozenset((complex.CreateOp, complex.ReOp, complex.ImOp))

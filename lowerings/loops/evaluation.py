@@ -12,15 +12,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import TypeAlias
+from math import prod
+from typing import TypeAlias, cast
 
 from xdsl.dialects import arith, complex, math, memref, vector
-from xdsl.dialects.builtin import ComplexType, FloatAttr, IntegerAttr, VectorType, f32, i1
+from xdsl.dialects.builtin import (
+    ComplexType,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    VectorType,
+    f32,
+    i1,
+    i32,
+)
 from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from lowerings.dialects.arith_extension import EXTENSIONS, NO_FAST_MATH, with_element_type
+from lowerings.dialects.arith_extension import (
+    EXTENSIONS,
+    NO_FAST_MATH,
+    IndexCastOp,
+    with_element_type,
+)
 from lowerings.dialects.vector_extension import GatherOp
 from lowerings.dialects.words import DotProductOp, JoinOp, PairProductOp
 from lowerings.loops.body import COMPLEX, Body, LaneAnalysis, Lanewise
@@ -42,7 +58,7 @@ from lowerings.loops.narrow_products import (
     word,
 )
 from lowerings.loops.nest import Access
-from lowerings.loops.views import as_parts
+from lowerings.loops.views import as_parts, materialize_view
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -413,7 +429,9 @@ class BodyEvaluator:
         """The operands of an operation on vectors that must be vectors themselves."""
         if type(op) is memref.LoadOp:
             assert self.lane_analysis is not None
-            return [] if self.lane_analysis.load_step(op) == 1 else op.indices[-1:]
+            if self.lane_analysis.load_step(op) == 1:
+                return []
+            return op.indices[self.lane_analysis.first_in_lanes(op) :]
         if isinstance(op, arith.SelectOp) and self.lanewise(op.cond) is Lanewise.UNIFORM:
             return op.operands[1:]
         return op.operands
@@ -426,8 +444,8 @@ class BodyEvaluator:
         builder, lanes = self.builder, self.lanes(combination)
         base = self.scalar(op.memref, combination)
         *others, last = op.indices
-        indices = [self.scalar(index, combination) for index in others]
         if self.lane_analysis.load_step(op) == 1:
+            indices = [self.scalar(index, combination) for index in others]
             first = self.scalar(last, combination)
             if type(op.res.type) is ComplexType:
                 base = builder.shared(("parts", base), partial(as_parts, base, builder))
@@ -437,9 +455,32 @@ class BodyEvaluator:
             return builder.add(load).result
         everywhere = builder.constants.number(1, vector_of(i1, lanes))
         zero = builder.constants.number(0, result_type)
-        lane_indices = self.as_vector(last, combination)
+        first = self.lane_analysis.first_in_lanes(op)
+        assert first is not None
+        type_ = cast("MemRefType[Attribute]", op.memref.type)
+        sizes = type_.get_shape()[first:]
+        # A vector has twice as many distances of 32 bits as indices.
+        distance_type = vector_of(i32 if prod(sizes) < 1 << 31 else IndexType(), lanes)
+        distances: SSAValue | None = None
+        for index, size in zip(op.indices[first:], sizes, strict=True):
+            added = self.as_vector(index, combination)
+            if distance_type.element_type == i32:
+                cast_op = create(IndexCastOp, operands=[added], result_types=[distance_type])
+                added = builder.add(cast_op).result
+            if distances is not None:
+                width = builder.constants.number(size, distance_type)
+                rows = builder.binary(arith.MuliOp, distances, width)
+                added = builder.binary(arith.AddiOp, rows, added)
+            distances = added
+        assert distances is not None
+        if len(sizes) > 1:
+            groups = (*((d,) for d in range(first)), tuple(range(first, len(op.indices))))
+            access = Access(base, type_, (), groups, None, None)
+            view = partial(materialize_view, access, (), None, builder)
+            base = builder.shared(("collapsed", base, first), lambda: view().memref)
+        indices = [self.scalar(index, combination) for index in op.indices[:first]]
         indices.append(builder.constants.index(0))
-        return builder.add(GatherOp(base, indices, lane_indices, everywhere, zero)).result
+        return builder.add(GatherOp(base, indices, distances, everywhere, zero)).result
 
     def multiply_add(
         self, product: arith.MulfOp | DotProductOp, addend: SSAValue, combination: Combination

@@ -40,7 +40,7 @@ from xla_dialect.ops.data_movement import (
     SliceOp,
     TransposeOp,
 )
-from xla_dialect.shapes.size_arithmetic import ceil_div
+from xla_dialect.shapes.size_arithmetic import ceil_div, without
 from xla_dialect.types import Array, ElementClass, element_class, element_count
 
 
@@ -88,6 +88,24 @@ def convert_concatenate(op: ConcatenateOp, builder: ConversionBuilder) -> None:
         result = insert_slice(builder, value, result, offsets)
         offsets[dimension] += sizes_of(value)[dimension]
     builder.replace([result])
+
+
+def concatenated_part(value: SSAValue, dimension: int, index: int) -> tuple[SSAValue, int]:
+    """
+    An array and an index into a dimension, where a concatenated array has its elements at `index`
+    from; the array itself where it is not concatenated.
+    """
+    while isinstance(insertion := value.owner, tensor.InsertSliceOp):
+        sizes = insertion.static_sizes.get_values()
+        whole = without(sizes, (dimension,)) == without(sizes_of(value), (dimension,))
+        if not whole or insertion.offsets or max(insertion.static_strides.get_values()) > 1:
+            break
+        first = insertion.static_offsets.get_values()[dimension]
+        if first <= index < first + sizes[dimension]:
+            value, index = insertion.source, index - first
+        else:
+            value = insertion.dest
+    return value, index
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from xdsl.ir.affine import AffineExpr
 from lowerings.ir.compensation import with_rest
 from lowerings.ir.reshapes import reshape
 from lowerings.rewriting.conversion import ConversionBuilder
-from lowerings.xla_to_linalg.data_movement import is_signed
+from lowerings.xla_to_linalg.data_movement import concatenated_part, is_signed
 from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of, narrow
 from lowerings.xla_to_linalg.scalar_functions.formulas import Real
 from lowerings.xla_to_linalg.scalar_functions.scalar_operations import inline_computation
@@ -54,6 +54,24 @@ from xla_dialect.shapes.size_arithmetic import without
 from xla_dialect.types import Array, array_like
 
 
+def index_component(
+    builder: ConversionBuilder, indices: SSAValue, vector_dim: int, component: int
+) -> tuple[SSAValue, int | None]:
+    """
+    An array with a component of all index vectors, and which it is there; None if it is all.
+
+    Vectors are mostly concatenated. What computes a component fuses with what reads it, unless it
+    is put beside the others first.
+    """
+    if vector_dim == len(sizes_of(indices)):
+        return indices, None
+    indices, component = concatenated_part(indices, vector_dim, component)
+    sizes = sizes_of(indices)
+    if sizes[vector_dim] > 1:
+        return indices, component
+    return reshape(indices, without(sizes, (vector_dim,)), builder.op), None
+
+
 @dataclass(frozen=True)
 class GatherIndices:
     """How the index into the operand follows from the index of a result element."""
@@ -62,18 +80,17 @@ class GatherIndices:
     """From a dimension of the operand to the result dimension that is the offset there."""
     batch_of: dict[int, int]
     """From a batching dimension of the operand to the result dimension of the batch."""
-    start_maps: dict[int, AffineMapAttr]
-    """From a dimension of the operand with a start index to the map that reads that index."""
+    starts: dict[int, tuple[SSAValue, AffineMapAttr]]
+    """From a dimension of the operand with a start index to what is read for it, and where."""
 
     @staticmethod
-    def of(op: GatherOp) -> GatherIndices:
+    def of(op: GatherOp, builder: ConversionBuilder) -> GatherIndices:
         """The indices of a `gather`, by the formula of docs/generated/ops.md#gather."""
         rank = len(array_type(op.result).shape)
         offset_dims = cast(Ints, decode(op.offset_dims))
         collapsed = cast(Ints, decode(op.collapsed_slice_dims))
         batching = cast(Ints, decode(op.operand_batching_dims))
         index_vector_dim = op.index_vector_dim.value.data
-        index_rank = len(sizes_of(op.start_indices))
         window = without(range(len(sizes_of(op.operand))), (*collapsed, *batching))
         batch_dims = without(range(rank), offset_dims)
 
@@ -81,14 +98,12 @@ class GatherIndices:
             """The result dimension of a dimension of the indices."""
             return batch_dims[dimension - (dimension > index_vector_dim)]
 
-        def start_map(component: int) -> AffineMapAttr:
-            expressions = [
-                AffineExpr.constant(component)
-                if d == index_vector_dim
-                else AffineExpr.dimension(batch(d))
-                for d in range(index_rank)
-            ]
-            return affine_map(rank, tuple(expressions))
+        def start(component: int) -> tuple[SSAValue, AffineMapAttr]:
+            read, place = index_component(builder, op.start_indices, index_vector_dim, component)
+            where = [AffineExpr.dimension(d) for d in batch_dims]
+            if place is not None:
+                where.insert(index_vector_dim, AffineExpr.constant(place))
+            return read, affine_map(rank, tuple(where))
 
         return GatherIndices(
             dict(zip(window, offset_dims, strict=True)),
@@ -96,7 +111,7 @@ class GatherIndices:
                 d: batch(b)
                 for d, b in zip(batching, decode(op.start_indices_batching_dims), strict=True)
             },
-            {d: start_map(k) for k, d in enumerate(decode(op.start_index_map))},
+            {d: start(k) for k, d in enumerate(decode(op.start_index_map))},
         )
 
 
@@ -107,13 +122,13 @@ def convert_gather(op: GatherOp, builder: ConversionBuilder) -> None:
     A dimension that is taken whole is indexed by its loop alone, so rows stay contiguous.
     """
     result = array_type(op.result)
-    indices = GatherIndices.of(op)
+    indices = GatherIndices.of(op, builder)
     limits = [
         size - slice_size
         for size, slice_size in zip(sizes_of(op.operand), decode(op.slice_sizes), strict=True)
     ]
     # A limit of 0 clamps every start to 0: such a start need not be read.
-    indexed = [d for d in indices.start_maps if limits[d]]
+    indexed = [d for d in indices.starts if limits[d]]
     signed = is_signed(op.start_indices)
 
     def position(s: ScalarBuilder, dimension: int, starts: dict[int, SSAValue]) -> SSAValue:
@@ -132,7 +147,7 @@ def convert_gather(op: GatherOp, builder: ConversionBuilder) -> None:
         element_type = storage(result.element_type)
         return (s.emit(tensor.ExtractOp, (op.operand, *where), element_type),)
 
-    inputs = [(op.start_indices, indices.start_maps[d]) for d in indexed]
+    inputs = [indices.starts[d] for d in indexed]
     builder.replace([pointwise(builder, inputs, result, body)])
 
 
@@ -148,14 +163,14 @@ class ScatterDimensions:
     """From a window dimension of the inputs to that of the updates."""
     batch_of: dict[int, int]
     """From a batching dimension of the inputs to that of the updates."""
-    component_of: dict[int, int]
-    """From a dimension of the inputs that has a start index to its place in an index vector."""
+    starts: dict[int, tuple[SSAValue, int | None]]
+    """For a dimension of the inputs that has a start index what is read for it."""
     index_vector_dim: int
     scattered: Ints
     """The dimensions of the updates that are dimensions of the indices, in order."""
 
     @staticmethod
-    def of(op: ScatterOp) -> ScatterDimensions:
+    def of(op: ScatterOp, builder: ConversionBuilder) -> ScatterDimensions:
         """The dimensions of a `scatter`, by the formula of docs/generated/ops.md#scatter."""
         update_window = cast(Ints, decode(op.update_window_dims))
         batching = cast(Ints, decode(op.input_batching_dims))
@@ -167,7 +182,10 @@ class ScatterDimensions:
         return ScatterDimensions(
             dict(zip(window, update_window, strict=True)),
             {d: scattered[b - (b > vector_dim)] for d, b in zip(batching, along, strict=True)},
-            {d: k for k, d in enumerate(decode(op.scatter_dims_to_operand_dims))},
+            {
+                d: index_component(builder, op.scatter_indices, vector_dim, k)
+                for k, d in enumerate(decode(op.scatter_dims_to_operand_dims))
+            },
             vector_dim,
             tuple(scattered),
         )
@@ -231,14 +249,14 @@ class Scattering:
     sums: LongSums | None
 
     @staticmethod
-    def of(op: ScatterOp) -> Scattering:
+    def of(op: ScatterOp, builder: ConversionBuilder) -> Scattering:
         """How a `scatter` is done."""
-        dimensions, updates = ScatterDimensions.of(op), sizes_of(op.updates[0])
+        dimensions, updates = ScatterDimensions.of(op, builder), sizes_of(op.updates[0])
         extents = {d: updates[u] for d, u in dimensions.offset_of.items()}
         limits = {
             d: size - extents.get(d, 1)
             for d, size in enumerate(sizes_of(op.inputs[0]))
-            if d in dimensions.component_of
+            if d in dimensions.starts
         }
         first_sliced = max(dimensions.scattered, default=-1) + 1
         sliced = updates[first_sliced:]
@@ -313,12 +331,12 @@ class Scattering:
         batch = [position[d] for d in self.dimensions.scattered]
         starts: dict[int, SSAValue] = {}
         inside: SSAValue | None = None
-        for dimension, component in self.dimensions.component_of.items():
+        for dimension, (read, component) in self.dimensions.starts.items():
             where = batch
-            if vector_dim < len(sizes_of(indices)):
+            if component is not None:
                 number = s.constant(component, INDEX)
                 where = [*batch[:vector_dim], number, *batch[vector_dim:]]
-            start = s.emit(tensor.ExtractOp, (indices, *where), element_type)
+            start = s.emit(tensor.ExtractOp, (read, *where), element_type)
             starts[dimension] = s.to_index(start, signed)
             # Unsigned, a negative start is larger than any limit.
             fits = s.compare("ule", starts[dimension], self.limits[dimension])
@@ -422,7 +440,7 @@ class Scattering:
 
 def convert_scatter(op: ScatterOp, builder: ConversionBuilder) -> None:
     """Loops over the updates, in place."""
-    scattering = Scattering.of(op)
+    scattering = Scattering.of(op, builder)
     if 0 in scattering.sizes or scattering.never_inside:
         builder.replace(op.inputs)
         return

@@ -45,7 +45,13 @@ from lowerings.dialects.arith_extension import IndexCastUIOp
 from lowerings.ir.independent_loops import LEAST_MICROSECONDS, promise_independence
 from lowerings.ir.scalar_attributes import scalar_attribute
 from lowerings.rewriting.conversion import ConversionBuilder
-from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values, storage
+from lowerings.xla_to_linalg.scalar_functions.scalars import (
+    INDEX,
+    ScalarBuilder,
+    Values,
+    int_width,
+    storage,
+)
 from xla_dialect.dimensions import DimensionRelations, FactorType, Traversal
 from xla_dialect.op import XlaOp
 from xla_dialect.shapes.size_arithmetic import without
@@ -464,14 +470,17 @@ def on_scalars(
 
 
 def clamped_index(scalars: ScalarBuilder, start: SSAValue, limit: int, signed: bool) -> SSAValue:
-    """An integer scalar as an index, clamped to [0, limit]."""
-    index = scalars.to_index(start, signed)
-    top = scalars.constant(limit, INDEX)
-    if not signed:
-        return scalars.emit(arith.MinUIOp, (index, top))
-    return scalars.emit(
-        arith.MinSIOp, (scalars.emit(arith.MaxSIOp, (index, scalars.constant(0, INDEX))), top)
-    )
+    """
+    An integer scalar as an index, clamped to [0, limit]: as it is, if it can hold the limit, for
+    vectors have twice as many numbers of 32 bits as indices.
+    """
+    fits = not limit >> (int_width(start) - signed)
+    number = start if fits else scalars.to_index(start, signed)
+    top = scalars.constant(limit, number.type)
+    if signed:
+        number = scalars.emit(arith.MaxSIOp, (number, scalars.constant(0, number.type)))
+    number = scalars.emit(arith.MinSIOp if signed else arith.MinUIOp, (number, top))
+    return scalars.to_index(number, signed) if fits else number
 
 
 PARTS = 16

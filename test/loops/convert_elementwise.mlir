@@ -95,6 +95,29 @@ func.func @embedding(%tokens: memref<6xi32>, %table: memref<100x64xf32>, %b: mem
   func.return
 }
 
+// Elements are looked up by two indices: the table is one row for the vectors.
+// CHECK-LABEL: func.func @elements
+// CHECK:           %[[I:.*]] = arith.index_cast %{{.*}} : vector<16xindex> to vector<16xi32>
+// CHECK-NEXT:      %[[J:.*]] = arith.index_cast %{{.*}} : vector<16xindex> to vector<16xi32>
+// CHECK-NEXT:      %[[P:.*]] = arith.muli %[[I]], %{{.*}} : vector<16xi32>
+// CHECK-NEXT:      %[[D:.*]] = arith.addi %[[P]], %[[J]] : vector<16xi32>
+// CHECK-NEXT:      %[[ROW:.*]] = memref.collapse_shape %table {{\[\[}}0 : i64, 1 : i64]]
+// CHECK-NEXT:      vector.gather %[[ROW]][%c0] [%[[D]]]
+func.func @elements(
+    %is: memref<48xi32>, %js: memref<48xi32>, %table: memref<100x64xf32>, %b: memref<48xf32>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+      iterator_types = ["parallel"]}
+      ins(%is, %js : memref<48xi32>, memref<48xi32>) outs(%b : memref<48xf32>) {
+  ^bb0(%i32: i32, %j32: i32, %y: f32):
+    %i = arith.index_cast %i32 : i32 to index
+    %j = arith.index_cast %j32 : i32 to index
+    %0 = memref.load %table[%i, %j] : memref<100x64xf32>
+    linalg.yield %0 : f32
+  }
+  func.return
+}
+
 // Backwards through memory: vectors from the other end, turned round.
 // CHECK-LABEL: func.func @reverse
 // CHECK:         scf.for %d0 = %c0 to %c32 step %c16 {

@@ -77,9 +77,9 @@ func.func @dot(%x: tensor<5x2x3xbf16>, %y: tensor<3x5x4xbf16>) -> tensor<5x2x4xb
 // CHECK-LABEL: @rows
 // CHECK:         linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>]
 // CHECK-SAME:      ins(%i : tensor<3xi32>)
-// CHECK:           %[[START:.*]] = arith.index_cast %{{.*}} : i32 to index
 // CHECK:           arith.maxsi
-// CHECK-NEXT:      %[[ROW:.*]] = arith.minsi
+// CHECK-NEXT:      %[[START:.*]] = arith.minsi
+// CHECK-NEXT:      %[[ROW:.*]] = arith.index_cast %[[START]] : i32 to index
 // CHECK-NEXT:      %[[COLUMN:.*]] = linalg.index 1 : index
 // CHECK-NEXT:      tensor.extract %x[%[[ROW]], %[[COLUMN]]] : tensor<9x5xf32>
 func.func @rows(%x: tensor<9x5xf32>, %i: tensor<3xi32>) -> tensor<3x5xf32> {
@@ -88,11 +88,24 @@ func.func @rows(%x: tensor<9x5xf32>, %i: tensor<3xi32>) -> tensor<3x5xf32> {
   func.return %0 : tensor<3x5xf32>
 }
 
+// Index vectors that are put together from columns are read column by column.
+// CHECK-LABEL: @columns
+// CHECK-DAG:     %[[I:.*]] = tensor.collapse_shape %i
+// CHECK-DAG:     %[[J:.*]] = tensor.collapse_shape %j
+// CHECK:         linalg.generic
+// CHECK-SAME:      ins(%[[I]], %[[J]] : tensor<3xi32>, tensor<3xi32>)
+func.func @columns(%x: tensor<9x5xf32>, %i: tensor<3x1xi32>, %j: tensor<3x1xi32>) -> tensor<3xf32> {
+  %0 = xla.concatenate %i, %j {dimension = 1} : (tensor<3x1xi32>, tensor<3x1xi32>) -> tensor<3x2xi32>
+  %1 = xla.gather %x, %0 {offset_dims = [], collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1, slice_sizes = [1, 1]}
+      : (tensor<9x5xf32>, tensor<3x2xi32>) -> tensor<3xf32>
+  func.return %1 : tensor<3xf32>
+}
+
 // CHECK-LABEL: @update
 // CHECK-NEXT:    %0 = tensor.extract %i[] : tensor<i8>
-// CHECK-NEXT:    %1 = arith.index_castui %0 : i8 to index
-// CHECK-NEXT:    %2 = arith.constant 3 : index
-// CHECK-NEXT:    %3 = arith.minui %1, %2 : index
+// CHECK-NEXT:    %1 = arith.constant 3 : i8
+// CHECK-NEXT:    %2 = arith.minui %0, %1 : i8
+// CHECK-NEXT:    %3 = arith.index_castui %2 : i8 to index
 // CHECK-NEXT:    %4 = tensor.insert_slice %u into %x[%3, 0] [2, 4] [1, 1]
 func.func @update(%x: tensor<5x4xf32>, %u: tensor<2x4xf32>, %i: tensor<ui8>) -> tensor<5x4xf32> {
   %0 = xla.dynamic_update_slice %x, %u, %i, %i

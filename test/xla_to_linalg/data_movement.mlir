@@ -140,18 +140,18 @@ func.func @reverse(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
 // xla-update-checks: CHECK @dynamic_slice
 // CHECK-LABEL:   func.func @dynamic_slice(%x: tensor<4x3xf32>, %i: tensor<i32>) -> tensor<2x1xf32> {
 // CHECK-NEXT:      %[[EXTRACT:.*]] = tensor.extract %i[] : tensor<i32>
-// CHECK-NEXT:      %[[INDEX_CAST:.*]] = arith.index_cast %[[EXTRACT]] : i32 to index
-// CHECK-NEXT:      %[[CONSTANT:.*]] = arith.constant 2 : index
-// CHECK-NEXT:      %[[CONSTANT_1:.*]] = arith.constant 0 : index
-// CHECK-NEXT:      %[[MAXSI:.*]] = arith.maxsi %[[INDEX_CAST]], %[[CONSTANT_1]] : index
-// CHECK-NEXT:      %[[MINSI:.*]] = arith.minsi %[[MAXSI]], %[[CONSTANT]] : index
+// CHECK-NEXT:      %[[CONSTANT:.*]] = arith.constant 2 : i32
+// CHECK-NEXT:      %[[CONSTANT_1:.*]] = arith.constant 0 : i32
+// CHECK-NEXT:      %[[MAXSI:.*]] = arith.maxsi %[[EXTRACT]], %[[CONSTANT_1]] : i32
+// CHECK-NEXT:      %[[MINSI:.*]] = arith.minsi %[[MAXSI]], %[[CONSTANT]] : i32
+// CHECK-NEXT:      %[[INDEX_CAST:.*]] = arith.index_cast %[[MINSI]] : i32 to index
 // CHECK-NEXT:      %[[EXTRACT_1:.*]] = tensor.extract %i[] : tensor<i32>
-// CHECK-NEXT:      %[[INDEX_CAST_1:.*]] = arith.index_cast %[[EXTRACT_1]] : i32 to index
-// CHECK-NEXT:      %[[CONSTANT_2:.*]] = arith.constant 2 : index
-// CHECK-NEXT:      %[[CONSTANT_3:.*]] = arith.constant 0 : index
-// CHECK-NEXT:      %[[MAXSI_1:.*]] = arith.maxsi %[[INDEX_CAST_1]], %[[CONSTANT_3]] : index
-// CHECK-NEXT:      %[[MINSI_1:.*]] = arith.minsi %[[MAXSI_1]], %[[CONSTANT_2]] : index
-// CHECK-NEXT:      %[[EXTRACT_SLICE:.*]] = tensor.extract_slice %x[%[[MINSI]], %[[MINSI_1]]] [2, 1] [1, 1] : tensor<4x3xf32> to tensor<2x1xf32>
+// CHECK-NEXT:      %[[CONSTANT_2:.*]] = arith.constant 2 : i32
+// CHECK-NEXT:      %[[CONSTANT_3:.*]] = arith.constant 0 : i32
+// CHECK-NEXT:      %[[MAXSI_1:.*]] = arith.maxsi %[[EXTRACT_1]], %[[CONSTANT_3]] : i32
+// CHECK-NEXT:      %[[MINSI_1:.*]] = arith.minsi %[[MAXSI_1]], %[[CONSTANT_2]] : i32
+// CHECK-NEXT:      %[[INDEX_CAST_1:.*]] = arith.index_cast %[[MINSI_1]] : i32 to index
+// CHECK-NEXT:      %[[EXTRACT_SLICE:.*]] = tensor.extract_slice %x[%[[INDEX_CAST]], %[[INDEX_CAST_1]]] [2, 1] [1, 1] : tensor<4x3xf32> to tensor<2x1xf32>
 // CHECK-NEXT:      func.return %[[EXTRACT_SLICE]] : tensor<2x1xf32>
 // CHECK-NEXT:    }
 func.func @dynamic_slice(%x: tensor<4x3xf32>, %i: tensor<i32>) -> tensor<2x1xf32> {
@@ -164,18 +164,18 @@ func.func @dynamic_slice(%x: tensor<4x3xf32>, %i: tensor<i32>) -> tensor<2x1xf32
 // xla-update-checks: CHECK @dynamic_update_slice
 // CHECK-LABEL:   func.func @dynamic_update_slice(%x: tensor<4x3xf32>, %u: tensor<2x1xf32>, %i: tensor<i32>) -> tensor<4x3xf32> {
 // CHECK-NEXT:      %[[EXTRACT:.*]] = tensor.extract %i[] : tensor<i32>
-// CHECK-NEXT:      %[[INDEX_CAST:.*]] = arith.index_cast %[[EXTRACT]] : i32 to index
-// CHECK-NEXT:      %[[CONSTANT:.*]] = arith.constant 2 : index
-// CHECK-NEXT:      %[[CONSTANT_1:.*]] = arith.constant 0 : index
-// CHECK-NEXT:      %[[MAXSI:.*]] = arith.maxsi %[[INDEX_CAST]], %[[CONSTANT_1]] : index
-// CHECK-NEXT:      %[[MINSI:.*]] = arith.minsi %[[MAXSI]], %[[CONSTANT]] : index
+// CHECK-NEXT:      %[[CONSTANT:.*]] = arith.constant 2 : i32
+// CHECK-NEXT:      %[[CONSTANT_1:.*]] = arith.constant 0 : i32
+// CHECK-NEXT:      %[[MAXSI:.*]] = arith.maxsi %[[EXTRACT]], %[[CONSTANT_1]] : i32
+// CHECK-NEXT:      %[[MINSI:.*]] = arith.minsi %[[MAXSI]], %[[CONSTANT]] : i32
+// CHECK-NEXT:      %[[INDEX_CAST:.*]] = arith.index_cast %[[MINSI]] : i32 to index
 // CHECK-NEXT:      %[[EXTRACT_1:.*]] = tensor.extract %i[] : tensor<i32>
-// CHECK-NEXT:      %[[INDEX_CAST_1:.*]] = arith.index_cast %[[EXTRACT_1]] : i32 to index
-// CHECK-NEXT:      %[[CONSTANT_2:.*]] = arith.constant 2 : index
-// CHECK-NEXT:      %[[CONSTANT_3:.*]] = arith.constant 0 : index
-// CHECK-NEXT:      %[[MAXSI_1:.*]] = arith.maxsi %[[INDEX_CAST_1]], %[[CONSTANT_3]] : index
-// CHECK-NEXT:      %[[MINSI_1:.*]] = arith.minsi %[[MAXSI_1]], %[[CONSTANT_2]] : index
-// CHECK-NEXT:      %[[INSERT_SLICE:.*]] = tensor.insert_slice %u into %x[%[[MINSI]], %[[MINSI_1]]] [2, 1] [1, 1] : tensor<2x1xf32> into tensor<4x3xf32>
+// CHECK-NEXT:      %[[CONSTANT_2:.*]] = arith.constant 2 : i32
+// CHECK-NEXT:      %[[CONSTANT_3:.*]] = arith.constant 0 : i32
+// CHECK-NEXT:      %[[MAXSI_1:.*]] = arith.maxsi %[[EXTRACT_1]], %[[CONSTANT_3]] : i32
+// CHECK-NEXT:      %[[MINSI_1:.*]] = arith.minsi %[[MAXSI_1]], %[[CONSTANT_2]] : i32
+// CHECK-NEXT:      %[[INDEX_CAST_1:.*]] = arith.index_cast %[[MINSI_1]] : i32 to index
+// CHECK-NEXT:      %[[INSERT_SLICE:.*]] = tensor.insert_slice %u into %x[%[[INDEX_CAST]], %[[INDEX_CAST_1]]] [2, 1] [1, 1] : tensor<2x1xf32> into tensor<4x3xf32>
 // CHECK-NEXT:      func.return %[[INSERT_SLICE]] : tensor<4x3xf32>
 // CHECK-NEXT:    }
 func.func @dynamic_update_slice(%x: tensor<4x3xf32>, %u: tensor<2x1xf32>, %i: tensor<i32>) -> tensor<4x3xf32> {

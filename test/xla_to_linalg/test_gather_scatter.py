@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from small_programs import numbers
-from tensors_level import check
+from tensors_level import check, natively
 
+from xla_dialect.op import XlaOp
+from xla_dialect.ops.data_movement import ConcatenateOp
 from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.types import ELEMENT_TYPES
 
@@ -47,6 +49,38 @@ def test_rows_of_every_element_type(name: str) -> None:
 def test_indices_are_clamped(name: str, indices: list[int]) -> None:
     gather(BIG, numbers(name, indices), **ROWS)
     gather(BIG, numbers(name, [[i, i] for i in indices]), **WINDOWS)
+
+
+@given(st.data())
+def test_single_elements(data: st.DataObject) -> None:
+    """What `x[i, j]` of JAX is, with its indices side by side in one array or in several."""
+    sizes = data.draw(st.lists(st.integers(1, 9), min_size=1, max_size=3))
+    counts = data.draw(st.lists(st.integers(1, 40), min_size=1, max_size=2))
+    name = data.draw(st.sampled_from(["s32", "u8", "s64"]))
+    element = data.draw(st.sampled_from(["f32", "f64", "s8", "bf16", "c64"]))
+    random = np.random.default_rng(data.draw(st.integers(0, 99)))
+    x = numbers(element, random.integers(0, 100, sizes))
+    low = 0 if name == "u8" else -12
+    columns = [numbers(name, random.integers(low, 12, (*counts, 1))) for _ in sizes]
+    groups = [columns] if len(sizes) < 3 else [columns[:2], columns[2:]]
+
+    def taken(operand: XlaOp, *given: XlaOp) -> XlaOp:
+        parts = list(given)
+        inner = [ConcatenateOp([parts.pop(0) for _ in g], dimension=len(counts)) for g in groups]
+        rank = list(range(len(sizes)))
+        return GatherOp(
+            operand,
+            ConcatenateOp(inner, dimension=len(counts)),
+            offset_dims=[],
+            start_index_map=rank,
+            collapsed_slice_dims=rank,
+            slice_sizes=[1] * len(sizes),
+            index_vector_dim=len(counts),
+        )
+
+    (found,) = natively(taken, x, *columns)
+    where = [np.clip(c[..., 0].astype(int), 0, n - 1) for c, n in zip(columns, sizes, strict=True)]
+    np.testing.assert_array_equal(found, x[tuple(where)])
 
 
 WINDOWS: dict[str, Any] = {

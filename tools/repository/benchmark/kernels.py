@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
+from jax.scipy.ndimage import map_coordinates
 from jaxlib.mlir.dialects import stablehlo
 
 from .contenders import (
@@ -90,6 +91,12 @@ def _layer_norm(x: Any) -> Any:
 def _added(x: Any, updates: Any, indices: Any) -> Any:
     """A scatter; with rows as updates the gradient of an embedding."""
     return x.at[indices].add(updates)
+
+
+def _warped(image: Any, moved: Any) -> Any:
+    """An image at points between its elements, each moved from where it was."""
+    points = jnp.stack(jnp.meshgrid(*map(jnp.arange, image.shape), indexing="ij"))
+    return map_coordinates(image, points + moved, order=1)
 
 
 def _random_bits(seed: Any) -> Any:
@@ -307,6 +314,12 @@ MOVEMENT = (
     Row("NCHW to NHWC", lambda x: x.transpose(0, 2, 3, 1), (f32(8, 64, 56, 56),)),
     Row("concatenate, slice, pad", _joined, (f32(512, 2048), f32(512, 4096))),
     Row("embedding", lambda x, i: x[i], (f32(10_000, 256), indices(4096, 10_000))),
+    Row(
+        "elements of a matrix",
+        lambda x, i, j: x[i, j],
+        (f32(1000, 1000), indices(1 << 18, 1000), indices(1 << 18, 1000)),
+    ),
+    Row("map coordinates 512x512", _warped, (f32(512, 512), f32(2, 512, 512))),
     Row(
         "embedding gradient",
         _added,
