@@ -40,14 +40,18 @@ class Alignment:
     leader: int
     followers: tuple[Follower, ...]
     """None where the order is the array's own, or where there is no array with dimensions."""
-    is_free: bool
+    is_free: bool = False
     """Whether operands and results may all be in orders of their own."""
+    is_elementwise: bool = False
+    """Whether elements are computed each for itself: in any order, tiled ones too."""
 
     def follow(self, number: int, order: MemoryOrder) -> MemoryOrder:
         """The order of an array that goes with one of the leader."""
         follower = self.followers[number]
         if follower is None:
             return MemoryOrder.default(0)
+        if follower == self.followers[self.leader]:
+            return order
         led = [d for d in order.major_to_minor if d in follower]
         return MemoryOrder(tuple(follower.index(d) for d in led))
 
@@ -58,12 +62,6 @@ class Alignment:
         if follower is None or leader is None or len(follower) != len(leader):
             return None
         return MemoryOrder(tuple(follower[d] for d in order.major_to_minor))
-
-
-@cache
-def is_pointwise(op_class: type[Operation]) -> bool:
-    """Whether a class is elementwise: computed in any layout, tiled ones too."""
-    return issubclass(op_class, XlaOp) and op_class.is_pointwise()
 
 
 @cache
@@ -83,12 +81,27 @@ def alignment_of(op: Operation) -> Alignment | None:
         return None
     if any(entry.numbers == RESULT for entry in op.NUMBERING.values()):
         count = len(op.operands) + len(op.results)
-        return Alignment(count - 1, (None,) * count, True)
+        return Alignment(count - 1, (None,) * count, is_free=True)
+    if op.is_pointwise():
+        return _elementwise(tuple(map(_rank, op.operands)), _rank(op.results[0]))
     relations = op.dimension_relations()
     if relations is None or not relations.operands:
         return None
     is_part = _element_count(op.operands[0]) > _element_count(op.results[0])
     return _alignment(relations, is_part)
+
+
+def _rank(value: SSAValue) -> int | None:
+    return len(sizes_of(value)) if isinstance(value.type, TensorType) else None
+
+
+@cache
+def _elementwise(operands: tuple[int | None, ...], result: int | None) -> Alignment | None:
+    if result is None:
+        return None
+    all_of_them = tuple(range(result))
+    followers = (*(all_of_them if rank == result else None for rank in operands), all_of_them)
+    return Alignment(len(operands), followers, is_elementwise=True)
 
 
 def _element_count(value: SSAValue) -> int:
@@ -108,7 +121,7 @@ def _alignment(relations: DimensionRelations, is_part: bool) -> Alignment | None
     followers = tuple(_follower(dimensions, lead) for dimensions in arrays)
     if any(dimensions and not f for dimensions, f in zip(arrays, followers, strict=True)):
         return None
-    return Alignment(leader, followers, False)
+    return Alignment(leader, followers)
 
 
 _OF_THEIR_OWN = (Traversal.GENERATED, Traversal.PROCESSES, Traversal.REGROUPED)
@@ -194,7 +207,7 @@ def is_computable(op: XlaOp, orders: Sequence[MemoryOrder]) -> bool:
 
     It is not where a dimension has to be the last one, or where a fold goes in row-major order.
     """
-    if all(order.is_default for order in orders):
+    if op.is_pointwise() or all(order.is_default for order in orders):
         return True
     relations = op.dimension_relations()
     assert relations is not None

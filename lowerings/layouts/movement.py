@@ -18,7 +18,6 @@ from lowerings.layouts.alignment import (
     forwards_values,
     is_computable,
     is_free_reshape,
-    is_pointwise,
     renamed_order,
     reshaped_order,
 )
@@ -150,10 +149,6 @@ def misplaced(op: Operation, order_of: OrderOf) -> Iterator[tuple[Operation, int
                 yield op, index, MemoryOrder.default(len(sizes_of(operand)))
 
 
-def _rank(value: SSAValue) -> int:
-    return len(cast(Array, value.type).shape.data)
-
-
 def _choice(value: SSAValue, order: MemoryOrder) -> Choice:
     return value, canonical(order, sizes_of(value))
 
@@ -207,31 +202,6 @@ class LayoutRule:
         return ()
 
 
-class _OneOrder(LayoutRule):
-    """Result and operands of its rank are in one order."""
-
-    def agree(self, op: Operation, value: SSAValue, order_of: OrderOf) -> Iterable[Choice]:
-        rank = _rank(op.results[0])
-        if _rank(value) != rank:
-            return
-        for _, other in _arrays((*op.operands, *op.results)):
-            if other is not value and _rank(other) == rank:
-                yield _choice(other, order_of(value))
-
-    def misplaced(
-        self, op: Operation, order_of: OrderOf
-    ) -> Iterable[tuple[Operation, int, MemoryOrder]]:
-        result = op.results[0]
-        wanted, rank = order_of(result), _rank(result)
-        for index, operand in _arrays(op.operands):
-            found = order_of(operand)
-            if _rank(operand) != rank:
-                if not found.is_default:
-                    yield op, index, MemoryOrder.default(_rank(operand))
-            elif found != wanted and found != _choice(operand, wanted)[1]:
-                yield op, index, wanted
-
-
 @dataclass(frozen=True)
 class _Aligned(LayoutRule):
     """Operands and results follow one of them, as the relations of their dimensions have it."""
@@ -241,7 +211,7 @@ class _Aligned(LayoutRule):
     def _wanted(self, op: Operation, lead: MemoryOrder) -> list[MemoryOrder] | None:
         """The orders of all arrays for one of the leader; None where it is not computed in that."""
         alignment = self.alignment
-        if lead.tiles:
+        if lead.tiles and not alignment.is_elementwise:
             return None
         orders = [alignment.follow(number, lead) for number in range(len(alignment.followers))]
         return orders if is_computable(cast(XlaOp, op), orders) else None
@@ -363,7 +333,6 @@ def _returned_order(operand: OpOperand) -> MemoryOrder:
 
 
 _ANY_ORDER = _AnyOrder()
-_ONE_ORDER = _OneOrder()
 _DATA_FLOW = _DataFlow()
 
 LAYOUT_RULES: Mapping[type[Operation], LayoutRule] = {
@@ -383,8 +352,6 @@ def _rule_of(op: Operation, order_of: OrderOf) -> LayoutRule | None:
         return rule
     if forwards_values(type(op)):
         return _DATA_FLOW
-    if is_pointwise(type(op)):
-        return _ONE_ORDER if isinstance(op.results[0].type, TensorType) else None
     if all(order_of(value).is_default for _, value in _arrays((*op.operands, *op.results))):
         # Nothing moves.
         return _ANY_ORDER

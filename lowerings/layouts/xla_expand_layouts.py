@@ -25,7 +25,6 @@ from lowerings.layouts.alignment import (
     forwards_values,
     is_computable,
     is_free_reshape,
-    is_pointwise,
     relisted,
     renamed_order,
     renumbered,
@@ -201,20 +200,6 @@ def _integers(op: Operation, name: str) -> Ints:
     return () if value is None else cast(Ints, decode(value))
 
 
-def _elementwise(op: Operation, expansion: Expansion) -> Sequence[Placed]:
-    """In any order, tiled ones included; scalars go everywhere."""
-    order = expansion.declared(op.results[0])
-    rank = len(order.major_to_minor)
-    operands = [
-        expansion.value_in(value, order)
-        if is_array(value.type) and len(sizes_of(value)) == rank
-        else expansion.plain(value)
-        for value in op.operands
-    ]
-    expansion.simplify_computations(op)
-    return expansion.rebuild(op, operands, [order])
-
-
 def _copy(op: Operation, expansion: Expansion) -> Sequence[Placed]:
     """The operand in the order of the result."""
     order = expansion.declared(op.results[0])
@@ -240,7 +225,8 @@ def _aligned(alignment: Alignment, op: Operation, expansion: Expansion) -> Seque
     if not alignment.is_free:
         lead = _lead(op, alignment, found)
         found = [alignment.follow(number, lead) for number in range(len(found))]
-    if is_tiled or any(order.tiles for order in found) or not is_computable(op, found):
+    is_tiled = is_tiled or any(order.tiles for order in found)
+    if (is_tiled and not alignment.is_elementwise) or not is_computable(op, found):
         return None
     operands = _in_orders(op.operands, found[:count], expansion)
     expansion.simplify_computations(op)
@@ -364,7 +350,5 @@ def expansion_of(op: Operation, touched: bool) -> ExpandFunction | None:
         return _forwarding
     if not touched:
         return None
-    if is_pointwise(type(op)):
-        return _elementwise if is_array(op.results[0].type) else None
     alignment = alignment_of(op)
     return None if alignment is None else partial(_aligned, alignment)
