@@ -31,7 +31,7 @@ WEIGHTS = (4, 3, 3, 1)
 
 @dataclass(frozen=True)
 class RandomProgram:
-    """A module whose function returns every array that it computes, and arguments for it."""
+    """A module whose function returns arrays that it computes, and arguments for it."""
 
     seed: int
     module: ModuleOp
@@ -40,11 +40,16 @@ class RandomProgram:
     """What it was made by."""
 
 
-def generate(seed: int, types: Sequence[str] = TYPES) -> RandomProgram:
-    """5 to 40 operations on arrays of a few element types; the same for the same seed."""
+def generate(seed: int, types: Sequence[str] = TYPES, *, returns_all: bool = True) -> RandomProgram:
+    """
+    5 to 40 operations on arrays of a few element types; the same for the same seed.
+
+    Without `returns_all` its function returns what comes last and up to three others, so that most
+    arrays are there for one operation only.
+    """
     draft = Draft(seed, types)
     few = draft.shuffled(types)[: draft.integer(2, 5)]
-    for name in (*few, draft.choose(("f32", "s32"))):
+    for name in (*few, draft.choose([n for n in ("f32", "s32") if n in types])):
         draft.parameter(name, draft.sizes(0 if draft.chance(0.2) else 1))
     draft.names = few
     wanted = round(5 * 7 ** draft.random.random())  # short ones more often
@@ -59,8 +64,10 @@ def generate(seed: int, types: Sequence[str] = TYPES) -> RandomProgram:
         steps.add(step)
         results = [made] if isinstance(made, XlaValue) else made
         draft.values.extend(filter(_is_small, results))
-    module = draft.b.build(draft.values[-1:])
-    return_all(module)
+    some = draft.random.sample(draft.values, draft.integer(0, 3)) if not returns_all else []
+    module = draft.b.build([*some, draft.values[-1]])
+    if returns_all:
+        return_all(module)
     return RandomProgram(seed, module, draft.arguments, frozenset(steps))
 
 

@@ -1,13 +1,15 @@
 """Decisions on fusion change what is computed where, and nothing of what is computed."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
+from differential.generation import generate
 from fusion_programs import elementwise, program
-from random_integer_programs import random_program
-from tensors_level import FUSION, compare, interpreted, lower, module_of
+from tensors_level import FUSION, compare, interpreted, lower
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.utils.exceptions import PassFailedException
@@ -58,30 +60,42 @@ def decide_at_random(module: ModuleOp, rng: Random) -> int:
     return followed
 
 
+def check_integers(
+    module: ModuleOp, arguments: Sequence[Any], expected: Sequence[np.ndarray]
+) -> None:
+    """Whatever the order of their sums, integers are the same; floats may not be."""
+    found = interpreted(module, arguments, expected)
+    exact = [number for number, array in enumerate(expected) if array.dtype.kind in "biu"]
+    compare([found[number] for number in exact], [expected[number] for number in exact], 0)
+
+
 def run_decided(seed: int) -> int:
-    """A random program of integers, planned at random; how many decisions it followed."""
-    build, arguments = random_program(seed)
-    module = module_of(build, arguments)
+    """A random program of integers, not planned and planned at random; how many decisions it followed."""
+    program = generate(seed, ("s32", "pred"), returns_all=False)
+    module, arguments = program.module, program.arguments
     expected = flatten_results(run(module, arguments))
     lower(module)
+    undecided = module.clone()
+    lower(undecided, FUSION)
+    check_integers(undecided, arguments, expected)
     lower(module, FUSION[:-1])
     followed = decide_at_random(module, Random(seed))
     decided = module.clone()
     lower(module, FUSION[-1:])
     assert not any(decision_of(op) for op in module.walk())
-    compare(interpreted(module, arguments, expected), expected, 0)
+    check_integers(module, arguments, expected)
     if seed % 5 == 0:
         # Bufferization, schedules and loops take what is forced, arithmetic in contractions too.
         loops = module.clone()
         PassManager(make_context(), verify_each=False).run(loops, parse_passes(TO_LOOPS))
-        compare(interpreted(loops, arguments, expected), expected, 0)
+        check_integers(loops, arguments, expected)
     # What is planned around the decisions is what is done.
     lower(decided, (LinalgPlanFusionPass(), *FUSION[-1:]))
     assert str(decided) == str(module)
     return followed
 
 
-@pytest.mark.parametrize("block", range(6))
+@pytest.mark.parametrize("block", range(3))
 def test_random_decisions(block: int) -> None:
     assert sum(map(run_decided, range(10 * block, 10 * block + 10))) > 20
 
