@@ -26,12 +26,12 @@ from lowerings.partitioning.local_operation import (
 )
 from lowerings.partitioning.mesh_atoms import Atoms
 from xla_dialect.attributes import ComparisonDirection, RandomAlgorithm
-from xla_dialect.dimensions import Concatenation, Padding, Slicing, Traversal
+from xla_dialect.dimensions import Padding, Slicing, Traversal
 from xla_dialect.literals.arrays import dense_to_numpy
-from xla_dialect.op import XlaOp, decode
+from xla_dialect.op import XlaOp
 from xla_dialect.ops import data_movement as ops
 from xla_dialect.ops.creation import ConstantOp, IotaOp
-from xla_dialect.ops.elementwise import AddOp, SelectOp
+from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.random import RngBitGeneratorOp
 from xla_dialect.shapes.size_arithmetic import ceil_div
 from xla_dialect.types import BY_TYPE, U64, Array, array
@@ -153,34 +153,6 @@ def reverse(local: LocalOperation) -> Sequence[SSAValue]:
     return [value]
 
 
-def concatenate_moves(divided: DividedOperation) -> Iterator[RemotePart]:
-    """Of each operand what falls into a part of the result."""
-    d = cast(int, decode(divided.op.properties["dimension"]))
-    along = divided.along(0, d)
-    if isinstance(along, Concatenation):
-        block = divided.local_sizes(0, is_result=True)[d]
-        parts = divided.blocked(0, d).parts
-        for i, offset in enumerate(along.offsets):
-            yield RemotePart(i, d, [q * block - offset for q in range(parts)], block)
-
-
-def concatenate(local: LocalOperation) -> Sequence[SSAValue]:
-    """Each device gets what falls into its part of the result of every operand."""
-    d = cast(int, decode(local.op.properties["dimension"]))
-    along = local.along(0, d)
-    if not isinstance(along, Concatenation):
-        return local.again(local.operands)
-    b, sizes = local.b, local.local_sizes(0, is_result=True)
-    here, block = local.blocked(0, d), sizes[d]
-    *parts, result = local.moved(concatenate_moves(local))
-    origin = b.begin_of_block(here.atoms, block)
-    position = b.plus(b.indices(sizes, d), origin)
-    for part, end in zip(reversed(parts), reversed(along.offsets[1:]), strict=True):
-        mine = b.compare(position, ComparisonDirection.LT, b.constant(int(end)))
-        result = b.emit(SelectOp, mine, part, result)
-    return [result]
-
-
 def iota(local: LocalOperation) -> Sequence[SSAValue]:
     """From the place where the part of this device begins."""
     (made,) = local.again(())
@@ -276,7 +248,6 @@ RULES: dict[type[XlaOp], LocalRule] = {
     ops.SliceOp: LocalRule(slice_, slice_moves),
     ops.PadOp: LocalRule(pad, pad_moves, admits_pad),
     ops.ReverseOp: LocalRule(reverse, reverse_moves),
-    ops.ConcatenateOp: LocalRule(concatenate, concatenate_moves),
     IotaOp: LocalRule(iota),
     ConstantOp: LocalRule(constant),
     RngBitGeneratorOp: LocalRule(random_bits, admits=admits_random_bits),

@@ -10,7 +10,7 @@ on parts is the operation itself with other sizes; the others are in `local_move
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -29,7 +29,7 @@ from xla_dialect.devices.replica_groups import (
     SourceTargetPairs,
     SourceTargetPairsAttr,
 )
-from xla_dialect.dimensions import Concatenation, FactorType
+from xla_dialect.dimensions import FactorType
 from xla_dialect.literals.arrays import from_numpy, numpy_dtype
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops import data_movement as movement
@@ -67,6 +67,9 @@ class LocalBuilder:
     """The operation of a block before which there is what is made once."""
     _made: dict[tuple[Block, object], SSAValue] = field(
         default_factory=dict[tuple[Block, object], SSAValue]
+    )
+    _sent: dict[Hashable, list[CollectivePermuteOp]] = field(
+        default_factory=dict["Hashable", list[CollectivePermuteOp]]
     )
 
     def insert(self, op: OperationT) -> OperationT:
@@ -287,9 +290,31 @@ class LocalBuilder:
 
     def permute(self, value: SSAValue, pairs: Sequence[tuple[int, int]]) -> SSAValue:
         """What the source of a pair has; zeros where this partition is no target."""
-        attribute = SourceTargetPairsAttr(SourceTargetPairs(tuple(pairs)))
-        properties = {"source_target_pairs": attribute, "channel_id": CHANNEL}
+        properties = {"source_target_pairs": _pairs(pairs), "channel_id": CHANNEL}
         return self.insert(CollectivePermuteOp.make([value], properties)).results[0]
+
+    def part_of_others(
+        self, value: SSAValue, d: int, span: tuple[int, int], pairs: Sequence[tuple[int, int]]
+    ) -> SSAValue:
+        """
+        A part of what the source of a pair has; anything where this partition is no target.
+
+        Where others are sent the same part already, these are sent it by the same permute.
+        """
+        known = self._sent.setdefault((self.anchor.parent, value, d, *span), [])
+        for op in known:
+            there = op.source_target_pairs.data.pairs
+            both = sorted({*there, *pairs})
+            if len(both) == len({source for source, _ in both}) == len({to for _, to in both}):
+                op.properties["source_target_pairs"] = _pairs(both)
+                return op.results[0]
+        found = self.permute(self.slice(value, d, *span), pairs)
+        known.append(cast(CollectivePermuteOp, found.owner))
+        return found
+
+
+def _pairs(pairs: Iterable[tuple[int, int]]) -> SourceTargetPairsAttr:
+    return SourceTargetPairsAttr(SourceTargetPairs(tuple(pairs)))
 
 
 def grouped(groups: ReplicaGroups) -> Mapping[str, Attribute]:
@@ -428,15 +453,15 @@ def _pieces(here: BlockedDimension, move: RemotePart) -> list[_Piece]:
 
 
 def _received(b: LocalBuilder, value: SSAValue, here: BlockedDimension, piece: _Piece) -> SSAValue:
-    part = b.slice(value, here.d, piece.low, piece.high)
+    span = piece.low, piece.high
     if not piece.delta:
-        return part
+        return b.slice(value, here.d, *span)
     pairs = [
         (group[q + piece.delta], group[q])
         for group in b.mesh.groups(here.atoms).expand()
         for q in piece.receivers
     ]
-    return b.permute(part, pairs)
+    return b.part_of_others(value, here.d, span, pairs)
 
 
 def mirrored(b: LocalBuilder, value: SSAValue, here: BlockedDimension) -> SSAValue:
@@ -537,9 +562,8 @@ Build: TypeAlias = Callable[[LocalOperation], Sequence[SSAValue]]
 
 
 def is_divisible(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
-    """Whether not all of a factor is needed at once; of what is joined devices have their parts."""
-    found = division.relations.factors[factor]
-    return found.type is not FactorType.NEED_REPLICATION or isinstance(found.along, Concatenation)
+    """Whether not all of a factor is needed at once."""
+    return division.relations.factors[factor].type is not FactorType.NEED_REPLICATION
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from lowerings.partitioning.mesh_atoms import (
 from lowerings.partitioning.partition_warning import warn
 from lowerings.partitioning.relations import FOLDS, fold_of, neutral_number
 from lowerings.partitioning.resharding import is_reshard, plan, reshard
+from lowerings.partitioning.shifts import shift_divided
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.passes import ReportingPass
 from lowerings.simplify.constant_folding import splat_of
@@ -90,6 +91,7 @@ class XlaInsertReshardsPass(ReportingPass):
         if mesh is None:
             return False
         for function in defined_functions(op):
+            shift_divided(function, mesh)
             _Insertion(mesh).function(function)
         return True
 

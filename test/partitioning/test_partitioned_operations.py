@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from partitioned import array_types, main_of, run_in_parts, whole_results
+from partitioned import array_types, main_of, partition_into, run_in_parts, whole_results
 from xdsl.dialects.builtin import ModuleOp
 
+from lowerings.partitioning.xla_report_communication import communication_of
 from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.builder.array_methods import DotDimensionNumbers
 from xla_dialect.literals.arrays import numpy_dtype
@@ -328,7 +329,11 @@ def arguments_of(module: ModuleOp, bound: int, rng: np.random.Generator) -> list
 @pytest.mark.parametrize("name", PROGRAMS)
 @given(data=st.data())
 def test_parts_give_what_the_whole_gives(name: str, data: st.DataObject) -> None:
-    program = PROGRAMS[name]
+    check(PROGRAMS[name], data)
+
+
+def check(program: Program, data: st.DataObject) -> None:
+    """Parts by any shardings over any mesh give what the whole program gives."""
     module = built(program)
     mesh = data.draw(st.sampled_from(MESHES))
     set_meshes(module, {"mesh": mesh})
@@ -340,6 +345,87 @@ def test_parts_give_what_the_whole_gives(name: str, data: st.DataObject) -> None
     expected = whole_results(module, arguments)
     for mine, whole in zip(run_in_parts(module, arguments), expected, strict=True):
         np.testing.assert_array_equal(mine, whole)
+
+
+@st.composite
+def chains(draw: st.DrawFn) -> Program:
+    """Slices, pads and concatenations of each other and of two arrays, some used more than once."""
+    steps = draw(st.integers(2, 5))
+    numbers = st.lists(st.integers(0, 3), min_size=9 * steps, max_size=9 * steps)
+    choices = iter(draw(numbers))
+
+    def build(b: XlaBuilder, x: XlaValue, y: XlaValue) -> Sequence[XlaValue]:
+        values = [x, y]
+        for _ in range(steps):
+            kind, first, second, d, *edges = (next(choices) for _ in range(9))
+            value, other = values[-1 - first % len(values)], values[-1 - second % len(values)]
+            sizes = value.type.get_shape()
+            d %= len(sizes)
+            if kind == 0:
+                low, high = [1 - n for n in edges[:2]], [n - 1 for n in edges[2:4]]
+                if all(n + a + c >= 0 for n, a, c in zip(sizes, low, high, strict=True)):
+                    made = b.pad(
+                        value, b.constant(np.float32(5)), list(zip(low, high, [0, 0], strict=True))
+                    )
+                    values.append(made)
+            elif kind == 1 and all(
+                n == m
+                for e, (n, m) in enumerate(zip(sizes, other.type.get_shape(), strict=True))
+                if e != d
+            ):
+                values.append(b.concatenate([value, other, value][: 2 + edges[0] % 2], d))
+            else:
+                start = [min(n, size) for n, size in zip(edges, sizes, strict=False)]
+                limit = [
+                    max(size - n, at) for n, size, at in zip(edges[2:], sizes, start, strict=False)
+                ]
+                values.append(b.slice(value, start, limit))
+        return values[2:] or values
+
+    return Program(build, ["f32[9,4]", "f32[9,5]"])
+
+
+@given(data=st.data())
+def test_shifts_of_shifts(data: st.DataObject) -> None:
+    check(data.draw(chains()), data)
+
+
+def _rolled(b: XlaBuilder, x: XlaValue, by: int, d: int) -> XlaValue:
+    sizes = list(x.type.get_shape())
+    border = sizes[d] - by % sizes[d]
+    first, second = list(sizes), [0] * len(sizes)
+    first[d] = second[d] = border
+    return b.concatenate([b.slice(x, second, sizes), b.slice(x, [0] * len(sizes), first)], d)
+
+
+@given(by=st.integers(1, 63), devices=st.sampled_from([2, 4, 8, 64]))
+def test_a_roll_sends_what_others_need(by: int, devices: int) -> None:
+    rows = Sharding("mesh", (DimensionSharding((AxisReference("x"),)), DimensionSharding()))
+    module = built(Program(lambda b, x: _rolled(b, x, by, 0), ["f32[64,3]"]))
+    set_meshes(module, {"mesh": Mesh((("x", devices),))})
+    set_function_shardings(main_of(module), [rows], [rows])
+    sent = communication_of(partition_into(module)[0]).bytes
+    assert sent == 12 * min(by, 64 - by, 64 // devices)
+
+
+@pytest.mark.parametrize("parts", [(2, 4), (8, 8)])
+def test_a_stencil_sends_its_edges(parts: tuple[int, int]) -> None:
+    def build(b: XlaBuilder, x: XlaValue) -> XlaValue:
+        zero = b.constant(np.float32(0))
+        padded = b.pad(x, zero, [(1, 1, 0), (1, 1, 0)])
+        neighbours = [(0, 1), (2, 1), (1, 0), (1, 2)]
+        n, m = x.type.get_shape()
+        held = [b.slice(padded, at, [at[0] + n, at[1] + m]) for at in map(list, neighbours)]
+        around = [_rolled(b, x, by, d) for by in (1, -1) for d in (0, 1)]
+        return sum(held + around, x)
+
+    module = built(Program(build, [f"f32[{6 * parts[0]},{10 * parts[1]}]"]))
+    mesh = Mesh(tuple(zip("xy", parts, strict=True)))
+    set_meshes(module, {"mesh": mesh})
+    tiles = Sharding("mesh", tuple(DimensionSharding((axis,)) for axis in mesh.whole_axes))
+    set_function_shardings(main_of(module), [tiles], [tiles])
+    # Both kinds of neighbours are the same edges: those around the border are sent with the others.
+    assert communication_of(partition_into(module)[0]).bytes == 4 * (2 * 6 + 2 * 10)
 
 
 @pytest.mark.parametrize("name", ["dynamic row", "dynamic slice", "rows"])
