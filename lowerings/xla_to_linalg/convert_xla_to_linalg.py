@@ -50,7 +50,7 @@ from lowerings.xla_to_linalg.fourier import fft
 from lowerings.xla_to_linalg.scalar_functions.element_functions import NotLowered
 from lowerings.xla_to_linalg.scalar_functions.scalar_operations import ELEMENTWISE
 from lowerings.xla_to_linalg.scalar_functions.scalars import storage
-from lowerings.xla_to_linalg.sorting import sort, topk
+from lowerings.xla_to_linalg.sorting import topk
 from lowerings.xla_to_linalg.structured import array_type, empty
 from xla_dialect.aliasing_attributes import BUFFER_DONOR
 from xla_dialect.analysis.computations import Reducing, accumulates_in_f32
@@ -197,7 +197,7 @@ _PURE = conversion_table(
     select_and_scatter.convert_select_and_scatter,
     reduction.convert_map,
     fft.convert_fft,
-    sort.convert_sort,
+    topk.convert_sort,
     topk.convert_topk,
     contraction.convert_dot,
     convolution.convert_convolution,

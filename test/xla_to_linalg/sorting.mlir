@@ -48,11 +48,11 @@ func.func @by_merging(%x: tensor<100xi32>) -> tensor<100xi32> {
   func.return %r : tensor<100xi32>
 }
 
-// What the first digit leaves of a line is sorted.
+// What the first digit leaves of a line is sorted, so many elements at a time.
 // CHECK-LABEL: @topk
 // CHECK:         linalg.fill {{.*}} -> tensor<256xi32>
 // CHECK:         arith.cmpi ult, %{{.*}} : i32
-// CHECK:         scf.for {{.*}} -> (index, tensor<1000xf32>, tensor<1000xi32>)
+// CHECK:         scf.for {{.*}} -> (index, tensor<522xf32>, tensor<522xi32>)
 // CHECK:         linalg.fill {{.*}} -> tensor<4x256xi32>
 // BUFFERS-LABEL: @topk
 // BUFFERS-NOT:     copy
@@ -60,4 +60,17 @@ func.func @by_merging(%x: tensor<100xi32>) -> tensor<100xi32> {
 func.func @topk(%x: tensor<6x1000xf32>) -> (tensor<6x5xf32>, tensor<6x5xi32>) {
   %v, %i = xla.topk %x {k = 5 : i64} : (tensor<6x1000xf32>) -> (tensor<6x5xf32>, tensor<6x5xi32>)
   func.return %v, %i : tensor<6x5xf32>, tensor<6x5xi32>
+}
+
+// Of a sort whose first elements alone are used no more are sorted.
+// CHECK-LABEL: @first
+// CHECK:         scf.for {{.*}} -> (index, tensor<516xf32>)
+// BUFFERS-LABEL: @first
+func.func @first(%x: tensor<3000xf32>) -> tensor<2xf32> {
+  %0 = xla.sort %x {dimension = 0, is_stable = true} : (tensor<3000xf32>) -> tensor<3000xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %1 = xla.compare %a, %b {direction = GT} : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    xla.return %1 : tensor<i1>
+  }
+  %2 = xla.slice %0 {start_indices = [0], limit_indices = [2], strides = [1]} : (tensor<3000xf32>) -> tensor<2xf32>
+  func.return %2 : tensor<2xf32>
 }

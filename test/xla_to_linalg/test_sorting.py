@@ -16,6 +16,7 @@ from window_programs import random_numbers
 import lowerings
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp
+from xla_dialect.ops.data_movement import SliceOp
 from xla_dialect.ops.elementwise import AndOp, CompareOp, NegateOp, OrOp
 from xla_dialect.ops.sorting import SortOp, TopkOp
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array
@@ -207,6 +208,46 @@ def test_topk_of_long_lines() -> None:
     x[1] = 1 + np.abs(x[1]) / 64
     for k in (1, 500, 20000):
         check_natively(lambda x, k=k: TopkOp(x, k=k, largest=k != 500), x)
+
+
+@pytest.mark.parametrize("values", [1, 2, 50, 1 << 20])
+@pytest.mark.parametrize("name", ["f32", "u16", "s64", "u8"])
+def test_topk_of_many_equal(name: str, values: int) -> None:
+    """Of equal elements the first come first, however many there are: numpy's stable order."""
+    x = numbers(name, np.random.default_rng(values).integers(0, values, (2, 9000)))
+    x[1] = np.sort(x[1])
+    for k in (1, 100, 4000):
+        largest, places = natively(lambda x, k=k: TopkOp(x, k=k, largest=True), x)
+        order = np.argsort(-x.astype(np.float64), axis=1, kind="stable")[:, :k]
+        np.testing.assert_array_equal(places, order)
+        np.testing.assert_array_equal(largest, np.take_along_axis(x, order, 1))
+
+
+@given(st.data())
+def test_first_entries_of_sorts(data: st.DataObject) -> None:
+    """What is cut from the start of sorted arrays, beside numpy's stable order."""
+    sizes = data.draw(st.lists(st.sampled_from([1, 3, 40, 700]), min_size=1, max_size=2))
+    dimension = data.draw(st.integers(0, len(sizes) - 1))
+    count = data.draw(st.integers(1, max(1, sizes[dimension] // 3)))
+    name = data.draw(st.sampled_from(["f32", "s16", "u8"]))
+    order = data.draw(st.sampled_from([less, greater, lexicographic]))
+    random = np.random.default_rng(data.draw(st.integers(0, 99)))
+    x = numbers(name, random.integers(0, data.draw(st.sampled_from([3, 120])), sizes))
+    y = numbers("s32", random.integers(0, 9, sizes))
+    limits = [count if d == dimension else size for d, size in enumerate(sizes)]
+
+    def first(*values: Any) -> list[XlaOp]:
+        ordered = sort([name, "s32"], order, dimension)(*values).results
+        whole = {"start_indices": [0] * len(sizes), "strides": [1] * len(sizes)}
+        return [SliceOp(each, limit_indices=limits, **whole) for each in ordered]
+
+    signed = x.astype(int)
+    keys = {less: (signed,), greater: (-signed,), lexicographic: (-signed, y)}[order]
+    where = np.lexsort(keys, axis=dimension)
+    found = natively(first, x, y)
+    for mine, whole in zip(found, (x, y), strict=True):
+        expected = np.take_along_axis(whole, where, dimension)
+        np.testing.assert_array_equal(mine, expected.take(range(count), dimension))
 
 
 def random(*sizes: int) -> AnyArray:

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import prod
 from typing import TypeAlias
 
 from xdsl.dialects import arith, tensor
@@ -26,7 +25,6 @@ from xdsl.dialects.builtin import IntegerType, TensorType, i1, i32, i64
 from xdsl.ir import SSAValue
 
 from lowerings.dialects.arith_extension import IndexCastUIOp
-from lowerings.ir.reshapes import reshape
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values
 from lowerings.xla_to_linalg.sorting.sort_order import Before, IntegerKey, Lines, SortOrder
@@ -44,8 +42,7 @@ from lowerings.xla_to_linalg.structured import (
     shared_loop,
     sizes_of,
 )
-from xla_dialect.ops.sorting import SortOp
-from xla_dialect.types import Array, array, is_array
+from xla_dialect.types import Array, array
 
 
 def merge_passes(length: int) -> int:
@@ -419,26 +416,6 @@ def _transposed(builder: ConversionBuilder, value: SSAValue, order: tuple[int, .
 def first_element(_s: ScalarBuilder, elements: Values) -> Values:
     """The body that copies."""
     return (elements[0],)
-
-
-def convert_sort(op: SortOp, builder: ConversionBuilder) -> str | None:
-    """A loop over the lines, each of which is sorted."""
-    if not all(is_array(t) for t in op.result_types):
-        return "its result is a tuple; xla-flatten-tuples takes tuples apart"
-    dimension = op.dimension.value.data
-    length = sizes_of(op.inputs[0])[dimension]
-    if length < 2:
-        builder.replace(op.inputs)
-        return None
-    moved = [moved_last(builder, value, dimension) for value in op.inputs]
-    sizes = sizes_of(moved[0])
-    rows = prod(sizes[:-1])
-    flat = [reshape(value, (rows, length), builder.op) for value in moved]
-    found = [
-        reshape(value, sizes, builder.op) for value in sorted_lines(builder, flat, SortOrder.of(op))
-    ]
-    builder.replace([moved_back(builder, value, dimension) for value in found])
-    return None
 
 
 def sorted_lines(builder: ConversionBuilder, values: Values, order: SortOrder) -> Values:

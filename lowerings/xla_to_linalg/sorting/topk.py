@@ -1,25 +1,29 @@
 """
-Top-k: the first entries of a line in order, without sorting all of it.
+Top-k: the first entries of a line in order, without sorting all of it; and sorts of which only the
+first entries are used.
 
 The first digit of all keys is counted: that tells which of its values the first k entries have. The
-elements with such a digit are collected, in their order, and only those are sorted.
+elements with such a digit are collected, in their order. When their memory is full they are sorted,
+the first k stay, and only elements that come before the last of these are collected from then on:
+so many equal elements cost no more than others.
 
 Where lines have many blocks of elements for each of the k, only the first key of each block is
-counted, which bounds the digit as well, and only blocks with such a digit are looked through. The
-first keys of blocks are a reduction, which runs in vectors.
+counted, which bounds the digit as well, and only blocks with a key that is wanted are looked
+through. The first keys of blocks are a reduction, which runs in vectors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import isqrt, prod
 
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import IntegerType, TensorType, i32
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from lowerings.dialects.arith_extension import IndexCastUIOp
 from lowerings.ir.reshapes import reshape
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
@@ -29,11 +33,15 @@ from lowerings.xla_to_linalg.sorting.sort import (
     Digit,
     RadixSort,
     digits_of,
+    moved_back,
+    moved_last,
     radix_cost,
+    sorted_lines,
 )
-from lowerings.xla_to_linalg.sorting.sort_order import IntegerKey, Lines, element_key
+from lowerings.xla_to_linalg.sorting.sort_order import IntegerKey, Lines, SortOrder, element_key
 from lowerings.xla_to_linalg.structured import (
     affine_map,
+    array_type,
     constant,
     counted_loop,
     empty,
@@ -43,14 +51,17 @@ from lowerings.xla_to_linalg.structured import (
     iterators,
     loop,
     on_scalars,
+    optional_loop,
     outside_of_bodies,
     projection,
     shared_loop,
     sizes_of,
 )
 from lowerings.xla_to_linalg.windows import shape_operands
-from xla_dialect.ops.sorting import TopkOp
-from xla_dialect.types import is_array
+from xla_dialect.op import decode
+from xla_dialect.ops.data_movement import SliceOp
+from xla_dialect.ops.sorting import SortOp, TopkOp
+from xla_dialect.types import Array, is_array
 
 Step = Callable[[ScalarBuilder, SSAValue, Values], Values]
 
@@ -64,11 +75,13 @@ LEAST_BLOCK, MOST_BLOCK = 16, 64
 """The elements of a block: a vector, up to a few."""
 BLOCKS_OF_ENTRY = 2
 """From so many blocks for each of the first entries on, their keys tell enough."""
+ROOM = 512
+"""How many elements are collected, beside twice the first ones, before they are sorted."""
 
 
 @dataclass(frozen=True)
-class TopK:
-    """The first `count` entries of lines of a length."""
+class FirstEntries:
+    """The first `count` entries of lines of a length, at least one, in the order of keys."""
 
     first: Digit
     radix: RadixSort
@@ -76,11 +89,48 @@ class TopK:
     count: int
     block: int
     """The elements of a block; 0 where all are counted."""
+    is_only_key: bool
+    """Whether elements with equal first keys are equal."""
+    has_places: bool
+    """Whether the place of an element in its line is collected with it, as an i32."""
+
+    @staticmethod
+    def of(
+        keys: Sequence[IntegerKey], length: int, count: int, *, has_places: bool
+    ) -> FirstEntries:
+        """How the first entries are found by keys that decide first, second, ..."""
+        key = keys[0]
+        block = block_size(length, count) if key.width >= LEAST_BLOCK else 0
+        bits = min(first_digit_bits(length, block), key.width)
+        return FirstEntries(
+            Digit(key, key.width - bits, bits),
+            RadixSort(_even(tuple(digits_of(keys))), length),
+            length,
+            count,
+            block,
+            len(keys) == 1,
+            has_places,
+        )
 
     @property
     def blocks(self) -> int:
         """How many whole blocks a line has."""
         return self.length // self.block if self.block else 0
+
+    @property
+    def chunk(self) -> int:
+        """How many elements are looked through at once."""
+        return self.block or MOST_BLOCK
+
+    @property
+    def room(self) -> int:
+        """How many elements may be collected."""
+        return min(self.length, 2 * self.count + ROOM)
+
+    @property
+    def key_type(self) -> IntegerType:
+        """The type of the first key."""
+        return IntegerType(self.first.key.width)
 
     @property
     def first_of_block(self) -> Digit:
@@ -93,70 +143,76 @@ class TopK:
         return TensorType(self.radix.counts_type.element_type, (1 << self.first.bits,))
 
     @property
-    def ends_where_it_starts(self) -> bool:
-        """Whether the sort moves elements an even number of times, and so ends in its source."""
-        return len(self.radix.digits) % 2 == 0
-
-    @property
     def nanoseconds(self) -> float:
         """Time for a line, assuming that about `count` elements have to be sorted."""
         found = radix_cost(self.radix.digits, self.count)
         read = self.blocks + self.block * self.count if self.block else self.length
         return NANOSECONDS * (found + radix_cost((self.first,), read))
 
-    def block_keys(self, builder: ConversionBuilder, operand: SSAValue) -> SSAValue:
+    def of_rows(
+        self, builder: ConversionBuilder, operands: Values, results: Sequence[SSAValue]
+    ) -> Values:
+        """The results, of rank 2, with the first entries of the operands' rows in their rows."""
+        keys = self._block_keys(builder, operands) if self.block else None
+        elements: list[Attribute] = [elements_of(value) for value in results]
+        memory: list[Array] = [TensorType(element, (self.room,)) for element in elements * 2]
+        return shared_loop(
+            builder,
+            sizes_of(operands[0])[0],
+            1,
+            self.nanoseconds,
+            results,
+            (*memory, self.radix.counts_type, self.counts_type),
+            lambda inner, row, carried: self._select(inner, row, operands, keys, carried),
+        )
+
+    def _block_keys(self, builder: ConversionBuilder, operands: Values) -> SSAValue:
         """The least key of each whole block of each line."""
-        rows, _ = sizes_of(operand)
-        key_type = IntegerType(self.first.key.width)
-        largest = constant(builder, -1, key_type)
+        rows, _ = sizes_of(operands[0])
+        largest = constant(builder, -1, self.key_type)
         line, number, place = map(AffineExpr.dimension, range(3))
         reads = affine_map(3, (line, number * self.block + place))
 
         def body(s: ScalarBuilder, elements: Values) -> Values:
-            element, _, least = elements
-            return (s.emit(arith.MinUIOp, (least, self.first.key.make(s, (element,)))),)
+            *given, _, least = elements
+            return (s.emit(arith.MinUIOp, (least, self.first.key.make(s, given))),)
 
-        keys = fill(builder, largest, TensorType(key_type, (rows, self.blocks)))
-        inputs = (operand, reads), *shape_operands(builder, (self.block,), (2,), 3)
+        keys = fill(builder, largest, TensorType(self.key_type, (rows, self.blocks)))
+        window = shape_operands(builder, (self.block,), (2,), 3)
+        inputs = *((operand, reads) for operand in operands), *window
         outputs = ((keys, projection(3, (0, 1))),)
         return generic(builder, inputs, outputs, iterators(2, 1), body)[0]
 
-    def select(
+    def _select(
         self,
         builder: ConversionBuilder,
         row: SSAValue,
-        operand: SSAValue,
+        operands: Values,
         keys: SSAValue | None,
         carried: Values,
     ) -> Values:
         """
         One line's results in place; `keys` are those of blocks, if there are any.
 
-        `carried` are the results, candidates, scratch memory, the sorted candidates if they have
-        memory of their own, and the counts of both kinds of digits.
+        `carried` are the results, candidates, scratch memory, and the counts of both kinds of
+        digits.
         """
-        results, (candidates, scratch, *others) = (
-            carried[:2],
-            [Lines(tuple(carried[n : n + 2])) for n in range(2, len(carried) - 2, 2)],
-        )
-        counts, first_counts = carried[-2:]
-        line = Lines((operand,), (row,))
+        *tensors, counts, first_counts = carried
+        size = len(tensors) // 3
+        results, candidates, scratch = (tensors[n * size : (n + 1) * size] for n in range(3))
+        line = Lines(tuple(operands), (row,))
         blocks = None if keys is None else Lines((keys,), (row,))
         if blocks is None:
             first_counts = self._counted(builder, line, self.first, self.length, first_counts)
         else:
             digit = self.first_of_block
             first_counts = self._counted(builder, blocks, digit, self.blocks, first_counts)
-        last_value = self._last_value(builder, first_counts)
-        found, candidates = self._collected(builder, line, blocks, last_value, candidates)
-        target = others[0] if others else candidates
-        ordered, scratch, counts = self.radix.sort(
-            builder, (candidates, target, scratch), counts, found
-        )
+        limit = self._limit(builder, first_counts)
+        memory = *candidates, *scratch, counts
+        memory = self._collected(builder, line, blocks, limit, memory)
+        ordered = Lines(tuple(memory[:size]))
         results = self._written(builder, ordered, Lines(tuple(results), (row,)))
-        memory = [candidates, scratch, ordered] if others else [ordered, scratch]
-        tensors = [value for lines in memory for value in lines.tensors]
-        return [*results, *tensors, counts, first_counts]
+        return [*results, *memory, first_counts]
 
     def _loop(self, builder: ConversionBuilder, count: int, carried: Values, step: Step) -> Values:
         bounds = [constant(builder, bound, INDEX) for bound in (0, count, 1)]
@@ -183,8 +239,11 @@ class TopK:
         counts = fill_into(builder, constant(builder, 0, number_type), counts)
         return self._loop(builder, length, (counts,), step)[0]
 
-    def _last_value(self, builder: ConversionBuilder, counts: SSAValue) -> SSAValue:
-        """The least value up to which digits occur `count` times: how many values are too small."""
+    def _limit(self, builder: ConversionBuilder, counts: SSAValue) -> SSAValue:
+        """
+        The largest key whose first digit is the least value up to which digits occur `count` times:
+        as many values are less as are too small.
+        """
         number_type = self.counts_type.element_type
 
         def step(s: ScalarBuilder, value: SSAValue, carried: Values) -> Values:
@@ -195,54 +254,103 @@ class TopK:
             return total, s.emit(arith.AddiOp, (last, lacks))
 
         starts = constant(builder, 0, number_type), constant(builder, 0, INDEX)
-        return self._loop(builder, 1 << self.first.bits, starts, step)[1]
+        last = self._loop(builder, 1 << self.first.bits, starts, step)[1]
+
+        def largest(s: ScalarBuilder) -> SSAValue:
+            key = s.emit(IndexCastUIOp, (last,), self.key_type)
+            if not self.first.shift:
+                return key
+            key = s.integers(arith.ShLIOp, key, self.first.shift)
+            return s.integers(arith.OrIOp, key, (1 << self.first.shift) - 1)
+
+        return outside_of_bodies(builder, largest)
 
     def _collected(
         self,
         builder: ConversionBuilder,
         line: Lines,
         blocks: Lines | None,
-        last_value: SSAValue,
-        candidates: Lines,
-    ) -> tuple[SSAValue, Lines]:
-        """How many elements have a first digit up to a value; they and their indices."""
+        limit: SSAValue,
+        memory: Values,
+    ) -> Values:
+        """Candidates, with the first entries in order at their start, scratch memory, counts."""
+        chunks = -(-self.length // self.chunk)
+        size = len(memory) // 2
 
-        def step(s: ScalarBuilder, place: SSAValue, carried: Values) -> Values:
+        def step(s: ScalarBuilder, place: SSAValue, carried: Values, limit: SSAValue) -> Values:
             found, *tensors = carried
             elements = line.read(s, place)
-            number = s.emit(arith.IndexCastOp, (place,), i32)
+            wanted = s.compare("ule", self.first.key.make(s, elements), limit)
+            if self.has_places:
+                elements = [*elements, s.emit(arith.IndexCastOp, (place,), i32)]
             # Written unconditionally; the next element overwrites it unless `found` advances.
-            written = candidates.of(tensors).write(s, found, (*elements, number))
-            counts = s.compare("ule", self.first.value(s, elements), last_value)
-            found = s.emit(arith.AddiOp, (found, s.to_index(counts, signed=False)))
+            written = Lines(tuple(tensors)).write(s, found, elements)
+            found = s.emit(arith.AddiOp, (found, s.to_index(wanted, signed=False)))
             return [found, *written.tensors]
 
+        def ends(s: ScalarBuilder, number: SSAValue, limit: SSAValue) -> Values:
+            start = s.integers(arith.MuliOp, number, self.chunk)
+            end = s.integers(arith.AddiOp, start, self.chunk)
+            end = s.integers(arith.MinUIOp, end, self.length)
+            if blocks is not None:
+                known = s.integers(arith.MinUIOp, number, self.blocks - 1)
+                wanted = s.compare("ule", blocks.read(s, known)[0], limit)
+                wanted = s.either(wanted, s.compare("uge", number, self.blocks))
+                end = s.select(wanted, end, start)
+            return start, end, s.constant(1, INDEX)
+
         def look_through(inner: ConversionBuilder, number: SSAValue, carried: Values) -> Values:
-            def bounds(s: ScalarBuilder) -> Values:
-                assert blocks is not None
-                start = s.integers(arith.MuliOp, number, self.block)
-                digit = self.first_of_block.value(s, blocks.read(s, number))
-                counts = s.compare("ule", digit, last_value)
-                end = s.integers(arith.AddiOp, start, self.block)
-                return start, s.select(counts, end, start), s.constant(1, INDEX)
+            limit, found, *tensors = carried
+            bounds = outside_of_bodies(inner, lambda s: ends(s, number, limit))
+            body = on_scalars(lambda s, place, carried: step(s, place, carried, limit))
+            found, *candidates = loop(inner, bounds, (found, *tensors[:size]), body)
 
-            return loop(inner, outside_of_bodies(inner, bounds), carried, on_scalars(step))
+            def is_full(s: ScalarBuilder) -> SSAValue:
+                full = s.compare("ugt", found, self.room - self.chunk)
+                return s.either(full, s.compare("eq", number, chunks - 1))
 
-        carried: Values = (constant(builder, 0, INDEX), *candidates.tensors)
-        if blocks is not None:
-            carried = counted_loop(builder, self.blocks, 1, carried, look_through)
-        seen = self.blocks * self.block
-        if seen < self.length:
-            bounds = [constant(builder, bound, INDEX) for bound in (seen, self.length, 1)]
-            carried = loop(builder, bounds, carried, on_scalars(step))
-        found, *tensors = carried
-        return found, candidates.of(tensors)
+            condition = outside_of_bodies(inner, is_full)
+            kept = limit, found, *candidates, *tensors[size:]
+            return optional_loop(inner, condition, kept, self._sorted)
+
+        carried = limit, constant(builder, 0, INDEX), *memory
+        return counted_loop(builder, chunks, 1, carried, look_through)[2:]
+
+    def _sorted(self, builder: ConversionBuilder, carried: Values) -> Values:
+        """What was collected in order, the first of it kept, and the limit of what is to come."""
+        limit, found, *tensors, counts = carried
+        size = len(tensors) // 2
+        lines = [Lines(tuple(tensors[n : n + size])) for n in (0, size)]
+        ordered, scratch, counts = self.radix.sort(
+            builder, (lines[0], lines[0], lines[1]), counts, found
+        )
+
+        def kept(s: ScalarBuilder) -> Values:
+            last = self.first.key.make(s, ordered.read(s, s.constant(self.count - 1, INDEX)))
+            if self.is_only_key:
+                # Of equal elements the first are wanted. A limit that wraps round lets all pass.
+                last = s.integers(arith.SubiOp, last, 1)
+            enough = s.compare("uge", found, self.count)
+            return s.select(enough, last, limit), s.integers(arith.MinUIOp, found, self.count)
+
+        state = outside_of_bodies(builder, kept)
+        return [*state, *ordered.tensors, *scratch.tensors, counts]
 
     def _written(self, builder: ConversionBuilder, ordered: Lines, results: Lines) -> Values:
         def step(s: ScalarBuilder, place: SSAValue, carried: Values) -> Values:
             return results.of(carried).write(s, place, ordered.read(s, place)).tensors
 
         return self._loop(builder, self.count, results.tensors, step)
+
+
+def _even(digits: tuple[Digit, ...]) -> tuple[Digit, ...]:
+    """An even number of digits, so that a sort by them ends where it starts."""
+    if len(digits) % 2 == 0:
+        return digits
+    first, *others = digits
+    low = replace(first, bits=first.bits // 2)
+    high = replace(first, shift=first.shift + low.bits, bits=first.bits - low.bits)
+    return low, high, *others
 
 
 def block_size(length: int, count: int) -> int:
@@ -264,36 +372,66 @@ def first_digit_bits(length: int, block: int) -> int:
     return BITS_IN_BLOCKS if block and length >= LONG_LINE_OF_BLOCKS else FIRST_DIGIT_BITS
 
 
+FIRST_OF_LINE = 4
+"""Up to one of so many elements, finding the first is quicker than sorting all."""
+
+
+def used_entries(op: SortOp) -> int:
+    """How many of the first elements of its lines are used of a sort."""
+    dimension = op.dimension.value.data
+    length, count = sizes_of(op.inputs[0])[dimension], 0
+    for result in op.results:
+        for use in result.uses:
+            taken = use.operation
+            if not isinstance(taken, SliceOp) or decode(taken.strides)[dimension] != 1:
+                return length
+            count = max(count, decode(taken.limit_indices)[dimension])
+    return count
+
+
+def sorted_or_first(
+    builder: ConversionBuilder, values: Values, order: SortOrder, count: int
+) -> Values:
+    """The rows of tensors of rank 2, sorted; nothing behind the first `count` entries is used."""
+    length = sizes_of(values[0])[1]
+    if order.keys is None or not 0 < count <= length // FIRST_OF_LINE:
+        return sorted_lines(builder, values, order)
+    entries = FirstEntries.of(order.keys, length, count, has_places=False)
+    results = [empty(builder, array_type(value)) for value in values]
+    return entries.of_rows(builder, values, results)
+
+
+def convert_sort(op: SortOp, builder: ConversionBuilder) -> str | None:
+    """A loop over the lines, each of which is sorted."""
+    if not all(is_array(t) for t in op.result_types):
+        return "its result is a tuple; xla-flatten-tuples takes tuples apart"
+    dimension = op.dimension.value.data
+    length = sizes_of(op.inputs[0])[dimension]
+    if length < 2:
+        builder.replace(op.inputs)
+        return None
+    moved = [moved_last(builder, value, dimension) for value in op.inputs]
+    sizes = sizes_of(moved[0])
+    rows = prod(sizes[:-1])
+    flat = [reshape(value, (rows, length), builder.op) for value in moved]
+    ordered = sorted_or_first(builder, flat, SortOrder.of(op), used_entries(op))
+    found = [reshape(value, sizes, builder.op) for value in ordered]
+    builder.replace([moved_back(builder, value, dimension) for value in found])
+    return None
+
+
 def convert_topk(op: TopkOp, builder: ConversionBuilder) -> str | None:
     """A loop over the lines."""
     if not all(is_array(t) for t in op.result_types):
         return "its result is a tuple; xla-flatten-tuples takes tuples apart"
     sizes, element_type = sizes_of(op.operand), elements_of(op.operand)
     rows, length, count = prod(sizes[:-1]), sizes[-1], op.k.value.data
-    operand = reshape(op.operand, (rows, length), builder.op)
-    key = element_key(element_type, 0, is_descending=bool(op.largest.value.data))
-    block = block_size(length, count) if key.width >= LEAST_BLOCK else 0
-    bits = min(first_digit_bits(length, block), key.width)
-    topk = TopK(
-        Digit(key, key.width - bits, bits),
-        RadixSort(tuple(digits_of((key,))), length),
-        length,
-        count,
-        block,
-    )
-    keys = topk.block_keys(builder, operand) if topk.block else None
-    copies = 2 if topk.ends_where_it_starts else 3
-    line_types = [TensorType(element_type, (length,)), TensorType(i32, (length,))]
-    result_types = [TensorType(t.element_type, (rows, count)) for t in line_types]
-    found = shared_loop(
-        builder,
-        rows,
-        1,
-        topk.nanoseconds,
-        [empty(builder, type_) for type_ in result_types],
-        (*line_types * copies, topk.radix.counts_type, topk.counts_type),
-        lambda inner, row, carried: topk.select(inner, row, operand, keys, carried),
-    )
+    found = [empty(builder, TensorType(type_, (rows, count))) for type_ in (element_type, i32)]
+    if count:
+        operand = reshape(op.operand, (rows, length), builder.op)
+        key = element_key(element_type, 0, is_descending=bool(op.largest.value.data))
+        entries = FirstEntries.of((key,), length, count, has_places=True)
+        found = entries.of_rows(builder, (operand,), found)
     builder.replace(
         [
             reshape(value, sizes_of(result), builder.op)

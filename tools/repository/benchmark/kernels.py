@@ -306,6 +306,8 @@ ORDER = (
     Row("top 1000 of 100k", lambda x: lax.top_k(x, 1000), (f32(100_000),), _LIBRARY),
     Row("top 100 of 1M", lambda x: lax.top_k(x, 100), (f32(1 << 20),), _LIBRARY),
     Row("top 32 of 64 rows of 2048", lambda x: lax.top_k(x, 32), (f32(64, 2048),), _LIBRARY),
+    Row("top 8 of equal numbers", lambda x: lax.top_k(x * 0, 8), (f32(8, 100_000),), _LIBRARY),
+    Row("approximate top 64", lambda x: lax.approx_max_k(x, 64), (f32(8, 100_000),), _LIBRARY),
 )
 
 MOVEMENT = (
