@@ -34,7 +34,7 @@ from xla_dialect.element_types import Array, require_rank
 
 if TYPE_CHECKING:
     from lowerings.execution.callbacks import Callbacks
-    from lowerings.execution.joint_runs import JointRun, JointRuns
+    from lowerings.execution.joint_runs import JointRun, JointRuns, Others
     from lowerings.execution.profile import EventSink, Profile
 
 
@@ -237,10 +237,23 @@ class Executable(Runnable):
         if is_plain and self.can_run_jointly:
             # A grid says which process has a wrong argument.
             with suppress(ArgumentError):
-                taken = [self._taken(each) for each in arguments]
-                if self.run_jointly([[*map(address_of, (*a, *r))] for a, r in taken]):
-                    return [tuple(results) for _, results in taken]
+                found = self.run_together(arguments, self.run_jointly)
+                if found is not None:
+                    return found
         return super().run_processes(arguments, hosts=hosts)
+
+    def run_together(
+        self,
+        arguments: Sequence[Sequence[Any]],
+        run: Callable[[Sequence[Sequence[int]]], bool],
+    ) -> list[tuple[Array, ...]] | None:
+        """
+        The results of processes that `run` runs, as `run_jointly` does; None where something has
+        gone wrong. Raises ArgumentError.
+        """
+        taken = [self._taken(each) for each in arguments]
+        is_well = run([[*map(address_of, (*a, *r))] for a, r in taken])
+        return [tuple(results) for _, results in taken] if is_well else None
 
     def _taken(self, arrays: Sequence[object]) -> tuple[list[Array], list[Array]]:
         """The arguments as arrays that the code reads, and arrays for the results."""
@@ -323,17 +336,19 @@ class Executable(Runnable):
         """Whether joint runs in turn are known to be best."""
         return self._joint_runs is not None and self._joint_runs.are_short
 
-    def new_joint_run(self) -> JointRun:
-        """What runs all participants of the program, once at a time."""
+    def new_joint_run(self, others: Others | None = None) -> JointRun:
+        """What runs the participants of the program, once at a time; `others`: not all of them."""
         from lowerings.execution.joint_runs import JointRun, ParticipantCode  # noqa: PLC0415
 
         found = None if self._callbacks is None else self._callbacks.collectives
         codes: list[ParticipantCode] = []
-        for _ in range(math.prod(self.process_counts)):
+        links = [None] * math.prod(self.process_counts) if others is None else others.links
+        for _ in range(links.count(None)):
             each = self._new_workspace()
             state = None if each.control is None else each.control.address
             codes.append(ParticipantCode(each.code.entry, each.pointers, state, each))
-        return JointRun(codes, None if found is None else found.plans(self.process_counts))
+        plans = None if found is None else found.plans(self.process_counts)
+        return JointRun(codes, plans, others)
 
     def detached_run(self) -> DetachedRun | None:
         """

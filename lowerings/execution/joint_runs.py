@@ -23,6 +23,7 @@ from lowerings.communication.process_calls import GATHER, SITE, ProcessCall, rea
 from lowerings.execution.arrays import address_of
 from lowerings.execution.code import functions_with_records, record_of
 from lowerings.execution.declared_functions import DeclaredFunction
+from lowerings.execution.links import Link
 from lowerings.runtime import library
 from lowerings.runtime.declarations import constants, structure
 from xla_dialect.devices import process_grid
@@ -257,7 +258,7 @@ _FAILED = constants(_HEADER)["XLA_RUN_FAILED"]
 
 _pointer = ctypes.c_void_p
 _Function = ctypes.CFUNCTYPE(ctypes.c_int32)
-_New = ctypes.CFUNCTYPE(_pointer, ctypes.c_int64, _pointer, ctypes.c_int64)
+_New = ctypes.CFUNCTYPE(_pointer, ctypes.c_int64, _pointer, ctypes.c_int64, ctypes.c_uint64)
 _Run = ctypes.CFUNCTYPE(ctypes.c_int32, _pointer, ctypes.c_int32)
 _Free = ctypes.CFUNCTYPE(None, _pointer)
 
@@ -373,18 +374,42 @@ class ParticipantCode:
     """What has to live as long."""
 
 
+@dataclass(frozen=True)
+class Others:
+    """The participants of a program that other processes run."""
+
+    links: Sequence[Link | None]
+    """Of each participant, in their order; None for one of this process."""
+    program: int
+    """What all processes know the program by."""
+
+
 class JointRun:
     """All participants of a program, to be run together, once at a time."""
 
-    def __init__(self, codes: Sequence[ParticipantCode], plans: _Plans | None):
+    def __init__(
+        self,
+        codes: Sequence[ParticipantCode],
+        plans: _Plans | None,
+        others: Others | None = None,
+    ):
+        """`codes`: of the participants that this process runs."""
         self._codes = codes
-        self._plans = plans
-        participants = (_Participant * len(codes))(
-            *((code.entry, ctypes.addressof(code.pointers), code.state) for code in codes)
-        )
+        self._kept = plans, others
+        links = [None] * len(codes) if others is None else others.links
+        own = iter(codes)
+        participants = (_Participant * len(links))()
+        for participant, link in zip(participants, links, strict=True):
+            if link is not None:
+                participant.link = link.address
+                continue
+            code = next(own)
+            participant.entry, participant.state = code.entry, code.state
+            participant.pointers = ctypes.addressof(code.pointers)
         count = 0 if plans is None else plans.rendezvous_count
         new = _New(("xla_joint_run_new", library()))
-        self.address: int | None = new(len(codes), ctypes.addressof(participants), count)
+        program = 0 if others is None else others.program
+        self.address: int | None = new(len(links), ctypes.addressof(participants), count, program)
         if self.address is None:
             raise MemoryError
         self._run = _Run(("xla_run_jointly", library()))
@@ -416,7 +441,8 @@ class JointRuns:
     """Runs of all processes of a program, of which those at the same time have their own code."""
 
     def __init__(self, make: Callable[[], JointRun]):
-        self._make = make
+        self.make = make
+        """Makes what runs all of them once at a time."""
         self._idle: list[JointRun] = []
         self._long_runs = 0
         """How many of the last that were in turn have been long."""
@@ -449,4 +475,4 @@ class JointRuns:
         try:
             return self._idle.pop()
         except IndexError:  # asked for and not looked up: other threads may take the last one
-            return self._make()
+            return self.make()

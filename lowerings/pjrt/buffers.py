@@ -223,7 +223,6 @@ def memory_of(device: int | None, memory: int | None) -> MemorySpace:
     that is said; raises PluginError.
     """
     found: MemorySpace = MEMORIES[memory] if memory else DEVICES[device].memories[0]
-    found.device.client.require_alone()
     return found
 
 

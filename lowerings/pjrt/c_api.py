@@ -35,6 +35,9 @@ NamedValue: Any = structure(_HEADER, "PJRT_NamedValue")
 ExecuteOptions: Any = structure(_HEADER, "PJRT_ExecuteOptions")
 """How a program is executed."""
 
+KeyValueGet: Any = structure(_HEADER, "PJRT_KeyValueGet")
+KeyValuePut: Any = structure(_HEADER, "PJRT_KeyValuePut")
+"""The arguments of what a client is given to read and write the store that processes share."""
 
 ErrorRecord: Any = structure(_HEADER, "xla_error")
 EventRecord: Any = structure(_HEADER, "xla_event")

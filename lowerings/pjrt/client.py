@@ -1,12 +1,16 @@
-"""The client, its devices and their memories: threads of this process, and its memory."""
+"""
+The client, its devices and their memories: threads of processes, and their memory. Of several
+processes each has a client, which knows the devices of all, and has its own.
+"""
 
 from __future__ import annotations
 
 import ctypes
+import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lowerings.pjrt.c_api import (
     DeviceRecord,
@@ -17,6 +21,10 @@ from lowerings.pjrt.c_api import (
     address,
 )
 from lowerings.pjrt.functions import Objects, PluginError, characters, implements, say, text
+
+if TYPE_CHECKING:
+    from lowerings.execution.links import Links
+    from lowerings.pjrt.processes import Processes
 
 PLATFORM = "cpu"
 """
@@ -30,11 +38,8 @@ VERSION = "xla-dialect 0.1"
 DEVICE_COUNT = "num_devices"
 """The option for the number of devices."""
 
-PROCESS_COUNT = "num_processes"
-"""
-The option for the number of processes that compute together. We are not among them: devices are
-there if it is more than one, but nothing can be put or compiled there.
-"""
+PROCESS_COUNT, PROCESS_NUMBER, COORDINATOR = "num_nodes", "node_id", "coordinator_address"
+"""The options that JAX gives to one of several processes."""
 
 MEMORY_KINDS = ("device", "pinned_host", "unpinned_host")
 """As XLA names those of a CPU; the first is the default. All are the same memory."""
@@ -72,9 +77,14 @@ class MemorySpace:
 class Device:
     """A device, which is its own description."""
 
-    def __init__(self, client: Client, number: int):
-        self.client = client
+    def __init__(self, number: int, process: int, local_number: int, is_own: bool):
         self.id = number
+        self.process = process
+        """The number of the process that has it."""
+        self.local_number = local_number
+        """Its place among the devices of that."""
+        self.is_own = is_own
+        """Whether that is this process."""
         self._record = DeviceRecord(None, number)
         self.handle = DEVICES.keep(self._record, self)
         self.memories = [MemorySpace(self, kind) for kind in range(len(MEMORY_KINDS))]
@@ -82,27 +92,29 @@ class Device:
         self.memory_handles = array_of([memory.handle for memory in self.memories])
 
 
-def refusal(processes: int) -> str:
-    """What somebody is told who asks for the devices in a run of several processes."""
-    return (
-        f"the devices 'xdsl' are those of one process, and `jax.distributed` was initialized for "
-        f"{processes}: they take no part (JAX_PLATFORMS=cpu has devices of all processes)"
-    )
-
-
 class Client:
-    """All devices of this process."""
+    """The devices of all processes, of which this process has some."""
 
-    def __init__(self, device_count: int, process_count: int = 1):
-        self._process_count = process_count
+    def __init__(self, device_count: int, processes: Processes | None = None):
         if not 1 <= device_count <= MAX_DEVICES:
             raise PluginError(
                 ErrorCode.INVALID_ARGUMENT,
                 f"{DEVICE_COUNT} is {device_count}, expected 1 to {MAX_DEVICES}",
             )
-        self.devices = [Device(self, number) for number in range(device_count)]
-        memories = [memory for device in self.devices for memory in device.memories]
+        self.links: Links | None = None
+        """The links to other processes; None if there are none."""
+        self.process, counts = 0, [device_count]
+        if processes is not None:
+            self.process = processes.number
+            counts, self.links = processes.meet(device_count)
+        places = [(process, n) for process, count in enumerate(counts) for n in range(count)]
+        self.devices = [
+            Device(number, *place, place[0] == self.process) for number, place in enumerate(places)
+        ]
+        self.own_devices = [device for device in self.devices if device.is_own]
+        memories = [memory for device in self.own_devices for memory in device.memories]
         self.device_handles = array_of([device.handle for device in self.devices])
+        self.own_device_handles = array_of([device.handle for device in self.own_devices])
         self.memory_count = len(memories)
         self.memory_handles = array_of([memory.handle for memory in memories])
         self.handle = CLIENTS.keep(ctypes.c_int64(device_count), self)
@@ -113,11 +125,6 @@ class Client:
         if not 0 <= number < len(self.devices):
             raise PluginError(ErrorCode.INVALID_ARGUMENT, f"there is no device {number}")
         return self.devices[number]
-
-    def require_alone(self) -> None:
-        """Raises PluginError if other processes compute together with this one."""
-        if self._process_count > 1:
-            raise PluginError(ErrorCode.FAILED_PRECONDITION, refusal(self._process_count))
 
     def close(self) -> None:
         """Forgets its handles."""
@@ -167,15 +174,16 @@ def options_of(start: int | None, count: int) -> dict[str, str | int | float | b
     return found
 
 
-def client_of(start: int | None, count: int) -> Client:
+def client_of(args: Any) -> Client:
     """A client as options say; raises PluginError for options that we do not know."""
-    options = options_of(start, count)
-    numbers = {DEVICE_COUNT: 1, PROCESS_COUNT: 1}
+    options = options_of(args.create_options, args.num_options)
+    coordinator = str(options.pop(COORDINATOR, ""))
+    numbers = {DEVICE_COUNT: 1, PROCESS_COUNT: 1, PROCESS_NUMBER: 0}
     for name, value in options.items():
         if name not in numbers:
             raise PluginError(
                 ErrorCode.INVALID_ARGUMENT,
-                f"there is no option '{name}' (there is: {', '.join(numbers)})",
+                f"there is no option '{name}' (there is: {', '.join((*numbers, COORDINATOR))})",
             )
         try:
             numbers[name] = int(value)
@@ -183,7 +191,14 @@ def client_of(start: int | None, count: int) -> Client:
             raise PluginError(
                 ErrorCode.INVALID_ARGUMENT, f"{name} is '{value}', which is no number"
             ) from error
-    return Client(numbers[DEVICE_COUNT], numbers[PROCESS_COUNT])
+    processes = None
+    if numbers[PROCESS_COUNT] > 1 and coordinator:
+        # One process alone does without what several need.
+        store = importlib.import_module("lowerings.pjrt.processes")
+        processes = store.Processes(
+            numbers[PROCESS_NUMBER], numbers[PROCESS_COUNT], coordinator, store.KeyValueStore(args)
+        )
+    return Client(numbers[DEVICE_COUNT], processes)
 
 
 _NO_ATTRIBUTES: Mapping[str, Any] = {"attributes": None, "num_attributes": 0}
@@ -197,10 +212,6 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {
     "TopologyDescription_PlatformName": {"platform_name": PLATFORM},
     "Client_PlatformVersion": {"platform_version": VERSION},
     "TopologyDescription_PlatformVersion": {"platform_version": VERSION},
-    # There is one process.
-    "Client_ProcessIndex": {"process_index": 0},
-    "DeviceDescription_ProcessIndex": {"process_index": 0},
-    "Device_IsAddressable": {"is_addressable": True},
     # JAX asks for this name where an array of strings is put.
     "DeviceDescription_Kind": {"device_kind": PLATFORM},
 }
@@ -222,7 +233,7 @@ for _function, _fields in ANSWERS.items():
 @implements("Client_Create")
 def client_create(args: Any) -> None:
     """A client with as many devices as its options say."""
-    args.client = client_of(args.create_options, args.num_options).handle
+    args.client = client_of(args).handle
 
 
 @implements("Client_Destroy")
@@ -239,17 +250,23 @@ def client_devices(args: Any) -> None:
     args.devices, args.num_devices = address(client.device_handles), len(client.devices)
 
 
+@implements("Client_ProcessIndex")
+def client_process_index(args: Any) -> None:
+    """The number of this process."""
+    args.process_index = CLIENTS[args.client].process
+
+
 @implements("Client_AddressableDevices")
 def client_addressable_devices(args: Any) -> None:
-    """All devices."""
+    """Those of this process."""
     client = CLIENTS[args.client]
-    args.addressable_devices = address(client.device_handles)
-    args.num_addressable_devices = len(client.devices)
+    args.addressable_devices = address(client.own_device_handles)
+    args.num_addressable_devices = len(client.own_devices)
 
 
 @implements("Client_AddressableMemories")
 def client_addressable_memories(args: Any) -> None:
-    """The memories of all devices."""
+    """The memories of these."""
     client = CLIENTS[args.client]
     args.addressable_memories = address(client.memory_handles)
     args.num_addressable_memories = client.memory_count
@@ -263,8 +280,11 @@ def client_lookup_device(args: Any) -> None:
 
 @implements("Client_LookupAddressableDevice")
 def client_lookup_addressable_device(args: Any) -> None:
-    """The device of an id."""
-    args.addressable_device = CLIENTS[args.client].device(args.local_hardware_id).handle
+    """The device of this process with a number; raises PluginError."""
+    own, number = CLIENTS[args.client].own_devices, args.local_hardware_id
+    if not 0 <= number < len(own):
+        raise PluginError(ErrorCode.INVALID_ARGUMENT, f"there is no device {number} here")
+    args.addressable_device = own[number].handle
 
 
 @implements("Client_DefaultDeviceAssignment")
@@ -285,7 +305,7 @@ def client_topology_description(args: Any) -> None:
 @implements("TopologyDescription_Create")
 def topology_create(args: Any) -> None:
     """The devices of a client that nobody has made."""
-    args.topology = client_of(args.create_options, args.num_options).topology.handle
+    args.topology = client_of(args).topology.handle
 
 
 @implements("TopologyDescription_Destroy")
@@ -316,8 +336,20 @@ def device_description(args: Any) -> None:
 
 @implements("Device_LocalHardwareId")
 def device_local_hardware_id(args: Any) -> None:
-    """The number of the device."""
-    args.local_hardware_id = DEVICES[args.device].id
+    """The number of the device in its process."""
+    args.local_hardware_id = DEVICES[args.device].local_number
+
+
+@implements("Device_IsAddressable")
+def device_is_addressable(args: Any) -> None:
+    """Whether it is of this process."""
+    args.is_addressable = DEVICES[args.device].is_own
+
+
+@implements("DeviceDescription_ProcessIndex")
+def description_process_index(args: Any) -> None:
+    """The process that has it."""
+    args.process_index = DEVICES[args.device_description].process
 
 
 @implements("Device_AddressableMemories")

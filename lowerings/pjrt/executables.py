@@ -41,6 +41,7 @@ from xla_dialect.diagnostics import XlaError
 if TYPE_CHECKING:
     from lowerings.execution.profile import RunEvents
     from lowerings.pjrt.shardings import ArrayDivision
+    from lowerings.pjrt.shared_programs import SharedProgram
 
 
 EXECUTABLES = Objects("executable")
@@ -58,17 +59,21 @@ class LoadedProgram:
     """A program on devices of a client."""
 
     def __init__(self, compiled: CompiledProgram, client: Client):
-        client.require_alone()
         self.compiled = compiled
         self.client = client
         options = compiled.options
         count = options.device_count
         numbers = options.devices or range(count)
         self.devices: Sequence[Device] = [client.device(number) for number in numbers]
-        self.device_handles = array_of([device.handle for device in self.devices])
-        self.logical_ids = (ctypes.c_int32 * (2 * count))(
-            *(place for n in range(count) for place in divmod(n, options.partitions))
+        places = [n for n, device in enumerate(self.devices) if device.is_own]
+        self.own_devices = [self.devices[n] for n in places]
+        """Those of this process."""
+        self.device_handles = array_of([device.handle for device in self.own_devices])
+        self.logical_ids = (ctypes.c_int32 * max(2 * len(places), 1))(
+            *(number for n in places for number in divmod(n, options.partitions))
         )
+        self.shared: SharedProgram | None = None
+        """The part that this process has in it, if others have some, too."""
         self.is_deleted = False
         self._record = LoadedRecord()
         self.take_error: Callable[[], BaseException | None] = lambda: None
@@ -81,6 +86,10 @@ class LoadedProgram:
             and program.local.can_run_jointly
         )
         """Whether its devices need no Python while it runs."""
+        if 0 < len(places) < count:
+            # Programs of one process know nothing of others.
+            module = importlib.import_module("lowerings.pjrt.shared_programs")
+            self.shared = module.SharedProgram(compiled, client.links, self.devices)
         self._is_prepared = False
         self._preparing = threading.Lock()
         self._traced: Runnable | None = None
@@ -162,16 +171,17 @@ class LoadedProgram:
         if self._has_tokens or parts is None or not isinstance(program, PartitionedProgram):
             return
         assert isinstance(program.local, Executable)
+        runs = None if self.shared is None else self.shared.runs
         with self._preparing:
-            if self._is_prepared or not program.local.is_short:
+            if self._is_prepared or not (runs or program.local.is_short):
                 return
             # Once, even if C gives it up: some thread might be about to look.
             self._is_prepared = True
-        joint = program.local.new_joint_run()
-        for part, device, pointers in zip(parts, self.devices, joint.pointers, strict=True):
+        joint = runs.make() if runs else program.local.new_joint_run()
+        for part, device, pointers in zip(parts, self.own_devices, joint.pointers, strict=False):
             self._describe(part, device, pointers)
         record.parameter_count = len(self.compiled.parameters)
-        record.device_count, record.parts = len(parts), address(parts)
+        record.device_count, record.parts = len(self.own_devices), address(parts)
         record.joint = joint.address
         self._hand_over()
         self._kept += (joint,)
@@ -295,10 +305,10 @@ def loaded_is_deleted(args: Any) -> None:
 
 @implements("LoadedExecutable_AddressableDevices")
 def loaded_devices(args: Any) -> None:
-    """The devices that it runs on, replica by replica."""
+    """The devices of this process that it runs on, replica by replica."""
     loaded = LOADED[args.executable]
     args.addressable_devices = address(loaded.device_handles)
-    args.num_addressable_devices = len(loaded.devices)
+    args.num_addressable_devices = len(loaded.own_devices)
 
 
 @implements("LoadedExecutable_AddressableDeviceLogicalIds")
@@ -306,7 +316,7 @@ def loaded_logical_ids(args: Any) -> None:
     """Replica and partition of each device."""
     loaded = LOADED[args.executable]
     args.addressable_device_logical_ids = address(loaded.logical_ids)
-    args.num_addressable_device_logical_ids = len(loaded.devices)
+    args.num_addressable_device_logical_ids = len(loaded.own_devices)
 
 
 @implements("LoadedExecutable_GetDeviceAssignment")

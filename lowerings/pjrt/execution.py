@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import time
-from collections.abc import Generator, Iterator, Sequence, Set
+from collections.abc import Callable, Generator, Iterator, Sequence, Set
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from xla_dialect.element_types import Array
 
 if TYPE_CHECKING:
     from lowerings.pjrt.shardings import ArrayDivision
+    from lowerings.pjrt.shared_programs import SharedProgram
 
 
 @implements("LoadedExecutable_Execute")
@@ -43,12 +44,15 @@ def execute(args: Any) -> None:
         raise PluginError(ErrorCode.FAILED_PRECONDITION, f"{loaded.compiled.name} is deleted")
     count = args.num_devices
     arguments = [pointers(each, args.num_args) for each in pointers(args.argument_lists, count)]
-    devices = [DEVICES[args.execute_device]] if args.execute_device else loaded.devices
+    devices = [DEVICES[args.execute_device]] if args.execute_device else loaded.own_devices
     if len(devices) != count:
         raise PluginError(
             ErrorCode.INVALID_ARGUMENT,
             f"{loaded.compiled.name} runs on {len(devices)} devices, not on {count}",
         )
+    if not devices:
+        # Other processes have all of its devices.
+        return
     kept: frozenset[int] = frozenset()
     if args.options:
         options = ExecuteOptions.from_address(args.options)
@@ -110,6 +114,8 @@ def _run(
     """The results of each device, as handles."""
     compiled = loaded.compiled
     taken = [_arguments(loaded, each) for each in arguments]
+    if loaded.shared is not None:
+        return _run_with_others(loaded, loaded.shared, taken)
     program = loaded.program
     if isinstance(program, Executable) and len(devices) == 1 and compiled.runs_in_place:
         return [_run_in_place(loaded, program, taken[0], devices[0])]
@@ -117,7 +123,7 @@ def _run(
     if loaded.runs_jointly and is_usual and isinstance(program, PartitionedProgram):
         local = program.local
         assert isinstance(local, Executable)
-        results = _run_jointly(loaded, local, taken)
+        results = _run_jointly(loaded, local, local.run_jointly, taken)
         if results is not None:
             return results
     arrays = [[shape.at(data) for shape, data in each] for each in taken]
@@ -146,23 +152,47 @@ def _run_traced(
     return results
 
 
+def _run_with_others(
+    loaded: LoadedProgram,
+    shared: SharedProgram,
+    arguments: Sequence[Sequence[tuple[Shape, int | None]]],
+) -> list[list[int]]:
+    """Runs the part of this process in a program; raises XlaError where others fail."""
+    program, runs, devices = shared.program, shared.runs, loaded.own_devices
+    shared.agree()
+    if runs is not None and loaded.compiled.runs_in_place:
+        results = _run_jointly(loaded, program, runs.run, arguments)
+        if results is None:
+            raise shared.error()
+        return results
+    arrays = [[shape.at(data) for shape, data in each] for each in arguments]
+    if runs is None:
+        found = [program(*each) for each in arrays]
+    else:
+        found = program.run_together(arrays, runs.run)
+    if found is None:
+        raise shared.error()
+    return [_results(loaded, values, device) for values, device in zip(found, devices, strict=True)]
+
+
 def _run_jointly(
     loaded: LoadedProgram,
     program: Executable,
+    run: Callable[[Sequence[Sequence[int]]], bool],
     arguments: Sequence[Sequence[tuple[Shape, int | None]]],
 ) -> list[list[int]] | None:
     """
-    Runs a program that needs no Python; None where something has gone wrong, for which
-    `_run_on_devices` has the words.
+    Runs a program that needs no Python; None where something has gone wrong, for which others have
+    the words.
     """
     results: list[list[int]] = []
     addresses: list[list[int]] = []
     is_well = False
     try:
-        for each, device in zip(arguments, loaded.devices, strict=True):
+        for each, device in zip(arguments, loaded.own_devices, strict=True):
             results.append([])
             addresses.append(_new_results(loaded, program, each, device, results[-1]))
-        is_well = program.run_jointly(addresses)
+        is_well = run(addresses)
         if is_well:
             loaded.prepare_jointly()
     finally:

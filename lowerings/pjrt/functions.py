@@ -180,6 +180,12 @@ def error_handle(error: BaseException) -> int:
     return ctypes.addressof(record)
 
 
+def take_error(handle: int) -> PluginError:
+    """The error behind a handle, which is forgotten."""
+    record, message = _errors.pop(handle)
+    return PluginError(ErrorCode(record.code), message.value.decode())
+
+
 @implements("Error_Destroy")
 def error_destroy(args: Any) -> None:
     """Forgets an error."""

@@ -77,10 +77,11 @@ class CompiledProgram:
 
     @cached_property
     def fingerprint(self) -> str:
-        """What tells it from other programs."""
-        text = hashlib.sha256(self.text.text.encode())
-        text.update(self.options.serialized)
-        return text.hexdigest()
+        """What tells it from other programs, in all processes that compile it."""
+        options = self.options
+        # Serialized, they are in another order in each process.
+        said = options.replicas, options.partitions, options.devices, sorted(options.named.items())
+        return hashlib.sha256(f"{said}{self.text.text}".encode()).hexdigest()
 
     @cached_property
     def donors(self) -> dict[int, int]:

@@ -31,18 +31,22 @@ def register(backend: str, priority: int) -> None:
 
     def make_client() -> Any:
         options: dict[str, Any] = {"num_devices": device_count()}
-        processes = _distributed.global_state.num_processes
-        if processes > 1:
-            from lowerings.pjrt.client import refusal  # noqa: PLC0415
-
-            if backend not in (_bridge.config.jax_platforms.value or "").split(",")[1:]:
-                raise RuntimeError(refusal(processes))
-            # For JAX, the error of a backend that is listed is one of the default backend, too.
-            options["num_processes"] = processes
+        job = _distributed.global_state
+        if job.num_processes > 1:
+            # Processes meet when their clients are made, so nobody does who may not want to.
+            if backend not in (_bridge.config.jax_platforms.value or "").split(","):
+                raise RuntimeError(
+                    f"in a run of several processes JAX_PLATFORMS has to name '{backend}'"
+                )
+            options |= {
+                "node_id": job.process_id,
+                "num_nodes": job.num_processes,
+                "coordinator_address": job.coordinator_address,
+            }
         _load(backend)
         _hand_over_programs()
         options |= _bridge._options_from_jax_configs(backend)
-        return _client.make_c_api_client(backend, options, None)
+        return _client.make_c_api_client(backend, options, job.client)
 
     def make_topology(name: str, **options: Any) -> Any:
         return _client.make_c_api_device_topology(_load(backend), name, **options)

@@ -10,13 +10,16 @@
  * is woken. Or each has a thread, one of those that are kept here. When every participant waits or
  * has ended and none can go on, the run has failed: then each call of a collective returns 1, which
  * ends its participant, and Python, which runs the program again, says what is wrong.
+ *
+ * Other processes may run some of the participants. Then those of this one run in turn; when all of
+ * its members of a rendezvous have come, what others are to copy is sent, what these copy is received,
+ * and whoever has nobody to go on with waits for that.
  */
 #define _GNU_SOURCE
-#include "runtime.h"
+#include "links.h"
 #include "threads.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,6 +30,9 @@
 
 /* As many as the first thread of a process has; those that are not touched take no memory. */
 enum { STACK_BYTES = 8 << 20 };
+
+/* Nanoseconds for which messages are looked for without sleeping: waking up takes longer. */
+enum { SPIN = 50000 };
 
 enum participant_state { RUNS, WAITS, HAS_ENDED };
 
@@ -45,9 +51,31 @@ struct participant {
 #endif
 };
 
+/* Who runs a participant: this process, or another one. */
+struct place {
+    struct participant *participant;
+    xla_link *link;
+};
+
+/* A rendezvous for which messages are under way. */
+struct open {
+    const xla_exchange_plan *plan;
+    int64_t pending;
+};
+
 struct xla_joint_run {
+    /* Those that this process runs. */
     int64_t count;
     struct participant *participants;
+    /* All, by their numbers. */
+    struct place *everybody;
+    uint64_t program;
+    int64_t link_count;
+    xla_link **links;
+    int64_t open_count;
+    struct open *open;
+    /* Ctrl-C ends the waiting for messages, too. */
+    xla_state waiting;
     /* How many of them neither wait nor have ended. */
     int64_t awake;
     bool has_failed;
@@ -86,8 +114,12 @@ static void copy_for(const struct participant *participant) {
     const xla_exchange_plan *plan = participant->plan;
     for (const xla_copy *copy = plan->copies; copy < plan->copies + plan->copy_count; ++copy) {
         const char *from = (const char *)copy->source_offset;
-        if (copy->member >= 0)
-            from += (intptr_t)participant->run->participants[copy->member].arrays[copy->source];
+        if (copy->member >= 0) {
+            const struct participant *member = participant->run->everybody[copy->member].participant;
+            if (!member)
+                continue;
+            from += (intptr_t)member->arrays[copy->source];
+        }
         char *to = (char *)participant->arrays[copy->target] + copy->target_offset;
         for (int64_t row = 0; row < copy->rows; ++row)
             memcpy(to + row * copy->target_step, from + row * copy->source_step,
@@ -95,22 +127,128 @@ static void copy_for(const struct participant *participant) {
     }
 }
 
-/* All members have come: copies for each of them, if that is asked, and wakes it. */
-static void serve(xla_joint_run *run, const xla_exchange_plan *plan, bool copies) {
+/* The members that this process runs go on. */
+static void wake(xla_joint_run *run, const xla_exchange_plan *plan) {
     for (int64_t n = 0; n < plan->member_count; ++n) {
-        struct participant *member = &run->participants[plan->members[n]];
-        if (copies)
-            copy_for(member);
+        struct participant *member = run->everybody[plan->members[n]].participant;
+        if (!member || member->state == RUNS)
+            continue;
         member->state = RUNS;
+        ++run->awake;
     }
-    run->awake += plan->member_count - 1;
+}
+
+static void copy_for_all(const xla_joint_run *run, const xla_exchange_plan *plan) {
+    for (int64_t n = 0; n < plan->member_count; ++n) {
+        const struct participant *member = run->everybody[plan->members[n]].participant;
+        if (member)
+            copy_for(member);
+    }
+}
+
+static int64_t members_here(const xla_joint_run *run, const xla_exchange_plan *plan) {
+    if (!run->link_count)
+        return plan->member_count;
+    int64_t count = 0;
+    for (int64_t n = 0; n < plan->member_count; ++n)
+        count += run->everybody[plan->members[n]].participant != NULL;
+    return count;
+}
+
+/* What one process copies of what another one has brought, member by member; both count the same. With
+ * null for `pieces`, only how many. `sends`: this process is the other one. */
+static int64_t pieces_of(const xla_joint_run *run, const xla_exchange_plan *plans,
+                         const xla_exchange_plan *plan, const xla_link *link, bool sends,
+                         xla_piece *pieces) {
+    int64_t count = 0;
+    for (int64_t n = 0; n < plan->member_count; ++n) {
+        int64_t number = plan->members[n];
+        const struct place *copies = &run->everybody[number];
+        if (copies->link != (sends ? link : NULL))
+            continue;
+        const xla_copy *end = plans[number].copies + plans[number].copy_count;
+        for (const xla_copy *copy = plans[number].copies; copy < end; ++copy) {
+            if (copy->member < 0 || run->everybody[copy->member].link != (sends ? NULL : link))
+                continue;
+            if (pieces) {
+                char *data = sends ? (char *)run->everybody[copy->member].participant->arrays[copy->source] +
+                                         copy->source_offset
+                                   : (char *)copies->participant->arrays[copy->target] + copy->target_offset;
+                pieces[count] = (xla_piece){data, copy->rows, copy->row_bytes,
+                                            sends ? copy->source_step : copy->target_step};
+            }
+            ++count;
+        }
+    }
+    return count;
+}
+
+/* Has what goes over a link in one direction sent, or received; false if that cannot be. */
+static bool begin_message(xla_joint_run *run, const struct participant *last, xla_link *link,
+                          bool sends) {
+    const xla_exchange_plan *plan = last->plan, *plans = plan - last->number;
+    int64_t count = pieces_of(run, plans, plan, link, sends, NULL);
+    if (!count)
+        return true;
+    xla_piece *pieces = malloc((size_t)count * sizeof *pieces);
+    if (!pieces)
+        return false;
+    pieces_of(run, plans, plan, link, sends, pieces);
+    int64_t *pending = &run->open[plan->rendezvous].pending;
+    return (sends ? xla_link_send : xla_link_expect)(link, plan->rendezvous, pieces, count, pending);
+}
+
+/* The last member of this process has come; whether messages are under way for them. */
+static bool begin_messages(xla_joint_run *run, const struct participant *last) {
+    struct open *open = &run->open[last->plan->rendezvous];
+    for (int64_t n = 0; n < run->link_count; ++n)
+        if (!begin_message(run, last, run->links[n], true) ||
+            !begin_message(run, last, run->links[n], false))
+            run->has_failed = true;
+    if (!open->pending && !run->has_failed)
+        return false;
+    open->plan = last->plan;
+    ++run->open_count;
+    return true;
+}
+
+/* Sends and receives until some participant can go on, or the run has failed. */
+static void await_messages(xla_joint_run *run) {
+    int64_t started = xla_clock();
+    while (!run->awake && !run->has_failed) {
+        for (int64_t n = 0; n < run->link_count; ++n)
+            if (!xla_link_progress(run->links[n]))
+                run->has_failed = true;
+        for (int64_t n = 0; n < run->rendezvous_count; ++n) {
+            struct open *open = &run->open[n];
+            if (!open->plan || open->pending)
+                continue;
+            wake(run, open->plan);
+            open->plan = NULL;
+            --run->open_count;
+        }
+        if (run->waiting.failure)
+            run->has_failed = true;
+        if (!run->awake && xla_clock() - started > SPIN)
+            xla_links_sleep(run->links, run->link_count);
+    }
+}
+
+/* What was sent last may still be in this process. */
+static void end_messages(xla_joint_run *run) {
+    for (int64_t n = 0; n < run->link_count; ++n)
+        while (!run->has_failed && !xla_link_is_quiet(run->links[n])) {
+            if (!xla_link_progress(run->links[n]) || run->waiting.failure)
+                run->has_failed = true;
+            xla_links_sleep(&run->links[n], 1);
+        }
 }
 
 /* A participant is not awake any more; where none is, and some wait, the run has failed. */
 static void rest(struct participant *participant, enum participant_state state) {
     xla_joint_run *run = participant->run;
     participant->state = state;
-    if (--run->awake > 0)
+    if (--run->awake > 0 || run->open_count)
         return;
     for (int64_t n = 0; n < run->count; ++n)
         if (run->participants[n].state == WAITS) {
@@ -146,9 +284,14 @@ static bool meet(struct participant *participant, bool copies) {
     bool has_failed = false;
     lock(run);
     int64_t *arrived = &run->arrived[plan->rendezvous];
-    if (++*arrived == plan->member_count) {
+    bool is_last = ++*arrived == members_here(run, plan);
+    if (is_last) {
         *arrived = 0;
-        serve(run, plan, copies);
+        if (copies)
+            copy_for_all(run, plan);
+    }
+    if (is_last && !(run->link_count && begin_messages(run, participant))) {
+        wake(run, plan);
         tell(run);
     } else {
         rest(participant, WAITS);
@@ -236,15 +379,18 @@ static void switch_to(struct participant *from, struct participant *to) {
 /* Goes on with the next participant that can, which may be this one. */
 static void go_on(struct participant *participant) {
     xla_joint_run *run = participant->run;
+    if (run->open_count)
+        await_messages(run);
+    int64_t own = participant - run->participants;
     for (int64_t n = 1; n < run->count; ++n) {
-        struct participant *other = &run->participants[(participant->number + n) % run->count];
+        struct participant *other = &run->participants[(own + n) % run->count];
         if (other->state == RUNS || (other->state == WAITS && run->has_failed)) {
             switch_to(participant, other);
             return;
         }
     }
     /* Nobody else: the first one returns when all have ended. */
-    if (participant->state == HAS_ENDED && participant->number)
+    if (participant->state == HAS_ENDED && own)
         switch_to(participant, run->participants);
 }
 
@@ -301,6 +447,7 @@ static void run_in_turn(void *argument) {
     run_participant(run->participants);
     while (!others_have_ended(run))
         go_on(run->participants);
+    end_messages(run);
     current = NULL;
 }
 #else
@@ -398,43 +545,78 @@ static void run_on_threads(void *argument) {
     give_workers_back(workers);
 }
 
-xla_run_end xla_run_jointly(xla_joint_run *run, int32_t in_turn) {
+static xla_run_end run_all(xla_joint_run *run) {
     run->awake = run->count;
     run->has_failed = false;
-    run->in_turn = in_turn;
+    run->open_count = 0;
+    run->waiting.failure = 0;
+    memset(run->open, 0, (size_t)run->rendezvous_count * sizeof *run->open);
     memset(run->arrived, 0, (size_t)run->rendezvous_count * sizeof *run->arrived);
     for (int64_t n = 0; n < run->count; ++n)
         run->participants[n].state = RUNS;
-    xla_entry *entry = in_turn ? run_in_turn : run_on_threads;
+    xla_entry *entry = run->in_turn ? run_in_turn : run_on_threads;
     if (xla_run(entry, run->states, run->state_count, run))
         return XLA_RUN_INTERRUPTED;
     return run->has_failed ? XLA_RUN_FAILED : XLA_RUN_DONE;
 }
 
+xla_run_end xla_run_jointly(xla_joint_run *run, int32_t in_turn) {
+    run->in_turn = in_turn || run->link_count;
+    if (!run->link_count)
+        return run_all(run);
+    xla_links_take();
+    for (int64_t n = 0; n < run->link_count; ++n)
+        xla_link_begin(run->links[n], run->program);
+    xla_run_end end = run_all(run);
+    for (int64_t n = 0; end != XLA_RUN_DONE && n < run->link_count; ++n)
+        xla_link_abandon(run->links[n]);
+    xla_links_give_back();
+    return end;
+}
+
+/* Notes a link that is not noted yet. */
+static void note_link(xla_joint_run *run, xla_link *link) {
+    for (int64_t n = 0; n < run->link_count; ++n)
+        if (run->links[n] == link)
+            return;
+    run->links[run->link_count++] = link;
+}
+
 xla_joint_run *xla_joint_run_new(int64_t count, const xla_participant *participants,
-                                 int64_t rendezvous_count) {
+                                 int64_t rendezvous_count, uint64_t program) {
     xla_joint_run *run = calloc(1, sizeof *run);
     if (!run)
         return NULL;
     pthread_mutex_init(&run->lock, NULL);
     pthread_cond_init(&run->changed, NULL);
+    run->program = program;
     run->rendezvous_count = rendezvous_count;
     run->participants = calloc((size_t)count, sizeof *run->participants);
+    run->everybody = calloc((size_t)count, sizeof *run->everybody);
+    run->links = calloc((size_t)count, sizeof(xla_link *));
     run->arrived = calloc((size_t)rendezvous_count + 1, sizeof *run->arrived);
-    run->states = calloc((size_t)count, sizeof *run->states);
-    if (!run->participants || !run->arrived || !run->states) {
+    run->open = calloc((size_t)rendezvous_count + 1, sizeof *run->open);
+    run->states = calloc((size_t)count + 1, sizeof *run->states);
+    if (!run->participants || !run->everybody || !run->links || !run->arrived || !run->open ||
+        !run->states) {
         xla_joint_run_free(run);
         return NULL;
     }
-    run->count = count;
     for (int64_t n = 0; n < count; ++n) {
-        run->participants[n].run = run;
-        run->participants[n].number = n;
-        run->participants[n].entry = participants[n].entry;
-        run->participants[n].pointers = participants[n].pointers;
+        run->everybody[n].link = participants[n].link;
+        if (participants[n].link) {
+            note_link(run, participants[n].link);
+            continue;
+        }
+        struct participant *participant = &run->participants[run->count++];
+        run->everybody[n].participant = participant;
+        *participant = (struct participant){.run = run, .number = n, .entry = participants[n].entry,
+                                            .pointers = participants[n].pointers};
         if (participants[n].state)
             run->states[run->state_count++] = participants[n].state;
     }
+    if (run->link_count)
+        run->states[run->state_count++] = &run->waiting;
     return run;
 }
 
@@ -451,6 +633,9 @@ void xla_joint_run_free(xla_joint_run *run) {
     pthread_cond_destroy(&run->changed);
     pthread_mutex_destroy(&run->lock);
     free(run->participants);
+    free(run->everybody);
+    free(run->links);
+    free(run->open);
     free(run->arrived);
     free(run->states);
     free(run);

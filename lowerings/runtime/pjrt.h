@@ -70,6 +70,32 @@ typedef struct {
     size_t size;
 } PJRT_NamedValue;
 
+/* What a client calls the store for that processes have in common: to read and to write. The place at
+ * `callback_error` has a function that makes errors. */
+typedef struct {
+    size_t struct_size;
+    void *extension_start;
+    const char *key;
+    size_t key_size;
+    int32_t timeout_in_ms;
+    void *callback_error;
+    void *user_arg;
+    const char *value;
+    size_t value_size;
+    void *value_deleter;
+} PJRT_KeyValueGet;
+
+typedef struct {
+    size_t struct_size;
+    void *extension_start;
+    const char *key;
+    size_t key_size;
+    const char *value;
+    size_t value_size;
+    void *callback_error;
+    void *user_arg;
+} PJRT_KeyValuePut;
+
 /* How a program is executed; what follows these fields does not concern us. */
 typedef struct {
     size_t struct_size;

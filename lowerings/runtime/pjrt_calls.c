@@ -69,6 +69,12 @@ void xla_give_back(void *data, void *argument) {
 
 xla_event *xla_interruption(void) { return python->interruption; }
 
+/* Links tell of other processes; the client's thread that calls this may do so when Python has ended. */
+xla_error *native_Client_UpdateGlobalProcessInfo(PJRT_Client_UpdateGlobalProcessInfo_Args *args) {
+    (void)args;
+    return NULL;
+}
+
 #define NATIVE(name, ...)                                                  \
     static xla_error *pjrt_##name(PJRT_##name##_Args *args) {              \
         if (args->struct_size < offsetof(PJRT_##name##_Args, end))         \

@@ -97,23 +97,58 @@ typedef struct {
     int64_t copies_alone;
 } xla_exchange_plan;
 
-/* A participant's own code, the arrays that it takes, and its state, if any. */
+/* A stream to another process, over which messages of runs go: on a socket that is connected. It is
+ * for one run at a time, which takes all links, and gives them back. Null where there is no memory. */
+typedef struct xla_link xla_link;
+xla_link *xla_link_new(int32_t socket);
+void xla_links_take(void);
+void xla_links_give_back(void);
+
+/* Why nothing goes over a link any more. */
+enum {
+    XLA_LINK_WHOLE = 0,
+    /* The other process has ended, or has broken it. */
+    XLA_LINK_ENDED = 1,
+    /* The other process has sent what no run of the same program sends. */
+    XLA_LINK_DIFFERS = 2,
+    /* A run has ended before its time. */
+    XLA_LINK_ABANDONED = 3,
+    /* The bytes of a name that is compared. */
+    XLA_NAME_BYTES = 256,
+};
+
+/* Breaks it, unless it is; why it is broken; the program of the message that was of another one; the
+ * bytes that were sent, or received. */
+void xla_link_break(xla_link *link, int32_t reason);
+int32_t xla_link_broken(const xla_link *link);
+uint64_t xla_link_other_program(const xla_link *link);
+int64_t xla_link_bytes(const xla_link *link, int32_t sent);
+
+/* Sends a name over links, and receives one from each; a step of it, that may sleep for some
+ * milliseconds: `pending` is -1 before the first, and 0 behind the last. 0 if a link is broken. */
+int32_t xla_links_agree(xla_link *const *links, int64_t count, char *own, char *found,
+                        int64_t *pending);
+
+/* A participant's own code, the arrays that it takes, and its state, if any; of one that another
+ * process runs, the link to that. */
 typedef struct {
     xla_entry *entry;
     void *pointers;
     xla_state *state;
+    xla_link *link;
 } xla_participant;
 
 /* All participants of a program, one for each device, that run together, once at a time. */
 typedef struct xla_joint_run xla_joint_run;
 
-/* Null where there is no memory. */
+/* Null where there is no memory. `program` is what all processes know it by. */
 xla_joint_run *xla_joint_run_new(int64_t count, const xla_participant *participants,
-                                 int64_t rendezvous_count);
+                                 int64_t rendezvous_count, uint64_t program);
 void xla_joint_run_free(xla_joint_run *run);
 
-/* Runs all of them: in turn in this thread, or in a thread for each. It has failed where some wait for
- * ever, or there is no memory for stacks or threads. */
+/* Runs all of them: in turn in this thread, or in a thread for each; in turn where other processes run
+ * some. It has failed where some wait for ever, there is no memory for stacks or threads, or a link
+ * is broken. */
 xla_run_end xla_run_jointly(xla_joint_run *run, int32_t in_turn);
 
 /* Whether the C library has stacks that can be switched, so that participants can run in turn. */

@@ -55,7 +55,7 @@ except RuntimeError as error:
     print(error)
 print(multihost_utils.process_allgather(np.array([number + 5])).ravel().tolist())
 """
-ALONE = "the devices 'xdsl' are those of one process, and `jax.distributed` was initialized for 2"
+ASK = "in a run of several processes JAX_PLATFORMS has to name 'xdsl'"
 
 
 def free_port() -> str:
@@ -70,22 +70,15 @@ def two_processes(platforms: str | None) -> list[subprocess.CompletedProcess[str
         return list(threads.map(lambda n: run(TWO_PROCESSES, platforms, (str(n), port)), range(2)))
 
 
-@pytest.mark.parametrize("platforms", [None, "cpu,xdsl"])
-def test_two_processes_that_do_not_ask(platforms: str | None):
-    for number, found in enumerate(two_processes(platforms)):
+def test_two_processes_that_do_not_ask():
+    for number, found in enumerate(two_processes(None)):
         assert found.returncode == 0, found.stdout + found.stderr
         lines = [line for line in found.stdout.splitlines() if not line.startswith("[Gloo]")]
         counts, told, gathered = lines
         assert counts == f"2 {number} 2 1"
-        assert ALONE in told
+        assert ASK in told
         assert gathered == "[5, 6]"
         assert "xdsl" not in found.stderr
-
-
-def test_two_processes_that_ask():
-    for found in two_processes("xdsl"):
-        assert found.returncode == 1
-        assert ALONE in found.stderr.strip().splitlines()[-1]
 
 
 def test_one_process_of_one_may_ask():

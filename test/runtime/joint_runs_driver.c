@@ -86,7 +86,7 @@ static void check(int32_t in_turn, int64_t count, int64_t copies_alone) {
         given[n] = (struct given){&program, n, count, 0, 0, 0};
         participants[n] = (xla_participant){run, &given[n], NULL};
     }
-    xla_joint_run *joint = xla_joint_run_new(count, participants, 3);
+    xla_joint_run *joint = xla_joint_run_new(count, participants, 3, 0);
     REQUIRE(joint);
     for (int again = 0; again < 3; ++again) {
         REQUIRE(xla_run_jointly(joint, in_turn) == XLA_RUN_DONE);

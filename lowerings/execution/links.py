@@ -1,0 +1,280 @@
+"""
+Links to the other processes that run programs together with this one: sockets.
+
+Each pair of processes has two connections. Machine code sends and receives on the first
+(`links.c`). The second says how the other process has ended: in order, with an error, or without a
+word. Of the last two this process ends as well, some seconds later: others may wait for it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import hmac
+import json
+import os
+import secrets
+import select
+import socket
+import struct
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from lowerings.runtime import library
+from lowerings.runtime.declarations import constants
+from xla_dialect.diagnostics import XlaError
+
+_NUMBERS = constants("runtime.h")
+_ENDED, _DIFFERS = _NUMBERS["XLA_LINK_ENDED"], _NUMBERS["XLA_LINK_DIFFERS"]
+_NAME_BYTES = _NUMBERS["XLA_NAME_BYTES"]
+
+_GREETING = struct.Struct("<32sii")
+"""What a connection begins with: a token, the number of the process, and what it is for."""
+_DATA, _CONTROL = range(2)
+_PATIENCE = 5.0
+"""Seconds that a stranger has to say who it is, and that a process has to end by itself."""
+_WORDS = 1.0
+"""Seconds within which the other connection says why the first has been closed."""
+
+_pointer = ctypes.c_void_p
+
+
+def _function(name: str, result: Any, *arguments: Any) -> Any:
+    return ctypes.CFUNCTYPE(result, *arguments)((name, library()))
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a process can be reached, and who may."""
+
+    host: str
+    port: int
+    token: bytes
+    pid: int
+
+    @staticmethod
+    def parse(text: bytes) -> tuple[Address, int]:
+        """An address, and the number that was published with it."""
+        found: dict[str, Any] = json.loads(text)
+        token = bytes.fromhex(found["token"])
+        return Address(found["host"], found["port"], token, found["pid"]), found["number"]
+
+    def spelled(self, number: int) -> bytes:
+        """As it is published, with a number."""
+        fields = {**vars(self), "token": self.token.hex(), "number": number}
+        return json.dumps(fields).encode()
+
+
+class Link:
+    """The connections with one other process."""
+
+    def __init__(self, number: int, address: Address, connections: Mapping[int, socket.socket]):
+        self.name = f"process {number} ({address.host}, pid {address.pid})"
+        """What messages call the other process."""
+        self._data, self.control = connections[_DATA], connections[_CONTROL]
+        self._data.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        new = _function("xla_link_new", _pointer, ctypes.c_int32)
+        self.address: int = new(self._data.fileno())
+        """Where the library in C has it."""
+        if not self.address:
+            raise MemoryError
+        self.ending = ""
+        """How the other process has ended, once that is known."""
+        self.has_ended = threading.Event()
+
+    def bytes_moved(self, *, sent: bool) -> int:
+        """How many bytes of runs were sent to the other process so far, or received."""
+        return _function("xla_link_bytes", ctypes.c_int64, _pointer, ctypes.c_int32)(
+            self.address, sent
+        )
+
+    def end(self, how: str, *, in_order: bool) -> None:
+        """Takes notice of the end of the other process."""
+        self.ending = how
+        self.has_ended.set()
+        # In order, what it has sent may still be read.
+        if not in_order:
+            _function("xla_link_break", None, _pointer, ctypes.c_int32)(self.address, _ENDED)
+
+    def fault(self, names: Mapping[int, str]) -> str | None:
+        """What is wrong with it; `names` are those of programs that this process has loaded."""
+        broken = _function("xla_link_broken", ctypes.c_int32, _pointer)(self.address)
+        if broken == _ENDED:
+            self.has_ended.wait(_WORDS)
+            return f"{self.name} {self.ending or 'has left a run before its end'}"
+        if broken == _DIFFERS:
+            other = _function("xla_link_other_program", ctypes.c_uint64, _pointer)(self.address)
+            return f"{self.name} runs {names.get(other, 'another program')}"
+        return "an earlier run has ended before its time" if broken else None
+
+
+class Links:
+    """Those of this process to all others."""
+
+    def __init__(self, number: int, links: Mapping[int, Link]):
+        self.number = number
+        """That of this process."""
+        self.by_process = links
+        self.names: dict[int, str] = {}
+        """What programs are called, by what all processes know them by."""
+        self._is_over = False
+        atexit.register(self._close)
+        threading.Thread(target=self._watch, name="other processes", daemon=True).start()
+
+    def agree(self, program: str, processes: Sequence[int]) -> None:
+        """
+        Compares what this process is about to run with what others are; raises XlaError where
+        it is something else.
+        """
+        links = [self.by_process[number] for number in processes]
+        own = ctypes.create_string_buffer(program.encode()[:_NAME_BYTES], _NAME_BYTES)
+        found = (ctypes.c_char * (_NAME_BYTES * len(links)))()
+        table = (_pointer * len(links))(*(link.address for link in links))
+        pending = ctypes.c_int64(-1)
+        step = _function(
+            "xla_links_agree", ctypes.c_int32, _pointer, ctypes.c_int64, *[_pointer] * 3
+        )
+        library().xla_links_take()
+        try:
+            while pending.value:
+                if not step(table, len(links), own, found, ctypes.addressof(pending)):
+                    raise self.error(program)
+        finally:
+            library().xla_links_give_back()
+        for place, link in enumerate(links):
+            name = found.raw[place * _NAME_BYTES : (place + 1) * _NAME_BYTES].rstrip(b"\0")
+            if name != own.raw.rstrip(b"\0"):
+                other = name.decode(errors="replace")
+                raise XlaError(f"{link.name} runs {other}, and this one {program}")
+
+    def error(self, program: str) -> XlaError:
+        """Why a run of a program has failed."""
+        faults = [fault for each in self.by_process.values() if (fault := each.fault(self.names))]
+        return XlaError(f"{program}: {faults[0] if faults else 'the run has failed'}")
+
+    def _watch(self) -> None:
+        """Notes, as long as the process lives, how others end."""
+        watched = {link.control: link for link in self.by_process.values()}
+        while watched:
+            for control in select.select([*watched], [], [])[0]:
+                link = watched.pop(control)
+                words = b""
+                with suppress(OSError):
+                    while data := control.recv(4096):
+                        words += data
+                if self._is_over:
+                    return
+                kind, said = words[:1], words[1:].decode(errors="replace")
+                how = {b"E": "has ended", b"F": f"has failed: {said}"}.get(kind, "has died")
+                link.end(how, in_order=kind == b"E")
+                if kind != b"E":
+                    self._follow(link)
+
+    def _follow(self, link: Link) -> None:
+        """Ends this process, if it does not do so by itself, as another one has failed."""
+        print(f"{link.name} {link.ending}: this process ends, too", file=sys.stderr, flush=True)
+        time.sleep(_PATIENCE)
+        os._exit(1)
+
+    def _close(self) -> None:
+        """Tells others how this process ends; one that has failed waits for nobody."""
+        self._is_over = True
+        error = getattr(sys, "last_value", None)
+        words = b"E" if error is None else f"F{type(error).__name__}: {error}".encode()
+        for link in self.by_process.values():
+            with suppress(OSError):
+                link.control.sendall(words[:4096])
+                link.control.shutdown(socket.SHUT_RDWR)
+        if error is not None:
+            # JAX would wait for the others, which may never come.
+            end = threading.Timer(_PATIENCE, os._exit, (1,))
+            end.daemon = True
+            end.start()
+
+
+def own_host(coordinator: str) -> str:
+    """The address of this machine towards another one, or itself."""
+    host, _, port = coordinator.rpartition(":")
+    found = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_DGRAM)[0]
+    with socket.socket(found[0], socket.SOCK_DGRAM) as probe:
+        probe.connect(found[4])
+        return probe.getsockname()[0]
+
+
+class Listener:
+    """Waits on one address of this machine for other processes to connect."""
+
+    def __init__(self, host: str):
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._socket = socket.create_server((host, 0), family=family, backlog=1024)
+        port: int = self._socket.getsockname()[1]
+        self.address = Address(host, port, secrets.token_bytes(32), os.getpid())
+
+    def links(self, number: int, addresses: Sequence[Address], seconds: float) -> Links:
+        """
+        The links of this process with all that have these addresses, its own included: it connects
+        to those before it. Raises XlaError for those that cannot be reached in time.
+        """
+        end = time.monotonic() + seconds
+        found: dict[int, dict[int, socket.socket]] = {}
+        for other, address in enumerate(addresses[:number]):
+            found[other] = {
+                purpose: self._connected(number, other, address, purpose, seconds)
+                for purpose in (_DATA, _CONTROL)
+            }
+        missing = {(n, p) for n in range(number + 1, len(addresses)) for p in (_DATA, _CONTROL)}
+        while missing:
+            left = end - time.monotonic()
+            if left <= 0:
+                names = ", ".join(str(n) for n in sorted({n for n, _ in missing}))
+                raise XlaError(f"not connected within {seconds:g} s: process {names}")
+            self._socket.settimeout(left)
+            with suppress(OSError):
+                connection = self._socket.accept()[0]
+                connection.settimeout(_PATIENCE)
+                token, other, purpose = _greeting(connection)
+                is_known = hmac.compare_digest(token, self.address.token)
+                if is_known and (other, purpose) in missing:
+                    missing.remove((other, purpose))
+                    answer = _GREETING.pack(addresses[other].token, number, purpose)
+                    connection.sendall(answer)
+                    found.setdefault(other, {})[purpose] = connection
+                else:
+                    connection.close()
+        self._socket.close()
+        for connections in found.values():
+            for connection in connections.values():
+                connection.settimeout(None)
+        links = {n: Link(n, addresses[n], found[n]) for n in sorted(found)}
+        return Links(number, links)
+
+    def _connected(
+        self, number: int, other: int, address: Address, purpose: int, seconds: float
+    ) -> socket.socket:
+        where = f"process {other} at {address.host}, port {address.port}"
+        try:
+            connection = socket.create_connection((address.host, address.port), seconds)
+            connection.sendall(_GREETING.pack(address.token, number, purpose))
+            token, found, _ = _greeting(connection)
+        except OSError as error:
+            raise XlaError(f"{where} cannot be reached: {error}") from error
+        if not hmac.compare_digest(token, self.address.token) or found != other:
+            raise XlaError(f"{where} is somebody else")
+        return connection
+
+
+def _greeting(connection: socket.socket) -> tuple[bytes, int, int]:
+    """What a connection begins with; raises OSError where nothing comes."""
+    data = b""
+    while len(data) < _GREETING.size:
+        more = connection.recv(_GREETING.size - len(data))
+        if not more:
+            raise OSError("closed")
+        data += more
+    token, number, purpose = _GREETING.unpack(data)
+    return token, number, purpose

@@ -1,0 +1,419 @@
+/*
+ * Links to other processes, which run the same programs: streams of bytes, on which messages follow
+ * each other. A message has what one process brings to one execution of a rendezvous for those in
+ * another; both know from the plans of the program which bytes these are, and in which order.
+ *
+ * Nothing waits but `xla_links_sleep`: whoever runs a program has messages sent and received as far
+ * as that goes, by turns with its participants. A message may come before this process has reached
+ * its rendezvous, where it has several participants: then it is kept. A message of another program
+ * means that processes do not run the same, and breaks the link.
+ */
+#define _GNU_SOURCE
+#include "links.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum { BUFFER_BYTES = 1 << 16, SLEEP_MILLISECONDS = 20, MOST_LINKS_SLEPT_ON = 64 };
+
+typedef struct {
+    uint64_t program;
+    int64_t rendezvous;
+    int64_t byte_count;
+} header;
+
+struct message {
+    header header;
+    xla_piece *pieces;
+    int64_t piece_count;
+    int64_t *pending;
+    /* How far it is: everything before this is sent, or has come. */
+    int64_t piece, row, offset;
+    size_t header_bytes;
+    struct message *next;
+};
+
+struct queue {
+    struct message *first, **end;
+};
+
+struct xla_link {
+    int socket;
+    _Atomic int32_t broken;
+    uint64_t program;
+    /* What the last message that did not fit was of. */
+    uint64_t other_program;
+    int64_t bytes_sent, bytes_received;
+    struct queue sending, awaited, early;
+    /* What comes: for a message that is awaited, or an early one. */
+    struct message *receiving;
+    bool is_early;
+    header coming;
+    size_t coming_bytes;
+    /* Small pieces go through these. */
+    size_t out_begin, out_end, in_begin, in_end;
+    char out[BUFFER_BYTES], in[BUFFER_BYTES];
+};
+
+xla_link *xla_link_new(int32_t socket) {
+    xla_link *link = calloc(1, sizeof *link);
+    if (!link)
+        return NULL;
+    link->socket = socket;
+    link->sending.end = &link->sending.first;
+    link->awaited.end = &link->awaited.first;
+    link->early.end = &link->early.first;
+    return link;
+}
+
+int32_t xla_link_broken(const xla_link *link) { return link->broken; }
+uint64_t xla_link_other_program(const xla_link *link) { return link->other_program; }
+int64_t xla_link_bytes(const xla_link *link, int32_t sent) {
+    return sent ? link->bytes_sent : link->bytes_received;
+}
+
+void xla_link_break(xla_link *link, int32_t reason) {
+    int32_t none = XLA_LINK_WHOLE;
+    if (atomic_compare_exchange_strong(&link->broken, &none, reason))
+        shutdown(link->socket, SHUT_RDWR);
+}
+
+static void append(struct queue *queue, struct message *message) {
+    message->next = NULL;
+    *queue->end = message;
+    queue->end = &message->next;
+}
+
+/* Takes the first message of a rendezvous out of a queue; null if there is none. */
+static struct message *take(struct queue *queue, int64_t rendezvous) {
+    for (struct message **at = &queue->first; *at; at = &(*at)->next) {
+        struct message *found = *at;
+        if (found->header.rendezvous != rendezvous)
+            continue;
+        *at = found->next;
+        if (queue->end == &found->next)
+            queue->end = at;
+        return found;
+    }
+    return NULL;
+}
+
+static void end_message(struct message *message) {
+    if (message->pending)
+        --*message->pending;
+    free(message->pieces);
+    free(message);
+}
+
+/* Nothing is told who waits for them. */
+static void forget_all(struct queue *queue) {
+    for (struct message *message = queue->first; message;) {
+        struct message *next = message->next;
+        free(message->pieces);
+        free(message);
+        message = next;
+    }
+    queue->first = NULL;
+    queue->end = &queue->first;
+}
+
+/* Streams: how many bytes went, 0 if none can now, -1 if the link is broken. */
+
+static int64_t moved(xla_link *link, ssize_t count, bool is_end) {
+    if (count > 0)
+        return count;
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+        return 0;
+    if (count < 0 || is_end)
+        xla_link_break(link, XLA_LINK_ENDED);
+    return -1;
+}
+
+static int64_t write_now(xla_link *link, const char *data, size_t count) {
+    int64_t sent = moved(link, send(link->socket, data, count, MSG_DONTWAIT | MSG_NOSIGNAL), false);
+    link->bytes_sent += sent > 0 ? sent : 0;
+    return sent;
+}
+
+static int64_t read_now(xla_link *link, char *data, size_t count) {
+    int64_t found = moved(link, recv(link->socket, data, count, MSG_DONTWAIT), true);
+    link->bytes_received += found > 0 ? found : 0;
+    return found;
+}
+
+/* Whether the buffer is empty now; -1 if the link is broken. */
+static int64_t flush(xla_link *link) {
+    while (link->out_begin < link->out_end) {
+        int64_t sent = write_now(link, link->out + link->out_begin, link->out_end - link->out_begin);
+        if (sent <= 0)
+            return sent;
+        link->out_begin += (size_t)sent;
+    }
+    link->out_begin = link->out_end = 0;
+    return 1;
+}
+
+static int64_t write_some(xla_link *link, const char *data, size_t count) {
+    if (count < BUFFER_BYTES && count <= BUFFER_BYTES - link->out_end) {
+        memcpy(link->out + link->out_end, data, count);
+        link->out_end += count;
+        return (int64_t)count;
+    }
+    int64_t is_empty = flush(link);
+    if (is_empty <= 0)
+        return is_empty;
+    return count < BUFFER_BYTES ? write_some(link, data, count) : write_now(link, data, count);
+}
+
+static int64_t read_some(xla_link *link, char *data, size_t count) {
+    if (link->in_begin == link->in_end) {
+        if (count >= BUFFER_BYTES)
+            return read_now(link, data, count);
+        link->in_begin = link->in_end = 0;
+        int64_t found = read_now(link, link->in, BUFFER_BYTES);
+        if (found <= 0)
+            return found;
+        link->in_end = (size_t)found;
+    }
+    size_t ready = link->in_end - link->in_begin;
+    size_t taken = count < ready ? count : ready;
+    memcpy(data, link->in + link->in_begin, taken);
+    link->in_begin += taken;
+    return (int64_t)taken;
+}
+
+/* Sends, or receives, what is left of a message: 1 when all is done. */
+static int64_t move(xla_link *link, struct message *message, bool sends) {
+    for (; message->piece < message->piece_count; ++message->piece, message->row = 0) {
+        const xla_piece *piece = &message->pieces[message->piece];
+        for (; message->row < piece->rows; ++message->row, message->offset = 0)
+            while (message->offset < piece->row_bytes) {
+                char *at = piece->data + message->row * piece->step + message->offset;
+                size_t left = (size_t)(piece->row_bytes - message->offset);
+                int64_t count = sends ? write_some(link, at, left) : read_some(link, at, left);
+                if (count <= 0)
+                    return count;
+                message->offset += count;
+            }
+    }
+    return 1;
+}
+
+static void copy_out(const struct message *early, const struct message *awaited) {
+    const char *from = early->pieces->data;
+    for (const xla_piece *piece = awaited->pieces; piece < awaited->pieces + awaited->piece_count;
+         ++piece)
+        for (int64_t row = 0; row < piece->rows; ++row, from += piece->row_bytes)
+            memcpy(piece->data + row * piece->step, from, (size_t)piece->row_bytes);
+}
+
+/* A message with a buffer of its own for what nobody waits for yet. */
+static struct message *new_early(const header *coming) {
+    struct message *message = calloc(1, sizeof *message);
+    xla_piece *piece = malloc(sizeof *piece + (size_t)coming->byte_count);
+    if (!message || !piece) {
+        free(message);
+        free(piece);
+        return NULL;
+    }
+    *piece = (xla_piece){(char *)(piece + 1), 1, coming->byte_count, 0};
+    message->header = *coming;
+    message->pieces = piece;
+    message->piece_count = 1;
+    return message;
+}
+
+/* What the message is for whose header has come; whether it fits. */
+static bool begin_receiving(xla_link *link) {
+    if (link->coming.program != link->program) {
+        link->other_program = link->coming.program;
+        xla_link_break(link, XLA_LINK_DIFFERS);
+        return false;
+    }
+    link->receiving = take(&link->awaited, link->coming.rendezvous);
+    link->is_early = !link->receiving;
+    if (link->is_early)
+        link->receiving = new_early(&link->coming);
+    else if (link->receiving->header.byte_count != link->coming.byte_count)
+        link->receiving->header.byte_count = -1;
+    if (!link->receiving || link->receiving->header.byte_count < 0)
+        xla_link_break(link, XLA_LINK_DIFFERS);
+    return !link->broken;
+}
+
+static void end_receiving(xla_link *link) {
+    struct message *message = link->receiving;
+    link->receiving = NULL;
+    if (!link->is_early) {
+        end_message(message);
+        return;
+    }
+    struct message *awaited = take(&link->awaited, message->header.rendezvous);
+    if (!awaited) {
+        append(&link->early, message);
+        return;
+    }
+    copy_out(message, awaited);
+    end_message(awaited);
+    end_message(message);
+}
+
+static int64_t receive_all(xla_link *link) {
+    while (link->receiving || link->awaited.first) {
+        if (!link->receiving) {
+            size_t left = sizeof link->coming - link->coming_bytes;
+            int64_t count = read_some(link, (char *)&link->coming + link->coming_bytes, left);
+            if (count <= 0)
+                return count;
+            link->coming_bytes += (size_t)count;
+            if (link->coming_bytes < sizeof link->coming)
+                continue;
+            link->coming_bytes = 0;
+            if (!begin_receiving(link))
+                return -1;
+        }
+        int64_t is_done = move(link, link->receiving, false);
+        if (is_done <= 0)
+            return is_done;
+        end_receiving(link);
+    }
+    return 1;
+}
+
+static int64_t send_all(xla_link *link) {
+    while (link->sending.first) {
+        struct message *message = link->sending.first;
+        while (message->header_bytes < sizeof message->header) {
+            size_t left = sizeof message->header - message->header_bytes;
+            char *at = (char *)&message->header + message->header_bytes;
+            int64_t count = write_some(link, at, left);
+            if (count <= 0)
+                return count;
+            message->header_bytes += (size_t)count;
+        }
+        int64_t is_done = move(link, message, true);
+        if (is_done <= 0)
+            return is_done;
+        end_message(take(&link->sending, message->header.rendezvous));
+    }
+    return flush(link);
+}
+
+bool xla_link_progress(xla_link *link) {
+    return !link->broken && send_all(link) >= 0 && receive_all(link) >= 0;
+}
+
+bool xla_link_is_quiet(const xla_link *link) {
+    return !link->sending.first && link->out_begin == link->out_end;
+}
+
+void xla_link_begin(xla_link *link, uint64_t program) { link->program = program; }
+
+void xla_link_abandon(xla_link *link) {
+    xla_link_break(link, XLA_LINK_ABANDONED);
+    forget_all(&link->sending);
+    forget_all(&link->awaited);
+    forget_all(&link->early);
+    if (link->receiving)
+        free(link->receiving->pieces);
+    free(link->receiving);
+    link->receiving = NULL;
+}
+
+static struct message *new_message(xla_link *link, int64_t rendezvous, xla_piece *pieces,
+                                   int64_t count, int64_t *pending) {
+    struct message *message = link->broken ? NULL : calloc(1, sizeof *message);
+    if (!message) {
+        free(pieces);
+        return NULL;
+    }
+    message->header = (header){link->program, rendezvous, 0};
+    for (int64_t n = 0; n < count; ++n)
+        message->header.byte_count += pieces[n].rows * pieces[n].row_bytes;
+    message->pieces = pieces;
+    message->piece_count = count;
+    message->pending = pending;
+    ++*pending;
+    return message;
+}
+
+bool xla_link_send(xla_link *link, int64_t rendezvous, xla_piece *pieces, int64_t count,
+                   int64_t *pending) {
+    struct message *message = new_message(link, rendezvous, pieces, count, pending);
+    if (!message)
+        return false;
+    append(&link->sending, message);
+    return send_all(link) >= 0;
+}
+
+bool xla_link_expect(xla_link *link, int64_t rendezvous, xla_piece *pieces, int64_t count,
+                     int64_t *pending) {
+    struct message *message = new_message(link, rendezvous, pieces, count, pending);
+    if (!message)
+        return false;
+    struct message *early = take(&link->early, rendezvous);
+    if (!early) {
+        append(&link->awaited, message);
+        return true;
+    }
+    bool fits = early->header.byte_count == message->header.byte_count;
+    if (fits)
+        copy_out(early, message);
+    else
+        xla_link_break(link, XLA_LINK_DIFFERS);
+    end_message(message);
+    end_message(early);
+    return fits;
+}
+
+void xla_links_sleep(xla_link *const *links, int64_t count) {
+    struct pollfd watched[MOST_LINKS_SLEPT_ON];
+    nfds_t used = 0;
+    for (int64_t n = 0; n < count && used < MOST_LINKS_SLEPT_ON; ++n) {
+        const xla_link *link = links[n];
+        bool sends = link->sending.first || link->out_begin < link->out_end;
+        bool receives = link->receiving || link->awaited.first;
+        if (sends || receives)
+            watched[used++] = (struct pollfd){
+                link->socket, (short)((sends ? POLLOUT : 0) | (receives ? POLLIN : 0)), 0};
+    }
+    poll(watched, used, SLEEP_MILLISECONDS);
+}
+
+
+static pthread_mutex_t in_use = PTHREAD_MUTEX_INITIALIZER;
+
+void xla_links_take(void) { pthread_mutex_lock(&in_use); }
+
+void xla_links_give_back(void) { pthread_mutex_unlock(&in_use); }
+
+static xla_piece *name_piece(char *name) {
+    xla_piece *piece = malloc(sizeof *piece);
+    if (piece)
+        *piece = (xla_piece){name, 1, XLA_NAME_BYTES, 0};
+    return piece;
+}
+
+int32_t xla_links_agree(xla_link *const *links, int64_t count, char *own, char *found,
+                        int64_t *pending) {
+    if (*pending < 0) {
+        *pending = 0;
+        for (int64_t n = 0; n < count; ++n) {
+            xla_piece *sent = name_piece(own), *expected = name_piece(found + n * XLA_NAME_BYTES);
+            xla_link_begin(links[n], 0);
+            if (!sent || !expected || !xla_link_send(links[n], -1, sent, 1, pending) ||
+                !xla_link_expect(links[n], -1, expected, 1, pending))
+                return 0;
+        }
+    }
+    for (int64_t n = 0; n < count; ++n)
+        if (!xla_link_progress(links[n]))
+            return 0;
+    if (*pending)
+        xla_links_sleep(links, count);
+    return 1;
+}
