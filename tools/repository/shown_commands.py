@@ -40,6 +40,7 @@ PAGES = (
     "docs/pipelines.md",
     "docs/python_api.md",
     "docs/stablehlo.md",
+    "docs/distributed.md",
     "docs/explorer.md",
     "docs/partitioning.md",
     "docs/profiling.md",
