@@ -35,7 +35,7 @@ _NAME_BYTES = _NUMBERS["XLA_NAME_BYTES"]
 
 _GREETING = struct.Struct("<32sii")
 """What a connection begins with: a token, the number of the process, and what it is for."""
-_DATA, _CONTROL = range(2)
+_PURPOSES = _DATA, _CONTROL = (0, 1)
 _PATIENCE = 5.0
 """Seconds that a stranger has to say who it is, and that a process has to end by itself."""
 _WORDS = 1.0
@@ -123,7 +123,7 @@ class Links:
         self.names: dict[int, str] = {}
         """What programs are called, by what all processes know them by."""
         self._is_over = False
-        atexit.register(self._close)
+        atexit.register(self.close)
         threading.Thread(target=self._watch, name="other processes", daemon=True).start()
 
     def agree(self, program: str, processes: Sequence[int]) -> None:
@@ -181,7 +181,7 @@ class Links:
         time.sleep(_PATIENCE)
         os._exit(1)
 
-    def _close(self) -> None:
+    def close(self) -> None:
         """Tells others how this process ends; one that has failed waits for nobody."""
         self._is_over = True
         error = getattr(sys, "last_value", None)
@@ -222,36 +222,43 @@ class Listener:
         """
         end = time.monotonic() + seconds
         found: dict[int, dict[int, socket.socket]] = {}
-        for other, address in enumerate(addresses[:number]):
-            found[other] = {
-                purpose: self._connected(number, other, address, purpose, seconds)
-                for purpose in (_DATA, _CONTROL)
-            }
-        missing = {(n, p) for n in range(number + 1, len(addresses)) for p in (_DATA, _CONTROL)}
-        while missing:
-            left = end - time.monotonic()
-            if left <= 0:
-                names = ", ".join(str(n) for n in sorted({n for n, _ in missing}))
-                raise XlaError(f"not connected within {seconds:g} s: process {names}")
-            self._socket.settimeout(left)
-            with suppress(OSError):
-                connection = self._socket.accept()[0]
-                connection.settimeout(_PATIENCE)
-                token, other, purpose = _greeting(connection)
-                is_known = hmac.compare_digest(token, self.address.token)
-                if is_known and (other, purpose) in missing:
-                    missing.remove((other, purpose))
+        with self._socket:
+            for other, address in enumerate(addresses[:number]):
+                found[other] = {
+                    purpose: self._connected(number, other, address, purpose, seconds)
+                    for purpose in _PURPOSES
+                }
+            missing = {(n, p) for n in range(number + 1, len(addresses)) for p in _PURPOSES}
+            while missing:
+                left = end - time.monotonic()
+                if left <= 0:
+                    names = ", ".join(str(n) for n in sorted({n for n, _ in missing}))
+                    raise XlaError(f"not connected within {seconds:g} s: process {names}")
+                self._socket.settimeout(left)
+                with suppress(OSError):
+                    connection = self._socket.accept()[0]
+                    place = self._greeted(connection)
+                    if place not in missing:
+                        connection.close()
+                        continue
+                    other, purpose = place
                     answer = _GREETING.pack(addresses[other].token, number, purpose)
                     connection.sendall(answer)
                     found.setdefault(other, {})[purpose] = connection
-                else:
-                    connection.close()
-        self._socket.close()
+                    missing.remove(place)
         for connections in found.values():
             for connection in connections.values():
                 connection.settimeout(None)
-        links = {n: Link(n, addresses[n], found[n]) for n in sorted(found)}
-        return Links(number, links)
+        return Links(number, {n: Link(n, addresses[n], found[n]) for n in sorted(found)})
+
+    def _greeted(self, connection: socket.socket) -> tuple[int, int] | None:
+        """The process that has connected, and for what; None if it does not know the token."""
+        try:
+            connection.settimeout(_PATIENCE)
+            token, other, purpose = _greeting(connection)
+        except OSError:
+            return None
+        return (other, purpose) if hmac.compare_digest(token, self.address.token) else None
 
     def _connected(
         self, number: int, other: int, address: Address, purpose: int, seconds: float

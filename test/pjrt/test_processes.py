@@ -80,3 +80,89 @@ def test_programs(count: int, devices: int):
         count,
         devices,
     )
+
+
+CHECKPOINT = """
+import os, sys
+import jax
+import numpy as np
+import orbax.checkpoint as ocp
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+count, number = int(os.environ["PROCESS_COUNT"]), int(os.environ["PROCESS_NUMBER"])
+if count > 1:
+    jax.distributed.initialize(os.environ["COORDINATOR"], count, number)
+mesh = Mesh(np.array(jax.devices()), ("x",))
+wholes = {"rows": np.arange(64.0).reshape(16, 4), "all": np.arange(3)}
+places = {"rows": NamedSharding(mesh, PartitionSpec("x")), "all": NamedSharding(mesh, PartitionSpec())}
+arrays = {
+    name: jax.make_array_from_callback(whole.shape, places[name], lambda place, whole=whole: whole[place])
+    for name, whole in wholes.items()
+}
+checkpoints = ocp.StandardCheckpointer()
+if PATH_EXISTS:
+    arrays = checkpoints.restore(PATH, jax.tree.map(jax.numpy.zeros_like, arrays))
+    for name, array in arrays.items():
+        assert array.sharding == places[name], array.sharding
+        for shard in array.addressable_shards:
+            np.testing.assert_array_equal(shard.data, wholes[name][shard.index])
+else:
+    checkpoints.save(PATH, arrays)
+    checkpoints.wait_until_finished()
+checkpoints.close()
+"""
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("counts", [(2, 1), (1, 4), (4, 2)], ids=str)
+def test_checkpoints_of_other_numbers_of_processes(counts: tuple[int, int], tmp_path: Path):
+    pytest.importorskip("orbax.checkpoint")
+    path = repr(str(tmp_path / "kept"))
+    for is_there, count in enumerate(counts):
+        script = CHECKPOINT.replace("PATH_EXISTS", str(bool(is_there))).replace("PATH", path)
+        run(script, count, 2)
+
+
+DYING = """
+import os, sys
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+count, number = int(os.environ["PROCESS_COUNT"]), int(os.environ["PROCESS_NUMBER"])
+jax.distributed.initialize(os.environ["COORDINATOR"], count, number)
+mesh = Mesh(np.array(jax.devices()), ("x",))
+x = jax.device_put(np.ones(4), NamedSharding(mesh, PartitionSpec("x")))
+total = jax.jit(jnp.sum)
+assert float(total(x)) == 4
+print("begins", flush=True)
+if number == 1:
+    END
+while True:
+    WAIT
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "said", "wait"),
+    [
+        ("os.kill(os.getpid(), 9)", "has died", "assert float(total(x)) == 4"),
+        pytest.param(
+            "raise ValueError('no more')",
+            "has failed: ValueError: no more",
+            "import time; time.sleep(1)",
+            marks=pytest.mark.full,
+        ),
+    ],
+    ids=["killed", "failed"],
+)
+def test_a_process_that_ends_the_others(end: str, said: str, wait: str):
+    processes = start(DYING.replace("END", end).replace("WAIT", wait), 2)
+    name = f"process 1 (127.0.0.1, pid {processes[1].pid})"
+    processes[1].wait(timeout=100)
+    died = time.monotonic()
+    output, _ = outputs(processes, 30)
+    assert processes[0].returncode not in (0, None)
+    assert time.monotonic() - died < 10
+    assert f"{name} {said}" in output
