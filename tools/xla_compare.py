@@ -12,7 +12,8 @@ from rich.console import Console
 from xla_dialect.diagnostics import XlaError
 
 from .array_spec import RANDOM_SEED
-from .command_line import CommandLine, guarded, positive_seconds
+from .command_line import CommandLine, guarded, positive_seconds, sample_file, sample_names
+from .compare.benchmark import Benchmark, measure, print_benchmark
 from .compare.contender import ComparisonEffort, parse_contenders
 from .compare.measuring import compare
 from .compare.page import as_page
@@ -49,7 +50,19 @@ def make_argument_parser() -> argparse.ArgumentParser:
         "prog.mlir:without=linalg-cse. The others are compared with the first.",
     )
     add = parser.add_argument
-    add("contenders", nargs="+", metavar="CONTENDER", help="a program and how it is compiled")
+    add("contenders", nargs="*", metavar="CONTENDER", help="a program and how it is compiled")
+    add(
+        "--examples",
+        metavar="NAMES",
+        help="measure the programs that come with the tools, all or some, separated by commas: "
+        "compiled as usual, and in the ways of the contenders, which are then options only, such "
+        "as :without=linalg-cse",
+    )
+    add(
+        "--against",
+        metavar="FILE",
+        help="with --examples: compare with what --json wrote of another version or machine",
+    )
     add(
         "--ablations",
         action="store_true",
@@ -149,9 +162,13 @@ def run(args: argparse.Namespace) -> int:
         min(args.timeout, LONGEST),
         args.processes,
     )
-    contenders = parse_contenders(args.contenders)
     if args.processors is not None:
         bind(args.processors)
+    if args.examples is not None:
+        return _run_examples(args, effort)
+    if not args.contenders:
+        raise XlaError("nothing is compared: give a program, or --examples")
+    contenders = parse_contenders(args.contenders)
     if args.communication:
         reports = communication_reports(contenders)
         if args.json == "-":
@@ -169,6 +186,28 @@ def run(args: argparse.Namespace) -> int:
     for path, text in ((args.json, as_json), (args.html, as_page)):
         if path is not None:
             _write(path, text(found))
+    return 0
+
+
+def _run_examples(args: argparse.Namespace, effort: ComparisonEffort) -> int:
+    """Measures sample programs in several ways."""
+    if wrong := [each for each in args.contenders if not each.startswith(":")]:
+        raise XlaError(f"{wrong[0]}: with --examples a contender begins with a colon")
+    names = sample_names() if args.examples == "all" else args.examples.split(",")
+    try:
+        files = {name: sample_file(name) for name in names}
+    except argparse.ArgumentTypeError as error:
+        raise XlaError(str(error)) from None
+    before = None if args.against is None else Benchmark.read(args.against)
+    with Console(stderr=True).status("reading") as status:
+        found = measure(files, args.contenders, effort, status.update)
+    console = Console(
+        width=None if sys.stdout.isatty() else WIDTH, record=True, quiet=args.json == "-"
+    )
+    print_benchmark(found, before, console)
+    for path, text in ((args.json, found.as_json), (args.html, console.export_html)):
+        if path is not None:
+            _write(path, text())
     return 0
 
 
