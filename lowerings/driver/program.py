@@ -148,25 +148,43 @@ def _parse(
     places: dict[Operation, LocationAttr] | None,
     given: Resources | None,
 ) -> ModuleOp:
-    # A reader is loaded when a text asks for it: both take a third of the time to start.
     with collector_paused():
-        match chosen:
-            case "stablehlo":
-                from xla_dialect.stablehlo import read_stablehlo  # noqa: PLC0415
+        module = _read(text, file_name, chosen, ctx, verified, places, given)
+        if "custom" in text and chosen != "mlir":
+            # Few programs have such calls.
+            from lowerings.driver.own_operations import make_own_operations  # noqa: PLC0415
 
-                if "vhlo." in text and _VHLO.search(text):
-                    from xla_dialect.binary import stablehlo_of_vhlo  # noqa: PLC0415
+            make_own_operations(module)
+    return module
 
-                    text = stablehlo_of_vhlo(text, file_name)
-                return read_stablehlo(text, file_name, places=places, given=given)
-            case "hlo":
-                from xla_dialect.hlo_text import read_hlo  # noqa: PLC0415
 
-                module = read_hlo(text, file_name)
-            case "mlir":
-                module = _read_mlir(text, ctx or make_context(), file_name, places)
-        if verified:
-            verify(module, {file_name: text})
+def _read(
+    text: str,
+    file_name: str,
+    chosen: InputFormat,
+    ctx: Context | None,
+    verified: bool,
+    places: dict[Operation, LocationAttr] | None,
+    given: Resources | None,
+) -> ModuleOp:
+    # A reader is loaded when a text asks for it: both take a third of the time to start.
+    match chosen:
+        case "stablehlo":
+            from xla_dialect.stablehlo import read_stablehlo  # noqa: PLC0415
+
+            if "vhlo." in text and _VHLO.search(text):
+                from xla_dialect.binary import stablehlo_of_vhlo  # noqa: PLC0415
+
+                text = stablehlo_of_vhlo(text, file_name)
+            return read_stablehlo(text, file_name, places=places, given=given)
+        case "hlo":
+            from xla_dialect.hlo_text import read_hlo  # noqa: PLC0415
+
+            module = read_hlo(text, file_name)
+        case "mlir":
+            module = _read_mlir(text, ctx or make_context(), file_name, places)
+    if verified:
+        verify(module, {file_name: text})
     return module
 
 

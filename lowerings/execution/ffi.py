@@ -32,10 +32,8 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 from xdsl.ir import Attribute
-from xdsl.parser import Parser
-from xdsl.utils.exceptions import ParseError
 
-from lowerings.driver.context import make_context
+from lowerings.driver.own_operations import given_by_keyword
 from lowerings.execution.arrays import ALIGNMENT, address_of, allocate
 from lowerings.runtime.declarations import structure
 from xla_dialect.diagnostics import XlaError
@@ -417,17 +415,6 @@ def api() -> tuple[Any, Sequence[Any]]:
     return table, (functions, refuse, internal)
 
 
-def dictionary_of(op: CustomCallOp) -> Mapping[str, Attribute]:
-    """The attributes of a call; raises XlaError for text that is no dictionary of them."""
-    found = op.attributes.get("mhlo.backend_config", op.attributes.get("xla.backend_config"))
-    if isinstance(found, StringAttr) and found.data:
-        try:
-            found = Parser(make_context(), found.data).parse_attribute()
-        except ParseError as error:
-            raise XlaError(f"the attributes of the call: {error}") from error
-    return found.data if isinstance(found, DictionaryAttr) else {}
-
-
 class Attributes:
     """A struct of attributes, sorted by name, with all that it points to."""
 
@@ -669,7 +656,7 @@ class FfiCall:
         self.operand_count = len(operands)
         self.dtypes = [ELEMENT_TYPES[name] for name in names]
         self.dimensions = [(ctypes.c_int64 * len(sizes_of(t)))(*sizes_of(t)) for t in types]
-        self.attributes = Attributes(dictionary_of(op))
+        self.attributes = Attributes(given_by_keyword(op))
         self._orders = _orders(op, types, len(operands))
         self._types = [(np.dtype(numpy_dtype(t.element_type)), tuple(sizes_of(t))) for t in types]
         self._shared = _shared(op)

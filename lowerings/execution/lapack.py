@@ -22,6 +22,7 @@ import numpy as np
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, Signedness, StringAttr
 from xdsl.ir import Attribute
 
+from lowerings.driver.own_operations import given_by_keyword
 from lowerings.execution.arrays import OutOfMemory
 from lowerings.execution.ffi import (
     BUFFER,
@@ -33,7 +34,6 @@ from lowerings.execution.ffi import (
     HandlerStage,
     api,
     capsule_address,
-    dictionary_of,
     handles,
     made,
     raise_error,
@@ -285,7 +285,7 @@ class LapackHandler(FfiHandler):
     """A routine as a custom call, for a letter or for whatever element type its operand has."""
 
     def __init__(
-        self, routine: str, letter: str | None = None, attributes: AttributesOf = dictionary_of
+        self, routine: str, letter: str | None = None, attributes: AttributesOf = given_by_keyword
     ):
         self._routine, self._letter, self._attributes = routine, letter, attributes
 

@@ -50,8 +50,11 @@ class ResultDifference:
 
 
 def differences_of(module_pass: object) -> tuple[ResultDifference, ...]:
-    """What a pass, or its class, says that it may change; one difference, or several in a tuple."""
-    found: object = getattr(module_pass, "difference", ())
+    """
+    What a pass, or its class, says that it may change: one difference, or several in a tuple. The
+    class of an operation says as `DIFFERENCE` what passes may change of its results.
+    """
+    found: object = getattr(module_pass, "difference", getattr(module_pass, "DIFFERENCE", ()))
     stated = cast("tuple[object, ...]", found) if isinstance(found, tuple) else (found,)
     return tuple(each for each in stated if isinstance(each, ResultDifference))
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from lowerings.interpreter.elements import where
@@ -18,6 +20,7 @@ from lowerings.validation.dependence import dependent_results
 from lowerings.validation.inputs import EVERY_INPUT, InputKind
 from xla_dialect.literals.arrays import Array, DType
 from xla_dialect.runtime.comparison import is_inexact
+from xla_dialect.xdsl.traversal import operations_in
 
 
 @dataclass(frozen=True)
@@ -92,16 +95,28 @@ def allowances_of(
 ) -> list[Allowance]:
     """
     What a pass may change of each result of a function: as its class says where the result depends
-    on operations of which it says so, in the module before the pass; else nothing.
+    on operations of which it says so, in the module before the pass; as the classes of operations
+    say that the result depends on; else nothing.
     """
     stated = [
-        (_as_stated(each), dependent_results(module, entry, count, each.where))
-        for each in differences_of(module_pass)
+        (_as_stated(each), dependent_results(module, entry, count, where))
+        for each, where in (
+            *((each, each.where) for each in differences_of(module_pass)),
+            *(
+                (each, partial(_is_of, kind))
+                for kind in {type(op) for op in operations_in(module)}
+                for each in differences_of(kind)
+            ),
+        )
     ]
     return [
         together([allowance for allowance, results in stated if number in results])
         for number in range(count)
     ]
+
+
+def _is_of(kind: type[Operation], op: Operation) -> bool:
+    return type(op) is kind
 
 
 def _as_stated(difference: ResultDifference) -> Allowance:

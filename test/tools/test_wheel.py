@@ -20,6 +20,7 @@ from test_architecture import imports
 from tools import commands
 from tools.command_line import sample_names
 from tools.explorer.page import LIBRARIES, MODULES, NOTICES
+from tools.new_package import SUFFIX, template_files
 from tools.repository.shown_commands import BLOCK
 
 ROOT = Path(__file__).parents[2]
@@ -99,6 +100,7 @@ def test_tools_are_those_of_the_commands(wheel: Path) -> None:
     files |= {f"{folder}/__init__.py" for folder in folders}
     files.add("driver.c")
     files |= {f"samples/{name}.mlir" for name in sample_names()}
+    files |= {f"package_template/{name}{SUFFIX}" for name in template_files()}
     files |= {f"explorer/web/{name}" for name in WEB}
     assert {
         name.removeprefix("xla_dialect_tools/")
@@ -192,3 +194,40 @@ def test_a_missing_extra_is_named(newcomer: dict[str, str], tmp_path: Path) -> N
     done = run("xla-lsp-server", tmp_path, newcomer | {"PYTHONPATH": str(tmp_path)})
     message = "xla-lsp-server: error: it needs pygls: pip install 'xla-dialect[lsp]'\n"
     assert (done.returncode, done.stderr) == (1, message)
+
+
+@pytest.mark.jax
+def test_a_new_package_works_at_once(
+    newcomer: dict[str, str], bin_folder: Path, tmp_path: Path
+) -> None:
+    """Its own tests: reference, machine code, rules, pass, FileCheck, JAX, the device."""
+    done = run("xla-new-package my_ops", tmp_path, newcomer)
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path / "my_ops"
+    texts = [path.read_text() for path in folder.rglob("*") if path.is_file()]
+    assert not any("squash_ops" in text or "squash_dialect" in text for text in texts)
+    install = ["-m", "pip", "--python", bin_folder / "python", "install", "--quiet", "--no-deps"]
+    subprocess.run(
+        [sys.executable, *install, "--no-index", "--no-build-isolation", "-e", folder], check=True
+    )
+    variables = newcomer | {"PATH": f"{newcomer['PATH']}{os.pathsep}{Path(sys.executable).parent}"}
+    for command in ("python -m pytest -q -p no:cacheprovider", "python -m lit.main -v tests"):
+        done = run(command, folder, variables)
+        assert done.returncode == 0, done.stdout + done.stderr
+    # From JAX to its own operation, in HLO text too.
+    program = """
+        ENTRY main {
+          x = f32[2] parameter(0)
+          ROOT y = f32[2] custom-call(x), custom_call_target="my.squash",
+            api_version=API_VERSION_TYPED_FFI, backend_config={scale = 1.0 : f32}
+        }"""
+    (folder / "p.hlo").write_text(program)
+    done = run("xla-run p.hlo --input 2xf32=[1,-3]", folder, variables)
+    assert done.stdout == "f32[2] [ 0.5 , -0.75]\n", done.stderr
+    (folder / "p.hlo").write_text(program.replace("1.0", "-1.0"))
+    done = run("xla-run p.hlo --input 2xf32=[1,-3]", folder, variables)
+    assert "my.squash: (C2) scale is -1" in done.stderr
+    assert run("xla-new-package my_ops", tmp_path, newcomer).stderr.endswith(
+        "it is there already\n"
+    )
+    assert run("xla-new-package My-ops", tmp_path, newcomer).returncode == 1
