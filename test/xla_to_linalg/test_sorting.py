@@ -238,7 +238,10 @@ def test_first_entries_of_sorts(data: st.DataObject) -> None:
 
     def first(*values: Any) -> list[XlaOp]:
         ordered = sort([name, "s32"], order, dimension)(*values).results
-        whole = {"start_indices": [0] * len(sizes), "strides": [1] * len(sizes)}
+        whole: dict[str, Any] = {
+            "start_indices": [0] * len(sizes),
+            "strides": [1] * len(sizes),
+        }
         return [SliceOp(each, limit_indices=limits, **whole) for each in ordered]
 
     signed = x.astype(int)
