@@ -332,8 +332,11 @@ there are none.
 """
 _NARROW_LANES = 0.5
 """The share of a vector from which it pays to have one along a short dimension."""
-_TERMS_WORTH_SCATTERING = 256
-"""Terms from which a sum may be written lane by lane."""
+_TERMS_WORTH_SCATTERING, _TERMS_WORTH_SCATTERING_DOTS = 32, 256
+"""
+Terms from which a sum may be written lane by lane: instead of sums in short vectors, and of sums
+with vectors along their terms.
+"""
 LARGE_OPERAND_BYTES = 3 << 19
 """An operand of rows of this size leaves the second-level cache between two uses."""
 _COLUMNS_AT_ONCE = 128
@@ -361,11 +364,10 @@ def plan_contraction(nest: Nest, body: Body, vector_bits: int) -> _ContractionPl
     wide = _plan_in_columns(nest, body, both, vector_bits, _NARROW_LANES)
     if wide is not None:
         return wide
-    scattered = _plan_scattered(nest, body, both, vector_bits)
-    if scattered is not None:
-        return scattered
     dot = dot_plan(nest, body, contraction, vector_bits)
-    return dot or _plan_in_columns(nest, body, both, vector_bits, 0)
+    terms = _TERMS_WORTH_SCATTERING if dot is None else _TERMS_WORTH_SCATTERING_DOTS
+    scattered = _plan_scattered(nest, body, both, vector_bits, terms)
+    return scattered or dot or _plan_in_columns(nest, body, both, vector_bits, 0)
 
 
 @dataclass(frozen=True)
@@ -434,19 +436,25 @@ def _plan_in_columns(
 
 
 def _plan_scattered(
-    nest: Nest, body: Body, both: Sequence[Contraction], vector_bits: int
-) -> PackedContraction | None:
-    """Vectors along columns that lie apart in the output, which long sums make up for."""
-    for roles in both:
-        # Packing columns without unit stride costs more than computing few rows in short vectors.
-        if extent_of(nest, roles.rows) < _ROWS_WORTH_PACKING:
-            continue
-        if extent_of(nest, roles.summed) < _TERMS_WORTH_SCATTERING:
-            continue
-        for vector in columns_in_lanes(nest, body, roles, LaneStride.STRIDED):
-            if nest.extents[vector] >= lanes_for(body, LaneAnalysis(body, vector), vector_bits):
-                return packed_plan(nest, body, roles, vector, vector_bits)
-    return None
+    nest: Nest, body: Body, both: Sequence[Contraction], vector_bits: int, terms: int
+) -> _ContractionPlan | None:
+    """
+    Vectors along columns that lie apart in the output, as little as possible, which sums of many
+    terms make up for.
+    """
+    # Packing columns without unit stride costs more than computing few rows in short vectors.
+    found = [
+        (roles, vector)
+        for roles in both
+        if extent_of(nest, roles.rows) >= _ROWS_WORTH_PACKING
+        and extent_of(nest, roles.summed) >= terms
+        for vector in columns_in_lanes(nest, body, roles, LaneStride.STRIDED)
+        if nest.extents[vector] >= lanes_for(body, LaneAnalysis(body, vector), vector_bits)
+    ]
+    if not found:
+        return None
+    roles, vector = min(found, key=lambda each: output_stride(nest, each[1]))
+    return packed_plan(nest, body, roles, vector, vector_bits)
 
 
 def columns_in_lanes(nest: Nest, body: Body, roles: Contraction, stride: LaneStride) -> list[int]:
@@ -484,9 +492,15 @@ def extent_of(nest: Nest, dimensions: Sequence[int]) -> int:
     return prod(nest.extents[d] for d in dimensions)
 
 
-def _row_dimension(nest: Nest, roles: Contraction) -> int | None:
-    """The row dimension that is tiled: the longest."""
-    return max(roles.rows, key=lambda d: nest.extents[d], default=None)
+def _row_dimension(nest: Nest, roles: Contraction, vector: int) -> int | None:
+    """
+    The row dimension that is tiled: the longest. Where vectors are scattered, the one whose numbers
+    lie between theirs: a tile then writes whole lines of the cache.
+    """
+    output, rows = nest.outputs[0], list(roles.rows)
+    if lane_stride(output, vector) is LaneStride.STRIDED:
+        rows = [d for d in rows if lane_stride(output, d) is LaneStride.UNIT] or rows
+    return max(rows, key=lambda d: nest.extents[d], default=None)
 
 
 def _operand_bytes(nest: Nest, body: Body, factor: SSAValue) -> int:
@@ -513,7 +527,7 @@ def _tile_for(
     vector_bits: int,
 ) -> Tile:
     """The best register tile for the longest row dimension and `vector`."""
-    row = _row_dimension(nest, roles)
+    row = _row_dimension(nest, roles, vector)
     problem = _TileProblem(
         rows=1 if row is None else nest.extents[row],
         vectors=ceil(nest.extents[vector] / lanes),
@@ -542,7 +556,7 @@ def direct_plan(
     lanes = lanes_for(body, LaneAnalysis(body, vector), vector_bits)
     term_bytes = max(_stride_bytes(access, roles.summed[-1]) for access in inputs)
     tile = _tile_for(nest, body, roles, vector, lanes, term_bytes, vector_bits)
-    row = _row_dimension(nest, roles)
+    row = _row_dimension(nest, roles, vector)
     outer = [d for d in (*roles.batch, *roles.rows, *roles.columns) if d not in (row, vector)]
     outer.sort(key=lambda d: output_stride(nest, d), reverse=True)
     loops = [Loop(d) for d in outer]
@@ -573,7 +587,7 @@ def packed_plan(
     nest: Nest, body: Body, roles: Contraction, vector: int, vector_bits: int
 ) -> PackedContraction:
     """A tile whose vectors are copied into panels first."""
-    row = _row_dimension(nest, roles)
+    row = _row_dimension(nest, roles, vector)
     assert row is not None
     lanes = lanes_for(body, LaneAnalysis(body, vector), vector_bits)
     bits = element_bits(roles.right.type) or 0

@@ -125,6 +125,20 @@ def test_narrow_columns() -> None:
     assert "vector.scatter" not in check(Einsum("mk,kn->mn", (300, 64, 8)))
 
 
+@pytest.mark.parametrize("fill", [True, False])
+@pytest.mark.parametrize("channels", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("spelled", ["bkc,kn->bnc", "bkc,nk->bnc", "abkc,kn->banc"])
+def test_narrow_outputs(spelled: str, channels: int, fill: bool) -> None:
+    """
+    Few numbers lie side by side in the output, as of a resized image: vectors lie along the columns
+    between which they are, not along these few.
+    """
+    sizes = {"a": 3, "b": 20, "c": channels, "k": 40, "n": 37}
+    case = Einsum(spelled, tuple(n for d, n in sizes.items() if d in spelled), fill=fill)
+    loops = check(case)
+    assert ("vector.scatter" in loops) == (channels > 1)
+
+
 def test_convolution() -> None:
     """Overlapping windows are rows whose steps are those of the sum as well."""
     text = """

@@ -207,6 +207,11 @@ MATRIX_PRODUCTS = (
     Row("matmul bf16 512", _product, (bf16(512, 512), bf16(512, 512))),
     Row("matmul s8 512", _product, (s8(512, 512), s8(512, 512)), _LIBRARY),
     Row("matmul f64 512", _product, (f64(512, 512), f64(512, 512)), _LIBRARY),
+    Row(
+        "image resized, 3 channels last",
+        lambda x: jax.image.resize(x, (8, 224, 224, 3), "linear"),
+        (f32(8, 112, 112, 3),),
+    ),
     Row("matrix * vector 2048", _product, (f32(2048, 2048), f32(2048))),
     Row("vector * matrix 2048", _product, (f32(2048), f32(2048, 2048))),
 )
