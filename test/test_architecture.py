@@ -84,9 +84,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("lowerings.executors",),
     ("lowerings.executors",),
     ("lowerings.compilation", "lowerings.backends"),
-    ("lowerings.jax", "lowerings.tuning"),
-    # A device for JAX: functions of Python are called as `lowerings.jax` calls them.
-    ("lowerings.explaining", "lowerings.pjrt"),
+    # A device for JAX; what `lowerings.jax` compiles calls functions of Python as it does.
+    ("lowerings.pjrt", "lowerings.tuning"),
+    ("lowerings.jax",),
+    ("lowerings.explaining",),
     ("lowerings",),
     ("tools",),
 )

@@ -6,7 +6,7 @@ JAX's annotations do not pass strict checking: `jax` is untyped for the rest of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ except ModuleNotFoundError as error:
         "lowerings.jax needs JAX: pip install 'xla-dialect[jax]'", name=error.name
     ) from None
 
-from jax._src import api_util, array, config, core, custom_partitioning, lib, linear_util
+from jax._src import api_util, array, config, core, lib, linear_util, sharding_impls
 from jax._src.interpreters import ad, mlir, partial_eval
 from jax._src.state import discharge
 from jax.extend import source_info_util
@@ -87,11 +87,6 @@ def kept_callbacks(lowered: Any) -> Sequence[Callable[..., Any]]:
     return lowered._lowering.compile_args["host_callbacks"]
 
 
-def custom_partitioning_of(key: str) -> Any:
-    """What JAX keeps of a function of `jax.custom_partitioning`; None if it is gone."""
-    return cast(Any, custom_partitioning)._sharding_callbacks.get(key.encode())
-
-
 def is_tracer(value: Any) -> bool:
     """Whether a value stands for an array while JAX traces a function."""
     return isinstance(value, jax.core.Tracer)
@@ -141,17 +136,6 @@ def keys_of_words(words: JaxArray, aval: Aval) -> JaxArray:
     return jax.random.wrap_key_data(words, impl=aval.dtype._impl.name)
 
 
-def registered_targets() -> Mapping[str, Mapping[str, Any]]:
-    """The capsules of the handlers of XLA's FFI for the CPU, by the names of their stages."""
-    found: dict[str, Mapping[str, Any]] = {}
-    # Where JAX has made no CPU of its own they wait for one.
-    waiting: Sequence[Any] = _xla_client._custom_callback.get("Host", ())
-    for name, handler, version, *_ in waiting:
-        if version == 1:
-            found[name] = handler if isinstance(handler, dict) else {"execute": handler}
-    return found | _xla_client.custom_call_targets("Host")
-
-
 def results_of(lowered: Any) -> tuple[Any, ...]:
     """What the results of a lowered program are, with the contents of `Ref`s that it writes."""
     return tuple(lowered._lowering.compile_args["global_out_avals"])
@@ -169,6 +153,16 @@ def written_refs(lowered: Any) -> tuple[Sequence[Any], Sequence[int | None]]:
 def kept_arguments(lowered: Any) -> tuple[int, ...]:
     """The arguments that a lowered program takes."""
     return tuple(sorted(lowered._lowering.compile_args["kept_var_idx"]))
+
+
+def partition_spec(sharding: bytes, mesh: Any) -> Any:
+    """What XLA's `OpSharding` says on a mesh; None where JAX has no names for its axes."""
+    found = _xla_client.OpSharding()
+    found.ParseFromString(sharding)
+    try:
+        return cast(Any, sharding_impls).parse_flatten_op_sharding(found, mesh)[0]
+    except (AssertionError, KeyError, StopIteration, ValueError):
+        return None  # It takes for granted that whole axes are meant.
 
 
 def mesh_of(lowered: Any) -> Any | None:

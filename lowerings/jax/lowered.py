@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain, permutations
 from typing import Any, cast
 
-import numpy as np
 from jax.extend import source_info_util
 from xdsl.dialects.builtin import ModuleOp
 
@@ -22,12 +20,12 @@ from lowerings.execution.declared_functions import outside_targets
 from lowerings.execution.runnable import PartitionedProgram, SurroundedProgram
 from lowerings.executors import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at
 from lowerings.ir.functions import functions_of
-from lowerings.jax.custom_calls import ffi_handlers, host_callbacks, with_custom_partitioning
 from lowerings.jax.interfaces import (
     jax,
     kept_arguments,
     kept_callbacks,
     mesh_of,
+    partition_spec,
     results_of,
     written_refs,
 )
@@ -39,6 +37,8 @@ from lowerings.notebook import (
     program_diff,
 )
 from lowerings.partitioning.costs import costs_of
+from lowerings.pjrt.custom_calls import ffi_handlers, host_callbacks, with_custom_partitioning
+from lowerings.pjrt.shardings import ArrayDivision, serialized
 from xla_dialect.aliasing_attributes import ALIASING_OUTPUT
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry import ENTRY_SYMBOL
@@ -100,35 +100,8 @@ def sharding_on(mesh: Any, shards: Shards) -> Any:
     Where a dimension is cut along a part of an axis, which JAX has no name for, all devices have
     all of the array.
     """
-    along = cast(Any, np).indices(mesh.devices.shape).reshape(mesh.devices.ndim, -1)
-    names: tuple[str, ...] = mesh.axis_names
-    coordinates: dict[str, Array] = dict(zip(names, along, strict=True))
-    places = np.array([shards.places[position] for position in range(mesh.size)])
-    spec: list[tuple[str, ...]] = []
-    for dimension, count in enumerate(shards.counts):
-        axes = _axes(count, places[:, dimension], coordinates, mesh.shape)
-        if axes is None:
-            spec = []
-            break
-        spec.append(axes)
-    while spec and not spec[-1]:
-        spec.pop()
-    return jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*spec))
-
-
-def _axes(
-    count: int, places: Array, coordinates: Mapping[str, Array], sizes: Mapping[str, int]
-) -> tuple[str, ...] | None:
-    """The axes, the major first, that number the parts of a dimension so; None: there are none."""
-    names = [name for name, size in sizes.items() if size > 1]
-    for chosen in chain.from_iterable(permutations(names, n) for n in range(len(names) + 1)):
-        if math.prod(sizes[name] for name in chosen) == count:
-            numbers = np.zeros_like(places)
-            for name in chosen:
-                numbers = numbers * sizes[name] + coordinates[name]
-            if np.array_equal(numbers, places):
-                return chosen
-    return None
+    spec = partition_spec(serialized(ArrayDivision(shards)), mesh)
+    return jax.sharding.NamedSharding(mesh, jax.P() if spec is None else spec)
 
 
 _SAYS_HOW_SPLIT = ("sdy.mesh ", "mhlo.sharding ")

@@ -75,8 +75,8 @@ def _source(text: ProgramText, outlined: bool = False) -> Source:
     source = Source(text.text, text.name, "stablehlo", text.constants, outlined)
     if "@CustomSPMDPartitioning(" not in text.text:
         return source
-    # Its package loads all of `lowerings.jax.jit`.
-    from lowerings.jax.custom_calls import with_custom_partitioning  # noqa: PLC0415
+    # It loads passes of the partitioner.
+    from lowerings.pjrt.custom_calls import with_custom_partitioning  # noqa: PLC0415
 
     return with_custom_partitioning(source)
 
@@ -103,8 +103,8 @@ def _custom_calls(text: ProgramText) -> CustomCalls:
     targets = outside_targets(text.text)
     if not targets:
         return {}
-    # Their package loads all of `lowerings.jax.jit`.
-    from lowerings.jax.custom_calls import ffi_handlers, host_callbacks  # noqa: PLC0415
+    # It loads passes of the partitioner.
+    from lowerings.pjrt.custom_calls import ffi_handlers, host_callbacks  # noqa: PLC0415
 
     return {**ffi_handlers(targets), **host_callbacks(text.callbacks)}
 

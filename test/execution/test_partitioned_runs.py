@@ -255,7 +255,7 @@ func.func @main(%t: !stablehlo.token, %x: tensor<8xf32>) -> (!stablehlo.token, t
 @pytest.mark.jax
 def test_functions_that_are_gone():
     from lowerings.driver.source import Source  # noqa: PLC0415
-    from lowerings.jax.custom_calls import with_custom_partitioning  # noqa: PLC0415
+    from lowerings.pjrt.custom_calls import with_custom_partitioning  # noqa: PLC0415
 
     text = """func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = stablehlo.custom_call @CustomSPMDPartitioning(%x) {backend_config = "17"} : (tensor<8xf32>) -> tensor<8xf32>

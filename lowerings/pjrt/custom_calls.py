@@ -12,9 +12,11 @@ maps: the program that this makes takes the place of the call.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, cast
 
+import jax as typed_jax
+from jax._src import custom_partitioning
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import SSAValue
 
@@ -24,10 +26,10 @@ from lowerings.driver.program import parse_program, parse_source
 from lowerings.driver.source import Source
 from lowerings.execution.ffi import FfiHandler
 from lowerings.ir.functions import functions_of
-from lowerings.jax.interfaces import custom_partitioning_of, jax, registered_targets
 from lowerings.partitioning.mesh_atoms import MeshAtoms, ValueShardings, program_mesh
 from lowerings.partitioning.xla_insert_reshards import XlaInsertReshardsPass
 from lowerings.pipelines import PARTITIONING
+from lowerings.pjrt.interfaces import XLA_CLIENT
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.literals.arrays import numpy_dtype
@@ -39,8 +41,21 @@ from xla_dialect.violations import described
 from xla_dialect.xdsl.linking import erase, insert_before
 from xla_dialect.xdsl.traversal import operands_of, operations_in
 
+jax = cast(Any, typed_jax)
+
 _OF_JAX = frozenset({CALLBACK, PARTITIONED_CALLBACK, "xla_buffer_python_cpu_callback", "dce_sink"})
 """Those that ask XLA's runtime for what is in no public API."""
+
+
+def _registered_targets() -> Mapping[str, Mapping[str, Any]]:
+    """The capsules of the handlers of XLA's FFI for the CPU, by the names of their stages."""
+    found: dict[str, Mapping[str, Any]] = {}
+    # Where JAX has made no CPU of its own they wait for one.
+    waiting: Sequence[Any] = XLA_CLIENT._custom_callback.get("Host", ())
+    for name, handler, version, *_ in waiting:
+        if version == 1:
+            found[name] = handler if isinstance(handler, dict) else {"execute": handler}
+    return found | XLA_CLIENT.custom_call_targets("Host")
 
 
 def ffi_handlers(targets: Set[str]) -> dict[str, FfiHandler]:
@@ -49,7 +64,7 @@ def ffi_handlers(targets: Set[str]) -> dict[str, FfiHandler]:
 
     Raises XlaError for handlers of other versions of the API.
     """
-    registered = registered_targets()
+    registered = _registered_targets()
     found = sorted(targets & registered.keys() - _OF_JAX)
     return {name: FfiHandler(**registered[name]) for name in found}
 
@@ -123,7 +138,7 @@ def _spec(value: SSAValue, shardings: ValueShardings | None) -> Sequence[Sequenc
 def _replace(op: CustomCallOp, module: ModuleOp, specs: Sequence[Sequence[Sequence[str]]]) -> None:
     """Puts the program of a call into its place; `specs`: of its operands, then its results."""
     key = op.attributes.get("xla.backend_config")
-    found = custom_partitioning_of(key.data.strip('"')) if isinstance(key, StringAttr) else None
+    found = _custom_partitioning_of(key.data.strip('"')) if isinstance(key, StringAttr) else None
     if found is None:
         raise XlaError(f"{described(op)}: the function that JAX left for it is not in this process")
     arrays = [
@@ -146,6 +161,11 @@ def _replace(op: CustomCallOp, module: ModuleOp, specs: Sequence[Sequence[Sequen
     for result, value in zip(op.results, operands_of(last), strict=True):
         result.replace_all_uses_with(values[value])
     erase(op)
+
+
+def _custom_partitioning_of(key: str) -> Any:
+    """What JAX keeps of a function of `jax.custom_partitioning`; None if it is gone."""
+    return cast(Any, custom_partitioning)._sharding_callbacks.get(key.encode())
 
 
 def _program(
