@@ -625,6 +625,12 @@ class PureOp(XlaOp):
     traits = traits_def(Pure())
 
 
+class PointwiseOp(PureOp):
+    """One whose every element is computed from those in its place, and from scalars."""
+
+    relate = staticmethod(pointwise)
+
+
 def undeclared(op: XlaOp, inferred: Types) -> VerifyException:
     """The error of declared results that are not the inferred ones."""
     declared = spell_all(op.result_types)

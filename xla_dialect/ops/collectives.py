@@ -811,27 +811,26 @@ class RaggedAllToAllOp(GroupedOp):
             relations.add(size, {0: d, 1: d}, {0: d})
 
 
+class ProcessNumberOp(PureOp):
+    """A number of this process, from 0, as `u32[]`."""
+
+    UNRELATED: ClassVar = "a number"
+
+    @staticmethod
+    def infer() -> Types:
+        """`u32[]`."""
+        return (array(U32, ()),)
+
+
 @irdl_op_definition
-class ReplicaIdOp(PureOp):
+class ReplicaIdOp(ProcessNumberOp):
     """The number of this replica, from 0, as `u32[]`."""
 
     name = "xla.replica_id"
-    UNRELATED: ClassVar = "a number"
-
-    @staticmethod
-    def infer() -> Types:
-        """`u32[]`."""
-        return (array(U32, ()),)
 
 
 @irdl_op_definition
-class PartitionIdOp(PureOp):
+class PartitionIdOp(ProcessNumberOp):
     """The number of this partition, from 0, as `u32[]`."""
 
     name = "xla.partition_id"
-    UNRELATED: ClassVar = "a number"
-
-    @staticmethod
-    def infer() -> Types:
-        """`u32[]`."""
-        return (array(U32, ()),)

@@ -176,8 +176,17 @@ def _result(left: Array, right: Array, declared: Types, sizes: Ints, label: str)
     return (array(found, sizes),)
 
 
+class ProductOp(PureOp):
+    """Sums of products over dimensions that both operands have."""
+
+    lhs_batch_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
+    lhs_contracting_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
+    rhs_batch_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
+    rhs_contracting_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
+
+
 @irdl_op_definition
-class DotOp(PureOp):
+class DotOp(ProductOp):
     """
     Sums of products over the contracting dimensions, for every batch index.
 
@@ -199,12 +208,9 @@ class DotOp(PureOp):
         "rhs_batch_dims": Numbering(numbers=1),
         "rhs_contracting_dims": Numbering(numbers=1),
     }
+
     lhs = operand_def()
     rhs = operand_def()
-    lhs_batch_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
-    lhs_contracting_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
-    rhs_batch_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
-    rhs_contracting_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
 
     @staticmethod
     def infer(
@@ -344,7 +350,7 @@ class RaggedDotOp(PureOp):
 
 
 @irdl_op_definition
-class ScaledDotOp(PureOp):
+class ScaledDotOp(ProductOp):
     """
     A dot of `lhs` and `rhs` after multiplying blocks of them by scales.
 
@@ -363,10 +369,6 @@ class ScaledDotOp(PureOp):
     rhs = operand_def()
     lhs_scale = operand_def()
     rhs_scale = operand_def()
-    lhs_batch_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
-    lhs_contracting_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
-    rhs_batch_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
-    rhs_contracting_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
 
     @staticmethod
     def infer(

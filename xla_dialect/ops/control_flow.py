@@ -102,8 +102,15 @@ class ReturnOp(XlaOp):
         return create(cls, operands=values)
 
 
+class RunningOp(XlaOp):
+    """An operation whose results are those of computations that it runs."""
+
+    UNRELATED: ClassVar[str | None] = "values go through a computation"
+    outputs = var_result_def()
+
+
 @irdl_op_definition
-class CallOp(XlaOp):
+class CallOp(RunningOp):
     """
     The results of the function `to_apply` on the operands; the call graph has no cycles.
 
@@ -112,11 +119,9 @@ class CallOp(XlaOp):
     """
 
     name = "xla.call"
-    UNRELATED: ClassVar = "values go through a computation"
     arguments = var_operand_def()
     to_apply = prop_def(FlatSymbolRefAttrConstr)
     is_composite = prop_def(FLAG, default_value=FALSE)
-    outputs = var_result_def()
 
     @staticmethod
     def infer(arguments: tuple[Attribute, ...], *, declared: Types) -> Types:
@@ -125,7 +130,7 @@ class CallOp(XlaOp):
 
 
 @irdl_op_definition
-class FusionOp(XlaOp):
+class FusionOp(RunningOp):
     """
     The results of the computation `calls` on the operands; `kind` is a hint for backends.
 
@@ -133,10 +138,8 @@ class FusionOp(XlaOp):
     """
 
     name = "xla.fusion"
-    UNRELATED: ClassVar = "values go through a computation"
     arguments = var_operand_def()
     kind = opt_prop_def(FusionKindAttr)
-    outputs = var_result_def()
     calls = region_def()
     traits = traits_def(RecursiveMemoryEffect())
 
@@ -171,7 +174,7 @@ class FusionOp(XlaOp):
 
 
 @irdl_op_definition
-class WhileOp(XlaOp):
+class WhileOp(RunningOp):
     """
     `x = init; while condition(x): x = body(x)`; the results are the last x.
 
@@ -183,9 +186,7 @@ class WhileOp(XlaOp):
     """
 
     name = "xla.while"
-    UNRELATED: ClassVar = "values go through a computation"
     init = var_operand_def()
-    outputs = var_result_def()
     condition = region_def()
     body = region_def()
     traits = traits_def(RecursiveMemoryEffect())
@@ -229,7 +230,7 @@ class WhileOp(XlaOp):
 
 
 @irdl_op_definition
-class ConditionalOp(XlaOp):
+class ConditionalOp(RunningOp):
     """
     The results of one branch, run on its operands.
 
@@ -243,10 +244,8 @@ class ConditionalOp(XlaOp):
     """
 
     name = "xla.conditional"
-    UNRELATED: ClassVar = "values go through a computation"
     branch_index = operand_def()
     branch_operands = var_operand_def()
-    outputs = var_result_def()
     branch = var_region_def()
     traits = traits_def(RecursiveMemoryEffect())
 
@@ -407,36 +406,31 @@ def stacked(slice_type: Array, dimension: int, length: int) -> Array:
     return array(slice_type.element_type, (*sizes[:dimension], length, *sizes[dimension:]))
 
 
+class BarrierOp(XlaOp):
+    """The operand itself, at a place that something does not go across."""
+
+    HANDS_ON: ClassVar = True
+    operand = operand_def()
+    result = result_def()
+
+    @staticmethod
+    def infer(operand: Attribute) -> Types:
+        """The type of the operand."""
+        return (operand,)
+
+    relate = staticmethod(pointwise)
+
+
 @irdl_op_definition
-class DomainOp(XlaOp):
+class DomainOp(BarrierOp):
     """The operand; `domain` says between which domains, e.g. shardings, it passes here."""
 
     name = "xla.domain"
-    HANDS_ON: ClassVar = True
-    operand = operand_def()
     domain = opt_prop_def(StringAttr)
-    result = result_def()
-
-    @staticmethod
-    def infer(operand: Attribute) -> Types:
-        """The type of the operand."""
-        return (operand,)
-
-    relate = staticmethod(pointwise)
 
 
 @irdl_op_definition
-class OptBarrierOp(XlaOp):
+class OptBarrierOp(BarrierOp):
     """The operand; no computation is moved across."""
 
     name = "xla.opt_barrier"
-    HANDS_ON: ClassVar = True
-    operand = operand_def()
-    result = result_def()
-
-    @staticmethod
-    def infer(operand: Attribute) -> Types:
-        """The type of the operand."""
-        return (operand,)
-
-    relate = staticmethod(pointwise)

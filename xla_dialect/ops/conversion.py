@@ -9,15 +9,15 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
 from xla_dialect.attributes import INTEGER
 from xla_dialect.constraints import ArrayOf, declared_array, require_same_shape, with_elements
-from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal, pointwise
-from xla_dialect.op import PureOp, Types
+from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal
+from xla_dialect.op import PointwiseOp, PureOp, Types
 from xla_dialect.shapes.size_arithmetic import compatible
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array, array_like, sizes_of
 from xla_dialect.violations import require
 
 
 @irdl_op_definition
-class ConvertOp(PureOp):
+class ConvertOp(PointwiseOp):
     """
     `result[i] = operand[i]` converted to the element type of the result.
 
@@ -36,8 +36,6 @@ class ConvertOp(PureOp):
         result = with_elements(declared_array(declared), ElementClass.ANY, "the result")
         require_same_shape(operand, result, "operand and result", "C2")
         return (array_like(operand, result.element_type),)
-
-    relate = staticmethod(pointwise)
 
 
 @irdl_op_definition
@@ -106,7 +104,7 @@ def bitcast_type(source: Array, element_type: Attribute) -> Array:
 
 
 @irdl_op_definition
-class ReducePrecisionOp(PureOp):
+class ReducePrecisionOp(PointwiseOp):
     """
     `result[i] = operand[i]` rounded to a format with fewer bits, and back.
 
@@ -128,5 +126,3 @@ class ReducePrecisionOp(PureOp):
         require(exponent_bits >= 1, "C2", "exponent_bits is {}", exponent_bits)
         require(mantissa_bits >= 0, "C3", "mantissa_bits is {}", mantissa_bits)
         return (array_like(operand),)
-
-    relate = staticmethod(pointwise)

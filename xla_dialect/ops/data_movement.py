@@ -33,11 +33,10 @@ from xla_dialect.dimensions import (
     RelationsBuilder,
     Slicing,
     Traversal,
-    pointwise,
 )
 from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.type_layouts import byte_size_of, validate_layout_for_shape
-from xla_dialect.op import Ints, PureOp, Types
+from xla_dialect.op import Ints, PointwiseOp, PureOp, Types
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.size_arithmetic import (
     bounded,
@@ -498,7 +497,7 @@ class DynamicUpdateSliceOp(PureOp):
 
 
 @irdl_op_definition
-class CopyOp(PureOp):
+class CopyOp(PointwiseOp):
     """
     The operand, possibly in another layout or memory space.
 
@@ -516,8 +515,6 @@ class CopyOp(PureOp):
             return without_layout(with_elements(leaf, ElementClass.ANY, "operand"))
 
         return (map_leaves(copied, operand),)
-
-    relate = staticmethod(pointwise)
 
 
 def buffer_bytes(type_: Array) -> int:

@@ -28,8 +28,7 @@ from xla_dialect.constraints import (
     require_same_elements,
     require_same_shape,
 )
-from xla_dialect.dimensions import pointwise
-from xla_dialect.op import PureOp, Types
+from xla_dialect.op import PointwiseOp, Types
 from xla_dialect.types import (
     BY_TYPE,
     PRED,
@@ -51,7 +50,7 @@ NUMBER = ElementClass.NUMBER
 PREDICATE = ElementClass.PRED
 
 
-class ElementwiseUnaryOp(PureOp):
+class ElementwiseUnaryOp(PointwiseOp):
     """
     `result[i] = f(operand[i])`, for an f of each operation.
 
@@ -65,8 +64,6 @@ class ElementwiseUnaryOp(PureOp):
     def infer(cls, operand: Array) -> Types:
         """The type of the operand."""
         return (without_layout(operand),)
-
-    relate = staticmethod(pointwise)
 
 
 class ComponentOp(ElementwiseUnaryOp):
@@ -399,7 +396,7 @@ def _ones(element_type: Attribute) -> int:
     return -1 if signed else _all_bits(element_type)
 
 
-class ElementwiseBinaryOp(PureOp):
+class ElementwiseBinaryOp(PointwiseOp):
     """
     `result[i] = f(lhs[i], rhs[i])`, for an f of each operation.
 
@@ -420,8 +417,6 @@ class ElementwiseBinaryOp(PureOp):
     def infer(cls, lhs: Array, rhs: Array) -> Types:
         """The common type of the operands."""
         return (operand_array(lhs, rhs),)
-
-    relate = staticmethod(pointwise)
 
 
 @irdl_op_definition
@@ -606,7 +601,7 @@ _DEFAULT_ORDER = {
 
 
 @irdl_op_definition
-class CompareOp(PureOp):
+class CompareOp(PointwiseOp):
     """
     `result[i] = lhs[i] direction rhs[i]`, of element type pred.
 
@@ -655,11 +650,9 @@ class CompareOp(PureOp):
             return self.comparison_type.data
         return _DEFAULT_ORDER[element_class(cast(Array, self.lhs.type).element_type)]
 
-    relate = staticmethod(pointwise)
-
 
 @irdl_op_definition
-class ClampOp(PureOp):
+class ClampOp(PointwiseOp):
     """
     `result[i] = min(max(min[i], operand[i]), max[i])`; NaN in any argument gives NaN.
 
@@ -684,11 +677,9 @@ class ClampOp(PureOp):
                 parts.append(limit)
         return (united_type(*parts),)
 
-    relate = staticmethod(pointwise)
-
 
 @irdl_op_definition
-class SelectOp(PureOp):
+class SelectOp(PointwiseOp):
     """
     `result[i] = pred[i] ? on_true[i] : on_false[i]`; a scalar pred picks one of the two arrays.
 
@@ -710,5 +701,3 @@ class SelectOp(PureOp):
             return (united_type(on_true, on_false),)
         require_same_shape(pred, on_true, "pred and on_true", "C3")
         return (united_type(on_true, on_false, pred),)
-
-    relate = staticmethod(pointwise)

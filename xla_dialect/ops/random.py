@@ -30,8 +30,8 @@ from xla_dialect.constraints import (
     require_same_shape,
     with_elements,
 )
-from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal, pointwise
-from xla_dialect.op import PureOp, Types, XlaOp
+from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal
+from xla_dialect.op import PointwiseOp, Types, XlaOp
 from xla_dialect.shapes.size_arithmetic import bounded
 from xla_dialect.types import (
     BY_TYPE,
@@ -185,7 +185,7 @@ class RngGetAndUpdateStateOp(XlaOp):
 
 
 @irdl_op_definition
-class StochasticConvertOp(PureOp):
+class StochasticConvertOp(PointwiseOp):
     """
     `operand[i]` rounded to the element type of the result, up or down by chance.
 
@@ -211,5 +211,3 @@ class StochasticConvertOp(PureOp):
         allowed = ElementClass.INTEGER | ElementClass.FLOAT
         result = with_elements(declared_array(declared), allowed, "the result", "C3")
         return (array_like(operand, result.element_type),)
-
-    relate = staticmethod(pointwise)
