@@ -11,6 +11,7 @@ from xla_dialect.devices.replica_groups import (
     ReplicaGroups,
     SourceTargetPairs,
 )
+from xla_dialect.sharding.mesh import Iota
 from xla_dialect.spelling import SpellingError
 
 
@@ -134,7 +135,7 @@ def test_iota_by_definition(data: st.DataObject):
     for size in sizes:
         total *= size
     group_size = data.draw(st.sampled_from([n for n in range(1, total + 1) if total % n == 0]))
-    groups = IotaGroups(total // group_size, group_size, tuple(sizes), tuple(order))
+    groups = IotaGroups(total // group_size, group_size, Iota(tuple(sizes), tuple(order)))
     assert groups.fault() is None
     ids = []
     for number in range(total):

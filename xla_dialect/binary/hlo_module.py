@@ -19,10 +19,10 @@ from xdsl.ir import Attribute
 
 from xla_dialect.binary.cursor import BinaryError, Cursor
 from xla_dialect.binary.stablehlo_encodings import FEATURES, labels
-from xla_dialect.devices.replica_groups import spell_iota
 from xla_dialect.element_types import NUMPY_TYPES
 from xla_dialect.hlo_text.instruction_text import quoted_text
 from xla_dialect.shapes.window import Window
+from xla_dialect.sharding.mesh import Iota
 from xla_dialect.text.literals import spell_float, spell_literal
 from xla_dialect.types import BY_NAME, array
 from xla_dialect.xdsl.dense_literals import DenseError, elements_of_bytes
@@ -347,10 +347,10 @@ def _groups(message: Message) -> str:
 
 def _iota_groups(iota: Message) -> str:
     """`[2,4]<=[4,2]T(1,0)`"""
-    dimensions = iota.integers(3)
+    dimensions = tuple(iota.integers(3))
     if not dimensions:
         return ""
-    return f"[{iota.integer(1)},{iota.integer(2)}]{spell_iota(dimensions, iota.integers(4))}"
+    return f"[{iota.integer(1)},{iota.integer(2)}]<={Iota(dimensions, tuple(iota.integers(4)))}"
 
 
 def _pairs(message: Message) -> str:
@@ -400,7 +400,7 @@ def sharding_text(sharding: Message) -> str:
         return f"{{{_KINDS.get(kind, 'replicated')}}}"
     dimensions = sharding.integers(10)
     if dimensions:
-        devices = spell_iota(dimensions, sharding.integers(11))
+        devices = f"<={Iota(tuple(dimensions), tuple(sharding.integers(11)))}"
     else:
         devices = ",".join(map(str, sharding.integers(4)))
     rest = " last_tile_dim_replicate" if sharding.integer(6) else ""

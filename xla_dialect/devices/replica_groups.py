@@ -14,11 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import numpy as np
 from xdsl.irdl import irdl_attr_definition
 
 from xla_dialect.attributes import SpelledAttribute
-from xla_dialect.sharding.mesh import AxisList, AxisReference, Mesh
+from xla_dialect.sharding.mesh import AxisList, AxisReference, Iota, Mesh, parse_device_ids
 from xla_dialect.spelling import SpellingError, Tokens, shortened
 
 Ints = tuple[int, ...]
@@ -111,8 +110,7 @@ class IotaGroups(ReplicaGroups):
 
     count: int
     group_size: int
-    dimensions: Ints
-    permutation: Ints
+    iota: Iota
 
     @property
     def id_count(self) -> int:
@@ -126,21 +124,14 @@ class IotaGroups(ReplicaGroups):
 
     def fault(self) -> str | None:
         """The dimensions have as many ids as the groups, and are permuted by a permutation."""
-        if sorted(self.permutation) != list(range(len(self.dimensions))):
-            return (
-                f"{list(self.permutation)} is no permutation of {len(self.dimensions)} dimensions"
-            )
-        if math.prod(self.dimensions) != self.id_count or not self.id_count:
-            return f"{self.id_count} ids from dimensions {list(self.dimensions)}"
-        return super().fault()
+        return self.iota.fault(self.id_count)
 
     def expand(self) -> tuple[Ints, ...]:
         """The rows of the transposed array."""
-        ids = np.arange(self.id_count).reshape(self.dimensions).transpose(self.permutation)
-        return tuple(map(tuple, ids.reshape(-1, self.group_size).tolist()))
+        return tuple(map(tuple, self.iota.ids().reshape(-1, self.group_size).tolist()))
 
     def __str__(self) -> str:
-        return f"[{self.count},{self.group_size}]{spell_iota(self.dimensions, self.permutation)}"
+        return f"[{self.count},{self.group_size}]<={self.iota}"
 
 
 @dataclass(frozen=True)
@@ -149,8 +140,8 @@ class MeshGroups(ReplicaGroups):
 
     mesh: Mesh
     chosen: tuple[AxisReference, ...]
-    iota: tuple[Ints, Ints] | None = None
-    """Dimensions and permutation of the ids of the devices, where that is how they are given."""
+    iota: Iota | None = None
+    """The order of the ids of the devices, where that is how they are given."""
 
     @property
     def is_empty(self) -> bool:
@@ -183,7 +174,7 @@ class MeshGroups(ReplicaGroups):
                 axes = ", ".join(axis.spelled(_QUOTE) for axis in self.chosen)
                 return f"axes {axes} overlap"
         if self.iota is not None:
-            return IotaGroups(1, self.id_count, *self.iota).fault()
+            return self.iota.fault(self.id_count)
         if ids and len(ids) != self.id_count:
             return f"{len(ids)} ids for {self.id_count} devices"
         return super().fault()
@@ -196,17 +187,10 @@ class MeshGroups(ReplicaGroups):
         axes = ",".join(f"'{name}'={size}" for name, size in self.mesh.axes)
         ids = ",".join(map(str, self.mesh.device_ids))
         if self.iota is not None:
-            dimensions, permutation = (",".join(map(str, numbers)) for numbers in self.iota)
-            ids = f"[{dimensions}]T({permutation})"
+            dimensions, order = self.iota.dimensions, self.iota.permutation
+            ids = f"[{','.join(map(str, dimensions))}]T({','.join(map(str, order))})"
         chosen = ",".join(axis.spelled(_QUOTE) for axis in self.chosen)
         return f"mesh[{axes}]{f', device_ids=({ids})' if ids else ''} {{{chosen}}}"
-
-
-def spell_iota(dimensions: Sequence[int], permutation: Sequence[int]) -> str:
-    """`<=[4,2]T(1,0)`: ids from 0 on as an array, transposed; without a permutation, as it is."""
-    is_identity = list(permutation) == list(range(len(permutation)))
-    transposed = "" if is_identity else f"T({','.join(map(str, permutation))})"
-    return f"<=[{','.join(map(str, dimensions))}]{transposed}"
 
 
 def _parse_iota(tokens: Tokens) -> IotaGroups:
@@ -215,29 +199,17 @@ def _parse_iota(tokens: Tokens) -> IotaGroups:
     tokens.expect(",")
     size = tokens.number()
     tokens.expect("]", "<=")
-    dimensions = tokens.numbers("[", "]")
-    permutation = tuple(range(len(dimensions)))
-    if tokens.accept("T"):
-        permutation = tokens.numbers("(", ")")
-    return IotaGroups(count, size, dimensions, permutation)
+    return IotaGroups(count, size, Iota.parse(tokens))
 
 
 def _parse_mesh(tokens: Tokens) -> MeshGroups:
     """`['a'=4], device_ids=(3,2,1,0) {'a':(1)2}`, the word `mesh` being read already."""
     axes = Mesh.parse_axes(tokens)
     ids: Ints = ()
-    iota: tuple[Ints, Ints] | None = None
+    iota: Iota | None = None
     if tokens.accept(","):
-        tokens.expect("device_ids", "=", "(")
-        if tokens.peek() == "[":
-            dimensions = tokens.numbers("[", "]")
-            tokens.expect("T")
-            iota = dimensions, tokens.numbers("(", ")")
-            tokens.expect(")")
-            groups = IotaGroups(1, math.prod(dimensions), *iota)
-            ids = () if groups.fault() else groups.expand()[0]
-        else:
-            ids = tuple(tokens.items(")", tokens.number))
+        tokens.expect("device_ids")
+        ids, iota = parse_device_ids(tokens)
     return MeshGroups(Mesh(axes, ids), AxisList.parse(tokens), iota)
 
 

@@ -20,7 +20,14 @@ from xdsl.irdl import irdl_attr_definition
 
 from xla_dialect.attributes import SpelledAttribute
 from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding, Shards
-from xla_dialect.sharding.mesh import MAX_DEVICES, AxisReference, Mesh, merged_axes
+from xla_dialect.sharding.mesh import (
+    MAX_DEVICES,
+    AxisReference,
+    Iota,
+    Mesh,
+    merged_axes,
+    parse_device_ids,
+)
 from xla_dialect.spelling import FIELD, Excerpt, SpellingError, Tokens, shortened
 
 
@@ -67,11 +74,8 @@ class TileAssignment:
 
     sizes: tuple[int, ...]
     """Of the array: how many tiles there are along each dimension, and subgroups behind."""
-    dimensions: tuple[int, ...] = ()
-    """The devices from 0 are an array of these sizes that is transposed."""
-    permutation: tuple[int, ...] = ()
-    listed: tuple[int, ...] = ()
-    """The devices, where they are not in such an order."""
+    order: Iota | tuple[int, ...]
+    """The devices from 0 on, or listed where they are not in such an order."""
 
     def devices(self) -> NDArray[np.int64]:
         """The array; raises SpellingError where there is none."""
@@ -79,14 +83,12 @@ class TileAssignment:
         what = f"devices=[{shortened(','.join(map(str, self.sizes)))}]"
         if not 0 < count <= MAX_DEVICES:
             raise SpellingError(f"{what} are {count} devices, not 1 to {MAX_DEVICES}")
-        listed = np.array(self.listed, np.int64)
-        if self.dimensions:
-            order = self.permutation or tuple(range(len(self.dimensions)))
-            if sorted(order) != list(range(len(self.dimensions))):
-                raise SpellingError(f"{what}: {list(order)} is no permutation")
-            if math.prod(self.dimensions) != count:
-                raise SpellingError(f"{what} of an array of {list(self.dimensions)}")
-            listed = np.arange(count).reshape(self.dimensions).transpose(order).flatten()
+        if isinstance(self.order, Iota):
+            fault = self.order.fault(count)
+            if fault is not None:
+                raise SpellingError(f"{what}: {fault}")
+            return self.order.ids().reshape(self.sizes)
+        listed = np.array(self.order, np.int64)
         if len(listed) != count or len(np.unique(listed)) != count:
             raise SpellingError(f"{what} needs {count} different devices")
         return listed.reshape(self.sizes)
@@ -240,22 +242,16 @@ def _parse_tiles(tokens: Tokens) -> TileAssignment:
     start = tokens.position
     sizes = tokens.numbers("[", "]")
     if tokens.accept("<="):
-        dimensions = tokens.numbers("[", "]")
-        tiles = TileAssignment(sizes, dimensions, _parse_permutation(tokens))
+        tiles = TileAssignment(sizes, Iota.parse(tokens))
     else:
         listed = [tokens.number()]
         while tokens.accept(","):
             listed.append(tokens.number())
-        tiles = TileAssignment(sizes, listed=tuple(listed))
+        tiles = TileAssignment(sizes, tuple(listed))
     if math.prod(sizes) <= MAX_DEVICES:
         with Excerpt(start):
             tiles.devices()
     return tiles
-
-
-def _parse_permutation(tokens: Tokens) -> tuple[int, ...]:
-    """`T(1,0)`, or nothing"""
-    return tokens.numbers("(", ")") if tokens.accept("T") else ()
 
 
 def _parse_named(tokens: Tokens, metadata: Metadata) -> Mapping[str, object]:
@@ -292,7 +288,9 @@ def _parse_named(tokens: Tokens, metadata: Metadata) -> Mapping[str, object]:
         return axis_list(tokens)
 
     if tokens.accept(",") and tokens.accept("device_ids"):
-        ids = _parse_device_ids(tokens)
+        ids, iota = parse_device_ids(tokens)
+        if iota is not None and not ids:
+            tokens.fail_with(f"{iota} is no order of devices")
         tokens.accept(",")
     if tokens.accept("["):
         dimensions = tokens.items("]", dimension)
@@ -338,17 +336,6 @@ def _parse_axis(tokens: Tokens, names: Sequence[str]) -> AxisReference:
     if number not in names and number.isdecimal() and int(number) < len(names):
         return replace(found, name=names[int(number)])
     return found
-
-
-def _parse_device_ids(tokens: Tokens) -> tuple[int, ...]:
-    """`=(0,2,1,3)` or `=([2,2]T(1,0))`"""
-    tokens.expect("=", "(")
-    if not tokens.at("["):
-        return tuple(tokens.items(")", tokens.number))
-    sizes = tokens.numbers("[", "]")
-    order = _parse_permutation(tokens)
-    tokens.expect(")")
-    return tuple(TileAssignment(sizes, sizes, order).devices().flatten().tolist())
 
 
 def _check_named(

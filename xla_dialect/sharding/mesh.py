@@ -277,6 +277,56 @@ MAX_DEVICES = 1 << 20
 
 
 @dataclass(frozen=True)
+class Iota:
+    """The numbers from 0 in an array that is transposed, row by row: `[4,2]T(1,0)`."""
+
+    dimensions: tuple[int, ...]
+    permutation: tuple[int, ...]
+
+    @staticmethod
+    def parse(tokens: Tokens) -> Iota:
+        """Reads the dimensions, and the permutation unless it is left out; raises SpellingError."""
+        dimensions = tokens.numbers("[", "]")
+        is_given = tokens.accept("T")
+        order = tokens.numbers("(", ")") if is_given else tuple(range(len(dimensions)))
+        return Iota(dimensions, order)
+
+    def __str__(self) -> str:
+        is_identity = list(self.permutation) == list(range(len(self.permutation)))
+        transposed = "" if is_identity else f"T({','.join(map(str, self.permutation))})"
+        return f"[{','.join(map(str, self.dimensions))}]{transposed}"
+
+    def fault(self, count: int) -> str | None:
+        """What is wrong with it as an order of so many ids; None if nothing."""
+        if sorted(self.permutation) != list(range(len(self.dimensions))):
+            rank = len(self.dimensions)
+            return f"{list(self.permutation)} is no permutation of {rank} dimensions"
+        if math.prod(self.dimensions) != count or not count:
+            return f"{count} ids from dimensions {list(self.dimensions)}"
+        return f"{count} ids are more than {MAX_DEVICES}" if count > MAX_DEVICES else None
+
+    def ids(self) -> NDArray[np.int64]:
+        """The numbers, in one row; there is no fault."""
+        count = math.prod(self.dimensions)
+        return np.arange(count).reshape(self.dimensions).transpose(self.permutation).flatten()
+
+
+def parse_device_ids(tokens: Tokens) -> tuple[tuple[int, ...], Iota | None]:
+    """
+    Reads `=(0,2,1,3)` or `=([2,2]T(1,0))`; raises SpellingError.
+
+    The ids, and the order that gives them; none of an order with a fault.
+    """
+    tokens.expect("=", "(")
+    if not tokens.at("["):
+        return tuple(tokens.items(")", tokens.number)), None
+    iota = Iota.parse(tokens)
+    tokens.expect(")")
+    fault = iota.fault(math.prod(iota.dimensions))
+    return () if fault else tuple(iota.ids().tolist()), iota
+
+
+@dataclass(frozen=True)
 class Mesh:
     """The axes with their sizes, in order, and the ids of the devices in row-major order."""
 
