@@ -80,8 +80,14 @@ def quoted(text: str) -> str:
 
 def suggestion(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'add'?` for a misspelled or abbreviated word, or nothing."""
+    found = meant(word, known)
+    return "" if found is None else f"; did you mean '{found}'?"
+
+
+def meant(word: str, known: Iterable[str]) -> str | None:
+    """The word that a misspelled or abbreviated one probably stands for."""
     if len(word) > _LONGEST_MISSPELLING:
-        return ""
+        return None
     near: dict[str, str] = {}
     longer: list[str] = []
     for name in known:
@@ -90,8 +96,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
         elif len(word) >= _SHORTEST_ABBREVIATION and name.startswith(word):
             longer.append(name)
     close = get_close_matches(word.lower(), near, 1)
-    found = near[close[0]] if close else min(longer, key=len, default=None)
-    return "" if found is None else f"; did you mean '{found}'?"
+    return near[close[0]] if close else min(longer, key=len, default=None)
 
 
 # A position in a text that is read from left to right: what the readers of small texts share.

@@ -350,3 +350,26 @@ def test_a_program_of_10_000_operations(browser: Any, tmp_path: Path) -> None:
         assert tab.get_attribute("aria-selected") == "true"
     assert found.faults == []
     found.page.context.close()
+
+
+def test_long_lines_are_shown_whole(browsed: Browsed) -> None:
+    page = browsed.page
+    height = "() => document.querySelector('.cm-line').getBoundingClientRect().height"
+    before = [page.evaluate(height), browsed.texts()]
+    page.get_by_text("jit(layer)/tanh").click()
+    page.keyboard.press("w")
+    assert browsed.texts() == before[1]
+    widths = page.eval_on_selector_all(
+        ".cm-scroller", "all => all.map(each => each.scrollWidth - each.clientWidth)"
+    )
+    assert max(widths) <= 0
+    page.keyboard.press("w")
+    assert page.evaluate(height) == before[0]
+
+
+def test_blocks_of_memory_have_names(browsed: Browsed) -> None:
+    browsed.page.get_by_role("tab", name="Memory").click()
+    names = browsed.page.locator("text.name")
+    texts = [text for text in names.all_text_contents() if "memref" in text]
+    assert len(texts) == browsed.page.locator("rect.buffer").count() > 0
+    assert all(text.startswith("%") for text in texts)

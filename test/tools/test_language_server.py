@@ -398,6 +398,35 @@ def test_completion_in_run_lines(editor: Editor, line: str, expected: str) -> No
     assert expected in complete(editor, uri, types.Position(0, len(line)))
 
 
+@pytest.mark.parametrize(
+    ("name", "line", "wrong", "right"),
+    [
+        ("p.hlo", "ROOT y = f32[2] negat(x)", "negat", "negate"),
+        ("p.hlo", "ROOT y = f32[2] add(x, xx)", "xx", "x"),
+        ("p.mlir", "%y = xla.negat %x : tensor<2xf32>", "xla.negat", "xla.negate"),
+        ("p.mlir", "%y = xla.negate %xs : tensor<2xf32>", "%xs", "%x"),
+    ],
+)
+def test_what_was_meant_is_put_there(
+    editor: Editor, name: str, line: str, wrong: str, right: str
+) -> None:
+    text = (
+        f"ENTRY main {{\n  x = f32[2] parameter(0)\n  {line}\n}}\n"
+        if name == "p.hlo"
+        else f"func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {{\n  {line}\n"
+        "  func.return %y : tensor<2xf32>\n}\n"
+    )
+    uri, (problem, *_) = editor.open(name, text)
+    context = types.CodeActionContext([problem])
+    params = types.CodeActionParams(document(uri), problem.range, context)
+    (action,) = editor.ask(editor.client.text_document_code_action_async, params)
+    assert action.title == f"Change to '{right}'"
+    (edit,) = action.edit.changes[uri]
+    assert edit.new_text == right
+    lines = text.splitlines()[edit.range.start.line]
+    assert lines[edit.range.start.character : edit.range.end.character] == wrong
+
+
 def test_columns_count_units_of_the_protocol(editor: Editor) -> None:
     text = 'HloModule m\nENTRY e {\n  x = f32[] parameter(0), metadata={op_name="𝒙"}, foo=1\n}\n'
     uri, (found,) = editor.open("columns.hlo", text)

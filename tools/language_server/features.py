@@ -10,6 +10,7 @@ from lsprotocol import types
 
 from xla_dialect.diagnostics import XlaError as XlaError
 from xla_dialect.hlo_text.syntax import Span
+from xla_dialect.spelling import meant
 
 from . import run_lines
 from .completion import Suggestion, hlo_suggestions, mlir_suggestions
@@ -260,15 +261,46 @@ def formatting(document: Document, _: types.DocumentFormattingParams) -> list[ty
 
 def completion(document: Document, params: types.CompletionParams) -> types.CompletionList:
     """What may stand at a place."""
-    offset, part = _at(document, params)
+    offset, _ = _at(document, params)
+    line, found = _suggestions(document, offset)
+    start = offset - len(line) + _word_start(line)
+    word = types.Range(position(document, start), position(document, offset))
+    return types.CompletionList(False, [_item(s, word, document) for s in _distinct(found)])
+
+
+def _suggestions(document: Document, offset: int) -> tuple[str, Iterable[Suggestion]]:
+    """The line up to an offset, and what may stand there."""
+    part = document.part_at(offset)
     line = document.text[document.text.rfind("\n", 0, offset) + 1 : offset]
     found = run_lines.suggestions(line)
     if found is None and not line.lstrip().startswith("//"):
         complete = hlo_suggestions if document.is_hlo else mlir_suggestions
         found = complete(part.index, offset - part.start)
-    start = offset - len(line) + _word_start(line)
-    word = types.Range(position(document, start), position(document, offset))
-    return types.CompletionList(False, [_item(s, word, document) for s in _distinct(found or ())])
+    return line, found or ()
+
+
+_MISSPELLED = re.compile(r"[%@^#!]?[\w.$-]*[\w$]")
+
+
+def code_actions(document: Document, params: types.CodeActionParams) -> list[types.CodeAction]:
+    """For words where something is wrong, what could be completed there and is spelled like them."""
+    actions: list[types.CodeAction] = []
+    for problem in params.context.diagnostics:
+        start = document.offset(problem.range.start.line, problem.range.start.character)
+        word = _MISSPELLED.match(document.text, start)
+        if word is None:
+            continue
+        # Names of operations are known from the dialect on, opcodes before they are there.
+        places = (start, word.end()) if document.is_hlo else (word.end(), start)
+        known = [each.label for place in places for each in _suggestions(document, place)[1]]
+        found = meant(word[0], known)
+        if found is None or found == word[0]:
+            continue
+        extent = types.Range(position(document, start), position(document, word.end()))
+        edit = types.WorkspaceEdit({params.text_document.uri: [types.TextEdit(extent, found)]})
+        title, kind = f"Change to '{found}'", types.CodeActionKind.QuickFix
+        actions.append(types.CodeAction(title, kind, [problem], edit=edit, is_preferred=True))
+    return actions
 
 
 def _distinct(found: Iterable[Suggestion]) -> Iterable[Suggestion]:

@@ -173,6 +173,7 @@ _ANSWERS = (
     (types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, "outline", None),
     (types.TEXT_DOCUMENT_FORMATTING, "formatting", None),
     (types.TEXT_DOCUMENT_COMPLETION, "completion", _COMPLETION),
+    (types.TEXT_DOCUMENT_CODE_ACTION, "code_actions", None),
 )
 """The requests about a text, the functions of `features` that answer, and their options."""
 

@@ -6,6 +6,7 @@ import { Levels } from "explorer/levels";
 import { Memory } from "explorer/memory";
 import { deselect, events, select, selection, states, texts, title, views } from "explorer/state";
 import { Communication, Fusion, Layouts, Schedules } from "explorer/tables";
+import { toggleWrapping } from "explorer/text_view";
 import { drawTrail } from "explorer/trail";
 
 const KINDS = [
@@ -26,6 +27,7 @@ const KEYS = [
   ["[ ]", "the state before or after a pass"],
   ["n p", "the next related line or change, the one before"],
   ["+", "another column"],
+  ["w", "long lines whole, or cut off at the edge"],
   ["Ctrl F", "search in a text"],
   ["Esc", "select nothing"],
   ["?", "this list"],
@@ -94,7 +96,10 @@ document.addEventListener("keydown", (event) => {
   if (isTyping || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   const number = Number(event.key) - 1;
   if (KINDS[number]) open(KINDS[number][0]);
-  else if (event.key === "?") document.getElementById("about").showModal();
+  else if (event.key === "w") {
+    toggleWrapping();
+    recall();
+  } else if (event.key === "?") document.getElementById("about").showModal();
   else if (event.key === "Escape") deselect();
   else if (!view.key?.(event.key)) return;
   event.preventDefault();

@@ -65,6 +65,8 @@ export class Memory {
       .text(([line, offset, size, first, last, type]) =>
         [this.text.line(line).trim(), type, `${bytes(size)} at ${offset.toLocaleString("en")}, steps ${first} to ${last}`].join("\n"),
       );
+    this.labels = this.plot.selectAll(".name").data(arena.buffers).join("text").attr("class", "name");
+    this.labels.text(([line, , , , , type]) => `${valueName(this.text.line(line))} ${type}`);
     this.live = this.plot.append("path").attr("class", "live");
     this.live.append("title").text("Bytes that are in use");
     const allocated = arena.allocated === undefined ? "" : `, instead of ${bytes(arena.allocated)} without sharing`;
@@ -81,6 +83,15 @@ export class Memory {
       .attr("width", ([, , , first, last]) => Math.max(1, x(last + 1) - x(first)))
       .attr("y", ([, offset, size]) => y(offset + size))
       .attr("height", ([, offset, size]) => Math.max(1, y(offset) - y(offset + size)));
+    // A name stands where its block has room for it.
+    this.labels
+      .attr("x", ([, , , first]) => Math.max(x(first), MARGIN.left) + 4)
+      .attr("y", ([, offset, size]) => (y(offset) + y(offset + size)) / 2 + 4)
+      .style("display", function ([, offset, size, first, last]) {
+        const room = x(last + 1) - Math.max(x(first), MARGIN.left);
+        const isThere = y(offset) - y(offset + size) > 13 && room > 7 * this.textContent.length;
+        return isThere ? null : "none";
+      });
     this.live.attr("d", steps(this.arena, x, y));
     this.axes[0]
       .attr("transform", `translate(0,${this.height - MARGIN.bottom})`)
@@ -108,6 +119,11 @@ export class Memory {
   destroy() {
     this.observer.disconnect();
   }
+}
+
+/** The value that a line defines. */
+function valueName(line) {
+  return /^\s*(%[\w$.-]+)/.exec(line)?.[1] ?? "";
 }
 
 /** Multiples of a power of two, as many as fit. */

@@ -62,6 +62,13 @@ const marked = StateField.define({
 const relatedLine = Decoration.line({ class: "related" });
 const chosenLine = Decoration.line({ class: "chosen" });
 
+/** Whether long lines go on in the next one, instead of beyond the edge. */
+const wrapping = { isOn: false };
+
+export function toggleWrapping() {
+  wrapping.isOn = !wrapping.isOn;
+}
+
 export class TextView {
   constructor(parent, text, extensions = []) {
     this.text = text;
@@ -80,6 +87,7 @@ export class TextView {
           search({ top: true }),
           keymap.of([...searchKeymap, ...defaultKeymap]),
           language(text.kind),
+          wrapping.isOn ? EditorView.lineWrapping : [],
           look,
           marked,
           EditorView.updateListener.of((update) => this.follow(update)),
