@@ -1,7 +1,5 @@
 """Data movement on the tensors level against the reference, also of empty and rank-0 arrays."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +10,6 @@ from tensors_level import check
 from xla_dialect.ops.data_movement import (
     BroadcastOp,
     ConcatenateOp,
-    CopyOp,
     DynamicSliceOp,
     DynamicUpdateSliceOp,
     PadOp,
@@ -29,32 +26,6 @@ NAMES = [e.name for e in ELEMENT_TYPES]
 def counting(name: str, *sizes: int) -> np.ndarray:
     """Small numbers, as different as the type allows."""
     return numbers(name, np.arange(np.prod(sizes)).reshape(sizes) % (2 if name == "pred" else 7))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_element_type(name: str) -> None:
-    x = counting(name, 3, 4)
-    element_type = shape(f"{name}[]").element_type
-
-    def build(a: Any, b: Any, i: Any) -> list[Any]:
-        return [
-            BroadcastOp(a, dimensions=[0, 2], result_types=[array(element_type, (3, 2, 4))]),
-            ConcatenateOp([a, a], dimension=1),
-            CopyOp(a),
-            DynamicSliceOp(a, [i, i], dynamic_slice_sizes=[2, 2]),
-            DynamicUpdateSliceOp(
-                a, SliceOp(a, start_indices=[0, 0], limit_indices=[2, 2], strides=[1, 1]), [i, i]
-            ),
-            PadOp(
-                a, b, edge_padding_low=[1, -1], edge_padding_high=[0, 2], interior_padding=[2, 0]
-            ),
-            ReshapeOp(a, result_types=[array(element_type, (2, 6))]),
-            ReverseOp(a, dimensions=[1]),
-            SliceOp(a, start_indices=[1, 0], limit_indices=[3, 4], strides=[1, 2]),
-            TransposeOp(a, dimensions=[1, 0]),
-        ]
-
-    check(build, x, counting(name), numbers("s32", 1))
 
 
 RESHAPES = [
