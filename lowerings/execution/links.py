@@ -1,8 +1,8 @@
 """
-Links to the other processes that run programs together with this one: sockets.
+Links to the other processes that run programs together with this one: MPI, or sockets.
 
 Each pair of processes has two connections. Machine code sends and receives on the first
-(`links.c`). The second says how the other process has ended: in order, with an error, or without a
+(`links.c`), or by MPI where that has started the processes. The second says how the other process has ended: in order, with an error, or without a
 word. Of the last two this process ends as well, some seconds later: others may wait for it.
 """
 
@@ -25,6 +25,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from lowerings.execution.mpi_links import MpiRanks
 from lowerings.runtime import library
 from lowerings.runtime.declarations import constants
 from xla_dialect.diagnostics import XlaError
@@ -56,13 +57,16 @@ class Address:
     port: int
     token: bytes
     pid: int
+    has_ranks: bool
+    """Whether it is a rank of MPI, too, with the number of the process."""
 
     @staticmethod
     def parse(text: bytes) -> tuple[Address, int]:
         """An address, and the number that was published with it."""
         found: dict[str, Any] = json.loads(text)
         token = bytes.fromhex(found["token"])
-        return Address(found["host"], found["port"], token, found["pid"]), found["number"]
+        address = Address(found["host"], found["port"], token, found["pid"], found["has_ranks"])
+        return address, found["number"]
 
     def spelled(self, number: int) -> bytes:
         """As it is published, with a number."""
@@ -73,19 +77,36 @@ class Address:
 class Link:
     """The connections with one other process."""
 
-    def __init__(self, number: int, address: Address, connections: Mapping[int, socket.socket]):
+    def __init__(
+        self,
+        number: int,
+        address: Address,
+        connections: Mapping[int, socket.socket],
+        ranks: MpiRanks | None,
+    ):
+        """`ranks`: those of MPI, if runs use it."""
         self.name = f"process {number} ({address.host}, pid {address.pid})"
         """What messages call the other process."""
         self._data, self.control = connections[_DATA], connections[_CONTROL]
         self._data.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        new = _function("xla_link_new", _pointer, ctypes.c_int32)
-        self.address: int = new(self._data.fileno())
+        if ranks is None:
+            new = _function("xla_link_new", _pointer, ctypes.c_int32)
+            self.address: int = new(self._data.fileno())
+        else:
+            to_rank = _function("xla_link_to_rank", _pointer, _pointer, ctypes.c_int32)
+            self.address = to_rank(ranks.address, number)
+        self._ranks = ranks
         """Where the library in C has it."""
         if not self.address:
             raise MemoryError
         self.ending = ""
         """How the other process has ended, once that is known."""
         self.has_ended = threading.Event()
+
+    @property
+    def is_over_mpi(self) -> bool:
+        """Whether runs send by MPI, and not by a socket."""
+        return self._ranks is not None
 
     def bytes_moved(self, *, sent: bool) -> int:
         """How many bytes of runs were sent to the other process so far, or received."""
@@ -100,6 +121,10 @@ class Link:
         # In order, what it has sent may still be read.
         if not in_order:
             _function("xla_link_break", None, _pointer, ctypes.c_int32)(self.address, _ENDED)
+
+    def close(self) -> None:
+        """Nothing is received any more."""
+        _function("xla_link_close", None, _pointer)(self.address)
 
     def fault(self, names: Mapping[int, str]) -> str | None:
         """What is wrong with it; `names` are those of programs that this process has loaded."""
@@ -187,6 +212,7 @@ class Links:
         error = getattr(sys, "last_value", None)
         words = b"E" if error is None else f"F{type(error).__name__}: {error}".encode()
         for link in self.by_process.values():
+            link.close()
             with suppress(OSError):
                 link.control.sendall(words[:4096])
                 link.control.shutdown(socket.SHUT_RDWR)
@@ -209,11 +235,14 @@ def own_host(coordinator: str) -> str:
 class Listener:
     """Waits on one address of this machine for other processes to connect."""
 
-    def __init__(self, host: str):
+    def __init__(self, host: str, ranks: MpiRanks | None = None):
+        """`ranks`: those of MPI, of which this process is one."""
+        self._ranks = ranks
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._socket = socket.create_server((host, 0), family=family, backlog=1024)
         port: int = self._socket.getsockname()[1]
-        self.address = Address(host, port, secrets.token_bytes(32), os.getpid())
+        token = secrets.token_bytes(32)
+        self.address = Address(host, port, token, os.getpid(), ranks is not None)
 
     def links(self, number: int, addresses: Sequence[Address], seconds: float) -> Links:
         """
@@ -249,7 +278,8 @@ class Listener:
         for connections in found.values():
             for connection in connections.values():
                 connection.settimeout(None)
-        return Links(number, {n: Link(n, addresses[n], found[n]) for n in sorted(found)})
+        ranks = self._ranks if all(address.has_ranks for address in addresses) else None
+        return Links(number, {n: Link(n, addresses[n], found[n], ranks) for n in sorted(found)})
 
     def _greeted(self, connection: socket.socket) -> tuple[int, int] | None:
         """The process that has connected, and for what; None if it does not know the token."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lowerings.execution.links import Address, Links, Listener, own_host
+from lowerings.execution.mpi_links import MpiRanks
 from lowerings.pjrt.c_api import ErrorCode, KeyValueGet, KeyValuePut, address
 from lowerings.pjrt.functions import PluginError, characters, error_handle, take_error
 
@@ -79,7 +80,7 @@ class Processes:
         How many devices each process has, and the links to them; waits for all. Raises PluginError
         and XlaError for those that do not come.
         """
-        listener = Listener(own_host(self.coordinator))
+        listener = Listener(own_host(self.coordinator), MpiRanks.of(self.number, self.count))
         prefix = f"xla-dialect/{next(_clients)}"
         self.store.put(f"{prefix}/{self.number}", listener.address.spelled(device_count))
         found = [Address.parse(self.store.get(f"{prefix}/{n}")) for n in range(self.count)]

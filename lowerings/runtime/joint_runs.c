@@ -31,8 +31,9 @@
 /* As many as the first thread of a process has; those that are not touched take no memory. */
 enum { STACK_BYTES = 8 << 20 };
 
-/* Nanoseconds for which messages are looked for without sleeping: waking up takes longer. */
-enum { SPIN = 50000 };
+/* Nanoseconds for which messages are looked for without sleeping. Not long: where processes share
+ * processors, whoever has used its own for nothing waits longer for the next. */
+enum { SPIN = 2000 };
 
 enum participant_state { RUNS, WAITS, HAS_ENDED };
 
@@ -229,8 +230,9 @@ static void await_messages(xla_joint_run *run) {
         }
         if (run->waiting.failure)
             run->has_failed = true;
-        if (!run->awake && xla_clock() - started > SPIN)
-            xla_links_sleep(run->links, run->link_count);
+        int64_t passed = xla_clock() - started;
+        if (!run->awake && passed > SPIN)
+            xla_links_sleep(run->links, run->link_count, passed);
     }
 }
 
@@ -240,7 +242,7 @@ static void end_messages(xla_joint_run *run) {
         while (!run->has_failed && !xla_link_is_quiet(run->links[n])) {
             if (!xla_link_progress(run->links[n]) || run->waiting.failure)
                 run->has_failed = true;
-            xla_links_sleep(&run->links[n], 1);
+            xla_links_sleep(&run->links[n], 1, 0);
         }
 }
 

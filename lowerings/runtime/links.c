@@ -14,11 +14,25 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
-enum { BUFFER_BYTES = 1 << 16, SLEEP_MILLISECONDS = 20, MOST_LINKS_SLEPT_ON = 64 };
+enum {
+    BUFFER_BYTES = 1 << 16,
+    SLEEP_MILLISECONDS = 20,
+    /* Messages of MPI can only be looked for: others have the processor between, and after a while
+     * all others. */
+    YIELD_NANOSECONDS = 100000000,
+    SLEEP_NANOSECONDS = 50000,
+    MOST_LINKS_SLEPT_ON = 64,
+    /* How many messages of MPI are under way in each direction. */
+    SLOTS = 4,
+    TAG = 31,
+    STATUS_WORDS = 16,
+};
 
 typedef struct {
     uint64_t program;
@@ -41,8 +55,28 @@ struct queue {
     struct message *first, **end;
 };
 
+/* A message of MPI, which is part of a stream. */
+struct slot {
+    int64_t request;
+    int64_t is_used;
+    /* What is sent: how many bytes, and these. */
+    int64_t byte_count;
+    char data[BUFFER_BYTES];
+};
+
+/* A stream over MPI: the slots of both directions are used in turn. */
+struct rank {
+    const xla_mpi *mpi;
+    int32_t number;
+    int next_out, next_in;
+    int64_t taken;
+    struct slot out[SLOTS], in[SLOTS];
+};
+
 struct xla_link {
     int socket;
+    /* Null for one over a socket. */
+    struct rank *rank;
     _Atomic int32_t broken;
     uint64_t program;
     /* What the last message that did not fit was of. */
@@ -68,6 +102,81 @@ xla_link *xla_link_new(int32_t socket) {
     link->awaited.end = &link->awaited.first;
     link->early.end = &link->early.first;
     return link;
+}
+
+/* Sends, or gets ready to receive, a slot; whether that could be begun. */
+static bool begin_slot(struct rank *rank, struct slot *slot, bool sends) {
+    const xla_mpi *mpi = rank->mpi;
+    int count = (int)sizeof slot->byte_count + (sends ? (int)slot->byte_count : BUFFER_BYTES);
+    slot->is_used = 1;
+    return !(sends ? mpi->send(&slot->byte_count, count, mpi->byte_type, rank->number, TAG,
+                               mpi->communicator, &slot->request)
+                   : mpi->receive(&slot->byte_count, count, mpi->byte_type, rank->number, TAG,
+                                  mpi->communicator, &slot->request));
+}
+
+/* 1 if nothing is under way in a slot any more, -1 if that has failed. */
+static int64_t test_slot(const struct rank *rank, struct slot *slot) {
+    int64_t status[STATUS_WORDS];
+    int is_done = 1;
+    if (slot->is_used && rank->mpi->test(&slot->request, &is_done, status))
+        return -1;
+    slot->is_used = !is_done;
+    return is_done;
+}
+
+xla_link *xla_link_to_rank(const xla_mpi *mpi, int32_t number) {
+    xla_link *link = xla_link_new(-1);
+    struct rank *rank = calloc(1, sizeof *rank);
+    if (!link || !rank) {
+        free(link);
+        free(rank);
+        return NULL;
+    }
+    rank->mpi = mpi;
+    rank->number = number;
+    link->rank = rank;
+    for (int n = 0; n < SLOTS; ++n)
+        if (!begin_slot(rank, &rank->in[n], false))
+            xla_link_break(link, XLA_LINK_ENDED);
+    return link;
+}
+
+void xla_link_close(xla_link *link) {
+    struct rank *rank = link->rank;
+    for (int n = 0; rank && n < SLOTS; ++n)
+        if (rank->in[n].is_used) {
+            rank->mpi->cancel(&rank->in[n].request);
+            test_slot(rank, &rank->in[n]);
+        }
+    xla_link_break(link, XLA_LINK_ABANDONED);
+}
+
+static int64_t write_to_rank(struct rank *rank, const char *data, size_t count) {
+    struct slot *slot = &rank->out[rank->next_out];
+    int64_t is_free = test_slot(rank, slot);
+    if (is_free <= 0)
+        return is_free;
+    slot->byte_count = count < BUFFER_BYTES ? (int64_t)count : BUFFER_BYTES;
+    memcpy(slot->data, data, (size_t)slot->byte_count);
+    rank->next_out = (rank->next_out + 1) % SLOTS;
+    return begin_slot(rank, slot, true) ? slot->byte_count : -1;
+}
+
+static int64_t read_from_rank(struct rank *rank, char *data, size_t count) {
+    struct slot *slot = &rank->in[rank->next_in];
+    int64_t has_come = test_slot(rank, slot);
+    if (has_come <= 0)
+        return has_come;
+    size_t left = (size_t)(slot->byte_count - rank->taken);
+    count = count < left ? count : left;
+    memcpy(data, slot->data + rank->taken, count);
+    rank->taken += (int64_t)count;
+    if (rank->taken < slot->byte_count)
+        return (int64_t)count;
+    rank->taken = 0;
+    rank->next_in = (rank->next_in + 1) % SLOTS;
+    return begin_slot(rank, slot, false) ? (int64_t)count : -1;
 }
 
 int32_t xla_link_broken(const xla_link *link) { return link->broken; }
@@ -126,7 +235,9 @@ static void forget_all(struct queue *queue) {
 static int64_t moved(xla_link *link, ssize_t count, bool is_end) {
     if (count > 0)
         return count;
-    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+    if (count == 0 && link->rank)
+        return 0;
+    if (count < 0 && !link->rank && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return 0;
     if (count < 0 || is_end)
         xla_link_break(link, XLA_LINK_ENDED);
@@ -134,13 +245,17 @@ static int64_t moved(xla_link *link, ssize_t count, bool is_end) {
 }
 
 static int64_t write_now(xla_link *link, const char *data, size_t count) {
-    int64_t sent = moved(link, send(link->socket, data, count, MSG_DONTWAIT | MSG_NOSIGNAL), false);
+    ssize_t gone = link->rank ? write_to_rank(link->rank, data, count)
+                              : send(link->socket, data, count, MSG_DONTWAIT | MSG_NOSIGNAL);
+    int64_t sent = moved(link, gone, false);
     link->bytes_sent += sent > 0 ? sent : 0;
     return sent;
 }
 
 static int64_t read_now(xla_link *link, char *data, size_t count) {
-    int64_t found = moved(link, recv(link->socket, data, count, MSG_DONTWAIT), true);
+    ssize_t come = link->rank ? read_from_rank(link->rank, data, count)
+                              : recv(link->socket, data, count, MSG_DONTWAIT);
+    int64_t found = moved(link, come, true);
     link->bytes_received += found > 0 ? found : 0;
     return found;
 }
@@ -370,7 +485,14 @@ bool xla_link_expect(xla_link *link, int64_t rendezvous, xla_piece *pieces, int6
     return fits;
 }
 
-void xla_links_sleep(xla_link *const *links, int64_t count) {
+void xla_links_sleep(xla_link *const *links, int64_t count, int64_t passed) {
+    if (count && links[0]->rank) {
+        if (passed < YIELD_NANOSECONDS)
+            sched_yield();
+        else
+            nanosleep(&(struct timespec){.tv_nsec = SLEEP_NANOSECONDS}, NULL);
+        return;
+    }
     struct pollfd watched[MOST_LINKS_SLEPT_ON];
     nfds_t used = 0;
     for (int64_t n = 0; n < count && used < MOST_LINKS_SLEPT_ON; ++n) {
@@ -414,6 +536,6 @@ int32_t xla_links_agree(xla_link *const *links, int64_t count, char *own, char *
         if (!xla_link_progress(links[n]))
             return 0;
     if (*pending)
-        xla_links_sleep(links, count);
+        xla_links_sleep(links, count, YIELD_NANOSECONDS);
     return 1;
 }

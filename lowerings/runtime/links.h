@@ -31,8 +31,9 @@ bool xla_link_progress(xla_link *link);
 /* Whether all that was to be sent has gone. */
 bool xla_link_is_quiet(const xla_link *link);
 
-/* Sleeps until something can be done, but for some milliseconds at most. */
-void xla_links_sleep(xla_link *const *links, int64_t count);
+/* Sleeps until something can be done, but for some milliseconds at most; `passed` are the nanoseconds
+ * that the caller has waited. */
+void xla_links_sleep(xla_link *const *links, int64_t count, int64_t passed);
 
 /* A run has ended before its time: the other end learns that nothing comes any more. */
 void xla_link_abandon(xla_link *link);

@@ -97,10 +97,23 @@ typedef struct {
     int64_t copies_alone;
 } xla_exchange_plan;
 
-/* A stream to another process, over which messages of runs go: on a socket that is connected. It is
- * for one run at a time, which takes all links, and gives them back. Null where there is no memory. */
+/* What of MPI is called: MPI_Isend, MPI_Irecv, MPI_Test and MPI_Cancel. Handles are numbers or pointers,
+ * as the MPI has them, and lie in the low bytes of the words that they are passed in. */
+typedef struct {
+    int (*send)(const void *data, int count, int64_t type, int to, int tag, int64_t communicator, int64_t *request);
+    int (*receive)(void *data, int count, int64_t type, int from, int tag, int64_t communicator, int64_t *request);
+    int (*test)(int64_t *request, int *is_done, void *status);
+    int (*cancel)(int64_t *request);
+    int64_t byte_type;
+    int64_t communicator;
+} xla_mpi;
+
+/* A stream to another process, over which messages of runs go: on a socket that is connected, or to a
+ * rank of MPI. It is for one run at a time, which takes all links, and gives them back. Null where
+ * there is no memory. */
 typedef struct xla_link xla_link;
 xla_link *xla_link_new(int32_t socket);
+xla_link *xla_link_to_rank(const xla_mpi *mpi, int32_t rank);
 void xla_links_take(void);
 void xla_links_give_back(void);
 
@@ -116,6 +129,9 @@ enum {
     /* The bytes of a name that is compared. */
     XLA_NAME_BYTES = 256,
 };
+
+/* Before MPI ends: nothing is received any more. */
+void xla_link_close(xla_link *link);
 
 /* Breaks it, unless it is; why it is broken; the program of the message that was of another one; the
  * bytes that were sent, or received. */

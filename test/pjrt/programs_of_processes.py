@@ -19,9 +19,16 @@ from jax.sharding import PartitionSpec as P
 
 from lowerings.pjrt.client import CLIENTS
 
-COUNT, NUMBER = int(os.environ["PROCESS_COUNT"]), int(os.environ["PROCESS_NUMBER"])
-jax.distributed.initialize(os.environ["COORDINATOR"], COUNT, NUMBER)
+if "COORDINATOR" in os.environ:
+    jax.distributed.initialize(
+        os.environ["COORDINATOR"],
+        int(os.environ["PROCESS_COUNT"]),
+        int(os.environ["PROCESS_NUMBER"]),
+    )
+else:
+    jax.distributed.initialize(cluster_detection_method="mpi4py")
 DEVICES = jax.devices()
+COUNT, NUMBER = jax.process_count(), jax.process_index()
 MESH = Mesh(np.array(DEVICES), ("x",))
 HEADER = 24
 """Bytes of a message besides what it is for."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from peers import mpiexec
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = Path(__file__).with_name("programs_of_processes.py")
@@ -80,6 +81,30 @@ def test_programs(count: int, devices: int):
         count,
         devices,
     )
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("count", [2, pytest.param(4, marks=pytest.mark.full)])
+def test_programs_over_mpi(count: int):
+    """JAX finds the processes by mpi4py, and the device sends by MPI."""
+    command = mpiexec()
+    assert command is not None
+    script = KNOWN + (
+        f"import pytest; code = pytest.main({[*OPTIONS, str(PROGRAMS)]!r})\n"
+        "from lowerings.pjrt.client import CLIENTS\n"
+        "links = [each for each in CLIENTS.values() if each.links][0].links.by_process\n"
+        "assert all(link.is_over_mpi for link in links.values())\n"
+        "raise SystemExit(code)"
+    )
+    given = {"JAX_PLATFORMS": "xdsl,cpu", "JAX_NUM_CPU_DEVICES": "1", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [command, "-iface", "lo", "-n", str(count), sys.executable, "-c", script],
+        env={**os.environ, **given},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 CHECKPOINT = """
