@@ -337,6 +337,7 @@ def planned_for(
             "pair_products": machine.multiplies_pairs,
             "quad_products": machine.multiplies_quads,
             "pair_bfloats": flush_subnormals and machine.multiplies_bfloats,
+            "pair_approximate_bfloats": machine.multiplies_bfloats,
         }
     elif module_pass.name == MATH_EXPANSION:
         options = {"estimated_roots": machine.estimates_roots}

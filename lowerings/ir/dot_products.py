@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import bf16, f32, i8, i32
+from xdsl.dialects.utils.fast_math import FastMathFlag
 from xdsl.ir import Attribute
 
 from lowerings.ir import processor_features as features
@@ -49,6 +51,11 @@ BFLOAT_PAIRS = DotProduct("llvm.x86.avx512bf16.dpbf16ps", 2, bf16, f32, features
 """
 Two multiply-adds, each rounded to nearest, the second terms first. Subnormal numbers count as zero
 of their sign, among the results as well.
+"""
+
+APPROXIMATE = FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
+"""
+The flag of a product of bf16 that `BFLOAT_PAIRS` may compute, whose subnormal numbers may be lost.
 """
 
 BY_NAME = {

@@ -21,6 +21,7 @@ from lowerings.dialects.schedule import (
     schedule_of,
     set_schedule,
 )
+from lowerings.ir.dot_products import APPROXIMATE
 from lowerings.ir.independent_loops import LEAST_MICROSECONDS, promised_microseconds
 from lowerings.ir.named_operations import generalize_all
 from lowerings.loops.body import Body, indexed_dimensions
@@ -80,6 +81,8 @@ class XlaPlanSchedulesPass(ModulePass):
     Whether sums of products of bf16 add two at a time, as AVX512_BF16 can: it takes subnormal
     numbers as zero.
     """
+    pair_approximate_bfloats: bool = False
+    """Whether those do whose products allow it, with the flag `afn`."""
     parallel_microseconds: int = LEAST_MICROSECONDS
     """The estimated work from which on loops are parallel; below 0 none is."""
     collapse: bool = True
@@ -140,7 +143,10 @@ class XlaPlanSchedulesPass(ModulePass):
     def _terms_at_once(self, body: Body) -> Sequence[int]:
         """How many terms of sums of products may be added at a time, the best first."""
         if not all(isinstance(each.type, IntegerType) for each in body.accumulators):
-            return (2,) if self.pair_bfloats else ()
+            allowed = self.pair_approximate_bfloats and any(
+                op.properties.get("fastmath") == APPROXIMATE for op in body.ops
+            )
+            return (2,) if self.pair_bfloats or allowed else ()
         quads, pairs = (4,) * self.quad_products, (2,) * self.pair_products
         return (*quads, *pairs)
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
     ComplexType,
     Float64Type,
     TensorType,
+    bf16,
     f32,
     f64,
 )
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.ir import Attribute, SSAValue
 
+from lowerings.ir.dot_products import APPROXIMATE
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg import elementwise
 from lowerings.xla_to_linalg.conversion import convert_scalar
@@ -25,7 +28,6 @@ from lowerings.xla_to_linalg.scalar_functions.element_functions import ScalarFun
 from lowerings.xla_to_linalg.scalar_functions.formulas import of_complex
 from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder
 from lowerings.xla_to_linalg.structured import (
-    array_type,
     fill,
     generic,
     identity,
@@ -34,7 +36,7 @@ from lowerings.xla_to_linalg.structured import (
     pointwise,
     sizes_of,
 )
-from xla_dialect.ops.contraction import DotOp
+from xla_dialect.ops.contraction import ConvolutionOp, DotOp, has_default_precision
 from xla_dialect.types import ElementClass, component_type, element_class
 
 _MULTIPLY_ADD: dict[ElementClass, tuple[ScalarFunction, ScalarFunction]] = {
@@ -67,7 +69,7 @@ _INEXACT = ElementClass.FLOAT | ElementClass.COMPLEX
 def convert_dot(op: DotOp, builder: ConversionBuilder) -> None:
     """One generic of products and sums; see `sum_products`."""
     maps = indexing_maps(op)
-    factors = Factors.of(op.lhs, op.rhs, array_type(op.result).element_type)
+    factors = Factors.of(op)
     operands = tuple(zip(op.operands, maps.operands, strict=True))
 
     def products(s: ScalarBuilder, elements: Sequence[SSAValue]) -> tuple[SSAValue, SSAValue]:
@@ -92,12 +94,16 @@ class Factors:
     right: Attribute
     accumulator: Attribute
     result: Attribute
+    flushes_subnormals: bool
+    """Whether subnormal numbers may count as zero: those of bf16 in default precision."""
 
     @staticmethod
-    def of(lhs: SSAValue, rhs: SSAValue, result: Attribute) -> Factors:
-        """The types for operands of the xla dialect."""
-        left, right = elements_of(lhs), elements_of(rhs)
-        return Factors(left, right, accumulator_type(left, right, result), result)
+    def of(op: DotOp | ConvolutionOp) -> Factors:
+        """The types for an operation of the xla dialect."""
+        left, right, result = map(elements_of, (op.lhs, op.rhs, op.result))
+        accumulator = accumulator_type(left, right, result)
+        flushes = left == right == bf16 and accumulator == f32 and has_default_precision(op)
+        return Factors(left, right, accumulator, result, flushes)
 
 
 def sum_products(
@@ -120,7 +126,11 @@ def sum_products(
         left, right = elements_of_operands(s, elements)
         x = convert_scalar(s, left, factors.left, accumulator)
         y = convert_scalar(s, right, factors.right, accumulator)
-        return (add(s, elements[-1], multiply(s, x, y)),)
+        if factors.flushes_subnormals:
+            term = s.emit(arith.MulfOp, (x, y), properties={"fastmath": APPROXIMATE})
+        else:
+            term = multiply(s, x, y)
+        return (add(s, elements[-1], term),)
 
     sizes, result_map = result
     zeros = filled_with_zeros(builder, TensorType(accumulator, sizes))

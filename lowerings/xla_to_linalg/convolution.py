@@ -145,7 +145,7 @@ def convert_convolution(op: ConvolutionOp, builder: ConversionBuilder) -> None:
     would be too large is read element by element, with a check of bounds.
     """
     result = array_type(op.result)
-    factors = Factors.of(op.lhs, op.rhs, result.element_type)
+    factors = Factors.of(op)
     if not element_count(sizes_of(op.lhs)) or not element_count(sizes_of(op.rhs)):
         builder.replace([filled_with_zeros(builder, result)])
         return

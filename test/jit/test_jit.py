@@ -4,6 +4,7 @@ import gc
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ if has_jax():
     import jax
     import jax.experimental
     import jax.numpy as jnp
+    from jax import lax
 
     from lowerings.jax import JaxProgramError, Lowered, jit
     from lowerings.jax.interfaces import trace_context
@@ -395,13 +397,25 @@ def test_without_jax_it_says_what_is_missing() -> None:
     assert found.stderr.endswith("lowerings.jax needs JAX: pip install 'xla-dialect[jax]'\n")
 
 
-def test_subnormals_are_flushed_on_demand() -> None:
+def test_subnormals_are_kept_in_high_precision() -> None:
+    """Of products and convolutions of bf16, whatever is done to them before they are computed."""
     x, y = np.zeros((16, 64), jnp.bfloat16), np.zeros((64, 32), jnp.bfloat16)
     x[2, 3], y[3, 4] = 2.0**-130, 2.0**100
-
-    def product(x: Any, y: Any) -> Any:
-        return jnp.matmul(x, y, preferred_element_type=jnp.float32)
-
-    assert jit(product)(x, y)[2, 4] == 2.0**-30
-    flushed = jit(product, flush_subnormals=True)(x, y)[2, 4]
-    assert flushed == (0 if host().multiplies_bfloats else 2.0**-30)
+    for function in (
+        lambda x, y, how: jnp.matmul(x, y, precision=how),
+        lambda x, y, how: jnp.einsum("km,kn->nm", x.T, y, precision=how).T,
+        lambda x, y, how: jnp.matmul(jnp.stack([x, x]), y, precision=how)[1],
+        lambda x, y, how: lax.conv_general_dilated(
+            x[None, None],
+            y[None, None],
+            (1, 1),
+            "VALID",
+            dimension_numbers=("HWNC", "HWIO", "HWNC"),
+            precision=how,
+        )[0, 0],
+    ):
+        exact = jit(partial(function, how="highest"))(x, y)[2, 4]
+        assert exact == 2.0**-30
+        for how, flush_subnormals in (("default", False), ("highest", True)):
+            found = jit(partial(function, how=how), flush_subnormals=flush_subnormals)(x, y)[2, 4]
+            assert found == (0 if host().multiplies_bfloats else 2.0**-30)

@@ -70,12 +70,18 @@ def check(case: Einsum, element: str, total: str, vector_bits: int) -> None:
 
 
 def product(
-    lhs: str, rhs: str, total: str, shape: tuple[int, int, int], flush_subnormals: bool = False
+    lhs: str,
+    rhs: str,
+    total: str,
+    shape: tuple[int, int, int],
+    flush_subnormals: bool = False,
+    precision: str = "",
 ) -> Program:
     m, k, n = shape
+    said = f'attributes {{xla.operand_precision = "{precision}"}}' if precision else ""
     text = f"""
     func.func @main(%a: tensor<{m}x{k}x{lhs}>, %b: tensor<{k}x{n}x{rhs}>) -> tensor<{m}x{n}x{total}> {{
-      %0 = xla.dot %a, %b {{lhs_contracting_dims = [1], rhs_contracting_dims = [0]}}
+      %0 = xla.dot %a, %b {{lhs_contracting_dims = [1], rhs_contracting_dims = [0]}} {said}
           : (tensor<{m}x{k}x{lhs}>, tensor<{k}x{n}x{rhs}>) -> tensor<{m}x{n}x{total}>
       func.return %0 : tensor<{m}x{n}x{total}>
     }}
@@ -124,14 +130,21 @@ def test_flushed_subnormals() -> None:
     np.testing.assert_array_equal(found.view(np.uint32), expected.view(np.uint32))
 
 
-def test_subnormals_are_kept_unless_asked_for() -> None:
+def test_precision_keeps_subnormals() -> None:
+    """In default precision products of bf16 may lose them, in a higher one where that is allowed."""
     a, b = (np.zeros(shape, ml_dtypes.bfloat16) for shape in ((16, 64), (64, 32)))
     a[2, 3], b[3, 4] = 2.0**-130, 2.0**100
     shape = (16, 64, 32)
-    (kept,) = product("bf16", "bf16", "f32", shape)(a, b)
-    assert kept[2, 4] == 2.0**-30
-    (flushed,) = product("bf16", "bf16", "f32", shape, flush_subnormals=True)(a, b)
-    assert flushed[2, 4] == (0 if host().multiplies_bfloats else 2.0**-30)
+    flushed = 0 if host().multiplies_bfloats else 2.0**-30
+    for precision, flush_subnormals, expected in (
+        ("", False, flushed),
+        ("{default,default}", False, flushed),
+        ("{highest,highest}", False, 2.0**-30),
+        ("{default,high}", False, 2.0**-30),
+        ("{highest,highest}", True, flushed),
+    ):
+        (found,) = product("bf16", "bf16", "f32", shape, flush_subnormals, precision)(a, b)
+        assert found[2, 4] == expected
 
 
 @pytest.mark.parametrize("element", ["i8", "bf16"])

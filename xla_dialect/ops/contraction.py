@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
 from xla_dialect.attributes import INTEGER, INTEGERS, NO_INTEGERS
@@ -174,6 +174,15 @@ def _result(left: Array, right: Array, declared: Types, sizes: Ints, label: str)
         types = spell_all((left, right))
         raise Violation(label, f"lhs and rhs are {types}, of which neither is more precise")
     return (array(found, sizes),)
+
+
+PRECISION, ALGORITHM = "xla.operand_precision", "xla.algorithm"
+"""Discardable attributes of products, spelled as in HLO text."""
+
+
+def has_default_precision(op: Operation) -> bool:
+    """Whether nothing is said of how exact a product is."""
+    return ALGORITHM not in op.attributes and "high" not in str(op.attributes.get(PRECISION))
 
 
 class ProductOp(PureOp):

@@ -82,11 +82,6 @@ from xla_dialect.xdsl.directives import (
     print_integer_pair,
 )
 
-# Precision and algorithms: in `xla` they are discardable attributes, spelled as in HLO text.
-
-PRECISION = "xla.operand_precision"
-ALGORITHM = "xla.algorithm"
-
 
 def precision_attributes(config: Attribute | None) -> dict[str, Attribute]:
     """The discardable attribute of `xla` for a precision that is not the default one."""
@@ -99,12 +94,12 @@ def precision_attributes(config: Attribute | None) -> dict[str, Attribute]:
         raise VerifyException(f"precision_config has {len(words)} entries for two operands")
     if set(words) <= {Precision.DEFAULT}:
         return {}
-    return {PRECISION: StringAttr(f"{{{','.join(words)}}}")}
+    return {xla.PRECISION: StringAttr(f"{{{','.join(words)}}}")}
 
 
 def precisions_of(op: XlaOp) -> list[Precision]:
     """The precision that is kept with an operation of `xla`; raises Inexpressible."""
-    kept = op.attributes.get(PRECISION)
+    kept = op.attributes.get(xla.PRECISION)
     words = kept.data.strip("{}").split(",") if isinstance(kept, StringAttr) else []
     for word in map(str.strip, words):
         if word not in list(Precision):
@@ -358,12 +353,12 @@ class DotGeneralOp(ContractionOp):
             return found
         if found:
             raise VerifyException("precision_config is not DEFAULT, though there is an algorithm")
-        return {ALGORITHM: StringAttr(algorithm_name(self.algorithm))}
+        return {xla.ALGORITHM: StringAttr(algorithm_name(self.algorithm))}
 
     @classmethod
     def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
         """With an algorithm the precision says nothing."""
-        kept = op.attributes.get(ALGORITHM)
+        kept = op.attributes.get(xla.ALGORITHM)
         name = kept.data if isinstance(kept, StringAttr) else "dot_unset"
         if name == "dot_unset":
             return super().properties_of(op)
