@@ -419,8 +419,13 @@ def test_what_was_meant_is_put_there(
     uri, (problem, *_) = editor.open(name, text)
     context = types.CodeActionContext([problem])
     params = types.CodeActionParams(document(uri), problem.range, context)
-    (action,) = editor.ask(editor.client.text_document_code_action_async, params)
+    found = editor.ask(editor.client.text_document_code_action_async, params)
+    assert found is not None
+    (action,) = found
+    assert isinstance(action, types.CodeAction)
     assert action.title == f"Change to '{right}'"
+    assert action.edit is not None
+    assert action.edit.changes is not None
     (edit,) = action.edit.changes[uri]
     assert edit.new_text == right
     lines = text.splitlines()[edit.range.start.line]
