@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 from itertools import chain
-from typing import TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp as FuncCallOp
@@ -21,7 +21,14 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import HasAncestor, HasParent, IsTerminator, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.analysis.computations import Call, callee, callees, is_call, runs_functions
+from xla_dialect.analysis.computations import (
+    RUN_PARALLEL,
+    Call,
+    callee,
+    callees,
+    is_call,
+    runs_functions,
+)
 from xla_dialect.analysis.mixed_precision import require_one_precision
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.op import XlaOp
@@ -36,7 +43,6 @@ from xla_dialect.ops.transfers import (
     TransferStartOp,
     transferred,
 )
-from xla_dialect.self_checking import RunParallelOp
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import (
     SHARDING,
@@ -68,6 +74,9 @@ from xla_dialect.xdsl.traversal import (
     operands_of,
     operations_in,
 )
+
+if TYPE_CHECKING:
+    from xla_dialect.self_checking import RunParallelOp
 
 
 class Fault(Exception):
@@ -553,7 +562,6 @@ _CHECKS = (
     OperationTable[_Check]()
     .add((CallOp, FuncCallOp), lambda op, program: _verify_call(op, program.functions))
     .add(CollectiveOp, lambda op, program: op.verify_processes(*program.process_counts))
-    .add(RunParallelOp, lambda op, program: op.verify_functions(program.functions))
     .add(TransferStartOp, _verify_transfer)
 )
 """The checks against the module around an operation, for classes and their subclasses."""
@@ -561,6 +569,8 @@ _CHECKS = (
 
 @cache
 def _check_beside_the_program(operation: type[Operation]) -> _Check | None:
+    if operation.name == RUN_PARALLEL:
+        return lambda op, program: cast("RunParallelOp", op).verify_functions(program.functions)
     return next((check for base, check in _CHECKS.items() if issubclass(operation, base)), None)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeGuard, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -28,7 +28,6 @@ from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.elementwise import AddOp, ElementwiseBinaryOp, MultiplyOp
 from xla_dialect.ops.gather_scatter import ScatterOp
 from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp, SelectAndScatterOp, only_operation
-from xla_dialect.self_checking import RunParallelOp
 from xla_dialect.shapes.size_arithmetic import without
 from xla_dialect.types import (
     BY_TYPE,
@@ -41,6 +40,9 @@ from xla_dialect.types import (
     flatten,
     sizes_of,
 )
+
+if TYPE_CHECKING:
+    from xla_dialect.self_checking import RunParallelOp
 
 
 @dataclass(frozen=True)
@@ -245,7 +247,8 @@ Call: TypeAlias = CallOp | FuncCallOp
 
 # Looked up by class: `isinstance` of classes of operations costs as much as a small verifier.
 _CALLS = frozenset((CallOp, FuncCallOp))
-_RUNNERS = _CALLS | {RunParallelOp}
+RUN_PARALLEL = "interpreter.run_parallel"
+"""Its class is known by name: few programs have it, and those alone load its dialect."""
 
 
 def is_call(op: Operation) -> TypeGuard[Call]:
@@ -261,12 +264,12 @@ def callee(call: Call) -> str:
 
 def runs_functions(op: Operation) -> TypeGuard[Call | RunParallelOp]:
     """Whether an operation runs functions that it names."""
-    return type(op) in _RUNNERS
+    return type(op) in _CALLS or op.name == RUN_PARALLEL
 
 
 def callees(op: Call | RunParallelOp) -> Iterable[str]:
     """The names of the functions that an operation runs."""
-    return op.callees() if isinstance(op, RunParallelOp) else (callee(op),)
+    return (callee(op),) if is_call(op) else cast("RunParallelOp", op).callees()
 
 
 # Custom calls whose token operands and results were removed.

@@ -61,7 +61,7 @@ from xla_dialect.ops.tuples import GetTupleElementOp
 from xla_dialect.sharding.hlo_sharding import SHARDING_KEYWORDS
 from xla_dialect.spelling import NoHloSpelling
 from xla_dialect.text.literals import splat_element
-from xla_dialect.text.shapes import spell_type
+from xla_dialect.text.shapes import count_list, spell_type
 from xla_dialect.types import BY_NAME, PRED, Array, flatten, is_scalar, map_leaves, tuple_of
 from xla_dialect.violations import place_of
 from xla_dialect.xdsl.traversal import free_values
@@ -505,7 +505,7 @@ class ComputationText:
         self.lines += [parameter for _, parameter in self.waiting]
         root = self.root
         lines = (f"  ROOT {i.line}" if i is root else f"  {i.line}" for i in self.lines if i.line)
-        closing = f"}}{self.computations.texts.trailing(kept)}"
+        closing = f"}}{self.computations.texts.trailing(kept) if kept else ''}"
         self.text = "\n".join((*lines, closing))
 
     @property
@@ -566,9 +566,10 @@ class ComputationText:
         if literal is not None:
             inside = texts.literal(literal)
         elif texts.options.print_operand_shape:
-            inside = texts.listed([f"{texts.type(o.type)} {o.reference}" for o in operands])
+            shown = [f"{texts.type(o.type)} {o.reference}" for o in operands]
+            inside = count_list(shown, texts.counted)
         else:
-            inside = texts.listed([operand.reference for operand in operands])
+            inside = count_list([operand.reference for operand in operands], texts.counted)
         text = texts.attributes(form, properties, attributes, called, self.names.taken)
         return self._put(
             self._instruction(opcode or form.name, type_, inside, first + text, given, wanted),

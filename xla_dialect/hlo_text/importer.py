@@ -889,6 +889,8 @@ def resolve_computations(module: Module) -> None:
         note_bound_later(computation)
     for name, computation in module.computations.items():
         computation.becomes_function = name in called or name not in inlined
+    if not inlined:
+        return
     own = sum(len(computation.instructions) for computation in module.computations.values())
     if _copied(module) > max(MAX_UNSHARED_INSTRUCTIONS, MAX_COPIES * own):
         _share(module)

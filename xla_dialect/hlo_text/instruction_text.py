@@ -27,7 +27,7 @@ from xla_dialect.hlo_text.opcodes import Opcode
 from xla_dialect.hlo_text.syntax import COMPUTATION_LISTS
 from xla_dialect.sharding.hlo_sharding import HloShardingAttr
 from xla_dialect.text.literals import spell_literal
-from xla_dialect.text.shapes import count_list, spell_type
+from xla_dialect.text.shapes import spell_type
 from xla_dialect.types import Array, element_count
 
 Attributes: TypeAlias = Mapping[str, Attribute]
@@ -234,6 +234,8 @@ class InstructionTexts:
     def __init__(self, options: HloPrintOptions):
         self.options = options
         self.percent = "%" if options.print_percent else ""
+        self.counted = options.print_operand_index_annotation_interval
+        """Every how many operands a comment counts them."""
         self._names_predecessors = (
             options.print_control_dependencies and not options.canonicalize_instruction_names
         )
@@ -250,7 +252,7 @@ class InstructionTexts:
 
     def trailing(self, kept: Attributes) -> str:
         """What follows the closing brace of a computation."""
-        return "".join(form.text(kept) for form in self._trailing) if kept else ""
+        return "".join(form.text(kept) for form in self._trailing)
 
     def type(self, type_: Attribute, has_layout: bool | None = None) -> str:
         """A type as instructions have it, or without layouts; raises NoHloSpelling."""
@@ -277,10 +279,6 @@ class InstructionTexts:
         if known is None:
             known = self._literals[key] = spell_literal(dense)
         return known
-
-    def listed(self, operands: Sequence[str]) -> str:
-        """What stands between the parentheses."""
-        return count_list(operands, self.options.print_operand_index_annotation_interval)
 
     def attributes(
         self,

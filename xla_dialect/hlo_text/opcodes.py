@@ -20,7 +20,7 @@ from xla_dialect.attributes import ComparisonType, ComparisonTypeAttr
 from xla_dialect.hlo_text import attributes
 from xla_dialect.hlo_text.attributes import Properties, Spelling
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import BY_OPCODE, opcode
+from xla_dialect.ops import BY_OPCODE, elementwise, opcode
 
 EMPTY = DenseArrayBase.from_list(i64, ())
 
@@ -173,14 +173,7 @@ DIFFERENCES: dict[str, Difference] = {
     "slice": Difference(spelled={"slice": attributes.slice_ranges(*SLICE)}, covered=SLICE),
     "sort": SINGLE_DIMENSION,
     "topk": Difference(kept=("is_stable",), always=frozenset({"largest"})),
-} | dict.fromkeys(
-    (
-        *("cbrt", "cosine", "erf", "exponential", "exponential-minus-one", "log", "log-plus-one"),
-        *("logistic", "rsqrt", "sine", "sqrt", "tan", "tanh"),
-        *("acos", "acosh", "asin", "asinh", "atanh", "cosh", "sinh"),
-    ),
-    RESULT_ACCURACY,
-)
+}
 
 
 @dataclass(frozen=True)
@@ -238,7 +231,8 @@ def _read_opcode(operation: type[XlaOp]) -> Opcode:
     name = opcode(operation)
     definition = operation.get_irdl_definition()
     contract = operation.contract()
-    difference = DIFFERENCES.get(name, Difference())
+    is_inexact = issubclass(operation, elementwise.InexactOp)
+    difference = DIFFERENCES.get(name, RESULT_ACCURACY if is_inexact else Difference())
     attribute_of = {prop: attribute for attribute, prop in difference.renamed.items()}
     spellings = dict(difference.spelled)
     optional = all(_is_optional(definition.properties[name]) for name in difference.covered)

@@ -66,6 +66,10 @@ class ElementwiseUnaryOp(PointwiseOp):
         return (without_layout(operand),)
 
 
+class InexactOp(ElementwiseUnaryOp):
+    """A function that is approximated; HLO may say how well."""
+
+
 class ComponentOp(ElementwiseUnaryOp):
     """An operation that gives the component type of a complex operand."""
 
@@ -88,7 +92,7 @@ class AbsOp(ComponentOp):
 
 
 @irdl_op_definition
-class AcosOp(ElementwiseUnaryOp):
+class AcosOp(InexactOp):
     """`arccos x`, in [0, π]; NaN outside [-1, 1]."""
 
     name = "xla.acos"
@@ -96,7 +100,7 @@ class AcosOp(ElementwiseUnaryOp):
 
 
 @irdl_op_definition
-class AcoshOp(ElementwiseUnaryOp):
+class AcoshOp(InexactOp):
     """`arcosh x`; NaN below 1."""
 
     name = "xla.acosh"
@@ -104,7 +108,7 @@ class AcoshOp(ElementwiseUnaryOp):
 
 
 @irdl_op_definition
-class AsinOp(ElementwiseUnaryOp):
+class AsinOp(InexactOp):
     """`arcsin x`, in [-π/2, π/2]; NaN outside [-1, 1]."""
 
     name = "xla.asin"
@@ -112,7 +116,7 @@ class AsinOp(ElementwiseUnaryOp):
 
 
 @irdl_op_definition
-class AsinhOp(ElementwiseUnaryOp):
+class AsinhOp(InexactOp):
     """`arsinh x`."""
 
     name = "xla.asinh"
@@ -120,7 +124,7 @@ class AsinhOp(ElementwiseUnaryOp):
 
 
 @irdl_op_definition
-class AtanhOp(ElementwiseUnaryOp):
+class AtanhOp(InexactOp):
     """`artanh x`; ±infinity at ±1, NaN beyond."""
 
     name = "xla.atanh"
@@ -128,7 +132,7 @@ class AtanhOp(ElementwiseUnaryOp):
 
 
 @irdl_op_definition
-class CbrtOp(ElementwiseUnaryOp):
+class CbrtOp(InexactOp):
     """The cube root, real for negative x."""
 
     name = "xla.cbrt"
@@ -152,7 +156,7 @@ class CountLeadingZerosOp(ElementwiseUnaryOp):
 
 
 @irdl_op_definition
-class CosineOp(ElementwiseUnaryOp):
+class CosineOp(InexactOp):
     """`cos x`."""
 
     name = "xla.cosine"
@@ -160,7 +164,7 @@ class CosineOp(ElementwiseUnaryOp):
 
 
 @irdl_op_definition
-class CoshOp(ElementwiseUnaryOp):
+class CoshOp(InexactOp):
     """`cosh x`."""
 
     name = "xla.cosh"
@@ -168,7 +172,7 @@ class CoshOp(ElementwiseUnaryOp):
 
 
 @irdl_op_definition
-class ErfOp(ElementwiseUnaryOp):
+class ErfOp(InexactOp):
     """`erf(x) = (2/√π) ∫_0^x e^(-t²) dt`."""
 
     name = "xla.erf"
@@ -176,7 +180,7 @@ class ErfOp(ElementwiseUnaryOp):
 
 
 @irdl_op_definition
-class ExponentialOp(ElementwiseUnaryOp):
+class ExponentialOp(InexactOp):
     """`e^x`."""
 
     name = "xla.exponential"
@@ -184,7 +188,7 @@ class ExponentialOp(ElementwiseUnaryOp):
 
 
 @irdl_op_definition
-class ExponentialMinusOneOp(ElementwiseUnaryOp):
+class ExponentialMinusOneOp(InexactOp):
     """`e^x - 1`, accurate near 0."""
 
     name = "xla.exponential_minus_one"
@@ -221,7 +225,7 @@ class IsFiniteOp(ElementwiseUnaryOp):
 
 
 @irdl_op_definition
-class LogOp(ElementwiseUnaryOp):
+class LogOp(InexactOp):
     """`ln x`; -infinity at ±0, NaN below."""
 
     name = "xla.log"
@@ -229,7 +233,7 @@ class LogOp(ElementwiseUnaryOp):
 
 
 @irdl_op_definition
-class LogPlusOneOp(ElementwiseUnaryOp):
+class LogPlusOneOp(InexactOp):
     """`ln(1 + x)`, accurate near 0."""
 
     name = "xla.log_plus_one"
@@ -237,7 +241,7 @@ class LogPlusOneOp(ElementwiseUnaryOp):
 
 
 @irdl_op_definition
-class LogisticOp(ElementwiseUnaryOp):
+class LogisticOp(InexactOp):
     """`1 / (1 + e^(-x))`."""
 
     name = "xla.logistic"
@@ -293,7 +297,7 @@ class RoundNearestEvenOp(ElementwiseUnaryOp):
 
 
 @irdl_op_definition
-class RsqrtOp(ElementwiseUnaryOp):
+class RsqrtOp(InexactOp):
     """`1 / √x`; ±infinity at ±0."""
 
     name = "xla.rsqrt"
@@ -309,7 +313,7 @@ class SignOp(ElementwiseUnaryOp):
 
 
 @irdl_op_definition
-class SineOp(ElementwiseUnaryOp):
+class SineOp(InexactOp):
     """`sin x`."""
 
     name = "xla.sine"
@@ -317,7 +321,7 @@ class SineOp(ElementwiseUnaryOp):
 
 
 @irdl_op_definition
-class SinhOp(ElementwiseUnaryOp):
+class SinhOp(InexactOp):
     """`sinh x`."""
 
     name = "xla.sinh"
@@ -325,7 +329,7 @@ class SinhOp(ElementwiseUnaryOp):
 
 
 @irdl_op_definition
-class SqrtOp(ElementwiseUnaryOp):
+class SqrtOp(InexactOp):
     """`√x`; NaN below zero, `√-0 = -0`."""
 
     name = "xla.sqrt"
@@ -333,7 +337,7 @@ class SqrtOp(ElementwiseUnaryOp):
 
 
 @irdl_op_definition
-class TanOp(ElementwiseUnaryOp):
+class TanOp(InexactOp):
     """`tan x`."""
 
     name = "xla.tan"
@@ -341,7 +345,7 @@ class TanOp(ElementwiseUnaryOp):
 
 
 @irdl_op_definition
-class TanhOp(ElementwiseUnaryOp):
+class TanhOp(InexactOp):
     """`tanh x`."""
 
     name = "xla.tanh"
