@@ -44,7 +44,13 @@ from lowerings.execution.rank_runs import (
     require_one_program,
 )
 from lowerings.execution.runnable import PartitionedProgram, Runnable, run_as
-from lowerings.executors import COMPILERS, interpreted_program, native_program
+from lowerings.executors import (
+    COMPILERS,
+    interpreted_program,
+    level_of_name,
+    native_program,
+    text_at,
+)
 from lowerings.kept_programs import cache_entry, kept_program
 from lowerings.native_lowering import Lowering, signature_in
 from lowerings.pipelines import LEVELS
@@ -120,9 +126,6 @@ def compile(
 
 def _text_at(source: Source, options: Options, level: str) -> str:
     """The text of a program at a level, with the passes that come first; raises XlaError."""
-    # Few programs are shown.
-    from lowerings.executors import level_of_name, text_at  # noqa: PLC0415
-
     level = level_of_name(level)
     module, options = _begun(parse_source(source), options)
     return text_at(module, level, options)

@@ -4,7 +4,9 @@ Counting the rewrites of a pass, and stopping it after some: LLVM's and MLIR's d
 A rewrite is what a pass decides on at one place: the conversion of an operation, a pattern of xDSL
 that matched, a rule of `xla-simplify`. A pass of ours asks `running_counter` for what counts them,
 and lets it `attempt` each. Of other passes the walkers of xDSL are met as they begin to walk, by
-Python's profiling hook, and given a pattern that counts: xDSL itself stays as it is.
+Python's profiling hook, and given a pattern that counts: xDSL itself stays as it is. Nothing
+plainer reaches them: such passes make their walkers themselves, in `apply`, and a listener of
+xDSL hears of a rewrite when it is made, and cannot refuse it.
 """
 
 from __future__ import annotations
