@@ -145,18 +145,25 @@ class Schedule:
 
     def interchange(self, *dimensions: int) -> Schedule:
         """
-        Orders the loops inside of all tiles and copies, from the outside in.
+        Orders the loops inside of all tiles and copies, from the outside in; or all loops inside of
+        copies, where of several over one dimension the outer ones stay outside.
 
         Raises ScheduleError (SR1) unless these are the dimensions of those loops.
         """
-        around = outer_steps(self.steps)
-        inside = (step for step in self.steps[around:] if isinstance(step, Loop))
-        loops = {loop.dimension: loop for loop in inside}
-        if sorted(dimensions) != sorted(loops):
-            names = ", ".join(f"d{d}" for d in sorted(loops))
-            raise ScheduleError(f"(SR1) the loops to be interchanged are over {names}")
-        ordered = (loops[dimension] for dimension in dimensions)
-        return replace(self, steps=(*self.steps[:around], *ordered))
+        inside = self.steps[outer_steps(self.steps) :]
+        copies = [number for number, step in enumerate(self.steps) if isinstance(step, Pack)]
+        for steps in (inside, self.steps[max(copies, default=-1) + 1 :]):
+            loops = [step for step in steps if isinstance(step, Loop)]
+            if sorted(dimensions) == sorted(loop.dimension for loop in loops):
+                ordered: list[Loop] = []
+                for dimension in dimensions:
+                    own = next(loop for loop in loops if loop.dimension == dimension)
+                    loops.remove(own)
+                    ordered.append(own)
+                around = len(self.steps) - len(steps)
+                return replace(self, steps=(*self.steps[:around], *ordered))
+        names = ", ".join(sorted(f"d{step.dimension}" for step in inside if isinstance(step, Loop)))
+        raise ScheduleError(f"(SR1) the loops to be interchanged are over {names}")
 
     def unroll(self, dimension: int, factor: int) -> Schedule:
         """
@@ -195,26 +202,34 @@ class Schedule:
             raise ScheduleError("(SR5) blocks are transposed along another dimension than vectors'")
         return replace(self._with_last(dimension, self.lanes), transposed=dimension)
 
-    def parallel(self, dimension: int) -> Schedule:
+    def parallel(self, dimension: int, number: int = 0) -> Schedule:
         """
-        Lets threads share the iterations of the outermost loop over a dimension.
+        Lets threads share the iterations of a loop over a dimension: the outermost one, or that
+        inside of `number` others.
 
-        Raises ScheduleError for a dimension without a loop (SR1), and where a loop is parallel
+        Raises ScheduleError for a dimension without that loop (SR1), and where a loop is parallel
         already (SR6).
         """
         if self.is_parallel:
             raise ScheduleError("(SR6) a second parallel loop")
         self._last(dimension)
-        first = next(loop for loop in self.loops if loop.dimension == dimension)
-        return self._replacing(self.steps.index(first), replace(first, is_parallel=True))
+        own = [n for n, step in enumerate(self.steps) if _is_over(step, dimension)]
+        if not 0 <= number < len(own):
+            raise ScheduleError(
+                f"(SR1) {len(own)} loops over d{dimension}; none is number {number}"
+            )
+        step = self.steps[own[number]]
+        assert isinstance(step, Loop)
+        return self._replacing(own[number], replace(step, is_parallel=True))
 
-    def pack(self, factor: Factor | str, copy: Schedule) -> Schedule:
+    def pack(self, factor: Factor | str, copy: Schedule, inside: int | None = None) -> Schedule:
         """
         Copies what the loops inside read of a factor of a contraction, `lhs` or `rhs`; `copy` says
-        how, over dimensions of this schedule.
+        how, over dimensions of this schedule. It stands inside of so many loops, `inside`, or of
+        all tiles.
 
-        Raises ScheduleError (SR9) for another factor, a second copy, and a copy that is more than
-        loops and vectors.
+        Raises ScheduleError (SR9) for another factor, a second copy, a copy that is more than loops
+        and vectors, and a place that there is not.
         """
         if factor not in tuple(Factor):
             raise ScheduleError(f"(SR9) there is no factor '{factor}', but lhs and rhs")
@@ -222,7 +237,9 @@ class Schedule:
             raise ScheduleError("(SR9) a second copy")
         if copy != Schedule(copy.loops, copy.vector, copy.lanes, copy.transposed):
             raise ScheduleError("(SR9) a copy has loops, vectors and transposed blocks only")
-        around = outer_steps(self.steps)
+        around = outer_steps(self.steps) if inside is None else inside
+        if not 0 <= around <= len(self.steps):
+            raise ScheduleError(f"(SR9) a copy inside of {around} of {len(self.steps)} loops")
         steps = (*self.steps[:around], Pack(Factor(factor), copy), *self.steps[around:])
         return replace(self, steps=steps)
 
@@ -240,7 +257,7 @@ class Schedule:
         steps = (s for s in self.steps if not (isinstance(s, Loop) and s.dimension in gone))
         return replace(self, steps=tuple(steps), collapsed=(*self.collapsed, dimensions))
 
-    def pair(self, dimension: int, odd: Schedule | None = None, *, at_once: int = 2) -> Schedule:
+    def pair(self, dimension: int, odd: Schedule | None = None, at_once: int = 2) -> Schedule:
         """
         Multiplies the terms of a summed dimension two at a time, or four; `odd` is how those that
         are left over are added.
@@ -285,6 +302,10 @@ class Schedule:
     def is_parallel(self) -> bool:
         """Whether threads share some loop."""
         return any(loop.is_parallel for loop in self.loops)
+
+
+def _is_over(step: Step, dimension: int) -> bool:
+    return isinstance(step, Loop) and step.dimension == dimension
 
 
 def outer_steps(steps: Sequence[Step]) -> int:

@@ -29,7 +29,7 @@ from lowerings.dialects.schedule import (
 )
 from lowerings.ir.scalar_attributes import scalar_attribute
 from lowerings.loops.body import Body, LaneAnalysis
-from lowerings.loops.contraction import roles_of
+from lowerings.loops.contraction import Contraction, roles_of
 from lowerings.loops.long_sums import FIRST_SCRATCH, rounding_memory
 from lowerings.loops.nest import Nest, divided, elementwise_nest, make_access
 from lowerings.loops.order_rules import check_order
@@ -110,6 +110,19 @@ def loops_of(nest: Nest, schedule: Schedule) -> Sequence[LoopPart]:
     return list(_TiledNest(nest, nest, schedule, inner).parts(schedule.steps))
 
 
+def panel_dimension(schedule: Schedule, pack: Pack, roles: Contraction) -> int | None:
+    """
+    The dimension along which panels of a copy lie: that of vectors; without vectors, the last
+    column that the copy runs over and a loop inside of it. None if there is none.
+    """
+    inside = schedule.steps[schedule.steps.index(pack) + 1 :]
+    read = {step.dimension for step in inside if isinstance(step, Loop)}
+    columns = [loop.dimension for loop in pack.copy.loops if loop.dimension in roles.columns]
+    if schedule.vector is not None:
+        columns = [d for d in roles.columns if d == schedule.vector]
+    return next((dimension for dimension in reversed(columns) if dimension in read), None)
+
+
 @dataclass(frozen=True)
 class _TiledNest:
     """The part of a nest inside of some loops."""
@@ -186,12 +199,12 @@ class _TiledNest:
 
     def _packed(self, pack: Pack, steps: Sequence[Step]) -> Iterable[LoopPart]:
         """The copy of a factor, and the contraction that reads it."""
-        vector = self.schedule.vector
-        assert vector is not None
         loops = [step for step in steps if isinstance(step, Loop)]
-        width = next(loop.tile for loop in loops if loop.dimension == vector)
         roles = roles_of(self.whole, Body(self.whole), pack.factor)
         assert roles is not None
+        vector = panel_dimension(self.schedule, pack, roles)
+        assert vector is not None
+        width = next(loop.tile for loop in loops if loop.dimension == vector)
         terms = tuple(self.inner[d] for d in roles.summed)
         whole = self.inner[vector]
         for part, counter in self._divided(vector, width):
@@ -218,7 +231,7 @@ class _TiledNest:
                 yield part._excess(panels, scratch, excess)
             order = self._order(loops)
             moved = tuple(panels.loops_of(order.loops, whole))
-            reading = replace(order, steps=moved, vector=inner[vector])
+            reading = replace(order, steps=moved, vector=_at(self.schedule.vector, inner))
             taken_off = None if excess is None else excess.memory
             yield InnerLoops.of(panels.reading_nest(scratch.memory, taken_off), reading)
 

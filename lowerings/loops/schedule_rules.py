@@ -30,7 +30,7 @@ from lowerings.ir.independent_loops import promised_microseconds
 from lowerings.loops.body import Body, indexed_dimensions
 from lowerings.loops.contraction import contraction_of, paired_terms, roles_of
 from lowerings.loops.initial_values import fold_fills, foldable_fills
-from lowerings.loops.loop_tree import LoopPart, loops_of
+from lowerings.loops.loop_tree import LoopPart, loops_of, panel_dimension
 from lowerings.loops.nest import Nest, nest_of
 from lowerings.loops.order_rules import check_lanes, is_independent
 from lowerings.loops.views import collapse_groups
@@ -211,14 +211,15 @@ def _check_terms(nest: Nest, body: Body, loops: Sequence[Loop]) -> None:
 
 def _check_packs(nest: Nest, body: Body, schedule: Schedule, packs: Sequence[Pack]) -> None:
     """(SR9)"""
-    vector, (pack, *others) = schedule.vector, packs
+    pack, *others = packs
     if others:
         raise ScheduleError(f"(SR9) {len(packs)} copies")
     roles = roles_of(nest, body, pack.factor)
     if roles is None:
         raise ScheduleError("(SR9) a copy of a factor, of what is no contraction")
-    if vector is None or vector not in roles.columns:
-        raise ScheduleError(f"(SR9) vectors along no dimension of {pack.factor} alone")
+    vector = panel_dimension(schedule, pack, roles)
+    if vector is None:
+        raise ScheduleError(f"(SR9) panels along no dimension of {pack.factor} alone")
     inside = schedule.steps[schedule.steps.index(pack) + 1 :]
     summing = [nest.is_reduction[step.dimension] for step in inside if isinstance(step, Loop)]
     if schedule.at_once != TERMS_AT_ONCE["pairs"] and summing != sorted(summing):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, prod
 from random import Random
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from xdsl.ir import Operation
 
-from lowerings.dialects.schedule import Loop, Schedule, Step
+from lowerings.dialects.schedule import Loop, Pack, Schedule, ScheduleError
 from lowerings.ir.independent_loops import LEAST_MICROSECONDS
 from lowerings.loops.body import Body, LaneAnalysis, indexed_dimensions
 from lowerings.loops.contraction import contraction_of
@@ -30,6 +31,7 @@ from lowerings.scheduling.contractions import (
     packed_plan,
 )
 from lowerings.scheduling.lanes import fitted, in_parallel, lanes_for, plan_order
+from lowerings.scheduling.primitives import Primitive, primitives_of
 
 
 @dataclass(frozen=True)
@@ -183,14 +185,35 @@ TILES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 32)
 BLOCKS = (16, 32, 64, 128, 256, 512, 1024, 4096)
 VECTORS = (1, 2, 3, 4, 5, 6, 8, 12, 16)
 
-_Move: TypeAlias = Callable[[TuningProblem, Schedule, Random], "Schedule | None"]
+_REPACKED = 0.1
+"""How often a contraction is packed anew, in tiles and blocks of other sizes."""
+
+Draw: TypeAlias = Callable[[TuningProblem, Schedule, Random], "tuple[Any, ...] | None"]
+"""Arguments for a primitive, drawn for a schedule; None to leave one out."""
 
 
 def mutated(problem: TuningProblem, schedule: Schedule, random: Random) -> Schedule | None:
-    """A schedule one step from another; None where the step that was drawn leads nowhere."""
-    move = random.choices([move for move, _ in MOVES], [weight for _, weight in MOVES])[0]
-    found = move(problem, schedule, random)
-    if found is None:
+    """
+    A schedule one primitive from another: one added, one in the place of another, or one less; None
+    where what was drawn leads nowhere.
+    """
+    if random.random() < _REPACKED:
+        return packed_seed(problem, random)
+    name = random.choices([*DRAWS], [weight for _, weight in DRAWS.values()])[0]
+    arguments = DRAWS[name][0](problem, schedule, random)
+    made = primitives_of(schedule, problem.nest.loop_dimensions)
+    before = [
+        number
+        for number, each in enumerate(made)
+        if each.name == name
+        and (arguments is None or name not in _OF_A_DIMENSION or each.arguments[0] == arguments[0])
+    ]
+    gone = random.choice(before) if before and (name != "tile" or random.random() < 0.5) else None
+    try:
+        found = _replayed(problem, [each for n, each in enumerate(made) if n != gone])
+        if arguments is not None:
+            found = Primitive(name, arguments).on(found)
+    except ScheduleError:
         return None
     found = replace(found, folded_fills=())
     if _unrolled(found) > MOST_UNROLLED * max(found.lanes, 1):
@@ -199,191 +222,95 @@ def mutated(problem: TuningProblem, schedule: Schedule, random: Random) -> Sched
     return None if found == schedule else found
 
 
+def _replayed(problem: TuningProblem, made: Iterable[Primitive]) -> Schedule:
+    """What primitives make of plain loops, but for those that have become impossible."""
+    schedule = Schedule.over(*problem.nest.loop_dimensions)
+    for primitive in made:
+        with suppress(ScheduleError):
+            schedule = primitive.on(schedule)
+    return schedule
+
+
 def _unrolled(schedule: Schedule) -> int:
     innermost = {loop.dimension: loop.tile for loop in schedule.loops}
     return prod(innermost.values())
 
 
-def _retile(problem: TuningProblem, schedule: Schedule, random: Random) -> Schedule | None:
-    """Another tile for one loop."""
-    number = _any_loop(schedule, random)
-    if number is None:
-        return None
-    loop = schedule.steps[number]
-    assert isinstance(loop, Loop)
-    extent = problem.view(schedule)[0].extents[loop.dimension]
-    if any(each.dimension == loop.dimension for each in _loops_after(schedule, number)):
-        sizes = [size for size in BLOCKS if size < extent]
-    elif loop.dimension == schedule.vector:
+def _any_dimension(
+    problem: TuningProblem, schedule: Schedule, random: Random
+) -> tuple[int, int, int]:
+    """A dimension, its extent, and how much of it is unrolled."""
+    innermost = {loop.dimension: loop.tile for loop in schedule.loops}
+    dimension = random.choice(sorted(innermost))
+    extent = problem.view(schedule)[0].extents[dimension]
+    return dimension, extent, innermost[dimension]
+
+
+def _draw_tile(
+    problem: TuningProblem, schedule: Schedule, random: Random
+) -> tuple[int, int] | None:
+    dimension, extent, inside = _any_dimension(problem, schedule, random)
+    sizes = [*BLOCKS, *(ceil(extent / n / inside) * inside for n in (2, 3, 4))]
+    fitting = sorted(size for size in sizes if inside < size < extent)
+    return (dimension, random.choice(fitting)) if fitting else None
+
+
+def _draw_unroll(
+    problem: TuningProblem, schedule: Schedule, random: Random
+) -> tuple[int, int] | None:
+    dimension, extent, _ = _any_dimension(problem, schedule, random)
+    if dimension == schedule.vector:
         whole = ceil(extent / schedule.lanes)
-        sizes = [schedule.lanes * count for count in {*VECTORS, whole} if count <= whole]
+        factors = [count for count in {*VECTORS, whole} if 1 < count <= whole]
     else:
         divisors = [n for n in range(2, min(extent, 33)) if extent % n == 0]
-        sizes = [size for size in (*TILES, *divisors) if size <= extent]
-    return _with_step(schedule, number, replace(loop, tile=random.choice(sorted(sizes) or [1])))
+        factors = [size for size in (*TILES, *divisors) if 1 < size <= extent]
+    return (dimension, random.choice(sorted(factors))) if factors else None
 
 
-def _reorder(problem: TuningProblem, schedule: Schedule, random: Random) -> Schedule | None:
-    """One step elsewhere."""
-    steps = list(schedule.steps)
-    if len(steps) < 2:
-        return None
-    step = steps.pop(random.randrange(len(steps)))
-    steps.insert(random.randrange(len(steps) + 1), step)
-    return replace(schedule, steps=tuple(steps))
+def _draw_order(
+    problem: TuningProblem, schedule: Schedule, random: Random
+) -> tuple[int, ...] | None:
+    """One loop elsewhere, inside of copies."""
+    copies = [number for number, step in enumerate(schedule.steps) if isinstance(step, Pack)]
+    inside = schedule.steps[max(copies, default=-1) + 1 :]
+    order = [step.dimension for step in inside if isinstance(step, Loop)]
+    moved = order.pop(random.randrange(len(order)))
+    order.insert(random.randrange(len(order) + 1), moved)
+    return tuple(order)
 
 
-def _relane(problem: TuningProblem, schedule: Schedule, random: Random) -> Schedule | None:
-    """Vectors of another length along the same dimension."""
-    if schedule.vector is None or any(schedule.packs):
-        return None
-    return _in_lanes(problem, schedule, schedule.vector, random)
-
-
-def _revector(problem: TuningProblem, schedule: Schedule, random: Random) -> Schedule | None:
-    """Vectors along another dimension."""
+def _draw_lanes(
+    problem: TuningProblem, schedule: Schedule, random: Random
+) -> tuple[int, int] | None:
+    """Of a length that registers have for some type."""
+    dimension, extent, _ = _any_dimension(problem, schedule, random)
     if any(schedule.packs) or not problem.vector_bits:
         return None
-    others = sorted({loop.dimension for loop in schedule.loops} - {schedule.vector})
-    if not others:
-        return None
-    steps = tuple(
-        replace(step, tile=1) if isinstance(step, Loop) and step.dimension == schedule.vector
-        else step
-        for step in schedule.steps
-    )  # fmt: skip
-    plain = replace(schedule, steps=_without_blocks(steps), vector=None, lanes=1, transposed=None)
-    return _in_lanes(problem, plain, random.choice(others), random)
-
-
-def _in_lanes(
-    problem: TuningProblem, schedule: Schedule, vector: int, random: Random
-) -> Schedule | None:
-    """Vectors along a dimension, of a length that registers have for some type."""
-    extent = problem.view(schedule)[0].extents[vector]
     widest = max(1, problem.vector_bits // 8)
     choices = [n for n in (2, 4, 8, 16, 32, 64) if n <= min(widest, max(extent, 2))]
-    if extent <= widest:
-        choices.append(extent)
-    lanes = random.choice(choices)
-    count = random.choice([n for n in VECTORS if n <= ceil(extent / lanes)] or [1])
-    steps = list(schedule.steps)
-    number = max(i for i, s in enumerate(steps) if isinstance(s, Loop) and s.dimension == vector)
-    steps[number] = replace(steps[number], tile=lanes * count)
-    return replace(schedule, steps=tuple(steps), vector=vector, lanes=lanes, transposed=None)
+    return dimension, random.choice([*choices, extent] if extent <= widest else choices)
 
 
-def _block(problem: TuningProblem, schedule: Schedule, random: Random) -> Schedule | None:
-    """A loop over blocks of a dimension around others."""
-    number = _any_loop(schedule, random)
-    if number is None:
+def _draw_blocks(problem: TuningProblem, schedule: Schedule, random: Random) -> tuple[int] | None:
+    if schedule.transposed is not None or any(schedule.packs):
         return None
-    loop = schedule.steps[number]
-    assert isinstance(loop, Loop)
-    extent = problem.view(schedule)[0].extents[loop.dimension]
-    sizes = [size for size in BLOCKS if loop.tile < size < extent and size % loop.tile == 0]
-    sizes += [ceil(extent / n / loop.tile) * loop.tile for n in (2, 3, 4)]
-    sizes = sorted(size for size in sizes if loop.tile < size < extent)
-    if not sizes:
-        return None
-    block = Loop(loop.dimension, random.choice(sizes), loop.is_parallel)
-    steps = [*schedule.steps]
-    steps[number] = replace(loop, is_parallel=False)
-    steps.insert(random.randrange(number + 1), block)
-    return replace(schedule, steps=tuple(steps))
+    return _any_dimension(problem, schedule, random)[:1]
 
 
-def _unblock(problem: TuningProblem, schedule: Schedule, random: Random) -> Schedule | None:
-    """No loop over blocks where there is one."""
-    steps = schedule.steps
-    outer = [
-        number
-        for number, step in enumerate(steps)
-        if isinstance(step, Loop)
-        and any(each.dimension == step.dimension for each in _loops_after(schedule, number))
-    ]
-    if not outer:
-        return None
-    number = random.choice(outer)
-    return replace(schedule, steps=(*steps[:number], *steps[number + 1 :]))
+def _draw_shared(problem: TuningProblem, schedule: Schedule, random: Random) -> tuple[int] | None:
+    shared = random.choice([None, *schedule.loops[:3]])
+    return None if shared is None or problem.threads < 2 else (shared.dimension,)
 
 
-def _transpose(problem: TuningProblem, schedule: Schedule, random: Random) -> Schedule | None:
-    """Blocks transposed in registers, or none where there are some."""
-    vector = schedule.vector
-    if vector is None or any(schedule.packs):
-        return None
-    if schedule.transposed is not None:
-        steps = tuple(
-            replace(step, tile=1) if isinstance(step, Loop)
-            and step.dimension == schedule.transposed else step
-            for step in schedule.steps
-        )  # fmt: skip
-        return replace(schedule, steps=steps, transposed=None)
-    others = sorted({loop.dimension for loop in schedule.loops} - {vector})
-    if not others:
-        return None
-    transposed, lanes = random.choice(others), random.choice((4, 8, 16))
-    sizes = {vector: lanes * random.choice((1, 1, 2, 4)), transposed: lanes}
-    rest = [
-        replace(step, tile=1)
-        for step in _without_blocks(schedule.steps)
-        if isinstance(step, Loop) and step.dimension not in sizes
-    ]
-    order = sorted(sizes, key=lambda d: (d == vector, d))
-    steps = (*rest, *(Loop(d, sizes[d]) for d in order))
-    return replace(schedule, steps=steps, vector=vector, lanes=lanes, transposed=transposed)
-
-
-def _share(problem: TuningProblem, schedule: Schedule, random: Random) -> Schedule | None:
-    """Another loop, or none, for threads to share."""
-    if problem.threads < 2:
-        return None
-    loops = [i for i, step in enumerate(schedule.steps) if isinstance(step, Loop)]
-    chosen = random.choice([None, *loops[:3]])
-    steps = tuple(
-        replace(step, is_parallel=number == chosen) if isinstance(step, Loop) else step
-        for number, step in enumerate(schedule.steps)
-    )
-    return replace(schedule, steps=steps)
-
-
-def _repack(problem: TuningProblem, schedule: Schedule, random: Random) -> Schedule | None:
-    """A factor packed, in tiles and blocks of other sizes."""
-    return packed_seed(problem, random)
-
-
-MOVES: tuple[tuple[_Move, float], ...] = (
-    (_retile, 6),
-    (_reorder, 3),
-    (_relane, 2),
-    (_revector, 2),
-    (_block, 2),
-    (_unblock, 1),
-    (_transpose, 1),
-    (_share, 1),
-    (_repack, 2),
-)
-"""The steps, with how often each is drawn, relative to the others."""
-
-
-def _any_loop(schedule: Schedule, random: Random) -> int | None:
-    numbers = [i for i, step in enumerate(schedule.steps) if isinstance(step, Loop)]
-    return random.choice(numbers) if numbers else None
-
-
-def _loops_after(schedule: Schedule, number: int) -> list[Loop]:
-    return [step for step in schedule.steps[number + 1 :] if isinstance(step, Loop)]
-
-
-def _with_step(schedule: Schedule, number: int, step: Step) -> Schedule:
-    steps = schedule.steps
-    return replace(schedule, steps=(*steps[:number], step, *steps[number + 1 :]))
-
-
-def _without_blocks(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The innermost loop over each dimension."""
-    last = {step.dimension: i for i, step in enumerate(steps) if isinstance(step, Loop)}
-    return tuple(
-        step for i, step in enumerate(steps) if isinstance(step, Loop) and last[step.dimension] == i
-    )
+DRAWS: dict[str, tuple[Draw, float]] = {
+    "unroll": (_draw_unroll, 6),
+    "interchange": (_draw_order, 3),
+    "vectorize": (_draw_lanes, 4),
+    "tile": (_draw_tile, 3),
+    "transpose": (_draw_blocks, 1),
+    "parallel": (_draw_shared, 1),
+}
+"""By primitive: how its arguments are drawn, and how often, relative to the others."""
+_OF_A_DIMENSION = ("unroll", "tile")
+"""Primitives of which a schedule has one for each dimension that they name first."""

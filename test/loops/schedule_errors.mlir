@@ -241,7 +241,7 @@ func.func @two_copies(%a: memref<40x10xf32>, %b: memref<10x48xf32>, %c: memref<4
 
 // -----
 
-// expected-error@+2 {{linalg.generic: schedule: (SR9) vectors along no dimension of lhs alone}}
+// expected-error@+2 {{linalg.generic: schedule: (SR9) panels along no dimension of lhs alone}}
 func.func @copy_of_the_rows(%a: memref<40x10xf32>, %b: memref<10x48xf32>, %c: memref<40x48xf32>) {
   linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<40x10xf32>, memref<10x48xf32>) outs(%c : memref<40x48xf32>) attrs = {schedule.nest = #schedule.nest<loops = [pack lhs {loops = [d2, d0]}, d0, d1 by 16, d2], vector = d1 x 16>} {
   ^bb0(%x: f32, %y: f32, %sum: f32):

@@ -10,7 +10,7 @@ from einsums import Einsum
 from linalg_nests import NestProgram, random_buffer, random_nest
 from loops_level import context, parse
 from machine_code import MachineCode
-from random_schedules import random_schedule
+from random_schedules import random_loops, random_schedule
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.utils.exceptions import PassFailedException
@@ -26,6 +26,7 @@ from lowerings.dialects.schedule import (
 )
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
 from lowerings.loops.nest import nest_of
+from lowerings.scheduling.primitives import LoopNest, primitives_of
 from lowerings.scheduling.schedule_file import parse_schedule_file
 from xla_dialect.mlir_text import MlirSyntaxError, print_mlir
 
@@ -119,6 +120,53 @@ def check_contractions(seeds: range) -> int:
     return admitted
 
 
+def check_primitives(seeds: range) -> tuple[int, int]:
+    """How many primitives are refused, and how many loops that others made are run."""
+    refused, ran = 0, 0
+    for seed in seeds:
+        pick = random.Random(seed)
+        case = pick.choice(CONTRACTIONS)
+        program = None if seed % 2 else random_nest(seed)
+        text = case.text() if program is None else program.text()
+        found = [op for op in parse(text).walk() if isinstance(op, GenericOp) and op.inputs]
+        if not found:
+            continue
+        plain = LoopNest.of(found[0])
+        if plain.nest.is_empty or not plain.schedule.steps:
+            continue
+        loops, count = random_loops(pick, plain, 12)
+        refused += count
+        assert str(loops), "they are shown"
+        again = plain.schedule
+        for primitive in primitives_of(loops.schedule, plain.nest.loop_dimensions):
+            again = primitive.on(again)
+        assert again == loops.schedule
+        module = lowered_by(text, loops.schedule)
+        assert module is not None, "what primitives admit is admitted"
+        if program is not None:
+            check_nest(program, module)
+        else:
+            arrays = case.arrays(seed)
+            result = arrays[-1].copy()
+            MachineCode(module).run("main", [*arrays[:-1], result])
+            case.assert_result(arrays, result)
+        ran += 1
+    return refused, ran
+
+
+def test_random_primitives() -> None:
+    refused, ran = check_primitives(range(30))
+    assert refused > 60
+    assert ran > 20
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("batch", range(10))
+def test_many_random_primitives(batch: int) -> None:
+    refused, ran = check_primitives(range(1000 + batch * 200, 1200 + batch * 200))
+    assert min(refused, ran) > 150
+
+
 def test_long_sums_in_memory_within_tiles_of_a_loop_around() -> None:
     """Memory for the rounding of sums has the elements of loops inside: those of a tile have none."""
     case = Einsum("mk,kn->mn", (150, 70, 5))
@@ -180,11 +228,11 @@ def test_any_number_of_many_schedules() -> None:
 
 
 def test_random_schedules_of_nests() -> None:
-    assert check_nests(range(60)) > 15
+    assert check_nests(range(30)) > 7
 
 
 def test_random_schedules_of_contractions() -> None:
-    assert check_contractions(range(60)) > 15
+    assert check_contractions(range(30)) > 7
 
 
 @pytest.mark.full

@@ -1,11 +1,14 @@
-"""Random schedules, most of them admitted, of a linalg operation."""
+"""Random schedules of a linalg operation: all at once, or one primitive after the other."""
 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from lowerings.dialects.schedule import Factor, Loop, Pack, Schedule, Step
+from lowerings.dialects.schedule import Factor, Loop, Pack, Schedule, ScheduleError, Step
+from lowerings.scheduling.primitives import PRIMITIVES, LoopNest
 
 LANES = (2, 3, 4, 8, 16)
 
@@ -59,3 +62,40 @@ def _shuffled_in_order(pick: random.Random, loops: Sequence[Loop]) -> list[Loop]
     pick.shuffle(order)
     left = {d: [loop for loop in loops if loop.dimension == d] for d in order}
     return [left[d].pop(0) for d in order]
+
+
+def random_loops(pick: random.Random, loops: LoopNest, count: int) -> tuple[LoopNest, int]:
+    """The loops after so many random primitives, and how many of these they refused, by a rule."""
+    refused = 0
+    for _ in range(count):
+        name = pick.choice([*PRIMITIVES])
+        try:
+            loops = loops.after(name, *_random_arguments(pick, name, loops))
+        except ScheduleError as error:
+            if not re.match(r"\(SR\d+\) ", str(error)):
+                raise
+            refused += 1
+    return loops, refused
+
+
+def _random_arguments(pick: random.Random, name: str, loops: LoopNest) -> Sequence[Any]:
+    extents, steps = loops.nest.extents, loops.schedule.steps
+    dimension = pick.randrange(len(extents))
+    if name == "interchange":
+        order = [loop.dimension for loop in loops.schedule.loops]
+        order = list(dict.fromkeys(order)) if pick.random() < 0.5 else order
+        return pick.sample(order, len(order))
+    if name == "pack":
+        order = pick.sample(range(len(extents)), min(len(extents), pick.randint(2, 3)))
+        copy = Schedule.over(*order)
+        copy = copy.vectorize(pick.choice(order), 4) if pick.random() < 0.7 else copy
+        return pick.choice([*Factor]), copy, pick.choice([None, pick.randint(0, len(steps))])
+    return {
+        "collapse": (dimension, pick.randrange(len(extents))),
+        "tile": (dimension, pick.randint(1, extents[dimension] + 1)),
+        "vectorize": (dimension, pick.choice(LANES)),
+        "unroll": (dimension, pick.randint(1, 4)),
+        "parallel": (dimension, pick.choice((0, 0, 1))),
+        "pair": (dimension, pick.choice((None, Schedule.plain(len(extents)))), pick.choice((2, 4))),
+        "fold_fills": (0,),
+    }.get(name, (dimension,))
