@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from math import prod
 from typing import Any, TypeAlias, TypeGuard, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, NoneAttr
@@ -23,7 +24,8 @@ from lowerings.simplify.rewriting import Inserter, Replacement, Rule, constant
 from xla_dialect.op import Ints, XlaOp, decode
 from xla_dialect.ops import data_movement as ops
 from xla_dialect.ops.data_movement import BroadcastOp, SliceOp, TransposeOp
-from xla_dialect.shapes.size_arithmetic import Sizes, permuted
+from xla_dialect.ops.gather_scatter import ScatterOp
+from xla_dialect.shapes.size_arithmetic import Sizes, permuted, without
 from xla_dialect.types import Array, array, byte_size, element_count
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.xdsl.operation_table import OperationTable
@@ -294,8 +296,61 @@ def forward_copy(op: ops.CopyOp, inserter: Inserter) -> Replacement:
     return op.operand if op.operand.type == op.result.type else None
 
 
+LEAST_WINDOW = 16
+"""The elements of a window from which on it pays to have them side by side."""
+
+
+def put_windows_last(op: ScatterOp, inserter: Inserter) -> Replacement:
+    """
+    A scatter with the elements of a window side by side, which are combined at once. The order in
+    which updates come to an element stays where each element of a window has one place.
+    """
+    windows, inserted, indexed = (
+        cast(Ints, decode(each))
+        for each in (
+            op.update_window_dims,
+            op.inserted_window_dims,
+            op.scatter_dims_to_operand_dims,
+        )
+    )
+    into, update = array_type(op.inputs[0]), array_type(op.updates[0])
+    if into is None or update is None:
+        return None
+    sizes, update_sizes = into.get_shape(), update.get_shape()
+    batching = cast(Ints, decode(op.input_batching_dims))
+    scattered = without(range(len(update_sizes)), windows)
+    of_windows = without(range(len(sizes)), inserted)
+    if batching or not windows or windows[0] > len(scattered) - 1 or {*indexed} & {*of_windows}:
+        return None
+    # What is scattered into is moved as well, there and back.
+    is_small = splat_of(op.inputs[0]) is not None or prod(sizes) <= prod(update_sizes)
+    if not is_small or prod(update_sizes[d] for d in windows) < LEAST_WINDOW:
+        return None
+    order = (*inserted, *of_windows)
+
+    def moved(value: SSAValue, order: Ints) -> SSAValue:
+        return inserter.insert(TransposeOp(value, dimensions=order))[0]
+
+    found = inserter.insert(
+        ScatterOp(
+            [moved(each, order) for each in op.inputs],
+            op.scatter_indices,
+            [moved(each, (*scattered, *windows)) for each in op.updates],
+            update_window_dims=range(len(scattered), len(update_sizes)),
+            inserted_window_dims=range(len(inserted)),
+            scatter_dims_to_operand_dims=[order.index(d) for d in indexed],
+            index_vector_dim=op.index_vector_dim.value.data,
+            indices_are_sorted=bool(op.indices_are_sorted.value.data),
+            unique_indices=bool(op.unique_indices.value.data),
+            regions=[op.to_apply.clone()],
+        )
+    )
+    return [moved(each, tuple(order.index(d) for d in range(len(sizes)))) for each in found]
+
+
 RULES = (
     OperationTable[Rule]()
+    .add(ScatterOp, put_windows_last)
     .add(ops.ReshapeOp, merge_reshapes)
     .add(ops.TransposeOp, merge_transposes)
     .add(ops.BroadcastOp, merge_broadcasts)

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.driver.context import make_context
 from lowerings.driver.program import parse_program
+from lowerings.simplify.data_movement_rules import LEAST_WINDOW
 from lowerings.simplify.elementwise_rules import is_exact
 from lowerings.simplify.xla_simplify import RULES, XlaSimplifyPass
 from xla_dialect.builder import XlaBuilder
@@ -330,10 +331,61 @@ def test_rules_have_cases() -> None:
             build(lambda b, x, c=case: c.build(b, x, c.types[0]), every_value(case.types[0]))
         )
     }
-    elsewhere = {"conditional", "get_tuple_element", "after_all", "sort", "iota", "copy"}
+    elsewhere = {"conditional", "get_tuple_element", "after_all", "sort", "iota", "copy", "scatter"}
     known = {"shift_right_arithmetic", "shift_right_logical", "ceil", "round_nearest_afz"}
     missing = {op_class.name.removeprefix("xla.") for op_class in RULES} - built
     assert missing <= elsewhere | known
+
+
+def simplified_scatter(
+    scattered: list[int], windows: list[int], window_dims: list[int], indexed: int, seed: int = 0
+) -> list[str]:
+    """The operations left of a scatter whose results are numpy's, which adds one after the other."""
+    random = np.random.default_rng(seed)
+    indices = random.integers(-1, 6, (*scattered, 1)).astype(np.int32)
+    updates = random.standard_normal((*scattered, *windows)).astype(np.float32)
+    whole = random.standard_normal((5, *windows)).astype(np.float32)
+    expected = whole.copy()
+    for place in np.ndindex(*scattered):
+        if 0 <= indices[place][0] < 5:
+            expected[indices[place][0]] += updates[place]
+    order = list(range(len(scattered)))
+    for number, dimension in enumerate(window_dims):
+        order.insert(dimension, len(scattered) + number)
+    x, u = np.moveaxis(whole, 0, indexed), updates.transpose(order)
+
+    def scattering(b: XlaBuilder, x: Any, i: Any, u: Any) -> Any:
+        return b.scatter(x, i, u, b.add, len(scattered), window_dims, [indexed], [indexed])
+
+    simple = simplified(build(scattering, x, indices, u))
+    (found,) = flatten_results(run(simple, [x, indices, u]))
+    np.testing.assert_array_equal(found, np.moveaxis(expected, 0, indexed))
+    return operations(simple)
+
+
+@given(st.data())
+def test_windows_anywhere(data: st.DataObject) -> None:
+    """Windows lie anywhere among the updates, and among what is scattered into."""
+    scattered = data.draw(st.lists(st.integers(1, 9), min_size=1, max_size=2))
+    windows = data.draw(st.lists(st.integers(1, 20), max_size=2))
+    rank = len(scattered) + len(windows)
+    window_dims = sorted(data.draw(st.permutations(range(rank)))[: len(windows)])
+    indexed = data.draw(st.integers(0, len(windows)))
+    simplified_scatter(scattered, windows, window_dims, indexed, data.draw(st.integers(0, 99)))
+
+
+def test_large_windows_become_the_last_dimensions() -> None:
+    """So that a window is combined at once, where moving it there is worth it."""
+    cases = {
+        ((9,), (16,), (0,), 1): 3,
+        ((9,), (16,), (0,), 0): 1,
+        ((9,), (16,), (1,), 1): 0,
+        ((9,), (LEAST_WINDOW - 1,), (0,), 1): 0,
+        ((2,), (16,), (0,), 1): 0,
+    }
+    for (scattered, windows, window_dims, indexed), transposes in cases.items():
+        left = simplified_scatter(list(scattered), list(windows), list(window_dims), indexed)
+        assert left.count("transpose") == transposes
 
 
 def in_pieces(seed: int, count: int) -> Callable[[XlaBuilder, Any], Any]:

@@ -333,6 +333,11 @@ MOVEMENT = (
         (f32(10_000, 256), f32(4096, 256), indices(4096, 10_000)),
     ),
     Row(
+        "segment sums of columns",
+        jax.vmap(lambda x, i: jax.ops.segment_sum(x, i, 64), (1, None), 1),
+        (f32(4096, 32), indices(4096, 64)),
+    ),
+    Row(
         "scatter-add 1M into 10k",
         _added,
         (f32(10_000), f32(1 << 20), indices(1 << 20, 10_000)),
