@@ -30,7 +30,6 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import (
     Attribute,
     Data,
@@ -39,7 +38,7 @@ from xdsl.ir import (
     SpacedOpaqueSyntaxAttribute,
     TypeAttribute,
 )
-from xdsl.irdl import irdl_attr_definition, param_def
+from xdsl.irdl import AttrConstraint, BaseAttr, irdl_attr_definition, param_def
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
@@ -130,11 +129,10 @@ def _bound(parser: AttrParser) -> int | None:
     return None if parser.parse_optional_punctuation("?") is not None else parse_i64(parser)
 
 
-class Word(SpacedOpaqueSyntaxAttribute):
+class Word(Data[Any], SpacedOpaqueSyntaxAttribute):
     """A member of an enumeration, by its name: `WORD`, or `<WORD>` behind that of the attribute."""
 
     enum_type: ClassVar[type[StrEnum]]
-    data: Any
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Any:
@@ -464,55 +462,6 @@ class Precision(StrEnum):
     HIGHEST = "highest"
 
 
-@irdl_attr_definition
-class PrecisionAttr(Word, EnumAttribute[Precision]):
-    """A `Precision` as an attribute."""
-
-    name = "stablehlo.precision"
-
-
-@irdl_attr_definition
-class RaggedPrecisionAttr(Word, EnumAttribute[Precision]):
-    """A `Precision` as an attribute of CHLO."""
-
-    name = "chlo.precision"
-
-
-@irdl_attr_definition
-class StableHloFftTypeAttr(Word, EnumAttribute[FftType]):
-    """An `FftType` as an attribute."""
-
-    name = "stablehlo.fft_type"
-
-
-@irdl_attr_definition
-class StableHloTransposeAttr(Word, EnumAttribute[Transpose]):
-    """A `Transpose` as an attribute."""
-
-    name = "stablehlo.transpose"
-
-
-@irdl_attr_definition
-class RngAlgorithmAttr(Word, EnumAttribute[RandomAlgorithm]):
-    """A `RandomAlgorithm` as an attribute."""
-
-    name = "stablehlo.rng_algorithm"
-
-
-@irdl_attr_definition
-class RngDistributionAttr(Word, EnumAttribute[RandomDistribution]):
-    """A `RandomDistribution` as an attribute."""
-
-    name = "stablehlo.rng_distribution"
-
-
-@irdl_attr_definition
-class ComparisonDirectionAttr(Word, EnumAttribute[ComparisonDirection]):
-    """A `ComparisonDirection` as an attribute."""
-
-    name = "stablehlo.comparison_direction"
-
-
 class ComparisonType(StrEnum):
     """How `compare` orders its operands; `NOTYPE` is the default of the element type."""
 
@@ -523,25 +472,22 @@ class ComparisonType(StrEnum):
     UNSIGNED = "UNSIGNED"
 
 
-@irdl_attr_definition
-class ComparisonTypeAttr(Word, EnumAttribute[ComparisonType]):
-    """A `ComparisonType` as an attribute."""
-
-    name = "stablehlo.comparison_type"
-
-
-@irdl_attr_definition
-class ChloComparisonDirectionAttr(Word, EnumAttribute[ComparisonDirection]):
-    """The same of CHLO."""
-
-    name = "chlo.comparison_direction"
+def _words(name: str, members: type[StrEnum]) -> type[Word]:
+    """The attribute for the members of an enumeration."""
+    class_name = f"{name.title()}Attr"
+    return irdl_attr_definition(type(class_name, (Word,), {"name": name, "enum_type": members}))
 
 
-@irdl_attr_definition
-class ChloComparisonTypeAttr(Word, EnumAttribute[ComparisonType]):
-    """The same of CHLO."""
-
-    name = "chlo.comparison_type"
+PrecisionAttr = _words("stablehlo.precision", Precision)
+RaggedPrecisionAttr = _words("chlo.precision", Precision)
+ComparisonDirectionAttr = _words("stablehlo.comparison_direction", ComparisonDirection)
+ChloComparisonDirectionAttr = _words("chlo.comparison_direction", ComparisonDirection)
+ComparisonTypeAttr = _words("stablehlo.comparison_type", ComparisonType)
+ChloComparisonTypeAttr = _words("chlo.comparison_type", ComparisonType)
+RngAlgorithmAttr = _words("stablehlo.rng_algorithm", RandomAlgorithm)
+RngDistributionAttr = _words("stablehlo.rng_distribution", RandomDistribution)
+StableHloFftTypeAttr = _words("stablehlo.fft_type", FftType)
+StableHloTransposeAttr = _words("stablehlo.transpose", Transpose)
 
 
 class AccuracyMode(StrEnum):
@@ -552,11 +498,7 @@ class AccuracyMode(StrEnum):
     TOLERANCE = "tolerance"
 
 
-@irdl_attr_definition
-class AccuracyModeAttr(Word, EnumAttribute[AccuracyMode]):
-    """An `AccuracyMode` as an attribute."""
-
-    name = "stablehlo.result_accuracy_mode"
+AccuracyModeAttr = _words("stablehlo.result_accuracy_mode", AccuracyMode)
 
 
 @irdl_attr_definition
@@ -610,7 +552,7 @@ def _number(value: Attribute | None) -> float | int:
     return cast("IntegerAttr[Any]", value).value.data if isinstance(value, IntegerAttr) else 0
 
 
-_WORDS: Mapping[type[Attribute], type[EnumAttribute[Any]]] = {
+_WORDS: Mapping[type[Attribute], type[Word]] = {
     xla.FftTypeAttr: StableHloFftTypeAttr,
     xla.TransposeAttr: StableHloTransposeAttr,
     xla.RandomAlgorithmAttr: RngAlgorithmAttr,
@@ -621,10 +563,16 @@ _WORDS: Mapping[type[Attribute], type[EnumAttribute[Any]]] = {
 _XLA_WORDS = {own: word for word, own in _WORDS.items()}
 
 
+def own_constraint(constraint: AttrConstraint) -> AttrConstraint:
+    """The constraint of StableHLO for one of `xla`, which may name one of its enumerations."""
+    own = _WORDS.get(constraint.attr) if isinstance(constraint, BaseAttr) else None
+    return constraint if own is None else BaseAttr(own)
+
+
 def own_value(value: Attribute) -> Attribute:
     """The member of an enumeration of StableHLO for one of `xla`; anything else as it is."""
     word = cast("Any", _WORDS.get(type(value)))
-    return value if word is None else word(cast("EnumAttribute[Any]", value).data)
+    return value if word is None else word(cast("Data[Any]", value).data)
 
 
 def xla_value(value: Attribute) -> Attribute:
@@ -634,7 +582,7 @@ def xla_value(value: Attribute) -> Attribute:
     """
     word = cast("Any", _XLA_WORDS.get(cast(Any, type(value))))
     if word is not None:
-        return word(cast("EnumAttribute[Any]", value).data)
+        return word(cast("Data[Any]", value).data)
     number = cast("IntegerAttr[Any]", value)
     is_narrow = type(number) is IntegerAttr and number.type == i32
     return IntegerAttr(number.value.data, i64) if is_narrow else value
@@ -868,11 +816,8 @@ ATTRIBUTES: tuple[type[Attribute], ...] = (
     AccuracyModeAttr,
     ComparisonDirectionAttr,
     ComparisonTypeAttr,
-    StableHloFftTypeAttr,
     PrecisionAttr,
-    RngAlgorithmAttr,
-    RngDistributionAttr,
-    StableHloTransposeAttr,
+    *_WORDS.values(),
     ResultAccuracy,
     MeshAxis,
     AxisRef,

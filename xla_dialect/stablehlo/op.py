@@ -28,12 +28,16 @@ from xdsl.irdl import (
     AttrConstraint,
     IRDLOperation,
     OperandDef,
+    OptionalDef,
+    PropertyDef,
     RegionDef,
     ResultDef,
     VarOperandDef,
     VarRegionDef,
     VarResultDef,
     operand_def,
+    opt_prop_def,
+    prop_def,
     region_def,
     result_def,
     var_operand_def,
@@ -52,6 +56,7 @@ from xla_dialect.stablehlo.attributes import (
     TokenType,
     has_foreign_encoding,
     is_index,
+    own_constraint,
     own_value,
     xla_type,
     xla_value,
@@ -334,21 +339,29 @@ OperationT = TypeVar("OperationT", bound=StableHloOp)
 
 
 def same_as(
-    xla: type[XlaOp], base: type[StableHloOp], prefix: str = "stablehlo.", role: str = "SAME"
+    xla: type[XlaOp], base: type[StableHloOp], name: str = "", **members: Any
 ) -> type[StableHloOp]:
     """
-    The class of an operation that is named as one of `xla`, behind the prefix.
+    The class of an operation that is just as one of `xla`; `members` are what it has beside that.
 
-    `role`: what the base calls that one.
+    Its name is that of the operation of `xla` in StableHLO, unless it has another.
     """
-    members = {
-        "__doc__": xla.__doc__,
-        "__module__": base.__module__,
-        "__annotations__": {role: ClassVar},
-        "name": f"{prefix}{xla.name.removeprefix('xla.')}",
-        role: xla,
-    }
-    return op_definition(cast("type[StableHloOp]", type(xla.__name__, (base,), members)))
+    word = xla.name.removeprefix("xla.")
+    return just_as(xla)(_class_of(xla, base, name or f"stablehlo.{word}", members))
+
+
+def applying(xla: type[XlaOp], base: type[StableHloOp], name: str) -> type[StableHloOp]:
+    """The class of an operation that applies one of `xla`: its `APPLIED`."""
+    return op_definition(_class_of(xla, base, name, {"APPLIED": xla}))
+
+
+def _class_of(
+    xla: type[XlaOp], base: type[StableHloOp], name: str, members: Mapping[str, Any]
+) -> type[StableHloOp]:
+    """A class that is not defined yet, which has its documentation from one of `xla`."""
+    given = {"__doc__": xla.__doc__, "__module__": base.__module__, "name": name, **members}
+    constants = {each: ClassVar for each in members if each.isupper()}
+    return type(xla.__name__, (base,), {**given, "__annotations__": constants})
 
 
 _FIELDS: Mapping[type[Any], Callable[[], Any]] = {
@@ -366,20 +379,32 @@ def just_as(xla: type[XlaOp]) -> Callable[[type[OperationT]], type[OperationT]]:
     Defines the operation of a class, which is just as one of `xla`: its `SAME`.
 
     Where neither the class nor its bases define operands, it has those of that operation, by their
-    names and places, and so with results and regions. What their types may be is said by the rules.
-    Classes with code that names operands define them, for whoever checks types.
+    names and places, and so with results, regions, properties and traits. What types may be is said
+    by the rules. Classes with code that names operands define them, for whoever checks types.
     """
     definition = xla.get_irdl_definition()
 
     def define(cls: type[OperationT]) -> type[OperationT]:
         cls.SAME = xla
         cls.__annotations__ = {**cls.__annotations__, "SAME": ClassVar}
-        bases: Sequence[type[Any]] = cls.mro()
+        bases: Sequence[type[Any]] = cls.mro()[: cls.mro().index(StableHloOp)]
         own: set[type[Any]] = {type(value) for base in bases for value in vars(base).values()}
         for name, each in (*definition.operands, *definition.results, *definition.regions):
             field = _FIELDS[type(each)]()
             if type(field) not in own and not hasattr(cls, name):
                 setattr(cls, name, field)
+        if type(prop_def()) not in own:
+            names = {theirs: mine for mine, theirs in cls.NAMES.items()}
+            for name, prop in definition.properties.items():
+                setattr(cls, names.get(name, name), _own_property(prop))
+        if type(definition.traits) not in own:
+            cls.traits = definition.traits
         return op_definition(cls)
 
     return define
+
+
+def _own_property(prop: PropertyDef) -> Any:
+    """The definition of a property of `xla` in StableHLO, where it may lack if it has a default."""
+    is_required = prop.default_value is None and not isinstance(prop, OptionalDef)
+    return (prop_def if is_required else opt_prop_def)(own_constraint(prop.constr))

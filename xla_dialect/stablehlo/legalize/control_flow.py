@@ -17,6 +17,7 @@ from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 from xla_dialect.stablehlo.conversion import Conversion, Legalize
 from xla_dialect.stablehlo.legalize.custom_calls import composite_of_xla
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla, Tree, flat
+from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import control_flow as stablehlo
 from xla_dialect.types import PRED, flatten, is_scalar
 from xla_dialect.xdsl.operation_table import OperationTable
@@ -38,10 +39,11 @@ def elements_of(
     ]
 
 
-def convert_tuple(op: stablehlo.TupleOp, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_tuple(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.tuple`; in HLO one of one element may have the type of the element."""
-    if not isinstance(op.result.type, TupleType):
-        op.fail(f"the result is {op.result.type}, not a tuple")
+    (declared,) = op.result_types
+    if not isinstance(declared, TupleType):
+        op.fail(f"the result is {declared}, not a tuple")
     return conversion.emit(TupleOp, conversion.operands(op), conversion.result_types(op))
 
 

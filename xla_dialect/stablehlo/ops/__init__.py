@@ -45,18 +45,15 @@ FAMILIES = (
 
 
 def operations_of(family: ModuleType) -> tuple[type[StableHloOp], ...]:
-    """The operation classes that a family defines, in the order of its file."""
+    """The operation classes that a family names, in the order of its file."""
     return tuple(
         member
         for member in vars(family).values()
-        if isclass(member)
-        and member.__module__ == family.__name__
-        and issubclass(member, StableHloOp)
-        and "name" in vars(member)
+        if isclass(member) and issubclass(member, StableHloOp) and "name" in vars(member)
     )
 
 
-OPERATIONS = tuple(operation for family in FAMILIES for operation in operations_of(family))
+OPERATIONS = tuple(dict.fromkeys(op for family in FAMILIES for op in operations_of(family)))
 """Every operation that has a class; of two with one meaning StableHLO's is behind that of CHLO."""
 
 

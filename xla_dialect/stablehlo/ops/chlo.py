@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
@@ -40,7 +39,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import control_flow, elementwise
 from xla_dialect.shapes.broadcasting import broadcast_shape, matched_dimensions
 from xla_dialect.stablehlo.attributes import ChloComparisonDirectionAttr, ChloComparisonTypeAttr
-from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as, same_as
+from xla_dialect.stablehlo.op import StableHloOp, applying, integers_of, just_as, same_as
 from xla_dialect.stablehlo.ops.creation import LiteralOp
 from xla_dialect.stablehlo.ops.elementwise import comparison_properties
 from xla_dialect.types import (
@@ -90,16 +89,16 @@ class BinaryOp(FunctionOp):
     rhs = operand_def()
 
 
-AcosOp = same_as(elementwise.AcosOp, UnaryOp, "chlo.")
-AcoshOp = same_as(elementwise.AcoshOp, UnaryOp, "chlo.")
-AsinOp = same_as(elementwise.AsinOp, UnaryOp, "chlo.")
-AsinhOp = same_as(elementwise.AsinhOp, UnaryOp, "chlo.")
-AtanhOp = same_as(elementwise.AtanhOp, UnaryOp, "chlo.")
-CoshOp = same_as(elementwise.CoshOp, UnaryOp, "chlo.")
-ErfOp = same_as(elementwise.ErfOp, UnaryOp, "chlo.")
-SinhOp = same_as(elementwise.SinhOp, UnaryOp, "chlo.")
-TanOp = same_as(elementwise.TanOp, UnaryOp, "chlo.")
-MulhiOp = same_as(elementwise.MulhiOp, BinaryOp, "chlo.")
+AcosOp = same_as(elementwise.AcosOp, UnaryOp, "chlo.acos")
+AcoshOp = same_as(elementwise.AcoshOp, UnaryOp, "chlo.acosh")
+AsinOp = same_as(elementwise.AsinOp, UnaryOp, "chlo.asin")
+AsinhOp = same_as(elementwise.AsinhOp, UnaryOp, "chlo.asinh")
+AtanhOp = same_as(elementwise.AtanhOp, UnaryOp, "chlo.atanh")
+CoshOp = same_as(elementwise.CoshOp, UnaryOp, "chlo.cosh")
+ErfOp = same_as(elementwise.ErfOp, UnaryOp, "chlo.erf")
+SinhOp = same_as(elementwise.SinhOp, UnaryOp, "chlo.sinh")
+TanOp = same_as(elementwise.TanOp, UnaryOp, "chlo.tan")
+MulhiOp = same_as(elementwise.MulhiOp, BinaryOp, "chlo.mulhi")
 
 
 def one_type(
@@ -325,9 +324,12 @@ def _sizes(types: Sequence[Attribute]) -> list[tuple[int, ...]]:
     return [sizes_of(cast(Array, type_)) for type_ in found]
 
 
-_broadcasting = partial(
-    same_as, base=BroadcastingBinaryOp, prefix="chlo.broadcast_", role="APPLIED"
-)
+def _broadcasting(xla: type[XlaOp]) -> type[StableHloOp]:
+    """The class of the operation that applies one of `xla` to stretched operands."""
+    name = f"chlo.broadcast_{xla.name.removeprefix('xla.')}"
+    return applying(xla, BroadcastingBinaryOp, name)
+
+
 BroadcastAddOp = _broadcasting(elementwise.AddOp)
 BroadcastAndOp = _broadcasting(elementwise.AndOp)
 BroadcastAtan2Op = _broadcasting(elementwise.Atan2Op)

@@ -47,7 +47,7 @@ from xla_dialect.stablehlo.attributes import (
     Inexpressible,
     MeshAxes,
 )
-from xla_dialect.stablehlo.op import StableHloOp, just_as, rows_of
+from xla_dialect.stablehlo.op import StableHloOp, just_as, rows_of, same_as
 from xla_dialect.stablehlo.ops.data_movement import (
     DynamicSliceOp,
     DynamicUpdateSliceOp,
@@ -323,18 +323,8 @@ class ProcessOp(StableHloOp):
     assembly_format = "attr-dict `:` type($result)"
 
 
-@just_as(xla.PartitionIdOp)
-class PartitionIdOp(ProcessOp):
-    """The number of this partition."""
-
-    name = "stablehlo.partition_id"
-
-
-@just_as(xla.ReplicaIdOp)
-class ReplicaIdOp(ProcessOp):
-    """The number of this replica."""
-
-    name = "stablehlo.replica_id"
+PartitionIdOp = same_as(xla.PartitionIdOp, ProcessOp)
+ReplicaIdOp = same_as(xla.ReplicaIdOp, ProcessOp)
 
 
 # Collectives that XLA has in other words

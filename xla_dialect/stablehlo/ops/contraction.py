@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
-from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     IRDLOperation,
@@ -53,6 +52,7 @@ from xla_dialect.stablehlo.attributes import (
     PrecisionAttr,
     RaggedDotNumbers,
     RaggedPrecisionAttr,
+    Word,
     integers,
 )
 from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as
@@ -88,7 +88,7 @@ def precision_attributes(config: Attribute | None) -> dict[str, Attribute]:
     words = (
         []
         if config is None
-        else [cast(PrecisionAttr, word).data for word in cast("ArrayAttr[Attribute]", config)]
+        else [cast(Word, word).data for word in cast("ArrayAttr[Attribute]", config)]
     )
     if len(words) > 2:
         raise VerifyException(f"precision_config has {len(words)} entries for two operands")
@@ -261,14 +261,14 @@ def parse_precision(parser: Parser, variable: AttributeVariable, state: ParsingS
 def print_precision(printer: Printer, config: Attribute | None) -> None:
     """Prints `, precision = [HIGH, DEFAULT]`, if it is there."""
     if config is not None:
-        words = (word.data.name for word in cast("ArrayAttr[PrecisionAttr]", config))
+        words = (word.data.name for word in cast("ArrayAttr[Word]", config))
         printer.print_string(f", precision = [{', '.join(words)}]")
 
 
 class ContractionOp(StableHloOp):
     """A contraction, whose precision may be asked for."""
 
-    PRECISIONS: ClassVar[type[EnumAttribute[Precision]]] = PrecisionAttr
+    PRECISIONS: ClassVar[type[Word]] = PrecisionAttr
     """The attribute of one precision."""
 
     result = result_def()

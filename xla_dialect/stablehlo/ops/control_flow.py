@@ -12,7 +12,6 @@ from xdsl.irdl import (
     operand_def,
     prop_def,
     region_def,
-    result_def,
     traits_def,
     var_operand_def,
     var_region_def,
@@ -28,12 +27,12 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
-from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
+from xdsl.traits import RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.ops import control_flow as xla
 from xla_dialect.ops import tuples
-from xla_dialect.stablehlo.op import StableHloOp, just_as
+from xla_dialect.stablehlo.op import StableHloOp, just_as, same_as
 from xla_dialect.types import PRED, S32, is_scalar, spell
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.definition import op_definition
@@ -46,14 +45,9 @@ from xla_dialect.xdsl.directives import (
     print_new_line,
 )
 
-
-@just_as(xla.ReturnOp)
-class ReturnOp(StableHloOp):
-    """Ends a computation."""
-
-    name = "stablehlo.return"
-    traits = traits_def(IsTerminator())
-    assembly_format = "$values attr-dict (`:` type($values)^)?"
+ReturnOp = same_as(
+    xla.ReturnOp, StableHloOp, assembly_format="$values attr-dict (`:` type($values)^)?"
+)
 
 
 class BranchOp(StableHloOp):
@@ -110,7 +104,6 @@ class WhileOp(StableHloOp):
     operand = var_operand_def()
     cond = region_def()
     body = region_def()
-    traits = traits_def(RecursiveMemoryEffect())
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -200,16 +193,12 @@ class ElementTypes(TypesDirective):
         return results
 
 
-@just_as(tuples.TupleOp)
-class TupleOp(StableHloOp):
-    """The tuple of the operands."""
-
-    name = "stablehlo.tuple"
-    values = var_operand_def()
-    result = result_def()
-    traits = traits_def(Pure())
-    custom_directives = (ElementTypes,)
-    assembly_format = "$values attr-dict `:` custom<ElementTypes>(type(operands), type(results))"
+TupleOp = same_as(
+    tuples.TupleOp,
+    StableHloOp,
+    custom_directives=(ElementTypes,),
+    assembly_format="$elements attr-dict `:` custom<ElementTypes>(type(operands), type(results))",
+)
 
 
 @irdl_custom_directive
@@ -231,14 +220,12 @@ class ElementNumber(CustomDirective):
         state.should_emit_space = True
 
 
-@just_as(tuples.GetTupleElementOp)
-class GetTupleElementOp(StableHloOp):
-    """One element of a tuple."""
-
-    name = "stablehlo.get_tuple_element"
-    index = prop_def(IntegerAttr.constr(i32))
-    traits = traits_def(Pure())
-    custom_directives = (ElementNumber,)
-    assembly_format = (
+GetTupleElementOp = same_as(
+    tuples.GetTupleElementOp,
+    StableHloOp,
+    index=prop_def(IntegerAttr.constr(i32)),
+    custom_directives=(ElementNumber,),
+    assembly_format=(
         "$operand custom<ElementNumber>($index) attr-dict `:` functional-type(operands, results)"
-    )
+    ),
+)

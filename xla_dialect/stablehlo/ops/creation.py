@@ -7,8 +7,6 @@ from typing import Any, ClassVar, Self, cast
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
-    IntegerAttr,
-    i64,
 )
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def
@@ -18,8 +16,8 @@ from xdsl.traits import ConstantLike, Pure
 
 from xla_dialect.ops import creation as xla
 from xla_dialect.ops import random
-from xla_dialect.stablehlo.attributes import RngAlgorithmAttr, RngDistributionAttr, is_index
-from xla_dialect.stablehlo.op import StableHloOp, just_as
+from xla_dialect.stablehlo.attributes import RngDistributionAttr, is_index
+from xla_dialect.stablehlo.op import StableHloOp, just_as, same_as
 from xla_dialect.types import Array, ElementClass, element_class
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.definition import op_definition
@@ -103,15 +101,11 @@ class ConstantOp(LiteralOp):
             super().verify_()
 
 
-@just_as(xla.IotaOp)
-class IotaOp(StableHloOp):
-    """Every element is its index along `iota_dimension`."""
-
-    name = "stablehlo.iota"
-    iota_dimension = prop_def(IntegerAttr.constr(i64))
-    output = result_def()
-    traits = traits_def(Pure())
-    assembly_format = "`dim` `=` $iota_dimension attr-dict `:` type($output)"
+IotaOp = same_as(
+    xla.IotaOp,
+    StableHloOp,
+    assembly_format="`dim` `=` $iota_dimension attr-dict `:` type($result)",
+)
 
 
 @op_definition
@@ -137,7 +131,6 @@ class RngBitGeneratorOp(StableHloOp):
 
     name = "stablehlo.rng_bit_generator"
     NAMES: ClassVar = {"rng_algorithm": "algorithm"}
-    rng_algorithm = prop_def(RngAlgorithmAttr)
     output_state = result_def()
     output = result_def()
     assembly_format = (

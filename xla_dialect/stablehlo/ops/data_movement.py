@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
+from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     IRDLOperation,
@@ -28,7 +28,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.ops import data_movement as xla
 from xla_dialect.shapes.size_arithmetic import compatible
-from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as
+from xla_dialect.stablehlo.op import StableHloOp, integers_of, same_as
 from xla_dialect.types import array, as_array, fits, sizes_of, spell
 from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import Integers, OperandsThenComma, SameType, parse_i64
@@ -80,11 +80,7 @@ class MovementOp(StableHloOp):
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
 
-@just_as(xla.ReshapeOp)
-class ReshapeOp(MovementOp):
-    """The elements in row-major order, refilled into other sizes."""
-
-    name = "stablehlo.reshape"
+ReshapeOp = same_as(xla.ReshapeOp, MovementOp)
 
 
 @op_definition
@@ -159,89 +155,48 @@ def unstretched(
     return array(before.element_type, [sizes[i] for i in kept]), [dimensions[i] for i in kept]
 
 
-@just_as(xla.TransposeOp)
-class TransposeOp(MovementOp):
-    """Dimension i of the result is dimension `permutation[i]` of the operand."""
+_END = "attr-dict `:` functional-type(operands, results)"
 
-    name = "stablehlo.transpose"
-    NAMES: ClassVar = {"permutation": "dimensions"}
-    permutation = prop_def(_INTEGERS)
-    assembly_format = (
-        "$operand `,` `dims` `=` custom<Integers>($permutation) attr-dict `:` "
-        "functional-type(operands, results)"
-    )
-
-
-@just_as(xla.ReverseOp)
-class ReverseOp(MovementOp):
-    """The elements in reverse order along `dimensions`."""
-
-    name = "stablehlo.reverse"
-    dimensions = prop_def(_INTEGERS)
-    assembly_format = (
+TransposeOp = same_as(
+    xla.TransposeOp,
+    MovementOp,
+    NAMES={"permutation": "dimensions"},
+    assembly_format=f"$operand `,` `dims` `=` custom<Integers>($permutation) {_END}",
+)
+ReverseOp = same_as(
+    xla.ReverseOp,
+    MovementOp,
+    assembly_format=(
         "$operand `,` `dims` `=` custom<Integers>($dimensions) attr-dict `:` "
         "custom<SameType>(type(operands), type(results))"
-    )
-
-
-@just_as(xla.SliceOp)
-class SliceOp(MovementOp):
-    """The elements whose indices are in ranges."""
-
-    name = "stablehlo.slice"
-    start_indices = prop_def(_INTEGERS)
-    limit_indices = prop_def(_INTEGERS)
-    strides = prop_def(_INTEGERS)
-    assembly_format = (
-        "$operand custom<Ranges>($start_indices, $limit_indices, $strides) attr-dict `:` "
-        "functional-type(operands, results)"
-    )
-
-
-@just_as(xla.PadOp)
-class PadOp(MovementOp):
-    """Padding around the elements, and between them; negative padding removes."""
-
-    name = "stablehlo.pad"
-    edge_padding_low = prop_def(_INTEGERS)
-    edge_padding_high = prop_def(_INTEGERS)
-    interior_padding = prop_def(_INTEGERS)
-    assembly_format = (
+    ),
+)
+SliceOp = same_as(
+    xla.SliceOp,
+    MovementOp,
+    assembly_format=f"$operand custom<Ranges>($start_indices, $limit_indices, $strides) {_END}",
+)
+PadOp = same_as(
+    xla.PadOp,
+    MovementOp,
+    assembly_format=(
         "$operand `,` $padding_value `,` `low` `=` custom<Integers>($edge_padding_low) `,` "
         "`high` `=` custom<Integers>($edge_padding_high) `,` "
-        "`interior` `=` custom<Integers>($interior_padding) attr-dict `:` "
-        "functional-type(operands, results)"
-    )
-
-
-@just_as(xla.ConcatenateOp)
-class ConcatenateOp(MovementOp):
-    """The operands one after the other along a dimension."""
-
-    name = "stablehlo.concatenate"
-    dimension = prop_def(IntegerAttr.constr(i64))
-    assembly_format = (
-        "custom<OperandsThenComma>($inputs) `dim` `=` $dimension attr-dict `:` "
-        "functional-type(operands, results)"
-    )
-
-
-@just_as(xla.DynamicSliceOp)
-class DynamicSliceOp(MovementOp):
-    """As many elements as `slice_sizes` says, from indices that operands say."""
-
-    name = "stablehlo.dynamic_slice"
-    NAMES: ClassVar = {"slice_sizes": "dynamic_slice_sizes"}
-    slice_sizes = prop_def(_INTEGERS)
-    assembly_format = (
+        f"`interior` `=` custom<Integers>($interior_padding) {_END}"
+    ),
+)
+ConcatenateOp = same_as(
+    xla.ConcatenateOp,
+    MovementOp,
+    assembly_format=f"custom<OperandsThenComma>($inputs) `dim` `=` $dimension {_END}",
+)
+DynamicSliceOp = same_as(
+    xla.DynamicSliceOp,
+    MovementOp,
+    NAMES={"slice_sizes": "dynamic_slice_sizes"},
+    assembly_format=(
         "$operand `,` custom<OperandsThenComma>($start_indices) "
-        "`sizes` `=` custom<Integers>($slice_sizes) attr-dict `:` "
-        "functional-type(operands, results)"
-    )
-
-
-@just_as(xla.DynamicUpdateSliceOp)
-class DynamicUpdateSliceOp(MovementOp):
-    """The operand with an update in it, at indices that operands say."""
-
-    name = "stablehlo.dynamic_update_slice"
+        f"`sizes` `=` custom<Integers>($slice_sizes) {_END}"
+    ),
+)
+DynamicUpdateSliceOp = same_as(xla.DynamicUpdateSliceOp, MovementOp)

@@ -52,7 +52,7 @@ from xla_dialect.shapes.size_arithmetic import (
     compatible_sizes,
     is_unknown,
 )
-from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as
+from xla_dialect.stablehlo.op import StableHloOp, applying, integers_of, same_as
 from xla_dialect.stablehlo.ops.creation import LiteralOp
 from xla_dialect.stablehlo.ops.data_movement import MovementOp
 from xla_dialect.types import (
@@ -77,27 +77,21 @@ _INTEGERS = DenseArrayBase.constr(i64)
 # Dynamic dimensions
 
 
-@just_as(xla.GetDimensionSizeOp)
-class GetDimensionSizeOp(MovementOp):
-    """The size of a dimension at run time."""
-
-    name = "stablehlo.get_dimension_size"
-    dimension = prop_def(IntegerAttr.constr(i64))
-    assembly_format = (
+GetDimensionSizeOp = same_as(
+    xla.GetDimensionSizeOp,
+    MovementOp,
+    assembly_format=(
         "$operand `,` `dim` `=` $dimension attr-dict `:` functional-type(operands, results)"
-    )
-
-
-@just_as(xla.SetDimensionSizeOp)
-class SetDimensionSizeOp(MovementOp):
-    """The operand, of which only the first `size` elements along a dimension count."""
-
-    name = "stablehlo.set_dimension_size"
-    dimension = prop_def(IntegerAttr.constr(i64))
-    assembly_format = (
+    ),
+)
+SetDimensionSizeOp = same_as(
+    xla.SetDimensionSizeOp,
+    MovementOp,
+    assembly_format=(
         "$operand `,` $size `,` `dim` `=` $dimension attr-dict `:` "
         "functional-type(operands, results)"
-    )
+    ),
+)
 
 
 # Shapes that are operands
@@ -422,60 +416,13 @@ class ArithmeticOp(ShapeOp):
     assembly_format = "$lhs `,` $rhs attr-dict `:` custom<SameType>(type(operands), type(results))"
 
 
-@op_definition
-class AddIOp(ArithmeticOp):
-    """The sum."""
-
-    name = "arith.addi"
-    APPLIED: ClassVar = elementwise.AddOp
-
-
-@op_definition
-class DivSIOp(ArithmeticOp):
-    """The quotient, rounded to zero."""
-
-    name = "arith.divsi"
-    APPLIED: ClassVar = elementwise.DivideOp
-
-
-@op_definition
-class MaxSIOp(ArithmeticOp):
-    """The larger one."""
-
-    name = "arith.maxsi"
-    APPLIED: ClassVar = elementwise.MaximumOp
-
-
-@op_definition
-class MinSIOp(ArithmeticOp):
-    """The smaller one."""
-
-    name = "arith.minsi"
-    APPLIED: ClassVar = elementwise.MinimumOp
-
-
-@op_definition
-class MulIOp(ArithmeticOp):
-    """The product."""
-
-    name = "arith.muli"
-    APPLIED: ClassVar = elementwise.MultiplyOp
-
-
-@op_definition
-class RemSIOp(ArithmeticOp):
-    """The remainder, with the sign of the dividend."""
-
-    name = "arith.remsi"
-    APPLIED: ClassVar = elementwise.RemainderOp
-
-
-@op_definition
-class SubIOp(ArithmeticOp):
-    """The difference."""
-
-    name = "arith.subi"
-    APPLIED: ClassVar = elementwise.SubtractOp
+AddIOp = applying(elementwise.AddOp, ArithmeticOp, "arith.addi")
+DivSIOp = applying(elementwise.DivideOp, ArithmeticOp, "arith.divsi")
+MaxSIOp = applying(elementwise.MaximumOp, ArithmeticOp, "arith.maxsi")
+MinSIOp = applying(elementwise.MinimumOp, ArithmeticOp, "arith.minsi")
+MulIOp = applying(elementwise.MultiplyOp, ArithmeticOp, "arith.muli")
+RemSIOp = applying(elementwise.RemainderOp, ArithmeticOp, "arith.remsi")
+SubIOp = applying(elementwise.SubtractOp, ArithmeticOp, "arith.subi")
 
 
 # Shapes

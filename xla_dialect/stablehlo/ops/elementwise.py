@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, TensorType, i32
-from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     IRDLOperation,
@@ -31,7 +30,6 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 
 from xla_dialect import attributes
-from xla_dialect.attributes import ComparisonDirection
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import conversion, elementwise
 from xla_dialect.stablehlo.attributes import (
@@ -39,6 +37,7 @@ from xla_dialect.stablehlo.attributes import (
     ComparisonType,
     ComparisonTypeAttr,
     ResultAccuracy,
+    Word,
 )
 from xla_dialect.stablehlo.op import StableHloOp, just_as, same_as
 from xla_dialect.types import (
@@ -164,11 +163,7 @@ SubtractOp = same_as(elementwise.SubtractOp, BinaryOp)
 XorOp = same_as(elementwise.XorOp, BinaryOp)
 
 
-@just_as(elementwise.ClampOp)
-class ClampOp(ElementwiseOp):
-    """`min(max(operand, min), max)`; the bounds may be scalars."""
-
-    name = "stablehlo.clamp"
+ClampOp = same_as(elementwise.ClampOp, ElementwiseOp)
 
 
 @irdl_custom_directive
@@ -188,14 +183,12 @@ class SelectTypes(TypesDirective):
         return operands[:2] if is_one else None
 
 
-@just_as(elementwise.SelectOp)
-class SelectOp(StableHloOp):
-    """`on_true` where the predicate holds, else `on_false`."""
-
-    name = "stablehlo.select"
-    traits = traits_def(Pure())
-    custom_directives = (SelectTypes,)
-    assembly_format = "operands attr-dict `:` custom<SelectTypes>(type(operands), type(results))"
+SelectOp = same_as(
+    elementwise.SelectOp,
+    ElementwiseOp,
+    custom_directives=(SelectTypes,),
+    assembly_format="operands attr-dict `:` custom<SelectTypes>(type(operands), type(results))",
+)
 
 
 @irdl_custom_directive
@@ -219,13 +212,12 @@ class ComplexType(TypesDirective):
         return results if full is not None and list(operands) == full[0] else None
 
 
-@just_as(elementwise.ComplexOp)
-class ComplexOp(BinaryOp):
-    """The complex number with these real and imaginary parts."""
-
-    name = "stablehlo.complex"
-    custom_directives = (ComplexType,)
-    assembly_format = "operands attr-dict `:` custom<ComplexType>(type(operands), type(results))"
+ComplexOp = same_as(
+    elementwise.ComplexOp,
+    BinaryOp,
+    custom_directives=(ComplexType,),
+    assembly_format="operands attr-dict `:` custom<ComplexType>(type(operands), type(results))",
+)
 
 
 @just_as(conversion.BitcastConvertOp)
@@ -264,9 +256,7 @@ class CompareOp(BinaryOp):
         return found
 
 
-def comparison_properties(
-    direction: EnumAttribute[ComparisonDirection], type_: EnumAttribute[ComparisonType] | None
-) -> dict[str, Attribute]:
+def comparison_properties(direction: Word, type_: Word | None) -> dict[str, Attribute]:
     """The properties of `xla.compare`: the same words, but for `NOTYPE`, which says nothing."""
     found: dict[str, Attribute] = {"direction": attributes.ComparisonDirectionAttr(direction.data)}
     if type_ is not None and type_.data != ComparisonType.NOTYPE:

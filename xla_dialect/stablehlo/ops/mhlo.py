@@ -12,18 +12,14 @@ from xdsl.dialects.builtin import (
     IntegerType,
     Signedness,
     TensorType,
-    i1,
     i32,
-    i64,
 )
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
     ParsePropInAttrDict,
     irdl_attr_definition,
-    operand_def,
     opt_prop_def,
-    prop_def,
     region_def,
     result_def,
     traits_def,
@@ -33,7 +29,7 @@ from xdsl.traits import Pure
 
 from xla_dialect.attributes import FusionKind, FusionKindAttr
 from xla_dialect.ops import control_flow, data_movement, random, sorting, transfers
-from xla_dialect.stablehlo.op import StableHloOp, just_as
+from xla_dialect.stablehlo.op import StableHloOp, just_as, same_as
 from xla_dialect.stablehlo.ops.data_movement import MovementOp
 from xla_dialect.xdsl.directives import SameType
 
@@ -72,11 +68,7 @@ class BitcastOp(MovementOp):
     name = "mhlo.bitcast"
 
 
-@just_as(transfers.AddDependencyOp)
-class AddDependencyOp(MovementOp):
-    """The operand, not before a token."""
-
-    name = "mhlo.add_dependency"
+AddDependencyOp = same_as(transfers.AddDependencyOp, MovementOp, "mhlo.add_dependency")
 
 
 @just_as(sorting.TopkOp)
@@ -84,12 +76,8 @@ class TopKOp(StableHloOp):
     """The k largest or smallest elements along the last dimension, and their indices."""
 
     name = "mhlo.topk"
-    operand = operand_def()
-    k = prop_def(IntegerAttr.constr(i64))
-    largest = opt_prop_def(IntegerAttr.constr(i1))
     values = result_def()
     indices = result_def()
-    traits = traits_def(Pure())
     assembly_format = (
         "`(` $operand `,` `k` `=` $k (`,` `largest` `=` $largest^)? `)` attr-dict `:` "
         "type($operand) `->` `(` type($values) `,` type($indices) `)`"
@@ -112,23 +100,15 @@ class FusionOp(StableHloOp):
         return {} if kind is None else {"kind": FusionKindAttr(kind.data)}
 
 
-@just_as(random.StochasticConvertOp)
-class StochasticConvertOp(StableHloOp):
-    """The operand in another element type, rounded by random bits."""
-
-    name = "mhlo.stochastic_convert"
-    traits = traits_def(Pure())
-
-
-@just_as(random.RngGetAndUpdateStateOp)
-class RngGetAndUpdateStateOp(StableHloOp):
-    """The state of the random numbers of a device, which goes on by `delta`."""
-
-    name = "mhlo.xla.rng_get_and_update_state"
-    delta = prop_def(IntegerAttr.constr(i64))
-    result = result_def(TensorType(IntegerType(64, Signedness.UNSIGNED), (2,)))
-    irdl_options = (ParsePropInAttrDict(),)
-    assembly_format = "attr-dict"
+StochasticConvertOp = same_as(random.StochasticConvertOp, StableHloOp, "mhlo.stochastic_convert")
+RngGetAndUpdateStateOp = same_as(
+    random.RngGetAndUpdateStateOp,
+    StableHloOp,
+    "mhlo.xla.rng_get_and_update_state",
+    result=result_def(TensorType(IntegerType(64, Signedness.UNSIGNED), (2,))),
+    irdl_options=(ParsePropInAttrDict(),),
+    assembly_format="attr-dict",
+)
 
 
 OPERATIONS = (
