@@ -30,7 +30,8 @@ from xla_dialect.stablehlo import (
     convert_stablehlo,
     has_source_operations,
 )
-from xla_dialect.stablehlo.legalize.custom_calls import SHAPE_OPERANDS, WRAPPER
+from xla_dialect.stablehlo.legalize.custom_calls import WRAPPER
+from xla_dialect.stablehlo.ops.custom_calls import SHAPE_OPERANDS
 from xla_dialect.types import Array, extents, fits, is_unbounded, spell_all
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.text import MlirParser

@@ -86,7 +86,7 @@ def test_unary_einsum(config: str):
         ("......->...", "is not made of letters, with one '...' for each operand"),
         ("ij->ii", "makes 'ii', with a letter twice"),
         ("ijk->i", "einsum_config has 'ijk->i' for tensor<2x3xf32>"),
-        ("i->i", "einsum_config has 'i' for tensor<2x3xf32>"),
+        ("i->i", "einsum_config has 'i->i' for tensor<2x3xf32>"),
         ("ii->i", "gives sizes 2 and 3 the letter 'i'"),
         ("ij->ik", "makes 'ik' of 'i"),
     ],

@@ -266,7 +266,7 @@ WRONG = [
     ),
     (
         "%0 = stablehlo.dynamic_reshape %x, %s : (tensor<?xf32>, tensor<1xi32>) -> tensor<?xf32>",
-        "xla.reshape: (C2)",
+        "stablehlo.dynamic_reshape: (C2)",
     ),
     (
         "%z = stablehlo.convert %y : (tensor<?xf32>) -> tensor<?xi32>\n"

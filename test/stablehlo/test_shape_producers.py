@@ -190,8 +190,8 @@ REFUSED = {
     "%0 = tensor.cast %v : tensor<2x3xf32> to tensor<2x4xf32>": "cannot be tensor<2x4xf32>",
     "%0 = tensor.cast %v : tensor<2x3xf32> to tensor<?xf32>": "cannot be tensor<?xf32>",
     "%0 = tensor.cast %i : tensor<2xi32> to tensor<2xi64>": "cannot be tensor<2xi64>",
-    '%0 = "tensor.dim"(%v, %i) : (tensor<2x3xf32>, tensor<2xi32>) -> index': "not an array and an index",
-    "%0 = arith.constant 0 : index\n%1 = tensor.extract %v[%0] : tensor<2x3xf32>": "1 indices into",
+    '%0 = "tensor.dim"(%v, %i) : (tensor<2x3xf32>, tensor<2xi32>) -> index': "takes tensor<2xi32> and gives index",
+    "%0 = arith.constant 0 : index\n%1 = tensor.extract %v[%0] : tensor<2x3xf32>": "type f32 is not supported",
     "%0 = arith.constant 0 : index\n%1 = tensor.from_elements %0, %0 : tensor<3xindex>": (
         "2 numbers give tensor<3xindex>"
     ),
@@ -203,7 +203,7 @@ REFUSED = {
     '%0 = arith.constant 0 : i32\n%1 = arith.constant 0 : index\n%2 = "arith.addi"(%0, %1) : (i32, index) -> index': (
         "takes and returns integers of one type"
     ),
-    '%0 = "shape.num_elements"(%i) : (tensor<2xi32>) -> index': "not an index",
+    '%0 = "shape.num_elements"(%i) : (tensor<2xi32>) -> index': "not a shape of type index",
     '%0 = "arith.constant"() {value = 1 : i32} : () -> i64': "value is 1 : i32, the result i64",
 }
 

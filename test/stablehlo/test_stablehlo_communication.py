@@ -81,7 +81,7 @@ GROUPS = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
         ),
         (
             "stablehlo.dynamic_reshape %x, %f : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>",
-            "the sizes are tensor<f32>, not an array of rank 1",
+            "operand 1 is f32[], not a list of sizes",
         ),
         (
             "stablehlo.negate %x : (tensor<4xf32>) -> tensor<?xf32, #stablehlo.bounds<4, 4>>",

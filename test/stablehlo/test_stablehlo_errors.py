@@ -84,10 +84,10 @@ WRONG_OPERATIONS = {
         "xla.transpose: (Result) declared"
     ),
     "%0 = §stablehlo.broadcast_in_dim %a, dims = [0] : (tensor<2x3xf32>) -> tensor<2x3xf32>": (
-        "xla.broadcast: (C1) dimensions has 1 entries, not 2"
+        "stablehlo.broadcast_in_dim: (C1) dimensions has 1 entries, not 2"
     ),
     "%0 = §stablehlo.broadcast_in_dim %i, dims = [0] : (tensor<i32>) -> tensor<2xi32>": (
-        "xla.broadcast: (C1) dimensions has 1 entries, not 0"
+        "stablehlo.broadcast_in_dim: (C1) dimensions has 1 entries, not 0"
     ),
     "%0 = §stablehlo.iota dim = 2 : tensor<2x3xf32>": "xla.iota: (C2) iota_dimension = 2 of rank 2",
     "%0 = §stablehlo.slice %a [0:2] : (tensor<2x3xf32>) -> tensor<2xf32>": "xla.slice: (C",

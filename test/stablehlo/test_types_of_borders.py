@@ -33,7 +33,7 @@ ANY_RANK = {
             f"%a: {ANY}, %b: {PAIR}",
             PAIR,
         ),
-        "xla.transpose: (C1)",
+        "stablehlo.transpose: (C1)",
     ),
     "abs": (
         function(f"%r = stablehlo.abs %a : {ANY}", f"%a: {ANY}", ANY),
@@ -53,11 +53,11 @@ ANY_RANK = {
     ),
     "argument": (
         function(f"%r = call @g(%a) : ({PAIR}) -> {ANY}", f"%a: {PAIR}", ANY) + SAME,
-        "its operands and those of @g are",
+        "expected operand type tensor<*xf32>, but provided tensor<2xf32>",
     ),
     "returned": (
         f"func.func @main(%a: {ANY}, %b: {PAIR}) -> {ANY} {{\n  return %b : {PAIR}\n}}",
-        "returns tensor<2xf32>, the function says tensor<*xf32>",
+        "expected [tensor<*xf32>], got [tensor<2xf32>]",
     ),
 }
 

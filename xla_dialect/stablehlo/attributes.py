@@ -755,8 +755,12 @@ def xla_type(type_: Attribute) -> Attribute:
     if isinstance(type_, TupleType):
         elements = (cast(TypeAttribute, xla_type(element)) for element in type_.types.data)
         return TupleType(tuple(elements))
+    if is_index(type_):
+        type_ = integers_for_index(type_)
     if isinstance(type_, TensorType) and isinstance(cast(Array, type_).encoding, Bounds):
         return with_bounds(cast(Array, type_))
+    if has_foreign_encoding(cast(Attribute, type_)):
+        return TensorType(cast(Array, type_).element_type, cast(Array, type_).get_shape())
     return cast(Attribute, type_)
 
 

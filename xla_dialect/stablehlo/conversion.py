@@ -355,26 +355,27 @@ def gives_index(op: Operation) -> bool:
 
 def check_index_operands(op: Operation) -> None:
     """Raises SourceError for an operand of type `index` that is not the shape of a result."""
-    if op.name in _PASS_ON:
-        return
-    first = op.INDEX_OPERANDS if isinstance(op, HloOperation) else None
-    for position, operand in enumerate(op.operands):
-        if is_index(operand.type) and (first is None or position < first):
-            raise SourceError(op, f"operand {position} is {operand.type}: {NO_ELEMENT_TYPE}")
+    if isinstance(op, HloOperation):
+        try:
+            op.check_indices()
+        except VerifyException as error:
+            raise SourceError(op, str(error)) from None
+    elif op.name not in _PASS_ON and any(is_index(operand.type) for operand in op.operands):
+        raise SourceError(op, f"an operand is no array: {NO_ELEMENT_TYPE}")
 
 
 _PASS_ON = ("func.func", "func.call", "func.return")
 """Operations that only forward values."""
 
 
-def array_type(type_: Attribute, op: Operation, drops_encoding: bool) -> Array:
+def array_type(type_: Attribute, op: Operation) -> Array:
     """
     The array type of the `xla` dialect for one of StableHLO, its bounds in the layout.
 
-    A quantized array is one of the integers that are stored. `drops_encoding`: an encoding of
-    another dialect is left out.
+    A quantized array is one of the integers that are stored.
 
-    Raises SourceError, at `op`, for what is no array of XLA.
+    Raises SourceError, at `op`, for what is no array of XLA, and UnknownShape for one that another
+    dialect encodes.
     """
 
     def fail(reason: str) -> NoReturn:
@@ -394,12 +395,6 @@ def array_type(type_: Attribute, op: Operation, drops_encoding: bool) -> Array:
         fail(f"{array.element_type} is not an element type of XLA")
     if isinstance(array.encoding, Bounds):
         array = with_bounds(array)
-    if has_foreign_encoding(array):
-        if not drops_encoding:
-            raise UnknownShape(
-                op, message=f"nothing here computes arrays that are encoded as {array.encoding}"
-            )
-        array = TensorType(array.element_type, sizes)
     if isinstance(array.encoding, LayoutAttr):
         try:
             array.encoding.data.validate(sizes)
@@ -407,6 +402,10 @@ def array_type(type_: Attribute, op: Operation, drops_encoding: bool) -> Array:
             fail(str(error))
     if element_count([size for size in extents(array) if size > 0]) > MAX_ELEMENTS:
         raise SourceError(op, "(Size) an array has more than 2^63 - 1 elements")
+    if has_foreign_encoding(array):
+        raise UnknownShape(
+            op, message=f"nothing here computes arrays that are encoded as {array.encoding}"
+        )
     return array
 
 
@@ -445,9 +444,6 @@ class Conversion:
 
     PATTERNS: ClassVar[Mapping[type[Operation], Legalize]] = {}
     """What operations become that differ in more than their classes state."""
-
-    KEEPS_UNKNOWN_SIZES: ClassVar = False
-    """Whether results keep the unknown sizes that they are declared with."""
 
     def __init__(self, locations: SourceLocations, resource: Lookup):
         self.explicit_locations: dict[Operation, LocationAttr] = {}
@@ -562,9 +558,9 @@ class Conversion:
         """The converted result types of a parsed operation."""
         return self._refined.get(op) or [self.type(result.type, op) for result in op.results]
 
-    def refine_results(self, op: Operation, types: list[Attribute]) -> None:
+    def refine_results(self, op: Operation, types: Sequence[Attribute]) -> None:
         """Sets the converted result types, where more is known than a parsed operation says."""
-        self._refined[op] = types
+        self._refined[op] = list(types)
 
     def type(self, type_: Attribute, op: Operation) -> Attribute:
         """The type of the `xla` dialect for a type of StableHLO; errors are those of `op`."""
@@ -654,7 +650,7 @@ class Conversion:
     def computation(self, name: str, op: Operation) -> Region:
         """What a function of the module computes, as the computation of an operation."""
         function = self.functions.get(name)
-        is_open = function is not None and is_dynamic(function) and not self.KEEPS_UNKNOWN_SIZES
+        is_open = function is not None and is_dynamic(function)
         if function is None or is_open or not function.body.blocks:
             raise SourceError(op, f"there is no function @{name} with static types and a body")
         outer = self._block
@@ -868,6 +864,10 @@ class Conversion:
         assert isinstance(op, StableHloOp)
         pattern = self.PATTERNS.get(type(op))
         if pattern is not None:
+            if op.SAME is None:
+                op.verify_types(
+                    [operand.type for operand in self.operands(op)], self.result_types(op)
+                )
             return pattern(op, self)
         assert op.SAME is not None
         properties = op.xla_properties()
@@ -927,11 +927,11 @@ class Conversion:
             return attributes.FutureType(ArrayAttr(self.type(t, op) for t in type_.types.data))
         if isinstance(type_, UnrankedTensorType):
             element_type = cast("UnrankedTensorType[Attribute]", type_).element_type
-            array_type(TensorType(element_type, ()), op, self.KEEPS_UNKNOWN_SIZES)
+            array_type(TensorType(element_type, ()), op)
             self.refines = True
             return cast(Attribute, type_)
         plain = integers_for_index(type_) if is_index(type_) else type_
-        array = array_type(plain, op, self.KEEPS_UNKNOWN_SIZES)
+        array = array_type(plain, op)
         if DYNAMIC_INDEX in extents(array):
             self.refines = True
         return array

@@ -52,9 +52,9 @@ from xla_dialect.op import XlaOp, properties_of_class
 from xla_dialect.quantized_types import has_quantized
 from xla_dialect.spelling import suggestion
 from xla_dialect.stablehlo.attributes import (
+    NO_ELEMENT_TYPE,
     DimensionNumbers,
     TokenType,
-    has_foreign_encoding,
     is_index,
     own_constraint,
     own_value,
@@ -98,6 +98,17 @@ class HloOperation(Operation):
     def fail(self, message: str) -> NoReturn:
         """Raises an error at this operation."""
         raise SourceError(self, message)
+
+    def check_indices(self) -> None:
+        """Raises VerifyException for a type `index` that no operand or result here may have."""
+        first = self.INDEX_OPERANDS
+        for position, operand in enumerate(self.operands):
+            if is_index(operand.type) and (first is None or position < first):
+                message = f"operand {position} is {operand.type}: {NO_ELEMENT_TYPE}"
+                raise VerifyException(message)
+        for result in () if self.GIVES_INDEX else self.results:
+            if is_index(result.type):
+                raise VerifyException(f"type {result.type} is not supported: {NO_ELEMENT_TYPE}")
 
 
 def rows_of(name: str, value: Attribute) -> Sequence[Sequence[int]]:
@@ -169,6 +180,9 @@ class StableHloOp(IRDLOperation, HloOperation):
 
     NAMES: ClassVar[Mapping[str, str]] = {}
     """Its names of the properties that have another one here."""
+
+    SIZED_RESULTS: ClassVar[slice] = slice(0)
+    """The results whose sizes have to be known, as nothing else tells them."""
 
     def xla_properties(self) -> dict[str, Attribute]:
         """
@@ -253,7 +267,8 @@ class StableHloOp(IRDLOperation, HloOperation):
     def verify_(self) -> None:
         """Checks the constraints and the result types, as far as sizes are known."""
         types = [*self.operand_types, *self.result_types]
-        if has_quantized(types) or any(map(_is_open, types)):
+        self.check_indices()
+        if has_quantized(types):
             return
         if self.regions and any(isinstance(type_, TokenType) for type_ in types):
             # Tokens of its regions are StableHLO's, those of the rules are of `xla`.
@@ -262,6 +277,9 @@ class StableHloOp(IRDLOperation, HloOperation):
             [xla_type(t) for t in each] for each in (self.operand_types, self.result_types)
         )
         try:
+            for type_ in self.result_types[self.SIZED_RESULTS]:
+                if is_unbounded(type_):
+                    raise VerifyException(f"the result is {type_}, its sizes have to be known")
             self.verify_types(operands, declared)
         except VerifyException as error:
             raise VerifyException(f"{self.name}: {error}") from None
@@ -272,10 +290,8 @@ class StableHloOp(IRDLOperation, HloOperation):
         `xla`. Raises VerifyException.
         """
         inferred = self.inferred(operands, declared)
-        if inferred is not None and not results_follow(declared, inferred):
-            raise Violation(
-                "Result", f"declared {spell_all(declared)}, inferred {spell_all(inferred)}"
-            )
+        if inferred is not None:
+            require_results(declared, inferred)
 
 
 def _in_order(op_class: type[XlaOp], properties: Mapping[str, Attribute]) -> dict[str, Attribute]:
@@ -300,9 +316,11 @@ def _dimension_numbers(op_class: type[StableHloOp]) -> Mapping[str, type[Dimensi
     return properties_of_class(op_class.get_irdl_definition(), DimensionNumbers)
 
 
-def _is_open(type_: Attribute) -> bool:
-    """Whether a type says less than `xla` has to know."""
-    return is_unbounded(type_) or is_index(type_) or has_foreign_encoding(type_)
+def require_results(declared: Sequence[Attribute], inferred: Sequence[Attribute]) -> None:
+    """The declared results are inferred ones, as far as sizes are known; raises Violation."""
+    if not results_follow(declared, inferred):
+        found = f"declared {spell_all(declared)}, inferred {spell_all(inferred)}"
+        raise Violation("Result", found)
 
 
 @cache

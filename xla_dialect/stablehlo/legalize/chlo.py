@@ -57,9 +57,7 @@ def by_formula(formula: Formula) -> Legalize:
     """The pattern for a function of operands of one type."""
 
     def convert(op: chlo.FunctionOp, conversion: Conversion) -> Sequence[SSAValue]:
-        operands = conversion.operands(op)
-        op.verify_types([value.type for value in operands], conversion.result_types(op))
-        return _formula_of(operands, formula, conversion)
+        return _formula_of(conversion.operands(op), formula, conversion)
 
     return cast(Legalize, convert)
 
@@ -184,10 +182,7 @@ def broadcasting_formula(formula: Formula) -> Legalize:
     """The pattern for a formula of the stretched operands."""
 
     def convert(op: chlo.BroadcastingBinaryOp, conversion: Conversion) -> Sequence[SSAValue]:
-        operands = stretched_operands(op, conversion)
-        types = [operand.type for operand in operands]
-        chlo.one_type(ElementClass.FLOAT, types, conversion.result_types(op))
-        return _formula_of(operands, formula, conversion)
+        return _formula_of(stretched_operands(op, conversion), formula, conversion)
 
     return cast(Legalize, convert)
 
@@ -276,11 +271,7 @@ TO_XLA = (
         }
     )
     .add(
-        [
-            op
-            for op in operations_of(chlo)
-            if issubclass(op, chlo.BroadcastingBinaryOp) and hasattr(op, "APPLIED")
-        ],
+        [op for op in operations_of(chlo) if issubclass(op, chlo.BroadcastingBinaryOp)],
         convert_broadcasting,
     )
     .add(chlo.BroadcastCompareOp, convert_broadcast_compare)

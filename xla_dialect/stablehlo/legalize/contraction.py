@@ -18,11 +18,11 @@ from xla_dialect.ops.data_movement import ReshapeOp, SliceOp, TransposeOp
 from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.ops.reduction import ReduceOp
-from xla_dialect.shapes.size_arithmetic import compatible, is_unknown, without
+from xla_dialect.shapes.size_arithmetic import compatible, without
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
 from xla_dialect.stablehlo.op import UnknownShape
 from xla_dialect.stablehlo.ops import contraction as stablehlo
-from xla_dialect.types import Array, ElementClass, array, as_array, element_class, spell
+from xla_dialect.types import Array, ElementClass, array, element_class, spell
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.operation_table import OperationTable
 
@@ -87,11 +87,7 @@ def convert_dynamic_convolution(
 class EinsumOperand:
     """An array with one letter for each of its dimensions."""
 
-    def __init__(
-        self, op: stablehlo.EinsumBase, conversion: Conversion, value: SSAValue, labels: str
-    ):
-        if as_array(value.type) is None or len(sizes_of(value.type)) != len(labels):
-            op.fail(f"einsum_config has {labels!r} for {value.type}")
+    def __init__(self, conversion: Conversion, value: SSAValue, labels: str):
         self.conversion = conversion
         self.value = value
         self.labels = labels
@@ -102,25 +98,19 @@ class EinsumOperand:
         return cast(Array, self.value.type)
 
     @staticmethod
-    def of(
-        op: stablehlo.EinsumBase, conversion: Conversion, value: SSAValue, labels: str
-    ) -> EinsumOperand:
+    def of(conversion: Conversion, value: SSAValue, labels: str) -> EinsumOperand:
         """With its diagonal where a letter occurs twice, which then comes last."""
-        found = EinsumOperand(op, conversion, value, labels)
+        found = EinsumOperand(conversion, value, labels)
         while (repeated := _repeated(found.labels)) is not None:
-            found = found.diagonal(op, repeated)
+            found = found.diagonal(repeated)
         return found
 
-    def diagonal(self, op: stablehlo.EinsumBase, label: str) -> EinsumOperand:
+    def diagonal(self, label: str) -> EinsumOperand:
         """The elements whose indices in the first two dimensions with a letter are equal."""
         first = self.labels.index(label)
         second = self.labels.index(label, first + 1)
         sizes, element_type = sizes_of(self.type), self.type.element_type
         size = sizes[first]
-        if not compatible(sizes[second], size):
-            op.fail(f"einsum_config gives sizes {size} and {sizes[second]} the letter {label!r}")
-        if any(map(is_unknown, sizes)):
-            raise UnknownShape(op, message=f"the sizes of {spell(self.type)} have to be known")
         rest = [d for d in range(len(sizes)) if d not in (first, second)]
         order = [*rest, first, second]
         outer = [sizes[d] for d in rest]
@@ -141,25 +131,23 @@ class EinsumOperand:
             strides=[*(1 for _ in outer), size + 1],
         )
         labels = "".join(self.labels[d] for d in rest) + label
-        return EinsumOperand(op, self.conversion, value, labels)
+        return EinsumOperand(self.conversion, value, labels)
 
     def places(self, labels: str) -> list[int]:
         """The dimensions with these letters."""
         return [self.labels.index(label) for label in labels]
 
-    def summed_to(self, op: stablehlo.EinsumBase, wanted: str) -> EinsumOperand:
+    def summed_to(self, wanted: str) -> EinsumOperand:
         """The sum over the dimensions whose letters are not among the wanted ones."""
         dropped = [d for d, label in enumerate(self.labels) if label not in wanted]
         if not dropped:
             return self
         total = emit_sum(self.conversion, self.value, dropped)
         rest = "".join(label for label in self.labels if label in wanted)
-        return EinsumOperand(op, self.conversion, total, rest)
+        return EinsumOperand(self.conversion, total, rest)
 
-    def ordered(self, op: stablehlo.EinsumBase, wanted: str) -> SSAValue:
+    def ordered(self, wanted: str) -> SSAValue:
         """The array with its dimensions in the wanted order."""
-        if sorted(wanted) != sorted(self.labels):
-            op.fail(f"einsum_config makes {wanted!r} of {self.labels!r}")
         if wanted == self.labels:
             return self.value
         order = self.places(wanted)
@@ -176,59 +164,15 @@ def _repeated(labels: str) -> str | None:
     return next((label for label in labels if labels.count(label) > 1), None)
 
 
-ELLIPSIS = "..."
-_FIRST_OF_ELLIPSIS = 0xE000
-"""Dimensions of an ellipsis have letters for private use, counted from the last one."""
-
-
-def split_config(op: stablehlo.EinsumBase, values: Sequence[SSAValue]) -> tuple[list[str], str]:
-    """Takes `ij,jk->ik` apart: a letter for each dimension of the operands, and of the result."""
-    config = op.einsum_config.data.replace(" ", "")
-    left, arrow, result = config.partition("->")
-    operands = left.split(",")
-    if not arrow or len(operands) != len(values):
-        op.fail(
-            f"einsum_config {config!r} is not made of {len(values)} operands, '->' and a result"
-        )
-    written = [text.replace(ELLIPSIS, "", 1) for text in (*operands, result)]
-    if not all(text.isalpha() for text in written if text):
-        op.fail(f"einsum_config {config!r} is not made of letters, with one '...' for each operand")
-    if _repeated(written[-1]) is not None:
-        op.fail(f"einsum_config {config!r} makes {result!r}, with a letter twice")
-    counts = [
-        len(sizes_of(value.type)) - len(text) for value, text in zip(values, written, strict=False)
-    ]
-    counts.append(
-        max((n for n, text in zip(counts, operands, strict=True) if ELLIPSIS in text), default=0)
-    )
-    if min(counts) < 0:
-        op.fail(f"einsum_config has {config!r} for {', '.join(str(v.type) for v in values)}")
-    *found, wanted = (
-        text.replace(ELLIPSIS, "".join(chr(_FIRST_OF_ELLIPSIS + i) for i in reversed(range(count))))
-        for text, count in zip((*operands, result), counts, strict=True)
-    )
-    return found, wanted
-
-
-def checked_result(
-    op: stablehlo.EinsumBase, conversion: Conversion, value: SSAValue
-) -> Sequence[SSAValue]:
-    """The value, whose sizes are those of `einsum_config`, whatever is declared."""
-    declared = as_array(conversion.result_types(op)[0])
-    if declared is None or declared.element_type != cast(Array, value.type).element_type:
-        op.fail(f"declared {op.results[0].type}, einsum_config gives {value.type}")
-    return [value]
-
-
 def convert_einsum(op: stablehlo.EinsumBase, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.einsum`: sums over letters of one operand, a contraction, a transposition."""
-    labels, wanted = split_config(op, conversion.operands(op))
+    labels, wanted = op.letters([value.type for value in conversion.operands(op)])
     sides = [
-        EinsumOperand.of(op, conversion, value, text)
+        EinsumOperand.of(conversion, value, text)
         for value, text in zip(conversion.operands(op), labels, strict=True)
     ]
-    lhs = sides[0].summed_to(op, wanted + labels[1])
-    rhs = sides[1].summed_to(op, wanted + labels[0])
+    lhs = sides[0].summed_to(wanted + labels[1])
+    rhs = sides[1].summed_to(wanted + labels[0])
     shared = [label for label in lhs.labels if label in rhs.labels]
     batch = "".join(label for label in shared if label in wanted)
     contracted = "".join(label for label in shared if label not in wanted)
@@ -242,24 +186,23 @@ def convert_einsum(op: stablehlo.EinsumBase, conversion: Conversion) -> Sequence
     lhs_sizes, rhs_sizes = sizes_of(lhs.type), sizes_of(rhs.type)
     sizes = [lhs_sizes[d] for d in lhs.places(batch + free[0])]
     sizes += [rhs_sizes[d] for d in rhs.places(free[1])]
-    declared = as_array(conversion.result_types(op)[0])
-    if declared is None:
-        op.fail(f"declared {op.results[0].type}, which is no array")
+    declared = cast(Array, conversion.result_types(op)[0])
     (product,) = conversion.emit(
         xla.DotOp,
         [lhs.value, rhs.value],
         [array(declared.element_type, sizes)],
         {name: dimension_list(places) for name, places in properties.items()},
     )
-    result = EinsumOperand(op, conversion, product, batch + free[0] + free[1])
-    return checked_result(op, conversion, result.ordered(op, wanted))
+    result = EinsumOperand(conversion, product, batch + free[0] + free[1])
+    return [result.ordered(wanted)]
 
 
 def convert_unary_einsum(op: stablehlo.EinsumBase, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.unary_einsum`: a sum over letters that the result has not, and a transposition."""
-    (labels,), wanted = split_config(op, conversion.operands(op))
-    operand = EinsumOperand.of(op, conversion, conversion.operands(op)[0], labels)
-    return checked_result(op, conversion, operand.summed_to(op, wanted).ordered(op, wanted))
+    (value,) = conversion.operands(op)
+    (labels,), wanted = op.letters([value.type])
+    operand = EinsumOperand.of(conversion, value, labels)
+    return [operand.summed_to(wanted).ordered(wanted)]
 
 
 def convert_torch_index_select(
@@ -267,14 +210,8 @@ def convert_torch_index_select(
 ) -> Sequence[SSAValue]:
     """`stablehlo.torch_index_select`: a gather along `dim`; the first `batch_dims` are batching."""
     operand, index = conversion.operands(op)
-    if as_array(operand.type) is None or as_array(index.type) is None:
-        op.fail(f"takes arrays, found {operand.type} and {index.type}")
     sizes, index_sizes = sizes_of(operand.type), sizes_of(index.type)
     dim, batch_count = op.dim.value.data, op.batch_dims.value.data
-    if not 0 <= batch_count <= len(index_sizes) or not batch_count <= dim < len(sizes):
-        op.fail(f"dim {dim}, batch_dims {batch_count} for {operand.type} and {index.type}")
-    if any(map(is_unknown, sizes)):
-        raise UnknownShape(op, message=f"the sizes of {spell(operand.type)} have to be known")
     batch = range(batch_count)
     (vectors,) = conversion.emit(
         ReshapeOp,

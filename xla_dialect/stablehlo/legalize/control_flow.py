@@ -17,7 +17,6 @@ from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 from xla_dialect.stablehlo.conversion import Conversion, Legalize
 from xla_dialect.stablehlo.legalize.custom_calls import composite_of_xla
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla, Tree, flat
-from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import control_flow as stablehlo
 from xla_dialect.types import PRED, flatten, is_scalar
 from xla_dialect.xdsl.operation_table import OperationTable
@@ -37,14 +36,6 @@ def elements_of(
         conversion.emit(GetTupleElementOp, [value], [type_], {"index": IntegerAttr(i, i64)})[0]
         for i, type_ in enumerate(types)
     ]
-
-
-def convert_tuple(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.tuple`; in HLO one of one element may have the type of the element."""
-    (declared,) = op.result_types
-    if not isinstance(declared, TupleType):
-        op.fail(f"the result is {declared}, not a tuple")
-    return conversion.emit(TupleOp, conversion.operands(op), conversion.result_types(op))
 
 
 def tuple_of_xla(op: Operation, legalization: FromXla) -> Sequence[Tree]:
@@ -134,7 +125,6 @@ TO_XLA = (
     OperationTable[Legalize]()
     .add(stablehlo.WhileOp, convert_while)
     .add(stablehlo.OptimizationBarrierOp, convert_barrier)
-    .add(stablehlo.TupleOp, convert_tuple)
 )
 
 

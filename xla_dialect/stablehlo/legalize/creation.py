@@ -23,7 +23,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xla_dialect.ops import creation as xla
 from xla_dialect.ops import random
 from xla_dialect.ops.data_movement import BroadcastOp
-from xla_dialect.shapes.size_arithmetic import compatible
 from xla_dialect.stablehlo.attributes import Inexpressible, own_value, xla_value
 from xla_dialect.stablehlo.conversion import (
     NO_DIMENSIONS,
@@ -35,7 +34,7 @@ from xla_dialect.stablehlo.conversion import (
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
 from xla_dialect.stablehlo.op import SourceError, integers_of
 from xla_dialect.stablehlo.ops import creation as stablehlo
-from xla_dialect.types import Array, array, as_array, spell
+from xla_dialect.types import Array, array
 from xla_dialect.xdsl.dense_literals import is_splat
 from xla_dialect.xdsl.operation_table import OperationTable
 
@@ -104,12 +103,6 @@ def emit_literal(
 def convert_rng(op: stablehlo.RngOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.rng`; the operand with the sizes says what the result type does."""
     declared, operands = conversion.result_types(op), conversion.operands(op)
-    shape = as_array(operands[2].type)
-    if shape is None or len(shape.get_shape()) != 1:
-        op.fail(f"operand 2 is {spell(operands[2].type)}, not a list of sizes")
-    count, rank = sizes_of(shape)[0], len(sizes_of(declared[0]))
-    if not compatible(count, rank) and as_array(declared[0]) is not None:
-        op.fail(f"operand 2 has {count} sizes for {spell(declared[0])}")
     sizes = conversion.constant_integers(operands[2])
     if sizes is not None:
         declared = [sized_result(op, conversion, sizes)]

@@ -16,7 +16,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     BoolAttr,
     Builtin,
-    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
     IndexType,
@@ -27,7 +26,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Dialect, Operation, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from xla_dialect import shardy
@@ -50,7 +49,6 @@ from xla_dialect.stablehlo.attributes import (
     ATTRIBUTES,
     CHLO_ATTRIBUTES,
     FIELDS,
-    Fields,
     Inexpressible,
     MeshAxes,
     RngAlgorithmAttr,
@@ -69,7 +67,7 @@ from xla_dialect.stablehlo.legalize.from_xla import (
     unescaped,
 )
 from xla_dialect.stablehlo.legalize.sorting import convert_approximate_top_k
-from xla_dialect.stablehlo.op import UnknownShape, has_elements, integers_of
+from xla_dialect.stablehlo.op import UnknownShape
 from xla_dialect.stablehlo.ops import custom_calls as stablehlo
 from xla_dialect.stablehlo.ops.collectives import groups_among, groups_in, matrix_of_groups
 from xla_dialect.stablehlo.ops.custom_calls import CustomCallOp
@@ -135,23 +133,8 @@ def convert_top_k_call(op: CustomCallOp, conversion: Conversion) -> Sequence[SSA
     return results
 
 
-SHAPE_OPERANDS = "indices_of_shape_operands"
 WRAPPER = "stablehlo.shape_refinement_operand_wrapper"
 """The target of the call that gives users of a refined argument its former type."""
-
-
-def positions_of_shapes(op: CustomCallOp) -> Sequence[int]:
-    """The positions of the operands that say sizes, one for each result; none if none does."""
-    given = op.attributes.pop(SHAPE_OPERANDS, DenseArrayBase.from_list(i64, ()))
-    positions = integers_of(given)
-    if positions is None or not has_elements(given, i64):
-        op.fail(f"{SHAPE_OPERANDS} is {given}, not a list of i64")
-    count = len(op.operands)
-    if positions and len(positions) != len(op.results):
-        op.fail(f"{SHAPE_OPERANDS} has {len(positions)} entries for {len(op.results)} results")
-    if any(not 0 <= position < count for position in positions):
-        op.fail(f"{SHAPE_OPERANDS} is {list(positions)}, there are {count} operands")
-    return positions
 
 
 def apply_shape_operands(
@@ -161,19 +144,11 @@ def apply_shape_operands(
     Gives results the sizes that operands at these positions say, and takes those operands away.
 
     Raises SourceError for sizes that contradict a declared type, UnknownShape for ones that depend
-    on arguments; while sizes may be unknown, results stay as they are declared.
+    on arguments.
     """
-    types: list[Attribute] = []
-    for number, position in enumerate(positions):
-        try:
-            sizes = sizes_from_operand(op, conversion, position)
-        except UnknownShape:
-            if not conversion.KEEPS_UNKNOWN_SIZES:
-                raise
-        else:
-            types.append(sized_result(op, conversion, sizes, number))
-    if not conversion.KEEPS_UNKNOWN_SIZES:
-        conversion.refine_results(op, types)
+    sizes = [sizes_from_operand(op, conversion, position) for position in positions]
+    types = [sized_result(op, conversion, each, i) for i, each in enumerate(sizes)]
+    conversion.refine_results(op, types)
     op.operands = [value for i, value in enumerate(op.operands) if i not in positions]
 
 
@@ -311,7 +286,8 @@ def _call_without_shapes(op: CustomCallOp, conversion: Conversion) -> Sequence[S
     """What a call becomes, whose operands that say shapes are taken away."""
     properties = op.xla_properties()
     replaced = REPLACED_CALLS.get(op.call_target_name.data)
-    shapes = positions_of_shapes(op)
+    shapes = op.shape_positions()
+    op.attributes.pop(stablehlo.SHAPE_OPERANDS, None)
     if replaced is None:
         op.attributes.update(_kept(op, shapes, conversion))
     if shapes:
@@ -319,7 +295,7 @@ def _call_without_shapes(op: CustomCallOp, conversion: Conversion) -> Sequence[S
     if replaced is not None:
         return replaced(op, conversion)
     types = conversion.result_types(op)
-    if any(map(is_unbounded, types)) and not conversion.KEEPS_UNKNOWN_SIZES:
+    if any(map(is_unbounded, types)):
         raise UnknownShape(
             op, message=f"no operand says the sizes of its results {spell_all(types)}"
         )
@@ -346,10 +322,8 @@ def _kept(
     if isinstance(groups, MeshAxes):
         del op.attributes["replica_groups"]
         kept["xla.replica_groups"] = ReplicaGroupsAttr(groups_among(groups, conversion.meshes))
-    aliases = op.output_operand_aliases
-    if aliases is not None and aliases.data:
-        spelled = _spelled_aliases(op, aliases.data, shapes)
-        kept["xla.output_to_operand_aliasing"] = StringAttr(spelled)
+    if aliases := [_spelled_alias(op, *alias, shapes) for alias in op.aliases()]:
+        kept["xla.output_to_operand_aliasing"] = StringAttr(f"{{{', '.join(aliases)}}}")
     for name in ("called_computations", *stablehlo.LAYOUTS):
         value = op.properties.get(name)
         if name == stablehlo.LAYOUTS[0] and op.operand_layouts is not None:
@@ -360,50 +334,19 @@ def _kept(
     return kept
 
 
-def _spelled_aliases(
-    op: stablehlo.CustomCallOp, aliases: Sequence[Attribute], dropped: Sequence[int]
+def _spelled_alias(
+    op: stablehlo.CustomCallOp,
+    output: Sequence[int],
+    index: int,
+    part: Sequence[int],
+    dropped: Sequence[int],
 ) -> str:
-    """Which results share memory with operands, as HLO text says it: `{{}: (0, {})}`."""
-    found: list[str] = []
-    for alias in aliases:
-        fields = dict(alias.data) if isinstance(alias, Fields) else {}
-        output_indices, operand_indices = (
-            cast("tuple[int, ...]", decode(fields.get(f"{side}_tuple_indices")) or ())
-            for side in ("output", "operand")
-        )
-        index = decode(fields.get("operand_index"))
-        if not isinstance(index, int):
-            op.fail(f"output_operand_aliases has {alias}, not #stablehlo.output_operand_alias<...>")
-        _check_alias(op, output_indices, index, operand_indices)
-        if index in dropped:
-            op.fail(f"output_operand_aliases: operand {index} says a shape")
-        index -= sum(position < index for position in set(dropped))
-        output, operand = (",".join(map(str, found)) for found in (output_indices, operand_indices))
-        found.append(f"{{{output}}}: ({index}, {{{operand}}})")
-    return f"{{{', '.join(found)}}}"
-
-
-def _check_alias(
-    op: stablehlo.CustomCallOp, output: Sequence[int], operand: int, indices: Sequence[int]
-) -> None:
-    """An alias connects parts of one type."""
-    if not 0 <= operand < len(op.operands):
-        op.fail(f"output_operand_aliases: there is no operand {operand}")
-    results = cast("tuple[TypeAttribute, ...]", tuple(op.result_types))
-    whole = results[0] if len(results) == 1 else TupleType(results)
-    result = _part_of(op, whole, output)
-    given = _part_of(op, op.operands[operand].type, indices)
-    if result != given:
-        op.fail(f"output_operand_aliases: the result has type {result}, the operand {given}")
-
-
-def _part_of(op: stablehlo.CustomCallOp, type_: Attribute, indices: Sequence[int]) -> Attribute:
-    """The part of a type at indices into nested tuples."""
-    for index in indices:
-        if not isinstance(type_, TupleType) or not 0 <= index < len(type_.types.data):
-            op.fail(f"output_operand_aliases: {type_} has no element {index}")
-        type_ = type_.types.data[index]
-    return type_
+    """Which result shares memory with an operand, as HLO text says it: `{}: (0, {})`."""
+    if index in dropped:
+        op.fail(f"output_operand_aliases: operand {index} says a shape")
+    index -= sum(position < index for position in set(dropped))
+    result, operand = (",".join(map(str, found)) for found in (output, part))
+    return f"{{{result}}}: ({index}, {{{operand}}})"
 
 
 def convert_composite(op: stablehlo.CompositeOp, conversion: Conversion) -> Sequence[SSAValue]:

@@ -21,10 +21,8 @@ from xla_dialect.ops.data_movement import BroadcastOp, ReshapeOp
 from xla_dialect.ops.elementwise import AbsOp, AndOp, CompareOp, OrOp, ShiftLeftOp
 from xla_dialect.ops.elementwise import ShiftRightLogicalOp as ShiftRightOp
 from xla_dialect.ops.reduction import ReduceOp
-from xla_dialect.shapes.size_arithmetic import compatible
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
-from xla_dialect.stablehlo.op import HloOperation
 from xla_dialect.stablehlo.ops import elementwise as stablehlo
 from xla_dialect.stablehlo.special_functions import (
     convert_cbrt,
@@ -40,10 +38,7 @@ from xla_dialect.types import (
     Array,
     ElementClass,
     array,
-    as_array,
     element_class,
-    fits,
-    spell,
 )
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.operation_table import OperationTable
@@ -84,17 +79,13 @@ class _Bits:
 
 
 def convert_bits(
-    op: HloOperation, conversion: Conversion, operand: SSAValue, before: Array, after: Array
+    conversion: Conversion, operand: SSAValue, before: Array, after: Array
 ) -> Sequence[SSAValue]:
     """Bit i of an element is element i along the last dimension of the array of i1."""
-    sizes, is_narrow = sizes_of(before), before.element_type == PRED
+    is_narrow = before.element_type == PRED
+    after = stablehlo.bits_type(before, after)
     row = BY_TYPE[(after if is_narrow else before).element_type]
-    has_width = not is_narrow or (bool(sizes) and compatible(sizes[-1], row.bits))
-    sizes = sizes[:-1] if is_narrow else sizes
-    found = array(after.element_type, sizes if is_narrow else (*sizes, row.bits))
-    if not has_width or not fits(found, after) or row.element_class is ElementClass.COMPLEX:
-        op.fail(f"the widths of {spell(before)} and {spell(after)} differ")
-    after = found
+    sizes = sizes_of(before)[:-1] if is_narrow else sizes_of(before)
     integers = array(BY_NAME[f"u{row.bits}"].type, sizes)
     bits = _Bits(conversion, integers, row.bits)
     if not is_narrow:
@@ -139,18 +130,13 @@ def convert_compare(op: stablehlo.CompareOp, conversion: Conversion) -> Sequence
 def convert_bitcast(op: stablehlo.BitcastConvertOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.bitcast_convert`; i1 is one bit wide, and a new dimension of size 1 is allowed."""
     (operand,), (declared,) = conversion.operands(op), conversion.result_types(op)
-    before, after = as_array(operand.type), as_array(declared)
-    if before is None or after is None:
-        op.fail(f"takes and returns arrays, found {spell(operand.type)} and {spell(declared)}")
+    op.inferred([operand.type], [declared])
+    before, after = cast(Array, operand.type), cast(Array, declared)
     if (before.element_type == PRED) != (after.element_type == PRED):
-        return convert_bits(op, conversion, operand, before, after)
-    sizes, rank = sizes_of(before), len(sizes_of(after))
-    if BY_TYPE[before.element_type].bits == BY_TYPE[after.element_type].bits:
-        others = [(*sizes, 1), *([sizes[:-1]] if sizes and compatible(sizes[-1], 1) else [])]
-        for other in others:
-            if len(other) == rank and fits(array(after.element_type, other), declared):
-                reshaped = array(before.element_type, other)
-                (operand,) = conversion.emit(ReshapeOp, [operand], [reshaped])
+        return convert_bits(conversion, operand, before, after)
+    type_ = stablehlo.reshaped(before, after)
+    if type_ is not before:
+        (operand,) = conversion.emit(ReshapeOp, [operand], [type_])
     return conversion.emit(BitcastConvertOp, [operand], [declared])
 
 

@@ -9,7 +9,6 @@ as there are results are taken. So does XLA on the CPU, whatever recall is asked
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -24,10 +23,9 @@ from xla_dialect.ops import sorting as xla
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.data_movement import SliceOp
 from xla_dialect.ops.sorting import SortOp
-from xla_dialect.shapes.size_arithmetic import bounded, compatible_sizes, is_unknown
+from xla_dialect.shapes.size_arithmetic import bounded, compatible_sizes
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
-from xla_dialect.stablehlo.op import UnknownShape
 from xla_dialect.stablehlo.ops import elementwise
 from xla_dialect.stablehlo.ops import sorting as stablehlo
 from xla_dialect.stablehlo.ops.custom_calls import CustomCallOp
@@ -40,8 +38,6 @@ from xla_dialect.types import (
     as_array,
     element_class,
     is_array,
-    spell,
-    spell_all,
 )
 from xla_dialect.xdsl.operation_table import OperationTable
 
@@ -69,8 +65,6 @@ def convert_approximate_top_k(op: CustomCallOp, conversion: Conversion) -> Seque
         is_like_first = compatible_sizes(sizes_of(value.type), sizes)
         if not is_like_first or type_ != array(element_type, limits):
             op.fail(f"the result for {value.type} is {type_}, expected sizes {limits}")
-    if any(map(is_unknown, limits)):
-        raise UnknownShape(op, message=f"the sizes of {spell(declared[0])} have to be known")
     ordered = conversion.emit(
         SortOp,
         inputs,
@@ -119,12 +113,7 @@ def _first(value: SSAValue, type_: Attribute, conversion: Conversion) -> SSAValu
 def convert_sort(op: stablehlo.SortOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.sort`."""
     operands, declared = conversion.operands(op), conversion.result_types(op)
-    types = [*(operand.type for operand in operands), *declared]
-    if conversion.KEEPS_UNKNOWN_SIZES and not all(
-        compatible_sizes(sizes_of(a), sizes_of(b)) for a, b in combinations(types, 2)
-    ):
-        op.fail(f"{spell_all(types)} differ in shape")
-    properties = op.properties_of_rank(len(sizes_of(types[0])) if types else 0)
+    properties = op.properties_of_rank(len(sizes_of(operands[0].type)) if operands else 0)
     return conversion.emit(xla.SortOp, operands, declared, properties, conversion.regions(op))
 
 

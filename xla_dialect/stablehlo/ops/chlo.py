@@ -267,6 +267,9 @@ class IsPosInfOp(InfinityTestOp):
 class BroadcastingOp(StableHloOp):
     """An operation on operands that are stretched to one shape; subclasses have the operands."""
 
+    APPLIED: ClassVar[type[XlaOp]]
+    """The operation of `xla` on the stretched operands."""
+
     result = result_def()
     traits = traits_def(Pure())
     irdl_options = (ParsePropInAttrDict(),)
@@ -284,12 +287,27 @@ class BroadcastingOp(StableHloOp):
         """
         raise NotImplementedError
 
+    def xla_properties(self) -> dict[str, Attribute]:
+        """None: they say how operands are stretched."""
+        return {}
+
+    def inferred(
+        self, operands: Sequence[Attribute], declared: Sequence[Attribute]
+    ) -> Sequence[Attribute]:
+        """The type of the operation on stretched operands."""
+        sizes, _ = self.stretched(operands)
+        types = [array(cast(Array, type_).element_type, sizes) for type_ in operands]
+        return self.applied(types, declared)
+
+    def applied(
+        self, types: Sequence[Attribute], declared: Sequence[Attribute]
+    ) -> Sequence[Attribute]:
+        """The result type for operands of one shape; raises VerifyException."""
+        return self.APPLIED.types_of(types, self.xla_properties(), (), declared)
+
 
 class BroadcastingBinaryOp(BroadcastingOp):
     """Two operands, of which the one of lower rank says where its dimensions belong."""
-
-    APPLIED: ClassVar[type[XlaOp]]
-    """The operation of `xla` on the stretched operands."""
 
     lhs = operand_def()
     rhs = operand_def()
@@ -348,22 +366,32 @@ BroadcastSubtractOp = _broadcasting(elementwise.SubtractOp)
 BroadcastXorOp = _broadcasting(elementwise.XorOp)
 
 
+class BroadcastingFormulaOp(BroadcastingBinaryOp):
+    """A function of stretched floats that `xla` has a formula for."""
+
+    def applied(
+        self, types: Sequence[Attribute], declared: Sequence[Attribute]
+    ) -> Sequence[Attribute]:
+        """One type that all have."""
+        return [one_type(FLOAT, types, declared)]
+
+
 @op_definition
-class BroadcastNextAfterOp(BroadcastingBinaryOp):
+class BroadcastNextAfterOp(BroadcastingFormulaOp):
     """`next_after` of stretched operands."""
 
     name = "chlo.broadcast_next_after"
 
 
 @op_definition
-class BroadcastPolygammaOp(BroadcastingBinaryOp):
+class BroadcastPolygammaOp(BroadcastingFormulaOp):
     """`polygamma` of stretched operands."""
 
     name = "chlo.broadcast_polygamma"
 
 
 @op_definition
-class BroadcastZetaOp(BroadcastingBinaryOp):
+class BroadcastZetaOp(BroadcastingFormulaOp):
     """`zeta` of stretched operands."""
 
     name = "chlo.broadcast_zeta"
@@ -374,6 +402,7 @@ class BroadcastCompareOp(BroadcastingBinaryOp):
     """`compare` of stretched operands."""
 
     name = "chlo.broadcast_compare"
+    APPLIED: ClassVar = elementwise.CompareOp
     comparison_direction = prop_def(ChloComparisonDirectionAttr)
     compare_type = opt_prop_def(ChloComparisonTypeAttr)
 
@@ -387,6 +416,7 @@ class BroadcastSelectOp(BroadcastingOp):
     """`select` of stretched operands, the predicate included."""
 
     name = "chlo.broadcast_select"
+    APPLIED: ClassVar = elementwise.SelectOp
     pred = operand_def()
     on_true = operand_def()
     on_false = operand_def()
@@ -436,6 +466,10 @@ class ConstantLikeOp(StableHloOp):
         if not fits(expected, declared):
             raise VerifyException(f"declared {spell(declared)}, expected {spell(expected)}")
         return expected
+
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """The result has the sizes of the operand, and the type of the number."""
+        self.type_for(operands[0], declared[0])
 
 
 @just_as(control_flow.ScanOp)

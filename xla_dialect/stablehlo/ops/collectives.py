@@ -241,6 +241,12 @@ class CrossReplicaSumOp(GroupedOp):
     replica_groups = prop_def(DenseIntOrFPElementsAttr)
     result = result_def()
 
+    def inferred(
+        self, operands: Sequence[Attribute], declared: Sequence[Attribute]
+    ) -> Sequence[Attribute]:
+        """The type of the operand, which is an array."""
+        return list(xla.arrays_of(operands))
+
 
 class RootedOp(GroupedOp):
     """A collective that a member of each group is the root of, which the last operand may say."""

@@ -41,7 +41,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops import contraction as xla
-from xla_dialect.shapes.size_arithmetic import UNKNOWN, is_unknown
+from xla_dialect.shapes.size_arithmetic import UNKNOWN, compatible, compatible_sizes, is_unknown
 from xla_dialect.shapes.window import ConvolutionLabelsAttr, WindowAttr
 from xla_dialect.stablehlo.attributes import (
     ConvolutionNumbers,
@@ -55,12 +55,11 @@ from xla_dialect.stablehlo.attributes import (
     Word,
     integers,
 )
-from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as
+from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as, require_results
 from xla_dialect.stablehlo.ops.dynamic_shapes import (
     ShapedOp,
     Shapes,
     require_array,
-    require_compatible,
 )
 from xla_dialect.stablehlo.ops.reduction import WindowedOp, matrix, pairs_of
 from xla_dialect.types import (
@@ -70,9 +69,9 @@ from xla_dialect.types import (
     array,
     as_array,
     element_class,
-    extents,
     sizes_of,
     spell,
+    spell_all,
 )
 from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import (
@@ -574,12 +573,12 @@ class DynamicConvOp(ShapedOp, ConvolvingOp):
             order = self.dimension_numbers.data.result_order()[2:]
             sizes = [UNKNOWN if d in order else size for d, size in enumerate(sizes_of(result))]
             declared = [array(result.element_type, sizes)]
-        require_compatible(declared, inferred)
+        require_results(declared, inferred)
 
 
 def _sizes(type_: Attribute) -> Sequence[int]:
     found = as_array(type_)
-    return () if found is None else extents(found)
+    return () if found is None else sizes_of(found)
 
 
 _END = "`config` `=` $einsum_config attr-dict `:` functional-type(operands, results)"
@@ -591,6 +590,69 @@ class EinsumBase(StableHloOp):
     einsum_config = prop_def(StringAttr)
     result = result_def()
     traits = traits_def(Pure())
+
+    def letters(self, operands: Sequence[Attribute]) -> tuple[list[str], str]:
+        """
+        A letter for each dimension of operands of these types, and of the result.
+
+        Raises VerifyException.
+        """
+        config = self.einsum_config.data.replace(" ", "")
+        left, arrow, result = config.partition("->")
+        texts = left.split(",")
+        if not arrow or len(texts) != len(operands):
+            parts = f"{len(operands)} operands, '->' and a result"
+            raise VerifyException(f"einsum_config {config!r} is not made of {parts}")
+        written = [text.replace(_ELLIPSIS, "", 1) for text in (*texts, result)]
+        if not all(text.isalpha() for text in written if text):
+            made = "not made of letters, with one '...' for each operand"
+            raise VerifyException(f"einsum_config {config!r} is {made}")
+        if len(set(written[-1])) < len(written[-1]):
+            raise VerifyException(f"einsum_config {config!r} makes {result!r}, with a letter twice")
+        counts = [
+            len(_sizes(type_)) - len(text) for type_, text in zip(operands, written, strict=False)
+        ]
+        spread = (n for n, text in zip(counts, texts, strict=True) if _ELLIPSIS in text)
+        counts.append(max(spread, default=0))
+        *found, wanted = (
+            text.replace(_ELLIPSIS, _letters_of_ellipsis(count))
+            for text, count in zip((*texts, result), counts, strict=True)
+        )
+        if any(map(_differs_in_rank, operands, found)):
+            types = ", ".join(map(str, self.operand_types))
+            raise VerifyException(f"einsum_config has {config!r} for {types}")
+        return found, wanted
+
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """Dimensions with one letter have one size; the result has letters of the operands."""
+        labels, wanted = self.letters(operands)
+        sizes: dict[str, int] = {}
+        for type_, text in zip(operands, labels, strict=True):
+            for letter, size in zip(text, _sizes(type_), strict=True):
+                known = sizes.setdefault(letter, size)
+                if not compatible(known, size):
+                    found = f"sizes {known} and {size} the letter {letter!r}"
+                    raise VerifyException(f"einsum_config gives {found}")
+                sizes[letter] = size if is_unknown(known) else known
+        if not set(wanted) <= set(sizes):
+            raise VerifyException(f"einsum_config makes {wanted!r} of {''.join(sizes)!r}")
+        result, operand = as_array(declared[0]), cast(Array, operands[0])
+        is_product = len(operands) > 1
+        if result is None or not (is_product or result.element_type == operand.element_type):
+            raise VerifyException(f"declared {spell(declared[0])} for {spell_all(operands)}")
+
+
+_ELLIPSIS = "..."
+_FIRST_OF_ELLIPSIS = 0xE000
+"""Dimensions of an ellipsis have letters for private use, counted from the last one."""
+
+
+def _letters_of_ellipsis(count: int) -> str:
+    return "".join(chr(_FIRST_OF_ELLIPSIS + i) for i in reversed(range(count)))
+
+
+def _differs_in_rank(type_: Attribute, labels: str) -> bool:
+    return as_array(type_) is None or len(_sizes(type_)) != len(labels)
 
 
 @op_definition
@@ -624,3 +686,20 @@ class TorchIndexSelectOp(StableHloOp):
     batch_dims = prop_def(IntegerAttr.constr(i64))
     result = result_def()
     traits = traits_def(Pure())
+
+    def inferred(
+        self, operands: Sequence[Attribute], declared: Sequence[Attribute]
+    ) -> Sequence[Attribute]:
+        """The operand's type, with the sizes of the indices in the place of `dim`."""
+        operand, index = map(as_array, operands)
+        if operand is None or index is None:
+            raise VerifyException(f"takes arrays, found {spell_all(operands)}")
+        sizes, index_sizes = sizes_of(operand), sizes_of(index)
+        dim, batch = self.dim.value.data, self.batch_dims.value.data
+        if not 0 <= batch <= min(len(index_sizes), dim) or dim >= len(sizes):
+            found = f"dim {dim}, batch_dims {batch} for {spell_all(operands)}"
+            raise VerifyException(found)
+        if not compatible_sizes(sizes[:batch], index_sizes[:batch]):
+            raise VerifyException(f"{spell_all(operands)} differ in the first {batch} sizes")
+        taken = (*sizes[:dim], *index_sizes[batch:], *sizes[dim + 1 :])
+        return [array(operand.element_type, taken)]

@@ -33,7 +33,7 @@ from xdsl.utils.exceptions import VerifyException
 from xla_dialect.ops import control_flow as xla
 from xla_dialect.ops import tuples
 from xla_dialect.stablehlo.op import StableHloOp, just_as, same_as
-from xla_dialect.types import PRED, S32, is_scalar, spell
+from xla_dialect.types import PRED, S32, is_scalar, spell, spell_all
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import (
@@ -174,6 +174,17 @@ class OptimizationBarrierOp(StableHloOp):
     custom_directives = (EachType,)
     assembly_format = "attr-dict operands `:` custom<EachType>(type(operands), type(results))"
 
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """Results have the types of the operands, unknown sizes included."""
+        _require_types(declared, operands)
+
+
+def _require_types(declared: Sequence[Attribute], operands: Sequence[Attribute]) -> None:
+    """Types are those of the operands, unknown sizes included; raises VerifyException."""
+    if list(declared) != list(operands):
+        found = f"declared {spell_all(declared)}, the operands are {spell_all(operands)}"
+        raise VerifyException(found)
+
 
 @irdl_custom_directive
 class ElementTypes(TypesDirective):
@@ -193,12 +204,27 @@ class ElementTypes(TypesDirective):
         return results
 
 
-TupleOp = same_as(
-    tuples.TupleOp,
-    StableHloOp,
-    custom_directives=(ElementTypes,),
-    assembly_format="$elements attr-dict `:` custom<ElementTypes>(type(operands), type(results))",
-)
+@just_as(tuples.TupleOp)
+class TupleOp(StableHloOp):
+    """The tuple of the operands."""
+
+    name = "stablehlo.tuple"
+    custom_directives = (ElementTypes,)
+    assembly_format = "$elements attr-dict `:` custom<ElementTypes>(type(operands), type(results))"
+
+    def xla_operand_types(
+        self, types: Sequence[Attribute], regions: Sequence[Region]
+    ) -> Sequence[Attribute]:
+        """The same types; raises VerifyException for a result that is no tuple, as HLO has it."""
+        (whole,) = self.result_types
+        if not isinstance(whole, TupleType):
+            raise VerifyException(f"the result is {whole}, not a tuple")
+        return types
+
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """The elements have the types of the operands, unknown sizes included."""
+        super().verify_types(operands, declared)
+        _require_types(cast(TupleType, declared[0]).types.data, operands)
 
 
 @irdl_custom_directive

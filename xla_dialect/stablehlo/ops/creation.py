@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
@@ -13,12 +14,19 @@ from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, Pure
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.ops import creation as xla
 from xla_dialect.ops import random
-from xla_dialect.stablehlo.attributes import RngDistributionAttr, is_index
+from xla_dialect.shapes.size_arithmetic import compatible
+from xla_dialect.stablehlo.attributes import (
+    RngDistributionAttr,
+    is_index,
+    literal_of_integers,
+    xla_value,
+)
 from xla_dialect.stablehlo.op import StableHloOp, just_as, same_as
-from xla_dialect.types import Array, ElementClass, element_class
+from xla_dialect.types import Array, ElementClass, as_array, element_class, sizes_of, spell
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.dense_literals import dense_text
@@ -82,6 +90,17 @@ class LiteralOp(StableHloOp):
         printer.print_string(f"dense<{dense_text(cast(Any, value), packs_flags=False)}> : ")
         printer.print_attribute(type_)
 
+    def inferred(
+        self, operands: Sequence[Attribute], declared: Sequence[Attribute]
+    ) -> Sequence[Attribute] | None:
+        """The type of the literal; None for one whose elements the text says elsewhere."""
+        value = self.value
+        if isinstance(value, DenseResourceAttr):
+            return None
+        if isinstance(value, DenseIntOrFPElementsAttr):
+            value = literal_of_integers(cast(Any, value))
+        return xla.ConstantOp.types_of((), {"value": value}, (), declared)
+
     def result_name(self) -> str | None:
         """`cst` of inexact numbers, `c` of others."""
         inexact = ElementClass.FLOAT | ElementClass.COMPLEX
@@ -94,16 +113,13 @@ class ConstantOp(LiteralOp):
     """A constant array."""
 
     name = "stablehlo.constant"
-
-    def verify_(self) -> None:
-        """Checks the literal, but for one whose elements the text says elsewhere."""
-        if not isinstance(self.value, DenseResourceAttr):
-            super().verify_()
+    SIZED_RESULTS: ClassVar = slice(1)
 
 
 IotaOp = same_as(
     xla.IotaOp,
     StableHloOp,
+    SIZED_RESULTS=slice(1),
     assembly_format="`dim` `=` $iota_dimension attr-dict `:` type($result)",
 )
 
@@ -124,6 +140,19 @@ class RngOp(StableHloOp):
         "functional-type(operands, results)"
     )
 
+    def inferred(
+        self, operands: Sequence[Attribute], declared: Sequence[Attribute]
+    ) -> Sequence[Attribute]:
+        """The declared type, of as many dimensions as an operand says sizes."""
+        shape, result = as_array(operands[2]), as_array(declared[0])
+        if shape is None or len(shape.get_shape()) != 1:
+            raise VerifyException(f"operand 2 is {spell(operands[2])}, not a list of sizes")
+        count = sizes_of(shape)[0]
+        if result is not None and not compatible(count, len(sizes_of(result))):
+            raise VerifyException(f"operand 2 has {count} sizes for {spell(result)}")
+        distribution = {"distribution": xla_value(self.rng_distribution)}
+        return random.RngOp.types_of(operands[:2], distribution, (), declared)
+
 
 @just_as(random.RngBitGeneratorOp)
 class RngBitGeneratorOp(StableHloOp):
@@ -131,6 +160,7 @@ class RngBitGeneratorOp(StableHloOp):
 
     name = "stablehlo.rng_bit_generator"
     NAMES: ClassVar = {"rng_algorithm": "algorithm"}
+    SIZED_RESULTS: ClassVar = slice(1, 2)
     output_state = result_def()
     output = result_def()
     assembly_format = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -16,8 +17,10 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     TupleType,
     i32,
+    i64,
 )
-from xdsl.ir import Attribute
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, TypeAttribute
 from xdsl.irdl import (
     ParsePropInAttrDict,
     opt_prop_def,
@@ -26,12 +29,16 @@ from xdsl.irdl import (
     var_region_def,
     var_result_def,
 )
+from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.attributes import FLAG, CustomCallApiVersion, CustomCallApiVersionAttr
+from xla_dialect.op import decode
 from xla_dialect.ops import custom_calls as xla
-from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as
-from xla_dialect.types import as_array
+from xla_dialect.stablehlo.attributes import Fields, integers
+from xla_dialect.stablehlo.op import StableHloOp, has_elements, integers_of, just_as
+from xla_dialect.stablehlo.ops.dynamic_shapes import verify_sizes
+from xla_dialect.types import as_array, spell_all
 from xla_dialect.xdsl.definition import op_definition
 
 API_VERSIONS = tuple(CustomCallApiVersion)
@@ -42,6 +49,19 @@ TYPED = API_VERSIONS.index(CustomCallApiVersion.TYPED_FFI)
 """The version whose configuration is a dictionary; it is a string for the others."""
 
 LAYOUTS = ("operand_layouts", "result_layouts")
+
+SHAPE_OPERANDS = "indices_of_shape_operands"
+_ALIASES = "output_operand_aliases"
+ALIAS = "#stablehlo.output_operand_alias"
+
+
+def _part_of(type_: Attribute, indices: Sequence[int]) -> Attribute:
+    """The part of a type at indices into nested tuples; raises VerifyException."""
+    for index in indices:
+        if not isinstance(type_, TupleType) or not 0 <= index < len(type_.types.data):
+            raise VerifyException(f"{_ALIASES}: {type_} has no element {index}")
+        type_ = type_.types.data[index]
+    return type_
 
 
 @just_as(xla.CustomCallOp)
@@ -67,6 +87,60 @@ class CustomCallOp(StableHloOp):
         """The names of the functions of the program that are called."""
         called = () if self.called_computations is None else self.called_computations.data
         return [each.root_reference.data for each in called if isinstance(each, SymbolRefAttr)]
+
+    def aliases(self) -> Sequence[tuple[Sequence[int], int, Sequence[int]]]:
+        """
+        Which parts of results share memory with which operands, and parts of these.
+
+        Raises VerifyException for parts that are not there, or of different types.
+        """
+        found: list[tuple[Sequence[int], int, Sequence[int]]] = []
+        listed = self.output_operand_aliases
+        for alias in () if listed is None else listed.data:
+            fields = dict(alias.data) if isinstance(alias, Fields) else {}
+            output, part = (
+                integers_of(fields.get(f"{side}_tuple_indices", integers(()))) or ()
+                for side in ("output", "operand")
+            )
+            index = decode(fields.get("operand_index"))
+            if not isinstance(index, int):
+                raise VerifyException(f"{_ALIASES} has {alias}, not {ALIAS}<...>")
+            if not 0 <= index < len(self.operands):
+                raise VerifyException(f"{_ALIASES}: there is no operand {index}")
+            results = cast("tuple[TypeAttribute, ...]", tuple(self.result_types))
+            whole = results[0] if len(results) == 1 else TupleType(results)
+            result, given = _part_of(whole, output), _part_of(self.operands[index].type, part)
+            if result != given:
+                types = f"the result has type {result}, the operand {given}"
+                raise VerifyException(f"{_ALIASES}: {types}")
+            found.append((output, index, part))
+        return found
+
+    def shape_positions(self) -> Sequence[int]:
+        """
+        The positions of the operands that say sizes, one for each result; none if none does.
+
+        Raises VerifyException.
+        """
+        given = self.attributes.get(SHAPE_OPERANDS, integers(()))
+        positions = integers_of(given)
+        if positions is None or not has_elements(given, i64):
+            raise VerifyException(f"{SHAPE_OPERANDS} is {given}, not a list of i64")
+        count, wanted = len(self.operands), len(self.results)
+        if positions and len(positions) != wanted:
+            found = f"{len(positions)} entries for {wanted} results"
+            raise VerifyException(f"{SHAPE_OPERANDS} has {found}")
+        if any(not 0 <= position < count for position in positions):
+            found = f"{list(positions)}, there are {count} operands"
+            raise VerifyException(f"{SHAPE_OPERANDS} is {found}")
+        return positions
+
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """By the rules of `xla`; results have the sizes that constant operands say."""
+        self.aliases()
+        for position, type_ in zip(self.shape_positions(), declared, strict=False):
+            verify_sizes(position, operands[position], type_, self.operands[position])
+        super().verify_types(operands, declared)
 
     def xla_properties(self) -> dict[str, Attribute]:
         """What is called, and how; checks the layouts."""
@@ -135,6 +209,16 @@ class CompositeOp(StableHloOp):
             raise VerifyException(f"name is {name!r}, not of the form namespace.op")
         if self.version is not None and self.version.value.data < 0:
             raise VerifyException(f"version is {self.version.value.data}, which is negative")
+        function = SymbolTable.lookup_symbol(self, self.decomposition)
+        if isinstance(function, FuncOp):
+            type_, name = function.function_type, function.sym_name.data
+            for what, given, taken in (
+                ("operands", self.operand_types, type_.inputs.data),
+                ("results", self.result_types, type_.outputs.data),
+            ):
+                if tuple(given) != tuple(taken):
+                    lists = f"{spell_all(given)} and {spell_all(taken)}"
+                    raise VerifyException(f"its {what} and those of @{name} are {lists}")
 
 
 _QUALIFIED = re.compile(r"[a-zA-Z]\w*(?:\.[\w$]+)+", re.ASCII)

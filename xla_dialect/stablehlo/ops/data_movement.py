@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Attribute
@@ -80,7 +80,7 @@ class MovementOp(StableHloOp):
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
 
-ReshapeOp = same_as(xla.ReshapeOp, MovementOp)
+ReshapeOp = same_as(xla.ReshapeOp, MovementOp, SIZED_RESULTS=slice(1))
 
 
 @op_definition
@@ -113,6 +113,7 @@ class BroadcastInDimOp(MovementOp):
     """Dimension i of the operand is `broadcast_dimensions[i]` of the result; size 1 is repeated."""
 
     name = "stablehlo.broadcast_in_dim"
+    SIZED_RESULTS: ClassVar = slice(1)
     operand = operand_def()
     broadcast_dimensions = prop_def(_INTEGERS)
     assembly_format = (

@@ -14,7 +14,9 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IndexType,
     IntegerAttr,
+    IntegerType,
     TensorType,
+    UnrankedTensorType,
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
@@ -42,27 +44,32 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.op import XlaOp
+from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops import data_movement, elementwise
 from xla_dialect.ops import dynamic_shapes as xla
 from xla_dialect.shapes.size_arithmetic import (
     UNKNOWN,
     are_dimensions,
+    bounded,
     compatible,
     compatible_sizes,
     is_unknown,
 )
-from xla_dialect.stablehlo.op import StableHloOp, applying, integers_of, same_as
+from xla_dialect.stablehlo.attributes import integers_for_index, is_index, xla_type
+from xla_dialect.stablehlo.op import StableHloOp, applying, integers_of, require_results, same_as
 from xla_dialect.stablehlo.ops.creation import LiteralOp
 from xla_dialect.stablehlo.ops.data_movement import MovementOp
 from xla_dialect.types import (
     Array,
     ElementClass,
     all_compatible,
+    array,
     as_array,
     element_class,
     element_count,
     element_name,
+    fits,
+    is_unbounded,
     sizes_of,
     spell,
     spell_all,
@@ -104,7 +111,10 @@ Shapes: TypeAlias = Sequence[tuple[int, ...] | None]
 def constant_integers(value: SSAValue) -> tuple[int, ...] | None:
     """The elements of a constant; None for any other value."""
     owner = value.owner
-    return integers_of(owner.value) if isinstance(owner, LiteralOp) else None
+    if not isinstance(owner, LiteralOp):
+        return None
+    number = decode(owner.value)
+    return (number,) if isinstance(number, int) else integers_of(owner.value)
 
 
 class ShapedOp(StableHloOp):
@@ -132,15 +142,12 @@ class ShapedOp(StableHloOp):
         self, operands: Sequence[Attribute], shapes: Shapes, position: int, rank: int
     ) -> tuple[int, ...]:
         """The sizes that an operand says, as far as they are known: one for each dimension."""
-        type_ = require_array(operands[position], f"operand {position}")
-        sizes = sizes_of(type_)
-        spelled = f"operand {position} is {spell(type_)}"
-        if len(sizes) != 1 or not element_class(type_.element_type) & ElementClass.INTEGER:
-            raise VerifyException(f"{spelled}, not a list of sizes")
-        if is_unknown(sizes[0]):
+        count = count_of_sizes(operands[position], position)
+        if is_unknown(count):
+            spelled = f"operand {position} is {spell(operands[position])}"
             raise VerifyException(f"{spelled}, the number of sizes has to be known")
-        if sizes[0] != rank:
-            raise VerifyException(f"operand {position} has {sizes[0]} sizes for rank {rank}")
+        if count != rank:
+            raise VerifyException(f"operand {position} has {count} sizes for rank {rank}")
         return shapes[position - self.first_shape] or (UNKNOWN,) * rank
 
 
@@ -152,12 +159,29 @@ def require_array(type_: Attribute, name: str) -> Array:
     return found
 
 
+def count_of_sizes(type_: Attribute, position: int) -> int:
+    """How many sizes an operand at a position says; raises VerifyException."""
+    found = require_array(type_, f"operand {position}")
+    sizes = sizes_of(found)
+    if len(sizes) != 1 or not element_class(found.element_type) & ElementClass.INTEGER:
+        raise VerifyException(f"operand {position} is {spell(found)}, not a list of sizes")
+    return sizes[0]
+
+
+def verify_sizes(position: int, shape: Attribute, declared: Attribute, value: SSAValue) -> None:
+    """A result has the sizes that an operand says, if that is a constant; VerifyException."""
+    count_of_sizes(shape, position)
+    known = constant_integers(value)
+    if known is not None:
+        require_sizes(require_array(declared, "the result"), known)
+
+
 def rank_of(type_: Attribute, name: str) -> int:
     """The rank of an array; raises VerifyException for anything else."""
     return len(sizes_of(require_array(type_, name)))
 
 
-def _require_sizes(declared: Array, sizes: Sequence[int]) -> None:
+def require_sizes(declared: Array, sizes: Sequence[int]) -> None:
     """The declared result has these sizes, as far as they are known."""
     if not compatible_sizes(sizes_of(declared), sizes):
         found = ", ".join(map(repr, sizes))
@@ -193,7 +217,7 @@ class DynamicReshapeOp(ShapedOp, MovementOp):
         """As many elements, and the sizes that the shape says."""
         operand, result = _operand_and_result(operands, declared)
         sizes = self.known_sizes(operands, shapes, 1, len(sizes_of(result)))
-        _require_sizes(result, sizes)
+        require_sizes(result, sizes)
         before = element_count(sizes_of(operand))
         for after in (element_count(sizes_of(result)), element_count(sizes)):
             if not compatible(before, after):
@@ -236,7 +260,7 @@ class DynamicBroadcastInDimOp(ShapedOp, MovementOp):
         hints = [d for each in given if each is not None for d in integers_of(each) or ()]
         if not are_dimensions(hints, len(before)):
             raise VerifyException(f"hints {hints} are not distinct dimensions of {spell(operand)}")
-        _require_sizes(result, self.known_sizes(operands, shapes, 1, len(after)))
+        require_sizes(result, self.known_sizes(operands, shapes, 1, len(after)))
 
 
 @op_definition
@@ -263,7 +287,7 @@ class DynamicIotaOp(ShapedOp, MovementOp):
         if not element_class(result.element_type) & ElementClass.NUMBER:
             name = element_name(result.element_type)
             raise VerifyException(f"(C3) the result has element type {name}")
-        _require_sizes(result, self.known_sizes(operands, shapes, 0, rank))
+        require_sizes(result, self.known_sizes(operands, shapes, 0, rank))
 
 
 class ListedOp(ShapedOp, MovementOp):
@@ -299,15 +323,7 @@ def require_inferred(
     declared: Sequence[Attribute],
 ) -> None:
     """The declared result is what an operation infers; raises VerifyException."""
-    require_compatible(declared, op_class.contract().types_inferred(operands, properties))
-
-
-def require_compatible(declared: Sequence[Attribute], inferred: Sequence[Attribute]) -> None:
-    """The declared results are inferred ones, as far as sizes are known; raises VerifyException."""
-    if not all_compatible(declared, inferred):
-        raise VerifyException(
-            f"(Result) declared {spell_all(declared)}, inferred {spell_all(inferred)}"
-        )
+    require_results(declared, op_class.contract().types_inferred(operands, properties))
 
 
 @op_definition
@@ -357,6 +373,14 @@ class ConstantOp(LiteralOp):
     name = "arith.constant"
     GIVES_INDEX: ClassVar = True
 
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """A number has the type of the result."""
+        value: Any = self.value
+        if not isinstance(cast(Attribute, value), IntegerAttr):
+            super().verify_types(operands, declared)
+        elif value.type != self.output.type:
+            raise VerifyException(f"value is {value}, the result {self.output.type}")
+
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         """Parses `arith.constant 2 : index`, or a constant array."""
@@ -386,19 +410,61 @@ class IndexCastOp(CastOp):
 
     name = "arith.index_cast"
 
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """One of the types is of `index`."""
+        before, after = self.source.type, self.result.type
+        other = after if is_of_index(before) else before
+        if is_of_index(before) == is_of_index(after) or not _is_castable(other):
+            numbers = "index and signless integers of several bits"
+            raise VerifyException(f"casts between {numbers}, not {before} to {after}")
+
+
+def is_of_index(type_: Attribute) -> bool:
+    """Whether a type is MLIR's `index`, or an array of it."""
+    return is_index(type_) and not isinstance(type_, IntegerType)
+
+
+def _is_castable(type_: Attribute) -> bool:
+    """Whether a type is an array of integers with sign; truth values are cast in another way."""
+    is_number = isinstance(type_, IntegerType)
+    found = integers_for_index(cast(Attribute, type_)) if is_number else as_array(type_)
+    return found is not None and element_class(found.element_type) == ElementClass.SIGNED
+
+
+class WidthOp(CastOp):
+    """The same integers, of another width."""
+
+    IS_WIDER: ClassVar[bool]
+
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """Both are integers of several bits."""
+        widths = [_bits(value.type) for value in (self.source, self.result)]
+        narrow, wide = widths if self.IS_WIDER else reversed(widths)
+        if not 1 < narrow < wide:
+            raise VerifyException(f"{self.source.type} to {self.result.type}")
+
+
+def _bits(type_: Attribute) -> int:
+    """The width of integers, or of those in an array; 0 of anything else."""
+    element = cast(Array, type_).element_type if isinstance(type_, TensorType) else type_
+    is_integer = isinstance(element, IntegerType)
+    return cast("IntegerType[Any]", element).width.data if is_integer else 0
+
 
 @op_definition
-class ExtSIOp(CastOp):
+class ExtSIOp(WidthOp):
     """Wider integers."""
 
     name = "arith.extsi"
+    IS_WIDER: ClassVar = True
 
 
 @op_definition
-class TruncIOp(CastOp):
+class TruncIOp(WidthOp):
     """Narrower integers."""
 
     name = "arith.trunci"
+    IS_WIDER: ClassVar = False
 
 
 class ArithmeticOp(ShapeOp):
@@ -414,6 +480,14 @@ class ArithmeticOp(ShapeOp):
     irdl_options = (ParsePropInAttrDict(),)
     custom_directives = (SameType,)
     assembly_format = "$lhs `,` $rhs attr-dict `:` custom<SameType>(type(operands), type(results))"
+
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """All are integers of one type."""
+        types, found = {*self.operand_types, *self.result_types}, as_array(declared[0])
+        signed = found is not None and element_class(found.element_type) == ElementClass.SIGNED
+        if len(types) != 1 or not signed:
+            names = ", ".join(map(str, types))
+            raise VerifyException(f"takes and returns integers of one type, found {names}")
 
 
 AddIOp = applying(elementwise.AddOp, ArithmeticOp, "arith.addi")
@@ -462,9 +536,32 @@ class ConstShapeOp(StableHloOp):
     custom_directives = (Sizes,)
     assembly_format = "attr-dict custom<Sizes>($shape) `:` type($result)"
 
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """The result has one element for each size."""
+        sizes = integers_of(self.shape)
+        if sizes is None:
+            raise VerifyException(f"shape is {self.shape}, not a list of sizes")
+        _require_shape(self.result.type, len(sizes))
+
+
+def _require_shape(type_: Attribute, rank: int) -> None:
+    """A result is a shape of a rank; raises VerifyException."""
+    if not is_of_index(type_) or not fits(array(i64, (rank,)), xla_type(type_)):
+        raise VerifyException(f"its result is {type_}, not tensor<{rank}xindex>")
+
 
 class ShapeFunctionOp(ShapeOp):
     """A function of shapes."""
+
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """It takes shapes and gives numbers of type `index`."""
+        for position, operand in enumerate(self.operands):
+            if not is_of_index(operand.type):
+                found = f"operand {position} is {operand.type}"
+                raise VerifyException(f"{found}, not a shape of type index")
+            count_of_sizes(operands[position], position)
+        if not is_of_index(self.result.type):
+            raise VerifyException(f"gives {self.result.type}, not an index")
 
     result = result_def()
     custom_directives = (ArrowTypes,)
@@ -477,6 +574,11 @@ class ShapeOfOp(ShapeFunctionOp):
 
     name = "shape.shape_of"
     operand = operand_def()
+
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """The result has one element for each dimension."""
+        if not isinstance(self.operand.type, UnrankedTensorType):
+            _require_shape(self.result.type, rank_of(operands[0], "operand 0"))
 
 
 @op_definition
@@ -515,6 +617,12 @@ class TensorCastOp(CastOp):
 
     name = "tensor.cast"
 
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """Both types may be that of one array."""
+        before, after = as_array(operands[0]), as_array(declared[0])
+        if before is None or after is None or not all_compatible([before], [after]):
+            raise VerifyException(f"{self.source.type} cannot be {self.result.type}")
+
 
 @op_definition
 class DimOp(ShapeOp):
@@ -525,6 +633,14 @@ class DimOp(ShapeOp):
     index = operand_def(IndexType)
     result = result_def(IndexType)
     assembly_format = "attr-dict $source `,` $index `:` type($source)"
+
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """The dimension is one of the array, if it is a constant."""
+        array_type, known = require_array(operands[0], "operand 0"), constant_integers(self.index)
+        if not is_of_index(self.index.type) or not is_of_index(self.result.type):
+            raise VerifyException(f"takes {self.index.type} and gives {self.result.type}")
+        if known is not None and not 0 <= known[0] < len(sizes_of(array_type)):
+            raise VerifyException(f"dimension {known[0]} of {spell(array_type)}")
 
 
 _ELEMENT = VarConstraint("ELEMENT", AnyAttr())
@@ -540,6 +656,17 @@ class ExtractOp(ShapeOp):
     result = result_def(_ELEMENT)
     assembly_format = "$tensor `[` $indices `]` attr-dict `:` type($tensor)"
 
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """There is an index for each dimension."""
+        found, own = require_array(operands[0], "operand 0"), cast(Array, self.tensor.type)
+        if len(self.indices) != len(sizes_of(found)) or self.result.type != own.element_type:
+            given = f"{len(self.indices)} indices into {own}"
+            raise VerifyException(f"{given} give {self.result.type}")
+        for place, size in zip(self.indices, sizes_of(found), strict=True):
+            known = constant_integers(place)
+            if not is_of_index(place.type) or (known and not bounded(0, known[0], size - 1)):
+                raise VerifyException(f"index {known or place.type} of {spell(found)}")
+
 
 @op_definition
 class FromElementsOp(ShapeOp):
@@ -549,3 +676,10 @@ class FromElementsOp(ShapeOp):
     elements = var_operand_def(_ELEMENT)
     result = result_def(TensorType.constr(_ELEMENT))
     assembly_format = "$elements attr-dict `:` type($result)"
+
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """There is a number for each element of the result, whose sizes are known."""
+        type_, count = self.result.type, len(self.elements)
+        is_known = not is_unbounded(type_) and element_count(type_.get_shape()) == count
+        if not is_known or any(each.type != type_.element_type for each in self.elements):
+            raise VerifyException(f"{count} numbers give {type_}")

@@ -28,10 +28,12 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect import attributes
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import conversion, elementwise
+from xla_dialect.shapes.size_arithmetic import compatible
 from xla_dialect.stablehlo.attributes import (
     ComparisonDirectionAttr,
     ComparisonType,
@@ -41,13 +43,20 @@ from xla_dialect.stablehlo.attributes import (
 )
 from xla_dialect.stablehlo.op import StableHloOp, just_as, same_as
 from xla_dialect.types import (
+    BY_TYPE,
+    PRED,
     Array,
     ElementClass,
+    array,
     array_like,
     as_array,
     component_type,
     element_class,
     element_name,
+    fits,
+    sizes_of,
+    spell,
+    spell_all,
 )
 from xla_dialect.violations import Violation
 from xla_dialect.xdsl.definition import op_definition
@@ -226,6 +235,39 @@ class BitcastConvertOp(UnaryOp):
 
     name = "stablehlo.bitcast_convert"
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
+
+    def inferred(
+        self, operands: Sequence[Attribute], declared: Sequence[Attribute]
+    ) -> Sequence[Attribute]:
+        """By the rules of `xla`, but for i1, which is one bit wide here, and a new size of 1."""
+        before, after = as_array(operands[0]), as_array(declared[0])
+        if before is None or after is None:
+            raise VerifyException(f"takes and returns arrays, found {spell_all(operands)}")
+        if (before.element_type == PRED) != (after.element_type == PRED):
+            return [bits_type(before, after)]
+        return conversion.BitcastConvertOp.types_of([reshaped(before, after)], {}, (), declared)
+
+
+def bits_type(before: Array, after: Array) -> Array:
+    """The type of the bits of integers or floats, or of what bits stand for; VerifyException."""
+    sizes, is_narrow = sizes_of(before), before.element_type == PRED
+    row = BY_TYPE[(after if is_narrow else before).element_type]
+    has_width = not is_narrow or (bool(sizes) and compatible(sizes[-1], row.bits))
+    found = array(after.element_type, sizes[:-1] if is_narrow else (*sizes, row.bits))
+    if not has_width or not fits(found, after) or row.element_class is ElementClass.COMPLEX:
+        raise VerifyException(f"the widths of {spell(before)} and {spell(after)} differ")
+    return found
+
+
+def reshaped(before: Array, after: Array) -> Array:
+    """The type of the operand, with a last size of 1 more or less where `after` has it."""
+    sizes, rank = sizes_of(before), len(sizes_of(after))
+    if BY_TYPE[before.element_type].bits == BY_TYPE[after.element_type].bits:
+        others = [(*sizes, 1), *([sizes[:-1]] if sizes and compatible(sizes[-1], 1) else [])]
+        for other in others:
+            if len(other) == rank and fits(array(after.element_type, other), after):
+                return array(before.element_type, other)
+    return before
 
 
 @just_as(elementwise.CompareOp)

@@ -32,7 +32,9 @@ CholeskyOp = same_as(
 TriangularSolveOp = same_as(
     xla.TriangularSolveOp,
     StableHloOp,
-    **{name: prop_def(FLAG) for name in ("left_side", "lower", "unit_diagonal")},
+    left_side=prop_def(FLAG),
+    lower=prop_def(FLAG),
+    unit_diagonal=prop_def(FLAG),
     transpose_a=prop_def(StableHloTransposeAttr),
 )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Self, cast
 
 from xdsl.dialects.builtin import IntegerAttr, i1, i64
 from xdsl.ir import Attribute
@@ -18,11 +20,13 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import sorting as xla
+from xla_dialect.shapes.size_arithmetic import compatible_sizes
 from xla_dialect.stablehlo.op import StableHloOp, just_as
-from xla_dialect.types import as_array
+from xla_dialect.types import Array, as_array, sizes_of, spell_all
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.directives import parse_i64
 
@@ -42,6 +46,13 @@ class SortOp(StableHloOp):
         """The same, the dimension counted from the first one."""
         array = as_array(self.inputs[0].type) if self.inputs else None
         return self.properties_of_rank(0 if array is None else len(array.get_shape()))
+
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """All arrays may be of one shape, whatever is known of it."""
+        super().verify_types(operands, declared)
+        for pair in combinations([*operands, *declared], 2):
+            if not compatible_sizes(*(sizes_of(cast(Array, type_)) for type_ in pair)):
+                raise VerifyException(f"{spell_all(pair)} differ in shape")
 
     def properties_of_rank(self, rank: int) -> dict[str, Attribute]:
         """The properties in `xla` for inputs of a rank."""

@@ -98,6 +98,7 @@ class InfeedOp(FeedOp):
     """The parts of the next item of the infeed, and a token."""
 
     name = "stablehlo.infeed"
+    SIZED_RESULTS: ClassVar = slice(None)
     infeed_config = opt_prop_def(StringAttr)
     layout = opt_prop_def(ArrayAttr)
     outputs = var_result_def()
@@ -215,6 +216,7 @@ class RecvOp(TransferOp):
 
     name = "stablehlo.recv"
     HOST_CHANNEL: ClassVar = 3
+    SIZED_RESULTS: ClassVar = slice(None)
     token = operand_def()
     outputs = var_result_def()
     next_token = result_def()

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
-from xla_dialect.quantized_types import has_quantized, quantization_of
+from xla_dialect.quantized_types import has_quantized
 from xla_dialect.stablehlo.conversion import Conversion, Lookup, SourceLocations
 from xla_dialect.stablehlo.legalize.patterns import ToXla
-from xla_dialect.stablehlo.op import HloOperation, SourceError
+from xla_dialect.stablehlo.op import HloOperation
 from xla_dialect.stablehlo.quantization.expressed import expressed_arithmetic
 from xla_dialect.stablehlo.quantization.integers import integer_arithmetic
 from xla_dialect.stablehlo.quantization.rules import check_quantized
@@ -40,12 +39,6 @@ class QuantizedConversion(ToXla):
         super().__init__(locations, resource)
         self._arithmetic = ARITHMETIC[arithmetic]
 
-    def convert_operation(self, op: Operation) -> None:
-        """Adds what an operation becomes; functions return the quantized arrays they say."""
-        if op.name == "func.return":
-            self._check_returned(op)
-        super().convert_operation(op)
-
     def convert(self, op: HloOperation) -> Sequence[SSAValue]:
         """What the results of an operation become."""
         if not has_quantized([v.type for v in (*op.operands, *op.results)]):
@@ -55,13 +48,3 @@ class QuantizedConversion(ToXla):
             return super().convert(op)
         check_quantized(op)
         return self._arithmetic(op, self)
-
-    def _check_returned(self, op: Operation) -> None:
-        parent = op.parent_op()
-        if not isinstance(parent, FuncOp):
-            return
-        declared = parent.function_type.outputs.data
-        for operand, type_ in zip(op.operands, declared, strict=False):
-            if quantization_of(operand.type) != quantization_of(type_):
-                name = parent.sym_name.data
-                raise SourceError(op, f"returns {operand.type}, the type of @{name} says {type_}")
