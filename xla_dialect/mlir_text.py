@@ -9,9 +9,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from io import StringIO
-from itertools import accumulate
-from typing import NoReturn, cast
+from typing import NoReturn, TypeVar, cast
 
 from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
@@ -32,6 +32,7 @@ from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from xla_dialect.diagnostics import LocatedError
+from xla_dialect.xdsl.creation import location_at
 from xla_dialect.xdsl.dense_literals import is_elided, literal_of_blob
 from xla_dialect.xdsl.text import MlirParser, MlirPrinter
 from xla_dialect.xdsl.traversal import deep_recursion, operations_in
@@ -198,8 +199,8 @@ class LocatingParser(MlirParser):
 
     def __init__(self, ctx: Context, text: str, file_name: str):
         super().__init__(ctx, text, file_name)
-        self.file_attribute = StringAttr(file_name)
-        self.line_starts = [0, *accumulate(len(line) for line in text.splitlines(keepends=True))]
+        self._file = StringAttr(file_name)
+        self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
         self.first_uses: dict[str, int] = {}
         """Where values are first used that were not defined before."""
         self.places: dict[Operation, LocationAttr] = {}
@@ -235,7 +236,17 @@ class LocatingParser(MlirParser):
         place = self.places.get(op, op.location)
         if not isinstance(place, FileLineColLoc):
             return 0
-        return self.line_starts[place.line.data - 1] + place.column.data - 1
+        return self._line_starts[place.line.data - 1] + place.column.data - 1
+
+    def locate(self, op: Operation, start: int) -> None:
+        """Gives an operation that starts at an offset its place, unless it has another location."""
+        line = bisect_right(self._line_starts, start)
+        column = start - self._line_starts[line - 1] + 1
+        place = location_at(self._file, _number(line), _number(column))
+        if isinstance(op.location, UnknownLoc):
+            op.location = place
+        else:
+            self.places[op] = place
 
     def parse_operation(self) -> Operation:
         """Parses an operation; one without a location gets that of its first character."""
@@ -244,14 +255,12 @@ class LocatingParser(MlirParser):
         if isinstance(op, ModuleOp) and not op.body.blocks:
             # xDSL fails on `ModuleOp.ops` and `body.block` of such a module.
             self.raise_error("the region of 'builtin.module' has no block", start, start)
-        line = bisect_right(self.line_starts, start)
-        column = start - self.line_starts[line - 1] + 1
-        place = FileLineColLoc(self.file_attribute, IntAttr(line), IntAttr(column))
-        if isinstance(op.location, UnknownLoc):
-            op.location = place
-        else:
-            self.places[op] = place
+        self.locate(op, start)
         return op
+
+
+_number = lru_cache(4096)(IntAttr)
+"""Numbers of lines and columns, which recur."""
 
 
 @deep_recursion()
@@ -339,12 +348,20 @@ def recovered(
     return module, errors, parser.values
 
 
+ParserT = TypeVar("ParserT", bound=LocatingParser)
+
+
 @contextmanager
-def parser_of(text: str, ctx: Context, file_name: str) -> Generator[LocatingParser]:
+def parser_of(
+    text: str,
+    ctx: Context,
+    file_name: str,
+    parser_class: Callable[[Context, str, str], ParserT] = LocatingParser,
+) -> Generator[ParserT]:
     """A parser for a text; whatever it raises becomes MlirSyntaxError."""
     try:
         # The constructor lexes the first token, and may raise.
-        parser = LocatingParser(ctx, text, file_name)
+        parser = parser_class(ctx, text, file_name)
     except ParseError as error:
         _fail(error.msg.strip(), text, file_name, error.span.start)
     try:

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 from stablehlo_oracle import printed_attribute
-from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.reader import make_reading_context
@@ -66,7 +65,7 @@ def convolution(source: random.Random) -> str:
 
 def printed(text: str) -> str:
     """The attribute as it is printed after it is read."""
-    context = make_reading_context(OpAsmDialectInterface())
+    context = make_reading_context()
     return str(StableHloParser(context, text, "attribute").parse_attribute())
 
 

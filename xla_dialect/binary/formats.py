@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from io import StringIO
 from itertools import islice
 
-from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import (
     CallSiteLoc,
     FileLineColLoc,
@@ -105,12 +104,12 @@ def read_bytecode(data: bytes, file_name: str = "<bytes>") -> ModuleOp:
     It has operations of StableHLO, those of a portable artifact upgraded, and is not verified:
     `read_stablehlo` verifies its text. Raises BinaryError.
     """
-    return bytecode.read_bytecode(data, make_reading_context(OpAsmDialectInterface()), file_name)
+    return bytecode.read_bytecode(data, make_reading_context(), file_name)
 
 
 def stablehlo_of_vhlo(text: str, file_name: str = "<input>") -> str:
     """The text in StableHLO of a program in VHLO; raises LocatedError."""
-    module = read_vhlo(text, make_reading_context(OpAsmDialectInterface()), file_name)
+    module = read_vhlo(text, make_reading_context(), file_name)
     return text_of_module(module, file_name, len(text))
 
 
@@ -121,7 +120,7 @@ def artifact_of_stablehlo(text: str, version: Version) -> bytes:
     The text is one that `read_stablehlo` reads, or `print_stablehlo` prints. Raises XlaError for
     what the version does not have.
     """
-    context = make_reading_context(OpAsmDialectInterface())
+    context = make_reading_context()
     try:
         module = StableHloParser(context, text, "<stablehlo>").parse_module()
     except ParseError as error:

@@ -1,9 +1,9 @@
 """StableHLO and CHLO, as JAX prints them, read into the `xla` dialect."""
 
-from xla_dialect.stablehlo.quantization.conversion import ArithmeticName
 from xla_dialect.stablehlo.reader import (
     CHLO,
     STABLEHLO,
+    ArithmeticName,
     convert_stablehlo,
     has_source_operations,
     read_stablehlo,

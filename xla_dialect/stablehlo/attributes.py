@@ -30,6 +30,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
+from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import (
     Attribute,
     Data,
@@ -49,6 +50,7 @@ from xla_dialect import types
 from xla_dialect.attributes import (
     ComparisonDirection,
     FftType,
+    FusionKind,
     RandomAlgorithm,
     RandomDistribution,
     Transpose,
@@ -488,6 +490,13 @@ RngAlgorithmAttr = _words("stablehlo.rng_algorithm", RandomAlgorithm)
 RngDistributionAttr = _words("stablehlo.rng_distribution", RandomDistribution)
 StableHloFftTypeAttr = _words("stablehlo.fft_type", FftType)
 StableHloTransposeAttr = _words("stablehlo.transpose", Transpose)
+
+
+@irdl_attr_definition
+class MhloFusionKindAttr(EnumAttribute[FusionKind], SpacedOpaqueSyntaxAttribute):
+    """A `FusionKind` as an attribute."""
+
+    name = "mhlo.fusion_kind"
 
 
 class AccuracyMode(StrEnum):

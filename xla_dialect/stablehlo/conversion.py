@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
 
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects import func
@@ -21,7 +19,6 @@ from xdsl.dialects.builtin import (
     DictionaryAttr,
     FileLineColLoc,
     FunctionType,
-    IntAttr,
     IntegerType,
     LocationAttr,
     ModuleOp,
@@ -63,6 +60,7 @@ from xla_dialect.stablehlo.attributes import (
     is_index,
     with_bounds,
 )
+from xla_dialect.stablehlo.legalize import FAMILIES
 from xla_dialect.stablehlo.op import (
     HloOperation,
     SourceError,
@@ -86,10 +84,9 @@ from xla_dialect.types import (
     spell_all,
 )
 from xla_dialect.verification import fault_of_rule, sizes_of_arrays
-from xla_dialect.xdsl.creation import create, location_at
+from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.dense_literals import literal_of_blob
 from xla_dialect.xdsl.linking import append
-from xla_dialect.xdsl.traversal import operations_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -200,42 +197,6 @@ def lookup_in(text: OpAsmDialectInterface, given: Resources | None) -> Lookup:
         return given[name] if given is not None and name in given else text.lookup(name)
 
     return lookup
-
-
-_number = lru_cache(4096)(IntAttr)
-"""Numbers of lines and columns, which recur."""
-
-
-class SourceLocations:
-    """File, line and column of the operations of one text."""
-
-    def __init__(
-        self,
-        text: str = "",
-        file_name: str = "<input>",
-        positions: dict[Operation, int] | None = None,
-    ):
-        """`positions`: where in the text operations start; others have their own location."""
-        self._positions = {} if positions is None else positions
-        self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
-        self._file = StringAttr(file_name)
-        self.start = FileLineColLoc(self._file, IntAttr(1), IntAttr(1))
-        """The start of the text."""
-
-    def of(self, op: Operation) -> FileLineColLoc | None:
-        """Where an operation stands, None where that is not known."""
-        offset = self._positions.get(op)
-        if offset is None:
-            return op.location if isinstance(op.location, FileLineColLoc) else None
-        line = bisect_right(self._line_starts, offset)
-        column = offset - self._line_starts[line - 1] + 1
-        return location_at(self._file, _number(line), _number(column))
-
-    def copy(self, source: Region, target: Region) -> None:
-        """The operations of a copied region stand where the original ones do."""
-        for old, new in zip(operations_in(source), operations_in(target), strict=True):
-            if old in self._positions:
-                self._positions[new] = self._positions[old]
 
 
 _MAX_SHAPE = 1 << 12
@@ -442,16 +403,16 @@ def sized_result(
 class Conversion:
     """The state of one conversion: what has been converted to what, and where to put more."""
 
-    PATTERNS: ClassVar[Mapping[type[Operation], Legalize]] = {}
-    """What operations become that differ in more than their classes state."""
-
-    def __init__(self, locations: SourceLocations, resource: Lookup):
+    def __init__(self, places: Mapping[Operation, LocationAttr], resource: Lookup):
+        """
+        `places`: where in the text operations stand whose own location, from the text, says
+        something else; `resource` has what the text only names.
+        """
         self.explicit_locations: dict[Operation, LocationAttr] = {}
         """Operations and their `loc(...)`, set after verification: errors point into the text."""
         self.meshes: dict[str, Mesh] = {}
         """The meshes of the module by name."""
-        self.locations = locations
-        """Where the operations stand in the text."""
+        self._places = places
         self._resource = resource
         self._values: dict[SSAValue, SSAValue] = {}
         self._types: dict[Attribute, Attribute] = {}
@@ -466,7 +427,7 @@ class Conversion:
         """Whether there is an array of type `index`, which few operations take."""
         self._current: Operation | None = None
         self._block = Block()
-        self._location = locations.start
+        self._location: LocationAttr = UNKNOWN_LOC
 
     # What patterns use
 
@@ -714,7 +675,7 @@ class Conversion:
         ):
             raise SourceError(op, "a function has a name and a function type")
         check_properties(op, _FUNCTION_PROPERTIES)
-        self._location = self._place_of(op)
+        self._location = self.place_of(op)
         inputs = [self.type(t, op) for t in type_.inputs.data]
         outputs = [self.type(t, op) for t in type_.outputs.data]
         if argument_types is not None:
@@ -737,8 +698,8 @@ class Conversion:
             res_attrs=attributes_of_values(op, "res_attrs", len(outputs)),
         )
         result.attributes.update(kept_entries(op.attributes, op))
-        result.location = self._place_of(op)
-        if not isinstance(op.location, UnknownLoc):
+        result.location = self.place_of(op)
+        if self._says_its_location(op):
             self.explicit_locations[result] = op.location
         return result
 
@@ -802,7 +763,7 @@ class Conversion:
 
     def convert_operation(self, op: Operation) -> None:
         """Adds what an operation becomes at the current place."""
-        self._location = self._place_of(op)
+        self._location = self.place_of(op)
         self._current = op
         before = self._block.last_op
         if self._has_indices:
@@ -813,7 +774,7 @@ class Conversion:
         try:
             if isinstance(op, StableHloOp):
                 results = self._converted_by_class(op)
-            elif (pattern := self.PATTERNS.get(type(op))) is not None:
+            elif (pattern := _pattern(type(op))) is not None:
                 results = pattern(op, self)
             else:
                 raise SourceError(op, "this operation is not supported here")
@@ -828,7 +789,7 @@ class Conversion:
         finally:
             op.attributes = attributes
             self._refined.pop(op, None)
-        if op.location is not UNKNOWN_LOC and not isinstance(op.location, UnknownLoc):
+        if self._says_its_location(op):
             self._remember_location(op.location, before)
 
     def _converted_by_class(self, op: StableHloOp) -> Sequence[SSAValue]:
@@ -862,7 +823,7 @@ class Conversion:
     def by_pattern(self, op: HloOperation) -> Sequence[SSAValue]:
         """What the results of an operation become, whatever its operands stand for."""
         assert isinstance(op, StableHloOp)
-        pattern = self.PATTERNS.get(type(op))
+        pattern = _pattern(type(op))
         if pattern is not None:
             if op.SAME is None:
                 op.verify_types(
@@ -898,9 +859,14 @@ class Conversion:
 
     # Where things stand
 
-    def _place_of(self, op: Operation) -> FileLineColLoc:
+    def place_of(self, op: Operation) -> LocationAttr:
         """The location of an operation; by default that of the operation being converted."""
-        return self.locations.of(op) or self._location
+        place = self._places.get(op, op.location)
+        return place if isinstance(place, FileLineColLoc) else self._location
+
+    def _says_its_location(self, op: Operation) -> bool:
+        """Whether an operation has another location than where it stands."""
+        return op in self._places or not isinstance(op.location, FileLineColLoc | UnknownLoc)
 
     def _remember_location(self, location: LocationAttr, before: Operation | None) -> None:
         """
@@ -966,3 +932,20 @@ def check_properties(op: Operation, known: Sequence[str]) -> None:
 
 Legalize: TypeAlias = Callable[[Operation, Conversion], Sequence[SSAValue]]
 """Emits what replaces an operation; returns what its results become."""
+
+
+@cache
+def _pattern(op_class: type[Operation]) -> Legalize | None:
+    """What an operation becomes that differs in more than its class states."""
+    module = op_class.__module__.rpartition(".")[2]
+    family = _BESIDE.get(module, module)
+    if family not in FAMILIES:
+        return None
+    patterns: Mapping[type[Operation], Legalize] = import_module(
+        f"xla_dialect.stablehlo.legalize.{family}"
+    ).TO_XLA
+    return patterns.get(op_class)
+
+
+_BESIDE = {"func": "program", "self_checking": "program", "shardy": "sharding"}
+"""From modules with operations beside the families to the patterns for them."""

@@ -22,6 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from xla_dialect.mlir_text import LocatingParser
 from xla_dialect.stablehlo.attributes import Bounds
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.xdsl.creation import create
@@ -127,7 +128,7 @@ MAX_REGION_DEPTH = 384
 """Regions nested deeper are an error: passes walk them by `deep_recursion`."""
 
 
-class StableHloParser(MlirParser):
+class StableHloParser(LocatingParser):
     """
     Parses a module of StableHLO.
 
@@ -137,8 +138,6 @@ class StableHloParser(MlirParser):
 
     def __init__(self, context: Context, text: str, file_name: str):
         super().__init__(context, text, file_name)
-        self.positions: dict[Operation, int] = {}
-        """Where the name of each operation starts in the text."""
         self._lines = KnownLines(text)
         self._names: list[int] = []
         self._depth = 0
@@ -154,8 +153,8 @@ class StableHloParser(MlirParser):
             if copied is not None:
                 return copied
         outer = len(self._names)
-        operation = super().parse_operation()
-        start = self.positions[operation] = self._names[outer]
+        operation = MlirParser.parse_operation(self)
+        start = self._names[outer]
         if isinstance(operation, StableHloOp):
             try:
                 operation.complete()
@@ -165,6 +164,7 @@ class StableHloParser(MlirParser):
         del self._names[outer:]
         if line is not None:
             self._lines.remember(line, dialect, self.ssa_values, operation, self.pos)
+        self.locate(operation, start)
         return operation
 
     def _copied_operation(self, line: re.Match[str], dialect: str) -> Operation | None:
@@ -174,7 +174,7 @@ class StableHloParser(MlirParser):
         operation = self._lines.copy(line, dialect, self.ssa_values)
         if operation is None:
             return None
-        self.positions[operation] = line.start(5)
+        self.locate(operation, line.start(5))
         if operation.results:
             span = Span(line.start(1) - 1, line.end(1), self.lexer.input)
             self._register_ssa_definition(line.group(1), operation.results, span)

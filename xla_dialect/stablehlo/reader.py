@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from functools import cache
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from xdsl.context import Context
-from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import (
     ArrayAttr,
     Builtin,
@@ -24,44 +24,67 @@ from xdsl.dialects.builtin import (
     UnrealizedConversionCastOp,
 )
 from xdsl.dialects.func import Func, FuncOp
-from xdsl.ir import Attribute, Dialect, Operation, SSAValue
-from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from xla_dialect.diagnostics import LocatedError
-from xla_dialect.mlir_text import MAX_FAULTS, RecoveringParser, recovered
+from xla_dialect.mlir_text import (
+    MAX_FAULTS,
+    LocatingParser,
+    RecoveringParser,
+    parser_of,
+    recovered,
+)
 from xla_dialect.ops import XLA
 from xla_dialect.quantized_types import QUANT, has_quantized, has_quantized_arrays
 from xla_dialect.self_checking import CHECK, INTERPRETER
 from xla_dialect.shardy import SHARDY, MeshOp, ShardyOp
-from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES
+from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES, MhloFusionKindAttr
 from xla_dialect.stablehlo.conversion import (
     Conversion,
+    Lookup,
     Resources,
-    SourceLocations,
     lookup_in,
     takes_dynamic,
 )
-from xla_dialect.stablehlo.legalize.patterns import ToXla
 from xla_dialect.stablehlo.op import HloOperation, SourceError, StableHloOp, UnknownShape
-from xla_dialect.stablehlo.ops import mhlo, operations_of_dialect
+from xla_dialect.stablehlo.ops import LazyDialect, operation_named
 from xla_dialect.stablehlo.parser import StableHloParser
-from xla_dialect.stablehlo.quantization.conversion import ArithmeticName, QuantizedConversion
-from xla_dialect.stablehlo.quantization.rules import check_quantized
 from xla_dialect.verification import InvalidProgram, Sources, invalid_program, verify, violations
 from xla_dialect.xdsl.linking import release
 from xla_dialect.xdsl.traversal import deep_recursion, operations_in
 
+if TYPE_CHECKING:
+    from xla_dialect.stablehlo.quantization.conversion import QuantizedConversion
 
-def _dialect(name: str, attributes: Sequence[type[Attribute]] = ()) -> Dialect:
-    return Dialect(name, list(operations_of_dialect(name)), list(attributes))
+ArithmeticName: TypeAlias = Literal["float", "integer"]
+"""With what quantized operations compute: as they are defined, or in integers."""
 
+STABLEHLO = LazyDialect("stablehlo", [], list(ATTRIBUTES))
+CHLO = LazyDialect("chlo", [], list(CHLO_ATTRIBUTES))
+MHLO = LazyDialect("mhlo", [], [MhloFusionKindAttr])
 
-STABLEHLO = _dialect("stablehlo", ATTRIBUTES)
-CHLO = _dialect("chlo", CHLO_ATTRIBUTES)
-MHLO = Dialect("mhlo", list(mhlo.OPERATIONS), [mhlo.MhloFusionKindAttr])
-
-ARITH, SHAPE, TENSOR = map(_dialect, ("arith", "shape", "tensor"))
+_SHAPES = tuple(map(LazyDialect, ("arith", "shape", "tensor")))
 """What makes shapes."""
+
+
+class ReadingContext(Context):
+    """A context that loads families of operations as they are asked for."""
+
+    def load_lazy(self, dialect: LazyDialect) -> None:
+        """Loads the attributes of a dialect."""
+        self._loaded_dialects[dialect.name] = dialect
+        for attribute in dialect.attributes:
+            self.load_attr_or_type(attribute)
+
+    def _get_known_op(self, name: str) -> type[Operation] | None:
+        found = super()._get_known_op(name) or operation_named(name)
+        if found is not None:
+            self._loaded_ops[name] = found
+        return found
+
+    def clone(self) -> ReadingContext:
+        """A context with the same dialects."""
+        return ReadingContext(**{name: copy(value) for name, value in vars(self).items()})
 
 
 @deep_recursion()
@@ -87,14 +110,13 @@ def read_stablehlo(
     allocated. `places` is filled with where in the text operations stand whose own location, from
     the text, says something else. `given` has the elements of resources that the text only names.
     """
-    resources = OpAsmDialectInterface()
-    module, positions = _parse(text, file_name, make_reading_context(resources))
+    with parser_of(text, make_reading_context(), file_name, StableHloParser) as parser:
+        module = parser.parse_module()
     try:
         flatten_modules(module)
         quantized = "!quant." in text and has_quantized_arrays(module)
-        make = QuantizedConversion if quantized else ToXla
-        locations, lookup = SourceLocations(text, file_name, positions), lookup_in(resources, given)
-        conversion = make(locations, lookup)
+        make = _quantized_conversion() if quantized else Conversion
+        conversion = make(parser.places, lookup_in(parser.resources, given))
         result = None
         if argument_types is not None or not takes_dynamic_arguments(module):
             with suppress(UnknownShape):
@@ -105,8 +127,7 @@ def read_stablehlo(
         if not is_resolved or (argument_types is None and conversion.refines):
             _verify_unresolved(module, conversion, {file_name: text})
     except SourceError as error:
-        offset = offset_of(error.op, positions)
-        raise LocatedError.at_offset(str(error), file_name, text, offset) from None
+        raise _located(error, parser) from None
     except InvalidProgram as error:
         raise naming_the_source(error, text) from None
     if result is None:
@@ -137,8 +158,15 @@ def _verify_unresolved(module: ModuleOp, conversion: Conversion, sources: Source
             with suppress(UnknownShape):
                 conversion.type(value.type, op)
         if isinstance(op, HloOperation) and has_quantized([*op.operand_types, *op.result_types]):
-            check_quantized(op)
+            _quantized_conversion().check(op)
     verify(module, sources, mixes_precisions=False, has_unknown_sizes=True)
+
+
+def _quantized_conversion() -> type[QuantizedConversion]:
+    """Few programs have quantized arrays: others do not load it."""
+    from xla_dialect.stablehlo.quantization.conversion import QuantizedConversion  # noqa: PLC0415
+
+    return QuantizedConversion
 
 
 def convert_stablehlo(
@@ -154,7 +182,7 @@ def convert_stablehlo(
     else is wrong.
     """
     # No resources: those of its text have become literals.
-    conversion = QuantizedConversion(SourceLocations(), lambda key: None, arithmetic)
+    conversion = _quantized_conversion()({}, lambda key: None, arithmetic)
     try:
         flatten_modules(module)
         result = conversion.module(module, argument_types)
@@ -174,16 +202,13 @@ def has_source_operations(module: ModuleOp) -> bool:
     return any(isinstance(op, StableHloOp | ShardyOp) for op in operations_in(module))
 
 
-def _finish_unresolved(module: ModuleOp, conversion: ToXla) -> None:
+def _finish_unresolved(module: ModuleOp, conversion: Conversion) -> None:
     """
-    Gives the operations of the parsed module their locations, and literals instead of resources.
+    Gives the operations of the parsed module literals instead of resources.
 
     Resources belong to the text, and the module goes on without it.
     """
     for op in operations_in(module):
-        place = conversion.locations.of(op)
-        if place is not None and isinstance(op.location, UnknownLoc):
-            op.location = place
         for entries in (op.properties, op.attributes):
             for name, value in entries.items():
                 if isinstance(value, DenseResourceAttr):
@@ -192,58 +217,29 @@ def _finish_unresolved(module: ModuleOp, conversion: ToXla) -> None:
                     entries[name] = DenseIntOrFPElementsAttr(cast(Any, value.type), literal.data)
 
 
-def make_reading_context(resources: OpAsmDialectInterface) -> Context:
-    """A context of its own for every text: resources are kept in the builtin dialect."""
-    context = _context_without_builtin().clone()
-    context.load_dialect(
-        Dialect("builtin", list(Builtin.operations), list(Builtin.attributes), [resources])
-    )
-    return context
+def make_reading_context() -> Context:
+    """A context for a text, which may add operations and attributes that nobody knows."""
+    return _common_context().clone()
 
 
 @cache
-def _context_without_builtin() -> Context:
+def _common_context() -> ReadingContext:
     """What all texts share, to be cloned: loading a dialect takes longer than a short text."""
-    context = Context(allow_unregistered=True)
-    for dialect in (
-        Func,
-        XLA,
-        STABLEHLO,
-        CHLO,
-        MHLO,
-        QUANT,
-        SHARDY,
-        ARITH,
-        SHAPE,
-        TENSOR,
-        CHECK,
-        INTERPRETER,
-    ):
+    context = ReadingContext(allow_unregistered=True)
+    for dialect in (Builtin, Func, XLA, QUANT, SHARDY, CHECK, INTERPRETER):
         context.load_dialect(dialect)
+    for dialect in (STABLEHLO, CHLO, MHLO, *_SHAPES):
+        context.load_lazy(dialect)
     return context
 
 
-def _parse(text: str, file_name: str, context: Context) -> tuple[ModuleOp, dict[Operation, int]]:
-    """
-    Parses the text; returns the module and where its operations stand.
-
-    Whatever xDSL raises on the way is an error at the current place.
-    """
-    parser = None
-    try:
-        parser = StableHloParser(context, text, file_name)
-        return parser.parse_module(), parser.positions
-    except ParseError as error:
-        offset, message = error.span.start, error.msg
-    except RecursionError:
-        offset = 0 if parser is None else parser.pos
-        message = "types, attributes or locations are nested too deeply"
-    except VerifyException as error:
-        offset, message = 0 if parser is None else parser.pos, str(error)
-    except Exception as error:  # xDSL 0.74 checks malformed text with assertions and ValueErrors
-        offset = 0 if parser is None else parser.pos
-        message = f"malformed text: {error}"
-    raise LocatedError.at_offset(message, file_name, text, offset)
+def _located(error: SourceError, parser: LocatingParser) -> LocatedError:
+    """The error at the place of its operation, or of one around it that is in the text."""
+    op = error.op
+    while isinstance(parser.places.get(op, op.location), UnknownLoc) and op.parent_op() is not None:
+        op = cast(Operation, op.parent_op())
+    text = parser.lexer.input
+    return LocatedError.at_offset(str(error), text.name, text.content, parser.start_of(op))
 
 
 def naming_the_source(error: InvalidProgram, text: str) -> LocatedError:
@@ -258,13 +254,6 @@ def naming_the_source(error: InvalidProgram, text: str) -> LocatedError:
 
 
 _NAME = re.compile(r"(?:stablehlo|chlo|sdy)\.[\w.-]+")
-
-
-def offset_of(op: Operation, positions: Mapping[Operation, int]) -> int:
-    place: Operation | None = op
-    while place is not None and place not in positions:
-        place = place.parent_op()
-    return 0 if place is None else positions[place]
 
 
 def flatten_modules(module: ModuleOp) -> None:
@@ -355,11 +344,11 @@ class _Parser(RecoveringParser, StableHloParser):
     """Reads StableHLO, and goes on after errors."""
 
 
-class _Conversion(ToXla):
+class _Conversion(Conversion):
     """Notes errors; what an operation that is wrong would give is a cast to its declared types."""
 
-    def __init__(self, locations: SourceLocations, resource: Callable[[str], str | None]):
-        super().__init__(locations, resource)
+    def __init__(self, places: Mapping[Operation, LocationAttr], resource: Lookup):
+        super().__init__(places, resource)
         self.errors: list[SourceError] = []
 
     def convert_operation(self, op: Operation) -> None:
@@ -389,23 +378,17 @@ def errors_of_stablehlo(
     With them the values as parsed, by the offset of the names that define them. What
     `read_stablehlo` accepts has no errors.
     """
-    resources = OpAsmDialectInterface()
     parsers: list[_Parser] = []
 
     def make_parser() -> RecoveringParser:
-        parsers.append(_Parser(make_reading_context(resources), text, file_name))
+        parsers.append(_Parser(make_reading_context(), text, file_name))
         return parsers[0]
 
     module, errors, values = recovered(make_parser, text, file_name)
     if module is None:
         return errors, values
-    positions = parsers[0].positions
-    conversion = _Conversion(SourceLocations(text, file_name, positions), resources.lookup)
-
-    def located(error: SourceError) -> LocatedError:
-        place = offset_of(error.op, positions)
-        return LocatedError.at_offset(str(error), file_name, text, place)
-
+    parser = parsers[0]
+    conversion = _Conversion(parser.places, parser.resources.lookup)
     is_dynamic = takes_dynamic_arguments(module)
     if not is_dynamic:
         try:
@@ -419,7 +402,7 @@ def errors_of_stablehlo(
             is_dynamic = True
         except SourceError as error:
             conversion.errors.append(error)
-        errors = [*map(located, conversion.errors), *errors]
+        errors = [*(_located(error, parser) for error in conversion.errors), *errors]
     if not errors and (is_dynamic or conversion.refines):
         # Sizes that only the program knows have a way of their own, which stops at one error.
         try:

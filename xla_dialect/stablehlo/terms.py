@@ -8,7 +8,7 @@ A number stands for an array of it. All terms of one formula have the same sizes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
@@ -72,6 +72,21 @@ class Terms:
         ]
 
 
+def _binary(op_class: type[XlaOp]) -> Callable[[Term, Operand], Term]:
+    """The method that applies an elementwise operation to a term and another."""
+    return lambda self, other: self.emit(op_class, other)
+
+
+def _unary(op_class: type[XlaOp]) -> Callable[[Term], Term]:
+    """The method that applies an elementwise operation to a term."""
+    return lambda self: self.emit(op_class)
+
+
+def _compared(direction: ComparisonDirection) -> Callable[[Term, Operand], Term]:
+    """The method that says whether the elements of a term compare so with another."""
+    return lambda self, other: self.compare(direction, other)
+
+
 @dataclass(frozen=True, eq=False)
 class Term:
     """An array within a formula."""
@@ -89,9 +104,8 @@ class Term:
         """The element type of the array."""
         return self.type.element_type
 
-    def _emit(
-        self, op_class: type[XlaOp], *others: Operand, type_: Attribute | None = None
-    ) -> Term:
+    def emit(self, op_class: type[XlaOp], *others: Operand, type_: Attribute | None = None) -> Term:
+        """An operation on this term and others; its result has a type, or that of this one."""
         values = [self.value, *(self._beside(other).value for other in others)]
         types = [self.type if type_ is None else type_]
         return Term(self.terms, self.terms.conversion.emit(op_class, values, types)[0])
@@ -103,55 +117,43 @@ class Term:
         """An array of one number, of this element type."""
         return self.terms.number(number, self.element_type)
 
-    def __add__(self, other: Operand) -> Term:
-        return self._emit(elementwise.AddOp, other)
+    __add__ = _binary(elementwise.AddOp)
+    __sub__ = _binary(elementwise.SubtractOp)
+    __mul__ = _binary(elementwise.MultiplyOp)
+    __truediv__ = _binary(elementwise.DivideOp)
+    __pow__ = _binary(elementwise.PowerOp)
+    __mod__ = _binary(elementwise.RemainderOp)
+    """The remainder with the sign of the dividend."""
+    __and__ = _binary(elementwise.AndOp)
+    __or__ = _binary(elementwise.OrOp)
+    __xor__ = _binary(elementwise.XorOp)
+    maximum = _binary(elementwise.MaximumOp)
+    minimum = _binary(elementwise.MinimumOp)
+    arctangent = _binary(elementwise.Atan2Op)
+    """`atan2(self, other)`."""
+    __neg__ = _unary(elementwise.NegateOp)
+    __invert__ = _unary(elementwise.NotOp)
+    sqrt = _unary(elementwise.SqrtOp)
+    exp = _unary(elementwise.ExponentialOp)
+    log = _unary(elementwise.LogOp)
+    """The natural logarithm."""
+    floor = _unary(elementwise.FloorOp)
 
     def __radd__(self, other: float) -> Term:
         return self._beside(other) + self
 
-    def __sub__(self, other: Operand) -> Term:
-        return self._emit(elementwise.SubtractOp, other)
-
     def __rsub__(self, other: float) -> Term:
         return self._beside(other) - self
-
-    def __mul__(self, other: Operand) -> Term:
-        return self._emit(elementwise.MultiplyOp, other)
 
     def __rmul__(self, other: float) -> Term:
         return self._beside(other) * self
 
-    def __truediv__(self, other: Operand) -> Term:
-        return self._emit(elementwise.DivideOp, other)
-
     def __rtruediv__(self, other: float) -> Term:
         return self._beside(other) / self
 
-    def __pow__(self, other: Operand) -> Term:
-        return self._emit(elementwise.PowerOp, other)
-
-    def __mod__(self, other: Operand) -> Term:
-        """The remainder with the sign of the dividend."""
-        return self._emit(elementwise.RemainderOp, other)
-
-    def __and__(self, other: Operand) -> Term:
-        return self._emit(elementwise.AndOp, other)
-
-    def __or__(self, other: Operand) -> Term:
-        return self._emit(elementwise.OrOp, other)
-
-    def __xor__(self, other: Operand) -> Term:
-        return self._emit(elementwise.XorOp, other)
-
-    def __neg__(self) -> Term:
-        return self._emit(elementwise.NegateOp)
-
     def __abs__(self) -> Term:
         type_ = array_like(self.type, component_type(self.element_type))
-        return self._emit(elementwise.AbsOp, type_=type_)
-
-    def __invert__(self) -> Term:
-        return self._emit(elementwise.NotOp)
+        return self.emit(elementwise.AbsOp, type_=type_)
 
     def compare(self, direction: ComparisonDirection, other: Operand) -> Term:
         """Whether the elements compare so."""
@@ -163,25 +165,13 @@ class Term:
         )
         return Term(self.terms, found[0])
 
-    def __lt__(self, other: Operand) -> Term:
-        return self.compare(ComparisonDirection.LT, other)
-
-    def __le__(self, other: Operand) -> Term:
-        return self.compare(ComparisonDirection.LE, other)
-
-    def __gt__(self, other: Operand) -> Term:
-        return self.compare(ComparisonDirection.GT, other)
-
-    def __ge__(self, other: Operand) -> Term:
-        return self.compare(ComparisonDirection.GE, other)
-
-    def equals(self, other: Operand) -> Term:
-        """`self = other`, element by element."""
-        return self.compare(ComparisonDirection.EQ, other)
-
-    def differs(self, other: Operand) -> Term:
-        """`self ≠ other`, element by element; a NaN differs from itself."""
-        return self.compare(ComparisonDirection.NE, other)
+    __lt__ = _compared(ComparisonDirection.LT)
+    __le__ = _compared(ComparisonDirection.LE)
+    __gt__ = _compared(ComparisonDirection.GT)
+    __ge__ = _compared(ComparisonDirection.GE)
+    equals = _compared(ComparisonDirection.EQ)
+    differs = _compared(ComparisonDirection.NE)
+    """`self ≠ other`, element by element; a NaN differs from itself."""
 
     def where(self, on_true: Term, on_false: Operand) -> Term:
         """Of a predicate: one or the other, element by element."""
@@ -193,67 +183,39 @@ class Term:
         conversion = self.terms.conversion
         return Term(self.terms, conversion.emit(elementwise.SelectOp, values, [self.type])[0])
 
-    def maximum(self, other: Operand) -> Term:
-        """The larger one."""
-        return self._emit(elementwise.MaximumOp, other)
-
-    def minimum(self, other: Operand) -> Term:
-        """The smaller one."""
-        return self._emit(elementwise.MinimumOp, other)
-
-    def arctangent(self, other: Operand) -> Term:
-        """`atan2(self, other)`."""
-        return self._emit(elementwise.Atan2Op, other)
-
     def apply(self, op_class: type[XlaOp]) -> Term:
         """An elementwise operation whose result has the type of its operand."""
-        return self._emit(op_class)
-
-    def sqrt(self) -> Term:
-        """The square root."""
-        return self._emit(elementwise.SqrtOp)
-
-    def exp(self) -> Term:
-        """The exponential."""
-        return self._emit(elementwise.ExponentialOp)
-
-    def log(self) -> Term:
-        """The natural logarithm."""
-        return self._emit(elementwise.LogOp)
-
-    def floor(self) -> Term:
-        """The next integer below."""
-        return self._emit(elementwise.FloorOp)
+        return self.emit(op_class)
 
     def real(self) -> Term:
         """The real part."""
-        return self._emit(
+        return self.emit(
             elementwise.RealOp, type_=array_like(self.type, component_type(self.element_type))
         )
 
     def imag(self) -> Term:
         """The imaginary part."""
-        return self._emit(
+        return self.emit(
             elementwise.ImagOp, type_=array_like(self.type, component_type(self.element_type))
         )
 
     def complex(self, imag: Term, type_: Attribute) -> Term:
         """The complex number with this real part, of a complex array type."""
-        return self._emit(elementwise.ComplexOp, imag, type_=type_)
+        return self.emit(elementwise.ComplexOp, imag, type_=type_)
 
     def converted(self, element_type: Attribute) -> Term:
         """The same numbers in another element type."""
         if element_type == self.element_type:
             return self
-        return self._emit(conversions.ConvertOp, type_=array_like(self.type, element_type))
+        return self.emit(conversions.ConvertOp, type_=array_like(self.type, element_type))
 
     def bits(self, integer: IntegerType) -> Term:
         """The bits as integers of the same width."""
-        return self._emit(conversions.BitcastConvertOp, type_=array_like(self.type, integer))
+        return self.emit(conversions.BitcastConvertOp, type_=array_like(self.type, integer))
 
     def from_bits(self, element_type: Attribute) -> Term:
         """The numbers that these integers are the bits of."""
-        return self._emit(conversions.BitcastConvertOp, type_=array_like(self.type, element_type))
+        return self.emit(conversions.BitcastConvertOp, type_=array_like(self.type, element_type))
 
     def polynomial(self, coefficients: Sequence[float]) -> Term:
         """`Σ coefficients[i] * self^i` by Horner's rule."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     BoolAttr,
@@ -43,8 +43,7 @@ class TypesDirective(CustomDirective):
     """
     The types of operands and results: a list without an arrow, or a function type.
 
-    Subclasses say what a list stands for. They repeat the two fields, as a directive's parameters
-    are the fields of its own class.
+    Subclasses say what a list stands for.
     """
 
     operands: TypeDirective
@@ -85,12 +84,18 @@ class TypesDirective(CustomDirective):
             printer.print_list(short, printer.print_attribute)
 
 
-@irdl_custom_directive
+_DirectiveT = TypeVar("_DirectiveT", bound=TypesDirective)
+
+
+def types_directive(cls: type[_DirectiveT]) -> type[_DirectiveT]:
+    """Defines a directive, whose parameters are the fields of its own class."""
+    cls.__annotations__ = dict.fromkeys(("operands", "results"), TypeDirective)
+    return irdl_custom_directive(cls)
+
+
+@types_directive
 class SameType(TypesDirective):
     """One type: that of all operands and of the only result."""
-
-    operands: TypeDirective
-    results: TypeDirective
 
     def full(self, types: Types, count: int) -> tuple[Types, Types] | None:
         """All have the one type."""
@@ -102,12 +107,9 @@ class SameType(TypesDirective):
         return results if is_one else None
 
 
-@irdl_custom_directive
+@types_directive
 class EachType(TypesDirective):
     """One type for each operand; the results have the same."""
-
-    operands: TypeDirective
-    results: TypeDirective
 
     def full(self, types: Types, count: int) -> tuple[Types, Types] | None:
         """Results have the types of the operands."""
@@ -142,12 +144,9 @@ class ArrowTypesDirective(TypesDirective):
         self.results.set(state, results)
 
 
-@irdl_custom_directive
+@types_directive
 class ArrowTypes(ArrowTypesDirective):
     """Printed as `a, b -> c`."""
-
-    operands: TypeDirective
-    results: TypeDirective
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         """Prints the types."""
@@ -157,12 +156,9 @@ class ArrowTypes(ArrowTypesDirective):
         printer.print_list(self.results.get(op), printer.print_attribute)
 
 
-@irdl_custom_directive
+@types_directive
 class FunctionTypes(ArrowTypesDirective):
     """Printed as `(a, b) -> c`."""
-
-    operands: TypeDirective
-    results: TypeDirective
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         """Prints the types."""

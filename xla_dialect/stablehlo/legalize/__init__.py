@@ -1,5 +1,13 @@
-"""Legalization between StableHLO and `xla`: one file a family, which holds both directions.
-
-What is the same in both dialects is stated by the classes of `stablehlo.ops`; the files here have
-what is not.
 """
+Patterns of legalization, both ways, for operations that differ in more than their classes state.
+
+A family has a file here where it has some. `TO_XLA` of that has what its operations become.
+"""
+
+FAMILIES = frozenset(
+    {
+        *("chlo", "collectives", "contraction", "control_flow", "creation", "custom_calls"),
+        *("data_movement", "dynamic_shapes", "elementwise", "mhlo", "program", "quantization"),
+        *("sharding", "sorting", "transfers"),
+    }
+)

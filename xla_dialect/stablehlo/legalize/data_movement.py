@@ -19,10 +19,9 @@ from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp
 from xla_dialect.stablehlo.attributes import Inexpressible
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
 from xla_dialect.stablehlo.legalize.creation import emit_literal
-from xla_dialect.stablehlo.legalize.from_xla import SAME, FromXla, LegalizeFromXla, Tree
+from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla, Tree, same_operation
 from xla_dialect.stablehlo.op import HloOperation, integers_of
 from xla_dialect.stablehlo.ops import data_movement as stablehlo
-from xla_dialect.stablehlo.ops import mhlo
 from xla_dialect.stablehlo.ops.dynamic_shapes import DynamicReshapeOp as ShapedReshapeOp
 from xla_dialect.stablehlo.ops.elementwise import BitcastConvertOp
 from xla_dialect.types import (
@@ -30,7 +29,6 @@ from xla_dialect.types import (
     Array,
     ElementClass,
     array,
-    as_array,
     is_scalar,
     is_unbounded,
     spell,
@@ -150,7 +148,7 @@ def dynamic_reshape_of_xla(op: DynamicReshapeOp, legalization: FromXla) -> Seque
 def movement_of_xla(op: XlaOp, legalization: FromXla) -> Sequence[SSAValue]:
     """The same operation, or nothing where a dynamic reshape says the same."""
     is_said = feeds_sizes(op)
-    return legalization.operands(op) if is_said else legalization.same(op, SAME[type(op)])
+    return legalization.operands(op) if is_said else legalization.same(op, same_operation(type(op)))
 
 
 # What reading makes several operations of is one again in StableHLO
@@ -209,45 +207,7 @@ def only_broadcast(op: Operation) -> xla.BroadcastOp | None:
     return user if use is not None and use.operation is user and result.has_one_use() else None
 
 
-# Bit casts: in MHLO by the layouts that it names, in StableHLO between default layouts
-
-
-def convert_bitcast(op: mhlo.BitcastOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """
-    `mhlo.bitcast`: elements in the order of one layout, read in the order of the other.
-
-    Between element types, or without layouts, it is the bitcast of `xla`.
-    """
-    (value,), (declared,) = conversion.operands(op), conversion.result_types(op)
-    before, after = as_array(value.type), as_array(declared)
-    if before is None or after is None:
-        op.fail("takes and returns an array")
-    if not _has_layouts(op) or before.element_type != after.element_type:
-        return conversion.emit(xla.BitcastOp, [value], [declared])
-    first, last = _order(op, "source_layout", before), _order(op, "result_layout", after)
-    in_memory = [sizes_of(before)[d] for d in first], [sizes_of(after)[d] for d in last]
-    for sizes, op_class, order in (
-        (in_memory[0], xla.TransposeOp, first),
-        (in_memory[1], xla.ReshapeOp, None),
-        (sizes_of(after), xla.TransposeOp, [last.index(d) for d in range(len(last))]),
-    ):
-        properties = {} if order is None else {"dimensions": dimension_list(order)}
-        result = array(before.element_type, sizes)
-        (value,) = conversion.emit(op_class, [value], [result], properties)
-    return [value]
-
-
-def _has_layouts(op: mhlo.BitcastOp) -> bool:
-    return "source_layout" in op.attributes or "result_layout" in op.attributes
-
-
-def _order(op: mhlo.BitcastOp, name: str, type_: Array) -> Sequence[int]:
-    """The dimensions of an array from the most major on, in the layout that an attribute says."""
-    layout, rank = op.attributes.pop(name, None), len(sizes_of(type_))
-    order = Layout.default(rank).minor_to_major if layout is None else integers_of(layout)
-    if order is None or sorted(order) != list(range(rank)):
-        op.fail(f"{name} is {layout}, not an order of {rank} dimensions")
-    return order[::-1]
+# Bit casts
 
 
 def bitcast_of_xla(op: xla.BitcastOp, legalization: FromXla) -> Sequence[Tree]:
@@ -285,7 +245,6 @@ TO_XLA = (
     OperationTable[Legalize]()
     .add(stablehlo.BroadcastOp, convert_broadcast)
     .add(stablehlo.BroadcastInDimOp, convert_broadcast_in_dim)
-    .add(mhlo.BitcastOp, convert_bitcast)
 )
 
 FROM_XLA = (

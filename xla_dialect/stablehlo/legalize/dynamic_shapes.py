@@ -39,7 +39,6 @@ from xla_dialect.stablehlo.legalize.data_movement import broadcast_in_dim
 from xla_dialect.stablehlo.op import StableHloOp, UnknownShape, integers_of
 from xla_dialect.stablehlo.ops import dynamic_shapes as stablehlo
 from xla_dialect.stablehlo.ops import operations_of
-from xla_dialect.stablehlo.ops.gather_scatter import DynamicGatherOp
 from xla_dialect.types import (
     S32,
     Array,
@@ -98,7 +97,9 @@ def convert_lists(op: stablehlo.ListedOp, conversion: Conversion) -> Sequence[SS
     return conversion.emit(op.APPLIED, operands, types, properties)
 
 
-def convert_dynamic_gather(op: DynamicGatherOp, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_dynamic_gather(
+    op: stablehlo.DynamicGatherOp, conversion: Conversion
+) -> Sequence[SSAValue]:
     """`stablehlo.dynamic_gather`, whose last operand has the slice sizes."""
     sizes = {"slice_sizes": dimension_list(sizes_from_operand(op, conversion, 2))}
     operands, types = conversion.operands(op)[:2], conversion.result_types(op)
@@ -240,7 +241,7 @@ TO_XLA = (
     .add(stablehlo.DynamicBroadcastInDimOp, convert_dynamic_broadcast_in_dim)
     .add(stablehlo.DynamicIotaOp, convert_dynamic_iota)
     .add((stablehlo.DynamicPadOp, stablehlo.RealDynamicSliceOp), convert_lists)
-    .add(DynamicGatherOp, convert_dynamic_gather)
+    .add(stablehlo.DynamicGatherOp, convert_dynamic_gather)
     .add(stablehlo.ConstantOp, convert_number)
     .add((stablehlo.IndexCastOp, stablehlo.ExtSIOp, stablehlo.TruncIOp), convert_cast)
     .add(

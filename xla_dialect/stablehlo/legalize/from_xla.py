@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
@@ -30,19 +31,33 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
 from xla_dialect.op import XlaOp
+from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 from xla_dialect.sharding.attributes import MeshAttr, meshes_of
 from xla_dialect.shardy import MeshOp
 from xla_dialect.stablehlo.attributes import Inexpressible, fail, stablehlo_type
 from xla_dialect.stablehlo.op import StableHloOp
-from xla_dialect.stablehlo.ops import OPERATIONS
-from xla_dialect.stablehlo.ops import control_flow as stablehlo
+from xla_dialect.stablehlo.ops import operations_of_dialect
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import append
 
-SAME: Mapping[type[Operation], type[StableHloOp]] = {
-    op.SAME: op for op in OPERATIONS if op.SAME is not None
-}
-"""The operation of StableHLO that is just as one of `xla`."""
+
+@cache
+def _same_operations() -> Mapping[type[Operation], type[StableHloOp]]:
+    every = (op for dialect in ("chlo", "stablehlo") for op in operations_of_dialect(dialect))
+    return {op.SAME: op for op in every if op.SAME is not None}
+
+
+def same_operation(op_class: type[Operation]) -> type[StableHloOp]:
+    """
+    The operation of StableHLO that is just as one of `xla`; else that of CHLO.
+
+    Raises Inexpressible where there is none.
+    """
+    found = _same_operations().get(op_class)
+    if found is None:
+        raise Inexpressible("it is no operation that StableHLO has")
+    return found
+
 
 Tree: TypeAlias = "SSAValue | tuple[Tree, ...] | None"
 """What a value becomes: a value, or its elements; None where StableHLO has no such value."""
@@ -222,18 +237,20 @@ class FromXla:
         if not isinstance(tree, tuple):
             return leaves_of(tree)[0]
         elements = list(map(self._packed, tree))
-        return self.emit_unnamed(stablehlo.TupleOp, elements, [tuple_of(elements)]).results[0]
+        tuple_class = same_operation(TupleOp)
+        return self.emit_unnamed(tuple_class, elements, [tuple_of(elements)]).results[0]
 
     def unpacked(self, value: SSAValue) -> Sequence[SSAValue]:
         """The leaves of a value that may be a tuple."""
         if not isinstance(value.type, TupleType):
             return (value,)
+        element = same_operation(GetTupleElementOp)
         return [
             leaf
             for i, type_ in enumerate(value.type.types.data)
             for leaf in self.unpacked(
                 self.emit_unnamed(
-                    stablehlo.GetTupleElementOp, [value], [type_], {"index": IntegerAttr(i, i32)}
+                    element, [value], [type_], {"index": IntegerAttr(i, i32)}
                 ).results[0]
             )
         ]
@@ -262,17 +279,15 @@ class FromXla:
 
     def _operation(self, op: Operation) -> None:
         """Adds what an operation becomes at the current place."""
-        pattern, same = self._patterns.get(type(op)), SAME.get(type(op))
+        pattern = self._patterns.get(type(op))
         attributes = op.attributes
         self._location = location_of(op.location, attributes.get(METADATA))
         self._last = None
         try:
             if pattern is not None:
                 leaves = pattern(op, self)
-            elif same is None or not isinstance(op, XlaOp):
-                raise Inexpressible("it is no operation that StableHLO has")
             else:
-                leaves = self.same(op, same)
+                leaves = self.same(cast(XlaOp, op), same_operation(type(op)))
         except Inexpressible as error:
             fail(op, str(error))
         made = self._last

@@ -1,10 +1,9 @@
-"""The patterns of all families, for operations that differ in more than their classes state."""
+"""The patterns from `xla` of all families, for what differs in more than classes state."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import ClassVar
 
 from xdsl.ir import Operation, SSAValue
 
@@ -12,44 +11,21 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import ScaledDotOp
 from xla_dialect.ops.random import RngGetAndUpdateStateOp, StochasticConvertOp
 from xla_dialect.stablehlo.attributes import Inexpressible
-from xla_dialect.stablehlo.conversion import Conversion, Legalize
 from xla_dialect.stablehlo.legalize import (
     chlo,
     collectives,
-    contraction,
     control_flow,
     creation,
     custom_calls,
     data_movement,
-    dynamic_shapes,
     elementwise,
     program,
     sharding,
     sorting,
     transfers,
 )
-from xla_dialect.stablehlo.legalize.from_xla import SAME, FromXla, LegalizeFromXla
-from xla_dialect.stablehlo.quantization import expressed
+from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla, same_operation
 from xla_dialect.xdsl.operation_table import OperationTable
-
-TO_XLA = OperationTable[Legalize](
-    {
-        **chlo.TO_XLA,
-        **control_flow.TO_XLA,
-        **creation.TO_XLA,
-        **custom_calls.TO_XLA,
-        **data_movement.TO_XLA,
-        **dynamic_shapes.TO_XLA,
-        **elementwise.TO_XLA,
-        **expressed.TO_XLA,
-        **program.TO_XLA,
-        **sharding.TO_XLA,
-        **collectives.TO_XLA,
-        **transfers.TO_XLA,
-        **contraction.TO_XLA,
-        **sorting.TO_XLA,
-    }
-)
 
 INEXPRESSIBLE: Mapping[type[XlaOp], str] = {
     RngGetAndUpdateStateOp: "StableHLO has no generator with a state of its own",
@@ -83,10 +59,9 @@ FROM_XLA = OperationTable[LegalizeFromXla](
 
 def has_stablehlo(operation: type[XlaOp]) -> bool:
     """Whether StableHLO has an operation, or what is exactly the same."""
-    return operation not in INEXPRESSIBLE and (operation in SAME or operation in FROM_XLA)
-
-
-class ToXla(Conversion):
-    """From StableHLO to `xla`: by a pattern, or else by what a class states."""
-
-    PATTERNS: ClassVar = TO_XLA
+    try:
+        return operation not in INEXPRESSIBLE and (
+            operation in FROM_XLA or bool(same_operation(operation))
+        )
+    except Inexpressible:
+        return False

@@ -208,7 +208,7 @@ def _checked(legalize: Callable[[Any, Conversion], Sequence[SSAValue]]) -> Legal
             op.check(conversion.meshes)
         except VerifyException as error:
             raise SourceError(op, str(error)) from None
-        place = conversion.locations.of(op) or op.location
+        place = conversion.place_of(op)
         warn_of_misspellings(op, definition.properties, place)
         return legalize(op, conversion)
 

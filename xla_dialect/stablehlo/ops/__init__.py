@@ -1,47 +1,34 @@
-"""The operations of StableHLO and CHLO, by family; a family has the same file name everywhere.
+"""
+The operations of StableHLO, CHLO and MHLO, and of `arith`, `shape` and `tensor` where they make
+shapes, by family; a family has the same file name everywhere.
 
-A new family is a file here and one among the patterns, `legalize`, and a line in each of the lists.
+A family is loaded when a text names one of its operations. A new one is a file here, perhaps one
+among the patterns, `legalize`, and a name in the lists.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import import_module
 from inspect import isclass
 from types import ModuleType
 
-from xla_dialect.stablehlo.op import StableHloOp
-from xla_dialect.stablehlo.ops import (
-    chlo,
-    collectives,
-    contraction,
-    control_flow,
-    creation,
-    custom_calls,
-    data_movement,
-    dynamic_shapes,
-    elementwise,
-    gather_scatter,
-    linear_algebra,
-    reduction,
-    sorting,
-    transfers,
-)
+from xdsl.ir import Dialect, Operation
 
-FAMILIES = (
-    chlo,
-    creation,
-    elementwise,
-    data_movement,
-    dynamic_shapes,
-    reduction,
-    control_flow,
-    collectives,
-    transfers,
-    contraction,
-    gather_scatter,
-    sorting,
-    linear_algebra,
-    custom_calls,
-)
+from xla_dialect.stablehlo.op import StableHloOp
+
+FAMILIES: Mapping[str, Sequence[str]] = {
+    "chlo": ("chlo", "contraction", "sorting"),
+    "stablehlo": (
+        *("creation", "elementwise", "data_movement", "reduction", "control_flow"),
+        *("contraction", "gather_scatter", "custom_calls", "sorting", "linear_algebra"),
+        *("dynamic_shapes", "collectives", "transfers", "quantization"),
+    ),
+    "mhlo": ("mhlo",),
+    **dict.fromkeys(("arith", "shape", "tensor"), ("dynamic_shapes",)),
+}
+"""By dialect, the families that have its operations: those first that most programs need."""
 
 
 def operations_of(family: ModuleType) -> tuple[type[StableHloOp], ...]:
@@ -53,10 +40,28 @@ def operations_of(family: ModuleType) -> tuple[type[StableHloOp], ...]:
     )
 
 
-OPERATIONS = tuple(dict.fromkeys(op for family in FAMILIES for op in operations_of(family)))
-"""Every operation that has a class; of two with one meaning StableHLO's is behind that of CHLO."""
+@cache
+def _operations_by_name(family: str) -> Mapping[str, type[StableHloOp]]:
+    module = import_module(f"{__name__}.{family}")
+    return {operation.name: operation for operation in operations_of(module)}
 
 
-def operations_of_dialect(dialect: str) -> list[type[StableHloOp]]:
+def operation_named(name: str) -> type[StableHloOp] | None:
+    """The class of an operation; families are loaded until one has it."""
+    families = map(_operations_by_name, FAMILIES.get(name.partition(".")[0], ()))
+    return next(filter(None, (family.get(name) for family in families)), None)
+
+
+def operations_of_dialect(dialect: str) -> Sequence[type[StableHloOp]]:
     """The classes of the operations of one dialect."""
-    return [op for op in OPERATIONS if op.name.startswith(f"{dialect}.")]
+    found = [op for family in FAMILIES[dialect] for op in _operations_by_name(family).values()]
+    return [op for op in dict.fromkeys(found) if op.name.startswith(f"{dialect}.")]
+
+
+class LazyDialect(Dialect):
+    """A dialect whose operations are loaded when they are asked for."""
+
+    @property
+    def operations(self) -> Iterator[type[Operation]]:
+        """The classes of all operations."""
+        return iter(operations_of_dialect(self.name))

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     BoolAttr,
@@ -134,73 +134,6 @@ class FormulaOp(UnaryOp):
         one_type(self.ELEMENTS, operands, declared)
 
 
-@op_definition
-class AsinAcosKernelOp(FormulaOp):
-    """w with `asin z = atan2(Re z, Re w) + i sign(Im z) Im w`."""
-
-    name = "chlo._asin_acos_kernel"
-    ELEMENTS: ClassVar = COMPLEX
-
-
-@op_definition
-class AtanOp(FormulaOp):
-    """The arctangent."""
-
-    name = "chlo.atan"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
-
-
-@op_definition
-class BesselI1eOp(FormulaOp):
-    """`e^(-|x|) I1(x)`."""
-
-    name = "chlo.bessel_i1e"
-
-
-@op_definition
-class ConjOp(FormulaOp):
-    """The conjugate; a real number is its own."""
-
-    name = "chlo.conj"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
-
-
-@op_definition
-class DigammaOp(FormulaOp):
-    """The derivative of `lgamma`."""
-
-    name = "chlo.digamma"
-
-
-@op_definition
-class ErfInvOp(FormulaOp):
-    """The inverse of `erf`."""
-
-    name = "chlo.erf_inv"
-
-
-@op_definition
-class ErfcOp(FormulaOp):
-    """`1 - erf x`."""
-
-    name = "chlo.erfc"
-
-
-@op_definition
-class LgammaOp(FormulaOp):
-    """The logarithm of `|Γ(x)|`."""
-
-    name = "chlo.lgamma"
-
-
-@op_definition
-class SquareOp(FormulaOp):
-    """`x²`."""
-
-    name = "chlo.square"
-    ELEMENTS: ClassVar = FLOAT | COMPLEX
-
-
 class BinaryFormulaOp(BinaryOp):
     """A function of two arrays of floats that `xla` has a formula for, of one type with both."""
 
@@ -209,25 +142,43 @@ class BinaryFormulaOp(BinaryOp):
         one_type(FLOAT, operands, declared)
 
 
-@op_definition
-class NextAfterOp(BinaryFormulaOp):
-    """The number beside the first operand in the direction of the second."""
-
-    name = "chlo.next_after"
+FunctionT = TypeVar("FunctionT", bound=StableHloOp)
 
 
-@op_definition
-class PolygammaOp(BinaryFormulaOp):
-    """The derivative of `digamma` whose number is the first operand."""
+def _function(name: str, base: type[FunctionT], doc: str, **members: Any) -> type[FunctionT]:
+    """The class of an operation of CHLO."""
+    constants = dict.fromkeys(members, ClassVar)
+    given = {"name": f"chlo.{name}", "__doc__": doc, "__annotations__": constants, **members}
+    return op_definition(cast("type[FunctionT]", type(name, (base,), given)))
 
-    name = "chlo.polygamma"
 
-
-@op_definition
-class ZetaOp(BinaryFormulaOp):
-    """Hurwitz' zeta function."""
-
-    name = "chlo.zeta"
+AsinAcosKernelOp = _function(
+    "_asin_acos_kernel",
+    FormulaOp,
+    "w with `asin z = atan2(Re z, Re w) + i sign(Im z) Im w`.",
+    ELEMENTS=COMPLEX,
+)
+AtanOp = _function("atan", FormulaOp, "The arctangent.", ELEMENTS=FLOAT | COMPLEX)
+BesselI1eOp = _function("bessel_i1e", FormulaOp, "`e^(-|x|) I1(x)`.")
+ConjOp = _function(
+    "conj", FormulaOp, "The conjugate; a real number is its own.", ELEMENTS=FLOAT | COMPLEX
+)
+DigammaOp = _function("digamma", FormulaOp, "The derivative of `lgamma`.")
+ErfInvOp = _function("erf_inv", FormulaOp, "The inverse of `erf`.")
+ErfcOp = _function("erfc", FormulaOp, "`1 - erf x`.")
+LgammaOp = _function("lgamma", FormulaOp, "The logarithm of `|Γ(x)|`.")
+SquareOp = _function("square", FormulaOp, "`x²`.", ELEMENTS=FLOAT | COMPLEX)
+NextAfterOp = _function(
+    "next_after",
+    BinaryFormulaOp,
+    "The number beside the first operand in the direction of the second.",
+)
+PolygammaOp = _function(
+    "polygamma",
+    BinaryFormulaOp,
+    "The derivative of `digamma` whose number is the first operand.",
+)
+ZetaOp = _function("zeta", BinaryFormulaOp, "Hurwitz' zeta function.")
 
 
 class InfinityTestOp(UnaryOp):
@@ -240,25 +191,9 @@ class InfinityTestOp(UnaryOp):
             raise VerifyException(f"declared {spell(declared[0])}, expected {spell(expected)}")
 
 
-@op_definition
-class IsInfOp(InfinityTestOp):
-    """Whether elements are infinite."""
-
-    name = "chlo.is_inf"
-
-
-@op_definition
-class IsNegInfOp(InfinityTestOp):
-    """Whether elements are the negative infinity."""
-
-    name = "chlo.is_neg_inf"
-
-
-@op_definition
-class IsPosInfOp(InfinityTestOp):
-    """Whether elements are the positive infinity."""
-
-    name = "chlo.is_pos_inf"
+IsInfOp = _function("is_inf", InfinityTestOp, "Whether elements are infinite.")
+IsNegInfOp = _function("is_neg_inf", InfinityTestOp, "Whether elements are the negative infinity.")
+IsPosInfOp = _function("is_pos_inf", InfinityTestOp, "Whether elements are the positive infinity.")
 
 
 # Operations that stretch their operands
@@ -376,25 +311,10 @@ class BroadcastingFormulaOp(BroadcastingBinaryOp):
         return [one_type(FLOAT, types, declared)]
 
 
-@op_definition
-class BroadcastNextAfterOp(BroadcastingFormulaOp):
-    """`next_after` of stretched operands."""
-
-    name = "chlo.broadcast_next_after"
-
-
-@op_definition
-class BroadcastPolygammaOp(BroadcastingFormulaOp):
-    """`polygamma` of stretched operands."""
-
-    name = "chlo.broadcast_polygamma"
-
-
-@op_definition
-class BroadcastZetaOp(BroadcastingFormulaOp):
-    """`zeta` of stretched operands."""
-
-    name = "chlo.broadcast_zeta"
+BroadcastNextAfterOp, BroadcastPolygammaOp, BroadcastZetaOp = (
+    _function(f"broadcast_{name}", BroadcastingFormulaOp, f"`{name}` of stretched operands.")
+    for name in ("next_after", "polygamma", "zeta")
+)
 
 
 @op_definition

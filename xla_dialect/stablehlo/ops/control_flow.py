@@ -22,7 +22,6 @@ from xdsl.irdl.declarative_assembly_format import (
     CustomDirective,
     ParsingState,
     PrintingState,
-    TypeDirective,
     irdl_custom_directive,
 )
 from xdsl.parser import Parser, UnresolvedOperand
@@ -43,6 +42,7 @@ from xla_dialect.xdsl.directives import (
     name_alike,
     parse_i64,
     print_new_line,
+    types_directive,
 )
 
 ReturnOp = same_as(
@@ -186,12 +186,9 @@ def _require_types(declared: Sequence[Attribute], operands: Sequence[Attribute])
         raise VerifyException(found)
 
 
-@irdl_custom_directive
+@types_directive
 class ElementTypes(TypesDirective):
     """The tuple that is the result; its elements are the types of the operands."""
-
-    operands: TypeDirective
-    results: TypeDirective
 
     def full(self, types: Types, count: int) -> tuple[Types, Types] | None:
         """The operands have the types of the elements."""

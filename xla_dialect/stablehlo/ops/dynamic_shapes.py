@@ -44,9 +44,11 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xla_dialect.attributes import FLAG
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops import data_movement, elementwise
 from xla_dialect.ops import dynamic_shapes as xla
+from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.shapes.size_arithmetic import (
     UNKNOWN,
     are_dimensions,
@@ -55,7 +57,7 @@ from xla_dialect.shapes.size_arithmetic import (
     compatible_sizes,
     is_unknown,
 )
-from xla_dialect.stablehlo.attributes import integers_for_index, is_index, xla_type
+from xla_dialect.stablehlo.attributes import GatherNumbers, integers_for_index, is_index, xla_type
 from xla_dialect.stablehlo.op import StableHloOp, applying, integers_of, require_results, same_as
 from xla_dialect.stablehlo.ops.creation import LiteralOp
 from xla_dialect.stablehlo.ops.data_movement import MovementOp
@@ -353,6 +355,34 @@ class RealDynamicSliceOp(ListedOp):
     start_indices = operand_def()
     limit_indices = operand_def()
     strides = operand_def()
+
+
+@op_definition
+class DynamicGatherOp(ShapedOp):
+    """As `gather`, with sizes that an operand says, which has no elements of type `index`."""
+
+    name = "stablehlo.dynamic_gather"
+    operand = operand_def()
+    start_indices = operand_def()
+    slice_sizes = operand_def()
+    dimension_numbers = prop_def(GatherNumbers)
+    indices_are_sorted = opt_prop_def(FLAG)
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @property
+    def first_shape(self) -> int:
+        """The position of the operand."""
+        return 2
+
+    def verify_shapes(
+        self, operands: Sequence[Attribute], declared: Sequence[Attribute], shapes: Shapes
+    ) -> None:
+        """As a gather, with the slice sizes as far as they are known."""
+        sizes = self.known_sizes(operands, shapes, 2, rank_of(operands[0], "operand 0"))
+        numbers = {name: decode(each) for name, each in self.dimension_numbers.values().items()}
+        numbers = {**numbers, "slice_sizes": sizes}
+        require_inferred(GatherOp, operands[:2], numbers, declared)
 
 
 class ShapeOp(StableHloOp):

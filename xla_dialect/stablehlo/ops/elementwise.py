@@ -22,7 +22,6 @@ from xdsl.irdl.declarative_assembly_format import (
     CustomDirective,
     ParsingState,
     PrintingState,
-    TypeDirective,
     irdl_custom_directive,
 )
 from xdsl.parser import Parser
@@ -59,8 +58,7 @@ from xla_dialect.types import (
     spell_all,
 )
 from xla_dialect.violations import Violation
-from xla_dialect.xdsl.definition import op_definition
-from xla_dialect.xdsl.directives import SameType, Types, TypesDirective
+from xla_dialect.xdsl.directives import SameType, Types, TypesDirective, types_directive
 
 
 class ElementwiseOp(StableHloOp):
@@ -175,12 +173,9 @@ XorOp = same_as(elementwise.XorOp, BinaryOp)
 ClampOp = same_as(elementwise.ClampOp, ElementwiseOp)
 
 
-@irdl_custom_directive
+@types_directive
 class SelectTypes(TypesDirective):
     """The type of the predicate, and the type of everything else."""
-
-    operands: TypeDirective
-    results: TypeDirective
 
     def full(self, types: Types, count: int) -> tuple[Types, Types] | None:
         """The second type is that of both values and of the result."""
@@ -200,12 +195,9 @@ SelectOp = same_as(
 )
 
 
-@irdl_custom_directive
+@types_directive
 class ComplexType(TypesDirective):
     """The type of the result; the operands have its real component type."""
-
-    operands: TypeDirective
-    results: TypeDirective
 
     def full(self, types: Types, count: int) -> tuple[Types, Types] | None:
         """The operands have the component type of the one type."""
@@ -358,23 +350,3 @@ class ReducePrecisionOp(UnaryOp):
             name: IntegerAttr(cast("IntegerAttr[Any]", value).value.data, i32)
             for name, value in op.properties.items()
         }
-
-
-class QuantizationOp(UnaryOp):
-    """An operation between quantized arrays and numbers."""
-
-    assembly_format = "operands attr-dict `:` functional-type(operands, results)"
-
-
-@op_definition
-class UniformDequantizeOp(QuantizationOp):
-    """The numbers that stored integers stand for."""
-
-    name = "stablehlo.uniform_dequantize"
-
-
-@op_definition
-class UniformQuantizeOp(QuantizationOp):
-    """The nearest stored integers of numbers, or of what stands for them."""
-
-    name = "stablehlo.uniform_quantize"

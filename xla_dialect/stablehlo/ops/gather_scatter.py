@@ -9,22 +9,18 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i1, i64
 from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     SameVariadicOperandSize,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
     region_def,
-    result_def,
     traits_def,
     var_operand_def,
 )
 from xdsl.traits import Pure
 
-from xla_dialect.op import decode
 from xla_dialect.ops import gather_scatter as xla
 from xla_dialect.stablehlo.attributes import GatherNumbers, ScatterNumbers
 from xla_dialect.stablehlo.op import StableHloOp, just_as
-from xla_dialect.stablehlo.ops.dynamic_shapes import ShapedOp, Shapes, rank_of, require_inferred
 from xla_dialect.stablehlo.ops.reduction import AccumulatingOp, accumulators_of
 
 _FLAG: Any = IntegerAttr.constr(i1)
@@ -39,34 +35,6 @@ class GatherOp(StableHloOp):
     slice_sizes = prop_def(DenseArrayBase.constr(i64))
     indices_are_sorted = opt_prop_def(_FLAG)
     traits = traits_def(Pure())
-
-
-@irdl_op_definition
-class DynamicGatherOp(ShapedOp):
-    """As `gather`, with sizes that an operand says, which has no elements of type `index`."""
-
-    name = "stablehlo.dynamic_gather"
-    operand = operand_def()
-    start_indices = operand_def()
-    slice_sizes = operand_def()
-    dimension_numbers = prop_def(GatherNumbers)
-    indices_are_sorted = opt_prop_def(_FLAG)
-    result = result_def()
-    traits = traits_def(Pure())
-
-    @property
-    def first_shape(self) -> int:
-        """The position of the operand."""
-        return 2
-
-    def verify_shapes(
-        self, operands: Sequence[Attribute], declared: Sequence[Attribute], shapes: Shapes
-    ) -> None:
-        """As a gather, with the slice sizes as far as they are known."""
-        sizes = self.known_sizes(operands, shapes, 2, rank_of(operands[0], "operand 0"))
-        numbers = {name: decode(each) for name, each in self.dimension_numbers.values().items()}
-        numbers = {**numbers, "slice_sizes": sizes}
-        require_inferred(xla.GatherOp, operands[:2], numbers, declared)
 
 
 @just_as(xla.ScatterOp)

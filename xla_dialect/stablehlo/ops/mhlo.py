@@ -14,11 +14,9 @@ from xdsl.dialects.builtin import (
     TensorType,
     i32,
 )
-from xdsl.dialects.utils.enum_attribute import EnumAttribute
-from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     ParsePropInAttrDict,
-    irdl_attr_definition,
     opt_prop_def,
     region_def,
     result_def,
@@ -27,18 +25,13 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from xla_dialect.attributes import FusionKind, FusionKindAttr
+from xla_dialect.attributes import FLAG, FusionKindAttr
 from xla_dialect.ops import control_flow, data_movement, random, sorting, transfers
+from xla_dialect.stablehlo.attributes import MhloFusionKindAttr
 from xla_dialect.stablehlo.op import StableHloOp, just_as, same_as
 from xla_dialect.stablehlo.ops.data_movement import MovementOp
+from xla_dialect.stablehlo.ops.sorting import TopKBase
 from xla_dialect.xdsl.directives import SameType
-
-
-@irdl_attr_definition
-class MhloFusionKindAttr(EnumAttribute[FusionKind], SpacedOpaqueSyntaxAttribute):
-    """A `FusionKind` as an attribute."""
-
-    name = "mhlo.fusion_kind"
 
 
 @just_as(data_movement.CopyOp)
@@ -72,12 +65,11 @@ AddDependencyOp = same_as(transfers.AddDependencyOp, MovementOp, "mhlo.add_depen
 
 
 @just_as(sorting.TopkOp)
-class TopKOp(StableHloOp):
+class TopKOp(TopKBase):
     """The k largest or smallest elements along the last dimension, and their indices."""
 
     name = "mhlo.topk"
-    values = result_def()
-    indices = result_def()
+    largest = opt_prop_def(FLAG)
     assembly_format = (
         "`(` $operand `,` `k` `=` $k (`,` `largest` `=` $largest^)? `)` attr-dict `:` "
         "type($operand) `->` `(` type($values) `,` type($indices) `)`"
@@ -109,15 +101,3 @@ RngGetAndUpdateStateOp = same_as(
     irdl_options=(ParsePropInAttrDict(),),
     assembly_format="attr-dict",
 )
-
-
-OPERATIONS = (
-    CopyOp,
-    BitcastOp,
-    AddDependencyOp,
-    TopKOp,
-    FusionOp,
-    StochasticConvertOp,
-    RngGetAndUpdateStateOp,
-)
-"""They are apart from the families: `xla` is never written in them."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Self, cast
+from typing import cast
 
 from xdsl.dialects.builtin import IntegerAttr, i1, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import (
-    operand_def,
     opt_prop_def,
     prop_def,
     region_def,
@@ -17,9 +16,7 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.parser import Parser
-from xdsl.printer import Printer
-from xdsl.traits import Pure, RecursiveMemoryEffect
+from xdsl.traits import RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.op import XlaOp
@@ -27,8 +24,6 @@ from xla_dialect.ops import sorting as xla
 from xla_dialect.shapes.size_arithmetic import compatible_sizes
 from xla_dialect.stablehlo.op import StableHloOp, just_as
 from xla_dialect.types import Array, as_array, sizes_of, spell_all
-from xla_dialect.xdsl.creation import create
-from xla_dialect.xdsl.directives import parse_i64
 
 
 @just_as(xla.SortOp)
@@ -61,58 +56,26 @@ class SortOp(StableHloOp):
         return {**super().xla_properties(), "dimension": counted}
 
 
-@just_as(xla.TopkOp)
-class TopKOp(StableHloOp):
-    """The `k` largest elements of each line, and where they stand; `chlo.top_k(%0, k = 2) : ...`"""
+class TopKBase(StableHloOp):
+    """The first elements of each line in an order, and where they stand."""
 
-    name = "chlo.top_k"
-    operand = operand_def()
     k = prop_def(IntegerAttr.constr(i64))
     values = result_def()
     indices = result_def()
-    traits = traits_def(Pure())
+    assembly_format = (
+        "`(` $operand `,` `k` `=` $k `)` attr-dict `:` "
+        "type($operand) `->` `(` type($values) `,` type($indices) `)`"
+    )
+
+
+@just_as(xla.TopkOp)
+class TopKOp(TopKBase):
+    """The `k` largest elements of each line, and where they stand; `chlo.top_k(%0, k = 2) : ...`"""
+
+    name = "chlo.top_k"
 
     @classmethod
     def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
         """The number of elements."""
         assert isinstance(op, xla.TopkOp)
         return {"k": op.k}
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        """Parses operand, number and types; those of the results are in parentheses."""
-        with parser.in_parens():
-            operand = parser.parse_unresolved_operand()
-            parser.parse_punctuation(",")
-            parser.parse_keyword("k")
-            parser.parse_punctuation("=")
-            properties = {"k": IntegerAttr(parse_i64(parser), i64)}
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        position = parser.pos
-        function_type = parser.parse_optional_function_type()
-        if function_type is not None:
-            inputs, outputs = function_type.inputs.data, function_type.outputs.data
-        else:
-            inputs = [parser.parse_type()]
-            parser.parse_punctuation("->")
-            outputs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-        return create(
-            cls,
-            operands=parser.resolve_operands([operand], inputs, position),
-            result_types=outputs,
-            properties=properties,
-            attributes=attributes,
-        )
-
-    def print(self, printer: Printer) -> None:
-        """Prints what `parse` parses."""
-        printer.print_string("(")
-        printer.print_ssa_value(self.operand)
-        printer.print_string(f", k = {self.k.value.data})")
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.operand.type)
-        printer.print_string(" -> ")
-        with printer.in_parens():
-            printer.print_list(self.result_types, printer.print_attribute)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import LocationAttr
+from xdsl.ir import Operation, SSAValue
 
 from xla_dialect.quantized_types import has_quantized
-from xla_dialect.stablehlo.conversion import Conversion, Lookup, SourceLocations
-from xla_dialect.stablehlo.legalize.patterns import ToXla
+from xla_dialect.stablehlo.conversion import Conversion, Lookup
 from xla_dialect.stablehlo.op import HloOperation
 from xla_dialect.stablehlo.quantization.expressed import expressed_arithmetic
 from xla_dialect.stablehlo.quantization.integers import integer_arithmetic
@@ -18,25 +18,23 @@ from xla_dialect.stablehlo.quantization.rules import check_quantized
 Arithmetic: TypeAlias = Callable[[HloOperation, Conversion], Sequence[SSAValue]]
 """What an operation with quantized operands or results becomes."""
 
-ArithmeticName: TypeAlias = Literal["float", "integer"]
-
-ARITHMETIC: Mapping[ArithmeticName, Arithmetic] = {
+ARITHMETIC: Mapping[str, Arithmetic] = {
     "float": expressed_arithmetic,
     "integer": integer_arithmetic,
 }
 """With what quantized operations compute, by name: as they are defined, or in integers."""
 
 
-class QuantizedConversion(ToXla):
+class QuantizedConversion(Conversion):
     """As any conversion; operations on quantized arrays become arithmetic on stored integers."""
 
     def __init__(
         self,
-        locations: SourceLocations,
+        places: Mapping[Operation, LocationAttr],
         resource: Lookup,
-        arithmetic: ArithmeticName = "float",
+        arithmetic: str = "float",
     ):
-        super().__init__(locations, resource)
+        super().__init__(places, resource)
         self._arithmetic = ARITHMETIC[arithmetic]
 
     def convert(self, op: HloOperation) -> Sequence[SSAValue]:
@@ -46,5 +44,10 @@ class QuantizedConversion(ToXla):
             if any(has_quantized([a.type for a in block.args]) for block in blocks):
                 op.fail("its region takes quantized arrays, no operand is one")
             return super().convert(op)
-        check_quantized(op)
+        self.check(op)
         return self._arithmetic(op, self)
+
+    @staticmethod
+    def check(op: HloOperation) -> None:
+        """Raises SourceError where an operation has quantized types that do not go together."""
+        check_quantized(op)

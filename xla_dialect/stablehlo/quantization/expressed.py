@@ -20,14 +20,12 @@ from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.ops.elementwise import RoundNearestEvenOp
 from xla_dialect.quantized_types import Quantization, quantization_of, with_element_type
-from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list
+from xla_dialect.stablehlo.conversion import Conversion, dimension_list
 from xla_dialect.stablehlo.op import HloOperation, SourceError
-from xla_dialect.stablehlo.ops.elementwise import UniformDequantizeOp, UniformQuantizeOp
-from xla_dialect.stablehlo.quantization.rules import NUMBERS, check_quantized
+from xla_dialect.stablehlo.quantization.rules import NUMBERS
 from xla_dialect.stablehlo.terms import Term, Terms
 from xla_dialect.types import BY_TYPE, Array, array_like
 from xla_dialect.xdsl.creation import create
-from xla_dialect.xdsl.operation_table import OperationTable
 
 EXACT_IN_F32 = 1 << 24
 """Integers up to here are numbers of f32."""
@@ -159,8 +157,6 @@ def convert_as(
     for argument, value in zip(block.args, operands, strict=True):
         conversion.define(argument, value)
     regions = [region.clone() for region in op.regions]
-    for source, region in zip(op.regions, regions, strict=True):
-        conversion.locations.copy(source, region)
     plain = create(
         type(op),
         operands=block.args,
@@ -197,29 +193,3 @@ def expressed_arithmetic(op: HloOperation, conversion: Conversion) -> Sequence[S
         value if each is None else quantized(conversion, value, each)
         for value, each in zip(results, found, strict=True)
     ]
-
-
-def convert_quantize(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.uniform_quantize`, of numbers or of what stands for them."""
-    check_quantized(op)
-    (value,) = conversion.operands(op)
-    source, result = (quantization_of(v.type) for v in (op.operands[0], op.results[0]))
-    assert result is not None
-    if source is not None:
-        value = dequantized(conversion, value, source)
-    return [quantized(conversion, value, result)]
-
-
-def convert_dequantize(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.uniform_dequantize`."""
-    check_quantized(op)
-    source = quantization_of(op.operands[0].type)
-    assert source is not None
-    return [dequantized(conversion, conversion.operands(op)[0], source)]
-
-
-TO_XLA = (
-    OperationTable[Legalize]()
-    .add(UniformDequantizeOp, convert_dequantize)
-    .add(UniformQuantizeOp, convert_quantize)
-)
