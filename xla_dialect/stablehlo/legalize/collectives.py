@@ -40,7 +40,7 @@ from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import collectives as stablehlo
 from xla_dialect.stablehlo.ops import data_movement
 from xla_dialect.stablehlo.terms import Terms
-from xla_dialect.types import S32, U32, Array, array, flatten
+from xla_dialect.types import S32, U32, Array, array, flatten, tuple_of
 from xla_dialect.xdsl.operation_table import OperationTable
 
 
@@ -256,7 +256,7 @@ def convert_start(op: stablehlo.AsyncStartOp, conversion: Conversion) -> Sequenc
     types = [conversion.type(type_, op) for type_ in op.contents]
     op.verify_()
     operands = conversion.operands(op)
-    inputs = TupleType(tuple(cast(TypeAttribute, value.type) for value in operands))
+    inputs = tuple_of([value.type for value in operands])
     parts = (inputs, cast(TypeAttribute, as_one(types)), array(S32, ()))
     regions = conversion.regions(op)
     return conversion.emit(asynchronous.AsyncStartOp, operands, [TupleType(parts)], regions=regions)

@@ -27,7 +27,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.func import ReturnOp as FuncReturnOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
 from xla_dialect.op import XlaOp
@@ -37,6 +37,7 @@ from xla_dialect.shardy import MeshOp
 from xla_dialect.stablehlo.attributes import Inexpressible, fail, stablehlo_type
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import operations_of_dialect
+from xla_dialect.types import tuple_of
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import append
 
@@ -238,7 +239,9 @@ class FromXla:
             return leaves_of(tree)[0]
         elements = list(map(self._packed, tree))
         tuple_class = same_operation(TupleOp)
-        return self.emit_unnamed(tuple_class, elements, [tuple_of(elements)]).results[0]
+        return self.emit_unnamed(
+            tuple_class, elements, [tuple_of([element.type for element in elements])]
+        ).results[0]
 
     def unpacked(self, value: SSAValue) -> Sequence[SSAValue]:
         """The leaves of a value that may be a tuple."""
@@ -329,11 +332,6 @@ def grown(type_: Attribute, leaves: Iterator[Tree]) -> Tree:
     if isinstance(type_, TupleType):
         return tuple([grown(element, leaves) for element in type_.types.data])
     return next(leaves)
-
-
-def tuple_of(values: Sequence[SSAValue]) -> TupleType:
-    """The type of the tuple of some values."""
-    return TupleType(tuple(cast(TypeAttribute, value.type) for value in values))
 
 
 LegalizeFromXla: TypeAlias = Callable[[Operation, FromXla], Sequence[Tree]]

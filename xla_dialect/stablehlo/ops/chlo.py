@@ -148,7 +148,8 @@ FunctionT = TypeVar("FunctionT", bound=StableHloOp)
 def _function(name: str, base: type[FunctionT], doc: str, **members: Any) -> type[FunctionT]:
     """The class of an operation of CHLO."""
     constants = dict.fromkeys(members, ClassVar)
-    given = {"name": f"chlo.{name}", "__doc__": doc, "__annotations__": constants, **members}
+    given = {"__module__": __name__, "__doc__": doc, "__annotations__": constants, **members}
+    given["name"] = f"chlo.{name}"
     return op_definition(cast("type[FunctionT]", type(name, (base,), given)))
 
 
