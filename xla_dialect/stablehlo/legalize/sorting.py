@@ -30,12 +30,9 @@ from xla_dialect.stablehlo.ops import elementwise
 from xla_dialect.stablehlo.ops import sorting as stablehlo
 from xla_dialect.stablehlo.ops.custom_calls import CustomCallOp
 from xla_dialect.types import (
-    BY_NAME,
-    PRED,
     Array,
     ElementClass,
     array,
-    as_array,
     element_class,
     is_array,
 )
@@ -119,18 +116,13 @@ def convert_sort(op: stablehlo.SortOp, conversion: Conversion) -> Sequence[SSAVa
 
 def convert_top_k(op: stablehlo.TopKOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`chlo.top_k`; truth values count as 1 and 0."""
-    operands, declared = conversion.operands(op), conversion.result_types(op)
-    source, values = as_array(operands[0].type), as_array(declared[0])
-    properties = op.xla_properties()
-    if source is None or values is None or {source.element_type, values.element_type} != {PRED}:
-        return conversion.emit(xla.TopkOp, operands, declared, properties)
-    numbers = conversion.emit(ConvertOp, operands, [array(_U8, sizes_of(source))])
-    types = [array(_U8, sizes_of(values)), declared[1]]
-    found, places = conversion.emit(xla.TopkOp, numbers, types, properties)
-    return [conversion.emit(ConvertOp, [found], [values])[0], places]
-
-
-_U8 = BY_NAME["u8"].type
+    declared = conversion.result_types(op)
+    types = list(map(stablehlo.with_numbers, declared))
+    operands = conversion.operands_of_xla(op, ())
+    values, indices = conversion.emit(xla.TopkOp, operands, types, op.xla_properties())
+    if types[0] is not declared[0]:
+        (values,) = conversion.emit(ConvertOp, [values], declared[:1])
+    return [values, indices]
 
 
 def top_k_of_xla(op: xla.TopkOp, legalization: FromXla) -> Sequence[SSAValue]:

@@ -41,7 +41,7 @@ from xla_dialect.shapes.broadcasting import broadcast_shape, matched_dimensions
 from xla_dialect.stablehlo.attributes import ChloComparisonDirectionAttr, ChloComparisonTypeAttr
 from xla_dialect.stablehlo.op import StableHloOp, applying, integers_of, just_as, same_as
 from xla_dialect.stablehlo.ops.creation import LiteralOp
-from xla_dialect.stablehlo.ops.elementwise import comparison_properties
+from xla_dialect.stablehlo.ops.elementwise import comparison_properties, results_of
 from xla_dialect.types import (
     PRED,
     Array,
@@ -239,7 +239,7 @@ class BroadcastingOp(StableHloOp):
         self, types: Sequence[Attribute], declared: Sequence[Attribute]
     ) -> Sequence[Attribute]:
         """The result type for operands of one shape; raises VerifyException."""
-        return self.APPLIED.types_of(types, self.xla_properties(), (), declared)
+        return results_of(self.APPLIED, types, self.xla_properties(), declared)
 
 
 class BroadcastingBinaryOp(BroadcastingOp):

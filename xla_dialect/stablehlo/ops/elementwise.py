@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, TensorType, i32
@@ -68,6 +68,47 @@ class ElementwiseOp(StableHloOp):
     traits = traits_def(Pure())
     custom_directives = (SameType,)
     assembly_format = "operands attr-dict `:` custom<SameType>(type(operands), type(results))"
+
+    def inferred(
+        self, operands: Sequence[Attribute], declared: Sequence[Attribute]
+    ) -> Sequence[Attribute] | None:
+        """The result type, by the rules of `SAME`; raises Violation."""
+        if self.SAME is None:
+            return None
+        types = self.xla_operand_types(operands, ())
+        return results_of(self.SAME, types, self.xla_properties(), declared)
+
+
+_OF_COMPLEX = (
+    elementwise.CbrtOp,
+    elementwise.ClampOp,
+    elementwise.CompareOp,
+    elementwise.MaximumOp,
+    elementwise.MinimumOp,
+)
+"""Operations that StableHLO has for complex numbers too, which it orders, and XLA has not."""
+
+
+def results_of(
+    op_class: type[XlaOp],
+    operands: Sequence[Attribute],
+    properties: Mapping[str, Attribute],
+    declared: Sequence[Attribute],
+) -> Sequence[Attribute]:
+    """
+    The result types of an elementwise operation on operands of these types; raises Violation.
+
+    Complex numbers obey the rules of their parts where XLA has no rules for them.
+    """
+    arrays = [type_ for type_ in map(as_array, operands) if type_ is not None]
+    elements = {type_.element_type for type_ in arrays}
+    element = elements.pop() if len(elements) == 1 and len(arrays) == len(operands) else None
+    is_complex = element is not None and element_class(element) == ElementClass.COMPLEX
+    if element is None or not is_complex or op_class not in _OF_COMPLEX:
+        return op_class.types_of(operands, properties, (), declared)
+    parts = [array_like(type_, component_type(element)) for type_ in arrays]
+    found = map(as_array, op_class.types_of(parts, properties, (), declared))
+    return [t if t.element_type == PRED else array_like(t, element) for t in found if t is not None]
 
 
 class UnaryOp(ElementwiseOp):

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import cast
 
 from xdsl.dialects.builtin import IntegerAttr, i1, i64
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     opt_prop_def,
     prop_def,
@@ -23,7 +23,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import sorting as xla
 from xla_dialect.shapes.size_arithmetic import compatible_sizes
 from xla_dialect.stablehlo.op import StableHloOp, just_as
-from xla_dialect.types import Array, as_array, sizes_of, spell_all
+from xla_dialect.types import BY_NAME, PRED, Array, array_like, as_array, sizes_of, spell_all
 
 
 @just_as(xla.SortOp)
@@ -79,3 +79,21 @@ class TopKOp(TopKBase):
         """The number of elements."""
         assert isinstance(op, xla.TopkOp)
         return {"k": op.k}
+
+    def xla_operand_types(
+        self, types: Sequence[Attribute], regions: Sequence[Region]
+    ) -> Sequence[Attribute]:
+        """Numbers instead of truth values, which count as 1 and 0."""
+        return [with_numbers(type_) for type_ in types]
+
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """By the rules of `xla`, which has no order of truth values."""
+        super().verify_types(operands, list(map(with_numbers, declared)))
+
+
+def with_numbers(type_: Attribute) -> Attribute:
+    """The type of the array that has numbers instead of truth values."""
+    found = as_array(type_)
+    if found is None or found.element_type != PRED:
+        return type_
+    return array_like(found, BY_NAME["u8"].type)
