@@ -1,9 +1,10 @@
 """
-Links to the other processes that run programs together with this one: MPI, or sockets.
+Links to the other processes that run programs together with this one: by MPI, or by sockets.
 
 Each pair of processes has two connections. Machine code sends and receives on the first
-(`links.c`), or by MPI where that has started the processes. The second says how the other process has ended: in order, with an error, or without a
-word. Of the last two this process ends as well, some seconds later: others may wait for it.
+(`links.c`), or by MPI where that has started the processes. The second says how the other process
+has ended: in order, with an error, or without a word. Of the last two this process ends as well,
+some seconds later: others may wait for it.
 """
 
 from __future__ import annotations
@@ -95,8 +96,8 @@ class Link:
         else:
             to_rank = _function("xla_link_to_rank", _pointer, _pointer, ctypes.c_int32)
             self.address = to_rank(ranks.address, number)
-        self._ranks = ranks
         """Where the library in C has it."""
+        self._ranks = ranks
         if not self.address:
             raise MemoryError
         self.ending = ""
@@ -126,16 +127,25 @@ class Link:
         """Nothing is received any more."""
         _function("xla_link_close", None, _pointer)(self.address)
 
-    def fault(self, names: Mapping[int, str]) -> str | None:
-        """What is wrong with it; `names` are those of programs that this process has loaded."""
+    def forget(self) -> None:
+        """Closes what this process has of it; the other end notices nothing if another has it."""
+        self._data.close()
+        self.control.close()
+
+    def fault(self, names: Mapping[int, str]) -> tuple[int, str] | None:
+        """
+        What is wrong with it, and how far that is from the cause: other links break with one.
+        `names` are those of programs that this process has loaded.
+        """
         broken = _function("xla_link_broken", ctypes.c_int32, _pointer)(self.address)
         if broken == _ENDED:
-            self.has_ended.wait(_WORDS)
-            return f"{self.name} {self.ending or 'has left a run before its end'}"
+            if self.has_ended.wait(_WORDS):
+                return 0, f"{self.name} {self.ending}"
+            return 2, f"{self.name} has left a run before its end"
         if broken == _DIFFERS:
             other = _function("xla_link_other_program", ctypes.c_uint64, _pointer)(self.address)
-            return f"{self.name} runs {names.get(other, 'another program')}"
-        return "an earlier run has ended before its time" if broken else None
+            return 1, f"{self.name} runs {names.get(other, 'another program')}"
+        return (3, "an earlier run has ended before its time") if broken else None
 
 
 class Links:
@@ -144,11 +154,13 @@ class Links:
     def __init__(self, number: int, links: Mapping[int, Link]):
         self.number = number
         """That of this process."""
-        self.by_process = links
+        self.by_process: Mapping[int, Link] = links
         self.names: dict[int, str] = {}
         """What programs are called, by what all processes know them by."""
         self._is_over = False
         atexit.register(self.close)
+        # Others would not see that this process has ended as long as a child of it lives.
+        os.register_at_fork(after_in_child=self._leave_to_parent)
         threading.Thread(target=self._watch, name="other processes", daemon=True).start()
 
     def agree(self, program: str, processes: Sequence[int]) -> None:
@@ -179,8 +191,9 @@ class Links:
 
     def error(self, program: str) -> XlaError:
         """Why a run of a program has failed."""
-        faults = [fault for each in self.by_process.values() if (fault := each.fault(self.names))]
-        return XlaError(f"{program}: {faults[0] if faults else 'the run has failed'}")
+        faults = [each.fault(self.names) for each in self.by_process.values()]
+        _, cause = min(filter(None, faults), default=(0, "the run has failed"))
+        return XlaError(f"{program}: {cause}")
 
     def _watch(self) -> None:
         """Notes, as long as the process lives, how others end."""
@@ -199,6 +212,12 @@ class Links:
                 link.end(how, in_order=kind == b"E")
                 if kind != b"E":
                     self._follow(link)
+
+    def _leave_to_parent(self) -> None:
+        """In a child of this process: it has no links."""
+        for link in self.by_process.values():
+            link.forget()
+        self.by_process = {}
 
     def _follow(self, link: Link) -> None:
         """Ends this process, if it does not do so by itself, as another one has failed."""

@@ -49,7 +49,7 @@ def start(script: str, count: int, devices: int = 1) -> list[subprocess.Popen[st
     ]
 
 
-def outputs(processes: Sequence[subprocess.Popen[str]], seconds: float = 300) -> list[str]:
+def outputs(processes: Sequence[subprocess.Popen[str]], seconds: float = 900) -> list[str]:
     """What processes print, which have to end in time."""
     end = time.monotonic() + seconds
     try:
@@ -102,7 +102,7 @@ def test_programs_over_mpi(count: int):
         env={**os.environ, **given},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -167,6 +167,45 @@ if number == 1:
 while True:
     WAIT
 """
+
+
+INTERRUPTED = """
+import os, signal, time
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental import multihost_utils
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+count, number = int(os.environ["PROCESS_COUNT"]), int(os.environ["PROCESS_NUMBER"])
+jax.distributed.initialize(os.environ["COORDINATOR"], count, number)
+x = jax.device_put(np.ones(4), NamedSharding(Mesh(np.array(jax.devices()), ("x",)), PartitionSpec("x")))
+total = jax.jit(jnp.sum)
+assert float(total(x)) == 4
+first, _ = multihost_utils.process_allgather(np.array([os.getpid()])).ravel().tolist()
+if number == 1:
+    time.sleep(1)
+    os.kill(first, signal.SIGINT)
+    time.sleep(1)
+try:
+    # What process 0 has sent before its end still comes.
+    for _ in range(2):
+        total(x).block_until_ready()
+except KeyboardInterrupt:
+    print("interrupted")
+except jax.errors.JaxRuntimeError as error:
+    print(error)
+assert float(jax.jit(lambda: jnp.ones(3).sum())()) == 3
+"""
+
+
+@pytest.mark.full
+def test_ctrl_c_ends_waiting_for_others():
+    processes = start(INTERRUPTED, 2)
+    first, second = outputs(processes, 100)
+    assert "interrupted" in first
+    assert f"process 0 (127.0.0.1, pid {processes[0].pid}) has " in second
+    assert [each.returncode for each in processes] == [0, 0], first + second
 
 
 @pytest.mark.parametrize(
