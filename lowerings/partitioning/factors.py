@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeAlias
 
 from lowerings.partitioning.mesh_atoms import Atoms, MeshAtoms, Spread
 from xla_dialect.dimensions import Dimension, DimensionRelations, FactorType, Traversal
+from xla_dialect.op import XlaOp
 from xla_dialect.sharding.sharding_rule import Dimensions, ShardingRule
 
 
@@ -186,10 +187,12 @@ def _shown(relations: DimensionRelations, dimension: Dimension) -> Dimension:
     return tuple(kept) or dimension
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Division:
-    """The relations of an operation over a mesh."""
+    """The relations of an operation over a mesh; the same object for operations that are equal."""
 
+    op: XlaOp
+    """One of these operations."""
     mesh: MeshAtoms
     relations: DimensionRelations
     operand_sizes: Sequence[Sequence[int]]

@@ -30,7 +30,7 @@ from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
 from xla_dialect.types import S32
 
 
-def admits_indexed(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
+def admits_indexed(division: Division, factor: int, atoms: Atoms) -> bool:
     """
     Whether devices have parts of what indices point into, or of what they are applied to.
 
@@ -38,9 +38,9 @@ def admits_indexed(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> 
     is written each skips what falls outside of its part; or each writes some of the updates.
     """
     found = division.relations.factors[factor]
-    if found.along is not Traversal.INDEXED or not is_divisible(op, division, factor, atoms):
+    if found.along is not Traversal.INDEXED or not is_divisible(division, factor, atoms):
         return False
-    return found.type is not FactorType.REDUCTION or fold_of(op) is not None
+    return found.type is not FactorType.REDUCTION or fold_of(division.op) is not None
 
 
 def dynamic_slice(local: LocalOperation) -> Sequence[SSAValue]:

@@ -84,7 +84,7 @@ def _padded_starts(along: Padding, size: int, parts: int) -> tuple[list[int], in
     return [q * block - along.low for q in range(parts)], block
 
 
-def admits_pad(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
+def admits_pad(division: Division, factor: int, atoms: Atoms) -> bool:
     """Between elements, blocks have to begin at the same place everywhere."""
     found = division.relations.factors[factor]
     along = found.along
@@ -201,8 +201,9 @@ def _blocks(op: RngBitGeneratorOp, sizes: Sequence[int]) -> tuple[int, bool]:
     return ceil_div(words, _WORDS_OF_A_BLOCK), words % _WORDS_OF_A_BLOCK == 0
 
 
-def admits_random_bits(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
+def admits_random_bits(division: Division, factor: int, atoms: Atoms) -> bool:
     """Parts that follow each other in row-major order, each of whole blocks."""
+    op = division.op
     assert isinstance(op, RngBitGeneratorOp)
     sizes = list(division.result_sizes[1])
     d = next((d for d, size in enumerate(sizes) if size != 1), None)

@@ -482,9 +482,13 @@ _OF_WHOLES = (SHARDING, "xla.operand_layout_constraints")
 class DividedOperation:
     """An operation whose factors are divided over a mesh."""
 
-    op: XlaOp
     division: Division
     divided: FactorAtoms
+
+    @property
+    def op(self) -> XlaOp:
+        """The operation."""
+        return self.division.op
 
     def local_sizes(self, array_: int, *, is_result: bool = False) -> tuple[int, ...]:
         """The sizes of the part of an operand or result."""
@@ -561,7 +565,7 @@ class LocalOperation(DividedOperation):
 Build: TypeAlias = Callable[[LocalOperation], Sequence[SSAValue]]
 
 
-def is_divisible(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
+def is_divisible(division: Division, factor: int, atoms: Atoms) -> bool:
     """Whether not all of a factor is needed at once."""
     return division.relations.factors[factor].type is not FactorType.NEED_REPLICATION
 
@@ -573,7 +577,7 @@ class LocalRule:
     build: Build
     moves: Callable[[DividedOperation], Iterable[RemotePart]] = lambda _: ()
     """What devices have to be sent for it."""
-    admits: Callable[[XlaOp, Division, int, Atoms], bool] = is_divisible
+    admits: Callable[[Division, int, Atoms], bool] = is_divisible
     """Whether the operation can be divided over atoms along a factor that is not regular."""
 
 

@@ -50,7 +50,7 @@ def _covered(part: WindowDimension, placements: int, parts: int) -> tuple[list[i
     return first, (block - 1) * part.stride + dilated(part.size, part.window_dilation)
 
 
-def admits_window(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
+def admits_window(division: Division, factor: int, atoms: Atoms) -> bool:
     """
     Whether windows can be divided by their placements, or by their elements.
 
@@ -62,15 +62,16 @@ def admits_window(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> b
         covered = _covered(found.along, found.size, parts)
         is_fitting = dilated_places(*covered, found.along.base_dilation) is not None
         return found.size > 0 and (is_fitting or found.along.stride == 1)
-    part = _window_of(op, division, factor)
+    part = _window_of(division, factor)
     if found.along is not Traversal.WINDOW or part is None or part.reversal:
         return False
     covered = _covered(_turned(part, division, factor), part.size, parts)
     return dilated_places(*covered, part.base_dilation) is not None
 
 
-def _window_of(op: XlaOp, division: Division, factor: int) -> WindowDimension | None:
+def _window_of(division: Division, factor: int) -> WindowDimension | None:
     """How the window moves whose elements a factor is, if it does."""
+    op = division.op
     if not isinstance(op, ConvolutionOp):
         return None
     kernel = op.dim_labels.data.rhs_order()[2:]
@@ -115,7 +116,7 @@ def _slid(divided: DividedOperation, operand: int, d: int) -> _Slide | None:
     found = divided.division.relations.factors[factor]
     part = turned = found.along
     if part is Traversal.WINDOW:
-        part = _window_of(divided.op, divided.division, factor)
+        part = _window_of(divided.division, factor)
         turned = None if part is None else _turned(part, divided.division, factor)
     if not isinstance(part, WindowDimension) or not isinstance(turned, WindowDimension):
         return None
@@ -317,9 +318,9 @@ def _folded(local: LocalOperation, value: SSAValue, d: int, window: WindowDimens
     return same.again([value, local.operands[1]], {"window": attribute})[0]
 
 
-def admits_reduction(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
+def admits_reduction(division: Division, factor: int, atoms: Atoms) -> bool:
     """Whether elements are only selected: the start, and any order, may come twice."""
-    return isinstance(op, ReduceOp) and selects(op)
+    return isinstance(division.op, ReduceOp) and selects(division.op)
 
 
 def reduce(local: LocalOperation) -> Sequence[SSAValue]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from math import prod
 from typing import cast
 
 from xdsl.ir import Operation, SSAValue
 
+from lowerings.ir.equality import StructuralKeys
 from lowerings.partitioning import local_indexing, local_movement, local_reductions
 from lowerings.partitioning.factors import Division, FactorAtoms, is_regular
 from lowerings.partitioning.local_operation import (
@@ -42,8 +44,32 @@ WHOLE = (ScanOp, RngOp, RngGetAndUpdateStateOp)
 """Computed whole by every device: a computation on arrays, and numbers that depend on places."""
 
 
-def division_of(op: Operation, mesh: MeshAtoms) -> Division | None:
-    """How an operation may be divided; None where nothing is known of its dimensions."""
+@dataclass(eq=False)
+class Divisions:
+    """How operations may be divided over a mesh: found once for those that are equal."""
+
+    mesh: MeshAtoms
+    keys: StructuralKeys = field(default_factory=StructuralKeys)
+    found: dict[Hashable, Division | None] = field(
+        default_factory=dict["Hashable", "Division | None"]
+    )
+
+    def of(self, op: Operation) -> Division | None:
+        """How an operation may be divided; None where nothing is known of its dimensions."""
+        key = (
+            self.keys.form(op, of_attributes=isinstance(op, CustomCallOp)),
+            tuple([self.keys.identity(value.type) for value in operands_of(op)]),
+            self.keys.of(op.regions) if op.regions else None,
+        )
+        if key not in self.found:
+            self.found[key] = _division(op, self.mesh)
+        division = self.found[key]
+        if division is not None:
+            division.op = cast(XlaOp, op)  # The one before may have been erased since.
+        return division
+
+
+def _division(op: Operation, mesh: MeshAtoms) -> Division | None:
     if not isinstance(op, XlaOp) or isinstance(op, WHOLE):
         return None
     operands = tuple([static_sizes(value.type) for value in operands_of(op)])
@@ -57,19 +83,21 @@ def division_of(op: Operation, mesh: MeshAtoms) -> Division | None:
     relations = _relations(op, *sizes)
     if relations is None:
         return None
+    return Division(op, mesh, relations, *sizes, _admits, linear_operands(op))
 
-    def admits(division: Division, factor: int, atoms: Atoms) -> bool:
-        if isinstance(op, CustomCallOp) and relations.factors[factor].size % mesh.parts(atoms):
-            return False  # What it makes of padding, nobody knows.
-        if is_regular(relations, factor):
-            if relations.factors[factor].type is FactorType.REDUCTION:
-                return fold_of(op) is not None
-            # What results do not have, such as a size of 1 that a reshape drops, one device has.
-            return any(factor in dimension for dims in relations.results for dimension in dims)
-        rule = RULES.get(type(op))
-        return rule is not None and rule.admits(op, division, factor, atoms)
 
-    return Division(mesh, relations, *sizes, admits, linear_operands(op))
+def _admits(division: Division, factor: int, atoms: Atoms) -> bool:
+    op, relations = division.op, division.relations
+    found = relations.factors[factor]
+    if isinstance(op, CustomCallOp) and found.size % division.mesh.parts(atoms):
+        return False  # What it makes of padding, nobody knows.
+    if is_regular(relations, factor):
+        if found.type is FactorType.REDUCTION:
+            return fold_of(op) is not None
+        # What results do not have, such as a size of 1 that a reshape drops, one device has.
+        return any(factor in dimension for dims in relations.results for dimension in dims)
+    rule = RULES.get(type(op))
+    return rule is not None and rule.admits(division, factor, atoms)
 
 
 def _relations(
@@ -82,14 +110,14 @@ def _relations(
     return picking_relations(op, op.relations_for(operands, results, op.properties), results)
 
 
-def moved_bytes(op: XlaOp, division: Division, divided: FactorAtoms) -> float:
+def moved_bytes(division: Division, divided: FactorAtoms) -> float:
     """What a device sends, beside reshards, for a division of an operation."""
-    rule = RULES.get(type(op))
+    rule = RULES.get(type(division.op))
     if rule is None or not divided:
         return 0.0
-    found, total = DividedOperation(op, division, divided), 0.0
+    found, total = DividedOperation(division, divided), 0.0
     for move in rule.moves(found):
-        here, type_ = found.blocked(move.operand, move.d), op.operands[move.operand].type
+        here, type_ = found.blocked(move.operand, move.d), found.op.operands[move.operand].type
         element_bytes = BY_TYPE[cast(Array, type_).element_type].bits / 8
         block = element_bytes * prod(found.local_sizes(move.operand))
         if here.block:

@@ -19,7 +19,7 @@ from lowerings.partitioning.factors import (
     Division,
     FactorAtoms,
 )
-from lowerings.partitioning.local_rules import division_of, moved_bytes
+from lowerings.partitioning.local_rules import Divisions, moved_bytes
 from lowerings.partitioning.mesh_atoms import (
     Atoms,
     MeshAtoms,
@@ -56,7 +56,7 @@ from xla_dialect.sharding.attributes import (
     set_result_shardings,
 )
 from xla_dialect.sharding.mesh import AxisReference
-from xla_dialect.types import Array, is_array, sizes_of
+from xla_dialect.types import Array, sizes_of
 from xla_dialect.violations import described
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
 from xla_dialect.xdsl.traversal import operands_of
@@ -92,7 +92,7 @@ class XlaInsertReshardsPass(ReportingPass):
             return False
         for function in defined_functions(op):
             shift_divided(function, mesh)
-            _Insertion(mesh).function(function)
+            _Insertion(mesh, Divisions(mesh)).function(function)
         return True
 
 
@@ -117,8 +117,10 @@ class _Insertion:
     """What is known of the values of a function while it is gone through."""
 
     mesh: MeshAtoms
+    divisions: Divisions
     spreads: dict[SSAValue, Spread] = field(default_factory=dict[SSAValue, Spread])
     chosen: dict[Hashable, _Choice] = field(default_factory=dict["Hashable", _Choice])
+    """For equal operations on what is spread alike: layers repeat themselves."""
     made: dict[tuple[Block | None, SSAValue, Spread], SSAValue] = field(
         default_factory=dict[tuple[Block | None, SSAValue, Spread], SSAValue]
     )
@@ -177,7 +179,6 @@ class _Insertion:
             sharding = (result_shardings(op) or (None,))[0]
             self.spreads[op.results[0]] = self.mesh.spread_of(sharding, op.results[0])
             return
-        division = division_of(op, self.mesh)
         border = located_border(op)
         if border is not None:
             self.border(op, border)
@@ -187,7 +188,7 @@ class _Insertion:
             self.computations(op)
         elif runs_on_parts(op):
             pass
-        elif division is None:
+        elif (division := self.divisions.of(op)) is None:
             self.whole(op)
         else:
             self.divided(cast(XlaOp, op), division)
@@ -272,7 +273,10 @@ class _Insertion:
         """Finds the cheapest division, and reshards to it."""
         operands = [self.spread_of(value) for value in operands_of(op)]
         wanted = self.wanted_results(op)
-        choice = self.choice(op, division, operands, wanted)
+        key = division, tuple(operands), tuple(wanted)
+        choice = self.chosen.get(key)
+        if choice is None:
+            choice = self.chosen[key] = self.choice(op, division, operands, wanted)
         if choice.bytes:
             self.explain(op, division, operands, choice)
         is_folded = any(spread.unreduced for spread in choice.results)
@@ -293,32 +297,7 @@ class _Insertion:
         operands: Sequence[Spread],
         wanted: Sequence[Spread | None],
     ) -> _Choice:
-        """
-        The division of the least cost, among those the one into the most parts.
-
-        Layers repeat themselves, so what has been chosen is looked up.
-        """
-        key = (
-            type(op),
-            division.relations,
-            *(division.operand_sizes, division.result_sizes),
-            tuple(map(_element_type, (*operands_of(op), *op.results))),
-            *(tuple(operands), tuple(wanted)),
-            fold_of(op) if op.regions else None,
-        )
-        found = self.chosen.get(key)
-        if found is None:
-            found = self.chosen[key] = self.search(op, division, operands, wanted)
-        return found
-
-    def search(
-        self,
-        op: XlaOp,
-        division: Division,
-        operands: Sequence[Spread],
-        wanted: Sequence[Spread | None],
-    ) -> _Choice:
-        """The choice, by trying what the operands and results ask for."""
+        """The division of the least cost, among those the one into the most parts."""
         results = [
             spread or whole(result) for spread, result in zip(wanted, op.results, strict=True)
         ]
@@ -330,7 +309,7 @@ class _Insertion:
         for divided in division.candidates(operands, results):
             mine = division.operand_spreads(divided)
             made = division.result_spreads(divided)
-            cost = moved_bytes(op, division, divided)
+            cost = moved_bytes(division, divided)
             for value, before, after in zip(operands_of(op), operands, mine, strict=True):
                 cost += self.bytes(value, before, after)
             for result, spread, said in zip(op.results, made, wanted, strict=True):
@@ -416,10 +395,6 @@ class _Insertion:
         self.spreads[in_condition] = self.spreads[parameter] = spread
         self.use(op, i, spread)
         return spread
-
-
-def _element_type(value: SSAValue) -> Attribute:
-    return value.type.element_type if is_array(value.type) else value.type
 
 
 def _warn(op: Operation, reason: str, cost: float) -> None:

@@ -23,7 +23,7 @@ from lowerings.partitioning.local_operation import (
     grouped,
     shape_of,
 )
-from lowerings.partitioning.local_rules import build_local, division_of
+from lowerings.partitioning.local_rules import Divisions, build_local
 from lowerings.partitioning.mesh_atoms import (
     MeshAtoms,
     Spread,
@@ -126,10 +126,11 @@ class _Partition:
     mesh: MeshAtoms
     shardings: ValueShardings
     local: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    divisions: dict[Hashable, FactorAtoms | None] = field(
+    divided: dict[Hashable, FactorAtoms | None] = field(
         default_factory=dict["Hashable", "FactorAtoms | None"]
     )
-    """The divisions of operations found so far: layers repeat themselves."""
+    """How equal operations are divided: layers repeat themselves."""
+    divisions: Divisions = field(init=False)
     b: LocalBuilder = field(init=False)
 
     def local_type(self, value: SSAValue) -> Attribute:
@@ -149,7 +150,7 @@ class _Partition:
 
     def function(self, function: FuncOp) -> None:
         """Its parameters, its operations and its type."""
-        block = function.body.block
+        block, self.divisions = function.body.block, Divisions(self.mesh)
         self.b = LocalBuilder(self.mesh, cast(Operation, block.first_op))
         outputs = [self.local_type(value) for value in operands_of(cast(Operation, block.last_op))]
         inputs = [self.local_type(argument) for argument in block.args]
@@ -206,7 +207,7 @@ class _Partition:
             return self.computations(op, operands)
         if runs_on_parts(op):
             return self.copied(op, operands)
-        division = division_of(op, self.mesh)
+        division = self.divisions.of(op)
         before = [self.shardings.spread(value) for value in operands_of(op)]
         results = [self.shardings.spread(value) for value in op.results]
         if division is None:
@@ -215,10 +216,10 @@ class _Partition:
                     f"{described(op)} takes whole arrays: xla-insert-reshards makes them"
                 )
             return self.copied(op, operands)
-        key = type(op), division.relations, tuple(before), tuple(results)
-        if key not in self.divisions:
-            self.divisions[key] = division.divided_by(before, results)
-        divided = self.divisions[key]
+        key = division, tuple(before), tuple(results)
+        if key not in self.divided:
+            self.divided[key] = division.divided_by(before, results)
+        divided = self.divided[key]
         if divided is None:
             raise XlaError(
                 f"{described(op)} has shardings that contradict each other: xla-insert-reshards "
@@ -226,7 +227,6 @@ class _Partition:
             )
         return build_local(
             LocalOperation(
-                cast(XlaOp, op),
                 division,
                 divided,
                 self.b,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import cast
@@ -15,7 +15,7 @@ from lowerings.ir.functions import defined_functions
 from lowerings.partitioning.annotations import is_annotation
 from lowerings.partitioning.costs import flops_of
 from lowerings.partitioning.factors import Division, is_regular
-from lowerings.partitioning.local_rules import division_of
+from lowerings.partitioning.local_rules import Divisions
 from lowerings.partitioning.mesh_atoms import Atoms, MeshAtoms, Spread, ValueShardings, program_mesh
 from lowerings.partitioning.relations import fold_of
 from lowerings.partitioning.resharding import is_reshard, plan, reshard
@@ -63,13 +63,13 @@ class XlaSplitUpdatesPass(ReportingPass):
             return False
         changed = False
         for function in defined_functions(op):
-            shardings = ValueShardings.of(function, mesh)
+            shardings, divisions = ValueShardings.of(function, mesh), Divisions(mesh)
             blocks = dict.fromkeys(
                 each.parent for each in operations_in(function) if is_reshard(each)
             )
             for block in blocks:
                 assert block is not None
-                for update in _Search(mesh, shardings).updates(block):
+                for update in _Search(mesh, shardings, divisions).updates(block):
                     if update.is_worth_it():
                         update.split()
                         changed = True
@@ -160,7 +160,12 @@ class _Search:
 
     mesh: MeshAtoms
     shardings: ValueShardings
+    divisions: Divisions
     found: dict[SSAValue, _Update] = field(default_factory=dict[SSAValue, _Update])
+    known: dict[Hashable, Sequence[Spread] | None] = field(
+        default_factory=dict["Hashable", "Sequence[Spread] | None"]
+    )
+    """How equal operations can be computed in parts: layers repeat themselves."""
 
     def updates(self, block: Block) -> Sequence[_Update]:
         """The updates of a block, none with values of another."""
@@ -201,8 +206,18 @@ class _Search:
     def follow(self, op: XlaOp) -> None:
         """Adds an operation that can be computed in the parts of what it takes."""
         values = [value for value in operands_of(op) if value in self.found]
-        division = division_of(op, self.mesh) if values and len(op.results) == 1 else None
-        spreads = None if division is None else self.spreads(op, division)
+        division = self.divisions.of(op) if values and len(op.results) == 1 else None
+        if division is None:
+            return
+        parts = tuple(
+            (i, self.found[value].spreads[value])
+            for i, value in enumerate(operands_of(op))
+            if value in self.found
+        )
+        key = division, parts
+        if key not in self.known:
+            self.known[key] = self.spreads(division, parts)
+        spreads = self.known[key]
         if spreads is None:
             return
         first, *others = dict.fromkeys(self.found[value] for value in values)
@@ -214,13 +229,15 @@ class _Search:
         first.spreads[op.results[0]] = result
         self.found.update(dict.fromkeys(first.spreads, first))
 
-    def spreads(self, op: XlaOp, division: Division) -> Sequence[Spread] | None:
-        """Those of the operands, then of the result; None where that is not the same division."""
-        relations, known = division.relations, list[tuple[int, Spread]]()
-        for i, value in enumerate(operands_of(op)):
-            if value in self.found:
-                known.append((i, self.found[value].spreads[value]))
-        i, spread = known[0]
+    def spreads(
+        self, division: Division, parts: Sequence[tuple[int, Spread]]
+    ) -> Sequence[Spread] | None:
+        """
+        Those of the operands, then of the result, where some operands have these.
+
+        None where that is not the same division.
+        """
+        relations, (i, spread) = division.relations, parts[0]
         divided = division.merged([division.said_by_array(relations.operands[i], spread)])
         for factor in divided:
             passes = relations.factors[factor].type is FactorType.PASS_THROUGH
@@ -229,7 +246,7 @@ class _Search:
         operands, (result,) = division.operand_spreads(divided), division.result_spreads(divided)
         elements = prod(division.operand_sizes[i]), prod(division.result_sizes[0])
         is_all_there = self.mesh.parts(result.used) == self.mesh.parts(spread.used)
-        if any(operands[n] != each for n, each in known) or not is_all_there:
+        if any(operands[n] != each for n, each in parts) or not is_all_there:
             return None
         return (*operands, result) if elements[0] == elements[1] else None
 
