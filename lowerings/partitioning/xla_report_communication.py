@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
+from pathlib import Path
 from typing import cast
 
 from xdsl.context import Context
@@ -14,7 +16,9 @@ from xdsl.ir import Block, Operation
 
 from lowerings.ir.functions import defined_functions
 from lowerings.partitioning.costs import bytes_of, flops_of, peak_bytes, trip_count
+from lowerings.partitioning.machine import CollectiveTime, Machine
 from lowerings.partitioning.resharding import Collective, ring_bytes
+from lowerings.partitioning.step_time import StepTime, Stopwatch, TimedCollective
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.passes import ReportingPass
 from xla_dialect.devices.replica_groups import MeshGroups, ReplicaGroups
@@ -25,6 +29,7 @@ from xla_dialect.ops.collectives import GroupedOp, process_counts
 from xla_dialect.ops.control_flow import CallOp, ConditionalOp, WhileOp
 from xla_dialect.types import flatten
 from xla_dialect.violations import place_of
+from xla_dialect.xdsl.traversal import AttributeIdentities
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,8 @@ class XlaReportCommunicationPass(ReportingPass):
 
     json: bool = False
     """Prints JSON instead of a table."""
+    machine: str = ""
+    """A file with a machine: says how long each collective, computation and a step take on it."""
 
     def change(self, ctx: Context, op: ModuleOp) -> bool:
         """Prints; raises XlaError where there is no `@main`."""
@@ -59,6 +66,9 @@ class XlaReportCommunicationPass(ReportingPass):
             return False
         try:
             report = communication_of(op)
+            if self.machine:
+                report.machine = Machine.read(Path(self.machine))
+                report.step = step_on(report.machine, op)
         except ValueError as error:
             raise XlaError(f"{self.name}: {error}") from None
         text = json.dumps(report.as_json(), indent=2) if self.json else report_table(report)
@@ -76,20 +86,50 @@ def report_table(report: CommunicationReport) -> str:
     rows.append(
         ("all", "", f"{sum(e.calls for e in report.exchanges):,}", f"{round(report.bytes):,}", "")
     )
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    lines = [
-        "  ".join(
-            cell.rjust(width) if column in (2, 3) else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    lines = _aligned(rows, (2, 3))
     loops = f"; {report.unknown_loops} loops counted once" if report.unknown_loops else ""
     lines.append(
         f"a device of {report.devices}: {report.flops:,} floating-point operations, "
         f"{report.peak_bytes:,} bytes at the peak{loops}"
     )
+    if report.machine is not None and report.step is not None:
+        share = report.peak_bytes / report.machine.memory
+        lines += ("", *_step_lines(report.step), f"memory at the peak {share:.1%}")
     return "\n".join(lines)
+
+
+def _aligned(rows: Sequence[Sequence[str]], right: Container[int]) -> list[str]:
+    """Rows as lines, the columns under each other, some of them to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if column in right else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _step_lines(step: StepTime) -> Iterator[str]:
+    rows = [("collective", "along", "algorithm", "calls", "bytes", "ms")]
+    rows.extend(
+        (
+            *(each.collective, each.along, each.algorithm, f"{calls:,}"),
+            *(f"{round(each.bytes):,}", _ms(calls * each.seconds)),
+        )
+        for each, calls in sorted(
+            step.collectives.items(), key=lambda item: -item[0].seconds * item[1]
+        )
+    )
+    yield from _aligned(rows, (3, 4, 5))
+    yield (
+        f"computation {_ms(step.computation)} ms, communication {_ms(step.communication)} ms, "
+        f"a step {_ms(step.seconds)} ms where as much as can be goes on side by side"
+    )
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:,.3f}"
 
 
 KINDS: Mapping[type[XlaOp], Collective] = {
@@ -132,6 +172,9 @@ class CommunicationReport:
     """The most bytes of values at one time, before any fusion."""
     unknown_loops: int
     """Loops whose number of iterations depends on data: they count once."""
+    machine: Machine | None = None
+    step: StepTime | None = None
+    """How long a step takes on the machine, where one is given."""
 
     @property
     def bytes(self) -> float:
@@ -147,6 +190,7 @@ class CommunicationReport:
             "peak_bytes": self.peak_bytes,
             "unknown_loops": self.unknown_loops,
             "exchanges": [vars(replace(each, bytes=round(each.bytes))) for each in self.exchanges],
+            **({} if self.step is None else {"step": self.step.as_json()}),
         }
 
 
@@ -161,6 +205,43 @@ def communication_of(module: ModuleOp) -> CommunicationReport:
     found = sorted(count.exchanges.values(), key=lambda e: (-e.bytes, e.collective, e.line))
     peak = peak_bytes(functions["main"], functions)
     return CommunicationReport(count.devices, found, count.flops, peak, count.unknown_loops)
+
+
+def step_on(machine: Machine, module: ModuleOp) -> StepTime:
+    """
+    How long `@main` of the program of one device takes on a machine.
+
+    Raises XlaError where the machine has fewer devices than the program.
+    """
+    functions = {each.sym_name.data: each.body.block for each in defined_functions(module)}
+    devices = prod(process_counts(module))
+    if devices > machine.device_count:
+        raise XlaError(f"the machine has {machine.device_count:,} devices, the program {devices:,}")
+    identity, known = AttributeIdentities(), dict[object, CollectiveTime]()
+
+    def timed(op: XlaOp) -> TimedCollective | None:
+        kind = KINDS.get(type(op))
+        if kind is None:
+            return None
+        after = sum(bytes_of(type_) for type_ in flatten(op.result_types))
+        before = sum(bytes_of(value.type) for value in op.operands)
+        bytes_ = after if kind is Collective.ALL_GATHER else before
+        key = kind, bytes_, identity.named(op.properties)
+        if key not in known:
+            known[key] = max(machine.time(kind, bytes_, each) for each in _members(op, devices))
+        taken = known[key]
+        name = op.name.removeprefix("xla.")
+        algorithm = ", ".join(taken.algorithms)
+        return TimedCollective(name, taken.along, bytes_, algorithm, taken.seconds)
+
+    return Stopwatch(machine, functions, timed).block(functions["main"])
+
+
+def _members(op: XlaOp, devices: int) -> Sequence[Sequence[int]]:
+    """The devices that take part with each other."""
+    if isinstance(op, ops.CollectivePermuteOp):
+        return op.source_target_pairs.data.pairs
+    return cast(GroupedOp, op).groups.expand() or [range(devices)]
 
 
 @dataclass

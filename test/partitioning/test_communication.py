@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
+from lowerings.partitioning.machine import Machine
 from lowerings.partitioning.mesh_atoms import Spread
 from lowerings.partitioning.resharding import (
     Collective,
@@ -24,7 +25,7 @@ from lowerings.partitioning.resharding import (
     plan_reshard,
     step_bytes,
 )
-from lowerings.partitioning.xla_report_communication import communication_of
+from lowerings.partitioning.xla_report_communication import communication_of, step_on
 from lowerings.pipelines import PARTITIONING
 from tools import xla_compare, xla_opt
 
@@ -206,3 +207,100 @@ def test_rolls_send_as_much_in_both_directions(
         sent.append(communication_of(module).bytes)
     assert sent[0] == sent[1]
     assert by > 1 or sent[0] <= 2 * blocks[1 - d] * x.itemsize
+
+
+MACHINE = """
+flops = 1e9
+memory_bandwidth = 1e12
+memory = 1e6
+[[axes]]
+name = "hosts"
+size = 4
+bandwidth = 1e6
+latency = 1e-3
+[[axes]]
+name = "devices"
+size = 2
+bandwidth = 1e9
+latency = 1e-6
+"""
+TIMED = """
+HloModule step, num_partitions=8
+add {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}}
+ENTRY main {{
+  x = f32[100,100] parameter(0)
+  s = f32[100,100] all-reduce(x), replica_groups={groups}, channel_id=1, use_global_device_ids=true, to_apply=add
+  ROOT d = f32[100,100] dot({lhs}, x), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("groups", "along", "seconds"),
+    [
+        # A ring of two is one message each way; so are the two rounds of four that have a half.
+        ("{{0,1},{2,3},{4,5},{6,7}}", "devices=2", 2 * (1e-6 + 2e-5)),
+        ("{{0,2,4,6},{1,3,5,7}}", "hosts=4", 2 * (3e-3 + 0.03)),
+        ("{{0,1,2,3,4,5,6,7}}", "devices=2, hosts=4", 2 * (1e-6 + 2e-5) + 2 * (3e-3 + 0.015)),
+        # Members that are no box of the mesh go around one ring.
+        ("{{0,1,2},{3,4,5},{6,7}}", "devices=2, hosts=2", 2 * (2e-3 + 0.08 / 3)),
+    ],
+)
+@pytest.mark.parametrize("depends", [True, False])
+def test_a_machine_says_how_long_a_step_takes(
+    groups: str, along: str, seconds: float, depends: bool, tmp_path: Path
+) -> None:
+    file = tmp_path / "machine.toml"
+    file.write_text(MACHINE, encoding="utf-8")
+    module = parse_program(
+        TIMED.format(groups=groups, lhs="s" if depends else "x"), input_format="hlo"
+    )
+    step = step_on(Machine.read(file), module)
+    ((found, calls),) = step.collectives.items()
+    assert (found.along, found.bytes, calls) == (along, 40_000, 1)
+    assert found.seconds == pytest.approx(seconds)
+    # A product of 2 million operations, beside the all-reduce or behind it.
+    assert step.computation == pytest.approx(2e-3)
+    expected = seconds + 2e-3 if depends else max(seconds, 2e-3)
+    assert step.seconds == pytest.approx(expected)
+    assert max(span.end for span in step.spans) == step.seconds
+
+
+def test_rounds_of_a_loop_take_their_time(tmp_path: Path) -> None:
+    file = tmp_path / "machine.toml"
+    file.write_text(MACHINE, encoding="utf-8")
+    text = LOOP.format(start=0, step=1, limit="constant(5)", direction="LT")
+    module = parse_program(text, input_format="hlo")
+    PassManager(make_context()).run(module, parse_passes("xla-flatten-tuples"))
+    step = step_on(Machine.read(file), module)
+    # The slowest of the pairs goes from host to host.
+    assert step.communication == pytest.approx(5 * (1e-3 + 32 / 1e6))
+    assert step.communication <= step.seconds <= step.communication + step.computation + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("flops = ", "machine.toml"),
+        (MACHINE.replace("memory = 1e6", ""), "expected flops, memory_bandwidth, memory, found"),
+        (MACHINE.replace("1e9", "-1", 1), "flops is -1, expected a number above 0"),
+        (MACHINE.replace("size = 4", 'size = "4"'), "a whole number as its size"),
+        (MACHINE.replace("latency = 1e-3", ""), "expected size, bandwidth, latency, found"),
+        (MACHINE.replace("size = 4", "size = 1"), "the machine has 2 devices, the program 4"),
+        (MACHINE.split("[[", maxsplit=1)[0], "expected [[axes]]"),
+    ],
+)
+def test_no_machine(
+    text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, program = tmp_path / "machine.toml", tmp_path / "program.mlir"
+    file.write_text(text, encoding="utf-8")
+    program.write_text(ANNOTATED, encoding="utf-8")
+    report = f'xla-report-communication{{machine="{file}"}}'
+    passes = f"xla-insert-reshards,xla-partition,{report}"
+    assert xla_opt.main([str(program), "-p", passes, "-o", str(tmp_path / "local.mlir")]) == 1
+    assert message in capsys.readouterr().err
