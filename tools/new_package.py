@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         folder = Path(args.output_dir or args.name)
         for path in write_package(args.name, folder):
             print(path)
-        print(f"\nnext: cd {folder} && pip install -e . && pytest && lit -v tests")
+        print(f"\nnext: cd {folder} && pip install -e '.[test]' && pytest && lit -v tests")
         return 0
 
     return guarded("xla-new-package", body)
