@@ -12,6 +12,7 @@ from xdsl.dialects.linalg.ops import GenericOp
 
 from lowerings.dialects.schedule import Schedule, schedule_of, schedule_text
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
+from lowerings.scheduling.primitives import LoopNest, primitives_of
 from lowerings.scheduling.schedule_file import operation_key, parse_schedule_file
 from lowerings.scheduling.xla_plan_schedules import XlaPlanSchedulesPass
 
@@ -66,6 +67,16 @@ def test_the_last_step_is_the_default() -> None:
     schedule = schedule_of(planned())
     assert schedule is not None
     assert schedule_text(schedule) == STEPS[-1]
+
+
+@pytest.mark.parametrize("step", range(6))
+def test_steps_are_primitives(step: int) -> None:
+    """Each of which the loops before it admit."""
+    loops = LoopNest.of(planned())
+    (entry,) = parse_schedule_file(f'schedules {{ "k" = #schedule.nest<{STEPS[step]}> }}').entries
+    for primitive in primitives_of(entry.schedule, range(3)):
+        loops = loops.after(primitive.name, *primitive.arguments)
+    assert schedule_text(loops.schedule) == STEPS[step]
 
 
 def test_python_says_the_same() -> None:
