@@ -43,6 +43,7 @@ PAGES = (
     "docs/distributed.md",
     "docs/explorer.md",
     "docs/partitioning.md",
+    "docs/planning.md",
     "docs/profiling.md",
     "docs/rewrite_rules.md",
     "docs/transform_scripts.md",
