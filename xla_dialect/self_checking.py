@@ -32,7 +32,7 @@ from xdsl.dialects.builtin import (
     f64,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Dialect
+from xdsl.ir import Attribute, Dialect, TypedAttribute
 from xdsl.irdl import (
     AnyAttr,
     BaseAttr,
@@ -98,7 +98,10 @@ class FormattedOp(XlaOp):
             value = self.properties[name]
             if value != definitions[name].default_value or format_.is_typed_twice:
                 printer.print_string(f", {keyword} = ")
-                _print_bare(value, printer)
+                if isinstance(value, TypedAttribute):
+                    value.print_without_type(printer)
+                else:
+                    printer.print_attribute(value)
         if not format_.has_literal:
             printer.print_string(" :" if format_.is_typed_twice else "")
         printer.print_op_attributes(self.attributes)
@@ -171,17 +174,6 @@ def _parse_clause(format_: AssemblyFormat, name: str, parser: Parser) -> Mapping
     return {property_name: IntegerAttr(number, cast(IntegerType, type_))}
 
 
-def _print_bare(value: Attribute, printer: Printer) -> None:
-    """Prints a number without its type, or a string."""
-    match value:
-        case IntegerAttr():
-            printer.print_string(str(cast("IntegerAttr[Any]", value).value.data))
-        case FloatAttr():
-            printer.print_float(value.value.data, value.type)
-        case _:
-            printer.print_attribute(value)
-
-
 INEXACT = ElementClass.FLOAT | ElementClass.COMPLEX
 
 _U32 = IntegerType(32, Signedness.UNSIGNED)
@@ -204,43 +196,57 @@ def require_comparable(
     with_elements(actual, allowed, "what is compared", "C2")
 
 
+class PairCheckOp(FormattedOp):
+    """A check of two arrays of one type."""
+
+    ALLOWED: ClassVar[ElementClass] = INEXACT
+    lhs = operand_def()
+    rhs = operand_def()
+
+    @classmethod
+    def infer(cls, lhs: Attribute, rhs: Attribute) -> Types:
+        """No results."""
+        require_comparable(lhs, rhs, cls.ALLOWED)
+        return ()
+
+
+class LiteralCheckOp(FormattedOp):
+    """A check of an array and a literal of one type."""
+
+    ALLOWED: ClassVar[ElementClass] = INEXACT
+    lhs = operand_def()
+    value = prop_def(_LITERAL)
+
+    @classmethod
+    def infer(cls, lhs: Attribute, *, value: DenseIntOrFPElementsAttr) -> Types:
+        """No results."""
+        require_comparable(lhs, value.type, cls.ALLOWED)
+        return ()
+
+
 @irdl_op_definition
-class ExpectEqOp(FormattedOp):
+class ExpectEqOp(PairCheckOp):
     """Both arrays are equal. (C1) both have the same type. (C2) they are arrays."""
 
     name = "check.expect_eq"
-    lhs = operand_def()
-    rhs = operand_def()
+    ALLOWED: ClassVar = ElementClass.ANY
     FORMAT: ClassVar = AssemblyFormat(operands=2)
-
-    @staticmethod
-    def infer(lhs: Attribute, rhs: Attribute) -> Types:
-        """No results."""
-        require_comparable(lhs, rhs)
-        return ()
 
 
 @irdl_op_definition
-class ExpectEqConstOp(FormattedOp):
+class ExpectEqConstOp(LiteralCheckOp):
     """The array equals `value`. (C1) both have the same type. (C2) it is an array."""
 
     name = "check.expect_eq_const"
-    lhs = operand_def()
-    value = prop_def(_LITERAL)
+    ALLOWED: ClassVar = ElementClass.ANY
     FORMAT: ClassVar = AssemblyFormat(has_literal=True)
-
-    @staticmethod
-    def infer(lhs: Attribute, *, value: DenseIntOrFPElementsAttr) -> Types:
-        """No results."""
-        require_comparable(lhs, value.type)
-        return ()
 
 
 _TOLERANCE = {"tolerance": ("tolerance", f64)}
 
 
 @irdl_op_definition
-class ExpectAlmostEqOp(FormattedOp):
+class ExpectAlmostEqOp(PairCheckOp):
     """
     Both arrays differ by at most `tolerance` in every element.
 
@@ -248,20 +254,12 @@ class ExpectAlmostEqOp(FormattedOp):
     """
 
     name = "check.expect_almost_eq"
-    lhs = operand_def()
-    rhs = operand_def()
     tolerance = prop_def(_F64, default_value=FloatAttr(1e-4, f64))
     FORMAT: ClassVar = AssemblyFormat(operands=2, clauses=_TOLERANCE)
 
-    @staticmethod
-    def infer(lhs: Attribute, rhs: Attribute) -> Types:
-        """No results."""
-        require_comparable(lhs, rhs, INEXACT)
-        return ()
-
 
 @irdl_op_definition
-class ExpectAlmostEqConstOp(FormattedOp):
+class ExpectAlmostEqConstOp(LiteralCheckOp):
     """
     The array differs from `value` by at most `tolerance` in every element.
 
@@ -269,16 +267,9 @@ class ExpectAlmostEqConstOp(FormattedOp):
     """
 
     name = "check.expect_almost_eq_const"
-    lhs = operand_def()
     value = prop_def(_LITERAL)
     tolerance = prop_def(_F64, default_value=FloatAttr(1e-4, f64))
     FORMAT: ClassVar = AssemblyFormat(has_literal=True, clauses=_TOLERANCE)
-
-    @staticmethod
-    def infer(lhs: Attribute, *, value: DenseIntOrFPElementsAttr) -> Types:
-        """No results."""
-        require_comparable(lhs, value.type, INEXACT)
-        return ()
 
 
 @irdl_op_definition
@@ -467,14 +458,11 @@ class RunParallelOp(XlaOp):
             )
 
 
-@irdl_op_definition
-class PrintOp(FormattedOp):
-    """Prints the operand, which is the result. (C1) it is an array."""
+class ObservedOp(FormattedOp):
+    """An operation that shows its operand, which is the result."""
 
-    name = "interpreter.print"
     operand = operand_def()
     result = result_def()
-    FORMAT: ClassVar = AssemblyFormat(has_result=True)
 
     @staticmethod
     def infer(operand: Attribute) -> Types:
@@ -484,7 +472,15 @@ class PrintOp(FormattedOp):
 
 
 @irdl_op_definition
-class ProbeOp(FormattedOp):
+class PrintOp(ObservedOp):
+    """Prints the operand, which is the result. (C1) it is an array."""
+
+    name = "interpreter.print"
+    FORMAT: ClassVar = AssemblyFormat(has_result=True)
+
+
+@irdl_op_definition
+class ProbeOp(ObservedOp):
     """
     Writes the operand, which is the result, into a file.
 
@@ -493,16 +489,8 @@ class ProbeOp(FormattedOp):
     """
 
     name = "interpreter.probe"
-    operand = operand_def()
     probe_id = prop_def(StringAttr)
-    result = result_def()
     FORMAT: ClassVar = AssemblyFormat(clauses={"probe_id": ("probe_id", None)}, has_result=True)
-
-    @staticmethod
-    def infer(operand: Attribute) -> Types:
-        """The type of the operand."""
-        with_elements(operand, ElementClass.ANY, "operand")
-        return (operand,)
 
 
 INTERPRETER = Dialect("interpreter", [RunParallelOp, PrintOp, ProbeOp])
