@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects import arith, memref, tensor
-from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.linalg.ops import FillOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
@@ -26,9 +25,8 @@ from xla_dialect.xdsl.traversal import free_values, operations_in
 
 @dataclass(frozen=True)
 class _OnMemrefs:
-    """A linalg operation on dense memrefs, in a function of its own."""
+    """A linalg operation on dense memrefs, in a block of its own."""
 
-    module: ModuleOp
     op: Operation
     fills: Mapping[Operation, Operation]
     """What fills its outputs right before, with what does on tensors."""
@@ -77,8 +75,7 @@ def on_memrefs(op: Operation) -> _OnMemrefs:
         if isinstance(inner, tensor.ExtractOp):
             _load(inner)
     block.add_op(copy)
-    function = FuncOp("main", FunctionType.from_lists(block.arg_types, []), Region(block))
-    return _OnMemrefs(ModuleOp([function]), copy, fills)
+    return _OnMemrefs(copy, fills)
 
 
 def _argument(block: Block, value: SSAValue) -> SSAValue:
@@ -114,11 +111,10 @@ def broken_rule(op: Operation, asker: str) -> ScheduleError | None:
 
     Raises PassFailedException for arrays of unknown sizes.
     """
-    copy = on_memrefs(op).op if is_on_tensors(op) else op
     schedule = schedule_of(op)
     assert schedule is not None
     try:
-        loops_by(nest_of(copy, asker), schedule)
+        loops_by(nest_on_memrefs(op, asker), schedule)
     except ScheduleError as error:
         return error
     return None
