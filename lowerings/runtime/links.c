@@ -31,6 +31,8 @@ enum {
     /* How many messages of MPI are under way in each direction. */
     SLOTS = 4,
     TAG = 31,
+    ROW_TAG,
+    MOST_ROW_BYTES = 1 << 30,
     STATUS_WORDS = 16,
 };
 
@@ -38,6 +40,8 @@ typedef struct {
     uint64_t program;
     int64_t rendezvous;
     int64_t byte_count;
+    /* Of messages of MPI: of each row, where these go past the stream, as they are; else 0. */
+    int64_t row_bytes;
 } header;
 
 struct message {
@@ -48,6 +52,8 @@ struct message {
     /* How far it is: everything before this is sent, or has come. */
     int64_t piece, row, offset;
     size_t header_bytes;
+    /* The row of MPI that is under way, if any. */
+    int64_t request, is_under_way;
     struct message *next;
 };
 
@@ -301,15 +307,42 @@ static int64_t read_some(xla_link *link, char *data, size_t count) {
     return (int64_t)taken;
 }
 
+/* Sends, or receives, one row by MPI, without copying it. */
+static int64_t move_row(xla_link *link, struct message *message, char *at, bool sends) {
+    const xla_mpi *mpi = link->rank->mpi;
+    int count = (int)message->header.row_bytes, is_done = 0;
+    int64_t status[STATUS_WORDS];
+    if (!message->is_under_way) {
+        int64_t is_empty = sends ? flush(link) : 1;
+        if (is_empty <= 0)
+            return is_empty;
+        int error = sends ? mpi->send(at, count, mpi->byte_type, link->rank->number, ROW_TAG,
+                                      mpi->communicator, &message->request)
+                          : mpi->receive(at, count, mpi->byte_type, link->rank->number, ROW_TAG,
+                                         mpi->communicator, &message->request);
+        if (error)
+            return moved(link, -1, true);
+        message->is_under_way = 1;
+    }
+    if (mpi->test(&message->request, &is_done, status))
+        return moved(link, -1, true);
+    message->is_under_way = !is_done;
+    *(sends ? &link->bytes_sent : &link->bytes_received) += is_done ? count : 0;
+    return is_done ? count : 0;
+}
+
 /* Sends, or receives, what is left of a message: 1 when all is done. */
 static int64_t move(xla_link *link, struct message *message, bool sends) {
+    bool by_rows = message->header.row_bytes;
     for (; message->piece < message->piece_count; ++message->piece, message->row = 0) {
         const xla_piece *piece = &message->pieces[message->piece];
         for (; message->row < piece->rows; ++message->row, message->offset = 0)
             while (message->offset < piece->row_bytes) {
                 char *at = piece->data + message->row * piece->step + message->offset;
                 size_t left = (size_t)(piece->row_bytes - message->offset);
-                int64_t count = sends ? write_some(link, at, left) : read_some(link, at, left);
+                int64_t count = by_rows ? move_row(link, message, at, sends)
+                                : sends ? write_some(link, at, left)
+                                        : read_some(link, at, left);
                 if (count <= 0)
                     return count;
                 message->offset += count;
@@ -336,6 +369,9 @@ static struct message *new_early(const header *coming) {
         return NULL;
     }
     *piece = (xla_piece){(char *)(piece + 1), 1, coming->byte_count, 0};
+    if (coming->row_bytes)
+        *piece = (xla_piece){piece->data, coming->byte_count / coming->row_bytes, coming->row_bytes,
+                             coming->row_bytes};
     message->header = *coming;
     message->pieces = piece;
     message->piece_count = 1;
@@ -446,9 +482,14 @@ static struct message *new_message(xla_link *link, int64_t rendezvous, xla_piece
         free(pieces);
         return NULL;
     }
-    message->header = (header){link->program, rendezvous, 0};
-    for (int64_t n = 0; n < count; ++n)
+    message->header = (header){link->program, rendezvous, 0, link->rank ? pieces->row_bytes : 0};
+    for (int64_t n = 0; n < count; ++n) {
         message->header.byte_count += pieces[n].rows * pieces[n].row_bytes;
+        if (pieces[n].row_bytes != message->header.row_bytes)
+            message->header.row_bytes = 0;
+    }
+    if (message->header.row_bytes < BUFFER_BYTES || message->header.row_bytes > MOST_ROW_BYTES)
+        message->header.row_bytes = 0;
     message->pieces = pieces;
     message->piece_count = count;
     message->pending = pending;

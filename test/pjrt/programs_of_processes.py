@@ -30,7 +30,7 @@ else:
 DEVICES = jax.devices()
 COUNT, NUMBER = jax.process_count(), jax.process_index()
 MESH = Mesh(np.array(DEVICES), ("x",))
-HEADER = 24
+HEADER = 32
 """Bytes of a message besides what it is for."""
 
 
