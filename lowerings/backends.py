@@ -188,8 +188,8 @@ class Options:
     flush_subnormals: bool = field(
         default=False,
         metadata=option(
-            "take subnormal numbers as zero where that saves time: in all products of bf16, not only "
-            "in those of default precision",
+            "take subnormal numbers as zero where that saves time: in all products of bf16, not "
+            "only in those of default precision",
             Where.CODE | Where.JIT | Where.DEVICE,
         ),
     )
