@@ -537,7 +537,7 @@ class Computations(ImplicitBroadcasting):
         _name_parameters(computation, name, block)
         with self._standing_in(block, isolated=isolated):
             found = _call(computation, name, self._values(block.args))
-            block.add_op(create(ReturnOp, operands=self._results(found, name)))
+            self.append(create(ReturnOp, operands=self._results(found, name)))
         return Traced(Region(block), isinstance(found, XlaValue))
 
     def _results(self, found: object, name: str) -> list[SSAValue]:
