@@ -21,14 +21,12 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
     UnknownLoc,
-    UnrealizedConversionCastOp,
 )
 from xdsl.dialects.func import Func, FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.mlir_text import (
-    MAX_FAULTS,
     LocatingParser,
     RecoveringParser,
     parser_of,
@@ -41,7 +39,6 @@ from xla_dialect.shardy import SHARDY, MeshOp, ShardyOp
 from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES, MhloFusionKindAttr
 from xla_dialect.stablehlo.conversion import (
     Conversion,
-    Lookup,
     Resources,
     lookup_in,
     takes_dynamic,
@@ -112,6 +109,21 @@ def read_stablehlo(
     """
     with parser_of(text, make_reading_context(), file_name, StableHloParser) as parser:
         module = parser.parse_module()
+    result = _legalized(module, parser, argument_types, given, places)
+    if result is not module:
+        release(module)
+    return result
+
+
+def _legalized(
+    module: ModuleOp,
+    parser: LocatingParser,
+    argument_types: Sequence[Attribute] | None = None,
+    given: Resources | None = None,
+    places: dict[Operation, LocationAttr] | None = None,
+) -> ModuleOp:
+    """The verified module with operations of `xla`, or the parsed one; see `read_stablehlo`."""
+    text, file_name = parser.lexer.input.content, parser.lexer.input.name
     try:
         flatten_modules(module)
         quantized = "!quant." in text and has_quantized_arrays(module)
@@ -142,7 +154,6 @@ def read_stablehlo(
         if places is not None:
             places[op] = op.location
         op.location = location
-    release(module)
     return result
 
 
@@ -344,31 +355,6 @@ class _Parser(RecoveringParser, StableHloParser):
     """Reads StableHLO, and goes on after errors."""
 
 
-class _Conversion(Conversion):
-    """Notes errors; what an operation that is wrong would give is a cast to its declared types."""
-
-    def __init__(self, places: Mapping[Operation, LocationAttr], resource: Lookup):
-        super().__init__(places, resource)
-        self.errors: list[SourceError] = []
-
-    def convert_operation(self, op: Operation) -> None:
-        """Adds what an operation becomes, or a cast."""
-        place = self._block, self._location
-        try:
-            super().convert_operation(op)
-        except UnknownShape:
-            raise
-        except SourceError as error:
-            if len(self.errors) >= MAX_FAULTS:
-                raise
-            self.errors.append(error)
-            self._block, self._location = place
-            types = self.result_types(op)
-            results = self.add(UnrealizedConversionCastOp.create(result_types=types))
-            for old, new in zip(op.results, results, strict=True):
-                self.define(old, new)
-
-
 def errors_of_stablehlo(
     text: str, file_name: str = "<input>"
 ) -> tuple[list[LocatedError], dict[int, Sequence[SSAValue]]]:
@@ -387,26 +373,12 @@ def errors_of_stablehlo(
     module, errors, values = recovered(make_parser, text, file_name)
     if module is None:
         return errors, values
-    parser = parsers[0]
-    conversion = _Conversion(parser.places, parser.resources.lookup)
-    is_dynamic = takes_dynamic_arguments(module)
-    if not is_dynamic:
-        try:
-            flatten_modules(module)
-            result = conversion.module(module)
-            errors = [
-                naming_the_source(e, text)
-                for e in violations(result, {file_name: text}, mixes_precisions=False)
-            ]
-        except UnknownShape:
-            is_dynamic = True
-        except SourceError as error:
-            conversion.errors.append(error)
-        errors = [*(_located(error, parser) for error in conversion.errors), *errors]
-    if not errors and (is_dynamic or conversion.refines):
-        # Sizes that only the program knows have a way of their own, which stops at one error.
-        try:
-            read_stablehlo(text, file_name)
-        except LocatedError as error:
-            errors = [error]
+    try:
+        _legalized(module, parsers[0])
+    except LocatedError as first:
+        sources = {file_name: text}
+        found = violations(module, sources, mixes_precisions=False, has_unknown_sizes=True)
+        errors = [naming_the_source(error, text) for error in found]
+        if all((error.line, error.column) != (first.line, first.column) for error in errors):
+            errors = [first, *errors]
     return errors, values
