@@ -400,6 +400,15 @@ def sized_result(
     return result
 
 
+def applied_to_two(op_class: type[XlaOp], element_type: Attribute) -> Region:
+    """The computation that applies an operation to two numbers."""
+    scalar = TensorType(element_type, ())
+    block = Block(arg_types=[scalar, scalar])
+    result = create(op_class, operands=block.args, result_types=[scalar])
+    block.add_ops([result, create(ReturnOp, operands=result.results)])
+    return Region(block)
+
+
 class Conversion:
     """The state of one conversion: what has been converted to what, and where to put more."""
 

@@ -14,13 +14,12 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise
 from xla_dialect.ops.control_flow import ScanOp
 from xla_dialect.ops.data_movement import BroadcastOp, ReshapeOp
-from xla_dialect.ops.elementwise import SelectOp
 from xla_dialect.shapes.broadcasting import expansion
 from xla_dialect.stablehlo import special_functions as special
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
 from xla_dialect.stablehlo.legalize.creation import convert_constant, emit_constant
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
-from xla_dialect.stablehlo.op import HloOperation
+from xla_dialect.stablehlo.op import HloOperation, StableHloOp
 from xla_dialect.stablehlo.ops import chlo, operations_of
 from xla_dialect.stablehlo.ops import elementwise as stablehlo
 from xla_dialect.stablehlo.special_functions import emit_comparison, emit_ordered
@@ -54,10 +53,10 @@ def in_double(formula: Formula, in_single: Formula | None = None) -> Formula:
 
 
 def by_formula(formula: Formula) -> Legalize:
-    """The pattern for a function of operands of one type."""
+    """The pattern for a function of operands of one type, which may be stretched to one shape."""
 
-    def convert(op: chlo.FunctionOp, conversion: Conversion) -> Sequence[SSAValue]:
-        return _formula_of(conversion.operands(op), formula, conversion)
+    def convert(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
+        return _formula_of(stretched_operands(op, conversion), formula, conversion)
 
     return cast(Legalize, convert)
 
@@ -161,9 +160,11 @@ def stretched(
     )[0]
 
 
-def stretched_operands(op: chlo.BroadcastingOp, conversion: Conversion) -> list[SSAValue]:
-    """The operands, stretched to the shape that they have together."""
+def stretched_operands(op: StableHloOp, conversion: Conversion) -> list[SSAValue]:
+    """The operands, stretched to the shape that they have together where the operation does so."""
     operands = conversion.operands(op)
+    if not isinstance(op, chlo.BroadcastingOp):
+        return operands
     sizes, places = op.stretched([operand.type for operand in operands])
     return [
         stretched(conversion, operand, sizes, dimensions)
@@ -171,20 +172,9 @@ def stretched_operands(op: chlo.BroadcastingOp, conversion: Conversion) -> list[
     ]
 
 
-def convert_broadcasting(
-    op: chlo.BroadcastingBinaryOp, conversion: Conversion
-) -> Sequence[SSAValue]:
+def convert_broadcasting(op: chlo.BroadcastingOp, conversion: Conversion) -> Sequence[SSAValue]:
     """One operation on the stretched operands."""
     return emit_ordered(op.APPLIED, op, conversion, stretched_operands(op, conversion))
-
-
-def broadcasting_formula(formula: Formula) -> Legalize:
-    """The pattern for a formula of the stretched operands."""
-
-    def convert(op: chlo.BroadcastingBinaryOp, conversion: Conversion) -> Sequence[SSAValue]:
-        return _formula_of(stretched_operands(op, conversion), formula, conversion)
-
-    return cast(Legalize, convert)
 
 
 def convert_broadcast_compare(
@@ -193,14 +183,6 @@ def convert_broadcast_compare(
     """`chlo.broadcast_compare`."""
     operands = stretched_operands(op, conversion)
     return emit_comparison(op, conversion, operands, op.xla_properties())
-
-
-def convert_broadcast_select(
-    op: chlo.BroadcastSelectOp, conversion: Conversion
-) -> Sequence[SSAValue]:
-    """`chlo.broadcast_select`."""
-    operands = stretched_operands(op, conversion)
-    return conversion.emit(SelectOp, operands, conversion.result_types(op))
 
 
 # Constants and loops
@@ -245,41 +227,31 @@ _FORMULAS: Mapping[type[chlo.FormulaOp], Formula] = {
     chlo.SquareOp: square,
 }
 
-_FORMULAS_OF_TWO: Mapping[type[chlo.FunctionOp], Formula] = {
-    chlo.NextAfterOp: next_after,
-    chlo.PolygammaOp: in_double(special.polygamma),
-    chlo.ZetaOp: in_double(special.zeta),
-}
-
-_BROADCASTING_FORMULAS: Mapping[type[chlo.BroadcastingOp], Formula] = {
-    chlo.BroadcastNextAfterOp: next_after,
-    chlo.BroadcastPolygammaOp: in_double(special.polygamma),
-    chlo.BroadcastZetaOp: in_double(special.zeta),
-}
-
-_TESTS: Mapping[type[chlo.FunctionOp], Formula] = {
+_OTHER_FORMULAS: Mapping[type[StableHloOp], Formula] = {
     chlo.IsInfOp: is_infinite,
     chlo.IsNegInfOp: is_negative_infinity,
     chlo.IsPosInfOp: is_positive_infinity,
+    **dict.fromkeys((chlo.NextAfterOp, chlo.BroadcastNextAfterOp), next_after),
+    **dict.fromkeys((chlo.PolygammaOp, chlo.BroadcastPolygammaOp), in_double(special.polygamma)),
+    **dict.fromkeys((chlo.ZetaOp, chlo.BroadcastZetaOp), in_double(special.zeta)),
 }
 
 TO_XLA = (
     OperationTable[Legalize](
-        {
-            op: by_formula(formula)
-            for op, formula in {**_FORMULAS, **_FORMULAS_OF_TWO, **_TESTS}.items()
-        }
+        {op: by_formula(formula) for op, formula in {**_FORMULAS, **_OTHER_FORMULAS}.items()}
     )
     .add(
-        [op for op in operations_of(chlo) if issubclass(op, chlo.BroadcastingBinaryOp)],
+        [
+            op
+            for op in operations_of(chlo)
+            if issubclass(op, chlo.BroadcastingOp) and hasattr(op, "APPLIED")
+        ],
         convert_broadcasting,
     )
     .add(chlo.BroadcastCompareOp, convert_broadcast_compare)
-    .add(chlo.BroadcastSelectOp, convert_broadcast_select)
     .add(chlo.ConstantOp, convert_constant)
     .add(chlo.ConstantLikeOp, convert_constant_like)
 )
-TO_XLA.update({op: broadcasting_formula(each) for op, each in _BROADCASTING_FORMULAS.items()})
 
 FROM_XLA = OperationTable[LegalizeFromXla]().add(ScanOp, scan_of_xla)
 

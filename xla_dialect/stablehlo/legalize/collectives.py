@@ -24,11 +24,17 @@ from xla_dialect.ops import collectives as xla
 from xla_dialect.ops.asynchronous import as_one
 from xla_dialect.ops.collectives import CollectiveOp, process_counts
 from xla_dialect.ops.data_movement import DynamicSliceOp, ReshapeOp, TransposeOp
+from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.reduction import MapOp
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.stablehlo.attributes import FutureType, Inexpressible
-from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
-from xla_dialect.stablehlo.legalize.contraction import sum_of_two
+from xla_dialect.stablehlo.conversion import (
+    Conversion,
+    Legalize,
+    applied_to_two,
+    dimension_list,
+    sizes_of,
+)
 from xla_dialect.stablehlo.legalize.from_xla import (
     FromXla,
     LegalizeFromXla,
@@ -48,7 +54,7 @@ def convert_sum(op: stablehlo.CrossReplicaSumOp, conversion: Conversion) -> Sequ
     """`stablehlo.cross-replica-sum`."""
     (operand,) = operands = conversion.operands(op)
     properties, types = op.xla_properties(), conversion.result_types(op)
-    regions = [sum_of_two(cast(Array, operand.type).element_type)]
+    regions = [applied_to_two(AddOp, cast(Array, operand.type).element_type)]
     return conversion.emit(xla.AllReduceOp, operands, types, properties, regions)
 
 

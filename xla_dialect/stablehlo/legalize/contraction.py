@@ -9,31 +9,26 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import BoolAttr, DenseIntOrFPElementsAttr, IntegerAttr, TensorType, i64
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import contraction as xla
-from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.data_movement import ReshapeOp, SliceOp, TransposeOp
 from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.shapes.size_arithmetic import compatible, without
-from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
+from xla_dialect.stablehlo.conversion import (
+    Conversion,
+    Legalize,
+    applied_to_two,
+    dimension_list,
+    sizes_of,
+)
 from xla_dialect.stablehlo.op import UnknownShape
 from xla_dialect.stablehlo.ops import contraction as stablehlo
 from xla_dialect.types import Array, ElementClass, array, element_class, spell
-from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.operation_table import OperationTable
-
-
-def sum_of_two(element_type: Attribute) -> Region:
-    """The computation that adds two numbers."""
-    scalar = TensorType(element_type, ())
-    block = Block(arg_types=[scalar, scalar])
-    total = create(AddOp, operands=block.args, result_types=[scalar])
-    block.add_ops([total, create(ReturnOp, operands=total.results)])
-    return Region(block)
 
 
 def emit_sum(conversion: Conversion, value: SSAValue, dimensions: Sequence[int]) -> SSAValue:
@@ -47,7 +42,7 @@ def emit_sum(conversion: Conversion, value: SSAValue, dimensions: Sequence[int])
         [value, zero],
         [array(type_.element_type, without(sizes_of(type_), dimensions))],
         {"dimensions": dimension_list(dimensions)},
-        [sum_of_two(type_.element_type)],
+        [applied_to_two(AddOp, type_.element_type)],
     )[0]
 
 

@@ -10,18 +10,23 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, i64
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Region, SSAValue
 
 from xla_dialect.attributes import ComparisonDirection, ComparisonDirectionAttr
 from xla_dialect.op import XlaOp
-from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.ops.data_movement import BroadcastOp, ReshapeOp
 from xla_dialect.ops.elementwise import AbsOp, AndOp, CompareOp, OrOp, ShiftLeftOp
 from xla_dialect.ops.elementwise import ShiftRightLogicalOp as ShiftRightOp
 from xla_dialect.ops.reduction import ReduceOp
-from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
+from xla_dialect.stablehlo.conversion import (
+    Conversion,
+    Legalize,
+    applied_to_two,
+    dimension_list,
+    sizes_of,
+)
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
 from xla_dialect.stablehlo.ops import elementwise as stablehlo
 from xla_dialect.stablehlo.special_functions import (
@@ -40,7 +45,6 @@ from xla_dialect.types import (
     array,
     element_class,
 )
-from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.operation_table import OperationTable
 
 
@@ -102,17 +106,10 @@ def convert_bits(
         ReduceOp,
         [placed, bits.number(0)],
         integers,
-        [_either(array(integers.element_type, ()))],
+        [applied_to_two(OrOp, integers.element_type)],
         dimensions=dimension_list([bits.last]),
     )
     return [bits.emit(BitcastConvertOp, [whole], after)]
-
-
-def _either(scalar: Array) -> Region:
-    block = Block(arg_types=[scalar, scalar])
-    either = create(OrOp, operands=block.args, result_types=[scalar])
-    block.add_ops([either, create(ReturnOp, operands=either.results)])
-    return Region(block)
 
 
 def abs_of_xla(op: AbsOp, legalization: FromXla) -> Sequence[SSAValue]:

@@ -25,6 +25,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.ops.contraction import ConvolutionOp
 from xla_dialect.ops.data_movement import BroadcastOp, PadOp
+from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.reduction import ReduceWindowOp
 from xla_dialect.quantized_types import (
     Quantization,
@@ -33,8 +34,8 @@ from xla_dialect.quantized_types import (
 )
 from xla_dialect.shapes.size_arithmetic import padded
 from xla_dialect.shapes.window import Window, WindowAttr, WindowDimension
-from xla_dialect.stablehlo.conversion import Conversion, dimension_list
-from xla_dialect.stablehlo.legalize.contraction import emit_sum, sum_of_two
+from xla_dialect.stablehlo.conversion import Conversion, applied_to_two, dimension_list
+from xla_dialect.stablehlo.legalize.contraction import emit_sum
 from xla_dialect.stablehlo.op import HloOperation
 from xla_dialect.stablehlo.quantization.expressed import (
     along,
@@ -145,7 +146,7 @@ def _window_sums(term: Term, op: ConvolutionOp) -> Term:
         [total, constant(conversion, [0], i32, ())],
         [array(i32, [result_sizes[places[d]] for d in kept])],
         {"window": WindowAttr(Window(tuple(windows[d] for d in kept)))},
-        [sum_of_two(i32)],
+        [applied_to_two(AddOp, i32)],
     )
     return _spread(term, sums, [places[d] for d in kept])
 
