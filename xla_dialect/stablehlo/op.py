@@ -181,6 +181,9 @@ class StableHloOp(IRDLOperation, HloOperation):
     NAMES: ClassVar[Mapping[str, str]] = {}
     """Its names of the properties that have another one here."""
 
+    HANDS_ON_TOKENS: ClassVar[bool] = False
+    """Whether its regions may take and return tokens."""
+
     SIZED_RESULTS: ClassVar[slice] = slice(0)
     """The results whose sizes have to be known, as nothing else tells them."""
 
@@ -270,7 +273,7 @@ class StableHloOp(IRDLOperation, HloOperation):
         self.check_indices()
         if has_quantized(types):
             return
-        if self.regions and any(isinstance(type_, TokenType) for type_ in types):
+        if self.HANDS_ON_TOKENS and any(isinstance(type_, TokenType) for type_ in types):
             # Tokens of its regions are StableHLO's, those of the rules are of `xla`.
             return
         operands, declared = (

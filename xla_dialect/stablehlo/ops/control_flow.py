@@ -54,6 +54,7 @@ class BranchOp(StableHloOp):
     """Runs one of its regions, which take nothing and see all values."""
 
     SAME: ClassVar = xla.ConditionalOp
+    HANDS_ON_TOKENS: ClassVar = True
     SELECTOR: ClassVar[tuple[str, Attribute]]
     """What its operand is called, and its element type."""
 
@@ -101,6 +102,7 @@ class WhileOp(StableHloOp):
     """
 
     name = "stablehlo.while"
+    HANDS_ON_TOKENS: ClassVar = True
     operand = var_operand_def()
     cond = region_def()
     body = region_def()
