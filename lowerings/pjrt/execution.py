@@ -157,7 +157,7 @@ def _run_with_others(
     shared: SharedProgram,
     arguments: Sequence[Sequence[tuple[Shape, int | None]]],
 ) -> list[list[int]]:
-    """Runs the part of this process in a program; raises XlaError where others fail."""
+    """Runs the part of this process in a program; raises PluginError where others fail."""
     program, runs, devices = shared.program, shared.runs, loaded.own_devices
     shared.agree()
     if runs is not None and loaded.compiled.runs_in_place:

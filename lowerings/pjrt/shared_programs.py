@@ -44,18 +44,21 @@ class SharedProgram:
 
     def agree(self) -> None:
         """
-        Before each run: waits, the first time, for the others; raises XlaError where they are about
-        to run something else.
+        Before each run: waits, the first time, for the others; raises PluginError where they are
+        about to run something else.
         """
         if self._is_agreed:
             return
         with self._agreeing:
-            self._links.agree(self._name, self._processes)
+            try:
+                self._links.agree(self._name, self._processes)
+            except XlaError as error:
+                raise PluginError(ErrorCode.FAILED_PRECONDITION, str(error)) from error
             self._is_agreed = True
 
-    def error(self) -> XlaError:
+    def error(self) -> PluginError:
         """Why a run has failed."""
-        return self._links.error(self._name)
+        return PluginError(ErrorCode.UNAVAILABLE, str(self._links.error(self._name)))
 
 
 def _executable(compiled: CompiledProgram) -> Executable:
