@@ -62,7 +62,7 @@ bench: $(VENV)/with-bench $(VENV)/with-mpi ## Compile time and time per call bes
 partitions: $(VENV)/with-peers $(VENV)/with-mpi ## Programs of JAX on 2, 4 and 8 devices: right everywhere? bytes and work beside XLA's
 	PYTHONPATH=test:test/support $(BIN)/python -m partitioned_outcomes $(ARGS)
 
-docs: $(VENV)/with-core ## Renew docs/generated and the outputs that pages show
+docs: $(VENV)/with-jax ## Renew docs/generated and the outputs that pages show
 	$(BIN)/python -m tools.repository.docs
 
 pictures: $(VENV)/with-core $(VENV)/with-browser ## Renew docs/pictures, the README's: Chromium is needed
