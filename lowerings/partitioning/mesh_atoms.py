@@ -174,7 +174,8 @@ def program_mesh(module: ModuleOp) -> MeshAtoms | None:
 
     Raises XlaError for several meshes, and for one that is unknown.
     """
-    shardings = list(all_shardings(module))
+    # Most values share the objects that say how they are split.
+    shardings = list({id(each): each for each in all_shardings(module)}.values())
     meshes = meshes_of(module)
     found: dict[Mesh, str | Mesh] = {}
     for sharding in shardings:

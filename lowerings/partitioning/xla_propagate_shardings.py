@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 
 from lowerings.ir.functions import defined_functions
 from lowerings.partitioning.factors import FactorSharding, ProjectedArray, Projection
-from lowerings.partitioning.mesh_atoms import MeshAtoms, rank_of
+from lowerings.partitioning.mesh_atoms import MeshAtoms, Spread, rank_of
 from lowerings.partitioning.propagation import (
     ELEMENTWISE,
     NONE,
@@ -44,7 +44,6 @@ from xla_dialect.ops.data_movement import (
 )
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import (
-    SHARDING,
     meshes_of,
     set_function_shardings,
     set_result_shardings,
@@ -54,7 +53,7 @@ from xla_dialect.sharding.sharding_rule import factor_name
 from xla_dialect.verification import Fault, verify_shardings
 from xla_dialect.violations import described
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
-from xla_dialect.xdsl.traversal import operands_of, operations_in
+from xla_dialect.xdsl.traversal import AttributeIdentities, operands_of, operations_in
 
 
 @dataclass(frozen=True)
@@ -134,8 +133,7 @@ def _found(place: ShardedPlace | None) -> Sharding | None:
     """The sharding of a place; None where nothing is known of it."""
     if place is None or place.mesh is None:
         return None
-    mesh = place.mesh
-    found = Sharding.of_axes(mesh.name, [mesh.axes_of(d) for d in place.sharding.dimensions])
+    found = place.mesh.sharding(Spread(place.sharding.dimensions))
     said = place.said
     return (
         found
@@ -206,11 +204,12 @@ def _split_constants(function: FuncOp) -> dict[Operation, Operation]:
 def _merge_constants(function: FuncOp, originals: Mapping[Operation, Operation]) -> None:
     """Puts those together again whose operands and shardings are the same."""
     seen: dict[tuple[object, ...], Operation] = {}
+    identity = AttributeIdentities()
     for op in operations_in(function.body):
         original = originals.get(op)
         if original is None:
             continue
-        key = op.parent, original, operands_of(op), op.attributes.get(SHARDING)
+        key = op.parent, original, operands_of(op), identity.named(op.attributes)
         first = seen.setdefault(key, op)
         if first is not op:
             replace_uses(op.results[0], first.results[0])
