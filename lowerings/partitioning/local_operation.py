@@ -121,7 +121,7 @@ class LocalBuilder:
             table = self.insert(
                 ConstantOp.make((), {"value": from_numpy(np.array(numbers, np.int32))})
             ).result
-            here = self.emit(PartitionIdOp)
+            here = self._once("partition", lambda: self.emit(PartitionIdOp))
             found = self.emit(movement.DynamicSliceOp, table, [here], dynamic_slice_sizes=[1])
             return self.reshape(found, ())
 
