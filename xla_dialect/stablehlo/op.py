@@ -8,7 +8,7 @@ by what the class states.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, NoReturn, TypeVar, cast
 
@@ -273,7 +273,7 @@ class StableHloOp(IRDLOperation, HloOperation):
         self.check_indices()
         if has_quantized(types):
             return
-        if self.HANDS_ON_TOKENS and any(isinstance(type_, TokenType) for type_ in types):
+        if self.HANDS_ON_TOKENS and any(isinstance(t, TokenType) for t in self._types_inside()):
             # Tokens of its regions are StableHLO's, those of the rules are of `xla`.
             return
         operands, declared = (
@@ -286,6 +286,13 @@ class StableHloOp(IRDLOperation, HloOperation):
             self.verify_types(operands, declared)
         except VerifyException as error:
             raise VerifyException(f"{self.name}: {error}") from None
+
+    def _types_inside(self) -> Iterator[Attribute]:
+        """The types that regions take and return."""
+        for block in (block for region in self.regions for block in region.blocks):
+            yield from block.arg_types
+            if block.last_op is not None:
+                yield from block.last_op.operand_types
 
     def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
         """

@@ -160,6 +160,13 @@ class GroupedOp(CollectiveOp):
 
     replica_groups = prop_def(BaseAttr(DenseIntOrFPElementsAttr) | BaseAttr(MeshAxes))
 
+    def checked_groups(self) -> ReplicaGroups:
+        """The groups, which obey the rules of `xla`; raises VerifyException."""
+        found = groups_among(self.replica_groups, meshes_around(self))
+        channel = 0 if self.channel_handle is None else self.channel_handle.field("handle")
+        xla.require_groups(found, channel or None, "C4", False)
+        return found
+
     def xla_properties(self) -> dict[str, Attribute]:
         """Those of groups that may be of a mesh of the module."""
         found = groups_among(self.replica_groups, meshes_around(self))
@@ -245,6 +252,7 @@ class CrossReplicaSumOp(GroupedOp):
         self, operands: Sequence[Attribute], declared: Sequence[Attribute]
     ) -> Sequence[Attribute]:
         """The type of the operand, which is an array."""
+        self.checked_groups()
         return list(xla.arrays_of(operands))
 
 
@@ -373,6 +381,13 @@ class AllToAllOp(ExpandedOp):
         numbers = (self.split_dimension, self.concat_dimension, self.split_count)
         split, concat, count = (number.value.data for number in numbers)
         return split, concat, count
+
+    def inferred(
+        self, operands: Sequence[Attribute], declared: Sequence[Attribute]
+    ) -> Sequence[Attribute]:
+        """The result types for operands of these types; raises VerifyException."""
+        self.checked_groups()
+        return super().inferred(operands, declared)
 
     def results_for(
         self, operands: Sequence[Attribute], groups: Sequence[Sequence[int]]
