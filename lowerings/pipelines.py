@@ -49,6 +49,7 @@ NATIVE: tuple[Stage, ...] = (
             "linalg-fold-reshapes-by-expansion",
             "linalg-fold-transposes",
             "linalg-fuse-producers-and-siblings",
+            "linalg-tile-and-fuse",
         ),
     ),
     Stage(

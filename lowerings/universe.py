@@ -73,6 +73,7 @@ _PASSES = (
     "lowerings.tensors.linalg_fold_reshapes_by_expansion",
     "lowerings.tensors.linalg_fold_transposes",
     "lowerings.tensors.linalg_plan_fusion",
+    "lowerings.tensors.linalg_tile_and_fuse",
     "lowerings.tensors.linalg_fuse_producers_and_siblings",
     "lowerings.loops.expand_small_floats",
     "lowerings.bufferize.xla_bufferize",

@@ -59,10 +59,11 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "lowerings.expand",
         "lowerings.loops",
         "lowerings.simplify",
-        "lowerings.tensors",
         "lowerings.xla_to_linalg",
         "lowerings.xla_to_scf",
     ),
+    # Makes structured operations with the builders of the conversion to linalg.
+    ("lowerings.tensors",),
     (
         "lowerings.partitioning",
         "lowerings.profiling",

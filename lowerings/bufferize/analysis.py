@@ -319,7 +319,7 @@ def _changes_slice_in_place(
     dies = storage.writable and storage.live_until <= state.liveness.position[put_back]
     if not dies or operands.inputs_to_merge(storage, content.type, index) != []:
         return False
-    state.changed_in_place.add(put_back)
+    state.changed_in_place[put_back] = content
     return True
 
 
@@ -511,7 +511,8 @@ def _analyse_cast(op: tensor.CastOp, state: Analysis) -> None:
 
 
 def _analyse_insert_slice(op: tensor.InsertSliceOp, state: Analysis) -> None:
-    if op in state.changed_in_place:
+    place = state.changed_in_place.get(op)
+    if place is not None and place is state.buffers.get(op.source):
         state.in_place(1)
         state.bind(op.result, state.buffers[op.dest])
         return

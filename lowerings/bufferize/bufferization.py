@@ -193,8 +193,8 @@ class Analysis:
         default_factory=dict[SSAValue, InsertSliceChain]
     )
     """The tensors that are put together in place, and their stages with some parts missing."""
-    changed_in_place: set[Operation] = field(default_factory=set[Operation])
-    """Insertions of slices that have been computed in their place already."""
+    changed_in_place: dict[Operation, Buffer] = field(default_factory=dict[Operation, Buffer])
+    """By insertion of a slice, the place itself, where the slice, or its start, was computed."""
     fills: set[SSAValue] = field(default_factory=set[SSAValue])
     """Tensors whose elements are all equal."""
     now: int = NEVER

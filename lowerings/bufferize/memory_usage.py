@@ -14,16 +14,16 @@ from graphlib import CycleError, TopologicalSorter
 from math import prod
 from typing import cast
 
-from xdsl.dialects import arith, func, memref
+from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from lowerings.bufferize.arena import Lifetime, aligned, max_live_bytes
+from lowerings.bufferize.arena import Lifetime, max_live_bytes
 from lowerings.bufferize.liveness import MemoryLiveness, WrittenArguments
 from lowerings.bufferize.signatures import ENTRY_ATTRIBUTE, aliased_parameters
-from lowerings.bufferize.storage import memref_type
+from lowerings.bufferize.storage import memref_type, planned_extent
 from lowerings.bufferize.strided import element_bytes
 from lowerings.bufferize.tensor_operands import (
     is_linalg_operation,
@@ -35,7 +35,6 @@ from lowerings.bufferize.xla_outline_kernels import KERNEL_ATTRIBUTE
 from lowerings.bufferize.xla_plan_buffers import ARENA_ATTRIBUTE, MAX_LIVE_ATTRIBUTE
 from lowerings.ir.functions import defined_functions
 from lowerings.ir.independent_loops import SharedLoop
-from lowerings.ir.scalar_attributes import constant_integer
 
 
 @dataclass(frozen=True)
@@ -387,19 +386,8 @@ def _buffers(function: FuncOp, arena: SSAValue) -> Iterator[ArenaBuffer]:
     for use in liveness.uses:
         if not isinstance(use.op, memref.ViewOp):
             continue
-        type_ = memref_type(use.op.results[0])
-        size = prod(type_.get_shape()) * (element_bytes(type_.element_type) or 0)
-        first, last = use.first, use.last
+        extent = planned_extent(use.op)
+        assert extent is not None, "offsets are planned as constants"
         loop = SharedLoop.around(use.op)
-        if loop is not None:
-            first, last = liveness.span(loop.op)
-            size = aligned(size) * loop.iterations
-        yield ArenaBuffer(use.op, _start(use.op.byte_shift), size, first, last)
-
-
-def _start(shift: SSAValue) -> int:
-    """Where a view starts; in a loop that several threads share, that of the first iteration."""
-    sum_ = shift.owner
-    start = constant_integer(sum_.operands[0] if isinstance(sum_, arith.AddiOp) else shift)
-    assert start is not None, "offsets are planned as constants"
-    return start
+        first, last = (use.first, use.last) if loop is None else liveness.span(loop.op)
+        yield ArenaBuffer(use.op, extent[0], extent[1] - extent[0], first, last)

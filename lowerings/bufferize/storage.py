@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import prod
 from typing import TypeAlias, cast
 
-from xdsl.dialects import memref, tensor
+from xdsl.dialects import arith, memref, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
@@ -18,16 +19,20 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from lowerings.bufferize.arena import aligned
 from lowerings.bufferize.liveness import NEVER
 from lowerings.bufferize.strided import (
     Slice,
     collapsed_type,
+    element_bytes,
     expanded_type,
     permuted_type,
     reassociation_groups,
     strides_and_offset,
     subview_type,
 )
+from lowerings.ir.independent_loops import SharedLoop
+from lowerings.ir.scalar_attributes import constant_integer
 from xla_dialect.xdsl.creation import create
 
 MemRef: TypeAlias = MemRefType[Attribute]
@@ -36,6 +41,19 @@ MemRef: TypeAlias = MemRefType[Attribute]
 def memref_type(value: SSAValue) -> MemRef:
     """The type of a value that is known to be a memref."""
     return cast(MemRef, value.type)
+
+
+def planned_extent(view: memref.ViewOp) -> tuple[int, int] | None:
+    """
+    The bytes of an arena, from the first to behind the last, that a view of it is planned to have;
+    in a loop that threads share, those of all iterations. None where that is not known.
+    """
+    type_, shift, loop = memref_type(view.results[0]), view.byte_shift, SharedLoop.around(view)
+    size = prod(type_.get_shape()) * (element_bytes(type_.element_type) or 0)
+    if loop is not None and isinstance(shift.owner, arith.AddiOp):
+        shift, size = shift.owner.lhs, aligned(size) * loop.iterations
+    start = constant_integer(shift)
+    return None if start is None else (start, start + size)
 
 
 @dataclass(eq=False, slots=True)

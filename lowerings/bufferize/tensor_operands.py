@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.linalg import ops as linalg
-from xdsl.ir import Operation, Region, SSAValue
+from xdsl.ir import Operation, OpResult, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
 from xla_dialect.xdsl.traversal import ins_of, operands_of, operations_in, outs_of
@@ -125,10 +125,19 @@ def overwrites_destination(op: Operation, output: int) -> bool:
 def slice_put_back(op: Operation, output: int) -> tensor.InsertSliceOp | None:
     """
     The insertion of a result of a linalg operation into the very place that this `outs` operand was
-    taken from; None unless that is all that becomes of the slice, the result and the tensor.
+    taken from, perhaps by way of other operations on it, as its fill; None unless that is all that
+    becomes of the slice, the results and the tensor.
     """
-    taken, result = linalg_outputs(op)[output].owner, op.results[output]
-    put_back = result.get_user_of_unique_use()
+    start, result = linalg_outputs(op)[output], op.results[output]
+    while isinstance(start, OpResult) and is_linalg_operation(start.op) and start.has_one_use():
+        start = linalg_outputs(start.op)[start.index]
+    taken, put_back = start.owner, result.get_user_of_unique_use()
+    while put_back is not None and is_linalg_operation(put_back):
+        destinations = linalg_outputs(put_back)
+        if result not in destinations:
+            return None
+        result = put_back.results[destinations.index(result)]
+        put_back = result.get_user_of_unique_use()
     if not isinstance(taken, tensor.ExtractSliceOp) or not taken.result.has_one_use():
         return None
     if not isinstance(put_back, tensor.InsertSliceOp) or put_back.source is not result:

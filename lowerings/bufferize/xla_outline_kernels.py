@@ -32,7 +32,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from lowerings.bufferize.liveness import VIEW_OPERATIONS
-from lowerings.bufferize.storage import MemRef, memref_type
+from lowerings.bufferize.storage import MemRef, memref_type, planned_extent
 from lowerings.bufferize.strided import (
     Slice,
     element_bytes,
@@ -49,7 +49,6 @@ from lowerings.bufferize.tensor_operands import (
 )
 from lowerings.ir.equality import StructuralKeys
 from lowerings.ir.locations import fused
-from lowerings.ir.scalar_attributes import constant_integer
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.levels import ON_BUFFERS
 from xla_dialect.xdsl.creation import create
@@ -248,11 +247,11 @@ class MemoryExtents:
             return Extent(owner.name_.string_value(), 0, None)
         if isinstance(owner, memref.ViewOp):
             arena = self.extent(owner.source)
-            shift = constant_integer(owner.byte_shift)
-            if shift is None:
+            planned = planned_extent(owner)
+            if planned is None:
                 return arena
-            start = arena.start + shift
-            return Extent(arena.base, start, start + _span(memref_type(value), 0)[1])
+            start, end = planned
+            return Extent(arena.base, arena.start + start, arena.start + end)
         if isinstance(owner, VIEW_OPERATIONS):
             return self._view_extent(value, owner.operands[0])
         return Extent(value, 0, None)

@@ -511,16 +511,17 @@ def shared_loop(
     results: Sequence[SSAValue],
     scratch: Sequence[Array],
     body: LoopBody,
+    most: int = PARTS,
 ) -> Sequence[SSAValue]:
     """
     A loop from 0 to `count`, a multiple of `step`, with independent iterations.
 
     An iteration writes a part of `results` that no other one reads or writes, and scratch tensors
     of the types `scratch`, which are iteration arguments of unspecified content. It takes
-    `nanoseconds` times `step`. Large loops are divided into parts for threads, each with its own
-    scratch memory; the division does not depend on the number of threads.
+    `nanoseconds` times `step`. Large loops are divided into parts for threads, `most` at most, each
+    with its own scratch memory; the division does not depend on the number of threads.
     """
-    size = ceil(count / PARTS / step) * step
+    size = ceil(count / most / step) * step
     parts = ceil(count / size)
     microseconds = count * nanoseconds / 1000
 

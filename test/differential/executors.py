@@ -20,7 +20,7 @@ from lowerings.driver.source import Source
 from lowerings.execution.emulator import Emulation
 from lowerings.execution.function_signature import signature_of
 from lowerings.ir.functions import functions_of
-from lowerings.pipelines import LEVELS
+from lowerings.pipelines import LEVELS, NATIVE, pass_specs
 from xla_dialect.hlo_text import print_hlo
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.ops.conversion import ConvertOp
@@ -123,8 +123,15 @@ _ARRAY = re.compile(r"(?P<array>\b(?:pred|b?[sufc]\d\w*)\[(?P<sizes>\d+(?:,\d+)+
 
 XLA = Executor(on_xla, EXPLAINED_OF_XLA, flushes_subnormals=True)
 
+TILED = ",".join(
+    "linalg-tile-and-fuse{least_bytes=16 tile_bytes=16}" if each == "linalg-tile-and-fuse" else each
+    for each in pass_specs(NATIVE, "tensors")
+)
+"""The passes to the level of tensors, with tiles so small that small programs have them."""
+
 EXECUTORS: Mapping[str, Executor] = {
     "llvm": compiled(Options(backend="llvm")),
+    "tiles": compiled(Options(backend="llvm", pipeline=TILED)),
     "tensors": compiled(Options(backend="interpreter", level="tensors")),
     "buffers": compiled(Options(backend="interpreter", level="buffers")),
     "loops": compiled(Options(backend="interpreter", level="loops")),

@@ -26,6 +26,7 @@ ALL_BLOCKS = range(200)
 QUICK_BLOCKS = range(5)
 QUICK_BLOCKS_OF_OURS: Mapping[str, range] = {
     "llvm": range(5, 8),
+    "tiles": range(14, 15),
     "tensors": range(8, 9),
     "buffers": range(9, 10),
     "loops": range(10, 11),

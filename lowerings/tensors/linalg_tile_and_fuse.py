@@ -1,0 +1,649 @@
+"""The pass `linalg-tile-and-fuse`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, TensorType
+from xdsl.dialects.linalg.attrs import IteratorType
+from xdsl.dialects.linalg.ops import FillOp, GenericOp, IndexOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from lowerings.bufferize.strided import element_bytes
+from lowerings.bufferize.tensor_operands import is_tensor
+from lowerings.dialects.schedule import schedule_of
+from lowerings.rewriting.conversion import ConversionBuilder
+from lowerings.rewriting.counting import attempt
+from lowerings.rewriting.dead_code import remove_dead_code
+from lowerings.rewriting.levels import ON_TENSORS
+from lowerings.rewriting.passes import ReportingPass, ResultDifference
+from lowerings.tensors.indices import Indices, affine_map, indices_of, loops_of
+from lowerings.tensors.purity import is_pure
+from lowerings.xla_to_linalg.structured import (
+    array_type,
+    counted_loop,
+    empty,
+    extract_slice,
+    fill_into,
+    insert_slice,
+    pointwise,
+    projection,
+    shared_loop,
+    sizes_of,
+)
+from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
+from xla_dialect.xdsl.traversal import free_values, operations_in, outs_of
+
+Dimension = tuple[Operation | SSAValue, int]
+"""A loop of an operation, or a dimension of a tensor."""
+
+MOST_PARTS = 8
+"""In how many parts the outermost loop is divided at most: each has tiles of its own."""
+
+LONGEST = 256
+"""How far apart in the block, in operations, a chain may begin and end."""
+
+TRANSPOSED_FOR = 16
+"""How many tiles have to read an operand for it to be transposed once for all of them."""
+
+BYTES_PER_NANOSECOND = 10
+"""What one thread writes of results, at most."""
+
+
+@dataclass(frozen=True)
+class LinalgTileAndFusePass(ReportingPass):
+    """
+    Computes chains of operations that hand each other large tensors tile by tile.
+
+    What one operation writes the next one reads while it is in the cache, and only a tile of it is
+    ever in memory. A chain is tiled along the dimensions that all of its operations share, the
+    outer ones first: heads and rows of attention's scores, for example. The outermost loop is
+    parallel, so none of the operations may reduce along it; along the others they may, if only
+    what is outside of the chain uses the result.
+
+    It is done where what the tiles keep out of memory is more than what they read again: an
+    operand that does not have the innermost tiled dimension is read for each tile.
+
+    ```
+    %s = linalg.generic {(h, q, k, d) -> ..} ins(%a, %b) outs(..) { mulf, addf }  // contraction
+    %m = linalg.generic {(h, q, k) -> (h, q)} ins(%s) outs(..) { maximumf }
+    %e = linalg.generic {(h, q, k) -> ..} ins(%s, %m) outs(..) { subf, exp }
+    %o = linalg.generic {(h, q, d, k) -> ..} ins(%e, %v) outs(..) { mulf, addf }
+    // becomes
+    %o = scf.for %h = .. iter_args(%r = ..) {
+      scf.for %q = .. {
+        // the same on slices, 128 rows of one head at a time
+        tensor.insert_slice .. into %r
+      }
+    }
+    ```
+    """
+
+    name = "linalg-tile-and-fuse"
+    takes = ON_TENSORS
+    difference = ResultDifference(4096, "what tiles have summed is summed in their order")
+
+    least_bytes: int = 1 << 23
+    """Tensors of fewer bytes are not worth it: they stay in the cache anyway."""
+    tile_bytes: int = 1 << 20
+    """The most bytes of one tensor in a tile: about those of a second-level cache."""
+
+    def change(self, ctx: Context, op: ModuleOp) -> bool:
+        """Goes through every block from the outside in."""
+        changed = False
+        for block in _blocks(op.body.block):
+            chains = _Chains(list(block.ops), self.least_bytes, self.tile_bytes)
+            for tiling in list(chains.tilings()):
+                builder = ConversionBuilder(ctx, op, tiling.members[-1])
+                attempt(_Emission(tiling, builder).emit)
+                changed = True
+            if changed:
+                remove_dead_code(block, is_pure, in_regions=False)
+        return changed
+
+
+def _blocks(block: Block) -> Iterator[Block]:
+    yield block
+    for op in list(block.ops):
+        if not isinstance(op, GenericOp | FillOp):
+            for region in op.regions:
+                for inner in region.blocks:
+                    yield from _blocks(inner)
+
+
+def _bytes(value: SSAValue) -> int:
+    """Those of a tensor; 0 where they are not known."""
+    if not is_tensor(value):
+        return 0
+    shape = sizes_of(value)
+    return 0 if -1 in shape else prod(shape) * (element_bytes(array_type(value).element_type) or 0)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop over tiles along one shared dimension."""
+
+    size: int
+    """Of the dimension."""
+    step: int
+    """Of a tile."""
+
+    @property
+    def tiles(self) -> int:
+        """How many there are."""
+        return self.size // self.step
+
+
+@dataclass(eq=False)
+class Tiling:
+    """A chain, and how it is cut."""
+
+    members: list[GenericOp]
+    """In the order of the block."""
+    loops: dict[Dimension, Loop]
+    """By shared dimension, the outermost first."""
+    shared: Shared
+    gain: int
+    """Bytes that are not written or read, less those that are read again."""
+
+    @property
+    def is_worth_memory(self) -> bool:
+        """Whether more goes than stays for others, which cannot be where a dead operand was."""
+        names = set(self.members)
+        kept = gone = 0
+        for result in (result for op in self.members for result in op.results):
+            if any(use.operation not in names for use in result.uses):
+                kept += _bytes(result)
+            else:
+                gone += _bytes(result)
+        return gone > 2 * kept
+
+
+class Shared:
+    """Which loops of a chain's operations and dimensions of what they hand on are the same."""
+
+    def __init__(self, members: Sequence[GenericOp]):
+        self._parent: dict[Dimension, Dimension] = {}
+        internal = {result for op in members for result in op.results}
+        for op in members:
+            for value, indices in _accesses(op):
+                if value in internal:
+                    for dimension, (loop, scale, offset) in enumerate(indices):
+                        if loop is not None and (scale, offset) == (1, 0):
+                            self._parent[self.of(op, loop)] = self.of(value, dimension)
+
+    def of(self, place: Operation | SSAValue, number: int) -> Dimension:
+        """The dimension that stands for all that are the same as this one."""
+        found = place, number
+        while (parent := self._parent.get(found, found)) != found:
+            found = parent
+        return found
+
+    def loop_in(self, op: GenericOp, dimension: Dimension) -> int | None:
+        """The loop of an operation along a dimension; None if there is none, or several."""
+        found = [n for n in range(len(op.iterator_types)) if self.of(op, n) == dimension]
+        return found[0] if len(found) == 1 else None
+
+
+def _accesses(op: GenericOp) -> Iterator[tuple[SSAValue, Indices]]:
+    """Operands and results, with where they are read or written."""
+    maps = _maps(op)
+    yield from zip(op.operands, maps, strict=True)
+    yield from zip(op.results, maps[len(op.inputs) :], strict=True)
+
+
+class _Chains:
+    """The chains of a block that are worth tiling."""
+
+    def __init__(self, ops: Sequence[Operation], least_bytes: int, tile_bytes: int):
+        self.ops = ops
+        self.positions = {op: position for position, op in enumerate(ops)}
+        self.least_bytes, self.tile_bytes = least_bytes, tile_bytes
+        self._reads: dict[Operation, Sequence[SSAValue]] = {}
+        self._candidates: dict[Operation, bool] = {}
+
+    def tilings(self) -> Iterator[Tiling]:
+        """Chains that grow from the largest tensors on, as long as they gain."""
+        large = [each for op in self.ops for each in op.results if self._is_large(each)]
+        taken: set[Operation] = set()
+        for seed in sorted(large, key=_bytes, reverse=True):
+            if seed.owner in taken:
+                continue
+            best: Tiling | None = None
+            waiting = [seed]
+            seen: set[SSAValue] = set()
+            while waiting:
+                value = waiting.pop(0)
+                if value in seen:
+                    continue
+                seen.add(value)
+                before = best.members if best else []
+                grown = self._tiling({*before, *self._around(value)})
+                if grown is None or taken.intersection(grown.members):
+                    continue
+                if best is None or grown.gain > best.gain:
+                    best = grown
+                    waiting += [
+                        each
+                        for op in best.members
+                        for each in (*op.inputs, *op.results)
+                        if self._is_large(each)
+                    ]
+            if best is not None and best.gain > 0 and best.is_worth_memory:
+                taken.update(best.members)
+                yield best
+
+    def _is_candidate(self, op: object) -> bool:
+        if not isinstance(op, GenericOp) or op not in self.positions:
+            return False
+        found = self._candidates.get(op)
+        if found is None:
+            found = self._candidates[op] = (
+                schedule_of(op) is None
+                and bool(op.results)
+                and all(indices_of(map_.data) is not None for map_ in op.indexing_maps.data)
+                and all(_bytes(value) for value in op.operands)
+            )
+        return found
+
+    def _is_large(self, value: SSAValue) -> bool:
+        return (
+            _bytes(value) >= self.least_bytes
+            and self._is_candidate(value.owner)
+            and any(self._is_candidate(use.operation) for use in value.uses)
+        )
+
+    def _around(self, value: SSAValue) -> set[Operation]:
+        """What makes a tensor, and what uses it."""
+        found = {value.owner, *(use.operation for use in value.uses)}
+        return {cast(Operation, op) for op in found if self._is_candidate(op)}
+
+    def _tiling(self, wanted: set[Operation]) -> Tiling | None:
+        """How operations, and those between them, are tiled; None if they cannot be."""
+        members = self._closed(wanted)
+        if members is None:
+            return None
+        shared = Shared(members)
+        internal = [
+            result
+            for op in members
+            for result in op.results
+            if any(use.operation in wanted or use.operation in members for use in result.uses)
+        ]
+        largest = max(internal, key=_bytes, default=None)
+        if largest is None:
+            return None
+        loops = self._loops(members, shared, largest)
+        if loops is None:
+            return None
+        return Tiling(members, loops, shared, _gain(members, shared, loops))
+
+    def _closed(self, wanted: set[Operation]) -> list[GenericOp] | None:
+        """Operations with those between them in the order of the block; None if one may not be."""
+        positions = [self.positions[op] for op in wanted]
+        first, last = min(positions), max(positions)
+        if last - first > LONGEST:
+            return None
+        between = self.ops[first : last + 1]
+        behind: set[Operation] = set()
+        for op in between:
+            if op in wanted or any(value.owner in behind for value in self._read(op)):
+                behind.add(op)
+        before: set[Operation] = set()
+        for op in reversed(between):
+            if op in wanted or any(
+                use.operation in before for result in op.results for use in result.uses
+            ):
+                before.add(op)
+        found = [op for op in between if op in wanted or (op in behind and op in before)]
+        if not all(self._is_candidate(op) for op in found):
+            return None
+        made = {result for op in found for result in op.results}
+        chain = cast("list[GenericOp]", found)
+        whole = {value for op in chain for value in (*free_values(op.body), *outs_of(op))}
+        moved = [op for op in between if op in behind and op not in before]
+        if made & whole or not all(map(is_pure, moved)):
+            return None
+        return chain
+
+    def _read(self, op: Operation) -> Sequence[SSAValue]:
+        """What an operation, or one in its regions, uses."""
+        found = self._reads.get(op)
+        if found is None:
+            found = self._reads[op] = _read(op)
+        return found
+
+    def _loops(
+        self, members: Sequence[GenericOp], shared: Shared, largest: SSAValue
+    ) -> dict[Dimension, Loop] | None:
+        """Loops that cut the largest tensor to the size of a tile."""
+        sizes = sizes_of(largest)
+        dimensions = [shared.of(largest, d) for d in range(len(sizes) - 1)]
+        usable = {
+            dimension: reduces
+            for dimension in dimensions
+            if (reduces := _reduces_along(members, shared, dimension)) is not None
+        }
+        order = sorted(usable, key=lambda dimension: usable[dimension])
+        rest = _bytes(largest)
+        loops: dict[Dimension, Loop] = {}
+        for dimension in order:
+            size = sizes[dimensions.index(dimension)]
+            if size == 1:
+                continue
+            if rest <= self.tile_bytes:
+                break
+            one = rest // size
+            most = max(self.tile_bytes // one, 1)
+            step = max(n for n in range(1, min(size, most) + 1) if size % n == 0)
+            loops[dimension] = Loop(size, step)
+            rest = one * step
+        if rest > self.tile_bytes or not loops or usable[next(iter(loops))]:
+            return None
+        return loops
+
+
+def _read(op: Operation) -> Sequence[SSAValue]:
+    return (*op.operands, *(value for region in op.regions for value in free_values(region)))
+
+
+def _reduces_along(
+    members: Sequence[GenericOp], shared: Shared, dimension: Dimension
+) -> bool | None:
+    """Whether one of the operations reduces along a dimension; None if it cannot be tiled."""
+    reduces = False
+    names = set(members)
+    for op in members:
+        loop = shared.loop_in(op, dimension)
+        if loop is None:
+            return None
+        for _, indices in _accesses(op):
+            places = [index for index in indices if index[0] == loop]
+            if len(places) > 1 or any(index[1:] != (1, 0) for index in places):
+                return None
+        if op.iterator_types.data[loop].data is IteratorType.REDUCTION:
+            reduces = True
+            if any(use.operation in names for result in op.results for use in result.uses):
+                return None
+    return reduces
+
+
+def _gain(members: Sequence[GenericOp], shared: Shared, loops: Mapping[Dimension, Loop]) -> int:
+    names = set(members)
+    gain = 0
+    for op in members:
+        for result in op.results:
+            users = [use.operation for use in result.uses]
+            inside = sum(user in names for user in users)
+            if inside:
+                gain += _bytes(result) * (inside + (inside == len(users)))
+        for value, indices in zip(op.inputs, _maps(op), strict=False):
+            if value.owner in names:
+                continue
+            repeated = prod(
+                loop.tiles
+                for dimension, loop in loops.items()
+                if shared.loop_in(op, dimension) not in {index[0] for index in indices}
+            )
+            gain -= _bytes(value) * (repeated - 1)
+    return gain
+
+
+def _maps(op: GenericOp) -> list[Indices]:
+    return [indices_of(map_.data) or () for map_ in op.indexing_maps.data]
+
+
+@dataclass(eq=False)
+class _Emission:
+    """Puts the loops of a chain in the place of its operations."""
+
+    tiling: Tiling
+    builder: ConversionBuilder
+    """Inserts before the last of them."""
+    turned: dict[tuple[GenericOp, int], tuple[SSAValue, Indices]] = field(
+        default_factory=dict["tuple[GenericOp, int]", "tuple[SSAValue, Indices]"]
+    )
+    """Operands that are transposed outside of the loops that read them again."""
+
+    def emit(self) -> None:
+        members = self.tiling.members
+        names = set(members)
+        results = {
+            result: self._initial(op, outs_of(op)[number], number)
+            for op in members
+            for number, result in enumerate(op.results)
+            if any(use.operation not in names for use in result.uses)
+        }
+        self._move_users(names)
+        loops = list(self.tiling.loops.items())
+        found = self._loops(self.builder, loops, {}, tuple(results), tuple(results.values()))
+        for result, value in zip(results, found, strict=True):
+            replace_uses(result, value)
+        for op in reversed(members):
+            erase(op)
+
+    def _initial(self, op: GenericOp, init: SSAValue, number: int) -> SSAValue:
+        """What the loops begin with for a result: nothing, where each tile fills its part."""
+        indices = _maps(op)[len(op.inputs) + number]
+        if isinstance(init.owner, FillOp) and not self._continues(op, indices):
+            return empty(self.builder, array_type(init))
+        return init
+
+    def _continues(self, op: GenericOp, indices: Indices) -> bool:
+        """Whether several tiles add to one element of a result."""
+        tiled = {self.tiling.shared.loop_in(op, each) for each in self.tiling.loops}
+        return not tiled <= loops_of(indices)
+
+    def _move_users(self, names: set[GenericOp]) -> None:
+        """Operations before the last of the chain that use its results come behind it."""
+        first, *_, last = self.tiling.members
+        behind: set[Operation] = set(names)
+        anchor: Operation = last
+        op = first.next_op
+        while op is not None and op is not last:
+            following = op.next_op
+            if op not in behind and any(value.owner in behind for value in _read(op)):
+                behind.add(op)
+                op.detach()
+                cast(Block, last.parent).insert_op_after(op, anchor)
+                anchor = op
+            op = following
+
+    def _loops(
+        self,
+        builder: ConversionBuilder,
+        loops: Sequence[tuple[Dimension, Loop]],
+        offsets: Mapping[Dimension, SSAValue],
+        results: Sequence[SSAValue],
+        carried: Sequence[SSAValue],
+    ) -> Sequence[SSAValue]:
+        """The loops from one on, around the tile; the values of results behind them."""
+        self._turn_operands(builder, offsets)
+        if not loops:
+            return self._tile(builder, offsets, dict(zip(results, carried, strict=True)))
+        (dimension, loop), *rest = loops
+
+        def body(
+            inner: ConversionBuilder, offset: SSAValue, carried: Sequence[SSAValue]
+        ) -> Sequence[SSAValue]:
+            return self._loops(inner, rest, {**offsets, dimension: offset}, results, carried)
+
+        if offsets:
+            return counted_loop(builder, loop.size, loop.step, carried, body)
+        written = sum(_bytes(result) for op in self.tiling.members for result in op.results)
+        nanoseconds = written / BYTES_PER_NANOSECOND / loop.size
+        return shared_loop(
+            builder, loop.size, loop.step, nanoseconds, carried, (), body, MOST_PARTS
+        )
+
+    def _turn_operands(
+        self, builder: ConversionBuilder, offsets: Mapping[Dimension, SSAValue]
+    ) -> None:
+        """
+        Transposes, once, operands of contractions that the loops inside read again and again.
+
+        Columns that have no unit stride are copied by each contraction that reads them.
+        """
+        for op in self.tiling.members:
+            part = _Part(builder, op, self.tiling, offsets)
+            for number, (value, indices) in enumerate(zip(op.inputs, _maps(op), strict=False)):
+                order = self._order_for_columns(op, indices)
+                is_here = (op, number) not in self.turned and self._tiled_in(op, indices) == (
+                    part.tiled.keys() & loops_of(indices)
+                )
+                if value.owner in self.tiling.members or order is None or not is_here:
+                    continue
+                sliced = part.slice(value, indices)
+                sizes = [sizes_of(sliced)[d] for d in order]
+                type_ = TensorType(array_type(value).element_type, sizes)
+                back = tuple(order.index(d) for d in range(len(order)))
+                source = sliced, projection(len(order), back)
+                made = pointwise(builder, [source], type_, lambda _, elements: elements[:1])
+                self.turned[op, number] = made, tuple(indices[d] for d in order)
+
+    def _tiled_in(self, op: GenericOp, indices: Indices) -> set[int]:
+        """The tiled loops along which an access moves."""
+        tiled = {self.tiling.shared.loop_in(op, each) for each in self.tiling.loops}
+        return loops_of(indices) & tiled
+
+    def _order_for_columns(self, op: GenericOp, indices: Indices) -> list[int] | None:
+        """
+        The dimensions of an operand of a contraction with that of its columns last; None where it
+        is there, or where the operand is not read again.
+        """
+        tiled = [self.tiling.shared.loop_in(op, each) for each in self.tiling.loops]
+        kinds = [kind.data for kind in op.iterator_types]
+        if len(op.inputs) != 2 or any(index[1:] != (1, 0) for index in indices):
+            return None
+        loops = [cast(int, loop) for loop, _, _ in indices]
+        columns = [
+            dimension
+            for dimension, loop in enumerate(loops)
+            if kinds[loop] is IteratorType.PARALLEL and loop not in tiled
+        ]
+        innermost = list(self.tiling.loops.values())[-1]
+        is_read_again = tiled[-1] not in loops and innermost.tiles >= TRANSPOSED_FOR
+        if not is_read_again or not columns or kinds[loops[-1]] is IteratorType.PARALLEL:
+            return None
+        last = columns[-1]
+        return [*(d for d in range(len(loops)) if d != last), last]
+
+    def _tile(
+        self,
+        builder: ConversionBuilder,
+        offsets: Mapping[Dimension, SSAValue],
+        places: Mapping[SSAValue, SSAValue],
+    ) -> Sequence[SSAValue]:
+        """The operations of the chain on one tile; `places` with the tile's part of the results."""
+        tiles: dict[SSAValue, SSAValue] = {}
+        found = dict(places)
+        for op in self.tiling.members:
+            part = _Part(builder, op, self.tiling, offsets)
+            maps = list(op.indexing_maps)
+            inputs: list[SSAValue] = []
+            for number, (value, indices) in enumerate(zip(op.inputs, _maps(op), strict=False)):
+                if (op, number) in self.turned:
+                    value, indices = self.turned[op, number]
+                    maps[number] = affine_map(indices, len(op.iterator_types))
+                    inputs.append(value)
+                else:
+                    inputs.append(tiles[value] if value in tiles else part.slice(value, indices))
+            outputs = [
+                part.destination(result, init, places.get(result), indices)
+                for result, init, indices in zip(
+                    op.results, outs_of(op), _maps(op)[len(inputs) :], strict=True
+                )
+            ]
+            copy = builder.insert(
+                create(
+                    GenericOp,
+                    operands=(*inputs, *outputs),
+                    result_types=[value.type for value in outputs],
+                    properties=op.properties | {"indexing_maps": ArrayAttr(maps)},
+                    attributes=op.attributes,
+                    regions=[op.body.clone()],
+                    location=op.location,
+                )
+            )
+            part.shift_indices(copy)
+            for result, tile, indices in zip(
+                op.results, copy.results, _maps(op)[len(inputs) :], strict=True
+            ):
+                tiles[result] = tile
+                if result in places:
+                    found[result] = part.put_back(tile, places[result], indices)
+        return tuple(found.values())
+
+
+@dataclass(eq=False)
+class _Part:
+    """What a tile has of one operation."""
+
+    builder: ConversionBuilder
+    op: GenericOp
+    tiling: Tiling
+    offsets: Mapping[Dimension, SSAValue]
+
+    def __post_init__(self) -> None:
+        found = {self.tiling.shared.loop_in(self.op, each): each for each in self.offsets}
+        self.tiled = {loop: each for loop, each in found.items() if loop is not None}
+
+    def _where(self, indices: Indices) -> list[SSAValue | int]:
+        """Where a tile begins in a tensor."""
+        return [
+            self.offsets[self.tiled[loop]] if loop in self.tiled else 0 for loop, _, _ in indices
+        ]
+
+    def _sizes(self, value: SSAValue, indices: Indices) -> list[int]:
+        return [
+            self.tiling.loops[self.tiled[loop]].step if loop in self.tiled else size
+            for size, (loop, _, _) in zip(sizes_of(value), indices, strict=True)
+        ]
+
+    def slice(self, value: SSAValue, indices: Indices) -> SSAValue:
+        """The part of a tensor."""
+        if not self.tiled.keys() & loops_of(indices):
+            return value
+        return extract_slice(self.builder, value, self._where(indices), self._sizes(value, indices))
+
+    def put_back(self, tile: SSAValue, place: SSAValue, indices: Indices) -> SSAValue:
+        """The tensor with its part."""
+        if not self.tiled.keys() & loops_of(indices):
+            return tile
+        return insert_slice(self.builder, tile, place, self._where(indices))
+
+    def destination(
+        self, result: SSAValue, init: SSAValue, place: SSAValue | None, indices: Indices
+    ) -> SSAValue:
+        """Where the part of a result is computed: in what the loops carry, or in new memory."""
+        filled = init.owner if isinstance(init.owner, FillOp) else None
+        continues = len(self.tiled.keys() & loops_of(indices)) < len(self.tiled)
+        if place is not None:
+            part = self.slice(place, indices)
+        elif filled is not None or isinstance(init.owner, tensor.EmptyOp):
+            type_ = TensorType(array_type(init).element_type, self._sizes(init, indices))
+            part = empty(self.builder, type_)
+        else:
+            part = self.slice(init, indices)
+        if filled is None or continues:
+            return part
+        return fill_into(self.builder, filled.inputs[0], part)
+
+    def shift_indices(self, copy: GenericOp) -> None:
+        """What asks for the number of an iteration gets that of the whole loop."""
+        for op in operations_in(copy.body):
+            loop = op.dim.value.data if isinstance(op, IndexOp) else None
+            if loop in self.tiled:
+                (index,) = op.results
+                offset = self.offsets[self.tiled[loop]]
+                shifted = create(arith.AddiOp, operands=(index, offset), result_types=[index.type])
+                insert_before(shifted, cast(Operation, op.next_op))
+                index.replace_uses_with_if(
+                    shifted.result, lambda use, op=shifted: use.operation is not op
+                )
