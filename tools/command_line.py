@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -121,20 +120,20 @@ def one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-SAMPLES = Path(__file__).with_name("samples")
+SAMPLES = os.path.join(os.path.dirname(__file__), "samples")
 """The folder of the programs that come with the tools."""
 
 
 def sample_names() -> list[str]:
     """The names of these programs."""
-    return sorted(path.stem for path in SAMPLES.glob("*.mlir"))
+    return sorted(each.removesuffix(".mlir") for each in os.listdir(SAMPLES))
 
 
 def sample_file(name: str) -> str:
     """The file of a sample program, for argparse."""
     if name not in sample_names():
         raise argparse.ArgumentTypeError(f"there is no example '{name}' ('list' names all)")
-    return str(SAMPLES / f"{name}.mlir")
+    return os.path.join(SAMPLES, f"{name}.mlir")
 
 
 PACKAGES = ("xdsl", "numpy", "llvmlite")

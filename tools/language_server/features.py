@@ -283,7 +283,7 @@ _MISSPELLED = re.compile(r"[%@^#!]?[\w.$-]*[\w$]")
 
 
 def code_actions(document: Document, params: types.CodeActionParams) -> list[types.CodeAction]:
-    """For words where something is wrong, what could be completed there and is spelled like them."""
+    """For words where something is wrong, what could be completed there and is spelled alike."""
     actions: list[types.CodeAction] = []
     for problem in params.context.diagnostics:
         start = document.offset(problem.range.start.line, problem.range.start.character)
