@@ -20,6 +20,11 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#ifndef MSG_NOSIGNAL
+/* Where there is none, the signal is ignored, as by Python. */
+#define MSG_NOSIGNAL 0
+#endif
+
 enum {
     BUFFER_BYTES = 1 << 16,
     SLEEP_MILLISECONDS = 20,

@@ -100,10 +100,10 @@ typedef struct {
 /* What of MPI is called: MPI_Isend, MPI_Irecv, MPI_Test and MPI_Cancel. Handles are numbers or pointers,
  * as the MPI has them, and lie in the low bytes of the words that they are passed in. */
 typedef struct {
-    int (*send)(const void *data, int count, int64_t type, int to, int tag, int64_t communicator, int64_t *request);
-    int (*receive)(void *data, int count, int64_t type, int from, int tag, int64_t communicator, int64_t *request);
-    int (*test)(int64_t *request, int *is_done, void *status);
-    int (*cancel)(int64_t *request);
+    int (*send)(const void *, int, int64_t, int, int, int64_t, int64_t *);
+    int (*receive)(void *, int, int64_t, int, int, int64_t, int64_t *);
+    int (*test)(int64_t *, int *, void *);
+    int (*cancel)(int64_t *);
     int64_t byte_type;
     int64_t communicator;
 } xla_mpi;
