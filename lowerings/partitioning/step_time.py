@@ -18,7 +18,7 @@ from math import inf
 from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.partitioning.costs import bytes_of, flops_of, trip_count
-from lowerings.partitioning.machine import Machine
+from lowerings.partitioning.planned_machine import PlannedMachine
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import CallOp, WhileOp
 from xla_dialect.ops.creation import ConstantOp, IotaOp
@@ -29,7 +29,7 @@ COMPUTATION, COMMUNICATION, BOTH = "computation", "communication", "both"
 
 
 @dataclass(frozen=True)
-class Span:
+class Activity:
     """What a device does from when to when, in seconds; of a loop all rounds are one."""
 
     stream: str
@@ -59,7 +59,7 @@ class StepTime:
     seconds: float = 0.0
     collectives: Counter[TimedCollective] = field(default_factory=Counter[TimedCollective])
     """How often each of them is made."""
-    spans: list[Span] = field(default_factory=list[Span])
+    spans: list[Activity] = field(default_factory=list[Activity])
 
     @property
     def communication(self) -> float:
@@ -87,7 +87,7 @@ class StepTime:
 class Stopwatch:
     """Times blocks of a program on a machine."""
 
-    machine: Machine
+    machine: PlannedMachine
     functions: Mapping[str, Block]
     collective: Callable[[XlaOp], TimedCollective | None]
     """What a collective takes; None for another operation."""
@@ -121,7 +121,7 @@ class Stopwatch:
             found.add(inside)
             found.seconds = max(found.seconds, end)
             if inside.seconds:
-                found.spans.append(Span(stream, op.name.removeprefix("xla."), start, end))
+                found.spans.append(Activity(stream, op.name.removeprefix("xla."), start, end))
             for user in dict.fromkeys(use.operation for r in op.results for use in r.uses):
                 if user in numbers:
                     other = numbers[user]

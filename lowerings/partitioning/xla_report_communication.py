@@ -16,7 +16,7 @@ from xdsl.ir import Block, Operation
 
 from lowerings.ir.functions import defined_functions
 from lowerings.partitioning.costs import bytes_of, flops_of, peak_bytes, trip_count
-from lowerings.partitioning.machine import CollectiveTime, Machine
+from lowerings.partitioning.planned_machine import CollectiveTime, PlannedMachine
 from lowerings.partitioning.resharding import Collective, ring_bytes
 from lowerings.partitioning.step_time import StepTime, Stopwatch, TimedCollective
 from lowerings.rewriting.levels import UNLOWERED
@@ -67,7 +67,7 @@ class XlaReportCommunicationPass(ReportingPass):
         try:
             report = communication_of(op)
             if self.machine:
-                report.machine = Machine.read(Path(self.machine))
+                report.machine = PlannedMachine.read(Path(self.machine))
                 report.step = step_on(report.machine, op)
         except ValueError as error:
             raise XlaError(f"{self.name}: {error}") from None
@@ -172,7 +172,7 @@ class CommunicationReport:
     """The most bytes of values at one time, before any fusion."""
     unknown_loops: int
     """Loops whose number of iterations depends on data: they count once."""
-    machine: Machine | None = None
+    machine: PlannedMachine | None = None
     step: StepTime | None = None
     """How long a step takes on the machine, where one is given."""
 
@@ -207,7 +207,7 @@ def communication_of(module: ModuleOp) -> CommunicationReport:
     return CommunicationReport(count.devices, found, count.flops, peak, count.unknown_loops)
 
 
-def step_on(machine: Machine, module: ModuleOp) -> StepTime:
+def step_on(machine: PlannedMachine, module: ModuleOp) -> StepTime:
     """
     How long `@main` of the program of one device takes on a machine.
 

@@ -16,8 +16,8 @@ from xdsl.dialects.builtin import ModuleOp
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
-from lowerings.partitioning.machine import Machine
 from lowerings.partitioning.mesh_atoms import Spread
+from lowerings.partitioning.planned_machine import PlannedMachine
 from lowerings.partitioning.resharding import (
     Collective,
     ReshardProblem,
@@ -259,7 +259,7 @@ def test_a_machine_says_how_long_a_step_takes(
     module = parse_program(
         TIMED.format(groups=groups, lhs="s" if depends else "x"), input_format="hlo"
     )
-    step = step_on(Machine.read(file), module)
+    step = step_on(PlannedMachine.read(file), module)
     ((found, calls),) = step.collectives.items()
     assert (found.along, found.bytes, calls) == (along, 40_000, 1)
     assert found.seconds == pytest.approx(seconds)
@@ -276,7 +276,7 @@ def test_rounds_of_a_loop_take_their_time(tmp_path: Path) -> None:
     text = LOOP.format(start=0, step=1, limit="constant(5)", direction="LT")
     module = parse_program(text, input_format="hlo")
     PassManager(make_context()).run(module, parse_passes("xla-flatten-tuples"))
-    step = step_on(Machine.read(file), module)
+    step = step_on(PlannedMachine.read(file), module)
     # The slowest of the pairs goes from host to host.
     assert step.communication == pytest.approx(5 * (1e-3 + 32 / 1e6))
     assert step.communication <= step.seconds <= step.communication + step.computation + 1e-12

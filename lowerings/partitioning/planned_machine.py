@@ -22,7 +22,7 @@ from xla_dialect.diagnostics import XlaError
 
 
 @dataclass(frozen=True)
-class MachineAxis:
+class PlannedAxis:
     """An axis of the mesh of devices, with what a device has to send along it."""
 
     name: str
@@ -44,7 +44,7 @@ class CollectiveTime(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Machine:
+class PlannedMachine:
     """A mesh of equal devices, numbered in row-major order of its axes."""
 
     flops: float
@@ -53,10 +53,10 @@ class Machine:
     """Bytes a second of a device."""
     memory: float
     """Bytes of a device."""
-    axes: tuple[MachineAxis, ...]
+    axes: tuple[PlannedAxis, ...]
 
     @staticmethod
-    def read(path: Path) -> Machine:
+    def read(path: Path) -> PlannedMachine:
         """The machine of a TOML file; raises XlaError for a file that has none."""
         try:
             entries = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -66,8 +66,8 @@ class Machine:
         if not isinstance(axes, list) or not axes:
             raise XlaError(f"{path}: expected [[axes]], one for each axis of the mesh of devices")
         try:
-            return Machine(
-                **_numbers(entries, [f.name for f in fields(Machine)][:-1]),
+            return PlannedMachine(
+                **_numbers(entries, [f.name for f in fields(PlannedMachine)][:-1]),
                 axes=tuple(map(_axis, axes)),  # pyright: ignore
             )
         except ValueError as error:
@@ -78,14 +78,14 @@ class Machine:
         """The number of devices."""
         return prod(axis.size for axis in self.axes)
 
-    def crossed(self, members: Sequence[int]) -> list[MachineAxis]:
+    def crossed(self, members: Sequence[int]) -> list[PlannedAxis]:
         """The axes along which devices differ, with the number of their places, fast ones first."""
-        found: list[MachineAxis] = []
+        found: list[PlannedAxis] = []
         inner = 1
         for axis in reversed(self.axes):
             places = {device // inner % axis.size for device in members}
             if len(places) > 1:
-                found.append(MachineAxis(axis.name, len(places), axis.bandwidth, axis.latency))
+                found.append(PlannedAxis(axis.name, len(places), axis.bandwidth, axis.latency))
             inner *= axis.size
         return sorted(found, key=lambda axis: -axis.bandwidth)
 
@@ -99,7 +99,7 @@ class Machine:
         if not axes:
             return CollectiveTime(0.0, ())
         slowest, latency = axes[-1], max(axis.latency for axis in axes)
-        flat = MachineAxis("", len(members), slowest.bandwidth, latency)
+        flat = PlannedAxis("", len(members), slowest.bandwidth, latency)
         ways = [_along(kind, bytes_, flat)]
         if len(axes) > 1 and prod(axis.size for axis in axes) == len(members):
             ways.append(_by_axis(kind, bytes_, axes))
@@ -116,7 +116,7 @@ def _numbers(entries: Mapping[str, Any], names: Sequence[str]) -> dict[str, floa
     return dict(entries)
 
 
-def _axis(entries: object) -> MachineAxis:
+def _axis(entries: object) -> PlannedAxis:
     if not isinstance(entries, dict):
         raise ValueError("expected [[axes]], one for each axis of the mesh of devices")
     numbers: dict[str, Any] = {**entries}
@@ -124,10 +124,10 @@ def _axis(entries: object) -> MachineAxis:
     size = numbers.get("size")
     if not isinstance(name, str) or not isinstance(size, int):
         raise ValueError("an axis has a name, and a whole number as its size")
-    return MachineAxis(name, **_numbers(numbers, ["size", "bandwidth", "latency"]))  # pyright: ignore
+    return PlannedAxis(name, **_numbers(numbers, ["size", "bandwidth", "latency"]))  # pyright: ignore
 
 
-def _along(kind: Collective, bytes_: float, axis: MachineAxis) -> CollectiveTime:
+def _along(kind: Collective, bytes_: float, axis: PlannedAxis) -> CollectiveTime:
     """The quicker of a ring and of trees, as if each member had one link."""
     n, all_, latency = axis.size, bytes_ / axis.bandwidth, axis.latency
     if kind is Collective.COLLECTIVE_PERMUTE:
@@ -145,7 +145,7 @@ def _along(kind: Collective, bytes_: float, axis: MachineAxis) -> CollectiveTime
     )
 
 
-def _by_axis(kind: Collective, bytes_: float, axes: Sequence[MachineAxis]) -> CollectiveTime:
+def _by_axis(kind: Collective, bytes_: float, axes: Sequence[PlannedAxis]) -> CollectiveTime:
     """One axis after the other, each by its quickest way."""
     first, *others = axes
     inside = bytes_ if kind is Collective.ALL_TO_ALL else bytes_ / first.size
