@@ -126,7 +126,7 @@ def _bytes(value: SSAValue) -> int:
 
 
 @dataclass(frozen=True)
-class Loop:
+class TileLoop:
     """A loop over tiles along one shared dimension."""
 
     size: int
@@ -146,9 +146,9 @@ class Tiling:
 
     members: list[GenericOp]
     """In the order of the block."""
-    loops: dict[Dimension, Loop]
+    loops: dict[Dimension, TileLoop]
     """By shared dimension, the outermost first."""
-    shared: Shared
+    shared: SharedDimensions
     gain: int
     """Bytes that are not written or read, less those that are read again."""
 
@@ -165,7 +165,7 @@ class Tiling:
         return gone > 2 * kept
 
 
-class Shared:
+class SharedDimensions:
     """Which loops of a chain's operations and dimensions of what they hand on are the same."""
 
     def __init__(self, members: Sequence[GenericOp]):
@@ -269,7 +269,7 @@ class _Chains:
         members = self._closed(wanted)
         if members is None:
             return None
-        shared = Shared(members)
+        shared = SharedDimensions(members)
         internal = [
             result
             for op in members
@@ -320,8 +320,8 @@ class _Chains:
         return found
 
     def _loops(
-        self, members: Sequence[GenericOp], shared: Shared, largest: SSAValue
-    ) -> dict[Dimension, Loop] | None:
+        self, members: Sequence[GenericOp], shared: SharedDimensions, largest: SSAValue
+    ) -> dict[Dimension, TileLoop] | None:
         """Loops that cut the largest tensor to the size of a tile."""
         sizes = sizes_of(largest)
         dimensions = [shared.of(largest, d) for d in range(len(sizes) - 1)]
@@ -332,7 +332,7 @@ class _Chains:
         }
         order = sorted(usable, key=lambda dimension: usable[dimension])
         rest = _bytes(largest)
-        loops: dict[Dimension, Loop] = {}
+        loops: dict[Dimension, TileLoop] = {}
         for dimension in order:
             size = sizes[dimensions.index(dimension)]
             if size == 1:
@@ -342,7 +342,7 @@ class _Chains:
             one = rest // size
             most = max(self.tile_bytes // one, 1)
             step = max(n for n in range(1, min(size, most) + 1) if size % n == 0)
-            loops[dimension] = Loop(size, step)
+            loops[dimension] = TileLoop(size, step)
             rest = one * step
         if rest > self.tile_bytes or not loops or usable[next(iter(loops))]:
             return None
@@ -354,7 +354,7 @@ def _read(op: Operation) -> Sequence[SSAValue]:
 
 
 def _reduces_along(
-    members: Sequence[GenericOp], shared: Shared, dimension: Dimension
+    members: Sequence[GenericOp], shared: SharedDimensions, dimension: Dimension
 ) -> bool | None:
     """Whether one of the operations reduces along a dimension; None if it cannot be tiled."""
     reduces = False
@@ -374,7 +374,9 @@ def _reduces_along(
     return reduces
 
 
-def _gain(members: Sequence[GenericOp], shared: Shared, loops: Mapping[Dimension, Loop]) -> int:
+def _gain(
+    members: Sequence[GenericOp], shared: SharedDimensions, loops: Mapping[Dimension, TileLoop]
+) -> int:
     names = set(members)
     gain = 0
     for op in members:
@@ -458,7 +460,7 @@ class _Emission:
     def _loops(
         self,
         builder: ConversionBuilder,
-        loops: Sequence[tuple[Dimension, Loop]],
+        loops: Sequence[tuple[Dimension, TileLoop]],
         offsets: Mapping[Dimension, SSAValue],
         results: Sequence[SSAValue],
         carried: Sequence[SSAValue],

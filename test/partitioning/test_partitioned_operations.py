@@ -359,7 +359,7 @@ def chains(draw: st.DrawFn) -> Program:
         for _ in range(steps):
             kind, first, second, d, *edges = (next(choices) for _ in range(9))
             value, other = values[-1 - first % len(values)], values[-1 - second % len(values)]
-            sizes = value.type.get_shape()
+            sizes = value.shape
             d %= len(sizes)
             if kind == 0:
                 low, high = [1 - n for n in edges[:2]], [n - 1 for n in edges[2:4]]
@@ -369,9 +369,7 @@ def chains(draw: st.DrawFn) -> Program:
                     )
                     values.append(made)
             elif kind == 1 and all(
-                n == m
-                for e, (n, m) in enumerate(zip(sizes, other.type.get_shape(), strict=True))
-                if e != d
+                n == m for e, (n, m) in enumerate(zip(sizes, other.shape, strict=True)) if e != d
             ):
                 values.append(b.concatenate([value, other, value][: 2 + edges[0] % 2], d))
             else:
@@ -391,7 +389,7 @@ def test_shifts_of_shifts(data: st.DataObject) -> None:
 
 
 def _rolled(b: XlaBuilder, x: XlaValue, by: int, d: int) -> XlaValue:
-    sizes = list(x.type.get_shape())
+    sizes = list(x.shape)
     border = sizes[d] - by % sizes[d]
     first, second = list(sizes), [0] * len(sizes)
     first[d] = second[d] = border
@@ -414,7 +412,7 @@ def test_a_stencil_sends_its_edges(parts: tuple[int, int]) -> None:
         zero = b.constant(np.float32(0))
         padded = b.pad(x, zero, [(1, 1, 0), (1, 1, 0)])
         neighbours = [(0, 1), (2, 1), (1, 0), (1, 2)]
-        n, m = x.type.get_shape()
+        n, m = x.shape
         held = [b.slice(padded, at, [at[0] + n, at[1] + m]) for at in map(list, neighbours)]
         around = [_rolled(b, x, by, d) for by in (1, -1) for d in (0, 1)]
         return sum(held + around, x)
