@@ -47,7 +47,6 @@ PAGES = (
     "docs/profiling.md",
     "docs/rewrite_rules.md",
     "docs/transform_scripts.md",
-    "docs/adding_a_schedule_primitive.md",
 )
 """The pages that `make docs` renews."""
 
