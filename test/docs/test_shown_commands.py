@@ -12,13 +12,12 @@ from tools.repository.shown_commands import PAGES, CommandError, renewed
 ROOT = Path(__file__).parents[2]
 MEMBERS = [member for members in STABLE.values() for member in members]
 
-
-NEEDS_JAX = "README.md"
+NEED_JAX = {"README.md", "docs/measuring.md", "docs/reading_traces.md"}
 
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.jax] if name == NEEDS_JAX else []) for name in PAGES],
+    [pytest.param(name, marks=[pytest.mark.jax] if name in NEED_JAX else []) for name in PAGES],
 )
 def test_pages_show_what_is_printed(name: str) -> None:
     page = (ROOT / name).read_text(encoding="utf-8")

@@ -42,9 +42,11 @@ PAGES = (
     "docs/stablehlo.md",
     "docs/distributed.md",
     "docs/explorer.md",
+    "docs/measuring.md",
     "docs/partitioning.md",
     "docs/planning.md",
     "docs/profiling.md",
+    "docs/reading_traces.md",
     "docs/rewrite_rules.md",
     "docs/transform_scripts.md",
 )
