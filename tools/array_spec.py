@@ -69,7 +69,7 @@ def _array_of(type_: Array, value: str, spec: str, generator: np.random.Generato
         raise ArraySpecError(f"'{spec}': no value of the type: {error}") from None
 
 
-_NUMBER = re.compile(r"0[xX][\da-fA-F]+|0[bB][01]+|[\d.]+(?:[eE][+-]?\d+)?j?")
+_NUMBER = re.compile(r"0[xX][\da-fA-F]+|0[bB][01]+|(?<![\w.])[\d.]+(?:[eE][+-]?\d+)?j?")
 _WORD = re.compile(r"-?\b(?:nan|inf|true|false)\b")
 _WORDS = {
     "nan": float("nan"),
@@ -89,7 +89,7 @@ def _numbers(value: str) -> object:
             return [resolve(item) for item in node]
         return _WORDS[node] if isinstance(node, str) else node
 
-    unknown = re.search(r"[A-Za-z_]\w*", _NUMBER.sub("", _WORD.sub("", value)))
+    unknown = re.search(r"[A-Za-z_][\w.]*", _NUMBER.sub("", _WORD.sub("", value)))
     if unknown is not None:
         raise ValueError(f"'{unknown[0]}' is no number")
     try:

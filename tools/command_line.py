@@ -132,8 +132,15 @@ def sample_names() -> list[str]:
 def sample_file(name: str) -> str:
     """The file of a sample program, for argparse."""
     if name not in sample_names():
-        raise argparse.ArgumentTypeError(f"there is no example '{name}' ('list' names all)")
+        hint = _suggestion(name, sample_names())
+        raise argparse.ArgumentTypeError(f"there is no example '{name}'{hint} ('list' names all)")
     return os.path.join(SAMPLES, f"{name}.mlir")
+
+
+def _suggestion(word: str, known: Iterable[str]) -> str:
+    """What a misspelled word stands for, in a message; loaded late, as diagnostics are."""
+    found: str = import_module("xla_dialect.spelling").suggestion(word, known)
+    return found
 
 
 PACKAGES = ("xdsl", "numpy", "llvmlite")
@@ -177,7 +184,12 @@ class CommandLine(argparse.ArgumentParser):
         """As argparse does; answers a shell that completes a command line."""
         if "_ARGCOMPLETE" in os.environ:
             import_module("argcomplete").autocomplete(self)
-        parsed = super().parse_args(args, namespace)
+        parsed, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            name = unknown[0].partition("=")[0]
+            options = [option for action in self._actions for option in action.option_strings]
+            hint = _suggestion(name, options) if name.startswith("--") else ""
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         if getattr(parsed, "example", None) is not None:
             if parsed.input_file != "-":
                 self.error(f"--example and {parsed.input_file} both say what is read")

@@ -8,6 +8,7 @@ becomes NAME, and `squash_dialect` the name of its dialect.
 from __future__ import annotations
 
 import argparse
+import keyword
 import re
 import sys
 from collections.abc import Sequence
@@ -19,6 +20,8 @@ from .command_line import CommandLine, guarded
 
 PACKAGE, DIALECT = "squash_ops", "squash_dialect"
 """What the files call the package and its dialect."""
+USED = ("jax", "lowerings", "ml_dtypes", "numpy", "pytest", "xdsl", "xla_dialect")
+"""Packages that the files import, or what they import does."""
 TEMPLATE = Path(__file__).with_name("package_template")
 SUFFIX = ".template"
 """Behind the names of the files: no tool takes them for what they become."""
@@ -26,8 +29,12 @@ SUFFIX = ".template"
 
 def package_name(text: str) -> str:
     """The name of a package that Python can import and that is not taken."""
-    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", text) or text in sys.stdlib_module_names:
+    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", text) or keyword.iskeyword(text):
         raise argparse.ArgumentTypeError(f"'{text}' is no name for a package, such as my_ops")
+    if text in sys.stdlib_module_names or text in USED:
+        raise argparse.ArgumentTypeError(
+            f"there is a package '{text}' already; wanted is a new name"
+        )
     return text
 
 

@@ -5,12 +5,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
-from tools import xla_run
+from tools import new_package, xla_opt, xla_run
 from tools.expected_diagnostics import expectations
 
 PROGRAM = """\
@@ -87,6 +88,27 @@ def test_versions(capsys: pytest.CaptureFixture[str]) -> None:
     assert text.startswith(f"xla-run {version('xla-dialect')} (xdsl {version('xdsl')}, ")
 
 
+@pytest.mark.parametrize(
+    ("main", "arguments", "message"),
+    [
+        (xla_opt.main, ["--prnt-ir-diff"], "--prnt-ir-diff; did you mean '--print-ir-diff'?"),
+        (xla_run.main, ["--reps=3"], "unrecognized arguments: --reps=3; did you mean '--repeat'?"),
+        (xla_opt.main, ["a.hlo", "b.hlo"], "unrecognized arguments: b.hlo (see xla-opt --help)"),
+        (xla_opt.main, ["--example=sofmax"], "no example 'sofmax'; did you mean 'softmax'?"),
+        (new_package.main, ["class"], "'class' is no name for a package, such as my_ops"),
+        (new_package.main, ["numpy"], "there is a package 'numpy' already"),
+    ],
+)
+def test_misspelled_and_taken_names(
+    main: Callable[[list[str]], int],
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(arguments) == 1
+    assert message in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("shell", ["bash", "fish"])
 @pytest.mark.parametrize(
     ("typed", "completed"),
@@ -130,6 +152,7 @@ def test_tolerance_is_a_number_from_zero_on(
     [
         (["--input=3xf32=1", "--expected-output=3xs32=2"], "elements are float32, expected int32"),
         (["--input=3xf32=[1,2,x]"], "'x' is no number"),
+        (["--input=3xf32=x1.npy"], "'x1.npy' is no number"),
         (["--input=3xf32="], "'' is no number, and no list of them"),
         (["--input=3xf32=[1,"], "'[1,' is no number, and no list of them"),
         (["--input=3xf32=1+2j"], "a complex value for a real type"),
