@@ -292,7 +292,7 @@ def _stages_of(spec: ArgSpec) -> tuple[tuple[Stage, ...], Machine | None]:
                 f"pipeline {spec.name} has no level '{level}' (it has: {', '.join(levels)})"
             )
     found = stages_between(stages, after, to)
-    if not found and after != to:
+    if not found and to not in (None, after):
         raise PipelineError(f"pipeline {spec.name}: the level '{to}' is above '{after}'")
     target = given.get("target")
     if target is None:

@@ -58,7 +58,8 @@ class PythonPass(ModulePass):
         options = dict(spec.normalize_parameter_names().parameters)
         file, which = (str(*options.pop(name, ("",))) for name in ("file", "pass_name"))
         if not file:
-            raise XlaError("pass python: file= says where the pass stands")
+            given_instead = f" (given: {', '.join(options)})" if options else ""
+            raise XlaError(f"pass python: file= says where the pass stands{given_instead}")
         found = [each for each in _passes_of(file) if which in ("", each.name)]
         if len(found) != 1:
             names = ", ".join(each.name for each in _passes_of(file)) or "none"

@@ -3,6 +3,7 @@
 // RUN: xla-opt %s -p 'native{to=buffers},native{from=buffers}' -o %t.parts
 // RUN: xla-opt %s -p native -o %t.whole
 // RUN: diff %t.parts %t.whole
+// RUN: xla-opt %t.whole -p 'native{from=loops}' | diff - %t.whole
 // RUN: xla-opt %s -p 'native{to=tensors}' | xla-opt -p 'native{from=tensors to=buffers}' | filecheck %s --check-prefix=BUFFERS
 // RUN: not xla-opt %s -p 'native{to=buffers},native' 2>&1 | filecheck %s --check-prefix=BELOW
 // RUN: not xla-opt %s -p native,native 2>&1 | filecheck %s --check-prefix=TWICE
