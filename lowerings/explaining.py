@@ -53,6 +53,10 @@ def explain(
     `program` is a function that JAX can lower for `args` and `kwargs`, which may be shapes instead
     of arrays; or, without arguments, a program as for `lowerings.compile`, or a module. `pipeline`
     says which passes run. Raises XlaError, among others for a pass that fails.
+
+    >>> import lowerings
+    >>> page = lowerings.explain("ENTRY main { x = f32[2] parameter(0) ROOT y = f32[2] add(x, x) }")
+    >>> page.save("double.html")
     """
     if callable(program):
         source = _source_of_function(program, args, kwargs)

@@ -69,7 +69,17 @@ class ShownDiff(str):
 
 
 def program_diff(before: str | Operation, after: str | Operation) -> ShownDiff:
-    """The unified diff of two programs, given as texts or modules; empty where they are equal."""
+    """
+    The unified diff of two programs, given as texts or modules; empty where they are equal.
+
+    >>> from lowerings.notebook import program_diff
+    >>> print(program_diff("a = add(x, y)", "a = add(y, x)"))
+    --- before
+    +++ after
+    @@ -1 +1 @@
+    -a = add(x, y)
+    +a = add(y, x)
+    """
     texts = [each if isinstance(each, str) else print_mlir(each) for each in (before, after)]
     old, new = (text.splitlines() for text in texts)
     return ShownDiff("\n".join(unified_diff(old, new, "before", "after", lineterm="")))

@@ -50,7 +50,13 @@ def make_argument_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs xla-layout; returns the exit code: 0, or 1 for bad input."""
+    """
+    Runs xla-layout; returns the exit code: 0, or 1 for bad input.
+
+    >>> from xla_dialect_tools import xla_layout
+    >>> xla_layout.main(["nonsense"])  # The message is on stderr.
+    1
+    """
     return guarded("xla-layout", lambda: run(make_argument_parser().parse_args(argv)))
 
 

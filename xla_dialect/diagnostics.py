@@ -6,7 +6,17 @@ from typing import Self
 
 
 class XlaError(Exception):
-    """Something is wrong with what the user gave us; the message is meant for that user."""
+    """
+    Something is wrong with what the user gave us; the message is meant for that user.
+
+    >>> from xla_dialect.diagnostics import XlaError
+    >>> from xla_dialect.hlo_text import read_hlo
+    >>> try:
+    ...     read_hlo("ENTRY main { x = f32[2] parameter(0) ROOT y = f32[3] add(x, x) }")
+    ... except XlaError as error:
+    ...     print(str(error).splitlines()[0])
+    <input>:1:47: error: xla.add: (Result) declared (f32[3]), inferred (f32[2])
+    """
 
 
 class LocatedError(XlaError):

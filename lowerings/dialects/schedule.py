@@ -79,7 +79,13 @@ TERMS_AT_ONCE = {"pairs": 2, "quads": 4}
 
 @dataclass(frozen=True)
 class Schedule:
-    """How one linalg operation runs."""
+    """
+    How one linalg operation runs.
+
+    >>> from lowerings.dialects.schedule import Schedule
+    >>> [(each.dimension, each.tile) for each in Schedule.plain(2).tile(1, 16).steps]
+    [(1, 16), (0, 1), (1, 1)]
+    """
 
     steps: tuple[Step, ...]
     """

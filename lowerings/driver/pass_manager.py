@@ -200,6 +200,10 @@ def parse_passes(pipeline: str, machine: Machine | None = None) -> tuple[ModuleP
 
     For a `machine`, options that depend on one and are not given are as it has them. Raises
     PipelineError naming what is wrong and what may have been meant.
+
+    >>> from lowerings.driver.pass_manager import parse_passes
+    >>> [each.name for each in parse_passes("xla-inline,xla-simplify")]
+    ['xla-inline', 'xla-simplify']
     """
     return tuple(each.module_pass for each in parse_pipeline(pipeline, machine))
 

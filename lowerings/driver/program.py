@@ -225,5 +225,10 @@ def load_program(
     The verified module of a program: its text, its bytes or the path of a file, as for `Source.of`.
 
     Raises XlaError.
+
+    >>> from lowerings.driver.program import load_program
+    >>> module = load_program("ENTRY main { x = f32[2] parameter(0) ROOT y = f32[2] add(x, x) }")
+    >>> [op.name for op in module.walk()]
+    ['builtin.module', 'func.func', 'xla.add', 'func.return']
     """
     return parse_source(Source.of(text_or_path, input_format), ctx)

@@ -1,5 +1,6 @@
 """The tutorial and the page of the Python API: what they show is what their commands print."""
 
+import doctest
 import re
 from importlib import import_module
 from pathlib import Path
@@ -54,9 +55,14 @@ def test_other_failures_are_errors(command: str) -> None:
 
 
 @pytest.mark.parametrize("member", MEMBERS, ids=lambda member: f"{member.module}.{member.name}")
-def test_stable_names_are_there(member: PublicName) -> None:
-    """What the page of signatures describes is what is imported by that name."""
+def test_stable_names_are_as_described(
+    member: PublicName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the page of signatures describes is imported by that name; its examples hold."""
     if member.module == "lowerings.jax":
         pytest.importorskip("jax")
     found = getattr(import_module(member.module), member.name)
     assert (found.__module__, found.__qualname__) == (member.source, member.name)
+    monkeypatch.chdir(tmp_path)
+    for examples in doctest.DocTestFinder(recurse=False).find(found, member.name, globs={}):
+        doctest.DebugRunner().run(examples)

@@ -147,8 +147,12 @@ def _code(function: ast.FunctionDef, lines: Sequence[str]) -> str:
     return f"```python\n{text.rstrip().removesuffix(':')}\n```\n"
 
 
+_EXAMPLE = re.compile(r"^>>> .*(?:\n.+)*", re.MULTILINE)
+"""Of a docstring: lines of a session of Python, up to an empty one."""
+
+
 def _docstring(node: ast.FunctionDef | ast.ClassDef) -> str:
-    return ast.get_docstring(node) or ""
+    return _EXAMPLE.sub("```pycon\n\\g<0>\n```", ast.get_docstring(node) or "")
 
 
 def _attributes(node: ast.ClassDef) -> Iterator[str]:

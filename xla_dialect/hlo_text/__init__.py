@@ -29,6 +29,15 @@ def read_hlo(text: str, file_name: str = "<input>") -> ModuleOp:
     The result is not verified, but every instruction was checked against the constraints of its
     operation and its inferred result. Raises HloSyntaxError or HloImportError, both `LocatedError`
     with file, line, column and the source line, for the first thing that is wrong.
+
+    >>> from xla_dialect.hlo_text import read_hlo
+    >>> print(read_hlo("ENTRY main { x = f32[2] parameter(0) ROOT y = f32[2] add(x, x) }"))
+    builtin.module @module_main {
+      func.func public @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+        %y = xla.add %x, %x : tensor<2xf32>
+        func.return %y : tensor<2xf32>
+      }
+    }
     """
     return import_module(parse_module(text, file_name))
 

@@ -56,6 +56,11 @@ def print_hlo(module: ModuleOp, options: HloPrintOptions | None = None) -> str:
     What was read by `read_hlo` is printed as the same module: names, attributes, order, schedule,
     metadata and layouts are kept. Raises HloPrintError, a `LocatedError`, for what HLO text cannot
     express, for example operations of other dialects.
+
+    >>> from xla_dialect.hlo_text import print_hlo, read_hlo
+    >>> module = read_hlo("ENTRY main { x = f32[2] parameter(0) ROOT y = f32[2] add(x, x) }")
+    >>> print(print_hlo(module).splitlines()[-2])
+      ROOT %y = f32[2]{0} add(%x, %x)
     """
     options = options or HloPrintOptions()
     functions = _functions(module)

@@ -311,6 +311,13 @@ def run(
 
     Raises XlaError for arguments that do not fit, exceeded limits, unknown functions, operations
     that the reference does not evaluate, and programs that wait forever.
+
+    >>> import numpy
+    >>> from xla_dialect.hlo_text import read_hlo
+    >>> from xla_dialect.reference import run
+    >>> module = read_hlo("ENTRY main { x = s32[2] parameter(0) ROOT y = s32[2] add(x, x) }")
+    >>> run(module, [numpy.int32([1, 2])])
+    (array([2, 4], dtype=int32),)
     """
     process = Process(host=Host() if host is None else host)
     return process.grid.run_alone(prepared(module, arguments, entry, process, **options))

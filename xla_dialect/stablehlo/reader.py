@@ -106,6 +106,16 @@ def read_stablehlo(
     Raises LocatedError for everything that is wrong with the text. Declared shapes are never
     allocated. `places` is filled with where in the text operations stand whose own location, from
     the text, says something else. `given` has the elements of resources that the text only names.
+
+    >>> from xla_dialect.stablehlo import read_stablehlo
+    >>> body = "%y = stablehlo.negate %x : tensor<f32> return %y : tensor<f32>"
+    >>> print(read_stablehlo("func.func @main(%x: tensor<f32>) -> tensor<f32> { " + body + " }"))
+    builtin.module {
+      func.func @main(%x: tensor<f32>) -> tensor<f32> {
+        %y = xla.negate %x : tensor<f32>
+        func.return %y : tensor<f32>
+      }
+    }
     """
     with parser_of(text, make_reading_context(), file_name, StableHloParser) as parser:
         module = parser.parse_module()

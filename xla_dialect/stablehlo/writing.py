@@ -51,6 +51,17 @@ def print_stablehlo(module: ModuleOp, *, debug_info: bool = False) -> str:
     locations; for programs from HLO text these are their metadata.
 
     Raises StableHloPrintError, a `LocatedError`, for what StableHLO cannot express.
+
+    >>> from xla_dialect.hlo_text import read_hlo
+    >>> from xla_dialect.stablehlo.writing import print_stablehlo
+    >>> module = read_hlo("ENTRY main { x = f32[2] parameter(0) ROOT y = f32[2] add(x, x) }")
+    >>> print(print_stablehlo(module).rstrip())
+    module @module_main {
+      func.func public @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+        %y = stablehlo.add %x, %x : tensor<2xf32>
+        return %y : tensor<2xf32>
+      }
+    }
     """
     if not has_source_operations(module):
         module = FromXla(FROM_XLA).module(module)
