@@ -126,7 +126,7 @@ def _bytes(value: SSAValue) -> int:
 
 
 @dataclass(frozen=True)
-class TileLoop:
+class _TileLoop:
     """A loop over tiles along one shared dimension."""
 
     size: int
@@ -141,14 +141,14 @@ class TileLoop:
 
 
 @dataclass(eq=False)
-class Tiling:
+class _Tiling:
     """A chain, and how it is cut."""
 
     members: list[GenericOp]
     """In the order of the block."""
-    loops: dict[Dimension, TileLoop]
+    loops: dict[Dimension, _TileLoop]
     """By shared dimension, the outermost first."""
-    shared: SharedDimensions
+    shared: _SharedDimensions
     gain: int
     """Bytes that are not written or read, less those that are read again."""
 
@@ -165,7 +165,7 @@ class Tiling:
         return gone > 2 * kept
 
 
-class SharedDimensions:
+class _SharedDimensions:
     """Which loops of a chain's operations and dimensions of what they hand on are the same."""
 
     def __init__(self, members: Sequence[GenericOp]):
@@ -208,14 +208,14 @@ class _Chains:
         self._reads: dict[Operation, Sequence[SSAValue]] = {}
         self._candidates: dict[Operation, bool] = {}
 
-    def tilings(self) -> Iterator[Tiling]:
+    def tilings(self) -> Iterator[_Tiling]:
         """Chains that grow from the largest tensors on, as long as they gain."""
         large = [each for op in self.ops for each in op.results if self._is_large(each)]
         taken: set[Operation] = set()
         for seed in sorted(large, key=_bytes, reverse=True):
             if seed.owner in taken:
                 continue
-            best: Tiling | None = None
+            best: _Tiling | None = None
             waiting = [seed]
             seen: set[SSAValue] = set()
             while waiting:
@@ -264,12 +264,12 @@ class _Chains:
         found = {value.owner, *(use.operation for use in value.uses)}
         return {cast(Operation, op) for op in found if self._is_candidate(op)}
 
-    def _tiling(self, wanted: set[Operation]) -> Tiling | None:
+    def _tiling(self, wanted: set[Operation]) -> _Tiling | None:
         """How operations, and those between them, are tiled; None if they cannot be."""
         members = self._closed(wanted)
         if members is None:
             return None
-        shared = SharedDimensions(members)
+        shared = _SharedDimensions(members)
         internal = [
             result
             for op in members
@@ -282,7 +282,7 @@ class _Chains:
         loops = self._loops(members, shared, largest)
         if loops is None:
             return None
-        return Tiling(members, loops, shared, _gain(members, shared, loops))
+        return _Tiling(members, loops, shared, _gain(members, shared, loops))
 
     def _closed(self, wanted: set[Operation]) -> list[GenericOp] | None:
         """Operations with those between them in the order of the block; None if one may not be."""
@@ -320,8 +320,8 @@ class _Chains:
         return found
 
     def _loops(
-        self, members: Sequence[GenericOp], shared: SharedDimensions, largest: SSAValue
-    ) -> dict[Dimension, TileLoop] | None:
+        self, members: Sequence[GenericOp], shared: _SharedDimensions, largest: SSAValue
+    ) -> dict[Dimension, _TileLoop] | None:
         """Loops that cut the largest tensor to the size of a tile."""
         sizes = sizes_of(largest)
         dimensions = [shared.of(largest, d) for d in range(len(sizes) - 1)]
@@ -332,7 +332,7 @@ class _Chains:
         }
         order = sorted(usable, key=lambda dimension: usable[dimension])
         rest = _bytes(largest)
-        loops: dict[Dimension, TileLoop] = {}
+        loops: dict[Dimension, _TileLoop] = {}
         for dimension in order:
             size = sizes[dimensions.index(dimension)]
             if size == 1:
@@ -342,7 +342,7 @@ class _Chains:
             one = rest // size
             most = max(self.tile_bytes // one, 1)
             step = max(n for n in range(1, min(size, most) + 1) if size % n == 0)
-            loops[dimension] = TileLoop(size, step)
+            loops[dimension] = _TileLoop(size, step)
             rest = one * step
         if rest > self.tile_bytes or not loops or usable[next(iter(loops))]:
             return None
@@ -354,7 +354,7 @@ def _read(op: Operation) -> Sequence[SSAValue]:
 
 
 def _reduces_along(
-    members: Sequence[GenericOp], shared: SharedDimensions, dimension: Dimension
+    members: Sequence[GenericOp], shared: _SharedDimensions, dimension: Dimension
 ) -> bool | None:
     """Whether one of the operations reduces along a dimension; None if it cannot be tiled."""
     reduces = False
@@ -375,7 +375,7 @@ def _reduces_along(
 
 
 def _gain(
-    members: Sequence[GenericOp], shared: SharedDimensions, loops: Mapping[Dimension, TileLoop]
+    members: Sequence[GenericOp], shared: _SharedDimensions, loops: Mapping[Dimension, _TileLoop]
 ) -> int:
     names = set(members)
     gain = 0
@@ -405,7 +405,7 @@ def _maps(op: GenericOp) -> list[Indices]:
 class _Emission:
     """Puts the loops of a chain in the place of its operations."""
 
-    tiling: Tiling
+    tiling: _Tiling
     builder: ConversionBuilder
     """Inserts before the last of them."""
     turned: dict[tuple[GenericOp, int], tuple[SSAValue, Indices]] = field(
@@ -460,7 +460,7 @@ class _Emission:
     def _loops(
         self,
         builder: ConversionBuilder,
-        loops: Sequence[tuple[Dimension, TileLoop]],
+        loops: Sequence[tuple[Dimension, _TileLoop]],
         offsets: Mapping[Dimension, SSAValue],
         results: Sequence[SSAValue],
         carried: Sequence[SSAValue],
@@ -589,7 +589,7 @@ class _Part:
 
     builder: ConversionBuilder
     op: GenericOp
-    tiling: Tiling
+    tiling: _Tiling
     offsets: Mapping[Dimension, SSAValue]
 
     def __post_init__(self) -> None:
