@@ -16,9 +16,7 @@ ONE_MEANING = ("Form", "Place", "Layout")
 _OF_TWO_DIALECTS = "an operation or type of two dialects is named alike in both"
 SHARED_NAMES = {
     "Factor": "of dimensions, as in Shardy's rules; and of a product, as schedules pack it",
-    "ComparisonDirectionAttr": _OF_TWO_DIALECTS,
     "ComparisonType": _OF_TWO_DIALECTS,
-    "ComparisonTypeAttr": _OF_TWO_DIALECTS,
     "TokenType": _OF_TWO_DIALECTS,
 }
 """The public classes that have a name in common, and why."""
