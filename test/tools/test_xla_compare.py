@@ -105,6 +105,7 @@ def test_passes_plan_for_the_machine() -> None:
             machine.vector_bits,
             pair_products=machine.multiplies_pairs,
             quad_products=machine.multiplies_quads,
+            pair_approximate_bfloats=machine.multiplies_bfloats,
         )
 
 
@@ -404,7 +405,7 @@ def test_json_alone(capsys: pytest.CaptureFixture[str]) -> None:
         (["twice.mlir", "--processors=0,x"], "0,x is no list of processors"),
         (["twice.mlir", "--processors=0,9999"], "processor 9999 is none of those that may be used"),
         (["twice.mlir", "--timeout=0"], "0 is no positive number of seconds"),
-        ([], "CONTENDER"),
+        ([], "nothing is compared: give a program, or --examples"),
     ],
 )
 def test_bad_command_lines(
@@ -442,7 +443,7 @@ def rows_below(heading: str) -> dict[str, dict[str, str]]:
     return {line[0]: dict(zip(lines[0], line, strict=True)) for line in lines[2:]}
 
 
-@pytest.mark.parametrize("command", re.findall(r"^\$ xla-compare (.*)$", PAGE, re.M))
+@pytest.mark.parametrize("command", re.findall(r"^\$ xla-compare (?!--examples)(.*)$", PAGE, re.M))
 def test_commands_of_the_page(command: str) -> None:
     """They run; what is shown of them, but for times and code of this machine, is what they say."""
     found = report(*shlex.split(command), *QUICK)

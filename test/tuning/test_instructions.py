@@ -65,7 +65,7 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     program, output = tmp_path / "p.mlir", tmp_path / "p.schedules"
     program.write_text(PRODUCT)
     options = ["--backend", "riscv64", "--features=+v"]
-    arguments = [str(program), *options, "--candidates", "6", "-o", str(output)]
+    arguments = [str(program), *options, "--candidates", "12", "-o", str(output)]
     assert xla_tune.main(arguments) == 0
     assert "instructions by default" in capsys.readouterr().out
     (entry,) = read_schedule_file(output).entries

@@ -300,6 +300,9 @@ func.func @main(%x: memref<f64>) {
 """
 
 
+RULES = Path(__file__).parents[1] / "tools" / "rules"
+OF_FILES = {"pdl": RULES / "roots.pdl", "python": RULES / "drop_abs.py"}
+"""Passes that stand in files."""
 HIGH_TARGETS = ("hlo", "stablehlo", "stablehlo-bytecode")
 """They print the dialect, not what it is lowered to."""
 
@@ -314,6 +317,8 @@ def use_in_xdsl_opt() -> None:
     run: list[str] = []
     for spec in sorted(others):
         text = STABLEHLO if "stablehlo" in spec else OURS
+        if spec in OF_FILES:
+            spec = f'{spec}{{file="{OF_FILES[spec]}"}}'
         run.append(printed := xdsl_opt(text, "-p", spec))
         assert printed.startswith("builtin.module"), (spec, printed)
     printed = xdsl_opt(OURS, "-p", ",".join(specs), "--print-between-passes")
