@@ -432,15 +432,10 @@ class _Emission:
 
     def _initial(self, op: GenericOp, init: SSAValue, number: int) -> SSAValue:
         """What the loops begin with for a result: nothing, where each tile fills its part."""
-        indices = _maps(op)[len(op.inputs) + number]
-        if isinstance(init.owner, FillOp) and not self._continues(op, indices):
+        tiled = self._tiled_in(op, _maps(op)[len(op.inputs) + number])
+        if isinstance(init.owner, FillOp) and len(tiled) == len(self.tiling.loops):
             return empty(self.builder, array_type(init))
         return init
-
-    def _continues(self, op: GenericOp, indices: Indices) -> bool:
-        """Whether several tiles add to one element of a result."""
-        tiled = {self.tiling.shared.loop_in(op, each) for each in self.tiling.loops}
-        return not tiled <= loops_of(indices)
 
     def _move_users(self, names: set[GenericOp]) -> None:
         """Operations before the last of the chain that use its results come behind it."""
