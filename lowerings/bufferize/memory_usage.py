@@ -11,20 +11,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from math import prod
-from typing import cast
 
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.linalg import ops as linalg
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.bufferize.arena import Lifetime, max_live_bytes
 from lowerings.bufferize.liveness import MemoryLiveness, WrittenArguments
 from lowerings.bufferize.signatures import ENTRY_ATTRIBUTE, aliased_parameters
 from lowerings.bufferize.storage import memref_type, planned_extent
-from lowerings.bufferize.strided import element_bytes
+from lowerings.bufferize.strided import static_bytes
 from lowerings.bufferize.tensor_operands import (
     is_linalg_operation,
     linalg_inputs,
@@ -169,11 +167,11 @@ class _ModuleAnalysis:
         arguments = entry.function_type.inputs.data[: None if arena is None else -1]
         return MemoryUsage(
             entry=name,
-            parameters=sum(_bytes(t) for i, t in enumerate(arguments) if i not in written),
-            results=sum(_bytes(t) for i, t in enumerate(arguments) if i in written),
-            aliased=sum(_bytes(t) for i, t in enumerate(arguments) if i in aliased),
+            parameters=sum(static_bytes(t) for i, t in enumerate(arguments) if i not in written),
+            results=sum(static_bytes(t) for i, t in enumerate(arguments) if i in written),
+            aliased=sum(static_bytes(t) for i, t in enumerate(arguments) if i in aliased),
             constants=sum(
-                _bytes(op.type) for op in self.module.ops if isinstance(op, memref.GlobalOp)
+                static_bytes(op.type) for op in self.module.ops if isinstance(op, memref.GlobalOp)
             ),
             allocations=len(buffers),
             allocated=sum(buffers),
@@ -230,13 +228,13 @@ class _ModuleAnalysis:
                 and op.source is arena
                 and not self._is_arena_of_callee(op.results[0])
             ):
-                buffers.append(_bytes(op.results[0].type))
+                buffers.append(static_bytes(op.results[0].type))
             elif isinstance(op, memref.AllocaOp):
-                stack += _bytes(op.memref.type)
+                stack += static_bytes(op.memref.type)
             elif isinstance(op, memref.CopyOp) or is_linalg_operation(op):
                 structured += 1
-                read += sum(_bytes(value.type) for value in _read(op))
-                written += sum(_bytes(value.type) for value in _written(op))
+                read += sum(static_bytes(value.type) for value in _read(op))
+                written += sum(static_bytes(value.type) for value in _written(op))
                 if (copied := _copied_bytes(op)) is not None:
                     copies.append(copied)
         return _Function(
@@ -270,7 +268,7 @@ class _ModuleAnalysis:
                 callee = use.op.callee.root_reference.data
                 size = self._peak(callee) if callee in self.functions else 0
             else:
-                size = _bytes(use.op.results[0].type)
+                size = static_bytes(use.op.results[0].type)
             lifetimes.append(Lifetime(use.first, use.last, size))
         return max_live_bytes(lifetimes)
 
@@ -305,9 +303,9 @@ def _copied_bytes(op: Operation) -> int | None:
     """The bytes that a copy, transposing or not, writes; None for any other operation."""
     match op:
         case memref.CopyOp():
-            return _bytes(op.destination.type)
+            return static_bytes(op.destination.type)
         case linalg.CopyOp() | linalg.TransposeOp():
-            return sum(_bytes(output.type) for output in linalg_outputs(op))
+            return sum(static_bytes(output.type) for output in linalg_outputs(op))
         case linalg.GenericOp():
             body = op.body.block
             yielded = body.last_op
@@ -321,7 +319,7 @@ def _copied_bytes(op: Operation) -> int | None:
                     len(each.data.results) == each.data.num_dims for each in op.indexing_maps.data
                 )
             )
-            return _bytes(op.outputs[0].type) if is_copy else None
+            return static_bytes(op.outputs[0].type) if is_copy else None
         case _:
             return None
 
@@ -334,17 +332,6 @@ def _arena(function: func.FuncOp) -> SSAValue | None:
 def _integer(op: Operation, name: str) -> int | None:
     attribute = op.attributes.get(name)
     return attribute.value.data if isinstance(attribute, IntegerAttr) else None
-
-
-def _bytes(type: Attribute) -> int:
-    """Bytes of the elements of a memref, and of any other type as far as it has a size."""
-    if not isinstance(type, MemRefType):
-        return element_bytes(type) or 0
-    memref_type = cast("MemRefType[Attribute]", type)
-    shape = memref_type.get_shape()
-    if DYNAMIC_INDEX in shape:
-        return 0
-    return prod(shape) * (element_bytes(memref_type.element_type) or 0)
 
 
 @dataclass(frozen=True)

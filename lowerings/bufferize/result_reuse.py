@@ -23,7 +23,7 @@ from lowerings.bufferize.arena import Lifetime, max_live_bytes
 from lowerings.bufferize.liveness import MemoryLiveness, MemoryUse, WrittenArguments
 from lowerings.bufferize.signatures import ENTRY_ATTRIBUTE, aliased_parameters
 from lowerings.bufferize.storage import MemRef, make_dense, memref_type
-from lowerings.bufferize.strided import element_bytes, has_identity_layout
+from lowerings.bufferize.strided import has_identity_layout, static_bytes
 from lowerings.ir.independent_loops import SharedLoop
 from lowerings.rewriting.counting import attempt
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
@@ -138,8 +138,7 @@ def _plan(
 
 
 def _bytes(use: MemoryUse) -> int:
-    type = memref_type(use.op.results[0])
-    return prod(type.get_shape()) * (element_bytes(type.element_type) or 0)
+    return static_bytes(use.op.results[0].type)
 
 
 def _replace(use: MemoryUse, result: SSAValue) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import prod
 from typing import TypeAlias, cast
 
 from xdsl.dialects import arith, memref, tensor
@@ -24,10 +23,10 @@ from lowerings.bufferize.liveness import NEVER
 from lowerings.bufferize.strided import (
     Slice,
     collapsed_type,
-    element_bytes,
     expanded_type,
     permuted_type,
     reassociation_groups,
+    static_bytes,
     strides_and_offset,
     subview_type,
 )
@@ -49,7 +48,7 @@ def planned_extent(view: memref.ViewOp) -> tuple[int, int] | None:
     in a loop that threads share, those of all iterations. None where that is not known.
     """
     type_, shift, loop = memref_type(view.results[0]), view.byte_shift, SharedLoop.around(view)
-    size = prod(type_.get_shape()) * (element_bytes(type_.element_type) or 0)
+    size = static_bytes(type_)
     if loop is not None and isinstance(shift.owner, arith.AddiOp):
         shift, size = shift.owner.lhs, aligned(size) * loop.iterations
     start = constant_integer(shift)

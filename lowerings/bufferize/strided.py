@@ -56,6 +56,18 @@ def element_bytes(type: Attribute) -> int | None:
     return None
 
 
+def static_bytes(type: Attribute) -> int:
+    """
+    The bytes of the elements of a tensor or memref, and of any other type as far as it has a size;
+    0 for sizes that are not known.
+    """
+    if not isinstance(type, TensorType | MemRefType):
+        return element_bytes(type) or 0
+    shaped = cast("TensorType[Attribute] | MemRefType[Attribute]", type)
+    shape = shaped.get_shape()
+    return 0 if DYNAMIC_INDEX in shape else prod(shape) * (element_bytes(shaped.element_type) or 0)
+
+
 _NONE = NoneAttr()
 
 

@@ -128,7 +128,14 @@ def parse_program(
     """
     chosen = input_format or detect_format(text, file_name)
     try:
-        return _parse(text, file_name, chosen, ctx, verified, places, given)
+        with collector_paused():
+            module = _read(text, file_name, chosen, ctx, verified, places, given)
+            if "custom" in text and chosen != "mlir":
+                # Few programs have such calls.
+                from lowerings.driver.own_operations import make_own_operations  # noqa: PLC0415
+
+                make_own_operations(module)
+        return module
     except XlaError as error:
         found = _by_content(text)
         if found is not None and found != chosen and "hlo" in (found, chosen):
@@ -137,25 +144,6 @@ def parse_program(
                 f"which `-f {found}` reads (input_format={found!r} in Python)"
             )
         raise
-
-
-def _parse(
-    text: str,
-    file_name: str,
-    chosen: InputFormat,
-    ctx: Context | None,
-    verified: bool,
-    places: dict[Operation, LocationAttr] | None,
-    given: Resources | None,
-) -> ModuleOp:
-    with collector_paused():
-        module = _read(text, file_name, chosen, ctx, verified, places, given)
-        if "custom" in text and chosen != "mlir":
-            # Few programs have such calls.
-            from lowerings.driver.own_operations import make_own_operations  # noqa: PLC0415
-
-            make_own_operations(module)
-    return module
 
 
 def _read(

@@ -14,7 +14,7 @@ from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.dialects.linalg.ops import FillOp, GenericOp, IndexOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from lowerings.bufferize.strided import element_bytes
+from lowerings.bufferize.strided import static_bytes
 from lowerings.bufferize.tensor_operands import is_tensor
 from lowerings.dialects.schedule import schedule_of
 from lowerings.rewriting.conversion import ConversionBuilder
@@ -99,12 +99,13 @@ class LinalgTileAndFusePass(ReportingPass):
         changed = False
         for block in _blocks(op.body.block):
             chains = _Chains(list(block.ops), self.least_bytes, self.tile_bytes)
-            for tiling in list(chains.tilings()):
+            tilings = list(chains.tilings())
+            for tiling in tilings:
                 builder = ConversionBuilder(ctx, op, tiling.members[-1])
                 attempt(_Emission(tiling, builder).emit)
-                changed = True
-            if changed:
+            if tilings:
                 remove_dead_code(block, is_pure, in_regions=False)
+                changed = True
         return changed
 
 
@@ -118,11 +119,8 @@ def _blocks(block: Block) -> Iterator[Block]:
 
 
 def _bytes(value: SSAValue) -> int:
-    """Those of a tensor; 0 where they are not known."""
-    if not is_tensor(value):
-        return 0
-    shape = sizes_of(value)
-    return 0 if -1 in shape else prod(shape) * (element_bytes(array_type(value).element_type) or 0)
+    """Those of a tensor; 0 where they are not known, and for what is none."""
+    return static_bytes(value.type) if is_tensor(value) else 0
 
 
 @dataclass(frozen=True)
@@ -270,11 +268,12 @@ class _Chains:
         if members is None:
             return None
         shared = _SharedDimensions(members)
+        names = set(members)
         internal = [
             result
             for op in members
             for result in op.results
-            if any(use.operation in wanted or use.operation in members for use in result.uses)
+            if any(use.operation in names for use in result.uses)
         ]
         largest = max(internal, key=_bytes, default=None)
         if largest is None:
@@ -316,7 +315,7 @@ class _Chains:
         """What an operation, or one in its regions, uses."""
         found = self._reads.get(op)
         if found is None:
-            found = self._reads[op] = _read(op)
+            found = self._reads[op] = free_values(op)
         return found
 
     def _loops(
@@ -347,10 +346,6 @@ class _Chains:
         if rest > self.tile_bytes or not loops or usable[next(iter(loops))]:
             return None
         return loops
-
-
-def _read(op: Operation) -> Sequence[SSAValue]:
-    return (*op.operands, *(value for region in op.regions for value in free_values(region)))
 
 
 def _reduces_along(
@@ -445,7 +440,7 @@ class _Emission:
         op = first.next_op
         while op is not None and op is not last:
             following = op.next_op
-            if op not in behind and any(value.owner in behind for value in _read(op)):
+            if op not in behind and any(value.owner in behind for value in free_values(op)):
                 behind.add(op)
                 op.detach()
                 cast(Block, last.parent).insert_op_after(op, anchor)
