@@ -74,6 +74,8 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
     if args.list_targets:
         list_targets(sys.stdout)
         return 0
+    if args.explore_profile is not None and args.explore is None:
+        raise XlaError("--explore-profile is for --explore")
     args.passes, args.pass_pipeline = passes_given(args), None
     if args.reduce is not None or args.bisect is not None:
         # Only this needs executors.
@@ -278,7 +280,7 @@ def new_exploration(
         raise XlaError("--explore takes the name of a file")
     exploration = import_module(f"{__package__}.explorer.exploration").Exploration
     input_format = args.frontend or detect_format(chunk.text, file_name)
-    return exploration(pipeline, file_name, chunk.text, input_format)
+    return exploration(pipeline, file_name, chunk.text, input_format, profile=args.explore_profile)
 
 
 def memory_report(pipeline: Sequence[PipelinePass], module: ModuleOp) -> MemoryReport:

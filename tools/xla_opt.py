@@ -198,6 +198,11 @@ def add_reporting_arguments(parser: argparse.ArgumentParser) -> None:
         "line comes from and becomes, down to assembly (see docs/explorer.md)",
     )
     add(
+        "--explore-profile",
+        metavar="FILE",
+        help="for --explore: show the time of each kernel, as xla-run --profile-json measured it",
+    )
+    add(
         "--pass-pipeline-crash-reproducer",
         "--mlir-pass-pipeline-crash-reproducer",
         default="",

@@ -329,3 +329,24 @@ def test_a_pass_that_fails_leaves_a_page_about_those_before(
     assert "error: " in capsys.readouterr().err
     page = Page(path.read_text("utf-8"))
     assert any("linalg.generic" in line for line in page.lines("convert-xla-to-linalg"))
+
+
+@pytest.mark.parametrize(
+    ("profile", "words"),
+    [
+        ("[]", "no profile of xla-run --profile-json"),
+        (
+            '{"main": {"seconds": 1, "kernels": [{"name": "another", "seconds": 1}]}}',
+            "the program has none of the kernels of this profile",
+        ),
+    ],
+)
+def test_another_programs_profile(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], profile: str, words: str
+) -> None:
+    program, times, page = (tmp_path / name for name in ("layer.hlo", "times.json", "page.html"))
+    program.write_text(LAYER)
+    times.write_text(profile)
+    asked = ["--explore", str(page), "--explore-profile", str(times)]
+    assert main([str(program), "-p", "native", *asked]) == 1
+    assert capsys.readouterr().err.startswith(f"{times}: error: {words}")

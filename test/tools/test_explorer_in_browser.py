@@ -1,5 +1,6 @@
 """The page of `xla-opt --explore` in Chromium, without a network, by mouse and by keys."""
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 from explored import explore
 from peers import chromium
+
+from tools import xla_run
 
 pytestmark = pytest.mark.browser
 
@@ -357,7 +360,7 @@ def test_long_lines_are_shown_whole(browsed: Browsed) -> None:
     height = "() => document.querySelector('.cm-line').getBoundingClientRect().height"
     before = [page.evaluate(height), browsed.texts()]
     page.get_by_text("jit(layer)/tanh").click()
-    page.keyboard.press("w")
+    page.get_by_role("button", name="Wrap").click()
     assert browsed.texts() == before[1]
     widths = page.eval_on_selector_all(
         ".cm-scroller", "all => all.map(each => each.scrollWidth - each.clientWidth)"
@@ -368,8 +371,35 @@ def test_long_lines_are_shown_whole(browsed: Browsed) -> None:
 
 
 def test_blocks_of_memory_have_names(browsed: Browsed) -> None:
-    browsed.page.get_by_role("tab", name="Memory").click()
-    names = browsed.page.locator("text.name")
-    texts = [text for text in names.all_text_contents() if "memref" in text]
-    assert len(texts) == browsed.page.locator("rect.buffer").count() > 0
-    assert all(text.startswith("%") for text in texts)
+    page = browsed.page
+    page.get_by_role("tab", name="Memory").click()
+    names: list[list[str]] = []
+    for width in (1600, 1100, 800, 600, 450):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(100)
+        names.append(page.locator("text.name").all_text_contents())
+        assert len(names[-1]) == page.locator("rect.buffer").count() > 0
+    assert any(re.match(r"%\S+ memref<", name) for name in names[0])
+    # A narrow block has its name at least.
+    assert any(re.fullmatch(r"%\S+", name) for each in names for name in each)
+
+
+def test_a_profile_leads_to_the_kernels_that_it_timed(browser: Any, tmp_path: Path) -> None:
+    (tmp_path / "layer.hlo").write_text(LAYER)
+    times, page_file = tmp_path / "times.json", tmp_path / "page.html"
+    run = ["--seed", "0", "--profile-runs", "2", "--profile-json", str(times)]
+    assert xla_run.main([str(tmp_path / "layer.hlo"), *run]) == 0
+    explore(tmp_path, LAYER, "-p", "native", "--explore-profile", str(times), name="layer.hlo")
+    found = opened(browser, page_file, viewport={"width": 1600, "height": 900})
+    page = found.page
+    page.get_by_role("tab", name="Profile").click()
+    kernels = json.loads(times.read_text())["main"]["kernels"]
+    names = page.locator("tbody td:first-child button")
+    assert names.all_text_contents() == [f"@{each['name']}" for each in kernels]
+    assert page.locator("tbody td:nth-child(2)").first.text_content() == "2"
+    place = [each["name"].startswith("exp") for each in kernels].index(True)
+    names.nth(place).click()
+    assert page.locator("tr.related").count() == 1
+    assert "jit(layer)/sub" in page.locator("#trail").text_content()
+    assert found.faults == []
+    page.context.close()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import linecache
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.utils.target import Target
 
@@ -16,7 +19,7 @@ from lowerings.driver import InputFormat
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, PipelinePass, parse_pipeline
 from lowerings.driver.program import detect_format, parse_program
-from lowerings.driver.source import Source
+from lowerings.driver.source import Source, read_file
 from lowerings.profiling.source_operations import SourceOperation, source_operations
 from lowerings.profiling.xla_name_operations import StackFrames, named_location
 from lowerings.targets.llvm.instruction_origins import (
@@ -165,6 +168,29 @@ def _python(file: str, last_line: int) -> list[str] | None:
     return lines if len(lines) >= last_line else None
 
 
+def kernel_rows(profile: str, lines: Mapping[Operation, int]) -> list[dict[str, Any]]:
+    """
+    The kernels of a profile, each with the line of its function and its share of the time; loops
+    outside of kernels have no line. Raises XlaError for a file that is no profile of the program.
+    """
+    functions = {op.sym_name.data: line for op, line in lines.items() if isinstance(op, FuncOp)}
+    try:
+        rows = [
+            kernel | {"line": functions.get(kernel["name"]), "share": kernel["seconds"] / of}
+            for found in json.loads(read_file(profile)).values()
+            for of in [found["seconds"]]
+            for kernel in found["kernels"]
+        ]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise XlaError(f"{profile}: error: no profile of xla-run --profile-json") from error
+    if all(row["line"] is None for row in rows):
+        raise XlaError(
+            f"{profile}: error: the program has none of the kernels of this profile; "
+            "compile the same program, with -p native"
+        )
+    return rows
+
+
 @dataclass
 class Exploration:
     """A run of passes over one program, and the page about it."""
@@ -175,6 +201,8 @@ class Exploration:
     input_format: InputFormat
     places: dict[Operation, LocationAttr] = field(default_factory=dict[Operation, LocationAttr])
     """Filled by the reader of the program."""
+    profile: str | None = None
+    """The file of `xla-run --profile-json` with the times of the kernels."""
 
     def __post_init__(self) -> None:
         self.recording = Recording(self.passes)
@@ -210,10 +238,13 @@ class Exploration:
         states = self.recording.documents
         machine: Machine = getattr(target, "machine", None) or host()
         documents = [*self._before, *states]
+        views = self.recording.views.as_json(len(self._before))
         if manager.done == len(self.passes):
+            if self.profile is not None:
+                rows = kernel_rows(self.profile, self.recording.lines)
+                views["profile"] = {"document": len(documents) - 1, "rows": rows}
             with suppress(EmissionError):
                 documents += machine_code_documents(module, self.recording.lines, machine)
-        views = self.recording.views.as_json(len(self._before))
         return as_page(self.file_name, documents, views)
 
 

@@ -5,7 +5,7 @@ import { Graph } from "explorer/graph";
 import { Levels } from "explorer/levels";
 import { Memory } from "explorer/memory";
 import { deselect, events, select, selection, states, texts, title, views } from "explorer/state";
-import { Communication, Fusion, Layouts, Schedules } from "explorer/tables";
+import { Communication, Fusion, Layouts, Profile, Schedules } from "explorer/tables";
 import { toggleWrapping } from "explorer/text_view";
 import { drawTrail } from "explorer/trail";
 
@@ -17,11 +17,12 @@ const KINDS = [
   ["memory", "Memory", Memory, views.memory],
   ["layouts", "Layouts", Layouts, views.layouts],
   ["schedules", "Schedules", Schedules, views.schedules],
+  ["profile", "Profile", Profile, views.profile],
   ["communication", "Communication", Communication, views.communication],
 ].filter(([, , , isThere]) => isThere);
 
 const KEYS = [
-  ["1 … 8", "the views"],
+  ["1 … 9", "the views"],
   ["↑ ↓", "another line"],
   ["h l", "the column to the left or right"],
   ["[ ]", "the state before or after a pass"],
@@ -61,6 +62,12 @@ function open(kind, shown = []) {
   remember();
 }
 
+/** Shows long lines whole, or cuts them off again. */
+function wrap() {
+  toggleWrapping();
+  recall();
+}
+
 function reveal(text) {
   if (view.reveal?.(text) === false || !view.reveal) {
     open("levels");
@@ -96,15 +103,14 @@ document.addEventListener("keydown", (event) => {
   if (isTyping || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   const number = Number(event.key) - 1;
   if (KINDS[number]) open(KINDS[number][0]);
-  else if (event.key === "w") {
-    toggleWrapping();
-    recall();
-  } else if (event.key === "?") document.getElementById("about").showModal();
+  else if (event.key === "w") wrap();
+  else if (event.key === "?") document.getElementById("about").showModal();
   else if (event.key === "Escape") deselect();
   else if (!view.key?.(event.key)) return;
   event.preventDefault();
 });
 
+choose("#wrap").on("click", wrap);
 choose("#help").on("click", () => document.getElementById("about").showModal());
 choose("#keys")
   .selectAll("div")

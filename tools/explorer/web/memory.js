@@ -66,7 +66,6 @@ export class Memory {
         [this.text.line(line).trim(), type, `${bytes(size)} at ${offset.toLocaleString("en")}, steps ${first} to ${last}`].join("\n"),
       );
     this.labels = this.plot.selectAll(".name").data(arena.buffers).join("text").attr("class", "name");
-    this.labels.text(([line, , , , , type]) => `${valueName(this.text.line(line))} ${type}`);
     this.live = this.plot.append("path").attr("class", "live");
     this.live.append("title").text("Bytes that are in use");
     const allocated = arena.allocated === undefined ? "" : `, instead of ${bytes(arena.allocated)} without sharing`;
@@ -83,14 +82,15 @@ export class Memory {
       .attr("width", ([, , , first, last]) => Math.max(1, x(last + 1) - x(first)))
       .attr("y", ([, offset, size]) => y(offset + size))
       .attr("height", ([, offset, size]) => Math.max(1, y(offset) - y(offset + size)));
-    // A name stands where its block has room for it.
+    // A block has its name and type where it has room for both, else its name, else nothing.
     this.labels
       .attr("x", ([, , , first]) => Math.max(x(first), MARGIN.left) + 4)
       .attr("y", ([, offset, size]) => (y(offset) + y(offset + size)) / 2 + 4)
-      .style("display", function ([, offset, size, first, last]) {
+      .text(([line, offset, size, first, last, type]) => {
         const room = x(last + 1) - Math.max(x(first), MARGIN.left);
-        const isThere = y(offset) - y(offset + size) > 13 && room > 7 * this.textContent.length;
-        return isThere ? null : "none";
+        const name = valueName(this.text.line(line));
+        const fits = (text) => y(offset) - y(offset + size) > 13 && room > 7 * text.length;
+        return [`${name} ${type}`, name].find(fits) ?? "";
       });
     this.live.attr("d", steps(this.arena, x, y));
     this.axes[0]

@@ -96,6 +96,7 @@ class Table extends View {
         cells
           .append("button")
           .text(head.value)
+          .property("disabled", (row) => head.line(row) === null)
           .on("click", (_, row) => select(this.text, head.line(row), { from: this }));
       }
     }
@@ -136,6 +137,23 @@ export class Schedules extends Table {
       { title: "schedule", value: (row) => row.schedule, isCode: true },
     ];
     super(parent, view, heads, view.rows);
+  }
+}
+
+export class Profile extends Table {
+  constructor(parent) {
+    const number = (value) => (value ? value.toLocaleString("en", { maximumFractionDigits: 1 }) : "-");
+    const heads = [
+      { title: "kernel", value: (row) => `@${row.name}`, line: (row) => row.line },
+      { title: "calls", value: (row) => row.calls.toLocaleString("en"), isNumber: true },
+      { title: "time", value: (row) => `${number(100 * row.share)} %`, isNumber: true },
+      { title: "mean µs", value: (row) => number((row.seconds / row.calls) * 1e6), isNumber: true },
+      { title: "best µs", value: (row) => number(row.shortest_seconds * 1e6), isNumber: true },
+      { title: "GFLOP/s", value: (row) => number(row.flops / 1e9), isNumber: true },
+      { title: "GB/s", value: (row) => number(row.bandwidth / 1e9), isNumber: true },
+      { title: "of roof", value: (row) => (row.roofline_share ? `${number(100 * row.roofline_share)} %` : "-"), isNumber: true },
+    ];
+    super(parent, views.profile, heads, views.profile.rows);
   }
 }
 
