@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from math import prod
+from dataclasses import dataclass
+from math import ceil, prod
 from typing import cast
 
 from xdsl.context import Context
@@ -24,8 +24,10 @@ from lowerings.rewriting.levels import ON_TENSORS
 from lowerings.rewriting.passes import ReportingPass, ResultDifference
 from lowerings.tensors.indices import Indices, affine_map, indices_of, loops_of
 from lowerings.tensors.purity import is_pure
+from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX
 from lowerings.xla_to_linalg.structured import (
     array_type,
+    constant,
     counted_loop,
     empty,
     extract_slice,
@@ -45,6 +47,9 @@ Dimension = tuple[Operation | SSAValue, int]
 
 MOST_PARTS = 8
 """In how many parts the outermost loop is divided at most: each has tiles of its own."""
+
+EVEN = 16
+"""What tiles are a multiple of where they do not divide a dimension: the widest vector of f32."""
 
 LONGEST = 256
 """How far apart in the block, in operations, a chain may begin and end."""
@@ -66,6 +71,8 @@ class LinalgTileAndFusePass(ReportingPass):
     outer ones first: heads and rows of attention's scores, for example. The outermost loop is
     parallel, so none of the operations may reduce along it; along the others they may, if only
     what is outside of the chain uses the result.
+
+    Where no tile divides a dimension well, the rest is a shorter tile behind the loop.
 
     It is done where what the tiles keep out of memory is more than what they read again: an
     operand that does not have the innermost tiled dimension is read for each tile.
@@ -134,8 +141,8 @@ class _TileLoop:
 
     @property
     def tiles(self) -> int:
-        """How many there are."""
-        return self.size // self.step
+        """How many there are, with a shorter one for the rest."""
+        return ceil(self.size / self.step)
 
 
 @dataclass(eq=False)
@@ -339,8 +346,9 @@ class _Chains:
             if rest <= self.tile_bytes:
                 break
             one = rest // size
-            most = max(self.tile_bytes // one, 1)
-            step = max(n for n in range(1, min(size, most) + 1) if size % n == 0)
+            most = min(size, max(self.tile_bytes // one, 1))
+            divisor = max(n for n in range(1, most + 1) if size % n == 0)
+            step = divisor if 2 * divisor >= most else most - most % EVEN or most
             loops[dimension] = _TileLoop(size, step)
             rest = one * step
         if rest > self.tile_bytes or not loops or usable[next(iter(loops))]:
@@ -396,6 +404,16 @@ def _maps(op: GenericOp) -> list[Indices]:
     return [indices_of(map_.data) or () for map_ in op.indexing_maps.data]
 
 
+@dataclass(frozen=True)
+class _Tile:
+    """Where a tile is, or all the tiles of the loops that are not entered yet."""
+
+    ranges: Mapping[Dimension, tuple[SSAValue, int]]
+    """Its offset and its size along each dimension whose loop has been entered."""
+    turned: Mapping[tuple[GenericOp, int], tuple[SSAValue, Indices]]
+    """Operands that are transposed outside of the loops that read them again."""
+
+
 @dataclass(eq=False)
 class _Emission:
     """Puts the loops of a chain in the place of its operations."""
@@ -403,15 +421,11 @@ class _Emission:
     tiling: _Tiling
     builder: ConversionBuilder
     """Inserts before the last of them."""
-    turned: dict[tuple[GenericOp, int], tuple[SSAValue, Indices]] = field(
-        default_factory=dict["tuple[GenericOp, int]", "tuple[SSAValue, Indices]"]
-    )
-    """Operands that are transposed outside of the loops that read them again."""
 
     def emit(self) -> None:
         members = self.tiling.members
         names = set(members)
-        results = {
+        results: dict[SSAValue, SSAValue] = {
             result: self._initial(op, outs_of(op)[number], number)
             for op in members
             for number, result in enumerate(op.results)
@@ -419,7 +433,7 @@ class _Emission:
         }
         self._move_users(names)
         loops = list(self.tiling.loops.items())
-        found = self._loops(self.builder, loops, {}, tuple(results), tuple(results.values()))
+        found = self._loops(self.builder, loops, _Tile({}, {}), results)
         for result, value in zip(results, found, strict=True):
             replace_uses(result, value)
         for op in reversed(members):
@@ -451,42 +465,51 @@ class _Emission:
         self,
         builder: ConversionBuilder,
         loops: Sequence[tuple[Dimension, _TileLoop]],
-        offsets: Mapping[Dimension, SSAValue],
-        results: Sequence[SSAValue],
-        carried: Sequence[SSAValue],
+        tile: _Tile,
+        results: Mapping[SSAValue, SSAValue],
     ) -> Sequence[SSAValue]:
         """The loops from one on, around the tile; the values of results behind them."""
-        self._turn_operands(builder, offsets)
+        tile = self._with_turned_operands(builder, tile)
         if not loops:
-            return self._tile(builder, offsets, dict(zip(results, carried, strict=True)))
-        (dimension, loop), *rest = loops
+            return self._tile(builder, tile, results)
+        (dimension, loop), *inner_loops = loops
+
+        def along(
+            inner: ConversionBuilder, offset: SSAValue, size: int, carried: Sequence[SSAValue]
+        ) -> Sequence[SSAValue]:
+            part = _Tile({**tile.ranges, dimension: (offset, size)}, tile.turned)
+            return self._loops(inner, inner_loops, part, dict(zip(results, carried, strict=True)))
 
         def body(
             inner: ConversionBuilder, offset: SSAValue, carried: Sequence[SSAValue]
         ) -> Sequence[SSAValue]:
-            return self._loops(inner, rest, {**offsets, dimension: offset}, results, carried)
+            return along(inner, offset, loop.step, carried)
 
-        if offsets:
-            return counted_loop(builder, loop.size, loop.step, carried, body)
-        written = sum(_bytes(result) for op in self.tiling.members for result in op.results)
-        nanoseconds = written / BYTES_PER_NANOSECOND / loop.size
-        return shared_loop(
-            builder, loop.size, loop.step, nanoseconds, carried, (), body, MOST_PARTS
-        )
+        carried = tuple(results.values())
+        rest = loop.size % loop.step
+        whole = loop.size - rest
+        if tile.ranges:
+            found = counted_loop(builder, whole, loop.step, carried, body)
+        else:
+            written = sum(_bytes(result) for op in self.tiling.members for result in op.results)
+            nanoseconds = written / BYTES_PER_NANOSECOND / loop.size
+            found = shared_loop(
+                builder, whole, loop.step, nanoseconds, carried, (), body, MOST_PARTS
+            )
+        return along(builder, constant(builder, whole, INDEX), rest, found) if rest else found
 
-    def _turn_operands(
-        self, builder: ConversionBuilder, offsets: Mapping[Dimension, SSAValue]
-    ) -> None:
+    def _with_turned_operands(self, builder: ConversionBuilder, tile: _Tile) -> _Tile:
         """
         Transposes, once, operands of contractions that the loops inside read again and again.
 
         Columns that have no unit stride are copied by each contraction that reads them.
         """
+        turned = dict(tile.turned)
         for op in self.tiling.members:
-            part = _Part(builder, op, self.tiling, offsets)
+            part = _Part(builder, op, self.tiling, tile)
             for number, (value, indices) in enumerate(zip(op.inputs, _maps(op), strict=False)):
                 order = self._order_for_columns(op, indices)
-                is_here = (op, number) not in self.turned and self._tiled_in(op, indices) == (
+                is_here = (op, number) not in turned and self._tiled_in(op, indices) == (
                     part.tiled.keys() & loops_of(indices)
                 )
                 if value.owner in self.tiling.members or order is None or not is_here:
@@ -497,7 +520,8 @@ class _Emission:
                 back = tuple(order.index(d) for d in range(len(order)))
                 source = sliced, projection(len(order), back)
                 made = pointwise(builder, [source], type_, lambda _, elements: elements[:1])
-                self.turned[op, number] = made, tuple(indices[d] for d in order)
+                turned[op, number] = made, tuple(indices[d] for d in order)
+        return _Tile(tile.ranges, turned)
 
     def _tiled_in(self, op: GenericOp, indices: Indices) -> set[int]:
         """The tiled loops along which an access moves."""
@@ -529,19 +553,19 @@ class _Emission:
     def _tile(
         self,
         builder: ConversionBuilder,
-        offsets: Mapping[Dimension, SSAValue],
+        tile: _Tile,
         places: Mapping[SSAValue, SSAValue],
     ) -> Sequence[SSAValue]:
         """The operations of the chain on one tile; `places` with the tile's part of the results."""
         tiles: dict[SSAValue, SSAValue] = {}
         found = dict(places)
         for op in self.tiling.members:
-            part = _Part(builder, op, self.tiling, offsets)
+            part = _Part(builder, op, self.tiling, tile)
             maps = list(op.indexing_maps)
             inputs: list[SSAValue] = []
             for number, (value, indices) in enumerate(zip(op.inputs, _maps(op), strict=False)):
-                if (op, number) in self.turned:
-                    value, indices = self.turned[op, number]
+                if (op, number) in tile.turned:
+                    value, indices = tile.turned[op, number]
                     maps[number] = affine_map(indices, len(op.iterator_types))
                     inputs.append(value)
                 else:
@@ -564,12 +588,12 @@ class _Emission:
                 )
             )
             part.shift_indices(copy)
-            for result, tile, indices in zip(
+            for result, made, indices in zip(
                 op.results, copy.results, _maps(op)[len(inputs) :], strict=True
             ):
-                tiles[result] = tile
+                tiles[result] = made
                 if result in places:
-                    found[result] = part.put_back(tile, places[result], indices)
+                    found[result] = part.put_back(made, places[result], indices)
         return tuple(found.values())
 
 
@@ -580,21 +604,20 @@ class _Part:
     builder: ConversionBuilder
     op: GenericOp
     tiling: _Tiling
-    offsets: Mapping[Dimension, SSAValue]
+    tile: _Tile
 
     def __post_init__(self) -> None:
-        found = {self.tiling.shared.loop_in(self.op, each): each for each in self.offsets}
-        self.tiled = {loop: each for loop, each in found.items() if loop is not None}
+        ranges = self.tile.ranges.items()
+        found = {self.tiling.shared.loop_in(self.op, each): range for each, range in ranges}
+        self.tiled = {loop: range for loop, range in found.items() if loop is not None}
 
     def _where(self, indices: Indices) -> list[SSAValue | int]:
         """Where a tile begins in a tensor."""
-        return [
-            self.offsets[self.tiled[loop]] if loop in self.tiled else 0 for loop, _, _ in indices
-        ]
+        return [self.tiled[loop][0] if loop in self.tiled else 0 for loop, _, _ in indices]
 
     def _sizes(self, value: SSAValue, indices: Indices) -> list[int]:
         return [
-            self.tiling.loops[self.tiled[loop]].step if loop in self.tiled else size
+            self.tiled[loop][1] if loop in self.tiled else size
             for size, (loop, _, _) in zip(sizes_of(value), indices, strict=True)
         ]
 
@@ -633,7 +656,7 @@ class _Part:
             loop = op.dim.value.data if isinstance(op, IndexOp) else None
             if loop in self.tiled:
                 (index,) = op.results
-                offset = self.offsets[self.tiled[loop]]
+                offset, _ = self.tiled[loop]
                 shifted = create(arith.AddiOp, operands=(index, offset), result_types=[index.type])
                 insert_before(shifted, cast(Operation, op.next_op))
                 index.replace_uses_with_if(

@@ -94,30 +94,41 @@ def gradients(function: Function) -> Function:
     return jax.grad(loss, argnums=(0, 1, 2))
 
 
-def check(function: Function, element_type: str) -> None:
+def check(function: Function, element_type: str, given: Sequence[np.ndarray]) -> None:
     """A function of arrays of one type, with small tiles, beside JAX's results in f64."""
-    given = [jnp.asarray(array, element_type) for array in arrays(48, 32, 8)]
-    text = jax.jit(function).lower(*given).as_text()
+    narrow = [jnp.asarray(array, element_type) for array in given]
+    text = jax.jit(function).lower(*narrow).as_text()
     program = lowerings.compile(text, pipeline=PIPELINE)
     assert "tensor.insert_slice" in program.as_text("tensors")
     with jax.enable_x64(True):
-        wide = [jnp.asarray(np.asarray(array), "float64") for array in given]
+        wide = [jnp.asarray(np.asarray(array), "float64") for array in narrow]
         wanted = [np.asarray(each) for each in jax.tree.leaves(jax.jit(function)(*wide))]
     roundoff = {"float32": 2**-24, "bfloat16": 2**-8}[element_type]
-    found = program(*map(np.asarray, given))
+    found = program(*map(np.asarray, narrow))
     for array, right in zip(jax.tree.leaves(found), wanted, strict=True):
         error = np.abs(np.asarray(array, np.float64) - right).max()
         assert error <= 32 * roundoff * np.abs(right).max()
 
 
+@pytest.mark.parametrize("queries", [48, 53])
 @pytest.mark.parametrize("function", ATTENTIONS)
-def test_attention(function: Function) -> None:
-    check(function, "bfloat16")
+def test_attention(function: Function, queries: int) -> None:
+    check(function, "bfloat16", arrays(queries, 32, 8))
 
 
+@pytest.mark.parametrize("queries", [48, 53])
 @pytest.mark.parametrize("function", ATTENTIONS)
-def test_gradients_of_attention(function: Function) -> None:
-    check(gradients(function), "float32")
+def test_gradients_of_attention(function: Function, queries: int) -> None:
+    check(gradients(function), "float32", arrays(queries, 32, 8))
+
+
+@pytest.mark.parametrize("rows", [61, 257, 1009])
+def test_rest_of_the_outermost_rows(rows: int) -> None:
+    def similarities(a: Any, b: Any, v: Any) -> Any:
+        return jnp.exp(-((a[:, None] - b) ** 2).sum(-1)) @ v
+
+    rng = np.random.default_rng(0)
+    check(similarities, "float32", [rng.standard_normal((n, 3)) for n in (rows, 64, 64)])
 
 
 def arena(text: str) -> int:
