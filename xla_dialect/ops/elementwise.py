@@ -67,11 +67,15 @@ class ElementwiseUnaryOp(PointwiseOp):
 
 
 class InexactOp(ElementwiseUnaryOp):
-    """A function that is approximated; HLO may say how well."""
+    """A function that is approximated, mostly of complex numbers too; HLO may say how well."""
+
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 class ComponentOp(ElementwiseUnaryOp):
     """An operation that gives the component type of a complex operand."""
+
+    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
     @classmethod
     def infer(cls, operand: Array) -> Types:
@@ -96,7 +100,6 @@ class AcosOp(InexactOp):
     """`arccos x`, in [0, π]; NaN outside [-1, 1]."""
 
     name = "xla.acos"
-    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -104,7 +107,6 @@ class AcoshOp(InexactOp):
     """`arcosh x`; NaN below 1."""
 
     name = "xla.acosh"
-    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -112,7 +114,6 @@ class AsinOp(InexactOp):
     """`arcsin x`, in [-π/2, π/2]; NaN outside [-1, 1]."""
 
     name = "xla.asin"
-    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -120,7 +121,6 @@ class AsinhOp(InexactOp):
     """`arsinh x`."""
 
     name = "xla.asinh"
-    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -128,7 +128,6 @@ class AtanhOp(InexactOp):
     """`artanh x`; ±infinity at ±1, NaN beyond."""
 
     name = "xla.atanh"
-    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -160,7 +159,6 @@ class CosineOp(InexactOp):
     """`cos x`."""
 
     name = "xla.cosine"
-    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -168,7 +166,6 @@ class CoshOp(InexactOp):
     """`cosh x`."""
 
     name = "xla.cosh"
-    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -184,7 +181,6 @@ class ExponentialOp(InexactOp):
     """`e^x`."""
 
     name = "xla.exponential"
-    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -192,7 +188,6 @@ class ExponentialMinusOneOp(InexactOp):
     """`e^x - 1`, accurate near 0."""
 
     name = "xla.exponential_minus_one"
-    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -208,7 +203,6 @@ class ImagOp(ComponentOp):
     """The imaginary part, of the component type; 0 for a float operand."""
 
     name = "xla.imag"
-    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -229,7 +223,6 @@ class LogOp(InexactOp):
     """`ln x`; -infinity at ±0, NaN below."""
 
     name = "xla.log"
-    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -237,7 +230,6 @@ class LogPlusOneOp(InexactOp):
     """`ln(1 + x)`, accurate near 0."""
 
     name = "xla.log_plus_one"
-    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -245,7 +237,6 @@ class LogisticOp(InexactOp):
     """`1 / (1 + e^(-x))`."""
 
     name = "xla.logistic"
-    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -277,7 +268,6 @@ class RealOp(ComponentOp):
     """The real part, of the component type; a float operand unchanged."""
 
     name = "xla.real"
-    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -301,7 +291,6 @@ class RsqrtOp(InexactOp):
     """`1 / √x`; ±infinity at ±0."""
 
     name = "xla.rsqrt"
-    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -317,7 +306,6 @@ class SineOp(InexactOp):
     """`sin x`."""
 
     name = "xla.sine"
-    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -325,7 +313,6 @@ class SinhOp(InexactOp):
     """`sinh x`."""
 
     name = "xla.sinh"
-    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -333,7 +320,6 @@ class SqrtOp(InexactOp):
     """`√x`; NaN below zero, `√-0 = -0`."""
 
     name = "xla.sqrt"
-    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -341,7 +327,6 @@ class TanOp(InexactOp):
     """`tan x`."""
 
     name = "xla.tan"
-    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 @irdl_op_definition
@@ -349,7 +334,6 @@ class TanhOp(InexactOp):
     """`tanh x`."""
 
     name = "xla.tanh"
-    operand = operand_def(ArrayOf(FLOAT | COMPLEX))
 
 
 def operand_array(lhs: Array, rhs: Array) -> Array:
@@ -423,14 +407,31 @@ class ElementwiseBinaryOp(PointwiseOp):
         return (operand_array(lhs, rhs),)
 
 
+class CommutativeOp(ElementwiseBinaryOp):
+    """One whose operands may be exchanged."""
+
+    traits = traits_def(Pure(), Commutative())
+
+
+class BitwiseOp(CommutativeOp):
+    """A function of each bit, or of truth values."""
+
+    lhs = rhs = operand_def(ArrayOf(INTEGER | PREDICATE))
+
+
+class ShiftOp(ElementwiseBinaryOp):
+    """The bits of `lhs` moved by `rhs` places."""
+
+    lhs = rhs = operand_def(ArrayOf(INTEGER))
+
+
 @irdl_op_definition
-class AddOp(ElementwiseBinaryOp):
+class AddOp(CommutativeOp):
     """`lhs + rhs`; integers wrap, pred: logical or."""
 
     name = "xla.add"
     lhs = rhs = operand_def(ArrayOf(NUMBER | PREDICATE))
     NEUTRAL: ClassVar = staticmethod(_nothing)
-    traits = traits_def(Pure(), Commutative())
 
 
 @irdl_op_definition
@@ -442,13 +443,12 @@ class SubtractOp(ElementwiseBinaryOp):
 
 
 @irdl_op_definition
-class MultiplyOp(ElementwiseBinaryOp):
+class MultiplyOp(CommutativeOp):
     """`lhs * rhs`; integers wrap, pred: logical and."""
 
     name = "xla.multiply"
     lhs = rhs = operand_def(ArrayOf(NUMBER | PREDICATE))
     NEUTRAL: ClassVar = staticmethod(_one)
-    traits = traits_def(Pure(), Commutative())
 
 
 @irdl_op_definition
@@ -486,89 +486,77 @@ class RemainderOp(ElementwiseBinaryOp):
 
 
 @irdl_op_definition
-class MaximumOp(ElementwiseBinaryOp):
+class MaximumOp(CommutativeOp):
     """The larger operand; NaN if either is NaN; `max(-0, +0) = +0`."""
 
     name = "xla.maximum"
     lhs = rhs = operand_def(ArrayOf(INTEGER | FLOAT | PREDICATE))
     NEUTRAL: ClassVar = staticmethod(_least)
-    traits = traits_def(Pure(), Commutative())
 
 
 @irdl_op_definition
-class MinimumOp(ElementwiseBinaryOp):
+class MinimumOp(CommutativeOp):
     """The smaller operand; NaN if either is NaN; `min(-0, +0) = -0`."""
 
     name = "xla.minimum"
     lhs = rhs = operand_def(ArrayOf(INTEGER | FLOAT | PREDICATE))
     NEUTRAL: ClassVar = staticmethod(_greatest)
-    traits = traits_def(Pure(), Commutative())
 
 
 @irdl_op_definition
-class AndOp(ElementwiseBinaryOp):
+class AndOp(BitwiseOp):
     """Bitwise and; logical and of pred."""
 
     name = "xla.and"
-    lhs = rhs = operand_def(ArrayOf(INTEGER | PREDICATE))
     NEUTRAL: ClassVar = staticmethod(_ones)
-    traits = traits_def(Pure(), Commutative())
 
 
 @irdl_op_definition
-class OrOp(ElementwiseBinaryOp):
+class OrOp(BitwiseOp):
     """Bitwise or; logical or of pred."""
 
     name = "xla.or"
-    lhs = rhs = operand_def(ArrayOf(INTEGER | PREDICATE))
     NEUTRAL: ClassVar = staticmethod(_zero)
-    traits = traits_def(Pure(), Commutative())
 
 
 @irdl_op_definition
-class XorOp(ElementwiseBinaryOp):
+class XorOp(BitwiseOp):
     """Bitwise exclusive or; logical exclusive or of pred."""
 
     name = "xla.xor"
-    lhs = rhs = operand_def(ArrayOf(INTEGER | PREDICATE))
     NEUTRAL: ClassVar = staticmethod(_zero)
-    traits = traits_def(Pure(), Commutative())
 
 
 @irdl_op_definition
-class MulhiOp(ElementwiseBinaryOp):
+class MulhiOp(CommutativeOp):
     """The high half of the product of double width."""
 
     name = "xla.mulhi"
     lhs = rhs = operand_def(ArrayOf(INTEGER))
-    traits = traits_def(Pure(), Commutative())
 
 
 @irdl_op_definition
-class ShiftLeftOp(ElementwiseBinaryOp):
+class ShiftLeftOp(ShiftOp):
     """`lhs << rhs`; the amount is unsigned, 0 from the bit width on."""
 
     name = "xla.shift_left"
-    lhs = rhs = operand_def(ArrayOf(INTEGER))
 
 
 @irdl_op_definition
-class ShiftRightArithmeticOp(ElementwiseBinaryOp):
+class ShiftRightArithmeticOp(ShiftOp):
     """The right shift that fills with the top bit, of unsigned types too.
 
     The amount is unsigned; from the bit width on all bits are the sign bit.
     """
 
     name = "xla.shift_right_arithmetic"
-    lhs = rhs = operand_def(ArrayOf(INTEGER))
 
 
 @irdl_op_definition
-class ShiftRightLogicalOp(ElementwiseBinaryOp):
+class ShiftRightLogicalOp(ShiftOp):
     """The right shift that fills with zeros; 0 from the bit width on."""
 
     name = "xla.shift_right_logical"
-    lhs = rhs = operand_def(ArrayOf(INTEGER))
 
 
 @irdl_op_definition
