@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, i1, i64
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
@@ -30,6 +30,14 @@ class SpelledAttribute(Data[_Content]):
 
     in_braces: ClassVar[bool] = False
     """Whether HLO text has it in braces: `window={size=2x3}`."""
+
+    GIVEN: ClassVar[str] = "str"
+    """What `of` takes beside its content, as an annotation says it."""
+
+    @classmethod
+    def of(cls, given: Any) -> Self:
+        """The attribute for its content, or for the text of it; raises SpellingError."""
+        return cls(cls.read(given) if isinstance(given, str) else given)
 
     @classmethod
     @abstractmethod

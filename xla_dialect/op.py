@@ -12,8 +12,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import lru_cache
+from operator import index
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import (
@@ -39,7 +39,6 @@ from xdsl.ir import (
     SSAValues,
 )
 from xdsl.irdl import (
-    BaseAttr,
     IRDLOperation,
     OpDef,
     OptionalDef,
@@ -54,7 +53,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, NoTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.attributes import SpelledAttribute
+from xla_dialect.attributes import FLAG, SpelledAttribute
 from xla_dialect.constraints import ArrayOf, Structure, results_follow, with_elements
 from xla_dialect.dimensions import (
     DataFlowEdge,
@@ -67,6 +66,7 @@ from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.type_layouts import validate_layout_for_shape
 from xla_dialect.literals.arrays import higher_precision
 from xla_dialect.shapes.size_arithmetic import Sizes
+from xla_dialect.spelling import SpellingError
 from xla_dialect.types import (
     MAX_ELEMENTS,
     Array,
@@ -88,9 +88,6 @@ from xla_dialect.violations import Violation
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.directives import parse_operation, print_operation
 
-PropertyValue: TypeAlias = Attribute | Enum | Sequence[int] | str | bool | int | float | None
-"""What a constructor takes for a property; see `encode`."""
-
 Ints: TypeAlias = tuple[int, ...]
 """A list property of integers, such as dimensions, as `infer` and `decode` have it."""
 
@@ -98,37 +95,40 @@ Types: TypeAlias = tuple[Attribute, ...]
 """What `infer` returns: the result types, one per result."""
 
 
-WordAttribute: TypeAlias = type[EnumAttribute[Any]] | type[SpelledAttribute[Any]]
-"""The class of a property that a string stands for."""
-
-
-def encode(value: PropertyValue, attribute_class: WordAttribute | None) -> Attribute:
+def encode(value: Any, attribute_class: type[Attribute] = Attribute) -> Attribute:
     """
-    The attribute for a property value.
+    The attribute of a class, that of a property, for a value: an attribute itself, too.
 
-    Integers become `i64`, floats `f32`, sequences of integers `array<i64: ...>`, strings the
-    enumeration or the spelled attribute that the property has (`attribute_class`), or else a
-    string attribute.
+    Integers become `i64`, floats `f32`, lists of integers `array<i64: ...>`; a string is a word of
+    an enumeration, or the text of an attribute that is spelled as in HLO. Raises SpellingError for
+    a word or text that has no meaning, and for an integer of more than 64 bits.
     """
-    match value:
-        case Attribute():
-            return value
-        case bool():
-            return BoolAttr.from_bool(value)
-        case int():
-            return IntegerAttr(value, i64)
-        case float():
-            return FloatAttr(value, f32)
-        case str() if attribute_class is not None:
-            if issubclass(attribute_class, SpelledAttribute):
-                return attribute_class(attribute_class.read(value))
-            return attribute_class(attribute_class.enum_type(value))
-        case str():
-            return StringAttr(value)
-        case Sequence():
-            return DenseArrayBase.from_list(i64, value)
-        case _:
-            raise TypeError(f"no attribute for {value!r}")
+    if isinstance(value, Attribute):
+        return value
+    if issubclass(attribute_class, SpelledAttribute):
+        return cast("type[SpelledAttribute[Any]]", attribute_class).of(value)
+    if issubclass(attribute_class, EnumAttribute):
+        words = [case.value for case in attribute_class.enum_type]
+        if value not in words:
+            raise SpellingError(f"'{value}' is none of {', '.join(words)}")
+        return cast(Attribute, attribute_class(attribute_class.enum_type(value)))
+    if issubclass(attribute_class, FloatAttr) or isinstance(value, float):
+        return FloatAttr(float(value), f32)
+    if isinstance(value, str):
+        return StringAttr(value)
+    if isinstance(value, bool):
+        return BoolAttr.from_bool(value)
+    if issubclass(attribute_class, DenseArrayBase) or isinstance(value, Iterable):
+        return DenseArrayBase.from_list(i64, list(map(_integer, cast("Iterable[Any]", value))))
+    return IntegerAttr(_integer(value), i64)
+
+
+def _integer(given: Any) -> int:
+    """An integer of Python or numpy, as Python has it."""
+    number = index(given)
+    if not -(2**63) <= number < 2**63:
+        raise SpellingError(f"{number} is not an integer of 64 bits")
+    return number
 
 
 def decode(attribute: Attribute | None) -> Any:
@@ -150,18 +150,18 @@ def decode(attribute: Attribute | None) -> Any:
 _I1 = BoolAttr.from_bool(True).type
 
 
-_WordClass = TypeVar("_WordClass", bound=Attribute)
+_AttributeClass = TypeVar("_AttributeClass", bound=Attribute)
 
 
-def properties_of_class(definition: OpDef, base: type[_WordClass]) -> dict[str, type[_WordClass]]:
+def properties_of_class(
+    definition: OpDef, base: type[_AttributeClass]
+) -> dict[str, type[_AttributeClass]]:
     """The properties of an operation whose attributes are of a subclass of `base`, with it."""
-    found: dict[str, type[_WordClass]] = {}
+    found: dict[str, type[_AttributeClass]] = {}
     for name, prop in definition.properties.items():
-        constraint = prop.constr
-        if isinstance(constraint, BaseAttr):
-            attribute_class = cast("BaseAttr[Any]", constraint).attr
-            if issubclass(attribute_class, base):
-                found[name] = attribute_class
+        attribute_class = next(iter(prop.constr.get_bases() or ()), Attribute)
+        if issubclass(attribute_class, base):
+            found[name] = attribute_class
     return found
 
 
@@ -192,6 +192,8 @@ class Contract:
     keywords: Keywords
     takes_declared: bool
     """Whether `infer` takes the declared result types (where they do not follow)."""
+    classes: Mapping[str, type[Attribute]]
+    """Of the attribute of each property; `Attribute` where it may be any."""
     enums: Mapping[str, type[EnumAttribute[Any]]]
     """The properties that are enumerations."""
     spelled: Mapping[str, type[SpelledAttribute[Any]]]
@@ -214,6 +216,7 @@ class Contract:
             _arrays(definition, operands),
             Keywords.of(wanted, definition),
             "declared" in wanted,
+            properties_of_class(definition, Attribute),
             properties_of_class(definition, EnumAttribute),
             properties_of_class(definition, SpelledAttribute),
             relate,
@@ -285,8 +288,6 @@ class _ConstructorSignature:
             raise AttributeError("no operation")
         definition = owner.get_irdl_definition()
         given = inspect.signature(XlaOp.__init__).parameters
-        inferring = inspect.signature(getattr(owner, "infer")).parameters  # noqa: B009
-        spelled = owner.contract().spelled
         parameters: list[inspect.Parameter] = []
         for name, operand in definition.operands:
             kind = "SSAValue | Operation"
@@ -295,18 +296,40 @@ class _ConstructorSignature:
             parameters.append(
                 inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY, annotation=annotation)
             )
-        for name, prop in definition.properties.items():
-            decoded = inferring.get(name, given["properties"]).annotation
-            decoded = "str" if name in spelled else decoded
-            default = None if isinstance(prop, OptionalDef) else inspect.Parameter.empty
-            parameters.append(
-                inspect.Parameter(
-                    name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=decoded
-                )
-            )
+        parameters += [property_parameter(owner, name) for name in definition.properties]
         others = ("regions", "result_types", "attributes")
         parameters += [given[each] for each in others if each != "regions" or definition.regions]
         return inspect.Signature(parameters)
+
+
+def property_parameter(operation: type[XlaOp], name: str) -> inspect.Parameter:
+    """What constructors take for a property: as an annotation, what `encode` does; the default."""
+    definition = operation.get_irdl_definition().properties[name]
+    attribute_class = operation.contract().classes[name]
+    default: Any = inspect.Parameter.empty
+    if definition.default_value is not None:
+        default = decode(definition.default_value)
+    elif isinstance(definition, OptionalDef):
+        default = None
+    if issubclass(attribute_class, SpelledAttribute):
+        spelled = cast("type[SpelledAttribute[Any]]", attribute_class)
+        annotation = spelled.GIVEN
+    elif issubclass(attribute_class, EnumAttribute):
+        annotation = f"{attribute_class.enum_type.__name__} | str"
+    elif issubclass(attribute_class, IntegerAttr):
+        annotation = "bool" if definition.constr == FLAG else "int"
+    else:
+        annotation = _ANNOTATIONS.get(attribute_class, "str")
+    if annotation == "Groups":
+        default = None
+    elif default is None:
+        annotation += " | None"
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )
+
+
+_ANNOTATIONS: Mapping[type[Attribute], str] = {DenseArrayBase: "Sequence[int]", FloatAttr: "float"}
 
 
 _CONTRACTS: dict[type[XlaOp], Contract] = {}
@@ -348,7 +371,7 @@ class XlaOp(IRDLOperation):
         regions: Sequence[Region | Sequence[Region]] = (),
         result_types: Sequence[Attribute] | None = None,
         attributes: Mapping[str, Attribute | None] | None = None,
-        **properties: PropertyValue,
+        **properties: Any,
     ):
         """
         Builds the operation; result types are inferred unless given.
@@ -357,7 +380,7 @@ class XlaOp(IRDLOperation):
         """
         contract = self.contract()
         encoded = {
-            name: encode(value, contract.enums.get(name) or contract.spelled.get(name))
+            name: encode(value, contract.classes.get(name, Attribute))
             for name, value in properties.items()
             if value is not None
         }

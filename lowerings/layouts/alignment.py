@@ -188,7 +188,7 @@ def _renumbered(
     value = decode(attribute)
     if isinstance(value, int):
         assert entry.numbers is not None
-        return encode(order_of(entry.numbers).place_of(value), None)
+        return encode(order_of(entry.numbers).place_of(value))
     if isinstance(value, Window):
         assert entry.listed is not None
         order = order_of(entry.listed).major_to_minor
@@ -198,7 +198,7 @@ def _renumbered(
         values = permuted(values, order_of(entry.listed).major_to_minor)
     if entry.numbers is not None:
         values = tuple(order_of(entry.numbers).place_of(d) for d in values)
-    return encode(values, None)
+    return encode(values)
 
 
 def is_computable(op: XlaOp, orders: Sequence[MemoryOrder]) -> bool:

@@ -18,6 +18,7 @@ from typing import Any, get_overloads
 from xla_dialect import attributes
 from xla_dialect.builder import XlaBuilder, arguments, recorder
 from xla_dialect.builder.operation_methods import OPERATION_OF, contract_text
+from xla_dialect.devices import replica_groups
 from xla_dialect.ops import FAMILIES
 
 from ..rules import family_name, linked
@@ -303,7 +304,7 @@ def _add_imports(
 ) -> None:
     """Adds the names that the annotations of a signature have, by the modules that have them."""
     own = import_module(inspect.unwrap(method).__module__)
-    places = (collections.abc, recorder, attributes, arguments, own)
+    places = (collections.abc, recorder, attributes, replica_groups, arguments, own)
     annotations = [each.annotation for each in signature.parameters.values()][1:]
     for annotation in (*annotations, signature.return_annotation):
         for node in ast.walk(ast.parse(annotation)):

@@ -11,18 +11,17 @@ from typing import Any, TypeAlias, cast
 from xdsl.ir import Attribute, Block, Region
 
 from xla_dialect.builder.arguments import (
-    Groups,
-    Pairs,
     TypeLike,
     as_array_type,
-    as_groups,
     as_type,
     build_error,
+    encoded,
     normalized,
 )
 from xla_dialect.builder.array_methods import Results, Values, scalars
 from xla_dialect.builder.operation_methods import appends
 from xla_dialect.builder.recorder import Computation, Computations, XlaValue, as_list
+from xla_dialect.devices.replica_groups import Groups, Pairs, ReplicaGroupsAttr
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous
 from xla_dialect.ops.collectives import (
@@ -187,7 +186,9 @@ class CommunicationMethods(Computations):
 
         Example: `b.all_to_all(x, 1, 0, 4)`.
         """
-        groups = as_groups(replica_groups)
+        groups = cast(
+            "ReplicaGroupsAttr", encoded(AllToAllOp, "replica_groups", replica_groups or ())
+        )
         split = normalized(split_dimension, operand.rank)
         concat = normalized(concat_dimension, operand.rank)
         for number in (split, concat):

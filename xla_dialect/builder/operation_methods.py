@@ -13,17 +13,16 @@ from dataclasses import dataclass
 from keyword import iskeyword
 from typing import Any, TypeAlias, TypeVar, cast
 
-from xdsl.irdl import OptionalDef, VariadicDef
+from xdsl.irdl import VariadicDef
 
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
 from xla_dialect.builder.arguments import (
-    annotation,
     as_array_type,
     as_element_type,
     explained,
 )
 from xla_dialect.builder.recorder import Computations, Operand, XlaValue
-from xla_dialect.op import XlaOp, decode
+from xla_dialect.op import XlaOp, property_parameter
 from xla_dialect.ops import (
     asynchronous,
     collectives,
@@ -219,20 +218,15 @@ def _parameters(spelling: MethodOf) -> Iterator[tuple[inspect.Parameter, str]]:
             kind = inspect.Parameter.KEYWORD_ONLY
             continue
         name, _, part = word.partition("=")
-        part, default = part or name, inspect.Parameter.empty
+        part = part or name
         if part in definition.properties:
-            prop = definition.properties[part]
-            given = annotation(spelling.operation, part)
-            if isinstance(prop, OptionalDef) or given == "Groups":
-                default = None
-            elif prop.default_value is not None:
-                default = decode(prop.default_value)
-        elif part in operands:
-            is_list = isinstance(operands[part], VariadicDef)
-            given = "Sequence[XlaValue]" if is_list else "XlaValue"
+            parameter = property_parameter(spelling.operation, part).replace(name=name, kind=kind)
         else:
-            given = _RESULTS[part]
-        yield inspect.Parameter(name, kind, default=default, annotation=given), part
+            is_list = isinstance(operands.get(part), VariadicDef)
+            value = "Sequence[XlaValue]" if is_list else "XlaValue"
+            annotation = value if part in operands else _RESULTS[part]
+            parameter = inspect.Parameter(name, kind, annotation=annotation)
+        yield parameter, part
 
 
 def _spelled(name: str, spelling: MethodOf) -> Method:

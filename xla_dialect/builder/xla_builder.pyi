@@ -4,11 +4,12 @@ from typing import Any, TypeVar, overload
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir.core import Operation
 from xla_dialect.attributes import CustomCallApiVersion, FftType, FusionKind, RandomAlgorithm, Transpose
-from xla_dialect.builder.arguments import ArrayLike, ElementTypeLike, Groups, Padding, Pairs, TypeLike
+from xla_dialect.builder.arguments import ArrayLike, ElementTypeLike, Padding, TypeLike
 from xla_dialect.builder.array_methods import DotDimensionNumbers, PaddingDimension
 from xla_dialect.builder.communication import Channel, Context
 from xla_dialect.builder.control_flow import Values
 from xla_dialect.builder.recorder import Computation, Operand, XlaComputation, XlaValue
+from xla_dialect.devices.replica_groups import Groups, Pairs
 from xla_dialect.op import XlaOp
 from xla_dialect.shapes.window import ConvolutionLabels, Window
 ResultsT = TypeVar("ResultsT", bound="XlaValue | tuple[XlaValue, ...]")

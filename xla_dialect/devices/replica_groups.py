@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import index
+from typing import ClassVar, Self, TypeAlias
 
 from xdsl.irdl import irdl_attr_definition
 
@@ -21,6 +23,12 @@ from xla_dialect.sharding.mesh import AxisList, AxisReference, Iota, Mesh, parse
 from xla_dialect.spelling import SpellingError, Tokens, shortened
 
 Ints = tuple[int, ...]
+Groups: TypeAlias = Sequence[Sequence[int]] | str | None
+"""
+Replica groups: lists of ids, or as HLO spells them, `"[2,4]<=[8]"`. None: one group of all.
+"""
+Pairs: TypeAlias = Sequence[tuple[int, int]]
+"""Pairs of source and target."""
 _QUOTE = "'"
 MAX_IDS = 1 << 20
 """No collective has more participants."""
@@ -223,6 +231,14 @@ class ReplicaGroupsAttr(SpelledAttribute[ReplicaGroups]):
     """`ReplicaGroups` as a property."""
 
     name = "xla.replica_groups"
+    GIVEN: ClassVar = "Groups"
+
+    @classmethod
+    def of(cls, given: Groups | ReplicaGroups) -> Self:
+        """The attribute for groups, or for the text of them; raises SpellingError."""
+        if not isinstance(given, str | ReplicaGroups):
+            given = ListedGroups(tuple(tuple(map(index, group)) for group in given or ()))
+        return super().of(given)
 
     @classmethod
     def read(cls, text: str) -> ReplicaGroups:
@@ -284,6 +300,14 @@ class SourceTargetPairsAttr(SpelledAttribute[SourceTargetPairs]):
     """`SourceTargetPairs` as a property."""
 
     name = "xla.source_target_pairs"
+    GIVEN: ClassVar = "Pairs"
+
+    @classmethod
+    def of(cls, given: Pairs | SourceTargetPairs | str) -> Self:
+        """The attribute for pairs, or for the text of them; raises SpellingError."""
+        if not isinstance(given, str | SourceTargetPairs):
+            given = SourceTargetPairs(tuple((index(s), index(t)) for s, t in given))
+        return super().of(given)
 
     @classmethod
     def read(cls, text: str) -> SourceTargetPairs:
