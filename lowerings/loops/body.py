@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
 
-from xdsl.dialects import arith, complex, memref
+from xdsl.dialects import arith, complex, memref, tensor
 from xdsl.dialects.builtin import ComplexType
 from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.dialects.vector import CombiningKindFlag
@@ -222,8 +222,8 @@ class LaneAnalysis:
             self._note_vector(result)
         if type(op) in COMPLEX:
             return
-        if type(op) is memref.LoadOp:
-            step, is_complex = self.load_step(op), type(op.res.type) is ComplexType
+        if type(op) in LOADS:
+            step, is_complex = self.load_step(op), type(op.results[0].type) is ComplexType
             self.is_possible &= step == 1 if is_complex else step is not None
         elif any(type(value.type) is ComplexType for value in (*operands_of(op), *op.results)):
             self.is_possible = False
@@ -247,7 +247,7 @@ class LaneAnalysis:
         factor = constant_integer(op.rhs if left else op.lhs)
         return None if factor is None else (left or right) * factor
 
-    def load_step(self, op: memref.LoadOp) -> int | None:
+    def load_step(self, op: Operation) -> int | None:
         """
         How far apart, in elements of the last dimension, the lanes of a load are.
 
@@ -257,20 +257,21 @@ class LaneAnalysis:
         first = self.first_in_lanes(op)
         if first is None:
             return None
-        *others, last = op.indices
+        _, *others, last = op.operands
         return self.steps.get(last, 0) if first == len(others) else 0
 
-    def first_in_lanes(self, op: memref.LoadOp) -> int | None:
+    def first_in_lanes(self, op: Operation) -> int | None:
         """
         The first dimension where the index of a load is not the same in all lanes, the last one if
         there is none. None where the elements of that and the following ones are not neighbours.
         """
-        memref_type = static_memref(op.memref.type)
+        memory, *indices = op.operands
+        memref_type = static_memref(memory.type)
         layout = None if memref_type is None else memref_layout(memref_type)
-        if memref_type is None or layout is None or not op.indices:
+        if memref_type is None or layout is None or not indices:
             return None
-        last, span = len(op.indices) - 1, 1
-        varying = (n for n, i in enumerate(op.indices) if self.of(i) is not Lanewise.UNIFORM)
+        last, span = len(indices) - 1, 1
+        varying = (n for n, i in enumerate(indices) if self.of(i) is not Lanewise.UNIFORM)
         first = next(varying, last)
         for place in range(last, first - 1, -1):
             if layout[0][place] != span:
@@ -278,6 +279,9 @@ class LaneAnalysis:
             span *= memref_type.get_shape()[place]
         return first
 
+
+LOADS: frozenset[type[Operation]] = frozenset((memref.LoadOp, tensor.ExtractOp))
+"""What reads an element of an array, the first operand, at computed indices, the others."""
 
 COMPLEX: frozenset[type[Operation]] = frozenset((complex.CreateOp, complex.ReOp, complex.ImOp))
 """What vectors of complex numbers are taken apart and made by."""

@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from xdsl.dialects import arith, memref
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     BFloat16Type,
     FixedBitwidthType,
@@ -50,7 +50,7 @@ from lowerings.dialects.words import (
     JoinOp,
     PairProductOp,
 )
-from lowerings.loops.body import Body
+from lowerings.loops.body import LOADS, Body
 from lowerings.loops.nest import Access, Nest, restrict, split
 
 
@@ -77,7 +77,7 @@ class Contraction:
 def contraction_of(nest: Nest, body: Body) -> Contraction | None:
     """How a nest is a contraction; None if it is none."""
     combiner = body.combiner(0) if len(nest.outputs) == 1 else None
-    if combiner is None or any(isinstance(op, memref.LoadOp) for op in body.ops):
+    if combiner is None or any(type(op) in LOADS for op in body.ops):
         # Packing needs operands with indexing maps; loads in the body have none.
         return None
     factors = factors_of(body, *combiner)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from math import prod
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import AffineMapAttr, MemRefType
+from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.dialects.linalg.ops import FillOp, GenericOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
@@ -44,12 +44,13 @@ WITHOUT_MEMORY_EFFECT = (
 
 def filled_with(op: Operation) -> dict[SSAValue, SSAValue]:
     """
-    The memrefs that an operation fills, all over, each with its scalar; empty if it is none.
+    The memrefs or tensors that an operation fills, all over, each with its scalar; empty if it is
+    none.
 
     The scalar may be a constant inside of the operation.
     """
     if isinstance(op, FillOp):
-        return {op.outputs[0]: op.inputs[0]}
+        return {(op.results or op.outputs)[0]: op.inputs[0]}
     if (
         not isinstance(op, GenericOp)
         or op.inputs
@@ -59,7 +60,7 @@ def filled_with(op: Operation) -> dict[SSAValue, SSAValue]:
     terminator = op.body.block.last_op
     assert terminator is not None
     result: dict[SSAValue, SSAValue] = {}
-    for target, value in zip(op.outputs, terminator.operands, strict=True):
+    for target, value in zip(op.results or op.outputs, terminator.operands, strict=True):
         owner = value.owner
         is_inside = not isinstance(owner, Operation) or owner.parent is op.body.block
         if is_inside and not isinstance(owner, arith.ConstantOp):
@@ -83,8 +84,11 @@ def buffer_of(value: SSAValue) -> SSAValue:
 
 
 def fillers_before(op: Operation) -> dict[SSAValue, Operation]:
-    """The operations right before `op` that fill a memref, by the memref."""
+    """The operations that fill an operand: a tensor, or a memref, then right before `op`."""
     result: dict[SSAValue, Operation] = {}
+    if op.results:
+        owners = {value: value.owner for value in op.operands}
+        return {v: o for v, o in owners.items() if isinstance(o, Operation) and v in filled_with(o)}
     buffers: dict[SSAValue, SSAValue] = {}
     previous = op.prev_op
     while previous is not None:
@@ -102,13 +106,11 @@ def fillers_before(op: Operation) -> dict[SSAValue, Operation]:
 
 def covers_memref(nest: Nest, access: Access) -> bool:
     """Whether the nest writes every element of the memref exactly once, apart from reductions."""
-    memref_type = access.memref.type
-    assert isinstance(memref_type, MemRefType)
     if access.recast:
         return False
     dimensions = [index.position for index in access.indices if isinstance(index, AffineDimExpr)]
     points = prod(nest.extents[d] for d in dimensions)
-    return len(set(dimensions)) == len(dimensions) and points == prod(memref_type.get_shape())
+    return len(set(dimensions)) == len(dimensions) and points == prod(access.type.get_shape())
 
 
 def starts_before_reductions(nest: Nest, body: Body, steps: Sequence[Step], output: int) -> bool:

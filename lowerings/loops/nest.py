@@ -1,6 +1,7 @@
 """
 A perfect loop nest over statically known extents, as a linalg operation on memrefs describes it,
-before it is decided in which order and in which steps it runs.
+before it is decided in which order and in which steps it runs. Tensors count as the dense memrefs
+that they will be, each output as one of its own.
 
 Dimensions keep their number for good: one that was merged into another, or that has one
 iteration, stays with extent 1 and needs no loop.
@@ -12,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias, cast
+from typing import TypeAlias, TypeGuard
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
@@ -21,6 +22,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     NoneAttr,
     StridedLayoutAttr,
+    TensorType,
 )
 from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.dialects.linalg.ops import CopyOp, FillOp, GenericOp, YieldOp
@@ -86,11 +88,17 @@ def linear_form(expression: AffineExpr) -> Linear | None:
 
 
 def static_memref(value_type: Attribute) -> MemRefType[Attribute] | None:
-    """The type of a memref of static shape; None for other types."""
-    if not isinstance(value_type, MemRefType):
+    """The type of a memref or tensor of static shape, in memory; None for other types."""
+    if not is_array(value_type) or DYNAMIC_INDEX in value_type.get_shape():
         return None
-    memref_type = cast("MemRefType[Attribute]", value_type)
-    return None if DYNAMIC_INDEX in memref_type.get_shape() else memref_type
+    if isinstance(value_type, MemRefType):
+        return value_type
+    return MemRefType(value_type.element_type, value_type.get_shape())
+
+
+def is_array(value_type: Attribute) -> TypeGuard[MemRefType[Attribute] | TensorType[Attribute]]:
+    """Whether a type is one of memrefs or tensors."""
+    return isinstance(value_type, MemRefType | TensorType)
 
 
 def memref_layout(
@@ -311,7 +319,7 @@ def divided(nest: Nest, dimension: int, size: int) -> Iterable[tuple[Nest, int, 
 
 
 def nest_of_generic(op: GenericOp) -> Nest:
-    """The nest of a linalg.generic on memrefs. Raises PassFailedException where there is none."""
+    """The nest of a linalg.generic. Raises PassFailedException where there is none."""
     maps = [attribute.data for attribute in op.indexing_maps]
     rank = maps[0].num_dims if maps else 0
     operands: list[SSAValue] = [*op.inputs, *op.outputs]
@@ -327,9 +335,7 @@ def nest_of_generic(op: GenericOp) -> Nest:
             f"linalg.generic: no operand gives the extent of d{extents.index(-1)}"
         )
     accesses: list[Access | SSAValue] = [
-        make_access(operand, affine_map.results, extents)
-        if isinstance(operand.type, MemRefType)
-        else operand
+        make_access(operand, affine_map.results, extents) if is_array(operand.type) else operand
         for operand, affine_map in zip(operands, maps, strict=True)
     ]
     kinds = tuple(kind.data is IteratorType.REDUCTION for kind in op.iterator_types)
@@ -357,12 +363,11 @@ def elementwise_nest(op: Operation, source: SSAValue, target: SSAValue) -> Nest:
     element = target_type.element_type
     body = Block(arg_types=[element, element])
     body.add_op(create(YieldOp, operands=[body.args[0]]))
-    is_memref = isinstance(source.type, MemRefType)
     return Nest(
         op=op,
         extents=extents,
         is_reduction=(False,) * len(extents),
-        inputs=(make_access(source, indices, extents) if is_memref else source,),
+        inputs=(make_access(source, indices, extents) if is_array(source.type) else source,),
         outputs=(make_access(target, indices, extents),),
         body=body,
         initial=(None,),

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from math import prod
 
-from xdsl.dialects import memref, scf
+from xdsl.dialects import scf
 from xdsl.rewriter import Rewriter
 
 from lowerings.dialects.schedule import Schedule, ScheduleError
-from lowerings.loops.body import Body, LaneAnalysis
+from lowerings.loops.body import LOADS, Body, LaneAnalysis
 from lowerings.loops.memory import LARGEST_BLOCK, is_read_turned, lane_stride
 from lowerings.loops.nest import Access, Nest
 
@@ -39,7 +39,7 @@ def check_order(
         _check_transposed(nest, order, order.transposed)
 
 
-def check_lanes(order: Schedule | Schedule) -> None:
+def check_lanes(order: Schedule) -> None:
     """Raises ScheduleError unless its vectors have as many lanes as vectors can have."""
     if reason := _reason_against_number(order.lanes):
         raise ScheduleError(reason)
@@ -126,7 +126,7 @@ def is_independent(nest: Nest, body: Body, dimension: int) -> bool:
         return False
     places = {access.memref: (access.strides, access.offset) for access in nest.outputs}
     read = [access for access in nest.inputs if isinstance(access, Access)]
-    loaded = {op.memref for op in body.ops if isinstance(op, memref.LoadOp)}
+    loaded = {op.operands[0] for op in body.ops if type(op) in LOADS}
     return loaded.isdisjoint(places) and all(
         places.get(each.memref, (each.strides, each.offset)) == (each.strides, each.offset)
         for each in read

@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
 
 from lowerings.dialects.schedule import Schedule, set_schedule
-from lowerings.loops.nest import NESTS, Nest
-from lowerings.scheduling.on_memrefs import nest_on_memrefs, require_admitted
+from lowerings.loops.nest import NESTS, Nest, nest_of
+from lowerings.loops.schedule_rules import scheduled_loops
 from xla_dialect.xdsl.traversal import function_of, operations_in
 
 ASKER = "apply"
@@ -37,7 +37,7 @@ def matching(
         given = {**op.properties, **op.attributes}
         return (
             name in (None, op.name)
-            and (iterators is None or tuple(iterators) == iterators_of(nest_on_memrefs(op, ASKER)))
+            and (iterators is None or tuple(iterators) == iterators_of(nest_of(op, ASKER)))
             and all(given.get(key) == value for key, value in (attributes or {}).items())
             and function in (None, function_of(op))
         )
@@ -64,10 +64,10 @@ def apply(module: ModuleOp, matches: Matcher, schedule: Scheduler) -> Sequence[O
             continue
         chosen = schedule
         if not isinstance(chosen, Schedule):
-            chosen = chosen(nest_on_memrefs(op, ASKER).extents)
+            chosen = chosen(nest_of(op, ASKER).extents)
         if chosen is not None:
             set_schedule(op, chosen)
             found.append(op)
     for op in found:
-        require_admitted(op, ASKER)
+        scheduled_loops(op, ASKER)
     return found

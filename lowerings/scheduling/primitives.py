@@ -14,10 +14,9 @@ from typing import Any
 from xdsl.ir import Operation
 
 from lowerings.dialects.schedule import Pack, Schedule, schedule_text
-from lowerings.loops.nest import Nest
+from lowerings.loops.nest import Nest, nest_of
 from lowerings.loops.pseudo_code import pseudo_code
 from lowerings.loops.schedule_rules import loops_by
-from lowerings.scheduling.on_memrefs import nest_on_memrefs
 
 PRIMITIVES: dict[str, Callable[..., Schedule]] = {
     "collapse": Schedule.collapse,
@@ -65,8 +64,8 @@ class LoopNest:
 
     @staticmethod
     def of(op: Operation) -> LoopNest:
-        """Plain loops, for an operation on memrefs or tensors. Raises as `nest_on_memrefs`."""
-        nest = nest_on_memrefs(op, "LoopNest")
+        """Plain loops, for an operation on memrefs or tensors. Raises as `nest_of`."""
+        nest = nest_of(op, "LoopNest")
         return LoopNest(nest, Schedule.over(*nest.loop_dimensions))
 
     def after(self, name: str, *arguments: Any) -> LoopNest:

@@ -8,7 +8,7 @@ dimension at first, are inside of them and run over what the tiles leave.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
@@ -30,7 +30,6 @@ from lowerings.loops.contraction import Contraction, contraction_of
 from lowerings.loops.initial_values import foldable_fills
 from lowerings.loops.nest import NESTS, nest_of
 from lowerings.loops.order_rules import MOST_LANES, has_vector_result, is_independent
-from lowerings.scheduling.on_memrefs import is_on_tensors, on_memrefs
 from lowerings.tensors.fuse_into_consumer import fuse_into_consumer
 
 
@@ -84,9 +83,7 @@ class ScheduledOperation:
 
     def _set_operation(self, op: Operation) -> None:
         self.op = op
-        copy = on_memrefs(op) if is_on_tensors(op) else None
-        self.nest = nest_of(op if copy is None else copy.op, self._asker)
-        self._fills: Mapping[Operation, Operation] = {} if copy is None else copy.fills
+        self.nest = nest_of(op, self._asker)
         self.__dict__.pop("body", None)
 
     def fuse(self, producer: Operation) -> None:
@@ -97,7 +94,7 @@ class ScheduledOperation:
         Raises ScheduleError, and PassFailedException for what cannot be fused.
         """
         self._require_loops()
-        if not is_on_tensors(self.op):
+        if not self.op.results:
             raise ScheduleError(
                 "(SR11) at the buffers level nothing is fused but what fills an output right before"
             )
@@ -279,7 +276,7 @@ class ScheduledOperation:
     def fold_fill(self, fill: Operation) -> bool:
         """Starts the outputs that an operation fills from its scalar; returns whether it does."""
         fills = foldable_fills(self.nest, self.body, self.schedule().steps)
-        outputs = [output for output, op in fills.items() if self._fills.get(op, op) is fill]
+        outputs = [output for output, op in fills.items() if op is fill]
         self.folded_fills.extend(outputs)
         return bool(outputs)
 

@@ -17,8 +17,8 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.dialects.schedule import ScheduleError, set_schedule
+from lowerings.loops.schedule_rules import loops_by
 from lowerings.rewriting.conversion import describe_location, describe_place
-from lowerings.scheduling.on_memrefs import broken_rule
 from lowerings.scheduling.scheduled_operation import ScheduledOperation, TileLoop
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -104,8 +104,9 @@ class Script:
         for op, step in self.changed_by.items():
             if op not in alive:
                 continue
-            error = broken_rule(op, self.asker)
-            if error is not None:
+            try:
+                loops_by(self.scheduled[op].nest, self.scheduled[op].schedule())
+            except ScheduleError as error:
                 self.fail(step, str(error), op)
         self.changed_by.clear()
 
