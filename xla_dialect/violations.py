@@ -45,10 +45,16 @@ class Violation(VerifyException):
         super().__init__(f"({label}) {found}")
 
 
-def require(holds: bool, label: str, found: str, *values: object) -> None:
+def require(holds: object, label: str, found: str, *values: object) -> None:
     """Raises `Violation(label, ...)` unless `holds`; `found` is a format string for `values`."""
     if not holds:
         raise Violation(label, found.format(*values))
+
+
+def check(holds: object, found: str, *values: object) -> None:
+    """As `require`, for a rule that has no label; raises VerifyException."""
+    if not holds:
+        raise VerifyException(found.format(*values))
 
 
 class OperationError(XlaError):

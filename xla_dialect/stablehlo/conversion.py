@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache, cached_property, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
@@ -62,7 +63,6 @@ from xla_dialect.stablehlo.attributes import (
 )
 from xla_dialect.stablehlo.legalize import FAMILIES
 from xla_dialect.stablehlo.op import (
-    HloOperation,
     SourceError,
     StableHloOp,
     UnknownShape,
@@ -84,6 +84,7 @@ from xla_dialect.types import (
     spell_all,
 )
 from xla_dialect.verification import fault_of_rule, sizes_of_arrays
+from xla_dialect.violations import check, require
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.dense_literals import literal_of_blob
 from xla_dialect.xdsl.linking import append
@@ -176,8 +177,12 @@ def attributes_of_values(op: FuncOp, name: str, count: int) -> ArrayAttr[Diction
         return None
     entries = cast("ArrayAttr[Attribute]", value).data if isinstance(value, ArrayAttr) else ()
     found = [entry for entry in entries if isinstance(entry, DictionaryAttr)]
-    if len(found) != count or len(entries) != count:
-        raise SourceError(op, f"{name} is not a list of {count} dictionaries")
+    check(
+        len(found) == count and len(entries) == count,
+        "{} is not a list of {} dictionaries",
+        name,
+        count,
+    )
     if not any(entry.data for entry in found):
         return None
     return ArrayAttr(DictionaryAttr(kept_entries(entry.data, op)) for entry in found)
@@ -311,18 +316,15 @@ def sizes_of(type_: Attribute) -> tuple[int, ...]:
 
 def gives_index(op: Operation) -> bool:
     """Whether an operation, or a function by its type, may have values of type `index`."""
-    return op.GIVES_INDEX if isinstance(op, HloOperation) else op.name in _PASS_ON
+    return op.GIVES_INDEX if isinstance(op, StableHloOp) else op.name in _PASS_ON
 
 
 def check_index_operands(op: Operation) -> None:
-    """Raises SourceError for an operand of type `index` that is not the shape of a result."""
-    if isinstance(op, HloOperation):
-        try:
-            op.check_indices()
-        except VerifyException as error:
-            raise SourceError(op, str(error)) from None
+    """Raises VerifyException for an operand of type `index` that is not the shape of a result."""
+    if isinstance(op, StableHloOp):
+        op.check_indices()
     elif op.name not in _PASS_ON and any(is_index(operand.type) for operand in op.operands):
-        raise SourceError(op, f"an operand is no array: {NO_ELEMENT_TYPE}")
+        raise VerifyException(f"an operand is no array: {NO_ELEMENT_TYPE}")
 
 
 _PASS_ON = ("func.func", "func.call", "func.return")
@@ -370,7 +372,7 @@ def array_type(type_: Attribute, op: Operation) -> Array:
     return array
 
 
-def sizes_from_operand(op: HloOperation, conversion: Conversion, position: int) -> tuple[int, ...]:
+def sizes_from_operand(op: StableHloOp, conversion: Conversion, position: int) -> tuple[int, ...]:
     """The integers of an operand that says a shape; an error where they are not constant."""
     value = conversion.operands(op)[position]
     type_ = as_array(value.type)
@@ -387,7 +389,7 @@ def sizes_from_operand(op: HloOperation, conversion: Conversion, position: int) 
 
 
 def sized_result(
-    op: HloOperation, conversion: Conversion, sizes: Sequence[int], number: int = 0
+    op: StableHloOp, conversion: Conversion, sizes: Sequence[int], number: int = 0
 ) -> Array:
     """The type of a result with the sizes that an operand says."""
     declared = conversion.result_types(op)[number]
@@ -395,8 +397,7 @@ def sized_result(
     if element_type is None or min(sizes, default=0) < 0:
         op.fail(f"sizes {list(sizes)} for {spell(declared)}")
     result = array(element_type.element_type, sizes)
-    if not fits(result, declared):
-        op.fail(f"declared {spell(declared)}, the sizes are {list(sizes)}")
+    check(fits(result, declared), "declared {}, the sizes are {}", spell(declared), list(sizes))
     return result
 
 
@@ -407,6 +408,15 @@ def applied_to_two(op_class: type[XlaOp], element_type: Attribute) -> Region:
     result = create(op_class, operands=block.args, result_types=[scalar])
     block.add_ops([result, create(ReturnOp, operands=result.results)])
     return Region(block)
+
+
+@contextmanager
+def rules_of(op: Operation) -> Generator[None]:
+    """Inside, what breaks a rule is an error of the operation."""
+    try:
+        yield
+    except VerifyException as error:
+        raise SourceError(op, str(error)) from None
 
 
 class Conversion:
@@ -461,20 +471,17 @@ class Conversion:
         return self.add(op)
 
     def refine(self, op: XlaOp, declared: Sequence[Attribute]) -> None:
-        """Gives an operation the result types that follow from its operands."""
-        source = cast(Operation, self._current)
+        """Gives an operation the result types that follow from its operands; VerifyException."""
         if op.contract().takes_declared and op.operands and not self._infers(op, declared):
             # The element type is the declared one, the sizes are those of the first operand.
             op.set_result_types([sized_like(op.operands[0].type, type_) for type_ in declared])
-        try:
-            types = op.infer_types()
-        except VerifyException as error:
-            raise SourceError(source, str(error)) from None
+        types = op.infer_types()
         if len(types) != len(declared) or not all(map(fits, types, declared)):
-            raise SourceError(source, f"declared {spell_all(declared)}, found {spell_all(types)}")
+            found = f"declared {spell_all(declared)}, found {spell_all(types)}"
+            raise VerifyException(found)
         if any(map(is_unbounded, types)):
             message = f"result {spell_all(types)}: its dimensions are dynamic"
-            raise UnknownShape(source, message=message)
+            raise UnknownShape(cast(Operation, self._current), message=message)
         op.set_result_types(types)
 
     def _infers(self, op: XlaOp, declared: Sequence[Attribute]) -> bool:
@@ -571,8 +578,12 @@ class Conversion:
         if block is None or block.next_block is not None or last is None or last.name != terminator:
             raise SourceError(op, f"its region is not one block that ends with {terminator}")
         for old, new in zip(block.args, arguments, strict=True):
-            if not takes(new.type, self.type(old.type, op)):
-                raise SourceError(op, f"its region takes {old.type} where {new.type} is given")
+            check(
+                takes(new.type, self.type(old.type, op)),
+                "its region takes {} where {} is given",
+                old.type,
+                new.type,
+            )
             self._values[old] = new
         for inner in block.ops:
             if inner is not last:
@@ -602,19 +613,28 @@ class Conversion:
         Its types, and the constants that shapes are made of, follow from the operands.
         """
         name = function.sym_name.data
-        if name in self._inlined or len(self._inlined) >= MAX_CALL_DEPTH:
-            raise SourceError(op, f"calls of @{name} are recursive, or too deep")
+        check(
+            name not in self._inlined and len(self._inlined) < MAX_CALL_DEPTH,
+            "calls of @{} are recursive, or too deep",
+            name,
+        )
         operands = self.operands(op)
-        if len(function.args) != len(operands):
-            raise SourceError(op, f"@{name} takes {len(function.args)} operands")
+        check(
+            len(function.args) == len(operands), "@{} takes {} operands", name, len(function.args)
+        )
         self._inlined.append(name)
         results = self.inline(function.body, op, operands, "func.return")
         self._inlined.pop()
         declared = self.result_types(op)
-        if len(results) != len(declared) or not all(
-            takes(value.type, type_) for value, type_ in zip(results, declared, strict=True)
-        ):
-            raise SourceError(op, f"@{name} returns other types than {spell_all(declared)}")
+        check(
+            len(results) == len(declared)
+            and all(
+                takes(value.type, type_) for value, type_ in zip(results, declared, strict=True)
+            ),
+            "@{} returns other types than {}",
+            name,
+            spell_all(declared),
+        )
         return results
 
     def computation(self, name: str, op: Operation) -> Region:
@@ -644,13 +664,10 @@ class Conversion:
         functions: dict[str, func.FuncOp] = {}
         for op in module.ops:
             if isinstance(op, MeshOp):
-                try:
+                with rules_of(op):
                     op.verify()
-                except VerifyException as error:
-                    raise SourceError(op, str(error)) from None
-                name = op.sym_name.data
-                if name in self.meshes:
-                    raise SourceError(op, f"(SH2) there is a mesh @{name} already")
+                    name = op.sym_name.data
+                    require(name not in self.meshes, "SH2", "there is a mesh @{} already", name)
                 self.meshes[name] = op.mesh.data
             elif isinstance(op, func.FuncOp) and "sym_name" in op.properties:
                 self.functions[op.sym_name.data] = op
@@ -659,11 +676,11 @@ class Conversion:
         for op in module.ops:
             if isinstance(op, MeshOp) or self.is_kept_back(op):
                 continue
-            given = argument_types if takes_dynamic(op) else None
-            function = self._convert_function(op, given)
-            name = function.sym_name.data
-            if name in functions:
-                raise SourceError(op, f"there is a function @{name} already")
+            with rules_of(op):
+                given = argument_types if takes_dynamic(op) else None
+                function = self._convert_function(op, given)
+                name = function.sym_name.data
+                check(name not in functions, "there is a function @{} already", name)
             functions[name] = function
         result = ModuleOp(functions.values(), kept, module.sym_name)
         set_meshes(result, self.meshes)
@@ -677,21 +694,24 @@ class Conversion:
         self, op: Operation, argument_types: Sequence[Attribute] | None
     ) -> func.FuncOp:
         if not isinstance(op, func.FuncOp):
-            raise SourceError(op, "a module contains functions only")
+            raise VerifyException("a module contains functions only")
         type_ = op.properties.get("function_type")
         if not isinstance(type_, FunctionType) or not isinstance(
             op.properties.get("sym_name"), StringAttr
         ):
-            raise SourceError(op, "a function has a name and a function type")
+            raise VerifyException("a function has a name and a function type")
         check_properties(op, _FUNCTION_PROPERTIES)
         self._location = self.place_of(op)
         inputs = [self.type(t, op) for t in type_.inputs.data]
         outputs = [self.type(t, op) for t in type_.outputs.data]
         if argument_types is not None:
             argument_types = [self.type(t, op) if is_index(t) else t for t in argument_types]
-            if len(argument_types) != len(inputs) or not all(map(fits, argument_types, inputs)):
-                given = spell_all(argument_types)
-                raise SourceError(op, f"takes {spell_all(inputs)}, the arguments are {given}")
+            check(
+                len(argument_types) == len(inputs) and all(map(fits, argument_types, inputs)),
+                "takes {}, the arguments are {}",
+                spell_all(inputs),
+                spell_all(argument_types),
+            )
             inputs = argument_types
         self._current = op
         body = self._convert_body(op, inputs, outputs)
@@ -719,12 +739,15 @@ class Conversion:
         if block is None:
             return Region()
         if block.next_block is not None:
-            raise SourceError(op, "a function body has one block")
-        if len(block.args) != len(inputs) or not all(
-            fits(mine, self.type(argument.type, op))
-            for mine, argument in zip(inputs, block.args, strict=True)
-        ):
-            raise SourceError(op, "the arguments of the body differ from the function type")
+            raise VerifyException("a function body has one block")
+        check(
+            len(block.args) == len(inputs)
+            and all(
+                fits(mine, self.type(argument.type, op))
+                for mine, argument in zip(inputs, block.args, strict=True)
+            ),
+            "the arguments of the body differ from the function type",
+        )
         body = self._convert_block(block, op, "func.return", inputs)
         returned = [value.type for value in cast(Operation, body.last_op).operands]
         end = cast(Operation, block.last_op)
@@ -764,8 +787,6 @@ class Conversion:
             found = "nothing" if last is None else last.name
             raise SourceError(parent, f"its region ends with {found}, not with {terminator}")
         for op in block.ops:
-            if op is not last and op.name in _TERMINATORS:
-                raise SourceError(op, "stands before the end of its block")
             self.convert_operation(op)
         self._block, self._location, self._current = outer
         return result
@@ -775,18 +796,20 @@ class Conversion:
         self._location = self.place_of(op)
         self._current = op
         before = self._block.last_op
-        if self._has_indices:
-            check_index_operands(op)
         # Patterns add the attributes that are to be kept, and take away others.
         attributes = op.attributes
         op.attributes = dict(attributes)
         try:
+            is_end = op.next_op is None or op.name not in _TERMINATORS
+            check(is_end, "stands before the end of its block")
+            if self._has_indices:
+                check_index_operands(op)
             if isinstance(op, StableHloOp):
                 results = self._converted_by_class(op)
             elif (pattern := _pattern(type(op))) is not None:
                 results = pattern(op, self)
             else:
-                raise SourceError(op, "this operation is not supported here")
+                raise VerifyException("this operation is not supported here")
             for old, new in zip(op.results, results, strict=True):
                 self.define(old, new)
             made = self._block.last_op
@@ -795,6 +818,8 @@ class Conversion:
                 made = made.prev_op
             if op.attributes and made is not None and made is not before:
                 self._keep_attributes(op, made)
+        except VerifyException as error:
+            raise SourceError(op, str(error)) from None
         finally:
             op.attributes = attributes
             self._refined.pop(op, None)
@@ -805,11 +830,8 @@ class Conversion:
         """What the results of an operation become; its properties may become discardable."""
         if op.attributes:
             warn_of_misspellings(op, op.get_irdl_definition().properties, self._location)
-        try:
-            op.attributes.update(op.xla_attributes())
-            return self.convert(op)
-        except VerifyException as error:
-            raise SourceError(op, str(error)) from None
+        op.attributes.update(op.xla_attributes())
+        return self.convert(op)
 
     def _keep_attributes(self, op: Operation, made: Operation) -> None:
         """Gives the attributes of an operation to the last one that is made of it."""
@@ -825,11 +847,11 @@ class Conversion:
                 del entries[SHARDING_RULE]
         made.attributes.update(entries)
 
-    def convert(self, op: HloOperation) -> Sequence[SSAValue]:
+    def convert(self, op: StableHloOp) -> Sequence[SSAValue]:
         """What the results of an operation become."""
         return self.by_pattern(op)
 
-    def by_pattern(self, op: HloOperation) -> Sequence[SSAValue]:
+    def by_pattern(self, op: StableHloOp) -> Sequence[SSAValue]:
         """What the results of an operation become, whatever its operands stand for."""
         assert isinstance(op, StableHloOp)
         pattern = _pattern(type(op))
@@ -935,8 +957,7 @@ _FUNCTION_PROPERTIES = ("sym_name", "function_type", "sym_visibility", "arg_attr
 def check_properties(op: Operation, known: Sequence[str]) -> None:
     """Properties that would be lost are an error."""
     for name in op.properties:
-        if name not in known:
-            raise SourceError(op, f"unknown attribute {name!r}")
+        check(name in known, "unknown attribute {!r}", name)
 
 
 Legalize: TypeAlias = Callable[[Operation, Conversion], Sequence[SSAValue]]

@@ -62,7 +62,7 @@ from xla_dialect.stablehlo.attributes import (
     xla_value,
 )
 from xla_dialect.types import is_unbounded, spell_all
-from xla_dialect.violations import Violation
+from xla_dialect.violations import Violation, check
 from xla_dialect.xdsl.definition import op_definition
 
 
@@ -84,31 +84,6 @@ class UnknownShape(SourceError):
 
 MAX_LIST = 1 << 16
 """No list of dimensions, sizes or paddings is longer."""
-
-
-class HloOperation(Operation):
-    """An operation of StableHLO or CHLO."""
-
-    INDEX_OPERANDS: ClassVar[int | None] = None
-    """The first of the operands that may have elements of type `index`, if there are any."""
-
-    GIVES_INDEX: ClassVar[bool] = False
-    """Whether its result may have them."""
-
-    def fail(self, message: str) -> NoReturn:
-        """Raises an error at this operation."""
-        raise SourceError(self, message)
-
-    def check_indices(self) -> None:
-        """Raises VerifyException for a type `index` that no operand or result here may have."""
-        first = self.INDEX_OPERANDS
-        for position, operand in enumerate(self.operands):
-            if is_index(operand.type) and (first is None or position < first):
-                message = f"operand {position} is {operand.type}: {NO_ELEMENT_TYPE}"
-                raise VerifyException(message)
-        for result in () if self.GIVES_INDEX else self.results:
-            if is_index(result.type):
-                raise VerifyException(f"type {result.type} is not supported: {NO_ELEMENT_TYPE}")
 
 
 def rows_of(name: str, value: Attribute) -> Sequence[Sequence[int]]:
@@ -172,8 +147,14 @@ def warn_of_misspellings(op: Operation, known: Iterable[str], place: LocationAtt
             warnings.warn(message, UserWarning, stacklevel=2)
 
 
-class StableHloOp(IRDLOperation, HloOperation):
+class StableHloOp(IRDLOperation):
     """Base of all operations of the dialects."""
+
+    INDEX_OPERANDS: ClassVar[int | None] = None
+    """The first of the operands that may have elements of type `index`, if there are any."""
+
+    GIVES_INDEX: ClassVar[bool] = False
+    """Whether its result may have them."""
 
     SAME: ClassVar[type[XlaOp] | None] = None
     """The operation of `xla` that is just as this one."""
@@ -186,6 +167,25 @@ class StableHloOp(IRDLOperation, HloOperation):
 
     SIZED_RESULTS: ClassVar[slice] = slice(0)
     """The results whose sizes have to be known, as nothing else tells them."""
+
+    def fail(self, message: str) -> NoReturn:
+        """Raises VerifyException."""
+        raise VerifyException(message)
+
+    def check_indices(self) -> None:
+        """Raises VerifyException for a type `index` that no operand or result here may have."""
+        first = self.INDEX_OPERANDS
+        for position, operand in enumerate(self.operands):
+            if is_index(operand.type) and (first is None or position < first):
+                message = f"operand {position} is {operand.type}: {NO_ELEMENT_TYPE}"
+                raise VerifyException(message)
+        for result in () if self.GIVES_INDEX else self.results:
+            check(
+                not is_index(result.type),
+                "type {} is not supported: {}",
+                result.type,
+                NO_ELEMENT_TYPE,
+            )
 
     def xla_properties(self) -> dict[str, Attribute]:
         """
@@ -238,8 +238,7 @@ class StableHloOp(IRDLOperation, HloOperation):
         structure, results, lists = _structure(type(self))
         properties = self.properties
         for name in [name for name in self.attributes if name in structure.properties]:
-            if name in properties:
-                raise VerifyException(f"attribute {name!r} is given twice")
+            check(name not in properties, "attribute {!r} is given twice", name)
             properties[name] = self.attributes.pop(name)
         for name, element_type in lists.items():
             value = properties.get(name)
@@ -269,21 +268,22 @@ class StableHloOp(IRDLOperation, HloOperation):
 
     def verify_(self) -> None:
         """Checks the constraints and the result types, as far as sizes are known."""
-        types = [*self.operand_types, *self.result_types]
         self.check_indices()
-        if has_quantized(types):
-            return
-        if self.HANDS_ON_TOKENS and any(isinstance(t, TokenType) for t in self._types_inside()):
-            # Tokens of its regions are StableHLO's, those of the rules are of `xla`.
-            return
-        operands, declared = (
-            [xla_type(t) for t in each] for each in (self.operand_types, self.result_types)
-        )
         try:
-            for type_ in self.result_types[self.SIZED_RESULTS]:
-                if is_unbounded(type_):
-                    raise VerifyException(f"the result is {type_}, its sizes have to be known")
-            self.verify_types(operands, declared)
+            if has_quantized([*self.operand_types, *self.result_types]):
+                # Few programs have quantized arrays: others do not load their rules.
+                from xla_dialect.stablehlo.quantization import rules  # noqa: PLC0415
+
+                rules.check_quantized(self)
+            # Tokens of its regions are StableHLO's, those of the rules are of `xla`.
+            elif not (
+                self.HANDS_ON_TOKENS and any(isinstance(t, TokenType) for t in self._types_inside())
+            ):
+                for type_ in self.result_types[self.SIZED_RESULTS]:
+                    found = "the result is {}, its sizes have to be known"
+                    check(not is_unbounded(type_), found, type_)
+                operands, declared = self.operand_types, self.result_types
+                self.verify_types(list(map(xla_type, operands)), list(map(xla_type, declared)))
         except VerifyException as error:
             raise VerifyException(f"{self.name}: {error}") from None
 

@@ -33,7 +33,7 @@ from xla_dialect.mlir_text import (
     recovered,
 )
 from xla_dialect.ops import XLA
-from xla_dialect.quantized_types import QUANT, has_quantized, has_quantized_arrays
+from xla_dialect.quantized_types import QUANT, has_quantized_arrays
 from xla_dialect.self_checking import CHECK, INTERPRETER
 from xla_dialect.shardy import SHARDY, MeshOp, ShardyOp
 from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES, MhloFusionKindAttr
@@ -43,7 +43,7 @@ from xla_dialect.stablehlo.conversion import (
     lookup_in,
     takes_dynamic,
 )
-from xla_dialect.stablehlo.op import HloOperation, SourceError, StableHloOp, UnknownShape
+from xla_dialect.stablehlo.op import SourceError, StableHloOp, UnknownShape
 from xla_dialect.stablehlo.ops import LazyDialect, operation_named
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.verification import InvalidProgram, Sources, invalid_program, verify, violations
@@ -178,8 +178,6 @@ def _verify_unresolved(module: ModuleOp, conversion: Conversion, sources: Source
         for value in (*op.results, *(argument for block in blocks for argument in block.args)):
             with suppress(UnknownShape):
                 conversion.type(value.type, op)
-        if isinstance(op, HloOperation) and has_quantized([*op.operand_types, *op.result_types]):
-            _quantized_conversion().check(op)
     verify(module, sources, mixes_precisions=False, has_unknown_sizes=True)
 
 

@@ -32,7 +32,7 @@ from xla_dialect.ops import elementwise
 from xla_dialect.ops.conversion import BitcastConvertOp
 from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.stablehlo.conversion import NO_DIMENSIONS, Conversion
-from xla_dialect.stablehlo.op import HloOperation
+from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.terms import Term, Terms
 from xla_dialect.types import (
     BY_NAME,
@@ -49,6 +49,7 @@ from xla_dialect.types import (
     spell_all,
     united_type,
 )
+from xla_dialect.violations import check
 
 
 @dataclass(frozen=True)
@@ -374,17 +375,17 @@ def is_complex(value: SSAValue) -> bool:
     return type_ is not None and element_class(type_.element_type) == ElementClass.COMPLEX
 
 
-def convert_maximum(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_maximum(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.maximum`."""
     return emit_ordered(elementwise.MaximumOp, op, conversion, conversion.operands(op))
 
 
-def convert_minimum(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_minimum(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.minimum`."""
     return emit_ordered(elementwise.MinimumOp, op, conversion, conversion.operands(op))
 
 
-def convert_clamp(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_clamp(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.clamp`: of complex numbers the minimum of a maximum; bounds may be scalars."""
     operands = conversion.operands(op)
     if not is_complex(operands[1]):
@@ -400,7 +401,7 @@ def convert_clamp(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue
 
 
 def emit_ordered(
-    op_class: type[XlaOp], op: HloOperation, conversion: Conversion, operands: Sequence[SSAValue]
+    op_class: type[XlaOp], op: StableHloOp, conversion: Conversion, operands: Sequence[SSAValue]
 ) -> Sequence[SSAValue]:
     """Any operation of two operands; of complex ones its order is computed."""
     if op_class not in ORDERS or not is_complex(operands[0]):
@@ -410,7 +411,7 @@ def emit_ordered(
 
 
 def emit_comparison(
-    op: HloOperation,
+    op: StableHloOp,
     conversion: Conversion,
     operands: Sequence[SSAValue],
     properties: Mapping[str, Attribute],
@@ -449,7 +450,7 @@ def _of_sign(value: SSAValue, letter: str, conversion: Conversion) -> SSAValue:
     return conversion.emit(BitcastConvertOp, [value], [other])[0]
 
 
-def convert_cbrt(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_cbrt(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.cbrt`: of complex numbers the principal root, by radius and angle in f64."""
     operands = conversion.operands(op)
     if not is_complex(operands[0]):
@@ -464,11 +465,14 @@ def convert_cbrt(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]
     return [_returned(op, conversion, root.converted(z.element_type))]
 
 
-def _terms(op: HloOperation, conversion: Conversion, operands: Sequence[SSAValue]) -> list[Term]:
+def _terms(op: StableHloOp, conversion: Conversion, operands: Sequence[SSAValue]) -> list[Term]:
     """The operands, arrays of one type."""
     types = [value.type for value in operands]
-    if not all(compatible(other, types[0]) for other in types):
-        op.fail(f"operands {spell_all(types)} differ in type")
+    check(
+        all(compatible(other, types[0]) for other in types),
+        "operands {} differ in type",
+        spell_all(types),
+    )
     terms = Terms(conversion, united_type(*(cast(Array, type_) for type_ in types)))
     return [terms.of(value) for value in operands]
 
@@ -484,11 +488,15 @@ def _of_order(x: Term, y: Term, direction: ComparisonDirection) -> Term:
     return _in_order(x, y, direction).where(x, y)
 
 
-def _returned(op: HloOperation, conversion: Conversion, result: Term) -> SSAValue:
+def _returned(op: StableHloOp, conversion: Conversion, result: Term) -> SSAValue:
     """The result of an operation, which has to be of its declared type."""
     declared = conversion.result_types(op)[0]
-    if not fits(result.type, declared):
-        op.fail(f"(Result) declared {spell(declared)}, inferred {spell(result.type)}")
+    check(
+        fits(result.type, declared),
+        "(Result) declared {}, inferred {}",
+        spell(declared),
+        spell(result.type),
+    )
     return result.value
 
 

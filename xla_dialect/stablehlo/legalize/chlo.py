@@ -8,7 +8,6 @@ from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import SSAValue
-from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise
@@ -19,7 +18,7 @@ from xla_dialect.stablehlo import special_functions as special
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
 from xla_dialect.stablehlo.legalize.creation import convert_constant, emit_constant
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
-from xla_dialect.stablehlo.op import HloOperation, StableHloOp
+from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import chlo, operations_of
 from xla_dialect.stablehlo.ops import elementwise as stablehlo
 from xla_dialect.stablehlo.special_functions import emit_comparison, emit_ordered
@@ -259,25 +258,22 @@ FROM_XLA = OperationTable[LegalizeFromXla]().add(ScanOp, scan_of_xla)
 # Functions of one array that something else than an operation calls
 
 
-FunctionCall: TypeAlias = Callable[[HloOperation, Conversion], Sequence[SSAValue]]
+FunctionCall: TypeAlias = Callable[[StableHloOp, Conversion], Sequence[SSAValue]]
 """Emits a function of the operand of what calls it."""
 
 
 def _called(formula: Formula, allowed: ElementClass) -> FunctionCall:
-    def convert(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
+    def convert(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
         operands = conversion.operands(op)
-        try:
-            types = [value.type for value in operands]
-            chlo.one_type(allowed, types, conversion.result_types(op))
-        except VerifyException as error:
-            op.fail(str(error))
+        types = [value.type for value in operands]
+        chlo.one_type(allowed, types, conversion.result_types(op))
         return _formula_of(operands, formula, conversion)
 
     return convert
 
 
 def _operation(op_class: type[XlaOp]) -> FunctionCall:
-    def convert(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
+    def convert(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
         return conversion.emit(op_class, conversion.operands(op), conversion.result_types(op))
 
     return convert

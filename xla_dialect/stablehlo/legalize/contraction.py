@@ -28,6 +28,7 @@ from xla_dialect.stablehlo.conversion import (
 from xla_dialect.stablehlo.op import UnknownShape
 from xla_dialect.stablehlo.ops import contraction as stablehlo
 from xla_dialect.types import Array, ElementClass, array, element_class, spell
+from xla_dialect.violations import check
 from xla_dialect.xdsl.operation_table import OperationTable
 
 
@@ -71,8 +72,11 @@ def convert_dynamic_convolution(
     padding = conversion.operands(op)[2]
     sizes = sizes_of(padding.type)
     found = conversion.constant_integers(padding)
-    if len(sizes) != 2 or not compatible(sizes[1], 2):
-        op.fail(f"the padding is {spell(padding.type)}, not a list of pairs")
+    check(
+        len(sizes) == 2 and compatible(sizes[1], 2),
+        "the padding is {}, not a list of pairs",
+        spell(padding.type),
+    )
     if found is None:
         raise UnknownShape(op, 2)
     literal = DenseIntOrFPElementsAttr.from_list(TensorType(i64, sizes), found)

@@ -19,6 +19,7 @@ from xla_dialect.stablehlo.legalize.custom_calls import composite_of_xla
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla, Tree, flat
 from xla_dialect.stablehlo.ops import control_flow as stablehlo
 from xla_dialect.types import PRED, flatten, is_scalar
+from xla_dialect.violations import check
 from xla_dialect.xdsl.operation_table import OperationTable
 
 
@@ -92,8 +93,12 @@ def convert_barrier(
 ) -> Sequence[SSAValue]:
     """`xla.opt_barrier` takes one value: several become a tuple."""
     operands = conversion.operands(op)
-    if len(operands) != len(op.results):
-        op.fail(f"has {len(operands)} operands and {len(op.results)} results")
+    check(
+        len(operands) == len(op.results),
+        "has {} operands and {} results",
+        len(operands),
+        len(op.results),
+    )
     if len(operands) == 1:
         return conversion.emit(xla.OptBarrierOp, operands, conversion.result_types(op))
     packed = tuple_of(operands, conversion)

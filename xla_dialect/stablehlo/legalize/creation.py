@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.ops import creation as xla
 from xla_dialect.ops import random
@@ -32,9 +33,10 @@ from xla_dialect.stablehlo.conversion import (
     sizes_of,
 )
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
-from xla_dialect.stablehlo.op import SourceError, integers_of
+from xla_dialect.stablehlo.op import integers_of
 from xla_dialect.stablehlo.ops import creation as stablehlo
 from xla_dialect.types import Array, array
+from xla_dialect.violations import check
 from xla_dialect.xdsl.dense_literals import is_splat
 from xla_dialect.xdsl.operation_table import OperationTable
 
@@ -60,12 +62,11 @@ def emit_constant(
     if isinstance(value, DenseResourceAttr):
         value = conversion.literal_of_resource(value, op)
     if not isinstance(value, DenseIntOrFPElementsAttr):
-        raise SourceError(op, f"value is {value}, not a dense literal")
+        raise VerifyException(f"value is {value}, not a dense literal")
     value = cast("DenseIntOrFPElementsAttr[Any]", value)
     declared = conversion.result_types(op) if wanted is None else [wanted]
     found = conversion.type(cast(Attribute, value.type), op)
-    if found not in (declared[0], one_value):
-        raise SourceError(op, f"value has type {found}, the result {declared[0]}")
+    check(found in (declared[0], one_value), "value has type {}, the result {}", found, declared[0])
     type_ = cast(Array, declared[0])
     if found == type_ and (math.prod(type_.get_shape()) == 1 or not is_splat(value)):
         return conversion.emit(xla.ConstantOp, (), declared, {"value": value})

@@ -79,6 +79,7 @@ from xla_dialect.types import (
     spell_all,
     tuple_elements,
 )
+from xla_dialect.violations import check
 from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.text import MlirParser
 
@@ -100,8 +101,7 @@ def function_call(convert: FunctionCall) -> ReplacedCall:
 
     def convert_call(op: CustomCallOp, conversion: Conversion) -> Sequence[SSAValue]:
         pop_attributes(op)
-        if len(op.operands) != 1 or len(op.results) != 1:
-            op.fail("takes and returns one array")
+        check(len(op.operands) == 1 and len(op.results) == 1, "takes and returns one array")
         return convert(op, conversion)
 
     return convert_call
@@ -113,8 +113,7 @@ def convert_top_k_operation(op: CustomCallOp, conversion: Conversion) -> Sequenc
     k, largest = attributes.get("k"), attributes.get("largest", BoolAttr.from_bool(True))
     if not isinstance(k, IntegerAttr) or not isinstance(largest, IntegerAttr):
         op.fail(f"its attributes have k = {k} and largest = {largest}, not a number and a flag")
-    if len(op.operands) != 1 or len(op.results) != 2:
-        op.fail("takes one array and has two results")
+    check(len(op.operands) == 1 and len(op.results) == 2, "takes one array and has two results")
     properties = cast("Mapping[str, Attribute]", {"k": k, "largest": largest})
     types = conversion.result_types(op)
     return conversion.emit(TopkOp, conversion.operands(op), types, properties)
@@ -122,8 +121,7 @@ def convert_top_k_operation(op: CustomCallOp, conversion: Conversion) -> Sequenc
 
 def convert_top_k_call(op: CustomCallOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`@TopK(operand)`, with its comparator as a computation."""
-    if len(op.operands) != 1 or len(op.results) != 2:
-        op.fail("takes one array and has two results")
+    check(len(op.operands) == 1 and len(op.results) == 2, "takes one array and has two results")
     regions = [conversion.computation(name, op) for name in op.callees]
     operands, types = conversion.operands(op), conversion.result_types(op)
     properties = {"custom_call_target": StringAttr(TOP_K)}
@@ -165,8 +163,7 @@ def convert_assertion(op: CustomCallOp, conversion: Conversion) -> Sequence[SSAV
     if not isinstance(text, StringAttr):
         op.fail(f"error_message is {text}, not a string")
     message = text.data
-    if not op.operands or op.results:
-        op.fail("takes a condition and values, and has no results")
+    check(op.operands and not op.results, "takes a condition and values, and has no results")
     (holds,) = _known(op, conversion, 0) or (0,)
     if not holds:
         for i in range(1, len(op.operands)):
@@ -183,8 +180,10 @@ def convert_dynamic_reduce_window(op: CustomCallOp, conversion: Conversion) -> S
     """
     count = len(op.operands) - 5
     names = op.callees
-    if count < 2 or count % 2 or len(names) != 1:
-        op.fail("takes inputs, init values, five lists, and one called computation")
+    check(
+        count >= 2 and not count % 2 and len(names) == 1,
+        "takes inputs, init values, five lists, and one called computation",
+    )
     sizes, strides, base, dilations, padding = (_known(op, conversion, count + i) for i in range(5))
     try:
         window = Window.of(
@@ -208,8 +207,10 @@ def convert_dynamic_reduce_window(op: CustomCallOp, conversion: Conversion) -> S
 
 def convert_dynamic_top_k(op: CustomCallOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`@stablehlo.dynamic_top_k(operand, k)`."""
-    if len(op.operands) != 2 or len(op.results) != 2:
-        op.fail("takes an array and a number, and has two results")
+    check(
+        len(op.operands) == 2 and len(op.results) == 2,
+        "takes an array and a number, and has two results",
+    )
     (k,) = _known(op, conversion, 1)
     operand = conversion.operands(op)[0]
     properties = {"k": IntegerAttr(k, i64)}
@@ -220,8 +221,7 @@ def convert_dynamic_approximate_top_k(
     op: CustomCallOp, conversion: Conversion
 ) -> Sequence[SSAValue]:
     """`@stablehlo.dynamic_approx_top_k(inputs..., inits..., k)`: `@ApproxTopK` for a known k."""
-    if not op.operands:
-        op.fail("takes arrays, as many initial values, and a number")
+    check(op.operands, "takes arrays, as many initial values, and a number")
     (k,) = _known(op, conversion, len(op.operands) - 1)
     config = op.attributes.get("mhlo.backend_config")
     entries = dict(config.data) if isinstance(config, DictionaryAttr) else {}
@@ -232,8 +232,10 @@ def convert_dynamic_approximate_top_k(
 
 def convert_dynamic_bits(op: CustomCallOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`@stablehlo.dynamic_rng_bit_generator(state, sizes)`."""
-    if len(op.operands) != 2 or len(op.results) != 2:
-        op.fail("takes a state and the sizes of the bits, and has two results")
+    check(
+        len(op.operands) == 2 and len(op.results) == 2,
+        "takes a state and the sizes of the bits, and has two results",
+    )
     sizes = sizes_from_operand(op, conversion, 1)
     types = [conversion.result_types(op)[0], sized_result(op, conversion, sizes, 1)]
     algorithm = op.attributes.pop("rng_algorithm", None)
@@ -247,8 +249,12 @@ def convert_wrapper(op: CustomCallOp, conversion: Conversion) -> Sequence[SSAVal
     """`@stablehlo.shape_refinement_operand_wrapper(operand)`: the operand, in its own type."""
     operands, declared = conversion.operands(op), conversion.result_types(op)
     given = [operand.type for operand in operands]
-    if not len(given) == len(declared) == 1 or not fits(given[0], declared[0]):
-        op.fail(f"has operands {spell_all(given)} and results {spell_all(declared)}, not one array")
+    check(
+        len(given) == len(declared) == 1 and fits(given[0], declared[0]),
+        "has operands {} and results {}, not one array",
+        spell_all(given),
+        spell_all(declared),
+    )
     return operands
 
 
@@ -342,8 +348,7 @@ def _spelled_alias(
     dropped: Sequence[int],
 ) -> str:
     """Which result shares memory with an operand, as HLO text says it: `{}: (0, {})`."""
-    if index in dropped:
-        op.fail(f"output_operand_aliases: operand {index} says a shape")
+    check(index not in dropped, "output_operand_aliases: operand {} says a shape", index)
     index -= sum(position < index for position in set(dropped))
     result, operand = (",".join(map(str, found)) for found in (output, part))
     return f"{{{result}}}: ({index}, {{{operand}}})"

@@ -20,7 +20,7 @@ from xla_dialect.stablehlo.attributes import Inexpressible
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
 from xla_dialect.stablehlo.legalize.creation import emit_literal
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla, Tree, same_operation
-from xla_dialect.stablehlo.op import HloOperation, integers_of
+from xla_dialect.stablehlo.op import StableHloOp, integers_of
 from xla_dialect.stablehlo.ops import data_movement as stablehlo
 from xla_dialect.stablehlo.ops.dynamic_shapes import DynamicReshapeOp as ShapedReshapeOp
 from xla_dialect.stablehlo.ops.elementwise import BitcastConvertOp
@@ -47,7 +47,7 @@ def convert_broadcast_in_dim(
 
 
 def broadcast_in_dim(
-    op: HloOperation, conversion: Conversion, dimensions: Sequence[int], declared: Attribute
+    op: StableHloOp, conversion: Conversion, dimensions: Sequence[int], declared: Attribute
 ) -> Sequence[SSAValue]:
     """
     Emits the broadcast of the first operand to a type.

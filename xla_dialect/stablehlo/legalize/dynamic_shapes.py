@@ -48,6 +48,7 @@ from xla_dialect.types import (
     is_unbounded,
     spell,
 )
+from xla_dialect.violations import check
 from xla_dialect.xdsl.operation_table import OperationTable
 
 
@@ -119,8 +120,7 @@ def convert_dim(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
         raise UnknownShape(op, 1)
     type_ = cast(Array, operand.type)
     sizes = type_.get_shape()
-    if not 0 <= found[0] < len(sizes):
-        op.fail(f"dimension {found[0]} of {spell(type_)}")
+    check(0 <= found[0] < len(sizes), "dimension {} of {}", found[0], spell(type_))
     if sizes[found[0]] != DYNAMIC_INDEX:
         return [conversion.constant(array(i64, ()), [sizes[found[0]]])]
     if sizes_of(type_)[found[0]] == DYNAMIC_INDEX:
@@ -136,8 +136,7 @@ def convert_extract(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValu
     type_ = cast(Array, operand.type)
     for place, size in zip(places, sizes_of(type_), strict=True):
         known = conversion.constant_integers(place)
-        if known and not 0 <= known[0] < size:
-            op.fail(f"index {known} of {spell(type_)}")
+        check(not known or 0 <= known[0] < size, "index {} of {}", known, spell(type_))
     one = array(type_.element_type, (1,) * len(places))
     sizes = {"dynamic_slice_sizes": dimension_list((1,) * len(places))}
     found = conversion.emit(DynamicSliceOp, [operand, *places], [one], sizes)
@@ -178,8 +177,12 @@ def constant_shape(
     """A list of sizes, as what an operation with one result of elements `index` becomes."""
     (result,) = op.results
     type_ = TensorType(i64, (len(sizes),))
-    if not is_index(result.type) or not fits(type_, conversion.type(result.type, op)):
-        op.fail(f"its result is {result.type}, not tensor<{len(sizes)}xindex>")
+    check(
+        is_index(result.type) and fits(type_, conversion.type(result.type, op)),
+        "its result is {}, not tensor<{}xindex>",
+        result.type,
+        len(sizes),
+    )
     return [conversion.constant(type_, sizes)]
 
 
@@ -214,8 +217,12 @@ def convert_shape_broadcast(op: StableHloOp, conversion: Conversion) -> Sequence
         before = [1] * (len(sizes) - len(found)) + found
         aligned = [1] * (len(before) - len(sizes)) + list(sizes)
         found = [b if a == 1 else a for a, b in zip(before, aligned, strict=True)]
-        if any(b not in (1, size) for size, b in zip(found, aligned, strict=True)):
-            op.fail(f"shapes {before} and {list(sizes)} do not broadcast")
+        check(
+            all(b in (1, size) for size, b in zip(found, aligned, strict=True)),
+            "shapes {} and {} do not broadcast",
+            before,
+            list(sizes),
+        )
     return constant_shape(op, conversion, found)
 
 

@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.aliasing_attributes import ALIASING_OUTPUT, BUFFER_DONOR
 from xla_dialect.entry import ENTRY_SYMBOL, entry_aliases
@@ -33,7 +34,6 @@ from xla_dialect.spelling import SpellingError
 from xla_dialect.stablehlo.attributes import Inexpressible
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, check_properties
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla, discardable
-from xla_dialect.stablehlo.op import SourceError
 from xla_dialect.text.shapes import parse_type
 from xla_dialect.types import all_compatible, flatten, is_array
 from xla_dialect.xdsl.creation import create
@@ -79,7 +79,7 @@ def return_of_xla(op: ReturnOp, legalization: FromXla) -> Sequence[SSAValue]:
 def convert_call(op: func.CallOp, conversion: Conversion) -> Sequence[SSAValue]:
     callee = op.properties.get("callee")
     if not isinstance(callee, SymbolRefAttr):
-        raise SourceError(op, "callee is missing")
+        raise VerifyException("callee is missing")
     check_properties(op, ("callee",))
     function = conversion.function_to_inline(callee.root_reference.data, conversion.operands(op))
     if function is not None:

@@ -8,14 +8,14 @@ from xdsl.ir import SSAValue
 
 from xla_dialect.quantized_types import quantization_of
 from xla_dialect.stablehlo.conversion import Conversion, Legalize
-from xla_dialect.stablehlo.op import HloOperation
+from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops.quantization import UniformDequantizeOp, UniformQuantizeOp
 from xla_dialect.stablehlo.quantization.expressed import dequantized, quantized
 from xla_dialect.stablehlo.quantization.rules import check_quantized
 from xla_dialect.xdsl.operation_table import OperationTable
 
 
-def convert_quantize(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_quantize(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.uniform_quantize`, of numbers or of what stands for them."""
     check_quantized(op)
     (value,) = conversion.operands(op)
@@ -26,7 +26,7 @@ def convert_quantize(op: HloOperation, conversion: Conversion) -> Sequence[SSAVa
     return [quantized(conversion, value, result)]
 
 
-def convert_dequantize(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_dequantize(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.uniform_dequantize`."""
     check_quantized(op)
     source = quantization_of(op.operands[0].type)

@@ -58,7 +58,7 @@ from xla_dialect.xdsl.operation_table import OperationTable
 
 def _legalize_mesh(op: Operation, conversion: Conversion) -> Sequence[SSAValue]:
     """A mesh stands beside functions, not in them; see `Conversion.module`."""
-    raise SourceError(op, "stands inside a function")
+    raise VerifyException("stands inside a function")
 
 
 def _legalize_constant(op: shardy.ConstantOp, conversion: Conversion) -> Sequence[SSAValue]:
@@ -203,11 +203,8 @@ def _checked(legalize: Callable[[Any, Conversion], Sequence[SSAValue]]) -> Legal
             if inside is not None:
                 raise SourceError(*inside)
         definition = op.get_irdl_definition()
-        try:
-            definition.verify(op)
-            op.check(conversion.meshes)
-        except VerifyException as error:
-            raise SourceError(op, str(error)) from None
+        definition.verify(op)
+        op.check(conversion.meshes)
         place = conversion.place_of(op)
         warn_of_misspellings(op, definition.properties, place)
         return legalize(op, conversion)

@@ -36,6 +36,7 @@ from xla_dialect.types import (
     element_class,
     is_array,
 )
+from xla_dialect.violations import check
 from xla_dialect.xdsl.operation_table import OperationTable
 
 
@@ -44,24 +45,42 @@ def convert_approximate_top_k(op: CustomCallOp, conversion: Conversion) -> Seque
     operands, declared = conversion.operands(op), conversion.result_types(op)
     count = len(operands) // 2
     inputs = operands[:count]
-    if not count or len(operands) != 2 * count or len(declared) != count:
-        op.fail("takes arrays and as many initial values, and has as many results")
-    if not all(map(is_array, (*(value.type for value in operands), *declared))):
-        op.fail("takes and returns arrays")
+    check(
+        count and len(operands) == 2 * count and len(declared) == count,
+        "takes arrays and as many initial values, and has as many results",
+    )
+    check(
+        all(map(is_array, (*(value.type for value in operands), *declared))),
+        "takes and returns arrays",
+    )
     dimension, top_k, is_aggregated = _configuration(op)
     sizes = sizes_of(inputs[0].type)
-    if not 0 <= dimension < len(sizes):
-        op.fail(f"reduction_dim is {dimension}, the arrays have {len(sizes)} dimensions")
+    check(
+        0 <= dimension < len(sizes),
+        "reduction_dim is {}, the arrays have {} dimensions",
+        dimension,
+        len(sizes),
+    )
     # Without aggregation, the producer of the program chose how many candidates are kept.
     kept = top_k if is_aggregated else (*sizes_of(declared[0]), 0, *sizes)[dimension]
-    if not bounded(0, kept, sizes[dimension]):
-        op.fail(f"keeps {kept} of the {sizes[dimension]} elements of dimension {dimension}")
+    check(
+        bounded(0, kept, sizes[dimension]),
+        "keeps {} of the {} elements of dimension {}",
+        kept,
+        sizes[dimension],
+        dimension,
+    )
     limits = [kept if d == dimension else size for d, size in enumerate(sizes)]
     for value, type_ in zip(inputs, declared, strict=True):
         element_type = cast(Array, value.type).element_type
         is_like_first = compatible_sizes(sizes_of(value.type), sizes)
-        if not is_like_first or type_ != array(element_type, limits):
-            op.fail(f"the result for {value.type} is {type_}, expected sizes {limits}")
+        check(
+            is_like_first and type_ == array(element_type, limits),
+            "the result for {} is {}, expected sizes {}",
+            value.type,
+            type_,
+            limits,
+        )
     ordered = conversion.emit(
         SortOp,
         inputs,
@@ -89,8 +108,7 @@ def _configuration(op: CustomCallOp) -> tuple[int, int, bool]:
 
 def _comparator(op: CustomCallOp) -> str:
     names = op.callees
-    if len(names) != 1:
-        op.fail("names one comparator as its called computation")
+    check(len(names) == 1, "names one comparator as its called computation")
     return names[0]
 
 

@@ -56,6 +56,7 @@ from xla_dialect.types import (
     spell,
     united_type,
 )
+from xla_dialect.violations import check
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import ArrowTypes, FunctionTypes, parse_i64
@@ -117,10 +118,12 @@ def one_type(
     agree = all(compatible(type_, found) for type_ in operands)
     together = united_type(*(cast(Array, type_) for type_ in operands)) if agree else found
     for type_ in (*operands, *results):
-        if not agree or not fits(together, type_):
-            raise VerifyException(
-                f"takes and returns one type, found {spell(together)} and {spell(type_)}"
-            )
+        check(
+            agree and fits(together, type_),
+            "takes and returns one type, found {} and {}",
+            spell(together),
+            spell(type_),
+        )
     return together
 
 
@@ -188,8 +191,12 @@ class InfinityTestOp(UnaryOp):
     def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
         """The result has the sizes of the operand."""
         expected = array_like(one_type(FLOAT, operands, ()), PRED)
-        if not fits(expected, declared[0]):
-            raise VerifyException(f"declared {spell(declared[0])}, expected {spell(expected)}")
+        check(
+            fits(expected, declared[0]),
+            "declared {}, expected {}",
+            spell(declared[0]),
+            spell(expected),
+        )
 
 
 IsInfOp = _function("is_inf", InfinityTestOp, "Whether elements are infinite.")
@@ -258,14 +265,18 @@ class BroadcastingBinaryOp(BroadcastingOp):
         default = tuple(range(ranks[1] - ranks[0], ranks[1]))
         given = self.broadcast_dimensions
         dimensions = default if given is None else integers_of(given) or ()
-        if ranks[0] == ranks[1] and dimensions != default:
-            raise VerifyException(
-                f"broadcast_dimensions {list(dimensions)} for operands of one rank {ranks[0]}"
-            )
-        if len(dimensions) != ranks[0]:
-            raise VerifyException(
-                f"broadcast_dimensions {list(dimensions)} for an operand of rank {ranks[0]}"
-            )
+        check(
+            ranks[0] != ranks[1] or dimensions == default,
+            "broadcast_dimensions {} for operands of one rank {}",
+            list(dimensions),
+            ranks[0],
+        )
+        check(
+            len(dimensions) == ranks[0],
+            "broadcast_dimensions {} for an operand of rank {}",
+            list(dimensions),
+            ranks[0],
+        )
         result = broadcast_shape(sizes[0], sizes[1], dimensions if ranks[0] < ranks[1] else ())
         return result, [matched_dimensions(own, result, dimensions) for own in sizes]
 
@@ -384,8 +395,9 @@ class ConstantLikeOp(StableHloOp):
         """The type of the result for an operand; raises VerifyException."""
         (sizes,) = _sizes([operand])
         expected = array(self.scalar_type.element_type, sizes)
-        if not fits(expected, declared):
-            raise VerifyException(f"declared {spell(declared)}, expected {spell(expected)}")
+        check(
+            fits(expected, declared), "declared {}, expected {}", spell(declared), spell(expected)
+        )
         return expected
 
     def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
@@ -422,14 +434,16 @@ class ScanOp(StableHloOp):
         ):
             value = self.properties.get(name)
             sizes = () if value is None else integers_of(value) or ()
-            if len(sizes) != 2 or min(sizes) < 0 or sum(sizes) != count:
-                raise VerifyException(
-                    f"{name} is {list(sizes)}, which does not divide {count} into two lists"
-                )
+            check(
+                len(sizes) == 2 and min(sizes) >= 0 and sum(sizes) == count,
+                "{} is {}, which does not divide {} into two lists",
+                name,
+                list(sizes),
+                count,
+            )
             lists.append(sizes)
         (_, first), (_, last) = lists
-        if first != last:
-            raise VerifyException(f"has {first} initial values and {last} last ones")
+        check(first == last, "has {} initial values and {} last ones", first, last)
         return first
 
     def xla_properties(self) -> dict[str, Attribute]:

@@ -55,7 +55,7 @@ from xla_dialect.stablehlo.ops.data_movement import (
 )
 from xla_dialect.stablehlo.ops.reduction import AccumulatingOp, accumulators_of, matrix, pairs_of
 from xla_dialect.types import S32, array, as_array, sizes_of, spell_all
-from xla_dialect.violations import Violation, require
+from xla_dialect.violations import check, require
 from xla_dialect.xdsl.definition import op_definition
 
 DEVICE_TO_DEVICE = 1
@@ -91,10 +91,11 @@ def groups_among(value: Attribute, meshes: Meshes) -> ReplicaGroups:
     axes = value.data.axes
     numbers = [size for _, size in mesh.axes]
     numbers += [n for axis in axes if axis.size is not None for n in (axis.pre_size, axis.size)]
-    if min(numbers, default=1) < 1:
-        raise VerifyException(
-            f"replica_groups: sizes {numbers} of the axes of a mesh are not all positive"
-        )
+    check(
+        min(numbers, default=1) >= 1,
+        "replica_groups: sizes {} of the axes of a mesh are not all positive",
+        numbers,
+    )
     groups = MeshGroups(mesh, axes)
     fault = groups.fault()
     if fault is not None:
@@ -264,9 +265,13 @@ class RootedOp(GroupedOp):
     def xla_properties(self) -> dict[str, Attribute]:
         """Those of groups, which have as many results as there are operands with a root."""
         count = len(self.operands) - self.tells_root
-        if len(self.results) != count:
-            found = f"{len(self.operands)} operands and {len(self.results)} results"
-            raise Violation("C5", f"has {found}")
+        require(
+            len(self.results) == count,
+            "C5",
+            "has {} operands and {} results",
+            len(self.operands),
+            len(self.results),
+        )
         return super().xla_properties()
 
     @property
@@ -314,8 +319,11 @@ class CollectivePermuteOp(CollectiveOp):
     def xla_properties(self) -> dict[str, Attribute]:
         """Those of a collective, with its pairs."""
         pairs = pairs_of("source_target_pairs", self.source_target_pairs)
-        if any(min(pair) < 0 for pair in pairs):
-            raise VerifyException(f"source_target_pairs {pairs} have a negative id")
+        check(
+            all(min(pair) >= 0 for pair in pairs),
+            "source_target_pairs {} have a negative id",
+            pairs,
+        )
         found = {"source_target_pairs": SourceTargetPairsAttr(SourceTargetPairs(tuple(pairs)))}
         return found | super().xla_properties() | found
 
@@ -395,8 +403,12 @@ class AllToAllOp(ExpandedOp):
         """The operands' types, smaller along one dimension, larger along the other."""
         split, concat, count = self.cut
         sizes_of_groups = {len(group) for group in groups}
-        if any(size != count for size in sizes_of_groups):
-            raise VerifyException(f"split_count {count} for groups of {sorted(sizes_of_groups)}")
+        check(
+            all(size == count for size in sizes_of_groups),
+            "split_count {} for groups of {}",
+            count,
+            sorted(sizes_of_groups),
+        )
         results: list[Attribute] = []
         for type_ in xla.arrays_of(operands):
             sizes = list(sizes_of(type_))
@@ -432,22 +444,24 @@ class CollectiveReduceOp(ReducingOp, RootedOp, ExpandedOp):
     ) -> Sequence[Attribute]:
         """The types of the operands that are reduced."""
         members = {len(group) for group in groups}
-        if len(members) != 1 or 0 in members:
-            raise VerifyException(
-                f"replica_groups have {sorted(members)} members, expected as many each"
-            )
+        check(
+            len(members) == 1 and 0 not in members,
+            "replica_groups have {} members, expected as many each",
+            sorted(members),
+        )
         numbers = [number for group in groups for number in group]
-        if not 0 <= min(numbers) <= max(numbers) < MAX_PROCESSES:
-            raise VerifyException(
-                f"replica_groups have ids from {min(numbers)} to {max(numbers)}, "
-                f"there are {MAX_PROCESSES} processes at most"
-            )
+        check(
+            0 <= min(numbers) <= max(numbers) < MAX_PROCESSES,
+            "replica_groups have ids from {} to {}, there are {} processes at most",
+            min(numbers),
+            max(numbers),
+            MAX_PROCESSES,
+        )
         taken = len(self.computation.block.args)
         require(taken == 2, "C4", "its computation takes {} values, not two", taken)
         arrays = list(operands)
         roots = arrays.pop() if self.tells_root and arrays else None
-        if not arrays or not all(map(as_array, arrays)):
-            raise VerifyException("takes arrays, at least one")
+        check(arrays and all(map(as_array, arrays)), "takes arrays, at least one")
         are_roots = roots is None or roots == array(S32, (len(arrays),))
         require(are_roots, "C3", "the last operand is {}, not s32[{}]", roots, len(arrays))
         return arrays
@@ -472,9 +486,12 @@ class AsyncStartOp(StableHloOp):
         self.contents  # noqa: B018
         given = list(self.operand_types)
         taken = [argument.type for block in self.body.blocks for argument in block.args]
-        if taken != given:
-            found = f"{spell_all(given)}, its region takes {spell_all(taken)}"
-            raise VerifyException(f"its operands are {found}")
+        check(
+            taken == given,
+            "its operands are {}, its region takes {}",
+            spell_all(given),
+            spell_all(taken),
+        )
         inside = [op for block in self.body.blocks for op in block.ops]
         if len(inside) != 2 or not isinstance(inside[0], _ASYNCHRONOUS):
             names = ", ".join(op.name for op in inside)

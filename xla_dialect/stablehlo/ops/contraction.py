@@ -73,6 +73,7 @@ from xla_dialect.types import (
     spell,
     spell_all,
 )
+from xla_dialect.violations import check
 from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import (
     parse_i64,
@@ -89,8 +90,7 @@ def precision_attributes(config: Attribute | None) -> dict[str, Attribute]:
         if config is None
         else [cast(Word, word).data for word in cast("ArrayAttr[Attribute]", config)]
     )
-    if len(words) > 2:
-        raise VerifyException(f"precision_config has {len(words)} entries for two operands")
+    check(len(words) <= 2, "precision_config has {} entries for two operands", len(words))
     if set(words) <= {Precision.DEFAULT}:
         return {}
     return {xla.PRECISION: StringAttr(f"{{{','.join(words)}}}")}
@@ -124,18 +124,21 @@ def algorithm_name(algorithm: DotAlgorithm) -> str:
     fields = algorithm.values()
     counts = {name: decode(fields[name]) for name in _COUNTS}
     for name, count in counts.items():
-        if count < 1:
-            raise VerifyException(f"{name} of the algorithm is {count}, not positive")
+        check(count >= 1, "{} of the algorithm is {}, not positive", name, count)
     *components, products = counts.values()
     types = [str(fields[name]) for name in _TYPES]
     if all(type_.startswith("f8") for type_ in types[:2]):
         types[:2] = ["any_f8", "any_f8"]
     is_fast = decode(algorithm.allow_imprecise_accumulation)
     name = f"dot_{'_'.join(types)}"
-    if products not in KNOWN_ALGORITHMS.get(name, ()) or components != [1, 1]:
-        raise VerifyException(f"no hardware has the algorithm {algorithm}")
-    if is_fast and types[0] != "any_f8":
-        raise VerifyException(f"no hardware has an imprecise algorithm {algorithm}")
+    check(
+        products in KNOWN_ALGORITHMS.get(name, ()) and components == [1, 1],
+        "no hardware has the algorithm {}",
+        algorithm,
+    )
+    check(
+        not is_fast or types[0] == "any_f8", "no hardware has an imprecise algorithm {}", algorithm
+    )
     return f"{name}{f'_x{products}' if products > 1 else ''}{'_fast_accum' if is_fast else ''}"
 
 
@@ -310,8 +313,12 @@ class DotOp(ContractionOp):
     def xla_properties(self) -> dict[str, Attribute]:
         """The dimensions that follow from the ranks."""
         ranks = [len(_sizes(value.type)) for value in self.operands]
-        if not all(1 <= rank <= 2 for rank in ranks):
-            raise VerifyException(f"operands have rank {ranks[0]} and {ranks[1]}, expected 1 or 2")
+        check(
+            all(1 <= rank <= 2 for rank in ranks),
+            "operands have rank {} and {}, expected 1 or 2",
+            ranks[0],
+            ranks[1],
+        )
         contracted = {
             "lhs_contracting_dims": integers((ranks[0] - 1,)),
             "rhs_contracting_dims": integers((0,)),
@@ -350,8 +357,7 @@ class DotGeneralOp(ContractionOp):
         found = super().xla_attributes()
         if self.algorithm is None:
             return found
-        if found:
-            raise VerifyException("precision_config is not DEFAULT, though there is an algorithm")
+        check(not found, "precision_config is not DEFAULT, though there is an algorithm")
         return {xla.ALGORITHM: StringAttr(algorithm_name(self.algorithm))}
 
     @classmethod
@@ -488,10 +494,12 @@ class ConvolvingOp(ContractionOp, WindowedOp):
     def with_window(self, kernel: Sequence[int], padding: Attribute | None) -> dict[str, Attribute]:
         """The properties in `xla` for the sizes of a kernel; raises VerifyException."""
         labels = self.dimension_numbers.data
-        if len(kernel) != len(labels.rhs) or labels.faults():
-            raise VerifyException(
-                f"dimension_numbers {self.dimension_numbers} for a kernel of rank {len(kernel)}"
-            )
+        check(
+            len(kernel) == len(labels.rhs) and not labels.faults(),
+            "dimension_numbers {} for a kernel of rank {}",
+            self.dimension_numbers,
+            len(kernel),
+        )
         return {
             "window": self.window([kernel[d] for d in labels.rhs_order()[2:]], padding),
             "dim_labels": ConvolutionLabelsAttr(labels),
@@ -560,8 +568,12 @@ class DynamicConvOp(ShapedOp, ConvolvingOp):
         lhs, kernel, given = map(sizes_of, arrays)
         spatial = len(lhs) - 2
         integer = element_class(arrays[2].element_type) & ElementClass.INTEGER
-        if given != (spatial, 2) or any(map(is_unknown, given)) or not integer:
-            raise VerifyException(f"the padding is {spell(operands[2])}, not {spatial} pairs")
+        check(
+            given == (spatial, 2) and not any(map(is_unknown, given)) and integer,
+            "the padding is {}, not {} pairs",
+            spell(operands[2]),
+            spatial,
+        )
         numbers = shapes[0] or (0,) * (2 * spatial)
         window = self.with_window(
             kernel, matrix(list(zip(numbers[::2], numbers[1::2], strict=True)))
@@ -600,15 +612,24 @@ class EinsumBase(StableHloOp):
         config = self.einsum_config.data.replace(" ", "")
         left, arrow, result = config.partition("->")
         texts = left.split(",")
-        if not arrow or len(texts) != len(operands):
-            parts = f"{len(operands)} operands, '->' and a result"
-            raise VerifyException(f"einsum_config {config!r} is not made of {parts}")
+        check(
+            arrow and len(texts) == len(operands),
+            "einsum_config {!r} is not made of {} operands, '->' and a result",
+            config,
+            len(operands),
+        )
         written = [text.replace(_ELLIPSIS, "", 1) for text in (*texts, result)]
-        if not all(text.isalpha() for text in written if text):
-            made = "not made of letters, with one '...' for each operand"
-            raise VerifyException(f"einsum_config {config!r} is {made}")
-        if len(set(written[-1])) < len(written[-1]):
-            raise VerifyException(f"einsum_config {config!r} makes {result!r}, with a letter twice")
+        check(
+            all(text.isalpha() for text in written if text),
+            ("einsum_config {!r} is not made of letters, with one '...' for each operand"),
+            config,
+        )
+        check(
+            len(set(written[-1])) >= len(written[-1]),
+            "einsum_config {!r} makes {!r}, with a letter twice",
+            config,
+            result,
+        )
         counts = [
             len(_sizes(type_)) - len(text) for type_, text in zip(operands, written, strict=False)
         ]
@@ -618,9 +639,12 @@ class EinsumBase(StableHloOp):
             text.replace(_ELLIPSIS, _letters_of_ellipsis(count))
             for text, count in zip((*texts, result), counts, strict=True)
         )
-        if any(map(_differs_in_rank, operands, found)):
-            types = ", ".join(map(str, self.operand_types))
-            raise VerifyException(f"einsum_config has {config!r} for {types}")
+        check(
+            not any(map(_differs_in_rank, operands, found)),
+            "einsum_config has {!r} for {}",
+            config,
+            ", ".join(map(str, self.operand_types)),
+        )
         return found, wanted
 
     def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
@@ -630,12 +654,15 @@ class EinsumBase(StableHloOp):
         for type_, text in zip(operands, labels, strict=True):
             for letter, size in zip(text, _sizes(type_), strict=True):
                 known = sizes.setdefault(letter, size)
-                if not compatible(known, size):
-                    found = f"sizes {known} and {size} the letter {letter!r}"
-                    raise VerifyException(f"einsum_config gives {found}")
+                check(
+                    compatible(known, size),
+                    "einsum_config gives sizes {} and {} the letter {!r}",
+                    known,
+                    size,
+                    letter,
+                )
                 sizes[letter] = size if is_unknown(known) else known
-        if not set(wanted) <= set(sizes):
-            raise VerifyException(f"einsum_config makes {wanted!r} of {''.join(sizes)!r}")
+        check(set(wanted) <= set(sizes), "einsum_config makes {!r} of {!r}", wanted, "".join(sizes))
         result, operand = as_array(declared[0]), cast(Array, operands[0])
         is_product = len(operands) > 1
         if result is None or not (is_product or result.element_type == operand.element_type):
@@ -696,10 +723,18 @@ class TorchIndexSelectOp(StableHloOp):
             raise VerifyException(f"takes arrays, found {spell_all(operands)}")
         sizes, index_sizes = sizes_of(operand), sizes_of(index)
         dim, batch = self.dim.value.data, self.batch_dims.value.data
-        if not 0 <= batch <= min(len(index_sizes), dim) or dim >= len(sizes):
-            found = f"dim {dim}, batch_dims {batch} for {spell_all(operands)}"
-            raise VerifyException(found)
-        if not compatible_sizes(sizes[:batch], index_sizes[:batch]):
-            raise VerifyException(f"{spell_all(operands)} differ in the first {batch} sizes")
+        check(
+            0 <= batch <= min(len(index_sizes), dim) and dim < len(sizes),
+            "dim {}, batch_dims {} for {}",
+            dim,
+            batch,
+            spell_all(operands),
+        )
+        check(
+            compatible_sizes(sizes[:batch], index_sizes[:batch]),
+            "{} differ in the first {} sizes",
+            spell_all(operands),
+            batch,
+        )
         taken = (*sizes[:dim], *index_sizes[batch:], *sizes[dim + 1 :])
         return [array(operand.element_type, taken)]

@@ -33,6 +33,7 @@ from xla_dialect.ops import control_flow as xla
 from xla_dialect.ops import tuples
 from xla_dialect.stablehlo.op import StableHloOp, just_as, same_as
 from xla_dialect.types import PRED, S32, is_scalar, spell, spell_all
+from xla_dialect.violations import check
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import (
@@ -66,9 +67,13 @@ class BranchOp(StableHloOp):
     ) -> Sequence[Attribute]:
         """The same types; raises VerifyException for another selector, as HLO has both."""
         name, element_type = self.SELECTOR
-        if not is_scalar(types[0], element_type):
-            expected = spell(TensorType(element_type, ()))
-            raise VerifyException(f"the {name} is {spell(types[0])}, expected {expected}")
+        check(
+            is_scalar(types[0], element_type),
+            "the {} is {}, expected {}",
+            name,
+            spell(types[0]),
+            spell(TensorType(element_type, ())),
+        )
         return types
 
 
@@ -183,9 +188,12 @@ class OptimizationBarrierOp(StableHloOp):
 
 def _require_types(declared: Sequence[Attribute], operands: Sequence[Attribute]) -> None:
     """Types are those of the operands, unknown sizes included; raises VerifyException."""
-    if list(declared) != list(operands):
-        found = f"declared {spell_all(declared)}, the operands are {spell_all(operands)}"
-        raise VerifyException(found)
+    check(
+        list(declared) == list(operands),
+        "declared {}, the operands are {}",
+        spell_all(declared),
+        spell_all(operands),
+    )
 
 
 @types_directive

@@ -39,6 +39,7 @@ from xla_dialect.stablehlo.attributes import Fields, integers
 from xla_dialect.stablehlo.op import StableHloOp, has_elements, integers_of, just_as
 from xla_dialect.stablehlo.ops.dynamic_shapes import verify_sizes
 from xla_dialect.types import as_array, spell_all
+from xla_dialect.violations import check
 from xla_dialect.xdsl.definition import op_definition
 
 API_VERSIONS = tuple(CustomCallApiVersion)
@@ -105,14 +106,17 @@ class CustomCallOp(StableHloOp):
             index = decode(fields.get("operand_index"))
             if not isinstance(index, int):
                 raise VerifyException(f"{_ALIASES} has {alias}, not {ALIAS}<...>")
-            if not 0 <= index < len(self.operands):
-                raise VerifyException(f"{_ALIASES}: there is no operand {index}")
+            check(0 <= index < len(self.operands), "{}: there is no operand {}", _ALIASES, index)
             results = cast("tuple[TypeAttribute, ...]", tuple(self.result_types))
             whole = results[0] if len(results) == 1 else TupleType(results)
             result, given = _part_of(whole, output), _part_of(self.operands[index].type, part)
-            if result != given:
-                types = f"the result has type {result}, the operand {given}"
-                raise VerifyException(f"{_ALIASES}: {types}")
+            check(
+                result == given,
+                "{}: the result has type {}, the operand {}",
+                _ALIASES,
+                result,
+                given,
+            )
             found.append((output, index, part))
         return found
 
@@ -127,12 +131,20 @@ class CustomCallOp(StableHloOp):
         if positions is None or not has_elements(given, i64):
             raise VerifyException(f"{SHAPE_OPERANDS} is {given}, not a list of i64")
         count, wanted = len(self.operands), len(self.results)
-        if positions and len(positions) != wanted:
-            found = f"{len(positions)} entries for {wanted} results"
-            raise VerifyException(f"{SHAPE_OPERANDS} has {found}")
-        if any(not 0 <= position < count for position in positions):
-            found = f"{list(positions)}, there are {count} operands"
-            raise VerifyException(f"{SHAPE_OPERANDS} is {found}")
+        check(
+            not positions or len(positions) == wanted,
+            "{} has {} entries for {} results",
+            SHAPE_OPERANDS,
+            len(positions),
+            wanted,
+        )
+        check(
+            all(0 <= position < count for position in positions),
+            "{} is {}, there are {} operands",
+            SHAPE_OPERANDS,
+            list(positions),
+            count,
+        )
         return positions
 
     def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
@@ -146,8 +158,12 @@ class CustomCallOp(StableHloOp):
         """What is called, and how; checks the layouts."""
         self._check_layouts()
         version = ORIGINAL if self.api_version is None else self.api_version.value.data
-        if not 0 <= version < len(API_VERSIONS):
-            raise VerifyException(f"api_version is {version}, not 0 to {len(API_VERSIONS) - 1}")
+        check(
+            0 <= version < len(API_VERSIONS),
+            "api_version is {}, not 0 to {}",
+            version,
+            len(API_VERSIONS) - 1,
+        )
         config = self.backend_config
         if config is not None and isinstance(config, DictionaryAttr) != (version == TYPED):
             raise VerifyException(
@@ -173,9 +189,13 @@ class CustomCallOp(StableHloOp):
         for name, value, types in zip(LAYOUTS, given, (self.operand_types, results), strict=True):
             if value is None:
                 raise VerifyException(f"{name} is missing, the other list is given")
-            if len(value.data) != len(types):
-                found = f"{len(value.data)} entries for {len(types)} values"
-                raise VerifyException(f"{name} has {found}")
+            check(
+                len(value.data) == len(types),
+                "{} has {} entries for {} values",
+                name,
+                len(value.data),
+                len(types),
+            )
             for layout, type_ in zip(value.data, types, strict=True):
                 array_type = as_array(type_)
                 rank = 0 if array_type is None else len(array_type.get_shape())
@@ -216,9 +236,14 @@ class CompositeOp(StableHloOp):
                 ("operands", self.operand_types, type_.inputs.data),
                 ("results", self.result_types, type_.outputs.data),
             ):
-                if tuple(given) != tuple(taken):
-                    lists = f"{spell_all(given)} and {spell_all(taken)}"
-                    raise VerifyException(f"its {what} and those of @{name} are {lists}")
+                check(
+                    tuple(given) == tuple(taken),
+                    "its {} and those of @{} are {} and {}",
+                    what,
+                    name,
+                    spell_all(given),
+                    spell_all(taken),
+                )
 
 
 _QUALIFIED = re.compile(r"[a-zA-Z]\w*(?:\.[\w$]+)+", re.ASCII)

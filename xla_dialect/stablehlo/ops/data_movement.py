@@ -30,6 +30,7 @@ from xla_dialect.ops import data_movement as xla
 from xla_dialect.shapes.size_arithmetic import compatible
 from xla_dialect.stablehlo.op import StableHloOp, integers_of, same_as
 from xla_dialect.types import array, as_array, fits, sizes_of, spell
+from xla_dialect.violations import check
 from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import Integers, OperandsThenComma, SameType, parse_i64
 
@@ -140,8 +141,11 @@ def unstretched(
 
     Raises VerifyException for dimensions that occur twice.
     """
-    if len(set(dimensions)) != len(dimensions):
-        raise VerifyException(f"broadcast_dimensions {list(dimensions)} have duplicates")
+    check(
+        len(set(dimensions)) == len(dimensions),
+        "broadcast_dimensions {} have duplicates",
+        list(dimensions),
+    )
     before, after = as_array(operand), as_array(result)
     if before is None or after is None or len(sizes_of(before)) != len(dimensions):
         return operand, dimensions

@@ -76,6 +76,7 @@ from xla_dialect.types import (
     spell,
     spell_all,
 )
+from xla_dialect.violations import check, require
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import ArrowTypes, SameType, parse_i64
@@ -145,11 +146,13 @@ class ShapedOp(StableHloOp):
     ) -> tuple[int, ...]:
         """The sizes that an operand says, as far as they are known: one for each dimension."""
         count = count_of_sizes(operands[position], position)
-        if is_unknown(count):
-            spelled = f"operand {position} is {spell(operands[position])}"
-            raise VerifyException(f"{spelled}, the number of sizes has to be known")
-        if count != rank:
-            raise VerifyException(f"operand {position} has {count} sizes for rank {rank}")
+        check(
+            not is_unknown(count),
+            "operand {} is {}, the number of sizes has to be known",
+            position,
+            spell(operands[position]),
+        )
+        check(count == rank, "operand {} has {} sizes for rank {}", position, count, rank)
         return shapes[position - self.first_shape] or (UNKNOWN,) * rank
 
 
@@ -165,8 +168,12 @@ def count_of_sizes(type_: Attribute, position: int) -> int:
     """How many sizes an operand at a position says; raises VerifyException."""
     found = require_array(type_, f"operand {position}")
     sizes = sizes_of(found)
-    if len(sizes) != 1 or not element_class(found.element_type) & ElementClass.INTEGER:
-        raise VerifyException(f"operand {position} is {spell(found)}, not a list of sizes")
+    check(
+        len(sizes) == 1 and element_class(found.element_type) & ElementClass.INTEGER,
+        "operand {} is {}, not a list of sizes",
+        position,
+        spell(found),
+    )
     return sizes[0]
 
 
@@ -185,9 +192,12 @@ def rank_of(type_: Attribute, name: str) -> int:
 
 def require_sizes(declared: Array, sizes: Sequence[int]) -> None:
     """The declared result has these sizes, as far as they are known."""
-    if not compatible_sizes(sizes_of(declared), sizes):
-        found = ", ".join(map(repr, sizes))
-        raise VerifyException(f"declared {spell(declared)}, the sizes are [{found}]")
+    check(
+        compatible_sizes(sizes_of(declared), sizes),
+        "declared {}, the sizes are [{}]",
+        spell(declared),
+        ", ".join(map(repr, sizes)),
+    )
 
 
 def _operand_and_result(
@@ -198,9 +208,12 @@ def _operand_and_result(
         require_array(operands[0], "operand 0"),
         require_array(declared[0], "the result"),
     )
-    if operand.element_type != result.element_type:
-        names = f"{element_name(operand.element_type)} and {element_name(result.element_type)}"
-        raise VerifyException(f"operand and result have element types {names}")
+    check(
+        operand.element_type == result.element_type,
+        "operand and result have element types {} and {}",
+        element_name(operand.element_type),
+        element_name(result.element_type),
+    )
     return operand, result
 
 
@@ -222,8 +235,7 @@ class DynamicReshapeOp(ShapedOp, MovementOp):
         require_sizes(result, sizes)
         before = element_count(sizes_of(operand))
         for after in (element_count(sizes_of(result)), element_count(sizes)):
-            if not compatible(before, after):
-                raise VerifyException(f"(C2) {before} elements become {after}")
+            require(compatible(before, after), "C2", "{} elements become {}", before, after)
 
 
 @op_definition
@@ -251,17 +263,29 @@ class DynamicBroadcastInDimOp(ShapedOp, MovementOp):
         before, after = sizes_of(operand), sizes_of(result)
         dimensions = integers_of(self.broadcast_dimensions) or ()
         spelled = f"{spell(operand)} in {spell(result)}"
-        if len(dimensions) != len(before) or not are_dimensions(dimensions, len(after)):
-            raise VerifyException(f"broadcast_dimensions {list(dimensions)} of {spelled}")
+        check(
+            len(dimensions) == len(before) and are_dimensions(dimensions, len(after)),
+            "broadcast_dimensions {} of {}",
+            list(dimensions),
+            spelled,
+        )
         for i, d in enumerate(dimensions):
-            if before[i] != 1 and not compatible(before[i], after[d]):
-                raise VerifyException(
-                    f"dimension {i} of {spell(operand)} becomes dimension {d} of {spell(result)}"
-                )
+            check(
+                before[i] == 1 or compatible(before[i], after[d]),
+                "dimension {} of {} becomes dimension {} of {}",
+                i,
+                spell(operand),
+                d,
+                spell(result),
+            )
         given = (self.known_expanding_dimensions, self.known_nonexpanding_dimensions)
         hints = [d for each in given if each is not None for d in integers_of(each) or ()]
-        if not are_dimensions(hints, len(before)):
-            raise VerifyException(f"hints {hints} are not distinct dimensions of {spell(operand)}")
+        check(
+            are_dimensions(hints, len(before)),
+            "hints {} are not distinct dimensions of {}",
+            hints,
+            spell(operand),
+        )
         require_sizes(result, self.known_sizes(operands, shapes, 1, len(after)))
 
 
@@ -284,11 +308,13 @@ class DynamicIotaOp(ShapedOp, MovementOp):
         """The dimension is one of the result, which has the sizes that the shape says."""
         result = require_array(declared[0], "the result")
         rank, dimension = len(sizes_of(result)), self.iota_dimension.value.data
-        if not 0 <= dimension < rank:
-            raise VerifyException(f"(C2) iota_dimension = {dimension} of rank {rank}")
-        if not element_class(result.element_type) & ElementClass.NUMBER:
-            name = element_name(result.element_type)
-            raise VerifyException(f"(C3) the result has element type {name}")
+        require(0 <= dimension < rank, "C2", "iota_dimension = {} of rank {}", dimension, rank)
+        require(
+            element_class(result.element_type) & ElementClass.NUMBER,
+            "C3",
+            "the result has element type {}",
+            element_name(result.element_type),
+        )
         require_sizes(result, self.known_sizes(operands, shapes, 0, rank))
 
 
@@ -311,10 +337,11 @@ class ListedOp(ShapedOp, MovementOp):
             name: self.known_sizes(operands, shapes, first + i, rank)
             for i, name in enumerate(self.LISTS)
         }
-        if any(type_ != operands[first] for type_ in operands[first:]):
-            raise VerifyException(
-                f"its lists of numbers are {spell_all(operands[first:])}, not of one type"
-            )
+        check(
+            all(type_ == operands[first] for type_ in operands[first:]),
+            "its lists of numbers are {}, not of one type",
+            spell_all(operands[first:]),
+        )
         require_inferred(self.APPLIED, operands[:first], lists, declared)
 
 
@@ -444,9 +471,12 @@ class IndexCastOp(CastOp):
         """One of the types is of `index`."""
         before, after = self.source.type, self.result.type
         other = after if is_of_index(before) else before
-        if is_of_index(before) == is_of_index(after) or not _is_castable(other):
-            numbers = "index and signless integers of several bits"
-            raise VerifyException(f"casts between {numbers}, not {before} to {after}")
+        check(
+            is_of_index(before) != is_of_index(after) and _is_castable(other),
+            ("casts between index and signless integers of several bits, not {} to {}"),
+            before,
+            after,
+        )
 
 
 def is_of_index(type_: Attribute) -> bool:
@@ -470,8 +500,7 @@ class WidthOp(CastOp):
         """Both are integers of several bits."""
         widths = [_bits(value.type) for value in (self.source, self.result)]
         narrow, wide = widths if self.IS_WIDER else reversed(widths)
-        if not 1 < narrow < wide:
-            raise VerifyException(f"{self.source.type} to {self.result.type}")
+        check(1 < narrow < wide, "{} to {}", self.source.type, self.result.type)
 
 
 def _bits(type_: Attribute) -> int:
@@ -515,9 +544,11 @@ class ArithmeticOp(ShapeOp):
         """All are integers of one type."""
         types, found = {*self.operand_types, *self.result_types}, as_array(declared[0])
         signed = found is not None and element_class(found.element_type) == ElementClass.SIGNED
-        if len(types) != 1 or not signed:
-            names = ", ".join(map(str, types))
-            raise VerifyException(f"takes and returns integers of one type, found {names}")
+        check(
+            len(types) == 1 and signed,
+            "takes and returns integers of one type, found {}",
+            ", ".join(map(str, types)),
+        )
 
 
 AddIOp = applying(elementwise.AddOp, ArithmeticOp, "arith.addi")
@@ -576,8 +607,12 @@ class ConstShapeOp(StableHloOp):
 
 def _require_shape(type_: Attribute, rank: int) -> None:
     """A result is a shape of a rank; raises VerifyException."""
-    if not is_of_index(type_) or not fits(array(i64, (rank,)), xla_type(type_)):
-        raise VerifyException(f"its result is {type_}, not tensor<{rank}xindex>")
+    check(
+        is_of_index(type_) and fits(array(i64, (rank,)), xla_type(type_)),
+        "its result is {}, not tensor<{}xindex>",
+        type_,
+        rank,
+    )
 
 
 class ShapeFunctionOp(ShapeOp):
@@ -586,12 +621,14 @@ class ShapeFunctionOp(ShapeOp):
     def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
         """It takes shapes and gives numbers of type `index`."""
         for position, operand in enumerate(self.operands):
-            if not is_of_index(operand.type):
-                found = f"operand {position} is {operand.type}"
-                raise VerifyException(f"{found}, not a shape of type index")
+            check(
+                is_of_index(operand.type),
+                "operand {} is {}, not a shape of type index",
+                position,
+                operand.type,
+            )
             count_of_sizes(operands[position], position)
-        if not is_of_index(self.result.type):
-            raise VerifyException(f"gives {self.result.type}, not an index")
+        check(is_of_index(self.result.type), "gives {}, not an index", self.result.type)
 
     result = result_def()
     custom_directives = (ArrowTypes,)
@@ -667,8 +704,12 @@ class DimOp(ShapeOp):
     def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
         """The dimension is one of the array, if it is a constant."""
         array_type, known = require_array(operands[0], "operand 0"), constant_integers(self.index)
-        if not is_of_index(self.index.type) or not is_of_index(self.result.type):
-            raise VerifyException(f"takes {self.index.type} and gives {self.result.type}")
+        check(
+            is_of_index(self.index.type) and is_of_index(self.result.type),
+            "takes {} and gives {}",
+            self.index.type,
+            self.result.type,
+        )
         if known is not None and not 0 <= known[0] < len(sizes_of(array_type)):
             raise VerifyException(f"dimension {known[0]} of {spell(array_type)}")
 
@@ -689,13 +730,21 @@ class ExtractOp(ShapeOp):
     def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
         """There is an index for each dimension."""
         found, own = require_array(operands[0], "operand 0"), cast(Array, self.tensor.type)
-        if len(self.indices) != len(sizes_of(found)) or self.result.type != own.element_type:
-            given = f"{len(self.indices)} indices into {own}"
-            raise VerifyException(f"{given} give {self.result.type}")
+        check(
+            len(self.indices) == len(sizes_of(found)) and self.result.type == own.element_type,
+            "{} indices into {} give {}",
+            len(self.indices),
+            own,
+            self.result.type,
+        )
         for place, size in zip(self.indices, sizes_of(found), strict=True):
             known = constant_integers(place)
-            if not is_of_index(place.type) or (known and not bounded(0, known[0], size - 1)):
-                raise VerifyException(f"index {known or place.type} of {spell(found)}")
+            check(
+                is_of_index(place.type) and (not known or bounded(0, known[0], size - 1)),
+                "index {} of {}",
+                known or place.type,
+                spell(found),
+            )
 
 
 @op_definition
@@ -711,5 +760,9 @@ class FromElementsOp(ShapeOp):
         """There is a number for each element of the result, whose sizes are known."""
         type_, count = self.result.type, len(self.elements)
         is_known = not is_unbounded(type_) and element_count(type_.get_shape()) == count
-        if not is_known or any(each.type != type_.element_type for each in self.elements):
-            raise VerifyException(f"{count} numbers give {type_}")
+        check(
+            is_known and all(each.type == type_.element_type for each in self.elements),
+            "{} numbers give {}",
+            count,
+            type_,
+        )

@@ -57,7 +57,7 @@ from xla_dialect.types import (
     spell,
     spell_all,
 )
-from xla_dialect.violations import Violation
+from xla_dialect.violations import Violation, check
 from xla_dialect.xdsl.directives import SameType, Types, TypesDirective, types_directive
 
 
@@ -287,8 +287,12 @@ def bits_type(before: Array, after: Array) -> Array:
     row = BY_TYPE[(after if is_narrow else before).element_type]
     has_width = not is_narrow or (bool(sizes) and compatible(sizes[-1], row.bits))
     found = array(after.element_type, sizes[:-1] if is_narrow else (*sizes, row.bits))
-    if not has_width or not fits(found, after) or row.element_class is ElementClass.COMPLEX:
-        raise VerifyException(f"the widths of {spell(before)} and {spell(after)} differ")
+    check(
+        has_width and fits(found, after) and row.element_class is not ElementClass.COMPLEX,
+        "the widths of {} and {} differ",
+        spell(before),
+        spell(after),
+    )
     return found
 
 

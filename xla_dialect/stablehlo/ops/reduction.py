@@ -29,6 +29,7 @@ from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as, rows_of
 from xla_dialect.stablehlo.ops import elementwise
 from xla_dialect.stablehlo.ops.control_flow import ReturnOp
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array_like, as_array
+from xla_dialect.violations import check
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.directives import (
     parse_argument,
@@ -78,8 +79,12 @@ _ENTRIES: Mapping[str, type[int]] = {"reversal": bool}
 def pairs_of(name: str, value: Attribute | None) -> list[tuple[int, int]]:
     """The rows of a matrix of two columns; raises VerifyException for anything else."""
     rows = () if value is None else rows_of(name, value)
-    if any(len(row) != 2 for row in rows):
-        raise VerifyException(f"{name} is {[list(row) for row in rows]}, not pairs")
+    check(
+        all(len(row) == 2 for row in rows),
+        "{} is {}, not pairs",
+        name,
+        [list(row) for row in rows],
+    )
     return [(low, high) for low, high in rows]
 
 

@@ -17,13 +17,13 @@ from xdsl.irdl import (
     var_operand_def,
 )
 from xdsl.traits import RecursiveMemoryEffect
-from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import sorting as xla
 from xla_dialect.shapes.size_arithmetic import compatible_sizes
 from xla_dialect.stablehlo.op import StableHloOp, just_as
 from xla_dialect.types import BY_NAME, PRED, Array, array_like, as_array, sizes_of, spell_all
+from xla_dialect.violations import check
 
 
 @just_as(xla.SortOp)
@@ -46,8 +46,11 @@ class SortOp(StableHloOp):
         """All arrays may be of one shape, whatever is known of it."""
         super().verify_types(operands, declared)
         for pair in combinations([*operands, *declared], 2):
-            if not compatible_sizes(*(sizes_of(cast(Array, type_)) for type_ in pair)):
-                raise VerifyException(f"{spell_all(pair)} differ in shape")
+            check(
+                compatible_sizes(*(sizes_of(cast(Array, type_)) for type_ in pair)),
+                "{} differ in shape",
+                spell_all(pair),
+            )
 
     def properties_of_rank(self, rank: int) -> dict[str, Attribute]:
         """The properties in `xla` for inputs of a rank."""

@@ -36,6 +36,7 @@ from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as
 from xla_dialect.stablehlo.ops.collectives import DEVICE_TO_DEVICE
 from xla_dialect.stablehlo.ops.reduction import pairs_of
 from xla_dialect.types import TokenType, array, flatten, is_array, spell
+from xla_dialect.violations import check
 from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import SameType
 
@@ -110,8 +111,7 @@ class InfeedOp(FeedOp):
         if layout is None:
             return {}
         parts, count = layout.data, len(self.results) - 1
-        if len(parts) != count:
-            raise VerifyException(f"layout is {layout}, expected one of each of {count} arrays")
+        check(len(parts) == count, "layout is {}, expected one of each of {} arrays", layout, count)
         are_lists = [isinstance(part, ArrayAttr) for part in parts]
         if not all(are_lists) or any(integers_of(part) is None for part in parts):
             raise VerifyException(f"layout {layout} has entries that are no lists of numbers")
@@ -174,8 +174,7 @@ class TransferOp(StableHloOp):
         kind, wanted = self.channel_handle.field("type"), DEVICE_TO_DEVICE
         if is_host:
             wanted = self.HOST_CHANNEL
-        if kind != wanted:
-            raise VerifyException(f"the channel has type {kind}, expected {wanted}")
+        check(kind == wanted, "the channel has type {}, expected {}", kind, wanted)
         number = self.channel_handle.field("handle")
         channel: dict[str, Attribute] = {"channel_id": IntegerAttr(number, i64)} if number else {}
         return channel | {"is_host_transfer": BoolAttr.from_bool(is_host)}

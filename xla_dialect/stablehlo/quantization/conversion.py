@@ -10,12 +10,13 @@ from xdsl.ir import Operation, SSAValue
 
 from xla_dialect.quantized_types import has_quantized
 from xla_dialect.stablehlo.conversion import Conversion, Lookup
-from xla_dialect.stablehlo.op import HloOperation
+from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.quantization.expressed import expressed_arithmetic
 from xla_dialect.stablehlo.quantization.integers import integer_arithmetic
 from xla_dialect.stablehlo.quantization.rules import check_quantized
+from xla_dialect.violations import check
 
-Arithmetic: TypeAlias = Callable[[HloOperation, Conversion], Sequence[SSAValue]]
+Arithmetic: TypeAlias = Callable[[StableHloOp, Conversion], Sequence[SSAValue]]
 """What an operation with quantized operands or results becomes."""
 
 ARITHMETIC: Mapping[str, Arithmetic] = {
@@ -37,17 +38,14 @@ class QuantizedConversion(Conversion):
         super().__init__(places, resource)
         self._arithmetic = ARITHMETIC[arithmetic]
 
-    def convert(self, op: HloOperation) -> Sequence[SSAValue]:
+    def convert(self, op: StableHloOp) -> Sequence[SSAValue]:
         """What the results of an operation become."""
         if not has_quantized([v.type for v in (*op.operands, *op.results)]):
             blocks = [block for region in op.regions for block in region.blocks]
-            if any(has_quantized([a.type for a in block.args]) for block in blocks):
-                op.fail("its region takes quantized arrays, no operand is one")
+            check(
+                all(not has_quantized([a.type for a in block.args]) for block in blocks),
+                "its region takes quantized arrays, no operand is one",
+            )
             return super().convert(op)
-        self.check(op)
-        return self._arithmetic(op, self)
-
-    @staticmethod
-    def check(op: HloOperation) -> None:
-        """Raises SourceError where an operation has quantized types that do not go together."""
         check_quantized(op)
+        return self._arithmetic(op, self)

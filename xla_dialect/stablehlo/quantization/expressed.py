@@ -21,7 +21,7 @@ from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.ops.elementwise import RoundNearestEvenOp
 from xla_dialect.quantized_types import Quantization, quantization_of, with_element_type
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list
-from xla_dialect.stablehlo.op import HloOperation, SourceError
+from xla_dialect.stablehlo.op import SourceError, StableHloOp
 from xla_dialect.stablehlo.quantization.rules import NUMBERS
 from xla_dialect.stablehlo.terms import Term, Terms
 from xla_dialect.types import BY_TYPE, Array, array_like
@@ -146,7 +146,7 @@ def span(quantization: Quantization) -> int:
 
 
 def convert_as(
-    op: HloOperation,
+    op: StableHloOp,
     conversion: Conversion,
     operands: Sequence[SSAValue],
     result_types: Sequence[Attribute],
@@ -174,7 +174,7 @@ def convert_as(
     return [conversion.value(result) for result in plain.results]
 
 
-def expressed_arithmetic(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
+def expressed_arithmetic(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
     """Computes with numbers of the expressed type."""
     if op.name not in NUMBERS:
         return conversion.by_pattern(op)

@@ -36,7 +36,7 @@ from xla_dialect.shapes.size_arithmetic import padded
 from xla_dialect.shapes.window import Window, WindowAttr, WindowDimension
 from xla_dialect.stablehlo.conversion import Conversion, applied_to_two, dimension_list
 from xla_dialect.stablehlo.legalize.contraction import emit_sum
-from xla_dialect.stablehlo.op import HloOperation
+from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.quantization.expressed import (
     along,
     constant,
@@ -64,7 +64,7 @@ def are_bytes(lhs: Quantization, rhs: Quantization) -> bool:
     )
 
 
-def is_summed_alone(op: HloOperation, rhs: Quantization) -> bool:
+def is_summed_alone(op: StableHloOp, rhs: Quantization) -> bool:
     """Whether windows of a convolution need not be summed group by group."""
     counts = [integers_of_entry(op, f"{each}_group_count") for each in ("feature", "batch")]
     return counts == [1, 1] or not any(rhs.zero_points)
@@ -184,11 +184,11 @@ def _is_padded(dimension: WindowDimension) -> bool:
     return (dimension.padding_low, dimension.padding_high, dimension.base_dilation) != (0, 0, 1)
 
 
-Form: TypeAlias = Callable[[HloOperation, Conversion], Sequence[SSAValue] | None]
+Form: TypeAlias = Callable[[StableHloOp, Conversion], Sequence[SSAValue] | None]
 """The integer form of an operation on quantized arrays; None where it has none."""
 
 
-def _quantizations(op: HloOperation) -> tuple[list[Quantization], Quantization] | None:
+def _quantizations(op: StableHloOp) -> tuple[list[Quantization], Quantization] | None:
     """Those of all operands, and that of the result; None where one is not quantized."""
     *sides, result = (quantization_of(v.type) for v in (*op.operands, *op.results))
     if result is None or None in sides:
@@ -196,13 +196,13 @@ def _quantizations(op: HloOperation) -> tuple[list[Quantization], Quantization] 
     return cast("list[Quantization]", sides), result
 
 
-def _terms(op: HloOperation, conversion: Conversion) -> list[Term]:
+def _terms(op: StableHloOp, conversion: Conversion) -> list[Term]:
     values = conversion.operands(op)
     terms = Terms(conversion, cast(Array, values[0].type))
     return list(map(terms.of, values))
 
 
-def _as_stored(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue] | None:
+def _as_stored(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue] | None:
     """Where all types are one, what holds of the numbers holds of the integers: scales are > 0."""
     found = {quantization_of(v.type) for v in (*op.operands, *op.results)} - {None}
     if len(found) != 1:
@@ -211,7 +211,7 @@ def _as_stored(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue] |
     return conversion.by_pattern(op)
 
 
-def _sum(op: HloOperation, conversion: Conversion, sign: int) -> Sequence[SSAValue] | None:
+def _sum(op: StableHloOp, conversion: Conversion, sign: int) -> Sequence[SSAValue] | None:
     found = _quantizations(op)
     if found is None:
         return None
@@ -232,7 +232,7 @@ def _sum(op: HloOperation, conversion: Conversion, sign: int) -> Sequence[SSAVal
     return [stored(left + right if sign > 0 else left - right, result).value]
 
 
-def _product(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue] | None:
+def _product(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue] | None:
     found = _quantizations(op)
     if found is None:
         return None
@@ -246,7 +246,7 @@ def _product(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue] | N
 
 
 def _one_operand(
-    op: HloOperation, conversion: Conversion, apply: Callable[[Term], Term]
+    op: StableHloOp, conversion: Conversion, apply: Callable[[Term], Term]
 ) -> Sequence[SSAValue] | None:
     found = _quantizations(op)
     if found is None:
@@ -262,7 +262,7 @@ def _one_operand(
     return [stored(term, result).value]
 
 
-def _requantized(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue] | None:
+def _requantized(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue] | None:
     found = _quantizations(op)
     if found is None:
         return None
@@ -272,7 +272,7 @@ def _requantized(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]
     return _one_operand(op, conversion, lambda term: term)
 
 
-def _dot(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue] | None:
+def _dot(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue] | None:
     """A dot of integers; each column of rhs may have a scale of its own."""
     lists = dot_lists(op)
     rhs = quantization_of(op.operands[1].type)
@@ -289,7 +289,7 @@ def _dot(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue] | None:
     return _contraction(op, conversion, inner, place, places)
 
 
-def _convolution(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue] | None:
+def _convolution(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue] | None:
     """A convolution of integers; padding stands for the number 0."""
     labels = convolution_labels(op)
     if labels.faults():
@@ -302,7 +302,7 @@ def _convolution(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]
 
 
 def _contraction(
-    op: HloOperation,
+    op: StableHloOp,
     conversion: Conversion,
     sizes: Sequence[int],
     place: int | None,
@@ -375,7 +375,7 @@ FORMS: Mapping[str, Form] = {
 """The integer forms of operations."""
 
 
-def integer_arithmetic(op: HloOperation, conversion: Conversion) -> Sequence[SSAValue]:
+def integer_arithmetic(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
     """Computes with stored integers where it can, and else with the numbers."""
     form = FORMS.get(op.name)
     found = None if form is None else form(op, conversion)

@@ -16,11 +16,12 @@ from xdsl.ir import Attribute, Operation
 
 from xla_dialect.quantized_types import Quantization, quantization_of
 from xla_dialect.shapes.window import ConvolutionLabels
-from xla_dialect.stablehlo.op import HloOperation, integers_of
+from xla_dialect.stablehlo.op import StableHloOp, integers_of
 from xla_dialect.stablehlo.ops.contraction import ConvolvingOp, DotGeneralOp
 from xla_dialect.types import Array, as_array, extents, tuple_elements
+from xla_dialect.violations import check, require
 
-Rule: TypeAlias = Callable[[HloOperation], None]
+Rule: TypeAlias = Callable[[StableHloOp], None]
 """Raises SourceError where types do not go together."""
 
 
@@ -43,7 +44,7 @@ def element_of(type_: Attribute) -> Attribute:
 # Operations that compute with the numbers
 
 
-def quantizations(op: HloOperation, types: Sequence[Attribute]) -> list[Quantization]:
+def quantizations(op: StableHloOp, types: Sequence[Attribute]) -> list[Quantization]:
     """What each of the types is; an error where one is not quantized."""
     found = [quantization_of(type_) for type_ in types]
     for type_, quantization in zip(types, found, strict=True):
@@ -52,44 +53,55 @@ def quantizations(op: HloOperation, types: Sequence[Attribute]) -> list[Quantiza
     return cast("list[Quantization]", found)
 
 
-def _per_tensor(op: HloOperation, found: Sequence[Quantization]) -> None:
+def _per_tensor(op: StableHloOp, found: Sequence[Quantization]) -> None:
     for quantization in found:
         if quantization.dimension is not None:
             op.fail(f"is quantized along dimension {quantization.dimension}, not as a whole")
 
 
-def _baseline(op: HloOperation, types: Sequence[Attribute]) -> None:
+def _baseline(op: StableHloOp, types: Sequence[Attribute]) -> None:
     """Quantized arrays as a whole, which differ in scales and zero points only."""
     found = quantizations(op, types)
     _per_tensor(op, found)
     for type_, quantization in zip(types, found, strict=True):
-        if quantization.baseline != found[0].baseline:
-            op.fail(
-                f"{element_of(types[0])} and {element_of(type_)} differ in more than scale and "
-                "zero point"
-            )
+        check(
+            quantization.baseline == found[0].baseline,
+            "{} and {} differ in more than scale and zero point",
+            element_of(types[0]),
+            element_of(type_),
+        )
 
 
-def _numbers(op: HloOperation) -> None:
+def _numbers(op: StableHloOp) -> None:
     _baseline(op, [*operand_types(op), *result_types(op)])
 
 
-def _predicate(op: HloOperation) -> None:
+def _predicate(op: StableHloOp) -> None:
     _baseline(op, operand_types(op))
 
 
-def _choice(op: HloOperation) -> None:
+def _choice(op: StableHloOp) -> None:
     _baseline(op, [*operand_types(op)[1:], *result_types(op)])
 
 
-def _sum(op: HloOperation) -> None:
+def _sum(op: StableHloOp) -> None:
     found = quantizations(op, [*operand_types(op), *result_types(op)])
     *sides, result = found
     for quantization in sides:
-        if quantization.storage != result.storage:
-            op.fail(f"(C3) storage types {quantization.storage} and {result.storage}")
-        if quantization.expressed != result.expressed:
-            op.fail(f"(C4) expressed types {quantization.expressed} and {result.expressed}")
+        require(
+            quantization.storage == result.storage,
+            "C3",
+            "storage types {} and {}",
+            quantization.storage,
+            result.storage,
+        )
+        require(
+            quantization.expressed == result.expressed,
+            "C4",
+            "expressed types {} and {}",
+            quantization.expressed,
+            result.expressed,
+        )
         if quantization.dimension not in (None, result.dimension):
             label = "C5" if result.dimension is None else "C6" if quantization is sides[0] else "C7"
             op.fail(
@@ -105,22 +117,26 @@ def _along(quantization: Quantization) -> str:
     return "as a whole" if found is None else f"along dimension {found}"
 
 
-def _quantize(op: HloOperation) -> None:
+def _quantize(op: StableHloOp) -> None:
     """`uniform_quantize`: of the numbers that the operand has or stands for."""
     (result,) = quantizations(op, result_types(op))
     source = quantization_of(op.operands[0].type)
     expressed = element_of(op.operands[0].type) if source is None else source.expressed
-    if expressed != result.expressed:
-        op.fail(f"(C2) quantizes {expressed} as {result.expressed}")
+    require(expressed == result.expressed, "C2", "quantizes {} as {}", expressed, result.expressed)
 
 
-def _dequantize(op: HloOperation) -> None:
+def _dequantize(op: StableHloOp) -> None:
     (source,) = quantizations(op, operand_types(op))
-    if element_of(op.results[0].type) != source.expressed:
-        op.fail(f"(C2) {source.expressed} becomes {element_of(op.results[0].type)}")
+    require(
+        element_of(op.results[0].type) == source.expressed,
+        "C2",
+        "{} becomes {}",
+        source.expressed,
+        element_of(op.results[0].type),
+    )
 
 
-def dot_lists(op: HloOperation) -> Mapping[str, Sequence[int]]:
+def dot_lists(op: StableHloOp) -> Mapping[str, Sequence[int]]:
     """Batching and contracting dimensions of both sides, by the names in `#stablehlo.dot`."""
     if op.name == "stablehlo.dot":
         last = len(extents(cast(Array, op.operands[0].type))) - 1
@@ -130,24 +146,32 @@ def dot_lists(op: HloOperation) -> Mapping[str, Sequence[int]]:
     return {name: integers_of(value) or () for name, value in fields.items()}
 
 
-def convolution_labels(op: HloOperation) -> ConvolutionLabels:
+def convolution_labels(op: StableHloOp) -> ConvolutionLabels:
     """Which dimensions of operands and result are batch and features."""
     assert isinstance(op, ConvolvingOp)
     return op.dimension_numbers.data
 
 
-def _dot(op: HloOperation) -> None:
+def _dot(op: StableHloOp) -> None:
     rhs = quantization_of(op.operands[1].type)
     if rhs is not None:
-        if any(rhs.zero_points):
-            op.fail(f"(C15) the zero points of rhs are {list(rhs.zero_points)}, not 0")
+        require(
+            not any(rhs.zero_points),
+            "C15",
+            "the zero points of rhs are {}, not 0",
+            list(rhs.zero_points),
+        )
         contracted = dot_lists(op).get("rhs_contracting_dimensions", ())
-        if rhs.dimension in contracted:
-            op.fail(f"(C16) rhs is quantized along dimension {rhs.dimension}, which is contracted")
+        require(
+            rhs.dimension not in contracted,
+            "C16",
+            "rhs is quantized along dimension {}, which is contracted",
+            rhs.dimension,
+        )
     _product(op, 14)
 
 
-def _convolution(op: HloOperation) -> None:
+def _convolution(op: StableHloOp) -> None:
     labels = convolution_labels(op)
     rhs = quantization_of(op.operands[1].type)
     result = quantization_of(op.results[0].type)
@@ -161,7 +185,7 @@ def _convolution(op: HloOperation) -> None:
     _product(op, 28)
 
 
-def _product(op: HloOperation, label: int) -> None:
+def _product(op: StableHloOp, label: int) -> None:
     """Both sides and the result are quantized, or only the right side is."""
     types = [*operand_types(op)[:2], *result_types(op)]
     lhs, rhs, result = map(quantization_of, types)
@@ -170,20 +194,31 @@ def _product(op: HloOperation, label: int) -> None:
         names = ", ".join(str(element_of(type_)) for type_ in types)
         op.fail(f"(C{label}) all are quantized, or only rhs: found {names}")
     if lhs is None or result is None:
-        if not element_of(types[0]) == rhs.expressed == element_of(types[2]):
-            op.fail(
-                f"(C{hybrid}) {element_of(types[0])} and {rhs.expressed} become "
-                f"{element_of(types[2])}"
-            )
+        require(
+            element_of(types[0]) == rhs.expressed == element_of(types[2]),
+            f"C{hybrid}",
+            "{} and {} become {}",
+            element_of(types[0]),
+            rhs.expressed,
+            element_of(types[2]),
+        )
         return
     _per_tensor(op, [lhs])
-    if lhs.storage != rhs.storage:
-        op.fail(f"(C{same_storage}) storage types {lhs.storage} and {rhs.storage}")
-    if not lhs.expressed == rhs.expressed == result.expressed:
-        op.fail(
-            f"(C{same_numbers}) expressed types {lhs.expressed}, {rhs.expressed} and "
-            f"{result.expressed}"
-        )
+    require(
+        lhs.storage == rhs.storage,
+        f"C{same_storage}",
+        "storage types {} and {}",
+        lhs.storage,
+        rhs.storage,
+    )
+    require(
+        lhs.expressed == rhs.expressed == result.expressed,
+        f"C{same_numbers}",
+        "expressed types {}, {} and {}",
+        lhs.expressed,
+        rhs.expressed,
+        result.expressed,
+    )
     if rhs.dimension is None and result.dimension is not None:
         op.fail(f"(C{whole}) rhs is quantized as a whole, the result {_along(result)}")
 
@@ -191,15 +226,16 @@ def _product(op: HloOperation, label: int) -> None:
 # Operations that move stored integers
 
 
-def _same(op: HloOperation, types: Sequence[Attribute]) -> None:
+def _same(op: StableHloOp, types: Sequence[Attribute]) -> None:
     """One element type, whatever it is."""
     elements = [element_of(type_) for type_ in types]
     for element in elements:
-        if element != elements[0]:
-            op.fail(f"element types {elements[0]} and {element} are not the same")
+        check(
+            element == elements[0], "element types {} and {} are not the same", elements[0], element
+        )
 
 
-def _whole(op: HloOperation, types: Sequence[Attribute]) -> None:
+def _whole(op: StableHloOp, types: Sequence[Attribute]) -> None:
     _per_tensor(op, [found for found in map(quantization_of, types) if found is not None])
     _same(op, types)
 
@@ -207,18 +243,18 @@ def _whole(op: HloOperation, types: Sequence[Attribute]) -> None:
 def _moved(*operands: int) -> Rule:
     """These operands have the element type of the result; the others say where to."""
 
-    def rule(op: HloOperation) -> None:
+    def rule(op: StableHloOp) -> None:
         types = operand_types(op)
         _whole(op, [*(types[i] for i in operands if i < len(types)), *result_types(op)])
 
     return rule
 
 
-def _joined(op: HloOperation) -> None:
+def _joined(op: StableHloOp) -> None:
     _whole(op, [*operand_types(op), *result_types(op)])
 
 
-def _each(op: HloOperation) -> None:
+def _each(op: StableHloOp) -> None:
     """Results have the types of the operands, one by one; so have the values of regions."""
     results = result_types(op)
     for pair in zip(operand_types(op), results, strict=False):
@@ -228,13 +264,13 @@ def _each(op: HloOperation) -> None:
     _check_returns(op, results)
 
 
-def _each_per_tensor(op: HloOperation) -> None:
+def _each_per_tensor(op: StableHloOp) -> None:
     """The same, and none is quantized along a dimension."""
     _per_tensor(op, [found for found in map(quantization_of, operand_types(op)) if found])
     _each(op)
 
 
-def _check_parameters(op: HloOperation) -> None:
+def _check_parameters(op: StableHloOp) -> None:
     """Regions take the element types of the operands, one by one."""
     for region in op.regions:
         block = region.first_block
@@ -243,14 +279,14 @@ def _check_parameters(op: HloOperation) -> None:
             _same(op, pair)
 
 
-def _mapped(op: HloOperation) -> None:
+def _mapped(op: StableHloOp) -> None:
     """A computation takes elements of the operands, and returns one of the result."""
     _per_tensor(op, [found for found in map(quantization_of, operand_types(op)) if found])
     _check_parameters(op)
     _check_returns(op, result_types(op))
 
 
-def _accumulated(op: HloOperation) -> None:
+def _accumulated(op: StableHloOp) -> None:
     """Results and computations have one type, each for its inputs, and for more of its kind."""
     types, results = operand_types(op), result_types(op)
     if op.name == "stablehlo.scatter":  # between inputs and updates there are the indices
@@ -264,18 +300,26 @@ def _accumulated(op: HloOperation) -> None:
             if found is None or accumulator is None:
                 continue
             _per_tensor(op, [found, accumulator])
-            if found.expressed != accumulator.expressed:
-                op.fail(f"expressed types {found.expressed} and {accumulator.expressed}")
-            if found.storage.width.data > accumulator.storage.width.data:
-                op.fail(f"{element_of(type_)} is not promotable to {element_of(result)}")
+            check(
+                found.expressed == accumulator.expressed,
+                "expressed types {} and {}",
+                found.expressed,
+                accumulator.expressed,
+            )
+            check(
+                found.storage.width.data <= accumulator.storage.width.data,
+                "{} is not promotable to {}",
+                element_of(type_),
+                element_of(result),
+            )
     _check_returns(op, results)
 
 
-def _branches(op: HloOperation) -> None:
+def _branches(op: StableHloOp) -> None:
     _check_returns(op, result_types(op))
 
 
-def _check_returns(op: HloOperation, results: Sequence[Attribute]) -> None:
+def _check_returns(op: StableHloOp, results: Sequence[Attribute]) -> None:
     """What regions return, but predicates, has the element types of the results."""
     known = {*map(quantization_of, operand_types(op)), *map(quantization_of, results)}
     for region in op.regions:
@@ -296,7 +340,7 @@ def _check_returns(op: HloOperation, results: Sequence[Attribute]) -> None:
 _WITH_PREDICATES = ("stablehlo.sort", "stablehlo.while", "stablehlo.select_and_scatter")
 
 
-def _tuple(op: HloOperation) -> None:
+def _tuple(op: StableHloOp) -> None:
     """The elements of a tuple are what it is made of."""
     whole = (op.results if op.name == "stablehlo.tuple" else op.operands)[0].type
     elements = tuple_elements(whole) if isinstance(whole, TupleType) else None
@@ -309,19 +353,19 @@ def _tuple(op: HloOperation) -> None:
             _same(op, [elements[place], op.results[0].type])
 
 
-def integers_of_entry(op: HloOperation, name: str) -> int | None:
+def integers_of_entry(op: StableHloOp, name: str) -> int | None:
     """An integer among the properties, which stays there."""
     value = op.properties.get(name, op.attributes.get(name))
     number = getattr(value, "value", None)
     return None if number is None else cast(int, number.data)
 
 
-def _dimensions(op: HloOperation, name: str) -> Sequence[int]:
+def _dimensions(op: StableHloOp, name: str) -> Sequence[int]:
     value = op.properties.get(name, op.attributes.get(name))
     return () if value is None else integers_of(value) or ()
 
 
-def _shaped(op: HloOperation) -> tuple[Quantization, Quantization, Array, Array]:
+def _shaped(op: StableHloOp) -> tuple[Quantization, Quantization, Array, Array]:
     """Operand and result of an operation that changes the shape only."""
     types = [op.operands[0].type, op.results[0].type]
     source, result = quantizations(op, types)
@@ -337,7 +381,7 @@ def _shaped(op: HloOperation) -> tuple[Quantization, Quantization, Array, Array]
 _BROADCASTS = ("stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim")
 
 
-def _reshape(op: HloOperation) -> None:
+def _reshape(op: StableHloOp) -> None:
     source, result, before, after = _shaped(op)
     if source.dimension is None or result.dimension is None:
         return
@@ -345,37 +389,58 @@ def _reshape(op: HloOperation) -> None:
     sizes, others = extents(before), extents(after)
     for part, other in ((sizes[:d], others[:e]), (sizes[d + 1 :], others[e + 1 :])):
         unknown = DYNAMIC_INDEX in (*part, *other)
-        if not unknown and prod(part) != prod(other):
-            op.fail(f"(C3) dimension {d} of {before} becomes {e} of {after}: sizes around differ")
+        require(
+            unknown or prod(part) == prod(other),
+            "C3",
+            "dimension {} of {} becomes {} of {}: sizes around differ",
+            d,
+            before,
+            e,
+            after,
+        )
 
 
-def _transpose(op: HloOperation) -> None:
+def _transpose(op: StableHloOp) -> None:
     source, result, _, _ = _shaped(op)
     order = _dimensions(op, "permutation")
     if source.dimension is None or result.dimension is None:
         return
-    if result.dimension < len(order) and order[result.dimension] != source.dimension:
-        op.fail(
-            f"(C4) quantized along {source.dimension}, after the permutation {list(order)} along "
-            f"{result.dimension}"
-        )
+    require(
+        result.dimension >= len(order) or order[result.dimension] == source.dimension,
+        "C4",
+        "quantized along {}, after the permutation {} along {}",
+        source.dimension,
+        list(order),
+        result.dimension,
+    )
 
 
-def _broadcast(op: HloOperation) -> None:
+def _broadcast(op: StableHloOp) -> None:
     source, result, before, _ = _shaped(op)
     places = _dimensions(op, "broadcast_dimensions")
     if source.dimension is None or source.dimension >= len(places):
         return
-    if places[source.dimension] != result.dimension:
-        op.fail(f"(C6) dimension {source.dimension} becomes {places[source.dimension]}")
+    require(
+        places[source.dimension] == result.dimension,
+        "C6",
+        "dimension {} becomes {}",
+        source.dimension,
+        places[source.dimension],
+    )
     one = extents(before)[source.dimension] == 1
     for name in ("scales", "zero_points"):
         mine, theirs = getattr(source, name), getattr(result, name)
-        if theirs != (mine * len(theirs) if one else mine):
-            op.fail(f"(C6) {name} {list(mine)} become {list(theirs)}")
+        require(
+            theirs == (mine * len(theirs) if one else mine),
+            "C6",
+            "{} {} become {}",
+            name,
+            list(mine),
+            list(theirs),
+        )
 
 
-def _nothing(op: HloOperation) -> None:
+def _nothing(op: StableHloOp) -> None:
     """What the operation on stored integers requires, is all."""
 
 
@@ -428,7 +493,7 @@ CONVERSIONS: Mapping[str, Rule] = {
 """Between stored integers and numbers."""
 
 
-def check_quantized(op: HloOperation) -> None:
+def check_quantized(op: StableHloOp) -> None:
     """Raises SourceError where an operation has quantized types that do not go together."""
     rule = NUMBERS.get(op.name) or STORED.get(op.name) or CONVERSIONS.get(op.name)
     if rule is None:
