@@ -6,11 +6,17 @@
  * up, and does so before he lets go: the record is freed by whoever leaves it destroyed and held by
  * nobody, so it lives until then.
  */
+#define _GNU_SOURCE
 #include "pjrt.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+/* A large array lies on pages of this size, where the system has them: an array that comes from the
+ * system is written for the first time, which costs more than the write for pages of 4 KB. */
+enum { LARGE_PAGE = 1 << 21, LARGE_ARRAY = 2 * LARGE_PAGE };
 
 xla_event xla_happened = {1};
 
@@ -19,12 +25,22 @@ static void free_data(void *data, void *argument) {
     free(data);
 }
 
+/* At least a byte, as others may ask where it lies. */
+static void *new_data(size_t byte_size) {
+    size_t alignment = byte_size < LARGE_ARRAY ? XLA_HOST_ALIGNMENT : LARGE_PAGE;
+    size_t size = byte_size / alignment * alignment + alignment;
+    void *data = aligned_alloc(alignment, size);
+#ifdef MADV_HUGEPAGE
+    if (data && alignment == LARGE_PAGE)
+        madvise(data, size, MADV_HUGEPAGE);
+#endif
+    return data;
+}
+
 xla_buffer *xla_buffer_new(const xla_shape *shape, void *data, xla_device *device, xla_memory *memory) {
     xla_buffer *buffer = malloc(sizeof *buffer);
-    /* At least a byte, as others may ask where it lies. */
-    size_t size = shape->byte_size / XLA_HOST_ALIGNMENT * XLA_HOST_ALIGNMENT + XLA_HOST_ALIGNMENT;
     if (buffer && !data)
-        data = aligned_alloc(XLA_HOST_ALIGNMENT, size);
+        data = new_data(shape->byte_size);
     if (!buffer || !data) {
         free(buffer);
         return NULL;

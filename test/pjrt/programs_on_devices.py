@@ -6,6 +6,7 @@ process where it is so.
 import gc
 import math
 import re
+import resource
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -567,6 +568,24 @@ def test_many_steps_do_not_grow():
 def resident_pages() -> int:
     """The memory of this process, of 4 KiB each."""
     return int(Path("/proc/self/statm").read_text().split()[1])
+
+
+LARGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+
+
+@pytest.mark.skipif(
+    not LARGE_PAGES.exists() or "[never]" in LARGE_PAGES.read_text(),
+    reason="the system has no large pages",
+)
+def test_large_results_lie_on_large_pages():
+    program, x = jax.jit(lambda x: x + 1), jnp.zeros(1 << 24, jnp.float32)
+
+    def faults() -> int:
+        program(x).block_until_ready()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+    before = faults()
+    assert faults() - before < x.nbytes // 4096 // 8
 
 
 def test_transfer_guard_and_nans():
