@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from runpy import run_path
-from typing import Any
+from typing import Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects import pdl
 from xdsl.dialects.builtin import ModuleOp, UnknownLoc
+from xdsl.interpreter import Interpreter, InterpreterFunctions, impl, register_impls
 from xdsl.interpreters.pdl import PDLRewritePattern
 from xdsl.ir import Operation, OpResult
 from xdsl.passes import ModulePass
@@ -87,19 +89,23 @@ def _text_of(file: str) -> str:
         raise XlaError(f"{file}: error: not UTF-8 text (byte {error.start})") from None
 
 
-def _passes_of(file: str) -> list[type[ModulePass]]:
-    """The classes of passes that a file defines; raises XlaError."""
+def _names_of(file: str) -> dict[str, Any]:
+    """What a file of Python defines; raises XlaError."""
     _text_of(file)
     try:
-        names = run_path(file, run_name=Path(file).stem)
+        return run_path(file, run_name=Path(file).stem)
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
         lines = [each.lineno for each in frames if each.filename == file]
         line = error.lineno if isinstance(error, SyntaxError) else (lines or [1])[-1]
         raise XlaError(f"{file}:{line}: error: {type(error).__name__}: {error}") from error
+
+
+def _passes_of(file: str) -> list[type[ModulePass]]:
+    """The classes of passes that a file defines; raises XlaError."""
     return [
         each
-        for each in names.values()
+        for each in _names_of(file).values()
         if inspect.isclass(each)
         and issubclass(each, ModulePass)
         and each.__module__ == Path(file).stem
@@ -154,28 +160,26 @@ class PdlPass(ModulePass):
         found = [rule for rule in rules_of(self.file, ctx) if self.rule in ("", rule.name)]
         if not found:
             raise DiagnosticException(f"{self.file} has no rule '{self.rule}'")
-        patterns: list[RewritePattern] = list(found)
-        PatternRewriteWalker(GreedyRewritePatternApplier(patterns)).rewrite_module(op)
+        apply_rules(found, op)
 
 
-class PdlRule(RewritePattern):
+REWRITES_OF_AN_OPERATION = 100
+"""On average: a rule that is applied more often does not come to an end."""
+
+
+class Rule(RewritePattern, ABC):
     """One rule; what it makes has the location of what it matched."""
 
-    def __init__(self, pattern: pdl.PatternOp, name: str, ctx: Context):
+    def __init__(self, name: str):
         self.name = name
-        self.benefit = pattern.benefit.value.data
-        rewrite = pattern.body.block.last_op
-        _require(
-            name, pattern, isinstance(rewrite, pdl.RewriteOp), "it does not end in pdl.rewrite"
-        )
-        assert isinstance(rewrite, pdl.RewriteOp)
-        is_stated = rewrite.root is not None and rewrite.name_ is None
-        _require(name, rewrite, is_stated, "it has no root, or is a function of C++")
-        assert isinstance(rewrite.root, OpResult)
-        self._pattern = PDLRewritePattern(rewrite, ctx)
+        self.most_rewrites = 0
+
+    @abstractmethod
+    def rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Rewrites what the rule matches; raises DiagnosticException."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Rewrites what the rule matches; raises DiagnosticException."""
+        """The same, with locations; raises DiagnosticException also for a rule without an end."""
         location = op.location
 
         def place(made: Operation) -> None:
@@ -184,22 +188,78 @@ class PdlRule(RewritePattern):
 
         rewriter.operation_insertion_handler.append(place)
         try:
+            self.rewrite(op, rewriter)
+        finally:
+            rewriter.operation_insertion_handler.remove(place)
+        self.most_rewrites -= rewriter.has_done_action
+        if self.most_rewrites < 0:
+            raise DiagnosticException(f"rule {self.name} applies to what it makes, without an end")
+
+
+def apply_rules(rules: Sequence[Rule], module: ModuleOp) -> None:
+    """Applies rules, the first one that matches each operation, until none matches."""
+    most = REWRITES_OF_AN_OPERATION * sum(1 for _ in module.walk())
+    for rule in rules:
+        rule.most_rewrites = most
+    PatternRewriteWalker(GreedyRewritePatternApplier(list(rules))).rewrite_module(module)
+
+
+class PdlRule(Rule):
+    """A `pdl.pattern`."""
+
+    def __init__(
+        self,
+        pattern: pdl.PatternOp,
+        name: str,
+        ctx: Context,
+        functions: Mapping[str, Callable[..., Any]],
+    ):
+        super().__init__(name)
+        self.benefit = pattern.benefit.value.data
+        rewrite = pattern.body.block.last_op
+        _require(
+            name, pattern, isinstance(rewrite, pdl.RewriteOp), "it does not end in pdl.rewrite"
+        )
+        assert isinstance(rewrite, pdl.RewriteOp)
+        is_stated = rewrite.root is not None and rewrite.name_ is None
+        _require(name, rewrite, is_stated, "it has no root, or is a function")
+        assert isinstance(rewrite.root, OpResult)
+        self._pattern = PDLRewritePattern(rewrite, ctx, native_constraints=dict(functions))
+        self._pattern.interpreter.register_implementations(_NativeRewrites(self, functions))
+        self.rewriter: PatternRewriter | None = None
+
+    def rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Rewrites what the pattern matches; raises DiagnosticException."""
+        self.rewriter = rewriter
+        try:
             self._pattern.match_and_rewrite(op, rewriter)
         except (InterpretationError, ValueError) as error:
             raise DiagnosticException(f"rule {self.name}: {error}") from error
-        finally:
-            rewriter.operation_insertion_handler.remove(place)
+
+
+@register_impls
+class _NativeRewrites(InterpreterFunctions):
+    """Calls functions of Python for `pdl.apply_native_rewrite`, which xDSL does not."""
+
+    def __init__(self, rule: PdlRule, functions: Mapping[str, Callable[..., Any]]):
+        self._rule, self._functions = rule, functions
+
+    @impl(pdl.ApplyNativeRewriteOp)
+    def run(
+        self, interpreter: Interpreter, op: pdl.ApplyNativeRewriteOp, args: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        """What the function of that name makes of a rewriter and the arguments."""
+        made: Any = self._functions[op.constraint_name.data](self._rule.rewriter, *args)
+        return cast("tuple[Any, ...]", made) if isinstance(made, tuple) else (made,)
 
 
 _UNREAD = (
-    pdl.ApplyNativeConstraintOp,
-    pdl.ApplyNativeRewriteOp,
     pdl.OperandsOp,
     pdl.RangeOp,
     pdl.ResultsOp,
     pdl.TypesOp,
 )
-"""What rules of a file cannot have: functions of C++, and numbers of values that vary."""
+"""What rules of a file cannot have: numbers of values that vary."""
 
 
 def rules_of(file: str, ctx: Context) -> Sequence[PdlRule]:
@@ -211,6 +271,8 @@ def rules_of(file: str, ctx: Context) -> Sequence[PdlRule]:
     patterns = [op for op in module.ops if isinstance(op, pdl.PatternOp)]
     if not patterns:
         raise XlaError(f"{file}: error: there is no pdl.pattern in it")
+    beside = Path(file).with_suffix(".py")
+    functions = _names_of(str(beside)) if beside.exists() else {}
     rules: list[PdlRule] = []
     for number, pattern in enumerate(patterns):
         name = pattern.sym_name.data if pattern.sym_name is not None else f"rule-{number}"
@@ -218,11 +280,18 @@ def rules_of(file: str, ctx: Context) -> Sequence[PdlRule]:
             _require(name, op, not isinstance(op, _UNREAD), f"{op.name} is not supported")
             typed = isinstance(op, pdl.AttributeOp) and op.value_type is not None
             _require(name, op, not typed, "an attribute is given by its value, not by its type")
+            if isinstance(op, pdl.ApplyNativeConstraintOp | pdl.ApplyNativeRewriteOp):
+                function = op.constraint_name.data
+                is_there = callable(functions.get(function))
+                _require(name, op, is_there, f"{beside} has no function '{function}'")
+            if isinstance(op, pdl.ApplyNativeConstraintOp):
+                is_plain = not op.res and not op.is_negated.value.data
+                _require(name, op, is_plain, "it has results, or is negated")
         try:
             pattern.verify()
         except VerifyException as error:
             raise XlaError(f"{file}: error: rule {name}: {error}") from error
-        rules.append(PdlRule(pattern, name, ctx))
+        rules.append(PdlRule(pattern, name, ctx, functions))
     return sorted(rules, key=lambda rule: -rule.benefit)
 
 

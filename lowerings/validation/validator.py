@@ -152,6 +152,11 @@ class Validator:
         self.unchecked: list[str] = []
         """What could not be checked: of which passes, on which values, and why."""
 
+    @property
+    def compares(self) -> bool:
+        """Whether there is a function that it can run, on some inputs at least."""
+        return any(entry.cases for entry in self._entries or ())
+
     def before(self, module_pass: ModulePass, module: ModuleOp) -> None:
         """Records the results of the module before the first pass that it can be compared after."""
         if self._entries is not None:

@@ -98,3 +98,83 @@ def test_a_pass_is_read_anew_and_spelled_as_it_was_given(tmp_path: Path) -> None
         assert found.name == name
         (again,) = parse_passes(str(found.spec()))
         assert again.name == name
+
+
+NATIVE = """\
+pdl.pattern @twice : benefit(1) {{
+  %type = pdl.type
+  %x = pdl.operand : %type
+  %old = pdl.operation "xla.multiply" (%x, %x : !pdl.value, !pdl.value) -> (%type : !pdl.type)
+  pdl.apply_native_constraint "{constraint}"(%type : !pdl.type){more}
+  pdl.rewrite %old {{
+    %new = pdl.apply_native_rewrite "powered"(%old, %x : !pdl.operation, !pdl.value) : !pdl.value
+    pdl.replace %old with (%new : !pdl.value)
+  }}
+}}
+"""
+FUNCTIONS = """\
+from xla_dialect.ops.elementwise import AbsOp
+
+
+def has_3_elements(type_):
+    return type_.get_shape() == (3,)
+
+
+def has_4_elements(type_):
+    return type_.get_shape() == (4,)
+
+
+def powered(rewriter, op, x):
+    return rewriter.insert(AbsOp.create(operands=[x], result_types=[x.type])).results[0]
+"""
+
+
+@pytest.mark.parametrize(("constraint", "applies"), [("has_3_elements", 1), ("has_4_elements", 0)])
+def test_native_functions_stand_beside_the_rules(
+    constraint: str, applies: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "rules.pdl").write_text(NATIVE.format(constraint=constraint, more=""))
+    (tmp_path / "rules.py").write_text(FUNCTIONS)
+    (tmp_path / "program.mlir").write_text(PROGRAM)
+    rules = str(tmp_path / "rules.pdl")
+    assert main([str(tmp_path / "program.mlir"), "-p", f"pdl{{file={rules}}}"]) == 0
+    assert capsys.readouterr().out.count("xla.abs") == applies
+
+
+@pytest.mark.parametrize(
+    ("constraint", "more", "message"),
+    [
+        ("has_5_elements", "", "rules.py has no function 'has_5_elements'"),
+        ("has_3_elements", " {isNegated = true}", "it has results, or is negated"),
+        ("has_3_elements", " : !pdl.attribute", "it has results, or is negated"),
+    ],
+)
+def test_native_functions_that_are_not_called(
+    constraint: str, more: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = NATIVE.format(constraint=constraint, more=more)
+    if "attribute" in more:
+        text = text.replace("  pdl.apply_native_constraint", "  %r = pdl.apply_native_constraint")
+    (tmp_path / "rules.pdl").write_text(text)
+    (tmp_path / "rules.py").write_text(FUNCTIONS)
+    assert message in error_of(tmp_path, f"pdl{{file={tmp_path}/rules.pdl}}", capsys)
+
+
+def test_a_rule_without_an_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "rules.pdl").write_text(ENDLESS)
+    error = error_of(tmp_path, f"pdl{{file={tmp_path}/rules.pdl}}", capsys)
+    assert "rule turned applies to what it makes, without an end" in error
+
+
+ENDLESS = """\
+pdl.pattern @turned : benefit(1) {
+  %type = pdl.type
+  %x = pdl.operand : %type
+  %y = pdl.operand : %type
+  %old = pdl.operation "xla.multiply" (%x, %y : !pdl.value, !pdl.value) -> (%type : !pdl.type)
+  pdl.rewrite %old {
+    %new = pdl.operation "xla.multiply" (%y, %x : !pdl.value, !pdl.value) -> (%type : !pdl.type)
+    pdl.replace %old with %new
+  }
+}
+"""
