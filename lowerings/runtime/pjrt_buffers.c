@@ -14,9 +14,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A large array lies on pages of this size, where the system has them: an array that comes from the
- * system is written for the first time, which costs more than the write for pages of 4 KB. */
-enum { LARGE_PAGE = 1 << 21, LARGE_ARRAY = 2 * LARGE_PAGE };
+/* From this size on glibc takes each array from the system, and does not keep it for the next: it is
+ * written for the first time, which costs less for pages of 2 MB than of 4 KB. */
+enum { LARGE_PAGE = 1 << 21, LARGE_ARRAY = 1 << 25 };
 
 xla_event xla_happened = {1};
 
