@@ -17,7 +17,8 @@ and printed, without entries that say nothing, as
                    vector = d1 x 16>
 
 It names the dimensions of the operation, `d0` and on, by their number, and nothing of what is
-computed. Which schedules an operation admits, `lowerings.loops.schedule_rules` says.
+computed. Calls refuse what no schedule could say; which ones an operation admits,
+`lowerings.loops.schedule_rules` says.
 """
 
 from __future__ import annotations
@@ -122,30 +123,15 @@ class Schedule:
 
     @staticmethod
     def over(*dimensions: int) -> Schedule:
-        """
-        Loops over some dimensions, from the outside in: what a copy by `pack` needs.
-
-        Raises ScheduleError (SR1) for a dimension that is negative or named twice.
-        """
-        for number, dimension in enumerate(dimensions):
-            if dimension < 0 or dimension in dimensions[:number]:
-                raise ScheduleError(f"(SR1) d{dimension} is no dimension, or named twice")
+        """Loops over some dimensions, from the outside in: what a copy by `pack` needs."""
         return Schedule(tuple(map(Loop, dimensions)))
 
     def tile(self, dimension: int, size: int) -> Schedule:
         """
         Adds a loop over tiles of `size` iterations, inside of the tiles and copies so far and
         outside of the loops over single iterations.
-
-        Raises ScheduleError for a dimension without a loop (SR1), and for a tile of one iteration,
-        smaller than the one inside, or larger than the one around it (SR2).
         """
         around = outer_steps(self.steps)
-        least = max(2, self._last(dimension).tile)
-        most = [loop.tile for loop in self.loops if loop.dimension == dimension][-2:-1]
-        if size < least or any(size > tile for tile in most):
-            room = f"from {least} on" if not most else f"from {least} to {most[0]}"
-            raise ScheduleError(f"(SR2) d{dimension} by {size}; a tile here is {room}")
         steps = (*self.steps[:around], Loop(dimension, size), *self.steps[around:])
         return replace(self, steps=steps)
 
@@ -175,11 +161,7 @@ class Schedule:
         """
         Unrolls the innermost loop over a dimension, `factor` times as far as it is, inside of all
         other loops. Of the vector dimension these are vectors.
-
-        Raises ScheduleError for a dimension without a loop (SR1) or a factor below 1 (SR2).
         """
-        if factor < 1:
-            raise ScheduleError(f"(SR2) d{dimension} unrolled {factor} times")
         return self._with_last(dimension, self._last(dimension).tile * factor)
 
     def vectorize(self, dimension: int, lanes: int) -> Schedule:
@@ -187,13 +169,10 @@ class Schedule:
         Runs a dimension in the lanes of vectors: each iteration of its innermost loop becomes one
         vector.
 
-        Raises ScheduleError for a dimension without a loop (SR1), for fewer lanes than one (SR8),
-        and where vectors lie along a dimension already (SR4).
+        Raises ScheduleError (SR4) where vectors lie along a dimension already.
         """
         if self.vector is not None:
             raise ScheduleError(f"(SR4) vectors lie along d{self.vector} already")
-        if lanes < 1:
-            raise ScheduleError(f"(SR8) vectors of {lanes} lanes")
         tiled = self._with_last(dimension, self._last(dimension).tile * lanes)
         return replace(tiled, vector=dimension, lanes=lanes)
 
@@ -201,11 +180,7 @@ class Schedule:
         """
         Reads blocks with as many rows along a dimension as vectors have lanes, and transposes them
         in registers.
-
-        Raises ScheduleError (SR5) without vectors, or along theirs.
         """
-        if self.vector in (None, dimension):
-            raise ScheduleError("(SR5) blocks are transposed along another dimension than vectors'")
         return replace(self._with_last(dimension, self.lanes), transposed=dimension)
 
     def parallel(self, dimension: int, number: int = 0) -> Schedule:
@@ -213,12 +188,8 @@ class Schedule:
         Lets threads share the iterations of a loop over a dimension: the outermost one, or that
         inside of `number` others.
 
-        Raises ScheduleError for a dimension without that loop (SR1), and where a loop is parallel
-        already (SR6).
+        Raises ScheduleError (SR1) for a dimension without that loop.
         """
-        if self.is_parallel:
-            raise ScheduleError("(SR6) a second parallel loop")
-        self._last(dimension)
         own = [n for n, step in enumerate(self.steps) if _is_over(step, dimension)]
         if not 0 <= number < len(own):
             raise ScheduleError(
@@ -234,13 +205,9 @@ class Schedule:
         how, over dimensions of this schedule. It stands inside of so many loops, `inside`, or of
         all tiles.
 
-        Raises ScheduleError (SR9) for another factor, a second copy, a copy that is more than loops
-        and vectors, and a place that there is not.
+        Raises ScheduleError (SR9) for a copy that is more than loops and vectors, and for a place
+        that there is not.
         """
-        if factor not in tuple(Factor):
-            raise ScheduleError(f"(SR9) there is no factor '{factor}', but lhs and rhs")
-        if any(self.packs):
-            raise ScheduleError("(SR9) a second copy")
         if copy != Schedule(copy.loops, copy.vector, copy.lanes, copy.transposed):
             raise ScheduleError("(SR9) a copy has loops, vectors and transposed blocks only")
         around = outer_steps(self.steps) if inside is None else inside
@@ -250,15 +217,7 @@ class Schedule:
         return replace(self, steps=steps)
 
     def collapse(self, *dimensions: int) -> Schedule:
-        """
-        Runs dimensions as one, which the last of them names; the loops over the others go.
-
-        Raises ScheduleError (SR1) for a dimension without a loop, or named twice.
-        """
-        if not dimensions or len(set(dimensions)) != len(dimensions):
-            raise ScheduleError("(SR1) a group of dimensions that is empty, or names one twice")
-        for dimension in dimensions:
-            self._last(dimension)
+        """Runs dimensions as one, which the last of them names; the loops over the others go."""
         gone = dimensions[:-1]
         steps = (s for s in self.steps if not (isinstance(s, Loop) and s.dimension in gone))
         return replace(self, steps=tuple(steps), collapsed=(*self.collapsed, dimensions))
@@ -266,11 +225,8 @@ class Schedule:
     def pair(self, dimension: int, odd: Schedule | None = None, at_once: int = 2) -> Schedule:
         """
         Multiplies the terms of a summed dimension two at a time, or four; `odd` is how those that
-        are left over are added.
-
-        Raises ScheduleError for a dimension without a loop (SR1), and for other numbers (SR10).
+        are left over are added. Raises ScheduleError (SR10) for other numbers.
         """
-        self._last(dimension)
         if at_once not in TERMS_AT_ONCE.values():
             raise ScheduleError(f"(SR10) terms are taken 2 or 4 at a time, not {at_once}")
         return replace(self, paired=dimension, at_once=at_once, odd=odd)
@@ -303,11 +259,6 @@ class Schedule:
     @property
     def packs(self) -> Iterator[Pack]:
         return (step for step in self.steps if isinstance(step, Pack))
-
-    @property
-    def is_parallel(self) -> bool:
-        """Whether threads share some loop."""
-        return any(loop.is_parallel for loop in self.loops)
 
 
 def _is_over(step: Step, dimension: int) -> bool:

@@ -19,14 +19,12 @@ from lowerings.loops.memory import LARGEST_BLOCK, is_read_turned, lane_stride
 from lowerings.loops.nest import Access, Nest
 
 MOST_POINTS = 1024
-MOST_LANES = 256
 
 
 def check_order(
     nest: Nest, body: Body, order: Schedule, lane_analysis: LaneAnalysis | None
 ) -> None:
     """Raises ScheduleError unless a nest can be written in an order."""
-    check_lanes(order)
     extents = nest.extents
     unrolled = prod(min(loop.tile, extents[loop.dimension]) for loop in order.loops)
     if unrolled > MOST_POINTS * order.lanes:
@@ -39,22 +37,10 @@ def check_order(
         _check_transposed(nest, order, order.transposed)
 
 
-def check_lanes(order: Schedule) -> None:
-    """Raises ScheduleError unless its vectors have as many lanes as vectors can have."""
-    if reason := _reason_against_number(order.lanes):
-        raise ScheduleError(reason)
-
-
-def _reason_against_number(lanes: int) -> str | None:
-    if 1 <= lanes <= MOST_LANES:
-        return None
-    return f"(SR8) vectors of {lanes} lanes; from 1 to {MOST_LANES}"
-
-
 def _check_vectors(
     nest: Nest, body: Body, order: Schedule, vector: int, lane_analysis: LaneAnalysis
 ) -> None:
-    if reason := reason_against_lanes(nest, body, lane_analysis, order.lanes):
+    if reason := reason_against_lanes(nest, body, lane_analysis):
         raise ScheduleError(reason)
     tile = next((loop.tile for loop in order.loops if loop.dimension == vector), order.lanes)
     if tile % order.lanes:
@@ -68,12 +54,8 @@ def _check_vectors(
             )
 
 
-def reason_against_lanes(
-    nest: Nest, body: Body, lane_analysis: LaneAnalysis, lanes: int
-) -> str | None:
+def reason_against_lanes(nest: Nest, body: Body, lane_analysis: LaneAnalysis) -> str | None:
     """Why a nest has no vectors along a dimension, in whatever order; None if it can have them."""
-    if reason := _reason_against_number(lanes):
-        return reason
     if not lane_analysis.is_possible:
         return "(SR4) the operation does what vectors cannot"
     vector = lane_analysis.dimension
@@ -103,8 +85,6 @@ def reason_against_blocks(
     nest: Nest, vector: int | None, transposed: int, rows: int, lanes: int
 ) -> str | None:
     """Why a nest transposes no blocks of a size, in whatever order; None if it can do so."""
-    if vector is None or transposed == vector:
-        return "(SR5) blocks are transposed along another dimension than the vectors'"
     if rows != lanes or lanes & (lanes - 1) or lanes > LARGEST_BLOCK:
         return (
             "(SR5) a transposed block has as many rows as vectors have lanes, a power of two up to "

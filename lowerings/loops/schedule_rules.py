@@ -32,10 +32,12 @@ from lowerings.loops.contraction import contraction_of, paired_terms, roles_of
 from lowerings.loops.initial_values import fold_fills, foldable_fills
 from lowerings.loops.loop_tree import LoopPart, loops_of, panel_dimension
 from lowerings.loops.nest import Nest, nest_of
-from lowerings.loops.order_rules import check_lanes, is_independent
+from lowerings.loops.order_rules import is_independent
 from lowerings.loops.views import collapse_groups
 from lowerings.rewriting.conversion import describe_location
 from xla_dialect.xdsl.traversal import ancestors
+
+MOST_LANES = 256
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def loops_by(nest: Nest, schedule: Schedule) -> ScheduledLoops:
     else:
         parts = _paired_parts(nest, body, schedule, schedule.paired)
     for part, own in parts:
-        check_steps(part, Body(part) if part is not nest else body, own)
+        _check_steps(part, Body(part) if part is not nest else body, own)
     fills = foldable_fills(nest, body, schedule.steps) if schedule.folded_fills else {}
     for output in schedule.folded_fills:
         if output not in fills:
@@ -135,33 +137,36 @@ def _paired_parts(
     return parts
 
 
-def check_steps(nest: Nest, body: Body, schedule: Schedule) -> None:
+def _check_steps(nest: Nest, body: Body, schedule: Schedule) -> None:
     """Raises ScheduleError unless a nest admits the loops, tiles and copies around its vectors."""
-    steps, rank = schedule.steps, len(nest.extents)
-    packs = [step for step in steps if isinstance(step, Pack)]
-    copied = [loop.dimension for pack in packs for loop in pack.copy.loops]
-    orders = [schedule, *(pack.copy for pack in packs)]
-    entries = [each for order in orders for each in (order.vector, order.transposed)]
-    for order in orders:
-        check_lanes(order)
-    loops = list(schedule.loops)
-    named = {loop.dimension for loop in loops}
-    for dimension in (*named, *copied, *(each for each in entries if each is not None)):
-        if dimension >= rank:
-            raise ScheduleError(f"(SR1) d{dimension} is no dimension of {rank}")
-        if any(dimension in group[:-1] for group in schedule.collapsed):
-            raise ScheduleError(f"(SR1) d{dimension} is collapsed into another dimension")
+    _check_names(nest, schedule, schedule)
+    named = {loop.dimension for loop in schedule.loops}
     missing = [f"d{d}" for d in nest.loop_dimensions if d not in named]
     if missing:
         raise ScheduleError(f"(SR1) no loop over {', '.join(missing)}")
-    for entry, name in ((schedule.vector, "vectors"), (schedule.transposed, "transposed blocks")):
+    _check_tiles(nest, schedule)
+    _check_threads(nest, body, schedule.loops)
+    _check_terms(nest, body, schedule.loops)
+    for pack in schedule.packs:
+        _check_names(nest, schedule, pack.copy)
+        _check_pack(nest, body, schedule, pack)
+
+
+def _check_names(nest: Nest, schedule: Schedule, order: Schedule) -> None:
+    """(SR1), (SR5), (SR8), of a schedule or of a copy in it."""
+    named = {loop.dimension for loop in order.loops}
+    for dimension in named:
+        if not 0 <= dimension < len(nest.extents):
+            raise ScheduleError(f"(SR1) d{dimension} is no dimension of {len(nest.extents)}")
+        if any(dimension in group[:-1] for group in schedule.collapsed):
+            raise ScheduleError(f"(SR1) d{dimension} is collapsed into another dimension")
+    for entry, name in ((order.vector, "vectors"), (order.transposed, "transposed blocks")):
         if entry is not None and entry not in named:
             raise ScheduleError(f"(SR1) {name} along d{entry}, which has no loop")
-    _check_tiles(nest, schedule)
-    _check_threads(nest, body, loops)
-    _check_terms(nest, body, loops)
-    if packs:
-        _check_packs(nest, body, schedule, packs)
+    if order.transposed is not None and order.vector in (None, order.transposed):
+        raise ScheduleError("(SR5) blocks are transposed along another dimension than the vectors'")
+    if not 1 <= order.lanes <= MOST_LANES:
+        raise ScheduleError(f"(SR8) vectors of {order.lanes} lanes; from 1 to {MOST_LANES}")
 
 
 def _check_tiles(nest: Nest, schedule: Schedule) -> None:
@@ -209,11 +214,10 @@ def _check_terms(nest: Nest, body: Body, loops: Sequence[Loop]) -> None:
             raise ScheduleError(f"(SR7) output {output} would take its terms in another order")
 
 
-def _check_packs(nest: Nest, body: Body, schedule: Schedule, packs: Sequence[Pack]) -> None:
+def _check_pack(nest: Nest, body: Body, schedule: Schedule, pack: Pack) -> None:
     """(SR9)"""
-    pack, *others = packs
-    if others:
-        raise ScheduleError(f"(SR9) {len(packs)} copies")
+    if sum(1 for _ in schedule.packs) > 1:
+        raise ScheduleError("(SR9) a second copy")
     roles = roles_of(nest, body, pack.factor)
     if roles is None:
         raise ScheduleError("(SR9) a copy of a factor, of what is no contraction")
@@ -254,9 +258,6 @@ def _check_copy(reached: int, copy: Schedule, vector: int, inside: Sequence[Loop
             raise ScheduleError(f"(SR2) d{dimension} by {loop.tile}")
         if loop.is_parallel:
             raise ScheduleError("(SR6) a parallel loop of a copy")
-    for entry in (copy.vector, copy.transposed):
-        if entry is not None and entry not in copied:
-            raise ScheduleError(f"(SR1) vectors of a copy along d{entry}, which has no loop")
 
 
 def require_independence(loop: Operation, asker: str) -> None:

@@ -30,11 +30,11 @@ from lowerings.loops.memory import (
 )
 from lowerings.loops.nest import Access, Nest
 from lowerings.loops.order_rules import (
-    MOST_LANES,
     is_independent,
     reason_against_blocks,
     reason_against_lanes,
 )
+from lowerings.loops.schedule_rules import MOST_LANES
 
 
 def fitted(schedule: Schedule, extents: Sequence[int]) -> Schedule:
@@ -305,7 +305,7 @@ def _choose_lanes(nest: Nest, body: Body, vector_bits: int) -> _Lanes | None:
     for dimension in nest.loop_dimensions:
         lane_analysis = LaneAnalysis(body, dimension)
         lanes = lanes_for(body, lane_analysis, vector_bits)
-        if lanes < 2 or reason_against_lanes(nest, body, lane_analysis, lanes):
+        if lanes < 2 or reason_against_lanes(nest, body, lane_analysis):
             continue
         cost = _cost_in_lanes(nest, body, lane_analysis, lanes)
         choices = _transposed_lanes(nest, body, lane_analysis, lanes)

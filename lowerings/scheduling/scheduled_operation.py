@@ -29,7 +29,8 @@ from lowerings.loops.body import Body
 from lowerings.loops.contraction import Contraction, contraction_of
 from lowerings.loops.initial_values import foldable_fills
 from lowerings.loops.nest import NESTS, nest_of
-from lowerings.loops.order_rules import MOST_LANES, has_vector_result, is_independent
+from lowerings.loops.order_rules import has_vector_result, is_independent
+from lowerings.loops.schedule_rules import MOST_LANES
 from lowerings.tensors.fuse_into_consumer import fuse_into_consumer
 
 

@@ -19,6 +19,7 @@ from lowerings.loops.contraction import contraction_of
 from lowerings.loops.initial_values import foldable_fills
 from lowerings.loops.memory import LaneStride
 from lowerings.loops.nest import Nest, nest_of
+from lowerings.loops.schedule_rules import loops_by
 from lowerings.loops.views import collapse_dense, collapse_groups
 from lowerings.scheduling.contractions import (
     MOST_ROWS,
@@ -63,7 +64,7 @@ class TuningProblem:
 
 
 Space: TypeAlias = Callable[[TuningProblem, Schedule, Random], Schedule | None]
-"""A schedule near another one, admitted or not; None where it finds none."""
+"""A schedule near another one; None where it finds none."""
 
 CostModel: TypeAlias = Callable[[TuningProblem, Schedule], float]
 """The estimated cost of a schedule, in any unit: it ranks those of one problem."""
@@ -195,7 +196,7 @@ Draw: TypeAlias = Callable[[TuningProblem, Schedule, Random], "tuple[Any, ...] |
 def mutated(problem: TuningProblem, schedule: Schedule, random: Random) -> Schedule | None:
     """
     A schedule one primitive from another: one added, one in the place of another, or one less; None
-    where what was drawn leads nowhere.
+    where the operation does not admit it.
     """
     if random.random() < _REPACKED:
         return packed_seed(problem, random)
@@ -213,12 +214,12 @@ def mutated(problem: TuningProblem, schedule: Schedule, random: Random) -> Sched
         found = _replayed(problem, [each for n, each in enumerate(made) if n != gone])
         if arguments is not None:
             found = Primitive(name, arguments).on(found)
+        if _unrolled(found) > MOST_UNROLLED * found.lanes:
+            return None
+        found = replace(found, folded_fills=problem.foldable(found))
+        loops_by(problem.nest, found)
     except ScheduleError:
         return None
-    found = replace(found, folded_fills=())
-    if _unrolled(found) > MOST_UNROLLED * max(found.lanes, 1):
-        return None
-    found = replace(found, folded_fills=problem.foldable(found))
     return None if found == schedule else found
 
 

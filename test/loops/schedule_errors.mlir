@@ -48,7 +48,7 @@ func.func @not_dense(%a: memref<8x9xf32>, %b: memref<8x9xf32>) {
 
 // -----
 
-// expected-error@+2 {{linalg.generic: schedule: (SR1) d7 is no dimension of 2}}
+// expected-error@+2 {{linalg.generic: schedule: (SR1) vectors along d7, which has no loop}}
 func.func @vector_without_loop(%a: memref<8x9xf32>, %b: memref<8x9xf32>) {
   linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a : memref<8x9xf32>) outs(%b : memref<8x9xf32>) attrs = {schedule.nest = #schedule.nest<loops = [d0, d1], vector = d7 x 4>} {
   ^bb0(%x: f32, %y: f32):
@@ -228,7 +228,7 @@ func.func @copy_of_no_factor(%a: memref<8x9xf32>, %b: memref<8x9xf32>) {
 
 // -----
 
-// expected-error@+2 {{linalg.generic: schedule: (SR9) 2 copies}}
+// expected-error@+2 {{linalg.generic: schedule: (SR9) a second copy}}
 func.func @two_copies(%a: memref<40x10xf32>, %b: memref<10x48xf32>, %c: memref<40x48xf32>) {
   linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<40x10xf32>, memref<10x48xf32>) outs(%c : memref<40x48xf32>) attrs = {schedule.nest = #schedule.nest<loops = [pack rhs {loops = [d2, d1]}, pack lhs {loops = [d2, d0]}, d0, d1 by 16, d2], vector = d1 x 16>} {
   ^bb0(%x: f32, %y: f32, %sum: f32):

@@ -1,7 +1,9 @@
 """Schedules made by calls in Python: their text, what they refuse, and operations they are given to."""
 
 from collections.abc import Callable
+from functools import cache
 from io import StringIO
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +18,9 @@ from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
 from lowerings.loops.builder import LoopBuilder
+from lowerings.loops.nest import nest_of
 from lowerings.scheduling.apply import apply, matching
+from lowerings.scheduling.primitives import LoopNest
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.xdsl.text import MlirParser
 
@@ -87,33 +91,55 @@ def test_calls_and_their_text(schedule: Schedule, text: str) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: PLAIN.tile(3, 4), r"\(SR1\) no loop over d3"),
-        (lambda: PLAIN.tile(1, 1), r"\(SR2\) d1 by 1; a tile here is from 2 on"),
-        (lambda: PLAIN.tile(1, 8).tile(1, 9), r"\(SR2\) d1 by 9; a tile here is from 2 to 8"),
-        (lambda: VECTORS.tile(1, 4), r"\(SR2\) d1 by 4; a tile here is from 8 on"),
         (lambda: PLAIN.interchange(0, 1), r"\(SR1\) .* are over d0, d1, d2"),
         (lambda: PLAIN.interchange(0, 1, 1), r"\(SR1\) .* are over d0, d1, d2"),
-        (lambda: PLAIN.unroll(0, 0), r"\(SR2\) d0 unrolled 0 times"),
         (lambda: PLAIN.unroll(7, 2), r"\(SR1\) no loop over d7"),
         (lambda: VECTORS.vectorize(0, 4), r"\(SR4\) vectors lie along d1 already"),
-        (lambda: PLAIN.vectorize(1, 0), r"\(SR8\) vectors of 0 lanes"),
-        (lambda: PLAIN.transpose(0), r"\(SR5\)"),
-        (lambda: VECTORS.transpose(1), r"\(SR5\)"),
-        (lambda: PLAIN.parallel(0).parallel(1), r"\(SR6\) a second parallel loop"),
-        (lambda: PLAIN.parallel(4), r"\(SR1\) no loop over d4"),
-        (lambda: PLAIN.pack("out", COPY), r"\(SR9\) there is no factor 'out'"),
-        (lambda: PLAIN.pack("rhs", COPY).pack("lhs", COPY), r"\(SR9\) a second copy"),
+        (lambda: PLAIN.parallel(4), r"\(SR1\) 0 loops over d4"),
+        (lambda: PLAIN.tile(0, 4).parallel(0, 2), r"\(SR1\) 2 loops over d0; none is number 2"),
+        (lambda: PLAIN.pack("out", COPY), "out"),
         (lambda: PLAIN.pack("rhs", COPY.fold_fills(0)), r"\(SR9\) a copy has loops"),
-        (lambda: PLAIN.collapse(0, 0), r"\(SR1\)"),
-        (lambda: PLAIN.collapse(0, 3), r"\(SR1\) no loop over d3"),
-        (lambda: PLAIN.pair(3), r"\(SR1\) no loop over d3"),
-        (lambda: Schedule.over(1, 1), r"\(SR1\) d1 is no dimension, or named twice"),
+        (lambda: PLAIN.pack("rhs", COPY, 4), r"\(SR9\) a copy inside of 4 of 3 loops"),
+        (lambda: PLAIN.pair(2, at_once=3), r"\(SR10\) terms are taken 2 or 4 at a time, not 3"),
     ],
-    ids=range(21),
+    ids=range(10),
 )
-def test_what_is_refused_at_once(call: Callable[[], Schedule], message: str) -> None:
-    with pytest.raises(ScheduleError, match=message):
+def test_what_no_schedule_says(call: Callable[[], Schedule], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("schedule", "primitive", "message"),
+    [
+        (PLAIN, ("tile", 3, 4), r"\(SR1\) d3 is no dimension of 3"),
+        (PLAIN, ("tile", 1, 1), r"\(SR2\) d1 by 1, of 1 iterations"),
+        (PLAIN.tile(1, 8), ("tile", 1, 9), r"\(SR2\) d1 by 9, of 8 iterations"),
+        (PLAIN, ("unroll", 0, 0), r"\(SR2\) d0 by 0, of 21 iterations"),
+        (PLAIN, ("vectorize", 1, 0), r"\(SR2\) d1 by 0|\(SR8\) vectors of 0 lanes"),
+        (PLAIN, ("vectorize", 1, 257), r"\(SR8\) vectors of 257 lanes"),
+        (PLAIN, ("transpose", 0), r"\(SR5\)"),
+        (VECTORS, ("transpose", 1), r"\(SR5\)"),
+        (PLAIN.parallel(0), ("parallel", 1), r"\(SR6\) 2 parallel loops"),
+        (VECTORS.pack("rhs", COPY), ("pack", "lhs", COPY), r"\(SR9\) a second copy"),
+        (PLAIN, ("collapse", 0, 0), r"\(SR1\) d0 is collapsed twice"),
+        (PLAIN, ("collapse", 0, 3), r"\(SR1\) d3 is no dimension of 3"),
+        (PLAIN, ("collapse",), r"\(SR1\) an empty group"),
+        (PLAIN, ("pair", 3), r"\(SR10\) d3 is not summed"),
+        (Schedule.over(1, 1), ("tile", 0, 4), r"\(SR1\) no loop over d2"),
+    ],
+    ids=range(15),
+)
+def test_what_loops_refuse(schedule: Schedule, primitive: tuple[Any, ...], message: str) -> None:
+    loops = LoopNest(nest_of(contraction(), "test"), schedule)
+    with pytest.raises(ScheduleError, match=message):
+        loops.after(*primitive)
+
+
+@cache
+def contraction() -> Operation:
+    (op,) = apply(buffers(), CONTRACTION, PLAIN)
+    return op
 
 
 def test_calls_leave_a_schedule_as_it_is() -> None:
