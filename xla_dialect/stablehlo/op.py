@@ -267,23 +267,24 @@ class StableHloOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        """Checks the constraints and the result types, as far as sizes are known."""
-        self.check_indices()
-        try:
-            if has_quantized([*self.operand_types, *self.result_types]):
-                # Few programs have quantized arrays: others do not load their rules.
-                from xla_dialect.stablehlo.quantization import rules  # noqa: PLC0415
+        """
+        Checks the constraints and the result types, as far as sizes are known.
 
-                rules.check_quantized(self)
-            # Tokens of its regions are StableHLO's, those of the rules are of `xla`.
-            elif not (
-                self.HANDS_ON_TOKENS and any(isinstance(t, TokenType) for t in self._types_inside())
-            ):
-                for type_ in self.result_types[self.SIZED_RESULTS]:
-                    found = "the result is {}, its sizes have to be known"
-                    check(not is_unbounded(type_), found, type_)
-                operands, declared = self.operand_types, self.result_types
-                self.verify_types(list(map(xla_type, operands)), list(map(xla_type, declared)))
+        Quantized arrays have rules of their own, `check_quantized`.
+        """
+        self.check_indices()
+        operands, declared = list(self.operand_types), list(self.result_types)
+        # Tokens of its regions are StableHLO's, those of the rules are of `xla`.
+        has_tokens = self.HANDS_ON_TOKENS and any(
+            isinstance(type_, TokenType) for type_ in self._types_inside()
+        )
+        if has_tokens or has_quantized([*operands, *declared]):
+            return
+        try:
+            for type_ in declared[self.SIZED_RESULTS]:
+                found = "the result is {}, its sizes have to be known"
+                check(not is_unbounded(type_), found, type_)
+            self.verify_types(list(map(xla_type, operands)), list(map(xla_type, declared)))
         except VerifyException as error:
             raise VerifyException(f"{self.name}: {error}") from None
 

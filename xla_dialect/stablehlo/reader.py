@@ -41,6 +41,7 @@ from xla_dialect.stablehlo.conversion import (
     Conversion,
     Resources,
     lookup_in,
+    rules_of,
     takes_dynamic,
 )
 from xla_dialect.stablehlo.op import SourceError, StableHloOp, UnknownShape
@@ -178,6 +179,9 @@ def _verify_unresolved(module: ModuleOp, conversion: Conversion, sources: Source
         for value in (*op.results, *(argument for block in blocks for argument in block.args)):
             with suppress(UnknownShape):
                 conversion.type(value.type, op)
+        if isinstance(op, StableHloOp) and has_quantized([*op.operand_types, *op.result_types]):
+            with rules_of(op):
+                _quantized_conversion().check(op)
     verify(module, sources, mixes_precisions=False, has_unknown_sizes=True)
 
 

@@ -49,3 +49,5 @@ class QuantizedConversion(Conversion):
             return super().convert(op)
         check_quantized(op)
         return self._arithmetic(op, self)
+
+    check = staticmethod(check_quantized)
