@@ -5,12 +5,22 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from explored import Page
+from ml_dtypes import bfloat16
 
+from tools.comparison import largest_relative_error
 from tools.repository import pictures
 from tools.repository.benchmark import __main__ as xla_bench
-from tools.repository.benchmark.contenders import Figures
+from tools.repository.benchmark.contenders import (
+    Figures,
+    Library,
+    LibraryFigures,
+    error_of_elements,
+    is_accurate,
+)
+from tools.repository.benchmark.libraries import LIBRARIES, libraries_of
 from tools.repository.benchmark.report import BEGIN, END, GroupReport, write_page
 from xla_dialect.diagnostics import XlaError
 
@@ -113,10 +123,11 @@ def test_benchmark_of_a_kernel(tmp_path: Path) -> None:
     assert answer.returncode == 0, answer.stderr
     assert "geometric mean of the ratios of 1 kernels" in answer.stdout
     assert "1 thread: matmul 128 " in answer.stdout
+    assert "Over the best of XLA and libraries, 1 thread: " in answer.stdout
     before, rest = page.read_text().split(BEGIN)
     written, after = rest.split(END)
     assert (before, after) == ("# Title\n\n", "\n\nText.\n")
-    assert "| matmul 128 |" in written
+    assert written.count("| matmul 128 |") == 2
     assert "old" not in written
 
 
@@ -143,7 +154,7 @@ def test_benchmark_of_impossible_threads(
 
 def test_rows_that_fall_short() -> None:
     def row(name: str, ratio: float, compile_ratio: float) -> Figures:
-        return Figures(name, compile_ratio, 1.0, ratio, 1.0, ratio, 0.0, None)
+        return Figures(name, compile_ratio, 1.0, ratio, 1.0, ratio, 0.0, None, {})
 
     rows = (row("fast", 0.5, 6.0), row("slow", 1.2, 1.0), row("large", 0.4, 7.0))
     twice = (row("fast", 1.1, 6.0), row("slow", 0.9, 1.0), row("large", 0.4, 7.0))
@@ -161,6 +172,54 @@ def test_rows_that_fall_short() -> None:
     assert "1 thread: geometric mean of the ratios of 3 kernels 0.62" in first
     assert "2 threads: geometric mean of the ratios of 3 kernels 0.73" in second
     assert "largest ratio 7.00" in compiling
+
+
+def test_only_accurate_libraries_are_compared() -> None:
+    beside = {"near": LibraryFigures(1.5, True), "far": LibraryFigures(3.0, False)}
+    rows = {
+        name: Figures(name, 1.0, 1.0, 1.0, 1.0, ratio, 0.0, None, found)
+        for name, ratio, found in (("quick", 0.5, beside), ("slow", 2.0, beside), ("own", 1.0, {}))
+    }
+    report = GroupReport("kernels", {1: rows}, dict.fromkeys(rows, ""))
+    assert list(report.best_lines()) == [["quick", "1.50", "near"], ["slow", "2.00", "XLA"]]
+    mean, off, *_ = report.best_means()
+    assert "33% of 3 kernels at most 1.05 (aim: 80%), the largest 2.00 (aim: 1.3)" in mean
+    assert off == "Less accurate than ours, so they do not count: far in quick, far in slow."
+
+
+def test_errors_of_small_results_count() -> None:
+    expected = np.array([1.0, 1e-6], np.float32)
+    near, far = expected * np.float32(1 + 1e-6), expected + np.float32(1e-7)
+    elements = Library("library", lambda: lambda: None, error_of_elements)
+    assert is_accurate(elements, near, [expected], [expected])
+    assert not is_accurate(elements, far, [expected], [expected])
+    assert is_accurate(Library("library", elements.start), far, [expected], [expected])
+
+
+@pytest.mark.full
+@pytest.mark.jax
+def test_libraries_compute_what_rows_do() -> None:
+    import jax  # noqa: PLC0415
+
+    from tools.repository.benchmark.kernels import KERNELS  # noqa: PLC0415
+
+    rows = {row.name: row for row in KERNELS}
+    assert rows.keys() >= LIBRARIES.keys()
+    for name in LIBRARIES:
+        row, libraries = rows[name], libraries_of(name)
+        inputs = row.inputs()
+        with jax.enable_x64(any(array.dtype == np.float64 for array in inputs)):
+            expected = [
+                np.asarray(each) for each in jax.tree.leaves(jax.jit(row.function)(*inputs))
+            ]
+        for library in libraries:
+            found = library.start(1, *inputs)()
+            results = found if isinstance(found, tuple) else (found,)
+            for result, wanted in zip(results, expected, strict=True):
+                # numpy adds a million numbers one after the other.
+                bound = 0.02 if wanted.dtype == bfloat16 else 1e-4
+                error = largest_relative_error(np.asarray(result).astype(wanted.dtype), wanted)
+                assert error < bound, (name, library.package)
 
 
 def test_a_page_without_marks_stays_as_it_is(tmp_path: Path) -> None:

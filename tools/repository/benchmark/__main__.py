@@ -8,7 +8,8 @@ starts on the device for JAX, called the plugin; how soon threads begin, called 
 programs on a machine that others use, called neighbours. Each number of threads has a
 process that is bound to as many processors, where ours and XLA's programs run by turns, so that
 whatever else the machine does slows down both. Times of calls are medians; a ratio is ours over
-XLA's, the median of the ratios of single turns.
+XLA's, the median of the ratios of single turns. Kernels that libraries have too (numpy, scipy,
+oneDNN, FFTW, MKL, ducc) run by turns with these as well.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Programs compiled by us and by XLA CPU, timed by turns."""
+"""Programs compiled by us and by XLA CPU, and what libraries have instead, timed by turns."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gc
 import importlib
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 import lowerings
 from lowerings.execution.roofline import peak_loop
+from xla_dialect.runtime.comparison import is_inexact
 
-from ...comparison import largest_relative_error
+from ...comparison import DEFAULT_TOLERANCE, largest_relative_error
 from ...measuring_times import Call, alternate
 
 Array: TypeAlias = NDArray[Any]
@@ -117,6 +118,28 @@ class Contender:
 
 
 @dataclass(frozen=True)
+class Library:
+    """A library that computes what a row does, and is called by hand."""
+
+    package: str
+    """What installs it."""
+    start: Callable[..., Callable[[], Any]]
+    """From the number of threads and the arrays: what is called, and gives the results."""
+    error: Callable[[Array, Array], float] = largest_relative_error
+    """Of a result, from what was expected."""
+
+
+@dataclass(frozen=True)
+class LibraryFigures:
+    """What was measured of a library beside ours."""
+
+    ratio: float
+    """Ours over its, as the ratio to XLA."""
+    is_accurate: bool
+    """Whether its results are within the bound that ours are held to."""
+
+
+@dataclass(frozen=True)
 class Figures:
     """What was measured of a row: seconds, and the largest error."""
 
@@ -131,6 +154,14 @@ class Figures:
     """Of our results, relative to the largest magnitude of XLA's."""
     peak_share: float | None
     """What part of the peak of all threads our calls reach, where that was measured."""
+    libraries: Mapping[str, LibraryFigures]
+    """Those that compute the same and are installed, by package."""
+
+    @property
+    def best(self) -> tuple[float, str]:
+        """Ours over the best of XLA and the libraries that are accurate, and which that is."""
+        found = [(each.ratio, name) for name, each in self.libraries.items() if each.is_accurate]
+        return max([(self.ratio, "XLA"), *found])
 
     @property
     def compile_ratio(self) -> float:
@@ -172,8 +203,35 @@ def xla(function: Function, inputs: list[Array], repetitions: int) -> Contender:
     return Contender(min(times), lambda: jax.block_until_ready(jitted(*arguments)), outputs)
 
 
-def figures_of(row: Row, threads: int, effort: Effort) -> Figures:
-    """Measures a row beside XLA, and beside the peak of the threads where it says so."""
+ACCURACY = 4
+"""How many times our error, or the epsilon of the type, a library's error may always be."""
+
+
+def is_accurate(
+    library: Library, found: Any, own: Sequence[Array], expected: Sequence[Array]
+) -> bool:
+    """Whether the results of a library are about as near to XLA's as ours are."""
+
+    def bound(ours: Array, wanted: Array) -> float:
+        epsilon = ml_dtypes.finfo(wanted.dtype).eps if is_inexact(wanted.dtype) else 0.0
+        return max(DEFAULT_TOLERANCE, ACCURACY * max(library.error(ours, wanted), float(epsilon)))
+
+    results = found if isinstance(found, tuple) else (found,)
+    return all(
+        library.error(np.asarray(result).astype(wanted.dtype), wanted) <= bound(ours, wanted)
+        for result, ours, wanted in zip(results, own, expected, strict=True)
+    )
+
+
+def error_of_elements(result: Array, expected: Array) -> float:
+    """The largest error as a share of the element: small results count as large ones do."""
+    wide, wanted = result.astype(np.float64), expected.astype(np.float64)
+    normal = np.abs(wanted) > float(ml_dtypes.finfo(expected.dtype).smallest_normal)
+    return float(np.max(np.abs(wide - wanted)[normal] / np.abs(wanted)[normal], initial=0.0))
+
+
+def figures_of(row: Row, libraries: Sequence[Library], threads: int, effort: Effort) -> Figures:
+    """Measures a row beside XLA and libraries, and the peak of the threads where it says so."""
     jax = importlib.import_module("jax")
     made = row.inputs()
     # By default JAX converts types of 64 bits to 32 bits.
@@ -184,12 +242,22 @@ def figures_of(row: Row, threads: int, effort: Effort) -> Figures:
         text = jax.jit(row.function, keep_unused=True).lower(*inputs).as_text()
         peer = xla(row.function, inputs, effort.compiles)
         own = ours(text, inputs, threads, effort.compiles)
-        calls, peak_operations = [own.call, peer.call], 0
+        started = [library.start(threads, *inputs) for library in libraries]
+        accurate = [
+            is_accurate(library, call(), own.outputs, peer.outputs)
+            for library, call in zip(libraries, started, strict=True)
+        ]
+        calls, peak_operations = [own.call, peer.call, *started], 0
         if row.operations:
             peak, peak_operations = peak_loop()
             calls.append(peak)
         times = alternate(calls, effort.turns)
-    own_times, peer_times, *peak_times = times
+    own_times, peer_times, *others = times
+    peak_times = others[len(started) :]
+    ratios = [
+        statistics.median(a / b for a, b in zip(own_times, each, strict=True))
+        for each in (peer_times, *others)
+    ]
     shares = (
         [
             row.operations / own_time / (threads * peak_operations / peak_time)
@@ -204,7 +272,11 @@ def figures_of(row: Row, threads: int, effort: Effort) -> Figures:
         peer.compile_seconds,
         statistics.median(own_times),
         statistics.median(peer_times),
-        statistics.median(a / b for a, b in zip(own_times, peer_times, strict=True)),
+        ratios[0],
         max(map(largest_relative_error, own.outputs, peer.outputs), default=0.0),
         statistics.median(shares) if shares else None,
+        {
+            library.package: LibraryFigures(ratio, counts)
+            for library, ratio, counts in zip(libraries, ratios[1:], accurate, strict=False)
+        },
     )

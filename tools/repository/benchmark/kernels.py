@@ -88,6 +88,10 @@ def _layer_norm(x: Any) -> Any:
     return (x - mean) * lax.rsqrt(jnp.square(x - mean).mean(-1, keepdims=True) + 1e-5)
 
 
+def _scaled_layer_norm(x: Any, scale: Any, shift: Any) -> Any:
+    return _layer_norm(x) * scale + shift
+
+
 def _added(x: Any, updates: Any, indices: Any) -> Any:
     """A scatter; with rows as updates the gradient of an embedding."""
     return x.at[indices].add(updates)
@@ -190,11 +194,13 @@ ELEMENTWISE = (
 
 REDUCTIONS = (
     Row("sum of rows", lambda x: x.sum(1), (f32(*_WIDE),), _LIBRARY),
+    Row("sum of rows f64", lambda x: x.sum(1), (f64(*_WIDE),), _LIBRARY),
     Row("sum of columns", lambda x: x.sum(0), (f32(*_WIDE),), _LIBRARY),
     Row("sum of all", jnp.sum, (f32(*_WIDE),), _LIBRARY),
     Row("argmax of rows", lambda x: x.argmax(1), (f32(*_WIDE),)),
     Row("softmax", jax.nn.softmax, (f32(*_WIDE),)),
     Row("layer norm", _layer_norm, (f32(512, 768),)),
+    Row("layer norm, scaled", _scaled_layer_norm, (f32(*_WIDE), f32(4096), f32(4096))),
 )
 
 MATRIX_PRODUCTS = (
@@ -205,6 +211,7 @@ MATRIX_PRODUCTS = (
     Row("matmul 250x333x127", _product, (f32(250, 333), f32(333, 127)), _LIBRARY),
     Row("matmul 32 of 64", _product, (f32(32, 64, 64), f32(32, 64, 64)), _LIBRARY),
     Row("matmul bf16 512", _product, (bf16(512, 512), bf16(512, 512))),
+    Row("matmul bf16 1024", _product, (bf16(1024, 1024), bf16(1024, 1024))),
     Row("matmul s8 512", _product, (s8(512, 512), s8(512, 512)), _LIBRARY),
     Row("matmul f64 512", _product, (f64(512, 512), f64(512, 512)), _LIBRARY),
     Row(
@@ -253,6 +260,11 @@ CONVOLUTIONS = (
         (f32(4, 3, 224, 224), f32(64, 3, 7, 7)),
     ),
     Row("conv 3x3 NCHW", _convolution("first", (1, 1)), (f32(4, 64, 56, 56), f32(64, 64, 3, 3))),
+    Row(
+        "conv 3x3 stride 2 NCHW",
+        _convolution("first", (2, 2)),
+        (f32(8, 64, 56, 56), f32(128, 64, 3, 3)),
+    ),
     Row("conv 5 NWC", _convolution("last", (1,)), (f32(8, 1024, 64), f32(5, 64, 64)), _LIBRARY),
     Row(
         "conv 3x3x3 NDHWC",
@@ -358,6 +370,7 @@ TRANSFORMS = (
     Row("fft 64 of 1009, a prime", jnp.fft.fft, (c64(64, 1009),), _FOURIER),
     Row("fft 65536", jnp.fft.fft, (c64(1 << 16),), _FOURIER),
     Row("fft 256x256", jnp.fft.fft2, (c64(256, 256),), _FOURIER),
+    Row("fft 1024x1024", jnp.fft.fft2, (c64(1024, 1024),), _FOURIER),
     Row("rfft 64 of 2048", jnp.fft.rfft, (f32(64, 2048),), _FOURIER),
     Row("irfft 64 of 2048", lambda x: jnp.fft.irfft(x, 2048), (c64(64, 1025),), _FOURIER),
     Row("cholesky 256", _cholesky_operation(), (positive_definite(256),)),
@@ -370,6 +383,7 @@ TRANSFORMS = (
     Row("triangular solve 256", _solve_operation(), (lower_triangular(256), f32(256, 64))),
     Row("triangular solve 256, LAPACK", _solved, (lower_triangular(256), f32(256, 64)), _SAME),
     Row("solve 128, LAPACK", jnp.linalg.solve, (positive_definite(128), f32(128, 8)), _SAME),
+    Row("qr 256, LAPACK", lambda x: jnp.linalg.qr(x), (f32(256, 256),), _SAME),
     Row("random bits 1M", _random_bits, (indices(1, 1 << 30),)),
 )
 

@@ -12,15 +12,17 @@ import importlib.util
 import multiprocessing
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from functools import cache
 
 from xla_dialect.diagnostics import XlaError
 
 from ...measuring_times import bind, processors
 from .contenders import Effort, Figures, Row, figures_of
+from .libraries import libraries_of
 
 GROUPS = {
     "kernels": ("tools.repository.benchmark.kernels", "KERNELS", ("jax",)),
@@ -42,7 +44,11 @@ def rows_of(group: str) -> dict[str, Row]:
 def measure(names: Sequence[tuple[str, str]], threads: int, effort: Effort) -> dict[str, Figures]:
     """The figures of rows, given by group and name, with so many threads."""
     found: dict[str, Figures] = {}
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _bind, (threads,)) as worker:
+    spawning = multiprocessing.get_context("spawn")
+    with (
+        _bound(processors()[:threads]),
+        ProcessPoolExecutor(1, spawning, _warm_up, (threads,)) as worker,
+    ):
         for group, name in names:
             print(f"{name} ({threads}T)", file=sys.stderr, flush=True)
             try:
@@ -52,13 +58,25 @@ def measure(names: Sequence[tuple[str, str]], threads: int, effort: Effort) -> d
     return found
 
 
-def _bind(threads: int) -> None:
-    """Before JAX starts; then compiles once, so that nothing is loaded while a row is timed."""
-    if hasattr(os, "sched_setaffinity"):
-        bind(processors()[:threads])
+@contextmanager
+def _bound(chosen: Sequence[int]) -> Iterator[None]:
+    """Processes that start meanwhile are bound before they load numpy, which counts processors."""
+    allowed = processors()
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    bind(chosen)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
+def _warm_up(threads: int) -> None:
+    """Compiles once, so that nothing is loaded while a row is timed."""
     kernels = rows_of("kernels")
-    figures_of(next(iter(kernels.values())), threads, Effort(1, 1))
+    figures_of(next(iter(kernels.values())), (), threads, Effort(1, 1))
 
 
 def _measure(group: str, name: str, threads: int, effort: Effort) -> Figures:
-    return figures_of(rows_of(group)[name], threads, effort)
+    return figures_of(rows_of(group)[name], libraries_of(name), threads, effort)

@@ -18,6 +18,7 @@ from lowerings.targets.llvm.machine import host
 from xla_dialect.diagnostics import XlaError
 
 from .contenders import Effort, Figures
+from .libraries import missing
 
 AIMS = {"kernels": 1.0, "models": 1.5}
 """What the geometric mean of the ratios of calls should not exceed."""
@@ -25,6 +26,11 @@ COMPILE_AIM = 6.0
 """What no ratio of compilations should exceed."""
 PEAK_AIM = 0.85
 """The share of the peak that large matrix products should reach."""
+LEAD_AIMS = (0.8, 1.05, 1.3, 0.85)
+"""
+Beside the best of XLA and libraries: a share of the rows should have at most a ratio, none more
+than another one, and their geometric mean should be at most the last.
+"""
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 """Around what the benchmark writes into the page."""
 
@@ -87,6 +93,47 @@ class GroupReport:
                     f"{', '.join(shares)} (aim: from 512 on at least {PEAK_AIM:.0%})."
                 )
 
+    @property
+    def compared(self) -> list[str]:
+        """The rows that libraries compute too."""
+        return [name for name, row in self.first.items() if row.libraries]
+
+    @property
+    def best_header(self) -> list[str]:
+        """The titles of the columns of what is beside libraries."""
+        columns = ((f"ratio, {threads}T", "best") for threads in sorted(self.figures))
+        return [f"{self.group} beside libraries", *(title for pair in columns for title in pair)]
+
+    def best_lines(self) -> Iterable[list[str]]:
+        """The cells of each row that libraries compute too: the best of all, and of how many."""
+        for name in self.compared:
+            rows = [found[name] for _, found in sorted(self.figures.items())]
+            cells = ((f"{row.best[0]:.2f}", row.best[1]) for row in rows)
+            yield [name, *(cell for pair in cells for cell in pair)]
+
+    def best_means(self) -> Iterable[str]:
+        """A sentence for each number of threads, and what did not count, or was not there."""
+        share, least, most, mean = LEAD_AIMS
+        for threads, found in sorted(self.figures.items()) if self.compared else ():
+            ratios = [row.best[0] for row in found.values()]
+            within = sum(ratio <= least for ratio in ratios) / len(ratios)
+            yield (
+                f"Over the best of XLA and libraries, {_threads(threads)}: {within:.0%} of "
+                f"{len(ratios)} {self.group} at most {least:g} (aim: {share:.0%}), the largest "
+                f"{max(ratios):.2f} (aim: {most:g}), geometric mean "
+                f"{statistics.geometric_mean(ratios):.2f} (aim: {mean:g})."
+            )
+        off = [
+            f"{package} in {name}"
+            for name in self.compared
+            for package, each in self.first[name].libraries.items()
+            if not each.is_accurate
+        ]
+        if off:
+            yield f"Less accurate than ours, so they do not count: {', '.join(off)}."
+        if self.compared and missing():
+            yield f"Not installed (pip install -e '.[bench]'): {', '.join(missing())}."
+
     def shortfalls(self) -> Iterable[str]:
         """A sentence for each row that is slower than the aims are."""
         for name, first in self.first.items():
@@ -107,17 +154,31 @@ def _threads(count: int) -> str:
 
 
 def print_report(report: GroupReport, console: Console) -> None:
-    """The table, the means, and the rows that fall short."""
-    table = Table(caption="ratio: ours / XLA CPU (below 1: faster); compiled cold; error of ours")
-    first, *others = report.header
-    table.add_column(first, no_wrap=True)
-    for title in others:
+    """The tables, the means, and the rows that fall short."""
+    caption = "ratio: ours / XLA CPU (below 1: faster); compiled cold; error of ours"
+    print_table(report.header, report.lines(), console, caption)
+    if report.compared:
+        print_table(report.best_header, report.best_lines(), console, "ratio: ours / the best")
+    for sentence in (
+        *report.means(),
+        *report.best_means(),
+        *report.peaks(),
+        *report.shortfalls(),
+    ):
+        console.print(sentence, highlight=False)
+
+
+def print_table(
+    header: Sequence[str], lines: Iterable[list[str]], console: Console, caption: str
+) -> None:
+    """A table whose first column has names."""
+    table = Table(caption=caption)
+    table.add_column(header[0], no_wrap=True)
+    for title in header[1:]:
         table.add_column(title, justify="right")
-    for line in report.lines():
+    for line in lines:
         table.add_row(*line)
     console.print(table)
-    for sentence in (*report.means(), *report.peaks(), *report.shortfalls()):
-        console.print(sentence, highlight=False)
 
 
 def markdown(reports: Sequence[GroupReport], effort: Effort) -> str:
@@ -130,15 +191,21 @@ def markdown(reports: Sequence[GroupReport], effort: Effort) -> str:
         f"{effort.compiles} compilations."
     ]
     for report in reports:
-        first, *others = report.header
         parts.append(f"## {report.group.capitalize()}")
-        rows = ["| " + " | ".join([first, *others]) + " |", "|---" + "|--:" * len(others) + "|"]
-        rows += ["| " + " | ".join(line) + " |" for line in report.lines()]
-        parts.append("\n".join(rows))
+        parts.append(_table(report.header, report.lines()))
         parts.append("\n".join(f"- {each}" for each in (*report.means(), *report.peaks())))
+        if report.compared:
+            parts.append(_table(report.best_header, report.best_lines()))
+            parts.append("\n".join(f"- {each}" for each in report.best_means()))
         parts.append(f"### {report.group.capitalize()} that fall short")
         parts.append("\n".join(f"- {each}" for each in report.shortfalls()) or "None.")
     return "\n\n".join(parts)
+
+
+def _table(header: Sequence[str], lines: Iterable[list[str]]) -> str:
+    ruler = "|---" + "|--:" * (len(header) - 1) + "|"
+    rows = ["| " + " | ".join(cells) + " |" for cells in (header, *lines)]
+    return "\n".join([rows[0], ruler, *rows[1:]])
 
 
 def write_page(path: Path, text: str) -> None:
