@@ -33,7 +33,7 @@ from xla_dialect.mlir_text import (
     recovered,
 )
 from xla_dialect.ops import XLA
-from xla_dialect.quantized_types import QUANT, has_quantized_arrays
+from xla_dialect.quantized_types import QUANT, has_quantized, has_quantized_arrays
 from xla_dialect.self_checking import CHECK, INTERPRETER
 from xla_dialect.shardy import SHARDY, MeshOp, ShardyOp
 from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES, MhloFusionKindAttr
