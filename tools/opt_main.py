@@ -99,7 +99,12 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
             pipeline = with_printed_bufferization(pipeline)
         if args.print_communication:
             pipeline = with_communication_report(pipeline)
-        limits = PassLimits.of(args.opt_bisect_limit, args.debug_counter, args.print_debug_counter)
+        limits = PassLimits.of(
+            args.opt_bisect_limit,
+            args.debug_counter,
+            is_printed=args.print_debug_counter,
+            breaks_on_last=args.debug_counter_break_on_last,
+        )
         pipeline = limits.limited(pipeline, sys.stderr)
     outputs: list[bytes] = []
     exit_code = 0

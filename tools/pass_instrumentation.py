@@ -314,10 +314,16 @@ _COUNTER = re.compile(r"(?P<name>[\w.-]+)-(?P<what>count|skip)=(?P<number>\d+)")
 class CountedPass(ModulePass):
     """A pass whose rewrites are counted, and that makes no more of them after some."""
 
-    def __init__(self, module_pass: ModulePass, counter: RewriteCounter):
-        """`counter`: of one run, or of all runs of the passes of a name."""
+    def __init__(
+        self, module_pass: ModulePass, counter: RewriteCounter, *, breaks_on_last: bool = False
+    ):
+        """
+        `counter`: of one run, or of all runs of the passes of a name. With `breaks_on_last`, the
+        last rewrite that the counter allows is made in a debugger.
+        """
         self.inner = module_pass
         self.counter = counter
+        self.breaks_on_last = breaks_on_last
         object.__setattr__(self, "name", module_pass.name)
 
     @property
@@ -335,10 +341,24 @@ class CountedPass(ModulePass):
             return
         done = self.counter.done
         before = None if isinstance(self.inner, ReportingPass) else op.clone()
+        if self.breaks_on_last:
+            self.counter.debugged = self._last_attempt(ctx, op.clone())
         with counted_by(self.counter):
             is_changed = run_pass(self.inner, ctx, op)
             if self.counter.done == done and is_changed and not _is_same(before, op):
                 self.counter.attempt(lambda: None, is_made=lambda _: True)
+
+    def _last_attempt(self, ctx: Context, op: ModuleOp) -> int | None:
+        """The attempt that makes the last rewrite, or that fails, if it is one of this run."""
+        trial = RewriteCounter(
+            self.counter.limit, self.counter.done, attempts=self.counter.attempts
+        )
+        try:
+            with counted_by(trial):
+                run_pass(self.inner, ctx, op)
+        except Exception:
+            return trial.attempts
+        return trial.last_made if trial.has_stopped else None
 
     def _is_one_rewrite(self, ctx: Context, op: ModuleOp) -> bool:
         """Whether the pass, that this is run for once, counts no rewrites."""
@@ -371,10 +391,15 @@ class PassLimits:
     """By the name of a pass."""
     counters: dict[str, RewriteCounter]
     is_printed: bool
+    breaks_on_last: bool
 
     @staticmethod
-    def of(passes: int | None, counters: Sequence[str], is_printed: bool) -> PassLimits:
+    def of(
+        passes: int | None, counters: Sequence[str], *, is_printed: bool, breaks_on_last: bool
+    ) -> PassLimits:
         """What the options say; raises XlaError."""
+        if breaks_on_last and not counters:
+            raise XlaError("--debug-counter-break-on-last is for --debug-counter")
         if passes is not None and passes < -1:
             raise XlaError(f"--opt-bisect-limit: {passes} is neither a number of passes nor -1")
         rewrites: dict[str, int] = {}
@@ -387,10 +412,8 @@ class PassLimits:
                     f"--debug-counter: '{text}': rewrites are counted by making them, so that the "
                     "first cannot be skipped (there is PASS-count=N)"
                 )
-            if found["name"] not in toolkit_universe().all_passes:
-                raise XlaError(f"--debug-counter: there is no pass '{found['name']}'")
             rewrites[found["name"]] = int(found["number"])
-        return PassLimits(passes, rewrites, {}, is_printed)
+        return PassLimits(passes, rewrites, {}, is_printed, breaks_on_last)
 
     def limited(self, pipeline: Sequence[PipelinePass], output: IO[str]) -> list[PipelinePass]:
         """The passes that are run, those that have a limit stopped by it."""
@@ -412,7 +435,7 @@ class PassLimits:
         if name not in self.rewrites and not self.is_printed:
             return module_pass
         counter = self.counters.setdefault(name, RewriteCounter(self.rewrites.get(name)))
-        return CountedPass(module_pass, counter)
+        return CountedPass(module_pass, counter, breaks_on_last=self.breaks_on_last)
 
     def print(self, output: IO[str]) -> None:
         """Prints how many rewrites there were, if that was asked for."""

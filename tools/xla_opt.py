@@ -163,6 +163,11 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PASS-count=N",
         help="make the first N rewrites of a pass only",
     )
+    add(
+        "--debug-counter-break-on-last",
+        action="store_true",
+        help="make the last of these in Python's debugger, which stops in the pattern",
+    )
 
 
 def add_reporting_arguments(parser: argparse.ArgumentParser) -> None:

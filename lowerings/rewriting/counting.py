@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pdb import Pdb
 from types import FrameType
 from typing import TypeVar
 
@@ -38,6 +39,12 @@ class RewriteCounter:
     """Called before a rewrite may be made, with its number from 1 on, maybe several times."""
     after: Callable[[int], None] = lambda number: None
     """Called after it has been made."""
+    attempts: int = 0
+    """How many were tried, made or not."""
+    last_made: int = 0
+    """The attempt that made the last one."""
+    debugged: int | None = None
+    """The attempt that is made in a debugger."""
     is_inside: bool = False
     """Whether one is being made: those that it makes in turn are a part of it."""
 
@@ -54,15 +61,46 @@ class RewriteCounter:
             return None
         number = self.done + 1
         self.before(number)
+        self.attempts += 1
         self.is_inside = True
         try:
-            found = rewrite()
+            found = _in_debugger(rewrite) if self.attempts == self.debugged else rewrite()
         finally:
             self.is_inside = False
         if is_made(found):
-            self.done = number
+            self.done, self.last_made = number, self.attempts
             self.after(number)
         return found
+
+
+_AROUND_PATTERNS = (
+    *(__name__, f"{__package__}.passes_of_files"),
+    *("xdsl.pattern_rewriter", "xdsl.transforms.dead_code_elimination", "abc"),
+)
+"""The modules whose lines are around those of all patterns."""
+
+
+class _PatternDebugger(Pdb):
+    """Python's debugger, which stops in a pattern, not in what calls it."""
+
+    def __init__(self) -> None:
+        super().__init__(skip=_AROUND_PATTERNS)
+
+    def user_call(self, frame: FrameType, argument_list: None) -> None:
+        """Goes on to the first line of a function."""
+
+    def stop_here(self, frame: FrameType) -> bool:
+        """Whether to stop at a line; not at a lambda, that only hands on arguments."""
+        return frame.f_code.co_name != "<lambda>" and super().stop_here(frame)
+
+
+def _in_debugger(rewrite: Callable[[], T]) -> T:
+    """A rewrite, made in a debugger; quitting it ends the program."""
+    found: list[T] = []
+    _PatternDebugger().runcall(lambda: found.append(rewrite()))
+    if not found:
+        raise KeyboardInterrupt
+    return found[0]
 
 
 _RUNNING: ContextVar[RewriteCounter | None] = ContextVar("rewrites", default=None)

@@ -29,7 +29,7 @@
 
 // SKIP: the first cannot be skipped (there is PASS-count=N)
 // ABSENT: --debug-counter: the pipeline has no pass xla-inline
-// UNKNOWN: --debug-counter: there is no pass 'nothing'
+// UNKNOWN: --debug-counter: the pipeline has no pass nothing
 // LIMIT: --opt-bisect-limit: -2 is neither a number of passes nor -1
 
 func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -1,5 +1,8 @@
 """Passes that plan memory, stopped after each of their rewrites: what is computed stays the same."""
 
+from io import StringIO
+from pathlib import Path
+
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
@@ -10,6 +13,7 @@ from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
 from lowerings.rewriting.counting import RewriteCounter
 from tools.pass_instrumentation import CountedPass
+from tools.xla_opt import main
 
 PROGRAM = """\
 func.func @main(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> (tensor<4x8xf32>, tensor<4x4xf32>) {
@@ -73,3 +77,71 @@ def test_a_pass_that_counts_nothing_is_one_rewrite() -> None:
         manager.run(changed, [CountedPass(flatten, RewriteCounter(limit))])
     manager.run(changed, [CountedPass(flatten, counter := RewriteCounter())])
     assert counter.done == 0, "it changes nothing"
+
+
+PATTERNS = """\
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+
+from xla_dialect.ops.contraction import DotOp
+from xla_dialect.ops.data_movement import TransposeOp
+
+
+class DropTranspose(RewritePattern):
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: TransposeOp, rewriter):
+        rewriter.replace(op, (), [op.operand])
+
+
+class DropDot(RewritePattern):
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: DotOp, rewriter):
+        if op.rhs.name_hint != "x":
+            return
+        rewriter.replace(op, (), [op.lhs])
+
+
+class DropPass(ModulePass):
+    name = "drop"
+
+    def apply(self, ctx, op):
+        walk = GreedyRewritePatternApplier([DropTranspose(), DropDot()])
+        PatternRewriteWalker(walk).rewrite_module(op)
+"""
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "counter", "command", "shown"),
+    [
+        # %1 is tried before, and is no match.
+        ("python{file=FILE}", "drop-count=1", "op.name_hint, op.lhs.name_hint", "if op.rhs"),
+        ("python{file=FILE}", "drop-count=2", "op.name", "rewriter.replace(op, (), [op.operand])"),
+        ("native{to=tensors}", "convert-xla-to-linalg-count=2", "op.name", "convert()"),
+    ],
+)
+def test_the_debugger_stops_in_the_last_rewrite(
+    pipeline: str,
+    counter: str,
+    command: str,
+    shown: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "drop.py").write_text(PATTERNS)
+    (tmp_path / "program.mlir").write_text(PROGRAM)
+    passes = pipeline.replace("FILE", str(tmp_path / "drop.py"))
+    run = [str(tmp_path / "program.mlir"), "-p", passes, f"--debug-counter={counter}"]
+    monkeypatch.setattr("sys.stdin", StringIO(f"p {command}\nc\n"))
+    assert main([*run, "--debug-counter-break-on-last"]) == 0
+    stopped, _, rest = capsys.readouterr().out.partition("(Pdb) ")
+    assert shown in stopped
+    monkeypatch.setattr("sys.stdin", StringIO("q\n"))
+    assert main([*run, "--debug-counter-break-on-last"]) == 1
+    assert capsys.readouterr().err == "xla-opt: interrupted\n"
+    assert rest.partition("(Pdb) ")[2].startswith("builtin.module")
