@@ -182,15 +182,15 @@ class Scanner:
                 return found
 
     def one_of(self, words: Iterable[str], *, in_any_case: bool = False) -> str:
-        """Steps over one of some words; raises SpellingError."""
+        """Steps over one of some words and returns it; raises SpellingError."""
         start, listed = self.position, ", ".join(words)
         found = self.match(WORD, f"one of {listed}").group()
-        if found not in words and not (
-            in_any_case and found.lower() in {word.lower() for word in words}
-        ):
+        known = {word.lower() if in_any_case else word: word for word in words}
+        word = known.get(found.lower() if in_any_case else found)
+        if word is None:
             hint = suggestion(found, words)
             raise SpellingError(f"expected one of {listed}; found {quoted(found)}{hint}", start)
-        return found
+        return word
 
     def field(
         self, fields: Mapping[str, Callable[[Self], object]], found: dict[str, object]

@@ -334,7 +334,7 @@ X = "ENTRY e {\n  x = f32[2] parameter(0)\n"
         ),
         (
             f"HloModule m, is_scheduled=@@maybe\n{X}}}\n",
-            "is_scheduled: expected true or false, found 'maybe'",
+            "is_scheduled: expected one of true, false; found 'maybe'",
         ),
         (
             f"HloModule m, replica_count=@@{'1' * 30}\n{X}}}\n",

@@ -20,8 +20,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text import HloPrintError, print_hlo, read_hlo
+from xla_dialect.hlo_text.grammars import UNINTERPRETED
 from xla_dialect.hlo_text.opcodes import OPCODES
-from xla_dialect.hlo_text.uninterpreted import UNINTERPRETED
 from xla_dialect.types import ELEMENT_TYPES
 from xla_dialect.verification import verify
 

@@ -15,8 +15,8 @@ from xla_dialect.hlo_text.attributes import (
     MODULE_ATTRIBUTES,
     kept_value,
 )
+from xla_dialect.hlo_text.grammars import DEFAULT, UNINTERPRETED
 from xla_dialect.hlo_text.opcodes import OPCODES
-from xla_dialect.hlo_text.uninterpreted import DEFAULT, UNINTERPRETED
 from xla_dialect.sharding.hlo_sharding import HloShardingAttr
 from xla_dialect.verification import verify
 

@@ -26,21 +26,25 @@ from xdsl.ir import Attribute
 
 from xla_dialect.attributes import CustomCallApiVersion, CustomCallApiVersionAttr, SpelledAttribute
 from xla_dialect.entry import kept_name
-from xla_dialect.hlo_text.uninterpreted import (
+from xla_dialect.hlo_text import grammars
+from xla_dialect.hlo_text.grammars import (
     NORMAL_FORMS,
     PLAIN,
-    check_uninterpreted,
+    UNINTERPRETED,
+    Grammar,
+    by_first,
+    listed,
+    numbers,
+    parsed,
+    rest,
     sharding_metadata,
-    without_older_fields,
 )
 from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr
 from xla_dialect.spelling import (
-    Excerpt,
     NoHloSpelling,
     Scanner,
     SpellingError,
     quoted,
-    suggestion,
 )
 from xla_dialect.text.lexer import without_comments
 from xla_dialect.text.literals import spell_float
@@ -100,13 +104,14 @@ def kept_value(attribute: str, text: str) -> Attribute:
     value = without_comments(text)
     if attribute == "sharding":
         return _sharding(value)
-    check_uninterpreted(attribute, value)
-    normal = NORMAL_FORMS.get(attribute, str)(value)
-    if attribute == "metadata" and (newer := without_older_fields(normal)) != normal:
-        return kept_value(attribute, newer)
-    return _dictionary(_DICTIONARIES.get(attribute), normal) or StringAttr(
-        text if normal == value else normal
-    )
+    if attribute not in UNINTERPRETED:
+        return StringAttr(text)
+    found = parsed(UNINTERPRETED[attribute], value)
+    change = NORMAL_FORMS.get(attribute)
+    normal = None if change is None else change(found)
+    if normal is None:
+        return _dictionary(_DICTIONARIES.get(attribute), value) or StringAttr(text)
+    return _dictionary(_DICTIONARIES.get(attribute), normal) or StringAttr(normal)
 
 
 @lru_cache(1 << 12)
@@ -167,51 +172,82 @@ _DICTIONARIES = {
 """What is printed as it was read."""
 
 
+_FLOAT_OVERFLOW = 2.0**128 - 2.0**103
+"""The least number that rounds to the infinity of f32."""
+_NAME = re.compile(r"%?([A-Za-z0-9_.][\w.\-]*+)", re.ASCII)
+
+
+def _number(value: int) -> Attribute:
+    return IntegerAttr(value, i64)
+
+
+def _dense(numbers: Sequence[int]) -> Attribute:
+    return DenseArrayBase.from_list(i64, numbers)
+
+
+def _int(value: Attribute) -> int:
+    return cast("IntegerAttr[Any]", _of_kind(value, IntegerAttr)).value.data
+
+
+def _ints(value: Attribute) -> Sequence[int]:
+    return cast("DenseArrayBase[Any]", _of_kind(value, DenseArrayBase)).get_values()
+
+
+def _str(value: Attribute) -> str:
+    return cast(StringAttr, _of_kind(value, StringAttr)).data
+
+
+def _of_kind(value: Attribute, kind: type[Attribute]) -> Attribute:
+    """Attributes that are only kept may be anything in hand-written MLIR."""
+    if not isinstance(value, kind):
+        raise NoHloSpelling(f"HLO text cannot spell {value} as {kind.name}")
+    return value
+
+
+def _braces(numbers: Sequence[int]) -> str:
+    return "{" + ",".join(map(str, numbers)) + "}"
+
+
+def of_value(
+    property_name: str,
+    grammar: Grammar,
+    make: Callable[[Any], Attribute],
+    write: Callable[[Any], str],
+) -> Spelling:
+    """The spelling of a single property, made of what a grammar reads."""
+    return of_one(property_name, lambda text: make(parsed(grammar, text)), write)
+
+
 def integer(property_name: str) -> Spelling:
     """`3`"""
-
-    def read(text: str) -> Attribute:
-        return IntegerAttr(_whole(text, _INTEGER, "an integer"), i64)
-
-    return of_one(property_name, read, lambda value: str(_int(value)))
+    return of_value(property_name, grammars.integer, _number, lambda value: str(_int(value)))
 
 
 def boolean(property_name: str) -> Spelling:
     """`true` or `false`"""
-
-    def read(text: str) -> Attribute:
-        if text not in ("true", "false"):
-            raise SpellingError(f"expected true or false, found {quoted(text)}")
-        return BoolAttr.from_bool(text == "true")
-
-    return of_one(property_name, read, lambda value: "true" if _int(value) else "false")
+    return of_value(
+        property_name,
+        grammars.boolean,
+        BoolAttr.from_bool,
+        lambda value: "true" if _int(value) else "false",
+    )
 
 
 def word(property_name: str, cases: Mapping[str, Attribute]) -> Spelling:
     """One of the words of an enumeration, `LT`; what XLA prints in lower case it reads in any"""
     words = {case: text for text, case in cases.items()}
-
-    def read(text: str) -> Attribute:
-        found = cases.get(text) or cases.get(text.lower())
-        if found is None:
-            hint = suggestion(text, cases)
-            raise SpellingError(f"expected one of {', '.join(cases)}; found {quoted(text)}{hint}")
-        return found
-
-    return of_one(property_name, read, words.__getitem__)
+    grammar = grammars.word(*cases, in_any_case=all(map(str.islower, cases)))
+    return of_value(property_name, grammar, cases.__getitem__, words.__getitem__)
 
 
 def api_version(property_name: str) -> Spelling:
     """The words of `CustomCallApiVersion` in any case; the first is none, the second the default"""
     unspecified, original, *others = CustomCallApiVersion
-    cases = {version.value: CustomCallApiVersionAttr(version) for version in (original, *others)}
+    grammar = grammars.word(original.value, *(each.value for each in others), in_any_case=True)
 
     def read(text: str) -> Properties:
-        version = cases.get(text.upper())
-        if version is None:
-            hint = suggestion(text, cases)
-            raise SpellingError(f"expected one of {', '.join(cases)}; found {quoted(text)}{hint}")
-        return {} if version.data is original else {property_name: version}
+        version = CustomCallApiVersion(parsed(grammar, text))
+        return {} if version is original else {property_name: CustomCallApiVersionAttr(version)}
 
     def write(version: CustomCallApiVersionAttr) -> str:
         if version.data is unspecified:
@@ -223,20 +259,19 @@ def api_version(property_name: str) -> Spelling:
 
 def string(property_name: str) -> Spelling:
     """`"text"`, escapes as they are written"""
-
-    def read(text: str) -> Attribute:
-        if _STRING.fullmatch(text) is None:
-            raise SpellingError(f"expected a string in quotes, found {quoted(text)}")
-        return StringAttr(text[1:-1])
-
-    return of_one(property_name, read, lambda value: f'"{_str(value)}"')
+    return of_value(
+        property_name,
+        grammars.any_string,
+        lambda text: StringAttr(text[1:-1]),
+        lambda value: f'"{_str(value)}"',
+    )
 
 
 def verbatim(property_name: str) -> Spelling:
-    """As it is written, see `check_uninterpreted`"""
+    """As it is written, by its grammar in `UNINTERPRETED`"""
 
     def read(text: str) -> Attribute:
-        check_uninterpreted(property_name, text)
+        parsed(UNINTERPRETED[property_name], text)
         return StringAttr(text)
 
     return of_one(property_name, read, _str)
@@ -244,7 +279,6 @@ def verbatim(property_name: str) -> Spelling:
 
 def shape(property_name: str) -> Spelling:
     """`(f32[2]{0}, s32[])`"""
-
     return of_one(property_name, parse_type, spell_type)
 
 
@@ -259,111 +293,104 @@ def uninterpreted(attribute: str) -> Spelling:
 
 def integers(property_name: str) -> Spelling:
     """`{0,1}`"""
-    return of_one(
-        property_name, lambda text: _dense(_list(text)), lambda value: _braces(_ints(value))
-    )
+    grammar = listed(grammars.integer)
+    return of_value(property_name, grammar, _dense, lambda value: _braces(_ints(value)))
 
 
 def number(property_name: str) -> Spelling:
     """`0.001` or `nan`, a 32-bit float"""
 
-    def read(text: str) -> Attribute:
-        if _NUMBER.fullmatch(text) is None:
-            raise SpellingError(f"expected a number, found {quoted(text)}")
+    def make(text: str) -> Attribute:
         value = float(text)
         if abs(value) >= _FLOAT_OVERFLOW:
             raise SpellingError(f"{quoted(text)} does not fit a 32-bit float")
         return FloatAttr(value, f32)
 
-    return of_one(property_name, read, lambda value: spell_float(value.value.data))
+    return of_value(
+        property_name, grammars.number, make, lambda value: spell_float(value.value.data)
+    )
 
 
 def spelled(attribute_class: type[SpelledAttribute[Any]]) -> Callable[[str], Spelling]:
     """The text of such an attribute, `bf01_oi01->bf01`, or the same in braces, `{size=2x3}`"""
     opening, closing = ("{", "}") if attribute_class.in_braces else ("", "")
-    start = len(opening)
-
-    def read(text: str) -> Attribute:
-        if start and not (text.startswith("{") and text.endswith("}")):
-            raise SpellingError(f"expected '{{' and '}}', found {quoted(text)}")
-        with Excerpt(start):
-            return attribute_class(attribute_class.read(text[start : len(text) - start]))
-
-    return lambda property_name: of_one(
-        property_name, read, lambda value: f"{opening}{value.data}{closing}"
+    grammar = rest(attribute_class.read, opening, closing)
+    return lambda property_name: of_value(
+        property_name, grammar, attribute_class, lambda value: f"{opening}{value.data}{closing}"
     )
 
 
 def single_dimension(property_name: str) -> Spelling:
     """`{0}`: a list of exactly one"""
 
-    def read(text: str) -> Attribute:
-        numbers = _list(text)
+    def make(numbers: Sequence[int]) -> Attribute:
         if len(numbers) != 1:
             raise SpellingError(f"expected one dimension, found {len(numbers)}")
-        return IntegerAttr(numbers[0], i64)
+        return _number(numbers[0])
 
-    return of_one(property_name, read, lambda value: f"{{{_int(value)}}}")
+    grammar = listed(grammars.integer)
+    return of_value(property_name, grammar, make, lambda value: f"{{{_int(value)}}}")
+
+
+def of_columns(
+    property_names: tuple[str, str, str], rows: Grammar, default: int, write: Callable[..., str]
+) -> Spelling:
+    """Three lists, of which each row has an entry; the default is one that is left out"""
+
+    def read(text: str) -> Properties:
+        found = [[default if n is None else n for n in row] for row in parsed(rows, text)]
+        return {name: _dense([row[i] for row in found]) for i, name in enumerate(property_names)}
+
+    return Spelling(property_names, read, lambda *values: write(*map(_ints, values)))
+
+
+_RANGE = numbers(
+    r"\[\s*+([0-9]++)\s*+:\s*+([0-9]++)\s*+(?::\s*+([0-9]++)\s*+)?\]",
+    "a range [start:limit:stride]",
+)
 
 
 def slice_ranges(start: str, limit: str, strides: str) -> Spelling:
     """`{[0:4:2], [1:3]}`: start, limit and stride (1 where left out) of every dimension"""
-    property_names = (start, limit, strides)
 
-    def read(text: str) -> Properties:
-        ranges = [
-            _numbers(match, text, default=1)
-            for match in _items(text, _RANGE, "a range [start:limit:stride]")
-        ]
-        return _columns(property_names, ranges)
-
-    def write(*values: Attribute) -> str:
+    def write(*columns: Sequence[int]) -> str:
         ranges = (
             f"[{first}:{last}]" if stride == 1 else f"[{first}:{last}:{stride}]"
-            for first, last, stride in zip(*map(_ints, values), strict=True)
+            for first, last, stride in zip(*columns, strict=True)
         )
         return "{" + ", ".join(ranges) + "}"
 
-    return Spelling(property_names, read, write)
+    return of_columns((start, limit, strides), listed(_RANGE), 1, write)
+
+
+_PADDING = numbers(
+    r"(-?[0-9]++)_(-?[0-9]++)(?:_(-?[0-9]++))?(?=x|$)", "padding low_high or low_high_interior"
+)
 
 
 def padding(low: str, high: str, interior: str) -> Spelling:
     """`1_2x0_0_1`: low, high and interior (0 where left out) padding of every dimension"""
-    property_names = (low, high, interior)
 
-    def read(text: str) -> Properties:
-        rows: list[list[int]] = []
-        position = 0
-        for part in text.split("x"):
-            match = _PADDING.fullmatch(part)
-            if match is None:
-                raise SpellingError(
-                    f"expected padding low_high or low_high_interior, found {quoted(part)}",
-                    position,
-                )
-            rows.append([_checked(n or "0", position) for n in match.groups()])
-            position += len(part) + 1
-        return _columns(property_names, rows)
-
-    def write(*values: Attribute) -> str:
-        has_interior = any(_ints(values[2]))
+    def write(*columns: Sequence[int]) -> str:
         return "x".join(
-            f"{before}_{after}_{between}" if has_interior else f"{before}_{after}"
-            for before, after, between in zip(*map(_ints, values), strict=True)
+            "_".join(map(str, row if any(columns[2]) else row[:2]))
+            for row in zip(*columns, strict=True)
         )
 
-    return Spelling(property_names, read, write)
+    return of_columns((low, high, interior), grammars.separated(_PADDING, "x"), 0, write)
+
+
+def _name(scanner: Scanner) -> tuple[str, int]:
+    match = scanner.match(_NAME, "a name")
+    return match.group(1), match.start()
+
+
+_NAMES = by_first({"{": listed(_name)}, lambda scanner: [_name(scanner)])
 
 
 def names(text: str) -> list[tuple[str, int]]:
     """The names of `{%a, %b}` or `%a` without `%`, each with its position in the text."""
-    text = without_comments(text)
-    if not text.startswith("{"):
-        match = _NAME.fullmatch(text)
-        if match is None:
-            raise SpellingError(f"expected a name, found {quoted(text)}")
-        return [(match.group(1), 0)]
-    return [(match.group(1), match.start()) for match in _items(text, _NAME, "a name")]
+    return parsed(_NAMES, without_comments(text))
 
 
 MODULE_ATTRIBUTES: dict[str, Spelling] = {
@@ -400,78 +427,3 @@ LAYOUT_DEPENDENT = tuple(
 )
 """The attributes about parameters and results of the entry; they are valid as long as its types
 are those of `ENTRY_LAYOUT`."""
-
-_INTEGER = re.compile(r"-?[0-9]++")
-_NUMBER = re.compile(r"nan|-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
-_FLOAT_OVERFLOW = 2.0**128 - 2.0**103
-"""The least number that rounds to the infinity of f32."""
-_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_RANGE = re.compile(r"\[\s*+([0-9]++)\s*+:\s*+([0-9]++)\s*+(?::\s*+([0-9]++)\s*+)?\]")
-_PADDING = re.compile(r"(-?[0-9]++)_(-?[0-9]++)(?:_(-?[0-9]++))?")
-_NAME = re.compile(r"%?([A-Za-z0-9_.][\w.\-]*+)", re.ASCII)
-
-
-def _checked(digits: str, position: int) -> int:
-    """The number, if it fits 64 bits."""
-    if len(digits) > 20 or not -(2**63) <= (number := int(digits)) < 2**63:
-        raise SpellingError(f"{quoted(digits)} does not fit 64 bits", position)
-    return number
-
-
-def _whole(text: str, pattern: re.Pattern[str], expected: str) -> int:
-    if pattern.fullmatch(text) is None:
-        raise SpellingError(f"expected {expected}, found {quoted(text)}")
-    return _checked(text, 0)
-
-
-def _items(text: str, pattern: re.Pattern[str], expected: str) -> list[re.Match[str]]:
-    """The items of `{item, item}`."""
-    scanner = Scanner(text)
-    scanner.expect("{")
-    found = scanner.items("}", lambda: scanner.match(pattern, expected))
-    scanner.finish("the end of the value")
-    return found
-
-
-def _list(text: str) -> list[int]:
-    return [_checked(m.group(), m.start()) for m in _items(text, _INTEGER, "an integer")]
-
-
-def _numbers(match: re.Match[str], text: str, default: int) -> list[int]:
-    groups = range(1, match.re.groups + 1)
-    return [
-        default if match.group(i) is None else _checked(match.group(i), match.start(i))
-        for i in groups
-    ]
-
-
-def _dense(numbers: Sequence[int]) -> Attribute:
-    return DenseArrayBase.from_list(i64, numbers)
-
-
-def _int(value: Attribute) -> int:
-    return cast("IntegerAttr[Any]", _of_kind(value, IntegerAttr)).value.data
-
-
-def _ints(value: Attribute) -> Sequence[int]:
-    return cast("DenseArrayBase[Any]", _of_kind(value, DenseArrayBase)).get_values()
-
-
-def _str(value: Attribute) -> str:
-    return cast(StringAttr, _of_kind(value, StringAttr)).data
-
-
-def _of_kind(value: Attribute, kind: type[Attribute]) -> Attribute:
-    """Attributes that are only kept may be anything in hand-written MLIR."""
-    if not isinstance(value, kind):
-        raise NoHloSpelling(f"HLO text cannot spell {value} as {kind.name}")
-    return value
-
-
-def _braces(numbers: Sequence[int]) -> str:
-    return "{" + ",".join(map(str, numbers)) + "}"
-
-
-def _columns(property_names: tuple[str, str, str], rows: Sequence[Sequence[int]]) -> Properties:
-    """One list per property: the first numbers of all rows, the second, the third."""
-    return {name: _dense([row[i] for row in rows]) for i, name in enumerate(property_names)}

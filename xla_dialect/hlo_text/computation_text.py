@@ -41,6 +41,7 @@ from xdsl.ir import (
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.attributes import CustomCallApiVersion, CustomCallApiVersionAttr
+from xla_dialect.hlo_text.grammars import TABLE_LINES
 from xla_dialect.hlo_text.instruction_text import (
     NO_ATTRIBUTES,
     Attributes,
@@ -49,7 +50,6 @@ from xla_dialect.hlo_text.instruction_text import (
 )
 from xla_dialect.hlo_text.opcodes import EMPTY, OPCODE_OF, OPCODES, Opcode
 from xla_dialect.hlo_text.syntax import HloPrintError
-from xla_dialect.hlo_text.uninterpreted import TABLE_LINES
 from xla_dialect.layout import Layout, LayoutAttr, LayoutError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.asynchronous import AsyncDoneOp, AsyncStartOp, AsyncUpdateOp

@@ -60,6 +60,7 @@ from xla_dialect.hlo_text.attributes import (
     kept_value,
     names,
 )
+from xla_dialect.hlo_text.grammars import DEFAULT, UNINTERPRETED, parsed
 from xla_dialect.hlo_text.opcodes import (
     OPCODE_OF,
     OPCODES,
@@ -77,14 +78,13 @@ from xla_dialect.hlo_text.syntax import (
     Recovery,
     Span,
 )
-from xla_dialect.hlo_text.uninterpreted import DEFAULT
 from xla_dialect.op import XlaOp, undeclared
 from xla_dialect.ops.asynchronous import OPEN, AsyncStartOp, context_start
 from xla_dialect.ops.control_flow import CallOp, ReturnOp
 from xla_dialect.ops.data_movement import ReshapeOp, SliceOp
 from xla_dialect.spelling import Excerpt, SpellingError, quoted, suggestion
 from xla_dialect.text.literals import parse_literal
-from xla_dialect.text.shapes import MAX_NESTING, parse_type, spell_entry_layout
+from xla_dialect.text.shapes import MAX_NESTING, spell_entry_layout
 from xla_dialect.types import (
     PRED,
     all_compatible,
@@ -299,7 +299,8 @@ class _InstructionImporter:
             kept[kept_name(name)] = self.kept(name, attribute.value)
         replication = instruction.attributes.get("parameter_replication")
         if replication is not None:
-            flags = self.text[slice(*replication.value)].replace("}", "").count("e")
+            grammar = UNINTERPRETED["parameter_replication"]
+            flags = len(parsed(grammar, self.text[slice(*replication.value)]))
             leaves = len(flatten([instruction.type]))
             if flags != leaves:
                 self.fail(
@@ -493,8 +494,8 @@ class _InstructionImporter:
         attribute = instruction.attributes.get("operand_layout_constraints")
         if attribute is None:
             return
-        start, end = attribute.value
-        shapes = tuple_elements(parse_type(f"({self.text[start + 1 : end - 1]})")) or ()
+        grammar = UNINTERPRETED["operand_layout_constraints"]
+        shapes = parsed(grammar, self.text[slice(*attribute.value)])
         given = [operand.type for operand in operands]
         if not all_compatible(shapes, given):
             self.fail(

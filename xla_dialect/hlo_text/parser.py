@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from xdsl.ir import Attribute
 
+from xla_dialect.hlo_text.grammars import TABLE_LINES, parsed
 from xla_dialect.hlo_text.syntax import (
     COMPUTATION_LISTS,
     ONE_COMPUTATION,
@@ -28,7 +29,6 @@ from xla_dialect.hlo_text.syntax import (
     Recovery,
     Span,
 )
-from xla_dialect.hlo_text.uninterpreted import TABLE_LINES, check
 from xla_dialect.spelling import Excerpt, SpellingError
 from xla_dialect.text.lexer import Lexer
 from xla_dialect.text.shapes import MAX_NESTING, TypeParser
@@ -247,7 +247,7 @@ class _Parser(TypeParser):
                 lexer.expect("{")
                 end = lexer.skip_group(start)
             with Excerpt(start):
-                check(TABLE_LINES[table], lexer.text[start:end])
+                parsed(TABLE_LINES[table], lexer.text[start:end])
             lines.append(lexer.text[start + 1 : end - 1])
             lexer.advance_to(end)
         return lines

@@ -1,0 +1,568 @@
+"""
+Grammars of the values of attributes in HLO text: functions that step over a value, made of others.
+
+A grammar returns what it has read: numbers, truth values, words and strings as Python has them,
+lists, dictionaries of fields, and tuples of what stands one after the other. It raises
+SpellingError at the place that is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
+from typing import Any, TypeAlias
+
+from xdsl.ir import Attribute
+
+from xla_dialect.shapes.window import ConvolutionLabelsAttr, WindowAttr
+from xla_dialect.sharding.hlo_sharding import HloSharding
+from xla_dialect.spelling import (
+    BRACES_AND_PARENTHESES,
+    FIELD,
+    Excerpt,
+    Scanner,
+    SpellingError,
+    Tokens,
+    quoted,
+)
+from xla_dialect.text.lexer import STRING, Lexer
+from xla_dialect.text.literals import parse_literal
+from xla_dialect.text.shapes import MAX_NESTING, TypeParser
+
+Grammar: TypeAlias = Callable[[Scanner], Any]
+"""Steps over a value and returns it; raises SpellingError."""
+
+
+def parsed(grammar: Grammar, text: str) -> Any:
+    """What a text says as a whole."""
+    scanner = Scanner(text)
+    found = grammar(scanner)
+    scanner.finish("the end of the value")
+    return found
+
+
+# Values of one token
+
+
+def token(pattern: str, expected: str) -> Grammar:
+    """The text of what a pattern matches."""
+    compiled = re.compile(pattern, re.DOTALL | re.ASCII)
+    return lambda scanner: scanner.match(compiled, expected).group()
+
+
+def numbers(pattern: str, expected: str, bits: int = 64) -> Grammar:
+    """The integers that the groups of a pattern match; None for one that is left out"""
+    compiled, limit = re.compile(pattern), 1 << bits - 1
+
+    def read(scanner: Scanner) -> list[int | None]:
+        match = scanner.match(compiled, expected)
+        found: list[int | None] = []
+        for i, digits in enumerate(match.groups(), 1):
+            if digits is not None and (
+                len(digits) > _MOST_DIGITS or not -limit <= int(digits) < limit
+            ):
+                raise SpellingError(f"{quoted(digits)} does not fit {bits} bits", match.start(i))
+            found.append(None if digits is None else int(digits))
+        return found
+
+    return read
+
+
+_MOST_DIGITS = 20
+"""Numbers of more are too large in any case; Python takes long for thousands."""
+
+
+def _single(grammar: Grammar) -> Grammar:
+    return lambda scanner: grammar(scanner)[0]
+
+
+integer = _single(numbers(r"(-?[0-9]++)", "an integer"))
+int32 = _single(numbers(r"(-?[0-9]++)", "an integer", 32))
+number = token(r"-?(?:[0-9]++(?:\.[0-9]*+)?(?:[eE][-+]?[0-9]++)?|inf)|nan", "a number")
+any_string = token(STRING, "a string in quotes")
+_UNKNOWN_ESCAPE = re.compile(
+    r"\\(?![abfnrtv\\?'\"0-7]|x[0-9a-fA-F]|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"
+)
+_ESCAPE = re.compile(r"\\.", re.DOTALL)
+
+
+def string(scanner: Scanner) -> str:
+    """`"text"`, with the escapes of C; as it is written, with its quotes"""
+    start, text = scanner.position, any_string(scanner)
+    for escape in _ESCAPE.finditer(text) if "\\" in text else ():
+        if _UNKNOWN_ESCAPE.match(text, escape.start()):
+            message = f"unknown escape {escape.group()} in a string"
+            raise SpellingError(message, start + escape.start())
+    return text
+
+
+def word(*words: str, in_any_case: bool = False) -> Grammar:
+    """One of some words"""
+    return lambda scanner: scanner.one_of(words, in_any_case=in_any_case)
+
+
+_BOOLEAN = word("true", "false")
+
+
+def boolean(scanner: Scanner) -> bool:
+    """`true` or `false`"""
+    return _BOOLEAN(scanner) == "true"
+
+
+def braces(scanner: Scanner) -> str:
+    """`{...}`, where only braces and strings count: JSON, or what looks like it"""
+    if not scanner.at("{"):
+        scanner.fail("'{'")
+    return scanner.group()
+
+
+def nothing(scanner: Scanner) -> None:
+    """No characters"""
+
+
+def rest(read: Callable[[str], Any], opening: str = "", closing: str = "") -> Grammar:
+    """All that is left, between two characters, as somebody else reads it"""
+
+    def grammar(scanner: Scanner) -> Any:
+        start = scanner.position
+        text = scanner.text[start:]
+        if not (text.startswith(opening) and text.endswith(closing)):
+            scanner.fail(f"'{opening}' and '{closing}'")
+        with Excerpt(start + len(opening)):
+            found = read(text[len(opening) : len(text) - len(closing)])
+        scanner.position = len(scanner.text)
+        return found
+
+    return grammar
+
+
+# Values made of values
+
+
+def separated(item: Grammar, by: str) -> Grammar:
+    """`item x item`, at least one"""
+
+    def read(scanner: Scanner) -> list[Any]:
+        found = [item(scanner)]
+        while scanner.accept(by):
+            found.append(item(scanner))
+        return found
+
+    return read
+
+
+def listed(
+    item: Grammar,
+    opening: str = "{",
+    closing: str = "}",
+    *,
+    may_be_empty: bool = True,
+    may_end_in_comma: bool = False,
+) -> Grammar:
+    """`{item, item}`"""
+
+    def read(scanner: Scanner) -> list[Any]:
+        scanner.expect(opening)
+        found: list[Any] = []
+        if may_be_empty and scanner.accept(closing):
+            return found
+        found.append(item(scanner))
+        while scanner.accept(",") and not (may_end_in_comma and scanner.at(closing)):
+            found.append(item(scanner))
+        scanner.expect(closing)
+        return found
+
+    return read
+
+
+def sequence(*parts: Grammar | str) -> Grammar:
+    """One after the other; strings stand for themselves, and are no part of the value"""
+
+    def read(scanner: Scanner) -> tuple[Any, ...]:
+        found: list[Any] = []
+        for part in parts:
+            if isinstance(part, str):
+                scanner.expect(part)
+            else:
+                found.append(part(scanner))
+        return tuple(found)
+
+    return read
+
+
+def optional(opening: str, rest: Grammar) -> Grammar:
+    """Nothing, or these characters and what follows them"""
+    return lambda scanner: rest(scanner) if scanner.accept(opening) else None
+
+
+def by_first(cases: Mapping[str, Grammar], otherwise: Grammar) -> Grammar:
+    """The grammar of the first character of the value"""
+    return lambda scanner: cases.get(scanner.text[scanner.position :][:1], otherwise)(scanner)
+
+
+def record(
+    fields: Mapping[str, Grammar], *, needs_all: bool = False, commas: bool = True
+) -> Grammar:
+    """`{name=value name=value}`, with or without commas between if there may be some"""
+
+    def read(scanner: Scanner) -> Mapping[str, Any]:
+        start = scanner.position
+        scanner.expect("{")
+        found: dict[str, object] = {}
+        while not scanner.accept("}"):
+            if commas:
+                scanner.accept(",")
+            scanner.field(fields, found)
+        missing = [name for name in fields if name not in found]
+        if needs_all and missing:
+            raise SpellingError(f"field '{missing[0]}' is missing", start)
+        return found
+
+    return read
+
+
+def field(fields: Mapping[str, Grammar]) -> Grammar:
+    """`name=value`, one of several"""
+
+    def read(scanner: Scanner) -> tuple[str, Any]:
+        found: dict[str, object] = {}
+        scanner.field(fields, found)
+        return next(iter(found.items()))
+
+    return read
+
+
+def dictionary(value: Grammar) -> Grammar:
+    """`{name=value,name=value}`, with any names"""
+    return listed(sequence(lambda scanner: scanner.match(FIELD, "a name with '='").group(), value))
+
+
+def tree(leaf: Grammar) -> Grammar:
+    """A leaf, or a tuple of trees, `(leaf, (leaf, leaf))`"""
+
+    def read(scanner: Scanner, depth: int = 0) -> Any:
+        if not scanner.at("("):
+            return leaf(scanner)
+        if depth == MAX_NESTING:
+            message = f"tuples are nested deeper than {MAX_NESTING}"
+            raise SpellingError(message, scanner.position)
+        return listed(lambda inner: read(inner, depth + 1), "(", ")")(scanner)
+
+    return read
+
+
+# Shapes, literals and shardings
+
+
+def shape(scanner: Scanner) -> Attribute:
+    """`f32[2]{0}` or `(f32[2], s32[])`; the type"""
+    lexer = Lexer(scanner.text, scanner.position)
+    parser = TypeParser(lexer)
+    if lexer.kind == "shape":
+        # What follows need not be a token.
+        end = lexer.end
+        type_ = parser.array(lexer.token, lexer.start)
+    else:
+        type_ = parser.type()
+        end = lexer.start
+    scanner.position = end
+    scanner.skip_blanks()
+    return type_
+
+
+_ONE_ELEMENT = token(r"[^\s,(){}]++(?:\(\w++\))?", "a literal")
+
+
+def _array_literal(scanner: Scanner) -> Attribute:
+    type_ = shape(scanner)
+    start = scanner.position
+    if scanner.at("{") or scanner.at("("):
+        text = scanner.group(BRACES_AND_PARENTHESES)
+    else:
+        text = _ONE_ELEMENT(scanner)
+    with Excerpt(start):
+        return parse_literal(text, type_)
+
+
+literal = tree(_array_literal)
+"""`f32[2] {1, 2}`, or a tuple of such"""
+
+
+def sharding_of(metadata: Grammar) -> Grammar:
+    """`{replicated}`, or for a tuple `{{replicated}, {maximal device=0}}`, each with metadata"""
+
+    def read(scanner: Scanner) -> HloSharding:
+        tokens = Tokens(scanner.text, scanner.position)
+        found = HloSharding.parse(tokens, metadata)
+        scanner.position = tokens.position
+        return found
+
+    return read
+
+
+# The grammar of attribute values that are kept as they are written: metadata, sharding, aliases.
+#
+# Nobody here asks what they mean, but XLA does not read a text in which they are misspelled. What
+# is spelled in several ways has one normal form, as XLA prints it: `{HIGH,default}` is
+# `{high,default}`, and what says the default is not printed at all.
+
+_STRINGS = (
+    *("op_type", "op_name", "source_file"),
+    *("deduplicated_name", "scheduling_name", "metadata_payload"),
+)
+_NUMBERS = (
+    *("source_line", "source_end_line", "source_column", "source_end_column"),
+    "stack_frame_id",
+)
+_OLDER_FIELDS: Mapping[str, Grammar] = {
+    "size_of_generated_code_in_bytes": integer,
+    "size_of_memory_working_set_in_bytes": integer,
+    "preserve_layout": boolean,
+    "profile_info": braces,
+}
+"""What metadata had in older texts. XLA reads them no more, so they are not kept."""
+metadata = record(
+    {
+        **dict.fromkeys(_STRINGS, string),
+        **dict.fromkeys(_NUMBERS, int32),
+        "profile_type": listed(token(r"[0-3](?![0-9.])", "a kind of profile from 0 to 3")),
+        **_OLDER_FIELDS,
+    }
+)
+
+_TWO_BRACES = re.compile(r"\{\s*+\{")
+
+
+def sharding_metadata(scanner: Scanner) -> object:
+    """`{op_name="a"}` or `{{op_name="a"}, {op_name="b"}}`"""
+    several = _TWO_BRACES.match(scanner.text, scanner.position)
+    return (listed(metadata) if several else metadata)(scanner)
+
+
+sharding = sharding_of(sharding_metadata)
+shape_index = listed(integer)
+
+_ORIGINAL_ARRAY = sequence(
+    "{",
+    by_first({"}": nothing}, sequence(string, by_first({"{": shape_index}, nothing))),
+    "}",
+)
+
+
+origin = sequence(
+    "{",
+    by_first(
+        {"[": sequence("[", word("synthetic_call"), "]"), "}": nothing},
+        sequence(tree(_ORIGINAL_ARRAY), optional(",", sequence("[", string, "]"))),
+    ),
+    "}",
+)
+"""`{[synthetic_call]}`, or a tree of arrays, `{({"a"}, {"b" {1}}), ["calls"]}`"""
+
+
+def _recovery_table(scanner: Scanner) -> None:
+    """`{{"a"} : {"b"}, "HloModule ..."}`"""
+    scanner.expect("{")
+    while not scanner.accept("}"):
+        sequence(_ORIGINAL_ARRAY, ":", _ORIGINAL_ARRAY, optional(",", string))(scanner)
+
+
+_DEBUGGED = listed(
+    field(
+        {
+            "log_mode": word("default", "fusion_debugger"),
+            "callback_id": integer,
+            "partitioned": boolean,
+            "op_id": integer,
+        }
+    ),
+    may_be_empty=False,
+)
+_BY_X = token(r"[0-9]++(?:x[0-9]++)*+", "numbers, 1x4")
+_SPARSE = record(
+    {
+        "sparsity": token(r"[0-9]++x[0-9]++(?!x)", "how many of how many, 1x4"),
+        **dict.fromkeys(("dimension", "stride", "idx"), integer),
+    },
+    commas=False,
+)
+_SCALED = record(
+    {
+        **dict.fromkeys(("scale_idx", "zero_idx"), integer),
+        **dict.fromkeys(("strides", "steps"), _BY_X),
+    },
+    commas=False,
+)
+
+
+def _of_operands(grammar: Grammar) -> Grammar:
+    """`{lhs={...} rhs={...}}`, or one of them"""
+    return record(dict.fromkeys(("lhs", "rhs"), grammar), commas=False)
+
+
+_ALIAS = sequence(shape_index, ":", "(", integer, ",", shape_index)
+_PRECISION_ALGORITHMS = tuple(
+    f"dot_{name}"
+    for name in (
+        *("any_f8_any_f8_f32", "any_f8_any_f8_f32_fast_accum", "any_f8_any_f8_any"),
+        *("any_f8_any_f8_any_fast_accum", "f16_f16_f16", "f16_f16_f32", "bf16_bf16_bf16"),
+        *("bf16_bf16_f32", "bf16_bf16_f32_x3", "bf16_bf16_f32_x6", "bf16_bf16_f32_x9"),
+        *("tf32_tf32_f32", "tf32_tf32_f32_x3", "f32_f32_f32", "f64_f64_f64"),
+    )
+)
+
+
+def _line(*names: str) -> Grammar:
+    """`{name=1 name=2}`, with all of the names"""
+    return record(dict.fromkeys(names, int32), needs_all=True)
+
+
+_SCHEDULE = word("SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST", in_any_case=True)
+_PROPAGATION = by_first({"{": listed(boolean)}, boolean)
+_TOLERANCES = ("atol", "rtol", "ulps")
+
+
+def _tolerance(scanner: Scanner) -> tuple[str, float]:
+    start = scanner.position
+    name, text = field(dict.fromkeys(_TOLERANCES, number))(scanner)
+    value = float(text)
+    if not value >= 0:
+        raise SpellingError(f"{name} is {value:g}, tolerances are not negative", start)
+    return name, value
+
+
+_PLAIN_FIELD = (
+    rf'(?:(?:{"|".join(_STRINGS)})="[^"\\]*+"'
+    rf"|(?:{'|'.join(_NUMBERS)})=(?:0|[1-9][0-9]{{0,8}})(?![0-9]))"
+)
+PLAIN = {
+    "metadata": re.compile(rf"\{{{_PLAIN_FIELD}(?: {_PLAIN_FIELD})*\}}"),
+    "frontend_attributes": re.compile(
+        r'\{[A-Za-z_][\w.\-]*+="[^"\\]*+"(?:,[A-Za-z_][\w.\-]*+="[^"\\]*+")*\}', re.ASCII
+    ),
+}
+"""What nearly all values look like; to match takes a fraction of the time of reading."""
+
+UNINTERPRETED: Mapping[str, Grammar] = {
+    # Of any instruction.
+    "backend_config": by_first({"{": braces}, string),
+    "control-predecessors": listed(
+        token(r"%?[\w.][\w.\-]*+", "an instruction"), may_be_empty=False
+    ),
+    "frontend_attributes": dictionary(by_first({"{": braces}, string)),
+    "metadata": metadata,
+    "origin": origin,
+    # The name of `origin` in older texts.
+    "original_value": origin,
+    "parameter_replication": listed(boolean),
+    "sharding": sharding,
+    "statistics": dictionary(number),
+    # Of some instructions.
+    "algorithm": word("unset", *_PRECISION_ALGORITHMS, in_any_case=True),
+    "batch_group_count": integer,
+    "block_scaling_config": _of_operands(_SCALED),
+    "convolution_kind": word("fprop", "wgrad", "dgrad", "unset"),
+    "custom_call_schedule": _SCHEDULE,
+    "dim_labels": rest(ConvolutionLabelsAttr.read),
+    "domain": record(
+        {"kind": token('"sharding"', 'the kind "sharding"'), "entry": sharding, "exit": sharding},
+        needs_all=True,
+    ),
+    "feature_group_count": integer,
+    "inferred_dimension": integer,
+    "is_stable": boolean,
+    "literal": literal,
+    "mode": word("cross_replica", "cross_partition", "cross_replica_and_partition", "flattened_id"),
+    "operand_layout_constraints": listed(shape),
+    "operand_precision": listed(
+        word("default", "high", "highest", "packed_nibble", in_any_case=True)
+    ),
+    "output_to_operand_aliasing": listed(sequence(_ALIAS, ")"), may_end_in_comma=True),
+    "padding_type": word("PADDING_INVALID", "PADDING_VALID", "PADDING_SAME"),
+    "result_accuracy": sequence(
+        "{",
+        field(
+            {
+                "mode": word("default", "highest", in_any_case=True),
+                "tolerance": listed(_tolerance),
+            }
+        ),
+        "}",
+    ),
+    "schedule": _SCHEDULE,
+    "sparsity_config": _of_operands(_SPARSE),
+    "slice_sizes": listed(listed(integer)),
+    "window": rest(WindowAttr.read, "{", "}"),
+    # Of computations and modules.
+    "debug_attributes": listed(
+        sequence(_ORIGINAL_ARRAY, ":", by_first({"(": listed(_DEBUGGED, "(", ")")}, _DEBUGGED))
+    ),
+    "execution_thread": string,
+    "allow_spmd_sharding_propagation_to_output": _PROPAGATION,
+    "allow_spmd_sharding_propagation_to_parameters": _PROPAGATION,
+    "buffer_donor": listed(sequence("(", integer, ",", shape_index, ")"), may_end_in_comma=True),
+    "input_output_alias": listed(
+        sequence(_ALIAS, optional(",", word("may-alias", "must-alias")), ")"),
+        may_end_in_comma=True,
+    ),
+    "origin_recovery_table": _recovery_table,
+}
+"""The values of all attributes that are kept as written, with a grammar."""
+
+TABLE_LINES: Mapping[str, Grammar] = {
+    "FileNames": string,
+    "FunctionNames": string,
+    "FileLocations": _line(
+        *("file_name_id", "function_name_id", "line", "end_line", "column", "end_column")
+    ),
+    "StackFrames": _line("file_location_id", "parent_frame_id"),
+}
+"""The lines of the stack frame tables, after their numbers."""
+
+
+DEFAULT = ""
+"""The normal form of a value that says the default: there is no attribute."""
+
+
+def _unless(default: str) -> Callable[[str], str]:
+    """The word, or nothing for the default."""
+    return lambda found: DEFAULT if found == default else found
+
+
+def _precisions(words: Sequence[str]) -> str:
+    return DEFAULT if set(words) <= {"default"} else f"{{{','.join(words)}}}"
+
+
+def _accuracy(found: Any) -> str:
+    ((kind, value),) = found
+    if kind == "mode":
+        return DEFAULT if value == "default" else f"{{mode={value}}}"
+    given = dict.fromkeys(_TOLERANCES, 0.0) | dict(value)
+    texts = (
+        f"{name}={int(n) if name == 'ulps' and isfinite(n) else f'{n:g}'}"
+        for name, n in given.items()
+    )
+    return f"{{tolerance={{{','.join(texts)}}}}}"
+
+
+def _metadata(fields: Mapping[str, Any]) -> str | None:
+    """The text of fields without those that XLA reads no more; None where none of these are."""
+    if not any(name in fields for name in _OLDER_FIELDS):
+        return None
+    texts = (
+        f"{name}={{{','.join(value)}}}" if name == "profile_type" else f"{name}={value}"
+        for name, value in fields.items()
+        if name not in _OLDER_FIELDS
+    )
+    return f"{{{' '.join(texts)}}}"
+
+
+NORMAL_FORMS: Mapping[str, Callable[[Any], str | None]] = {
+    "algorithm": _unless("unset"),
+    "metadata": _metadata,
+    "operand_precision": _precisions,
+    "result_accuracy": _accuracy,
+    "schedule": _unless("SCHEDULE_NONE"),
+}
+"""The normal forms of values, or DEFAULT; None where that is how it is written."""
