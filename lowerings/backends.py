@@ -49,10 +49,11 @@ class Where(Flag):
     """What a program becomes depends on it."""
     FILE = auto()
     """So it does, on the content of the file that it names."""
-    JIT = auto()
-    """`lowerings.jax.jit` has it."""
     DEVICE = auto()
-    """The device for JAX has it among its compiler options, as `xdsl_` and its name."""
+    """
+    `lowerings.jax.jit` has it, and the device for JAX, among its compiler options: `xdsl_` and its
+    name.
+    """
 
 
 @dataclass(frozen=True)
@@ -82,13 +83,13 @@ class Options:
     """
 
     backend: str = field(
-        default="llvm", metadata=option("the executor; default: llvm", Where.CODE | Where.JIT)
+        default="llvm", metadata=option("the executor; default: llvm", Where.CODE | Where.DEVICE)
     )
     num_threads: int | None = field(
         default=None,
         metadata=option(
             "threads of compiled code, at most; as many as there are processors if not given",
-            Where.JIT | Where.DEVICE,
+            Where.DEVICE,
             metavar="N",
         ),
     )
@@ -165,7 +166,7 @@ class Options:
         default=None,
         metadata=option(
             "schedules to run operations by (see xla-tune)",
-            Where.FILE | Where.JIT | Where.DEVICE,
+            Where.FILE | Where.DEVICE,
             metavar="FILE",
         ),
     )
@@ -173,7 +174,7 @@ class Options:
         default=None,
         metadata=option(
             "decisions on what is fused (see linalg-plan-fusion)",
-            Where.FILE | Where.JIT | Where.DEVICE,
+            Where.FILE | Where.DEVICE,
             metavar="FILE",
         ),
     )
@@ -181,7 +182,7 @@ class Options:
         default=None,
         metadata=option(
             "a script that is run before schedules are planned",
-            Where.FILE | Where.JIT | Where.DEVICE,
+            Where.FILE | Where.DEVICE,
             metavar="FILE",
         ),
     )
@@ -190,14 +191,14 @@ class Options:
         metadata=option(
             "take subnormal numbers as zero where that saves time: in all products of bf16, not "
             "only in those of default precision",
-            Where.CODE | Where.JIT | Where.DEVICE,
+            Where.CODE | Where.DEVICE,
         ),
     )
     profile: bool = field(
         default=False,
         metadata=option(
             "measure the time of the kernels, for `Program.profile` to return",
-            Where.CODE | Where.JIT,
+            Where.CODE,
         ),
     )
     on_events: EventSink | None = field(
@@ -213,7 +214,7 @@ class Options:
         default=None,
         metadata=option(
             "passes that come first; native goes on from the level where they end",
-            Where.CODE | Where.JIT,
+            Where.CODE | Where.DEVICE,
             metavar="PIPELINE",
         ),
     )
@@ -222,7 +223,7 @@ class Options:
         metadata=option(
             "the machine that code is for, e.g. 'riscv64{features=+v}' (see xla-opt "
             "--list-targets); default: this one, or RV64GC",
-            Where.CODE | Where.JIT,
+            Where.CODE | Where.DEVICE,
             metavar="MACHINE",
         ),
     )
@@ -268,6 +269,11 @@ class Options:
                 found[name] = str(getattr(self, name))
         found["donate"] = str(self.donate if self.donate == "aliased" else sorted(self.donate))
         return found
+
+    @property
+    def names_operations(self) -> bool:
+        """Whether files say something of single operations of the program."""
+        return any(getattr(self, name) is not None for name in options_at(Where.FILE))
 
     @property
     def executor(self) -> Backend:
@@ -431,9 +437,6 @@ PASSES = "xdsl_passes"
 
 DUMP = "xla_dump_to"
 """The option with a folder for the program at all its levels."""
-
-BY_OPERATION = tuple(f"xdsl_{name}" for name in options_at(Where.FILE))
-"""Options with what is said of single operations of the program."""
 
 _WORDS = {"true": True, "false": False}
 

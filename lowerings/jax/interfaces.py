@@ -165,11 +165,21 @@ def partition_spec(sharding: bytes, mesh: Any) -> Any:
         return None  # It takes for granted that whole axes are meant.
 
 
+def module_of(lowered: Any) -> Any:
+    """A lowered program as a module of jaxlib."""
+    return lowered._lowering.stablehlo()
+
+
+def device_count(lowered: Any) -> int:
+    """How many devices a lowered program is for."""
+    return lowered._lowering.compile_args["num_devices"]
+
+
 def mesh_of(lowered: Any) -> Any | None:
     """The mesh of a lowered program for several devices, on which `jax.jit` has its results."""
-    found = lowered._lowering.compile_args
-    if found["num_devices"] == 1:
+    if device_count(lowered) == 1:
         return None
+    found = lowered._lowering.compile_args
     shardings = (*found["in_shardings"], *found["intermediate_shardings"])
     meshes = (each.mesh for each in shardings if isinstance(each, jax.sharding.NamedSharding))
     return next((mesh for mesh in meshes if isinstance(mesh, jax.sharding.Mesh)), None)

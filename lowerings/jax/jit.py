@@ -11,24 +11,14 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
 from types import MethodType
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lowerings.backends import (
-    DUMP,
-    PASSES,
-    Options,
-    Where,
-    fields_of_options,
-    options_at,
-    takes_options,
-)
+from lowerings.backends import Program, Where, options_at, takes_options
 from lowerings.backends import compiler_options as read_options
-from lowerings.compilation import Program
 from lowerings.execution.profile import Profile
 from lowerings.jax.interfaces import (
     ArrayImpl,
@@ -49,7 +39,7 @@ from lowerings.jax.interfaces import (
     wrapped,
 )
 from lowerings.jax.lowered import Lowered
-from xla_dialect.diagnostics import XlaError
+from lowerings.pjrt.program_text import CompileOptions
 
 TRACED = object()
 """What `abstract_leaf` says of leaves that JAX traces: no compiled program is for them."""
@@ -132,7 +122,7 @@ _tracing: ContextVar[bool] = ContextVar("tracing", default=False)
 """Whether JAX is tracing for us: then functions inside are traced along."""
 
 
-@takes_options(Where.JIT)
+@takes_options(Where.DEVICE)
 def jit(
     fun: Callable[..., Any] | None = None,
     *,
@@ -146,6 +136,7 @@ def jit(
     inline: bool = False,
     device: Any = None,
     compiler_options: Mapping[str, Any] | None = None,
+    profile: bool = False,
     **options: Any,
 ) -> Any:
     """
@@ -154,9 +145,10 @@ def jit(
     Takes and returns pytrees as `jax.jit` does, and compiles anew for other shapes, types, static
     arguments or settings of JAX. The results are JAX arrays, on the device where `jax.jit` has
     them, unless there are numpy arrays among the arguments and no JAX arrays: then they are numpy
-    arrays. Neither is copied where that can be avoided. `backend`, `num_threads`,
-    `schedules`, `fusion`, `transform_script`, `flush_subnormals`, `profile`, `pipeline` and
-    `target` are those of `lowerings.compile`; the profiles are what the method `profiles` returns.
+    arrays. Neither is copied where that can be avoided. `compiler_options` are those of the device
+    for JAX, `options` the same without their `xdsl_`: `backend`, `num_threads`, `pipeline` and
+    others are those of `lowerings.compile`. With `profile`, the method `profiles` returns the time
+    of the kernels.
     Results are put into the memory of those arguments of `donate_argnums` or `donate_argnames` that
     are numpy arrays, where types agree; JAX arrays are left as they are, for JAX may share their
     memory.
@@ -168,7 +160,7 @@ def jit(
 
     Arguments that nothing depends on are taken all the same, unless `keep_unused` is False;
     `inline` is `jax.jit`'s, and matters within functions that are traced. Results are put on
-    `device`. `compiler_options` are those of the device for JAX that say how a program is compiled.
+    `device`.
 
     JAX's transformations may be applied: `jax.grad(jit(f))` and `jax.vmap(jit(f))` trace `f` in
     each call, and run what becomes of it here; `jit(jax.grad(f))` is faster. In a function that
@@ -190,11 +182,11 @@ def jit(
     array([2., 4.], dtype=float32)
     """
 
-    named = _named_options(compiler_options or {})
-    unknown = sorted(options.keys() - set(options_at(Where.JIT)))
+    unknown = sorted(options.keys() - set(options_at(Where.DEVICE)))
     if unknown:
         raise TypeError(f"jit() got an unexpected keyword argument '{unknown[0]}'")
-    made = Options(**(options | named))
+    named = {f"xdsl_{name}": value for name, value in options.items()}
+    named |= read_options(compiler_options or {})
 
     def make(function: Callable[..., Any]) -> Jitted:
         numbers, names = _static_parameters(function, static_argnums, static_argnames)
@@ -203,7 +195,7 @@ def jit(
         given |= {name: value for name, value in shardings.items() if value is not None}
         given |= {"keep_unused": keep_unused, "inline": inline}
         place = _ResultPlace(out_shardings, device)
-        return Jitted(function, numbers, names, given, made, place)
+        return Jitted(function, numbers, names, given, named, place, profile=profile)
 
     return make if fun is None else make(fun)
 
@@ -218,7 +210,7 @@ class _Specialization:
     def __init__(
         self, program: Program, lowered: Lowered, leaves: Sequence[Any], place: _ResultPlace
     ):
-        """`leaves`: of arguments of this kind."""
+        """`program`: what runs it; `leaves`: of arguments of this kind."""
         self.program = program
         kept = [leaves[number] for number in lowered.kept]
         self._takers = [
@@ -237,7 +229,7 @@ class _Specialization:
         self._out_tree = lowered.out_tree
         self._out_shardings = None if gives_plain else place.out_shardings
         is_said = gives_plain or place.is_said
-        self._result_shardings = None if is_said else lowered.result_shardings(program)
+        self._result_shardings = None if is_said else lowered.result_shardings()
 
     def __call__(self, leaves: Sequence[Any]) -> Any:
         """Runs the program on the leaves of the arguments."""
@@ -265,14 +257,6 @@ class _Specialization:
             else:
                 set_content(taken[ref], result)
         return left
-
-
-def _named_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of `Options`; raises XlaError for unknown options, and those of devices only."""
-    for name in (PASSES, DUMP):
-        if name in given:
-            raise XlaError(f"the option '{name}' is one of the device for JAX")
-    return fields_of_options(read_options(given))
 
 
 def _has_numpy_only(leaves: Sequence[Any]) -> bool:
@@ -322,14 +306,22 @@ class Jitted:
         static_argnums: Sequence[int],
         static_argnames: Sequence[str],
         given: Mapping[str, Any],
-        options: Options,
+        named: Mapping[str, Any],
         place: _ResultPlace | None = None,
+        *,
+        profile: bool = False,
     ):
-        """`given`: what is given away, shardings, and the like, as `jax.jit` takes them."""
+        """
+        `given`: what is given away, shardings, and the like, as `jax.jit` takes them; `named`:
+        options by the names that the device has for them. Raises XlaError for those that do not fit
+        each other.
+        """
+        CompileOptions(b"", 1, 1, (), named).compilation(profile=profile)
         self.__name__ = "function"
         functools.update_wrapper(self, function, updated=())  # JAX's functions have a `lower`
         self._function = function
-        self._options = options
+        self._lowered = partial(Lowered, named=named, profile=profile)
+        self._named = named
         self._place = place or _ResultPlace(given.get("out_shardings"))
         self._static_numbers = frozenset(static_argnums)
         self._static_names = frozenset(static_argnames)
@@ -372,7 +364,7 @@ class Jitted:
             _tracing.reset(token)
         leaves, _ = self._leaves_and_key(args, kwargs)
         writable = frozenset(n for n, leaf in enumerate(leaves) if isinstance(leaf, np.ndarray))
-        return TracedFunction(traced, lambda: Lowered(traced, self._options, writable))
+        return TracedFunction(traced, partial(self._lowered, traced, writable=writable))
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The function traced and lowered by JAX for arguments like these."""
@@ -419,18 +411,19 @@ class Jitted:
 
     def run_transformed(self, function: Any, arrays: Sequence[Any]) -> Any:
         """What JAX has made of this function, on arrays; compiled once for each program."""
-        inner = Jitted(traced_function(function, arrays), (), (), {}, self._options)
+        inner = Jitted(traced_function(function, arrays), (), (), {}, self._named)
         lowered = inner.lower(*arrays)
         place = _ResultPlace(device=self._place.device, always_jax=True)
         return _Specialization(self._compiled(lowered), lowered, arrays, place)(arrays)
 
     def _compiled(self, lowered: Lowered) -> Program:
         """One program for all kinds of arguments for which JAX lowers the function alike."""
-        if lowered.calls_python:
-            return lowered.program()
-        key = sha256(lowered.stablehlo.encode()).digest(), lowered.donated
+        text = lowered.text
+        if text.callbacks:
+            return lowered.program
+        key = text.text, lowered.options.partitions, lowered.donated
         if key not in self._programs:
-            self._programs[key] = lowered.program()
+            self._programs[key] = lowered.program
         return self._programs[key]
 
     def _dynamic_leaves(

@@ -6,12 +6,12 @@ import logging
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from lowerings.backends import BY_OPERATION, PASSES, Options
+from lowerings.backends import PASSES, Options
 from lowerings.compilation import compile_module, compile_source, located_error
 from lowerings.driver.context import make_context as make_pass_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
@@ -20,17 +20,12 @@ from lowerings.driver.source import Source
 from lowerings.execution.declared_functions import CustomCalls, outside_targets
 from lowerings.execution.runnable import PartitionedProgram, Runnable
 from lowerings.partitioning.partition_warning import no_partition_warnings
-from lowerings.pjrt.c_api import ErrorCode
-from lowerings.pjrt.functions import PluginError
 from lowerings.pjrt.interfaces import IR, compile_cache, make_context, operations
 from lowerings.pjrt.program_text import CompileOptions, ProgramText, module_of
 from lowerings.pjrt.shardings import forget_inspections
 from lowerings.pjrt.user_passes import active_passes
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.custom_calls import CALLBACK
-
-if TYPE_CHECKING:
-    from lowerings.execution.profile import EventSink
 
 _LOG = logging.getLogger(__name__)
 
@@ -66,9 +61,7 @@ def parsed(text: ProgramText, options: CompileOptions, *, outlined: bool = False
 
 def _is_outlined(options: CompileOptions, passes: Sequence[ModulePass]) -> bool:
     """Whether equal parts are compiled once: where nothing of the user's names operations."""
-    return (
-        options.device_count == 1 and not passes and options.named.keys().isdisjoint(BY_OPERATION)
-    )
+    return options.device_count == 1 and not passes and not options.compilation().names_operations
 
 
 def _source(text: ProgramText, outlined: bool = False) -> Source:
@@ -109,17 +102,12 @@ def _custom_calls(text: ProgramText) -> CustomCalls:
     return {**ffi_handlers(targets), **host_callbacks(text.callbacks)}
 
 
-def compile_program(
-    text: ProgramText, options: CompileOptions, on_events: EventSink | None = None
-) -> Runnable:
+def compile_program(text: ProgramText, options: CompileOptions, **others: Any) -> Runnable:
     """
-    What runs a program, and tells when its kernels ran if somebody wants to know it; raises
-    PluginError with the operation and its place in JAX's source.
+    What runs a program; `others` are fields of `Options`. Raises XlaError with the operation and
+    its place in JAX's source.
     """
-    is_profiled = on_events is not None
-    compile_options = options.compilation(
-        custom_calls=_custom_calls(text), profile=is_profiled, on_events=on_events
-    )
+    compile_options = options.compilation(custom_calls=_custom_calls(text), **others)
     passes = _passes(options)
     together = bool(_TOGETHER.search(text.text))
     # Of other functions of Python, one device calls for all.
@@ -138,10 +126,11 @@ def compile_program(
     )
     try:
         # Equal parts that are one have one place.
-        source = _source(text, not is_profiled and _is_outlined(options, passes))
-        return _compiled(source, compile_options, passes)
+        is_outlined = not compile_options.profile and _is_outlined(options, passes)
+        return _compiled(_source(text, is_outlined), compile_options, passes)
     except XlaError as error:
-        raise _explained(text, compile_options, passes, error) from error
+        located = Source(_with_locations(text), text.name, "stablehlo", text.constants)
+        raise located_error(error, lambda: _compiled(located, compile_options, passes)) from error
 
 
 def _compile_parts(
@@ -173,17 +162,6 @@ def _compile_parts(
                 _LOG.debug("%s: not partitioned: %s, not %s", text.name, spec, expected)
                 return None
     return found
-
-
-def _explained(
-    text: ProgramText, options: Options, passes: Sequence[ModulePass], error: XlaError
-) -> PluginError:
-    """The error with the place in JAX's source, which only another reading finds out."""
-    located = Source(_with_locations(text), text.name, "stablehlo", text.constants)
-    found = located_error(error, lambda: _compiled(located, options, passes))
-    is_memory = isinstance(found, MemoryError)
-    code = ErrorCode.RESOURCE_EXHAUSTED if is_memory else ErrorCode.UNIMPLEMENTED
-    return PluginError(code, f"{text.name}: {found}")
 
 
 def _with_locations(text: ProgramText) -> str:

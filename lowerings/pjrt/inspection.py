@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from io import StringIO
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
@@ -14,7 +14,7 @@ from lowerings.backends import DUMP
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.execution.program_shards import partition
-from lowerings.execution.runnable import PartitionedProgram
+from lowerings.execution.runnable import PartitionedProgram, Runnable
 from lowerings.executors import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at
 from lowerings.ir.functions import functions_of
 from lowerings.partitioning.costs import costs_of
@@ -23,7 +23,8 @@ from lowerings.pjrt.c_api import ErrorCode
 from lowerings.pjrt.compiling import parsed, without_annotations
 from lowerings.pjrt.functions import PluginError
 from lowerings.pjrt.interfaces import as_hlo_proto
-from lowerings.pjrt.programs import LOADED, CompiledProgram
+from lowerings.pjrt.program_text import CompileOptions, ProgramText
+from lowerings.pjrt.programs import LOADED
 from lowerings.targets.hlo import HloTarget
 from lowerings.targets.stablehlo import StableHloTarget
 from xla_dialect.devices.replica_groups import ListedGroups, ReplicaGroupsAttr
@@ -40,19 +41,36 @@ _HLO = "xla-inline,xla-flatten-tuples,xla-expand-manual-computations,xla-simplif
 _dumps = itertools.count()
 
 
-def module_of(compiled: CompiledProgram, *, outlined: bool = False) -> ModuleOp:
+class Inspected(Protocol):
+    """A program that was compiled."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def text(self) -> ProgramText: ...
+    @property
+    def options(self) -> CompileOptions: ...
+    @property
+    def program(self) -> Runnable: ...
+
+
+def module_of(compiled: Inspected, *, outlined: bool = False) -> ModuleOp:
     """
     The program of one device at the xla level, with the user's passes, made anew; `outlined` as
     for `parsed`.
     """
     module = parsed(compiled.text, compiled.options, outlined=outlined)
-    if isinstance(compiled.program, PartitionedProgram):
+    if _is_divided(compiled):
         with no_partition_warnings():
             partition(module, ENTRY_SYMBOL)
     return module
 
 
-def level_text(compiled: CompiledProgram, level: str) -> str:
+def _is_divided(compiled: Inspected) -> bool:
+    return compiled.options.device_count > 1 and isinstance(compiled.program, PartitionedProgram)
+
+
+def level_text(compiled: Inspected, level: str) -> str:
     """The program at a level, or for a target; raises XlaError for others."""
     level = level_of_name(level)
     if level == SOURCE_LEVEL:
@@ -72,7 +90,7 @@ def text_of(compiled: Any, level: str) -> str:
     raise XlaError("the program was not compiled for our devices")
 
 
-def hlo_module(compiled: CompiledProgram) -> ModuleOp:
+def hlo_module(compiled: Inspected) -> ModuleOp:
     """The program of one device as it is shown to those who ask for HLO."""
     module = module_of(compiled)
     manager = PassManager(make_context(), verify_each=False)
@@ -89,13 +107,13 @@ def _printed(module: ModuleOp, target: Target) -> str:
     return output.getvalue()
 
 
-def optimized_text(compiled: CompiledProgram) -> str:
+def optimized_text(compiled: Inspected) -> str:
     """
     The program as StableHLO for jaxlib, which makes HLO of it: that of one device, if devices do
     not all run what JAX gave.
     """
     has_parts = "sdy.manual_computation" in compiled.text.text
-    if has_parts or isinstance(compiled.program, PartitionedProgram):
+    if has_parts or _is_divided(compiled):
         try:
             module = hlo_module(compiled)
             for op in operations_in(module):
@@ -121,12 +139,12 @@ def _divide(op: AllGatherOp) -> None:
     erase(op)
 
 
-def costs(compiled: CompiledProgram) -> dict[str, float]:
+def costs(compiled: Inspected) -> dict[str, float]:
     """What one device does in a call, as `costs_of` counts it."""
     return costs_of(functions_of(hlo_module(compiled))[ENTRY_SYMBOL].body.block)
 
 
-def dump(compiled: CompiledProgram, folder: str) -> None:
+def dump(compiled: Inspected, folder: str) -> None:
     """Writes what `xla_dump_to` asks for, under XLA's names; raises PluginError."""
     prefix = f"module_{next(_dumps):04}.{compiled.name}.cpu"
     files = {

@@ -201,6 +201,17 @@ class ProgramText:
             return ProgramText._of_module(module, code, devices, constants or {}, is_kept)
 
     @staticmethod
+    def of_lowered(
+        module: Any, devices: int, callbacks: Sequence[Callable[..., Any]]
+    ) -> ProgramText:
+        """Of a module of jaxlib, which stays as it is, and the functions that it calls."""
+        code = _bytecode(module)
+        text = ProgramText.of_artifact(
+            SerializedModule(len(code), lambda: code), devices, is_kept=True
+        )
+        return replace(text, callbacks=callbacks)
+
+    @staticmethod
     def _of_module(
         module: Any, code: SerializedModule, devices: int, named: Mapping[str, bytes], is_kept: bool
     ) -> ProgramText:
@@ -345,7 +356,8 @@ class CompileOptions:
 
     def compilation(self, **others: Any) -> Options:
         """The options of our compiler, with others."""
-        return Options(donate="aliased", **fields_of_options(self.named), **others)
+        fields: dict[str, Any] = {"donate": "aliased", **fields_of_options(self.named), **others}
+        return Options(**fields)
 
     @staticmethod
     def parse(serialized: bytes) -> CompileOptions:

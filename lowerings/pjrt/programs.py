@@ -10,20 +10,22 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from lowerings.backends import BY_OPERATION, PASSES
+from lowerings.backends import PASSES
 from lowerings.driver.collector import loading
 from lowerings.driver.source import Source
 from lowerings.execution.runnable import PartitionedProgram, Runnable
 from lowerings.execution.signature import ArraySpec
 from lowerings.kept_programs import cache_entry, kept_program
 from lowerings.pjrt.buffers import TOKEN, Shape, shape_of
+from lowerings.pjrt.c_api import ErrorCode
 from lowerings.pjrt.client import MEMORY_KINDS
-from lowerings.pjrt.functions import Objects
+from lowerings.pjrt.functions import Objects, PluginError
 from lowerings.pjrt.interfaces import (
     compile_cache,
 )
 from lowerings.pjrt.program_text import CompileOptions, Order, ProgramText
 from lowerings.pjrt.user_passes import active_passes
+from xla_dialect.diagnostics import XlaError
 
 if TYPE_CHECKING:
     from lowerings.execution.profile import EventSink
@@ -41,7 +43,7 @@ class CompiledProgram:
         """Compiles it; raises PluginError with the operation and its place in JAX's source."""
         self.name = text.name
         self.options = options
-        self.program = _kept(text, options) or _compiler().compile_program(text, options)
+        self.program = _kept(text, options) or _compiled(text, options)
         """What runs it."""
         self.text = text
         signature = self.program.signature
@@ -71,9 +73,9 @@ class CompiledProgram:
         they would be called otherwise.
         """
         text, options = self.text, self.options
-        if options.named.keys().isdisjoint(BY_OPERATION):
+        if not options.compilation().names_operations:
             text = text.located(options.device_count)
-        return _compiler().compile_program(text, options, sink)
+        return _compiled(text, options, profile=True, on_events=sink)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -139,9 +141,16 @@ def _kept(text: ProgramText, options: CompileOptions) -> Runnable | None:
     return None if cached is None else kept_program(cached, own)
 
 
-def _compiler() -> Any:
+def _compiled(text: ProgramText, options: CompileOptions, **others: Any) -> Runnable:
+    """What the compiler makes of a program; raises PluginError."""
     with loading():
-        return importlib.import_module("lowerings.pjrt.compiling")
+        compiler = importlib.import_module("lowerings.pjrt.compiling")
+    try:
+        return compiler.compile_program(text, options, **others)
+    except XlaError as error:
+        is_memory = isinstance(error, MemoryError)
+        code = ErrorCode.RESOURCE_EXHAUSTED if is_memory else ErrorCode.UNIMPLEMENTED
+        raise PluginError(code, f"{text.name}: {error}") from error
 
 
 def _with_tokens(specs: Sequence[ArraySpec], are_arrays: Sequence[bool]) -> tuple[Shape, ...]:

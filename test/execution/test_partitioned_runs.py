@@ -151,7 +151,7 @@ def test_shardings_of_jax():
         for mine, theirs in zip(found, expected, strict=True):
             np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-6)
     assert found[0].sharding == over("x", "y")
-    compiled = given.lower(x, w).program()
+    compiled = given.lower(x, w).program
     assert isinstance(compiled, PartitionedProgram)
     assert (
         str(compiled.local.signature)

@@ -338,8 +338,9 @@ def test_what_cannot_be_compiled_is_named() -> None:
     message = str(caught.value)
     line = calls_back.__code__.co_firstlineno + 1
     assert message.startswith(f"jit(calls_back): {__file__}:{line}:15: error: xla.custom_call: ")
-    assert "test_jit.py" in message.splitlines()[-1]
-    assert message.endswith("io_callback calls back into Python, which an emulated program cannot")
+    assert message.endswith(
+        "an emulated program cannot call 'xla_ffi_python_cpu_callback' outside of it"
+    )
 
 
 def test_what_jax_rejects_is_jax_error() -> None:

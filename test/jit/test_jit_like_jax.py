@@ -1,6 +1,7 @@
 """What `jax.jit` has: its options and methods, JAX's transformations of calls, kinds of arrays."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -148,17 +149,23 @@ def test_inline() -> None:
         assert ("jit[" in str(jaxpr)) is not inline
 
 
-def test_compiler_options() -> None:
-    options = {"xdsl_num_threads": 1, "xdsl_flush_subnormals": "true"}
-    function = jit(total, compiler_options=options)
-    assert (function._options.num_threads, function._options.flush_subnormals) == (1, True)
-    np.testing.assert_allclose(function(X), total(X), rtol=1e-6)
+def test_compiler_options(tmp_path: Path) -> None:
+    """Those of the device, whose options `jit` has as keywords as well."""
+    x = jnp.asarray(X)
+    passes = {"xdsl_passes": "xla-simplify", "xla_dump_to": str(tmp_path)}
+    function = jit(lambda x: x * 1 + jnp.sin(x), compiler_options=passes)
+    np.testing.assert_allclose(function(x), X + np.sin(X), rtol=1e-6)
+    (dumped,) = tmp_path.glob("*.xla.mlir")
+    assert "xla.multiply" not in dumped.read_text()
+    assert "xla.multiply" in function.lower(x).as_text("stablehlo").replace("stablehlo", "xla")
+    for options in ({"xdsl_backend": "reference"}, {"xdsl_num_threads": 1}):
+        np.testing.assert_allclose(jit(total, compiler_options=options)(X), total(X), rtol=1e-6)
+    with pytest.raises(XlaError, match="the backend 'reference' obeys no schedules"):
+        jit(total, schedules="a.schedules", compiler_options={"xdsl_backend": "reference"})
     with pytest.raises(XlaError, match="No such compile option: 'xla_nothing'"):
         jit(total, compiler_options={"xla_nothing": 1})
     with pytest.raises(XlaError, match="'many' is not a valid int value"):
         jit(total, compiler_options={"xdsl_num_threads": "many"})
-    with pytest.raises(XlaError, match="'xdsl_passes' is one of the device for JAX"):
-        jit(total, compiler_options={"xdsl_passes": "dce"})
     of_gpus = {"xla_gpu_enable_latency_hiding_scheduler": True}
     np.testing.assert_allclose(jit(total, compiler_options=of_gpus)(X), total(X), rtol=1e-6)
 

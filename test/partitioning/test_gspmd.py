@@ -104,7 +104,7 @@ def test_jit_partitions() -> None:
     rows = NamedSharding(mesh, PartitionSpec("x"))
     x = np.arange(32, dtype=np.float32).reshape(8, 4)
     with for_gspmd():
-        compiled = jit(lambda x: x @ x.T, in_shardings=rows).lower(x).program()
+        compiled = jit(lambda x: x @ x.T, in_shardings=rows).lower(x).program
     assert isinstance(compiled, PartitionedProgram)
     np.testing.assert_array_equal(compiled(x)[0], x @ x.T)
 

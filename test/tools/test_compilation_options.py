@@ -48,9 +48,9 @@ def test_command_lines_have_them_as_they_are_declared(name: str) -> None:
     assert " ".join(str(action.help).split()) in help_of_tool
 
 
-def test_jit_has_those_that_say_so() -> None:
+def test_jit_has_those_of_the_device() -> None:
     for name in declared_options():
-        if name not in options_at(Where.JIT):
+        if name not in {*options_at(Where.DEVICE), "profile"}:
             with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
                 jit(**cast(Any, {name: None}))
 
@@ -60,8 +60,8 @@ def test_signatures_have_them() -> None:
     assert found.keys() >= declared_options().keys()
     assert found["check_bounds"].default is None
     assert "options" not in found
-    assert "check_bounds" not in inspect.signature(jit).parameters
-    assert "schedules" in inspect.signature(jit).parameters
+    assert inspect.signature(jit).parameters.keys() >= set(options_at(Where.DEVICE))
+    assert "replicas" not in inspect.signature(jit).parameters
 
 
 @pytest.mark.parametrize("name", options_at(Where.FILE))
