@@ -24,21 +24,16 @@ from xdsl.dialects.vector import CombiningKindAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.dialects.schedule import Loop
-from lowerings.dialects.words import DotProductOp
 from lowerings.ir.compensation import compensated
 from lowerings.loops.body import COMBINERS, Lanewise, neutral_element
 from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.constants import vector_of
 from lowerings.loops.evaluation import BodyEvaluator, Combination, Point
 from lowerings.loops.long_sums import (
-    IN_ORDER,
-    PRODUCTS_IN_ORDER,
     PairedSum,
     Rounding,
-    SumBlocks,
-    SumsInMemory,
 )
-from lowerings.loops.loop_tree import InnerLoops, LoopPart, OuterLoop, Scratch, zeros
+from lowerings.loops.loop_tree import SHORT, InnerLoops, LoopPart, OuterLoop, Scratch
 from lowerings.loops.math_functions.numbers import Number
 from xla_dialect.xdsl.creation import create
 
@@ -54,9 +49,6 @@ class PartialKey:
     is_excess: bool = False
     """Whether it is how much too large the sum of blocks is."""
 
-
-SHORT = -1
-"""The slot of the vector that is shorter than the others, at the end of the dimension."""
 
 Running = dict[PartialKey, SSAValue]
 
@@ -124,6 +116,7 @@ class NestEmitter:
     ):
         """`bound` gives the positions in dimensions that enclosing loops run over already."""
         nest, body, order = loops.nest, loops.body, loops.order
+        self.part = loops
         self.nest = nest
         self.body = body
         self.builder = builder
@@ -149,77 +142,30 @@ class NestEmitter:
         )
         for dimension, position in (bound or {}).items():
             self.evaluator.points[dimension] = (Point(position),)
-        self._level_of = {loop.dimension: i + 1 for i, loop in enumerate(self.loops)}
-        self.output_masks = [body.mask[argument] for argument in body.accumulators]
-        self.output_levels = [self.level(mask) for mask in self.output_masks]
-        self.combiners = [body.combiner(o) for o in range(len(nest.outputs))]
         self.rounding = None
         if nest.rounding is not None:
             self.rounding = Rounding(nest.rounding, nest.extents, order.vector, builder)
         self.running: dict[PartialKey, SSAValue] = {}
+        self.in_memory: dict[int, Rounding] = {}
+        """By output, for sums that are added to in memory."""
         self.start: dict[PartialKey, SSAValue] = {}
         """What outputs reduced over the vector dimension hold before."""
-        self._plan_sums()
         self._plan_values()
-
-    def level(self, mask: int) -> int:
-        """How many loops, from the outside, it takes to bind all dimensions in `mask`."""
-        return max((n for d, n in self._level_of.items() if mask >> d & 1), default=0)
-
-    def is_folded_in_lanes(self, output: int) -> bool:
-        """Whether an output is reduced over the vector dimension."""
-        return self.vector is not None and not self.output_masks[output] >> self.vector & 1
-
-    def is_vector(self, output: int) -> bool:
-        """Whether vectors of an output's elements are stored."""
-        return self.vector is not None and bool(self.output_masks[output] >> self.vector & 1)
-
-    def _plan_sums(self) -> None:
-        """Finds which outputs are sums of floats, and which loop runs over blocks of terms."""
-        self.sums = frozenset(
-            output
-            for output, combiner in enumerate(self.combiners)
-            if combiner is not None and isinstance(combiner[0], arith.AddfOp)
-        )
-        self.in_memory = SumsInMemory(self.nest, self.loops, self.vector, self.builder)
-        first = min((self.output_levels[o] for o in self.sums), default=len(self.loops))
-        self.blocks = SumBlocks.of(self.nest.extents, self.loops, first, self._most_in_order)
-
-    @property
-    def _most_in_order(self) -> int:
-        """How many terms of a running value are added in order."""
-        for output in self.sums:
-            op, term = self.combiners[output] or (None, None)
-            if op is not None and term is not None and self.body.fused_product(op, term):
-                folded = self.is_folded_in_lanes(output)
-                return max(IN_ORDER, PRODUCTS_IN_ORDER // (len(self._slots()) if folded else 1))
-        return IN_ORDER
-
-    def _is_in_blocks(self, output: int) -> bool:
-        """Whether an output is a sum that the loop over blocks adds up."""
-        blocks = self.blocks
-        return (
-            output in self.sums
-            and blocks is not None
-            and self.output_levels[output] <= blocks.level
-        )
 
     def _plan_values(self) -> None:
         """Finds what is fused, what is written at which level, and what as vectors as well."""
         body = self.body
-        self.products: dict[int, arith.MulfOp | DotProductOp] = {}
         self.fused: set[Operation] = set()
         wanted: list[SSAValue] = []
-        for output, combiner in enumerate(self.combiners):
+        for output, combiner in enumerate(self.part.combiners):
             if combiner is None:
-                if self.is_vector(output):
+                if self.part.is_vector(output):
                     wanted.append(body.yields[output])
                 continue
             op, term = combiner
             self.fused.add(op)
-            product = body.fused_product(op, term)
+            product = self.part.products.get(output)
             if product is not None:
-                self.products[output] = product
                 self.fused.add(product)
             if self.vector is not None:
                 wanted += (term,) if product is None else product.operands
@@ -247,7 +193,7 @@ class NestEmitter:
         at_level[0] += [value for value in dict.fromkeys(wanted) if value not in body.mask]
         for value in values:
             if value not in body.folded:
-                at_level[self.level(body.mask.get(value, 0))].append(value)
+                at_level[self.part.level(body.mask.get(value, 0))].append(value)
         self.values_at_level = at_level
         self.folded_ops = [
             op
@@ -266,16 +212,22 @@ class NestEmitter:
             self._innermost()
         else:
             self._write_values(level)
-            for output in self.sums:
-                mask = self.output_masks[output]
-                self.in_memory.open(output, mask, level, self._fill_with_zeros)
-            outputs = [o for o, own in enumerate(self.output_levels) if own == level]
+            self._open_memory(level)
+            outputs = [o for o, own in enumerate(self.part.output_levels) if own == level]
             for output in outputs:
                 self._open_output(output)
             self._loop(level)
             for output in outputs:
                 self._close_output(output)
         evaluator.close_scope()
+
+    def _open_memory(self, level: int) -> None:
+        """Makes the memory of sums that begin in front of the loop at a level."""
+        for output, own in self.part.in_memory.items():
+            if own.level == level:
+                emit(own.parts, self.builder)
+                extents = self.nest.extents
+                self.in_memory[output] = Rounding(own.rounding, extents, self.vector, self.builder)
 
     def _write_values(self, level: int) -> None:
         """Writes what the loops bound so far determine."""
@@ -301,7 +253,9 @@ class NestEmitter:
         loop = self.loops[level]
         extent = self.nest.extents[loop.dimension]
         whole = extent - extent % loop.tile
-        blocks = self.blocks if self.blocks is not None and level == self.blocks.level else None
+        blocks = self.part.blocks
+        if blocks is not None and level != blocks.level:
+            blocks = None
         if blocks is not None:
             self._in_blocks(level, loop, whole, blocks.size)
         elif whole == loop.tile:
@@ -339,17 +293,13 @@ class NestEmitter:
 
     def _one_block(self, write: Callable[[], None]) -> None:
         """Adds to sums in blocks what `write` adds to running values that begin anew."""
-        totals = {key: v for key, v in self.running.items() if self._is_in_blocks(key.output)}
-        block = Block(totals, self._slots_of, self.builder)
+        totals = {key: v for key, v in self.running.items() if self.part.is_in_blocks(key.output)}
+        block = Block(totals, self.part.slots, self.builder)
         others = {key: value for key, value in self.running.items() if key not in totals}
         self.running = others | block.begun
         write()
         added = block.added(self.running)
         self.running = {key: self.running[key] for key in others} | added
-
-    def _slots_of(self, output: int) -> list[int]:
-        """The slots of an output's running values in a block."""
-        return self._slots() if self.is_folded_in_lanes(output) else [0]
 
     def _whole_tiles(self, level: int, loop: Loop, lower: SSAValue, upper: SSAValue) -> None:
         in_lanes = loop.dimension == self.vector
@@ -404,29 +354,21 @@ class NestEmitter:
         self._level(level + 1)
         self.evaluator.points[dimension] = before
 
-    def _slots(self) -> list[int]:
-        """The slots of an output that is reduced over the vector dimension."""
-        assert self.vector is not None
-        extent = self.nest.extents[self.vector]
-        tile = next(loop.tile for loop in self.loops if loop.dimension == self.vector)
-        slots = list(range(min(tile, extent) // self.lanes))
-        return [*slots, SHORT] if extent % self.lanes else slots
-
     def _total_slots(self, output: int) -> list[int]:
         """The slots of an output's running values outside of blocks."""
-        slots = self._slots_of(output)
-        return [n for n in slots if n in (0, SHORT)] if self._is_in_blocks(output) else slots
+        slots = self.part.slots(output)
+        return [n for n in slots if n in (0, SHORT)] if self.part.is_in_blocks(output) else slots
 
     def _open_output(self, output: int) -> None:
         """Makes what an output holds the first running value."""
         numbers = self.builder.constants.number
-        for combination in self.evaluator.combinations(self.output_masks[output]):
+        for combination in self.evaluator.combinations(self.part.output_masks[output]):
             key = PartialKey(output, combination)
-            if not self.is_folded_in_lanes(output):
+            if not self.part.is_folded_in_lanes(output):
                 self.running[key] = self._first(output, combination)
             else:
                 self.start[key] = self._initial(output, combination)
-                combiner = self.combiners[output]
+                combiner = self.part.combiners[output]
                 assert combiner is not None
                 for slot in self._total_slots(output):
                     extent = self.nest.extents[self.vector or 0]
@@ -435,7 +377,7 @@ class NestEmitter:
                     neutral = neutral_element(COMBINERS[type(combiner[0])], element_type)
                     own_type = vector_of(element_type, lanes)
                     self.running[replace(key, slot=slot)] = numbers(neutral, own_type)
-            if self._is_in_blocks(output):
+            if self.part.is_in_blocks(output):
                 for slot in self._total_slots(output):
                     own = replace(key, slot=slot)
                     nothing = numbers(0.0, self.running[own].type)
@@ -446,16 +388,15 @@ class NestEmitter:
         if not self._is_continued(output):
             return self._initial(output, combination)
         type_ = self.nest.outputs[output].type.element_type
-        if self.is_vector(output):
+        if self.part.is_vector(output):
             type_ = vector_of(type_, self.evaluator.lanes(combination))
         return self.builder.constants.number(-0.0, type_)
 
     def _is_continued(self, output: int) -> bool:
         """Whether loops around the nest add to a sum: what they add is summed by itself."""
-        return output in self.sums and any(self.nest.is_reduction[d] for d in self.nest.enclosing)
-
-    def _fill_with_zeros(self, memory: SSAValue) -> None:
-        emit([zeros(self.nest.op, memory, self.lanes)], self.builder)
+        return output in self.part.sums and any(
+            self.nest.is_reduction[d] for d in self.nest.enclosing
+        )
 
     def _initial(self, output: int, combination: Combination) -> SSAValue:
         """What an output starts from: a scalar, or a vector if vectors of it are stored."""
@@ -463,7 +404,7 @@ class NestEmitter:
         if excess is None:
             return value
         argument, evaluator = self.nest.body.args[excess], self.evaluator
-        as_value = evaluator.as_vector if self.is_vector(output) else evaluator.scalar
+        as_value = evaluator.as_vector if self.part.is_vector(output) else evaluator.scalar
         return self.builder.binary(arith.SubiOp, value, as_value(argument, combination))
 
     def _before(self, output: int, combination: Combination) -> SSAValue:
@@ -472,7 +413,7 @@ class NestEmitter:
         memory = evaluator.outputs[output]
         given = self.nest.initial[output]
         position = evaluator.position(combination)
-        if not self.is_vector(output):
+        if not self.part.is_vector(output):
             return memory.load(position) if given is None else evaluator.scalar(given, combination)
         lanes = evaluator.lanes(combination)
         if given is None:
@@ -481,17 +422,17 @@ class NestEmitter:
 
     def _close_output(self, output: int) -> None:
         """Stores the last running value."""
-        for combination in self.evaluator.combinations(self.output_masks[output]):
+        for combination in self.evaluator.combinations(self.part.output_masks[output]):
             key = PartialKey(output, combination)
             keys = [replace(key, slot=slot) for slot in self._total_slots(output)]
             partial = [self.running.pop(each) for each in keys]
             for each in keys:
                 self.running.pop(replace(each, is_excess=True), None)
-            if self.is_folded_in_lanes(output):
+            if self.part.is_folded_in_lanes(output):
                 result = self._fold_lanes(output, self.start.pop(key), partial)
             else:
                 (result,) = partial
-                combiner = self.combiners[output]
+                combiner = self.part.combiners[output]
                 if combiner is not None and self._is_continued(output):
                     result = self._continued(combiner[0], output, combination, result)
             self._store(output, combination, result)
@@ -503,21 +444,21 @@ class NestEmitter:
         before, rounding = self._initial(output, combination), self.rounding
         if rounding is None:
             return self._combine(op, before, terms)
-        lanes = self.evaluator.lanes(combination) if self.is_vector(output) else None
+        lanes = self.evaluator.lanes(combination) if self.part.is_vector(output) else None
         position = self.evaluator.position(combination)
         return rounding.added(before, terms, position, lanes)
 
     def _store(self, output: int, combination: Combination, value: SSAValue) -> None:
         evaluator = self.evaluator
         memory, position = evaluator.outputs[output], evaluator.position(combination)
-        if self.is_vector(output):
+        if self.part.is_vector(output):
             memory.store_vector(value, position, evaluator.lanes(combination))
         else:
             memory.store(value, position)
 
     def _fold_lanes(self, output: int, start: SSAValue, partial: Sequence[SSAValue]) -> SSAValue:
         """`start` with all lanes of vectors of partial results: pairs of vectors first."""
-        combiner = self.combiners[output]
+        combiner = self.part.combiners[output]
         assert combiner is not None
         op_class = type(combiner[0])
         by_type: dict[Attribute, list[SSAValue]] = {}
@@ -560,7 +501,7 @@ class NestEmitter:
         values = self.values_at_level[len(self.loops)]
         everything = -1
         combinations = evaluator.combinations(everything)
-        outputs = range(len(self.combiners))
+        outputs = range(len(self.part.combiners))
         last = {
             self._running_key(output, combination): number
             for number, combination in enumerate(combinations)
@@ -570,10 +511,12 @@ class NestEmitter:
         terms = {
             key: PairedSum(self.builder)
             for key in last
-            if key.output in self.sums and key.output not in self.products
+            if key.output in self.part.sums and key.output not in self.part.products
         }
         products = {
-            key for key in in_memory if key.output in self.products and key.output in self.in_memory
+            key
+            for key in in_memory
+            if key.output in self.part.products and key.output in self.in_memory
         }
         for number, combination in enumerate(combinations):
             for value in values:
@@ -599,7 +542,7 @@ class NestEmitter:
             for key, result in results.items():
                 if key in in_memory and last[key] == number:
                     self.running.pop(key, None)
-                    own = evaluator.restrict(combination, self.output_masks[key.output])
+                    own = evaluator.restrict(combination, self.part.output_masks[key.output])
                     self._store(key.output, own, result)
                 else:
                     self.running[key] = result
@@ -607,21 +550,21 @@ class NestEmitter:
 
     def _term(self, output: int, combination: Combination) -> SSAValue:
         """What a sum adds at a point."""
-        combiner = self.combiners[output]
+        combiner = self.part.combiners[output]
         assert combiner is not None
-        if self.is_vector(output) or self.is_folded_in_lanes(output):
+        if self.part.is_vector(output) or self.part.is_folded_in_lanes(output):
             return self.evaluator.as_vector(combiner[1], combination)
         return self.evaluator.scalar(combiner[1], combination)
 
     def _with_terms(self, key: PartialKey, combination: Combination, terms: SSAValue) -> SSAValue:
         """The next value of a sum, from the one that it holds and what a tile adds to it."""
         held = self.running.get(key)
-        own = self.evaluator.restrict(combination, self.output_masks[key.output])
+        own = self.evaluator.restrict(combination, self.part.output_masks[key.output])
         if held is None and key.output in self.in_memory:
-            lanes = self.evaluator.lanes(own) if self.is_vector(key.output) else None
+            lanes = self.evaluator.lanes(own) if self.part.is_vector(key.output) else None
             position = self.evaluator.position(own)
             held = self._initial(key.output, own)
-            return self.in_memory.added(key.output, held, terms, position, lanes)
+            return self.in_memory[key.output].added(held, terms, position, lanes)
         if held is None:
             held = self._initial(key.output, own)
         return (Number(self.builder, held) + Number(self.builder, terms)).value
@@ -633,7 +576,7 @@ class NestEmitter:
         if value is None:
             if argument not in self.body.folded or argument.first_use is None:
                 return None
-            own = self.evaluator.restrict(combination, self.output_masks[output])
+            own = self.evaluator.restrict(combination, self.part.output_masks[output])
             value = self._initial(output, own)
             if output in self.in_memory:
                 # What is in memory is added to with compensation, once per tile.
@@ -644,23 +587,23 @@ class NestEmitter:
     def _result(self, output: int, combination: Combination, held: SSAValue | None) -> SSAValue:
         """The next value of an output, from the one that it holds."""
         evaluator = self.evaluator
-        combiner = self.combiners[output]
-        in_vectors = self.is_vector(output)
+        combiner = self.part.combiners[output]
+        in_vectors = self.part.is_vector(output)
         if combiner is None:
             result = self.body.yields[output]
             if in_vectors:
                 return evaluator.as_vector(result, combination)
             return evaluator.scalar(result, combination)
         assert held is not None
-        product = self.products.get(output)
+        product = self.part.products.get(output)
         if product is not None:
             return evaluator.multiply_add(product, held, combination)
         return self._combine(combiner[0], held, self._term(output, combination))
 
     def _running_key(self, output: int, combination: Combination) -> PartialKey:
         evaluator = self.evaluator
-        own = evaluator.restrict(combination, self.output_masks[output])
-        if not self.is_folded_in_lanes(output):
+        own = evaluator.restrict(combination, self.part.output_masks[output])
+        if not self.part.is_folded_in_lanes(output):
             return PartialKey(output, own)
         assert self.vector is not None
         number = combination[evaluator.tiled.index(self.vector)]

@@ -8,13 +8,12 @@ much too large each is lies beside them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil, prod
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.ir.affine import AffineExpr
 
 from lowerings.dialects.schedule import Loop
 from lowerings.ir.compensation import compensated
@@ -22,7 +21,7 @@ from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.constants import element_bits
 from lowerings.loops.math_functions.numbers import Number
 from lowerings.loops.memory import MemoryAccess
-from lowerings.loops.nest import Access, Nest, make_access
+from lowerings.loops.nest import Access, Nest
 
 IN_ORDER = 16
 """So many terms of a sum are added one after the other, if nothing is computed for them."""
@@ -148,53 +147,3 @@ class Rounding:
         else:
             memory.store_vector(rest, position, lanes)
         return added
-
-
-class SumsInMemory:
-    """The outputs of a nest that are added to in memory, with compensation."""
-
-    def __init__(self, nest: Nest, loops: Sequence[Loop], vector: int | None, builder: LoopBuilder):
-        self._nest = nest
-        self._loops = loops
-        self._vector = vector
-        self._builder = builder
-        self._excess: dict[int, Rounding] = {}
-        """By output."""
-
-    def __contains__(self, output: int) -> bool:
-        return output in self._excess
-
-    def open(self, output: int, mask: int, level: int, fill: Callable[[SSAValue], None]) -> None:
-        """
-        Makes the memory of a sum in front of the loop at a level, if that is the first of those
-        over its terms, and no loop around runs over tiles of its elements. `fill` writes zeros
-        there; `mask` has the dimensions of its elements.
-        """
-        added = [loop for loop in self._loops if not mask >> loop.dimension & 1]
-        own = [loop.dimension for loop in self._loops[level:] if mask >> loop.dimension & 1]
-        if not own or not added or added[0] is not self._loops[level]:
-            return
-        # Elements of a tile of a loop around have no places of their own.
-        if any(loop.tile > 1 and mask >> loop.dimension & 1 for loop in self._loops[:level]):
-            return
-        extents = self._nest.extents
-        turns = prod(ceil(extents[loop.dimension] / loop.tile) for loop in added)
-        own.sort(key=lambda d: d == self._vector)
-        type_ = rounding_memory(self._nest, output, own, turns)
-        if type_ is None:
-            return
-        memory = self._builder.scratch(type_, FIRST_SCRATCH + output)
-        fill(memory)
-        access = make_access(memory, [AffineExpr.dimension(d) for d in own], extents)
-        self._excess[output] = Rounding(access, extents, self._vector, self._builder)
-
-    def added(
-        self,
-        output: int,
-        total: SSAValue,
-        terms: SSAValue,
-        position: Sequence[Index],
-        lanes: int | None,
-    ) -> SSAValue:
-        """An element, or a vector of so many, with terms added."""
-        return self._excess[output].added(total, terms, position, lanes)

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
+from functools import cached_property
+from math import ceil, prod
 from typing import TypeAlias, cast
 
 from xdsl.dialects import arith
@@ -27,11 +28,18 @@ from lowerings.dialects.schedule import (
     Step,
     outer_steps,
 )
+from lowerings.dialects.words import DotProductOp
 from lowerings.ir.scalar_attributes import scalar_attribute
 from lowerings.loops.body import Body, LaneAnalysis
 from lowerings.loops.contraction import Contraction, roles_of
-from lowerings.loops.long_sums import FIRST_SCRATCH, rounding_memory
-from lowerings.loops.nest import Nest, divided, elementwise_nest, make_access
+from lowerings.loops.long_sums import (
+    FIRST_SCRATCH,
+    IN_ORDER,
+    PRODUCTS_IN_ORDER,
+    SumBlocks,
+    rounding_memory,
+)
+from lowerings.loops.nest import Access, Nest, divided, elementwise_nest, make_access
 from lowerings.loops.order_rules import check_order
 from lowerings.loops.panels import Panels, order_in
 from xla_dialect.xdsl.creation import create
@@ -55,8 +63,29 @@ class Scratch:
 
 
 @dataclass(frozen=True)
+class SumInMemory:
+    """How a sum is added up whose elements are in memory, because loops over them are inside."""
+
+    level: int
+    """In front of which of the loops it begins."""
+    parts: tuple[Scratch, InnerLoops]
+    """Memory for how much too large the elements are, and what fills it with zeros."""
+    rounding: Access
+    """To that memory."""
+
+
+SHORT = -1
+"""The slot of the vector that is shorter than the others, at the end of the dimension."""
+
+
+@dataclass(frozen=True)
 class InnerLoops:
-    """The loops of a nest inside of all others: their tiles are unrolled."""
+    """
+    The loops of a nest inside of all others: their tiles are unrolled.
+
+    A level is the number of loops around, of these. A slot is the number of a vector of partial
+    results in the tile of the vector dimension.
+    """
 
     nest: Nest
     body: Body
@@ -70,6 +99,108 @@ class InnerLoops:
         lane_analysis = None if order.vector is None else LaneAnalysis(body, order.vector)
         check_order(nest, body, order, lane_analysis)
         return InnerLoops(nest, body, order, lane_analysis)
+
+    def level(self, mask: int) -> int:
+        """The first level where all dimensions in `mask` are bound."""
+        loops = enumerate(self.order.loops, 1)
+        return max((level for level, loop in loops if mask >> loop.dimension & 1), default=0)
+
+    @cached_property
+    def output_masks(self) -> Sequence[int]:
+        """For each output the dimensions of its elements."""
+        return [self.body.mask[argument] for argument in self.body.accumulators]
+
+    @cached_property
+    def output_levels(self) -> Sequence[int]:
+        """For each output the level that has one of its elements."""
+        return [self.level(mask) for mask in self.output_masks]
+
+    @cached_property
+    def combiners(self) -> Sequence[tuple[Operation, SSAValue] | None]:
+        """For each output the operation that folds terms into it, and the term."""
+        return [self.body.combiner(output) for output in range(len(self.output_masks))]
+
+    @cached_property
+    def products(self) -> Mapping[int, arith.MulfOp | DotProductOp]:
+        """The products that outputs add up, each in one operation."""
+        found = {
+            output: self.body.fused_product(*combiner)
+            for output, combiner in enumerate(self.combiners)
+            if combiner is not None
+        }
+        return {output: product for output, product in found.items() if product is not None}
+
+    @cached_property
+    def sums(self) -> frozenset[int]:
+        """The outputs that are sums of floats."""
+        return frozenset(
+            output
+            for output, combiner in enumerate(self.combiners)
+            if combiner is not None and isinstance(combiner[0], arith.AddfOp)
+        )
+
+    def is_vector(self, output: int) -> bool:
+        """Whether vectors of an output's elements are stored."""
+        vector = self.order.vector
+        return vector is not None and bool(self.output_masks[output] >> vector & 1)
+
+    def is_folded_in_lanes(self, output: int) -> bool:
+        """Whether an output is reduced over the vector dimension."""
+        return self.order.vector is not None and not self.is_vector(output)
+
+    def slots(self, output: int) -> list[int]:
+        """The slots of an output's running values."""
+        vector, lanes = self.order.vector, self.order.lanes
+        if vector is None or not self.is_folded_in_lanes(output):
+            return [0]
+        extent = self.nest.extents[vector]
+        tile = next(loop.tile for loop in self.order.loops if loop.dimension == vector)
+        slots = list(range(min(tile, extent) // lanes))
+        return [*slots, SHORT] if extent % lanes else slots
+
+    @cached_property
+    def blocks(self) -> SumBlocks | None:
+        """The blocks in which long sums of floats are added up."""
+        products = [output for output in self.sums if output in self.products]
+        most = IN_ORDER
+        if products:
+            most = max(IN_ORDER, PRODUCTS_IN_ORDER // len(self.slots(products[0])))
+        loops = self.order.loops
+        first = min((self.output_levels[output] for output in self.sums), default=len(loops))
+        return SumBlocks.of(self.nest.extents, loops, first, most)
+
+    def is_in_blocks(self, output: int) -> bool:
+        """Whether an output is a sum that the loop over blocks adds up."""
+        blocks = self.blocks
+        return (
+            output in self.sums
+            and blocks is not None
+            and self.output_levels[output] <= blocks.level
+        )
+
+    @cached_property
+    def in_memory(self) -> Mapping[int, SumInMemory]:
+        """The sums of floats that are added to in memory, with compensation."""
+        found = {output: self._in_memory(output) for output in self.sums}
+        return {output: own for output, own in found.items() if own is not None}
+
+    def _in_memory(self, output: int) -> SumInMemory | None:
+        mask, loops, extents = self.output_masks[output], self.order.loops, self.nest.extents
+        added = [level for level, loop in enumerate(loops) if not mask >> loop.dimension & 1]
+        level = added[0] if added else len(loops)
+        own = [loop.dimension for loop in loops[level:] if mask >> loop.dimension & 1]
+        # Elements of a tile of a loop around have no places of their own.
+        if not own or any(loop.tile > 1 for loop in loops[:level]):
+            return None
+        turns = prod(ceil(extents[loops[n].dimension] / loops[n].tile) for n in added)
+        own.sort(key=lambda d: d == self.order.vector)
+        type_ = rounding_memory(self.nest, output, own, turns)
+        if type_ is None:
+            return None
+        scratch = Scratch.of(type_, FIRST_SCRATCH + output)
+        access = make_access(scratch.memory, [AffineExpr.dimension(d) for d in own], extents)
+        filled = zeros(self.nest.op, scratch.memory, self.order.lanes)
+        return SumInMemory(level, (scratch, filled), access)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import ceil, prod
 from typing import cast
 
@@ -49,13 +49,19 @@ def _loop_text(dimension: int, iterations: int, tile: int, is_parallel: bool) ->
     return f"for d{dimension} in {iterations}{by}{' in parallel' if is_parallel else ''}"
 
 
-def _inner_lines(inner: InnerLoops, names: Mapping[SSAValue, str], margin: str) -> Iterator[str]:
+def _inner_lines(inner: InnerLoops, names: dict[SSAValue, str], margin: str) -> Iterator[str]:
     nest, order = inner.nest, inner.order
     at_once: list[str] = []
-    for loop in order.loops:
-        extent = nest.extents[loop.dimension]
+    for level, loop in enumerate(order.loops):
+        for own in inner.in_memory.values():
+            if own.level == level:
+                yield from _lines(own.parts[:1], names, margin)
+        extent, blocks = nest.extents[loop.dimension], inner.blocks
         if loop.tile < extent:
-            yield f"{margin}{_loop_text(loop.dimension, extent, loop.tile, loop.is_parallel)}"
+            text = _loop_text(loop.dimension, extent, loop.tile, loop.is_parallel)
+            if blocks is not None and blocks.level == level:
+                text += f" in blocks of {blocks.size}"
+            yield margin + text
             margin += "  "
         unrolled = min(loop.tile, extent)
         if loop.dimension == order.vector:
