@@ -31,7 +31,12 @@ class Client(LanguageClient):
 class Editor:
     """Starts a server and asks it; every call waits for the answer."""
 
-    def __init__(self, encodings: list[types.PositionEncodingKind] | None = None) -> None:
+    def __init__(
+        self,
+        encodings: list[types.PositionEncodingKind] | None = None,
+        *,
+        takes_snippets: bool = False,
+    ) -> None:
         self.loop = asyncio.new_event_loop()
         self.client = Client()
         self.published = self.client.published
@@ -39,7 +44,10 @@ class Editor:
         server = ["-m", "xla_dialect_tools.language_server.server", "--stdio"]
         self.wait(self.client.start_io(sys.executable, *server))
         general = types.GeneralClientCapabilities(position_encodings=encodings)
-        capabilities = types.ClientCapabilities(general=general)
+        item = types.ClientCompletionItemOptions(snippet_support=takes_snippets)
+        completion = types.CompletionClientCapabilities(completion_item=item)
+        text = types.TextDocumentClientCapabilities(completion=completion)
+        capabilities = types.ClientCapabilities(general=general, text_document=text)
         self.capabilities = self.wait(
             self.client.initialize_async(types.InitializeParams(capabilities=capabilities))
         ).capabilities

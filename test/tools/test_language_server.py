@@ -1,6 +1,7 @@
 """The language server, asked by a real client over stdin and stdout."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -377,6 +378,52 @@ def test_completion_in_mlir(editor: Editor) -> None:
     }
     assert "xla.transpose" in complete(editor, uri, place_of(text, "= xla. ", 6))
     assert complete(editor, uri, place_of(text, "call @(", 6)).keys() == {"@twice", "@main"}
+
+
+def inserted(item: types.CompletionItem) -> str:
+    assert isinstance(item.text_edit, types.TextEdit)
+    is_snippet = item.insert_text_format is types.InsertTextFormat.Snippet
+    assert is_snippet == ("${" in item.text_edit.new_text)
+    return item.text_edit.new_text
+
+
+def test_snippets_are_programs_once_they_are_filled_in(editor: Editor) -> None:
+    assert "${" not in inserted(complete_opcodes(editor)["transpose"])
+    other = Editor(takes_snippets=True)
+    opcodes = complete_opcodes(other)
+    reduce = inserted(opcodes["reduce"])
+    for hole, text in {
+        "${1:%inputs}": "%twice",
+        "${2:%init_values}": "%zero",
+        "${3:dimensions}": "{1}",
+        "${4:to_apply}": "%plus",
+    }.items():
+        assert hole in reduce
+        reduce = reduce.replace(hole, text)
+    text = re.sub(r"reduce\(.*", reduce, HLO)
+    assert other.open("filled.hlo", text)[1] == []
+    uri, _ = other.open("complete.mlir", MLIR.replace("= xla.transpose", "= xla."))
+    found = complete(other, uri, place_of(MLIR, "= xla.transpose", 6))
+    filled = inserted(found["xla.transpose"])
+    for hole, text in {
+        "${1:%operand}": "%doubled",
+        "${2:dimensions}": "[1, 0]",
+        "${3:type}": "(tensor<2x3xf32>) -> tensor<3x2xf32>",
+    }.items():
+        assert hole in filled
+        filled = filled.replace(hole, text)
+    assert other.open("filled.mlir", re.sub(r"xla\.transpose .*", filled, MLIR))[1] == []
+    assert "${" not in inserted(found["xla.reduce"])
+    line = "// RUN: xla-opt %s -p "
+    uri, _ = other.open("run.mlir", f"{line}\n{MLIR}")
+    native = complete(other, uri, types.Position(0, len(line)))["native{to=...}"]
+    assert inserted(native) == "native{to=${1:level}}"
+    assert other.close() == 0
+
+
+def complete_opcodes(editor: Editor) -> dict[str, types.CompletionItem]:
+    uri, _ = editor.open("opcodes.hlo", HLO)
+    return complete(editor, uri, place_of(HLO, "{0} reduce", 7))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from xdsl.irdl import IRDLOperation
+from xdsl.ir import Operation
+from xdsl.irdl import IRDLOperation, OptPropertyDef
 
 from lowerings.universe import toolkit_universe
 from xla_dialect.hlo_text.attributes import (
@@ -37,6 +38,36 @@ class Suggestion:
     """What is inserted, where that is not the label."""
     documented: str = ""
     """The operation whose contract is shown beside it."""
+    snippet: str = ""
+    """What is inserted where the editor takes placeholders, `${1:name}`, and goes through them."""
+
+
+def _placeholders(words: Iterable[str]) -> list[str]:
+    return [f"${{{number}:{word}}}" for number, word in enumerate(words, 1)]
+
+
+def _of_opcode(name: str, row: Opcode) -> str:
+    """An instruction of HLO, with the attributes that it needs, as a snippet."""
+    operands = [f"%{each}" for each, _ in row.operation.get_irdl_definition().operands]
+    computations = row.computations[0] if row.computations else ()
+    attributes = [*(each for each in row.order if each in row.required), *computations]
+    holes = _placeholders([*operands, *attributes])
+    call = f"{name}({', '.join(holes[: len(operands)])})"
+    return ", ".join([call, *map("{}={}".format, attributes, holes[len(operands) :])])
+
+
+def _of_operation(operation: type[Operation]) -> str:
+    """An operation of the `xla` dialect as a snippet; nothing for those with bodies, and others."""
+    if not issubclass(operation, XlaOp) or (definition := operation.get_irdl_definition()).regions:
+        return ""
+    operands = [f"%{each}" for each, _ in definition.operands]
+    attributes = [
+        name for name, each in definition.properties.items() if not isinstance(each, OptPropertyDef)
+    ]
+    holes = _placeholders([*operands, *attributes, "type"])
+    given = ", ".join(map("{} = {}".format, attributes, holes[len(operands) :]))
+    words = [", ".join(holes[: len(operands)]), f"{{{given}}}" if given else "", ":", holes[-1]]
+    return " ".join([operation.name, *filter(None, words)])
 
 
 _START = re.compile(
@@ -87,7 +118,13 @@ def _in_instruction(index: TextIndex, offset: int, typed: str) -> Iterable[Sugge
         if not any(token.kind == "shape" for token in found):
             yield from (Suggestion(name, "Class", insert=f"{name}[") for name in BY_NAME)
         yield from (
-            Suggestion(name, "Function", row.operation.name, documented=name)
+            Suggestion(
+                name,
+                "Function",
+                row.operation.name,
+                documented=name,
+                snippet=_of_opcode(name, row),
+            )
             for name, row in OPCODES.items()
         )
         yield Suggestion("parameter", "Function", "an argument", documented="parameter")
@@ -168,7 +205,8 @@ def _operations(typed: str) -> Iterable[Suggestion]:
         yield from (Suggestion(name, "Module", "dialect") for name in sorted(dialects))
     elif dialect in dialects:
         for operation in context().get_dialect(dialect).operations:
-            yield Suggestion(operation.name, "Function", documented=operation.name)
+            name, snippet = operation.name, _of_operation(operation)
+            yield Suggestion(name, "Function", documented=name, snippet=snippet)
 
 
 def _attributes(name: str, given: str) -> Iterable[Suggestion]:

@@ -32,11 +32,17 @@ class Part:
 class Document:
     """A version of a text; offsets count its characters."""
 
-    def __init__(self, text: str, file_name: str, encoding: str = "utf-16"):
-        """`encoding`: the code units that columns of the protocol count."""
+    def __init__(
+        self, text: str, file_name: str, encoding: str = "utf-16", *, takes_snippets: bool = False
+    ):
+        """
+        `encoding`: the code units that columns of the protocol count; `takes_snippets`: whether the
+        editor goes through the placeholders of what is completed.
+        """
         self.text = text
         self.file_name = file_name
         self.encoding = encoding
+        self.takes_snippets = takes_snippets
         self.findings: dict[str, Any] = {"problems": [], "types": {}}
         """What the last check found, perhaps of an earlier version."""
 

@@ -317,12 +317,15 @@ def _word_start(line: str) -> int:
 
 def _item(suggestion: Suggestion, word: types.Range, document: Document) -> types.CompletionItem:
     is_hlo = document.is_hlo
+    snippet = suggestion.snippet if document.takes_snippets else ""
+    formats = types.InsertTextFormat
     return types.CompletionItem(
         label=suggestion.label,
         kind=types.CompletionItemKind[suggestion.kind],
         detail=suggestion.detail or None,
         filter_text=suggestion.label,
-        text_edit=types.TextEdit(word, suggestion.insert or suggestion.label),
+        text_edit=types.TextEdit(word, snippet or suggestion.insert or suggestion.label),
+        insert_text_format=formats.Snippet if snippet else formats.PlainText,
         data={"name": suggestion.documented, "is_hlo": is_hlo, "kind": suggestion.detail},
     )
 

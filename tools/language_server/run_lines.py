@@ -58,6 +58,12 @@ def _in_pipeline(text: str) -> Iterable[Suggestion]:
     if option is None:
         for name in PIPELINES:
             yield Suggestion(name, "Module", "pipeline")
+            yield Suggestion(
+                f"{name}{{to=...}}",
+                "Snippet",
+                insert=f"{name}{{to=",
+                snippet=f"{name}{{to=${{1:level}}}}",
+            )
         for name in toolkit_universe().all_passes:
             yield Suggestion(name, "Function", "pass")
         return

@@ -216,6 +216,13 @@ class XlaLanguageServer(LanguageServer):
         self.diagnostics.stop()
         os._exit(0 if self.is_shut_down else 1)
 
+    @property
+    def takes_snippets(self) -> bool:
+        """Whether the editor goes through the placeholders of what is completed."""
+        text = self.client_capabilities.text_document
+        item = text and text.completion and text.completion.completion_item
+        return bool(item and item.snippet_support)
+
     def document(self, uri: str) -> Document:
         """The latest version of a text, with what was last found in an earlier one."""
         source = self.workspace.get_text_document(uri)
@@ -224,7 +231,9 @@ class XlaLanguageServer(LanguageServer):
         if known is None or known.text != text:
             encoding = self.workspace.position_encoding
             name = str(getattr(encoding, "value", encoding))
-            latest: Document = _features().Document(text, source.path or uri, name)
+            latest: Document = _features().Document(
+                text, source.path or uri, name, takes_snippets=self.takes_snippets
+            )
             if known is not None:
                 latest.findings = known.findings
             known = self.documents[uri] = latest
