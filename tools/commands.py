@@ -13,13 +13,20 @@ from importlib import import_module
 from types import ModuleType
 
 EXTRAS = {"lsprotocol": "lsp", "pygls": "lsp"}
-"""What a tool imports before it does anything, and the extra that brings it."""
+"""What modules of this package import, and the extra that brings it."""
 
 
 def load(name: str) -> ModuleType:
-    """A module of this package."""
+    """A module of this package; raises XlaError where it needs an extra that is not installed."""
     with loading():
-        return import_module(f"{__package__}.{name}")
+        try:
+            return import_module(f"{__package__}.{name}")
+        except ModuleNotFoundError as error:
+            extra = EXTRAS.get((error.name or "").partition(".")[0])
+            if extra is None:
+                raise
+            message = f"it needs {error.name}: pip install 'xla-dialect[{extra}]'"
+            raise import_module("xla_dialect.diagnostics").XlaError(message) from None
 
 
 @contextmanager
@@ -45,15 +52,6 @@ def _run(tool: str, module: str) -> int:
     except KeyboardInterrupt:
         print(f"{tool}: interrupted", file=sys.stderr)
         return 1
-    except ModuleNotFoundError as error:
-        extra = EXTRAS.get((error.name or "").partition(".")[0])
-        if extra is None:
-            raise
-        print(
-            f"{tool}: error: it needs {error.name}: pip install 'xla-dialect[{extra}]'",
-            file=sys.stderr,
-        )
-        return 1
     finally:
         # What is left ends with the process: Python need not look for cycles in it before.
         gc.freeze()
@@ -62,7 +60,7 @@ def _run(tool: str, module: str) -> int:
 xla_build = partial(_run, "xla-build", "xla_build")
 xla_compare = partial(_run, "xla-compare", "xla_compare")
 xla_layout = partial(_run, "xla-layout", "xla_layout")
-xla_lsp_server = partial(_run, "xla-lsp-server", "language_server.server")
+xla_lsp_server = partial(_run, "xla-lsp-server", "xla_lsp_server")
 xla_microkernels = partial(_run, "xla-microkernels", "xla_microkernels")
 xla_new_package = partial(_run, "xla-new-package", "new_package")
 xla_opt = partial(_run, "xla-opt", "xla_opt")

@@ -12,16 +12,16 @@ import keyword
 import re
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
+from lowerings.universe import toolkit_universe
 from xla_dialect.diagnostics import XlaError
 
 from .command_line import CommandLine, guarded
 
 PACKAGE, DIALECT = "squash_ops", "squash_dialect"
 """What the files call the package and its dialect."""
-USED = ("jax", "lowerings", "ml_dtypes", "numpy", "pytest", "xdsl", "xla_dialect")
-"""Packages that the files import, or what they import does."""
 TEMPLATE = Path(__file__).with_name("package_template")
 SUFFIX = ".template"
 """Behind the names of the files: no tool takes them for what they become."""
@@ -31,11 +31,20 @@ def package_name(text: str) -> str:
     """The name of a package that Python can import and that is not taken."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", text) or keyword.iskeyword(text):
         raise argparse.ArgumentTypeError(f"'{text}' is no name for a package, such as my_ops")
-    if text in sys.stdlib_module_names or text in USED:
+    if find_spec(text) is not None:
         raise argparse.ArgumentTypeError(
-            f"there is a package '{text}' already; wanted is a new name"
+            f"there is a package '{text}' already: choose another name"
+        )
+    if (dialect := dialect_name(text)) in toolkit_universe().all_dialects:
+        raise argparse.ArgumentTypeError(
+            f"there is a dialect '{dialect}' already: choose another name"
         )
     return text
+
+
+def dialect_name(package: str) -> str:
+    """What the dialect of a package is called."""
+    return package.removesuffix("_ops")
 
 
 def template_files() -> dict[str, str]:
@@ -49,13 +58,12 @@ def template_files() -> dict[str, str]:
 def write_package(name: str, folder: Path) -> list[Path]:
     """Writes the package into a folder that is new; raises XlaError."""
     written: list[Path] = []
-    dialect = name.removesuffix("_ops")
     try:
         folder.mkdir(parents=True)
         for file, text in sorted(template_files().items()):
             path = folder / file.replace(PACKAGE, name)
             path.parent.mkdir(parents=True, exist_ok=True)
-            renamed = text.replace(PACKAGE, name).replace(DIALECT, dialect)
+            renamed = text.replace(PACKAGE, name).replace(DIALECT, dialect_name(name))
             path.write_text(renamed, encoding="utf-8")
             written.append(path)
     except FileExistsError:

@@ -41,7 +41,7 @@ class Editor:
         self.client = Client()
         self.published = self.client.published
         self.versions: dict[str, int] = {}
-        server = ["-m", "xla_dialect_tools.language_server.server", "--stdio"]
+        server = ["-m", "xla_dialect_tools.xla_lsp_server", "--stdio"]
         self.wait(self.client.start_io(sys.executable, *server))
         general = types.GeneralClientCapabilities(position_encodings=encodings)
         item = types.ClientCompletionItemOptions(snippet_support=takes_snippets)

@@ -96,7 +96,10 @@ def test_versions(capsys: pytest.CaptureFixture[str]) -> None:
         (xla_opt.main, ["a.hlo", "b.hlo"], "unrecognized arguments: b.hlo (see xla-opt --help)"),
         (xla_opt.main, ["--example=sofmax"], "no example 'sofmax'; did you mean 'softmax'?"),
         (new_package.main, ["class"], "'class' is no name for a package, such as my_ops"),
-        (new_package.main, ["numpy"], "there is a package 'numpy' already"),
+        (new_package.main, ["numpy"], "there is a package 'numpy' already: choose another name"),
+        (new_package.main, ["lit"], "there is a package 'lit' already"),
+        (new_package.main, ["xla"], "there is a dialect 'xla' already: choose another name"),
+        (new_package.main, ["linalg_ops"], "there is a dialect 'linalg' already"),
     ],
 )
 def test_misspelled_and_taken_names(

@@ -567,7 +567,7 @@ MESSAGES: dict[str, dict[str, Any]] = {
 def test_exit_ends_the_server(methods: list[str], code: int) -> None:
     """So does the end of what it reads, and it waits for nothing: no text, no dialect, no thread."""
     server = subprocess.Popen(
-        [sys.executable, "-m", "xla_dialect_tools.language_server.server"],
+        [sys.executable, "-m", "xla_dialect_tools.xla_lsp_server"],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

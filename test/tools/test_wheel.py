@@ -85,7 +85,7 @@ def test_tools_are_those_of_the_commands(wheel: Path) -> None:
     # Loaded by name: the first when there is a program, the others for options that few use.
     left += ["tools.opt_main", "tools.memory_report", "tools.pass_validation"]
     left += ["tools.explorer.exploration", "tools.reduce.running"]
-    left += [f"tools.language_server.{name}" for name in ("features", "checking")]
+    left += [f"tools.language_server.{name}" for name in ("features", "checking", "server")]
     # What suites of lit load.
     left += [f"tools.serving.{name}" for name in ("client", "lit", "server")]
     needed: set[str] = set()
@@ -196,6 +196,9 @@ def test_a_missing_extra_is_named(newcomer: dict[str, str], tmp_path: Path) -> N
     done = run("xla-lsp-server", tmp_path, newcomer | {"PYTHONPATH": str(tmp_path)})
     message = "xla-lsp-server: error: it needs pygls: pip install 'xla-dialect[lsp]'\n"
     assert (done.returncode, done.stderr) == (1, message)
+    done = run("xla-lsp-server --help", tmp_path, newcomer | {"PYTHONPATH": str(tmp_path)})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "--port" in done.stdout
 
 
 @pytest.mark.jax
@@ -229,7 +232,8 @@ def test_a_new_package_works_at_once(
     (folder / "p.hlo").write_text(program.replace("1.0", "-1.0"))
     done = run("xla-run p.hlo --input 2xf32=[1,-3]", folder, variables)
     assert "my.squash: (C2) scale is -1" in done.stderr
-    assert run("xla-new-package my_ops", tmp_path, newcomer).stderr.endswith(
-        "it is there already\n"
-    )
+    again = run("xla-new-package my_ops", tmp_path, newcomer)
+    assert "there is a package 'my_ops' already" in again.stderr
+    again = run("xla-new-package other_ops -o my_ops", tmp_path, newcomer)
+    assert again.stderr.endswith("it is there already\n")
     assert run("xla-new-package My-ops", tmp_path, newcomer).returncode == 1

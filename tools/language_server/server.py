@@ -9,7 +9,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from functools import cache
 from importlib import import_module
@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
-
-from ..command_line import CommandLine, guarded
 
 if TYPE_CHECKING:
     from .document import Document
@@ -329,31 +327,14 @@ _NOTIFICATIONS: dict[str, Any] = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the server on stdin and stdout, or a port; returns the exit code."""
-
-    def body() -> int:
-        parser = CommandLine(
-            prog="xla-lsp-server",
-            description="Answers editors about .hlo and .mlir files (Language Server Protocol).",
-        )
-        add = parser.add_argument
-        add("--stdio", action="store_true", help="use stdin and stdout: the default")
-        add("--port", type=int, help="listen to this port of 127.0.0.1 instead")
-        args = parser.parse_args(argv)
-        server = make_server()
-        if args.port is not None:
-            server.start_tcp("127.0.0.1", args.port)
-        else:
-            # Of its own: the server closes it, and nothing else shall be printed there.
-            output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-            with redirect_stdout(sys.stderr):
-                source = _Input(FileIO(sys.stdin.fileno(), closefd=False), server.end)
-                server.start_io(source, output)
-        return 0
-
-    return guarded("xla-lsp-server", body)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def serve(port: int | None) -> None:
+    """Runs the server on a port of 127.0.0.1, or without one on stdin and stdout."""
+    server = make_server()
+    if port is not None:
+        server.start_tcp("127.0.0.1", port)
+        return
+    # Of its own: the server closes it, and nothing else shall be printed there.
+    output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    with redirect_stdout(sys.stderr):
+        source = _Input(FileIO(sys.stdin.fileno(), closefd=False), server.end)
+        server.start_io(source, output)
