@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
-from typing import ClassVar, NoReturn
+from typing import Any, NoReturn
 
-from xdsl.ir import Data
 from xdsl.irdl import irdl_attr_definition
-from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from xla_dialect.attributes import SpelledAttribute
 from xla_dialect.spelling import Scanner, SpellingError
 
 COMBINE = None
@@ -359,6 +358,22 @@ class _LayoutScanner(Scanner):
             self.attributes(len(order))
         return Layout(tuple(order), **self.found)  # pyright: ignore[reportArgumentType]
 
+    def bound(self) -> int | None:
+        return None if self.accept("?") else self.integer()
+
+    def sizes(self, item: Callable[[], int | None]) -> tuple[int | None, ...]:
+        """`[item, item]`"""
+        self.expect("[")
+        return tuple(self.items("]", item))
+
+    def option(self, found: dict[str, Any]) -> None:
+        """`name = value`"""
+        start, name = self.position, self.word()
+        if name not in _OPTIONS or name in found:
+            raise LayoutError(f"unknown or repeated layout field '{name}'", start)
+        self.expect("=")
+        found[name] = _OPTIONS[name](self)
+
     def key(self) -> str:
         """The key of the next field; the position stays in front of it."""
         match = _KEY.match(self.text, self.position)
@@ -388,68 +403,40 @@ _READERS: tuple[tuple[str, str, Callable[[_LayoutScanner], object]], ...] = (
 """What may stand after the colon, in the one order that is allowed."""
 
 
+_OPTIONS: Mapping[str, Callable[[_LayoutScanner], object]] = {
+    "bounds": lambda s: s.sizes(s.bound),
+    "padded_dimensions": lambda s: s.sizes(s.integer),
+    "padding_value": lambda s: s.one_of(PADDING_VALUES),
+}
+"""What may follow the braces in an encoding."""
+
+
 @irdl_attr_definition
-class LayoutAttr(Data[Layout]):
+class LayoutAttr(SpelledAttribute[Layout]):
     """The encoding of a tensor whose layout is not the default one."""
 
     name = "xla.layout"
 
-    _OPTIONS: ClassVar = ("bounds", "padded_dimensions", "padding_value")
-
     @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> Layout:
-        """Reads `<{...}, bounds = [..], padded_dimensions = [..], padding_value = ZERO_PAD>`."""
-        with parser.in_angle_brackets():
-            layout = _parse_braces(parser)
-            options: dict[str, object] = {}
-            while parser.parse_optional_punctuation(","):
-                name = parser.parse_identifier()
-                if name not in cls._OPTIONS or name in options:
-                    parser.raise_error(f"unknown or repeated layout field '{name}'")
-                parser.parse_punctuation("=")
-                options[name] = _parse_option(parser, name)
-        values = {f.name: getattr(layout, f.name) for f in fields(layout)} | options
-        return Layout(**values)  # pyright: ignore[reportArgumentType]
+    def read(cls, text: str) -> Layout:
+        """Reads `{...}, bounds = [..], padded_dimensions = [..], padding_value = ZERO_PAD`."""
+        scanner = _LayoutScanner(text)
+        layout = scanner.layout()
+        options: dict[str, Any] = {}
+        while scanner.accept(","):
+            scanner.option(options)
+        scanner.finish()
+        return replace(layout, **options)
 
     def print_parameter(self, printer: Printer) -> None:
-        """Prints what `parse_parameter` reads."""
+        """Prints what `read` reads."""
         layout = self.data
         text = str(layout)
-        if layout.bounds:
-            text += f", bounds = [{', '.join('?' if b is None else str(b) for b in layout.bounds)}]"
-        if layout.padded_dimensions:
-            text += f", padded_dimensions = [{', '.join(map(str, layout.padded_dimensions))}]"
+        for name in ("bounds", "padded_dimensions"):
+            sizes: Sequence[int | None] = getattr(layout, name)
+            if sizes:
+                entries = ", ".join("?" if size is None else str(size) for size in sizes)
+                text += f", {name} = [{entries}]"
         if layout.padding_value:
             text += f", padding_value = {layout.padding_value}"
         printer.print_string(f"<{text}>")
-
-
-def _parse_braces(parser: AttrParser) -> Layout:
-    """The `{...}` part, taken from the raw text: its punctuation is not that of MLIR tokens."""
-    content = parser.lexer.input.content
-    start = parser.pos
-    end = content.find("}", start) + 1
-    if not content.startswith("{", start) or not end:
-        parser.raise_error("expected '{' and '}' around a layout")
-    try:
-        layout = Layout.parse(content[start:end])
-    except LayoutError as error:
-        place = start + error.position
-        parser.raise_error(str(error), place, place + 1)
-    parser._resume_from(end)  # pyright: ignore[reportPrivateUsage]
-    return layout
-
-
-def _parse_option(parser: AttrParser, name: str) -> object:
-    if name == "padding_value":
-        value = parser.parse_identifier()
-        if value not in PADDING_VALUES:
-            parser.raise_error(f"unknown padding value '{value}'")
-        return value
-
-    def item() -> int | None:
-        if name == "bounds" and parser.parse_optional_punctuation("?"):
-            return None
-        return parser.parse_integer()
-
-    return tuple(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, item))

@@ -185,13 +185,16 @@ def test_as_an_encoding(text: str):
     ("text", "message"),
     [
         ("tensor<2xf32, #xla.layout<{0:S(1)T(2)}>>", "in a layout"),
-        ("tensor<2xf32, #xla.layout<0>>", "around a layout"),
+        ("tensor<2xf32, #xla.layout<0>>", "expected '{' in a layout, found '0'"),
         (
             "tensor<2xf32, #xla.layout<{0}, colour = 3>>",
             "unknown or repeated layout field 'colour'",
         ),
         ("tensor<2xf32, #xla.layout<{0}, bounds = [1], bounds = [1]>>", "unknown or repeated"),
-        ("tensor<2xf32, #xla.layout<{0}, padding_value = RED>>", "unknown padding value 'RED'"),
+        (
+            "tensor<2xf32, #xla.layout<{0}, padding_value = RED>>",
+            "expected one of ZERO_PAD, ONE_PAD, LOWEST_PAD, HIGHEST_PAD, UNKNOWN_PAD; found 'RED'",
+        ),
     ],
 )
 def test_bad_encodings(text: str, message: str):
