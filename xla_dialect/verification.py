@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp as FuncCallOp
@@ -220,20 +220,9 @@ class _Order:
 
     def verify_no_cycle(self, start: Operation) -> None:
         """Raises Fault where `start` waits for itself, or for what does."""
-        path: dict[Operation, None] = {}
-        stack: list[tuple[Operation, bool]] = [(start, False)]
-        while stack:
-            op, leaving = stack.pop()
-            if leaving:
-                del path[op]
-                self._acyclic.add(op)
-            elif op in path:
-                every = list(path)
-                raise self._fault(every[every.index(op) :])
-            elif op not in self._acyclic:
-                path[op] = None
-                stack.append((op, True))
-                stack += [(earlier, False) for earlier in self.before(op)]
+        path = _path_into_cycle(start, self.before, self._acyclic)
+        if path is not None:
+            raise self._fault(path[path.index(path[-1]) : -1])
 
     def _fault(self, cycle: Sequence[Operation]) -> Fault:
         """The error for operations that each wait for the next, and the last for the first."""
@@ -646,24 +635,41 @@ def _verify_call_graph(runners: Mapping[str, Sequence[Call | RunParallelOp]]) ->
 
     `runners`: by function, what runs functions in its body.
     """
-    calls = {name: [(op, c) for op in ops for c in callees(op)] for name, ops in runners.items()}
-    done: set[str] = set()
-    for start in calls:
-        path: list[str] = []
-        stack: list[tuple[str, bool]] = [(start, False)]
-        while stack:
-            name, leaving = stack.pop()
-            if leaving:
-                path.pop()
-                done.add(name)
-                continue
-            if name in done:
-                continue
-            path.append(name)
-            stack.append((name, True))
-            for call, called in calls[name]:
-                if called in path:
-                    cycle = " -> ".join(f"@{n}" for n in [*path, called])
-                    message = f"{call.name}: functions call each other in a cycle: {cycle}"
-                    raise Fault(call, message)
-                stack.append((called, False))
+
+    def called(name: str) -> list[str]:
+        return [each for op in runners[name] for each in callees(op)]
+
+    acyclic = set[str]()
+    for start in runners:
+        path = _path_into_cycle(start, called, acyclic)
+        if path is not None:
+            call = next(op for op in runners[path[-2]] if path[-1] in callees(op))
+            cycle = " -> ".join(f"@{name}" for name in path)
+            raise Fault(call, f"{call.name}: functions call each other in a cycle: {cycle}")
+
+
+_Node = TypeVar("_Node")
+
+
+def _path_into_cycle(
+    start: _Node, following: Callable[[_Node], Iterable[_Node]], acyclic: set[_Node]
+) -> list[_Node] | None:
+    """
+    A path on which the last node is one of those before it; None where none starts here.
+
+    Nodes that no such path starts from are added to `acyclic`, and not looked at again.
+    """
+    path: dict[_Node, None] = {}
+    stack: list[tuple[_Node, bool]] = [(start, False)]
+    while stack:
+        node, leaving = stack.pop()
+        if leaving:
+            del path[node]
+            acyclic.add(node)
+        elif node in path:
+            return [*path, node]
+        elif node not in acyclic:
+            path[node] = None
+            stack.append((node, True))
+            stack += [(each, False) for each in following(node)]
+    return None

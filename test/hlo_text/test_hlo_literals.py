@@ -175,7 +175,7 @@ def test_errors(shape: str, text: str, position: int, message: str):
         ("({1,2}, ((3,4), 5))", 0, "tuple literal has 2 elements, its type "),
         ("{1,2}", 0, "expected a tuple literal in parentheses"),
         ("({1,2}, ((3,4), x), ())", 16, "'x' is no value of f32"),
-        ("({1,2}, ((3,4), 5), ()) (1)", 23, "nothing may follow a tuple literal"),
+        ("({1,2}, ((3,4), 5), ()) (1)", 24, "expected nothing after a tuple literal"),
         ("({1,2}, , ())", 8, "expected a tuple literal in parentheses"),
     ],
 )

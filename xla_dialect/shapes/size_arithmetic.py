@@ -253,26 +253,17 @@ def reassociation(wide: Sequence[int], narrow: Sequence[int]) -> list[list[int]]
     """
     The groups of dimensions of `wide` whose products are the sizes of `narrow`, in order.
 
-    None where there are none. Both have as many elements, more than 0; sizes of 1 go to the group
-    on their left, at the start to the first.
+    None where there are none. Both have as many elements, more than 0; a size of 1 goes to the
+    group on its right, at the end to the last.
     """
     groups: list[list[int]] = []
-    position = 0
-    for size in narrow:
-        group: list[int] = []
-        product = 1
-        while position < len(wide) and (product < size or not group):
-            product *= wide[position]
-            group.append(position)
-            position += 1
-        if product != size or not group:
+    for mine, theirs in _finest_groups(wide, narrow):
+        if len(theirs) > 1 or not mine:
             return None
-        groups.append(group)
-    rest = range(position, len(wide))
-    if any(wide[d] != 1 for d in rest):
-        return None
-    if rest and groups:
-        groups[-1].extend(rest)
+        if theirs:
+            groups.append(mine)
+        elif groups:
+            groups[-1] += mine
     return groups
 
 

@@ -26,7 +26,14 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xla_dialect.literals.arrays import check_memory, numpy_dtype
-from xla_dialect.spelling import Excerpt, NoHloSpelling, SpellingError, quoted
+from xla_dialect.spelling import (
+    BRACES_AND_PARENTHESES,
+    Excerpt,
+    NoHloSpelling,
+    Scanner,
+    SpellingError,
+    quoted,
+)
 from xla_dialect.types import (
     BY_TYPE,
     Array,
@@ -61,7 +68,12 @@ def parse_literal(text: str, type_: Attribute, start: int = 0) -> Attribute:
 
 
 def _parse_tuple(text: str, type_: TupleType, start: int) -> Attribute:
-    parts = _split_tuple(text, start)
+    scanner = Scanner(text)
+    with Excerpt(start):
+        if not scanner.accept("("):
+            scanner.fail("a tuple literal in parentheses")
+        parts = scanner.items(")", lambda: _element(scanner))
+        scanner.finish("nothing after a tuple literal")
     types = type_.types.data
     if len(parts) != len(types):
         raise SpellingError(
@@ -70,38 +82,20 @@ def _parse_tuple(text: str, type_: TupleType, start: int) -> Attribute:
         )
     return ArrayAttr(
         [
-            parse_literal(part, element, offset)
+            parse_literal(part, element, start + offset)
             for (part, offset), element in zip(parts, types, strict=True)
         ]
     )
 
 
-def _split_tuple(text: str, start: int) -> list[tuple[str, int]]:
-    """The elements of `(a, b)` with their offsets; brackets are known to match."""
-    stripped = text.strip()
-    if not (stripped.startswith("(") and stripped.endswith(")")):
-        raise SpellingError("expected a tuple literal in parentheses", start)
-    opening = text.index("(")
-    parts: list[tuple[str, int]] = []
-    part_start = opening + 1
-    depth = 0
-    for match in _BRACKET_OR_COMMA.finditer(text, opening):
-        character = match.group()
-        if character in "({":
-            depth += 1
-        elif character in ")}":
-            depth -= 1
-        if depth == 0 or (depth == 1 and character == ","):
-            part = text[part_start : match.start()]
-            if part.strip() or parts or character == ",":
-                blanks = len(part) - len(part.lstrip())
-                parts.append((part.strip(), start + part_start + blanks))
-            part_start = match.end()
-        if depth == 0:
-            break
-    if text[part_start:].strip():
-        raise SpellingError("nothing may follow a tuple literal", start + part_start)
-    return parts
+def _element(scanner: Scanner) -> tuple[str, int]:
+    """Steps over an element of a tuple literal; its text and where it stands."""
+    start = scanner.position
+    scanner.match(_TO_BRACKET_OR_COMMA, "an element")
+    while scanner.at("(") or scanner.at("{"):
+        scanner.group(BRACES_AND_PARENTHESES)
+        scanner.match(_TO_BRACKET_OR_COMMA, "an element")
+    return scanner.text[start : scanner.position].rstrip(), start
 
 
 class _ArrayLiteral:
@@ -333,7 +327,7 @@ _PAYLOAD = re.compile(r"(nan)\((0x[0-9a-fA-F]++)\)")
 _PAYLOAD_MARK = re.compile(r"nan:(0x[0-9a-fA-F]++)\s?")
 _NO_STRUCTURE = re.compile(r"[^(){},]++")
 _BRACKETS_TO_BLANKS = str.maketrans("(){}", "    ")
-_BRACKET_OR_COMMA = re.compile(r"[(){},]")
+_TO_BRACKET_OR_COMMA = re.compile(r"[^(){},]*+")
 _TOKEN = re.compile(r"[{},]|[^\s{},]++")
 _COMPLEX_TOKEN = re.compile(r"[{},]|\([^(){}]*+\)?|[^\s{},()]++")
 
