@@ -6,7 +6,7 @@ Functions of double precision that numpy lacks, or has inaccurate near some argu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -25,66 +25,8 @@ from xla_dialect.reference.rounding import (
 )
 from xla_dialect.types import ElementClass
 
-
-def polynomial(coefficients: Sequence[float], x: Array) -> Array:
-    """`Σ coefficients[i] * x^(n-1-i)`, the highest power first, by Horner's rule."""
-    value = np.full(x.shape, coefficients[0])
-    for coefficient in coefficients[1:]:
-        value *= x
-        value += coefficient
-    return value
-
-
-_TWO_BY_ROOT_PI_MINUS_1 = 0.12837916709551257390
-_ERF_TAYLOR = (
-    *(
-        (1.0 + _TWO_BY_ROOT_PI_MINUS_1) * (-1) ** n / (math.factorial(n) * (2 * n + 1))
-        for n in range(19, 0, -1)
-    ),
-    _TWO_BY_ROOT_PI_MINUS_1,
-)
-"""`erf(x) / x - 1` in powers of x², highest first; the first term left out is below 1e-20 at 1."""
-
-_ERFC_NUMERATOR = (
-    2.15311535474403846e-8,
-    5.64188496988670089e-1,
-    8.88314979438837594e0,
-    6.61191906371416295e1,
-    2.98635138197400131e2,
-    8.81952221241769090e2,
-    1.71204761263407058e3,
-    2.05107837782607147e3,
-    1.23033935479799725e3,
-)
-_ERFC_DENOMINATOR = (
-    1.0,
-    1.57449261107098347e1,
-    1.17693950891312499e2,
-    5.37181101862009858e2,
-    1.62138957456669019e3,
-    3.29079923573345963e3,
-    4.36261909014324716e3,
-    3.43936767414372164e3,
-    1.23033935480374942e3,
-)
-
-
-def erf(x: Array) -> Array:
-    """
-    The error function of f64, within 1 ULP.
-
-    Up to |x| = 1 its Taylor series; beyond, `1 - erfc(x)` with `erfc(x) = e^(-x²) P(x) / Q(x)` from
-    W. J. Cody, "Rational Chebyshev approximations for the error function", Math. Comp. 23 (1969).
-    From |x| = 6 on it is ±1.
-    """
-    size = np.abs(x)
-    inner = np.minimum(size, 1.0)
-    series = inner + inner * polynomial(_ERF_TAYLOR, inner * inner)
-    outer = np.clip(size, 1.0, 6.0)
-    complement = np.exp(-outer * outer) * (
-        polynomial(_ERFC_NUMERATOR, outer) / polynomial(_ERFC_DENOMINATOR, outer)
-    )
-    return np.copysign(np.where(size <= 1.0, series, 1.0 - complement), x)
+erf: Function = np.vectorize(math.erf, otypes=[np.float64])
+"""The error function of f64, which numpy has not."""
 
 
 def logistic(x: Array) -> Array:
@@ -136,23 +78,15 @@ def round_half_away(x: Array) -> Array:
 
 def integer_power(base: Array, exponent: Array) -> Array:
     """
-    Integers to integer powers, wrapping: square and multiply.
+    Integers to integer powers, wrapping.
 
     A negative exponent gives 1 for base 1, ±1 for base -1, else 0.
     """
     one: Array = np.ones((), base.dtype)
-    result = np.full(np.broadcast_shapes(base.shape, exponent.shape), one)
-    square, left = base, exponent
-    for _ in range(8 * base.dtype.itemsize):
-        result = np.where((left & 1) != 0, result * square, result)
-        left = left >> 1
-        if not np.any(left > 0):
-            break
-        square = square * square
+    result = np.power(base, np.maximum(exponent, one - one))
     if base.dtype.kind == "u":
         return result
-    odd = (exponent & 1).astype(base.dtype)
-    of_minus_one = one - odd - odd
+    of_minus_one = np.where(exponent & 1, -one, one)
     reciprocal = np.where(base == -1, of_minus_one, np.where(base == 1, one, one - one))
     return np.where(exponent < 0, reciprocal, result)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -15,19 +15,12 @@ from xla_dialect.reference.data_movement import array_type
 from xla_dialect.reference.registration import registration
 from xla_dialect.reference.rounding import DOUBLE_DTYPES, rounded
 
-
-def transform(x: Array, kind: FftType, lengths: Sequence[int]) -> Array:
-    """The transform of these lengths over the last dimensions, in the precision of x."""
-    axes = range(-len(lengths), 0)
-    match kind:
-        case FftType.FFT:
-            return np.fft.fftn(x, lengths, axes)
-        case FftType.IFFT:
-            return np.fft.ifftn(x, lengths, axes)
-        case FftType.RFFT:
-            return np.fft.rfftn(x, lengths, axes)
-        case FftType.IRFFT:
-            return np.fft.irfftn(x, lengths, axes)
+TRANSFORMS: Mapping[FftType, Callable[..., Array]] = {
+    FftType.FFT: np.fft.fftn,
+    FftType.IFFT: np.fft.ifftn,
+    FftType.RFFT: np.fft.rfftn,
+    FftType.IRFFT: np.fft.irfftn,
+}
 
 
 def adjoint(matrices: Array) -> Array:
@@ -84,7 +77,8 @@ def fft(operand: Array, *, fft_type: FftType, fft_length: Ints, op: ops.FftOp) -
         last = array_type(op.result).get_shape()[-1]
         return np.zeros((*operand.shape[:-1], last), dtype)
     wide = operand.astype(DOUBLE_DTYPES[operand.dtype])
-    return in_precision(transform(wide, fft_type, fft_length), dtype)
+    axes = range(-len(fft_length), 0)
+    return in_precision(TRANSFORMS[fft_type](wide, fft_length, axes), dtype)
 
 
 def cholesky(a: Array, *, lower: bool) -> Array:
