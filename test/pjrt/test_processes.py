@@ -85,14 +85,15 @@ def test_programs(count: int, devices: int):
 
 @pytest.mark.mpi
 @pytest.mark.parametrize(
-    ("count", "programs"),
+    ("count", "devices", "programs"),
     [
-        (2, "collectives or whole_arrays"),
-        pytest.param(2, "test", marks=pytest.mark.full),
-        pytest.param(4, "test", marks=pytest.mark.full),
+        (2, 1, "collectives or whole_arrays"),
+        pytest.param(2, 2, "test", marks=pytest.mark.full),
+        pytest.param(4, 1, "test", marks=pytest.mark.full),
+        pytest.param(4, 2, "test", marks=pytest.mark.full),
     ],
 )
-def test_programs_over_mpi(count: int, programs: str):
+def test_programs_over_mpi(count: int, devices: int, programs: str):
     """JAX finds the processes by mpi4py, and the device sends by MPI."""
     command = mpiexec()
     assert command is not None
@@ -103,7 +104,11 @@ def test_programs_over_mpi(count: int, programs: str):
         "assert all(link.is_over_mpi for link in links.values())\n"
         "raise SystemExit(code)"
     )
-    given = {"JAX_PLATFORMS": "xdsl,cpu", "JAX_NUM_CPU_DEVICES": "1", "PYTHONPATH": str(ROOT)}
+    given = {
+        "JAX_PLATFORMS": "xdsl,cpu",
+        "JAX_NUM_CPU_DEVICES": str(devices),
+        "PYTHONPATH": str(ROOT),
+    }
     done = subprocess.run(
         [command, "-iface", "lo", "-n", str(count), sys.executable, "-c", script],
         env={**os.environ, **given},
