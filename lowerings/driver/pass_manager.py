@@ -25,6 +25,7 @@ from xdsl.utils.target import Target
 from lowerings.driver.collector import collector_paused, loading
 from lowerings.driver.levels import level_of, require_taken
 from lowerings.pipelines import PIPELINES, Stage, stages_between
+from lowerings.rewriting.failure import FailedAt
 from lowerings.rewriting.levels import Level, level_given, levels_taken
 from lowerings.rewriting.options import SpecError, made_from
 from lowerings.rewriting.passes import run_pass
@@ -153,7 +154,7 @@ class PassManager:
                         failed.add_note(note)
                     raise failed from error
                 except DiagnosticException as error:
-                    message = _named(module_pass, str(error))
+                    message = _named(module_pass, error)
                     raise PassFailed(module_pass.name, message) from error
                 self._note_level(module_pass)
                 is_verified &= not changed
@@ -190,7 +191,11 @@ class PassManager:
         timing.verification_seconds = time.perf_counter() - start
 
 
-def _named(module_pass: ModulePass, message: str) -> str:
+def _named(module_pass: ModulePass, error: DiagnosticException) -> str:
+    """What a pass says, with the place, where it is known, and the name of the pass in front."""
+    if isinstance(error, FailedAt) and error.place is not None:
+        return f"{error.place}: error: {module_pass.name}: {error.reason}"
+    message = str(error)
     return message if message.startswith(module_pass.name) else f"{module_pass.name}: {message}"
 
 

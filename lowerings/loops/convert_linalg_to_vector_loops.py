@@ -116,12 +116,12 @@ class ConvertLinalgToVectorLoopsPass(ModulePass):
             if type(op) in NESTS:
                 found.append(op)
             elif PARALLEL in op.attributes and isinstance(op, scf.ForOp):
-                require_independence(op, self.name)
+                require_independence(op)
                 run_in_parallel(op)
         if not found:
             return
         builder = LoopBuilder(FunctionConstants(function.body.blocks[0]))
-        nests = [scheduled_loops(op, self.name) for op in found]
+        nests = [scheduled_loops(op) for op in found]
         folded = {filler for nest in nests for filler in nest.folded}
         converted: list[Operation] = []
         for nest in nests:

@@ -36,7 +36,7 @@ from xdsl.ir.affine import (
 )
 from xdsl.utils.exceptions import PassFailedException
 
-from lowerings.rewriting.conversion import describe_location
+from lowerings.rewriting.failure import FailedAt
 from xla_dialect.xdsl.creation import create
 
 Strides: TypeAlias = tuple[int, ...]
@@ -391,14 +391,13 @@ NESTS: dict[type[Operation], Callable[..., Nest]] = {
 """The operations that are nests. The functions raise PassFailedException."""
 
 
-def nest_of(op: Operation, asker: str) -> Nest:
+def nest_of(op: Operation) -> Nest:
     """
     The nest of an operation of a class in `NESTS`.
 
-    Raises PassFailedException with the place of an operation that is none; `asker` is the pass.
+    Raises FailedAt for an operation that is none.
     """
     try:
         return NESTS[type(op)](op)
     except PassFailedException as error:
-        place = describe_location(op.location) or op.name
-        raise PassFailedException(f"{asker}: {place}: {error}") from error
+        raise FailedAt(op.location, str(error)) from error

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from xdsl.dialects import scf
 from xdsl.ir import Operation
-from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.dialects.schedule import (
     TERMS_AT_ONCE,
@@ -34,7 +33,7 @@ from lowerings.loops.loop_tree import LoopPart, loops_of, panel_dimension
 from lowerings.loops.nest import Nest, nest_of
 from lowerings.loops.order_rules import is_independent
 from lowerings.loops.views import collapse_groups
-from lowerings.rewriting.conversion import describe_location
+from lowerings.rewriting.failure import FailedAt
 from xla_dialect.xdsl.traversal import ancestors
 
 MOST_LANES = 256
@@ -51,27 +50,25 @@ class ScheduledLoops:
     """Operations before it that it makes superfluous."""
 
 
-def located(op: Operation, asker: str, error: ScheduleError) -> PassFailedException:
+def located(op: Operation, error: ScheduleError) -> FailedAt:
     """What a pass that has to obey the schedule of an operation fails with."""
-    place = describe_location(op.location)
-    where = op.name if place is None else f"{place}: {op.name}"
-    return PassFailedException(f"{asker}: {where}: schedule: {error}")
+    return FailedAt(op.location, f"{op.name}: schedule: {error}")
 
 
-def scheduled_loops(op: Operation, asker: str) -> ScheduledLoops:
+def scheduled_loops(op: Operation) -> ScheduledLoops:
     """
     The loops of an operation by its schedule.
 
-    Raises PassFailedException with the place where it has no nest, or breaks a rule.
+    Raises FailedAt with the place where it has no nest, or breaks a rule.
     """
-    nest = nest_of(op, asker)
+    nest = nest_of(op)
     schedule = schedule_of(op)
     if schedule is None:
         schedule = Schedule(tuple(Loop(d) for d in nest.loop_dimensions))
     try:
         return loops_by(nest, schedule)
     except ScheduleError as error:
-        raise located(op, asker, error) from error
+        raise located(op, error) from error
 
 
 def loops_by(nest: Nest, schedule: Schedule) -> ScheduledLoops:
@@ -181,9 +178,11 @@ def _check_tiles(nest: Nest, schedule: Schedule) -> None:
             continue
         dimension, tile = step.dimension, step.tile
         filling = schedule.lanes - 1 if dimension == schedule.vector else 0
-        is_done = dimension in seen and room[dimension] == 1
-        if is_done or not 1 <= tile <= room[dimension] + filling:
-            raise ScheduleError(f"(SR2) d{dimension} by {tile}, of {room[dimension]} iterations")
+        if dimension in seen and room[dimension] == 1:
+            raise ScheduleError(f"(SR2) d{dimension} is tiled again, but has one iteration left")
+        most = room[dimension] + filling
+        if not 1 <= tile <= most:
+            raise ScheduleError(f"(SR2) d{dimension} is tiled by {tile}, allowed: 1 to {most}")
         if dimension in seen and dimension in indexed:
             raise ScheduleError(f"(SR12) the operation asks for the index of d{dimension}")
         seen.add(dimension)
@@ -253,15 +252,15 @@ def _check_copy(reached: int, copy: Schedule, vector: int, inside: Sequence[Loop
     for loop in copy.loops:
         dimension = loop.dimension
         if copied.count(dimension) > 1 + (dimension == vector):
-            raise ScheduleError(f"(SR2) tiles of d{dimension} in a copy")
+            raise ScheduleError(f"(SR2) d{dimension} is tiled in a copy, which only vectors may be")
         if loop.tile < 1:
-            raise ScheduleError(f"(SR2) d{dimension} by {loop.tile}")
+            raise ScheduleError(f"(SR2) d{dimension} is tiled by {loop.tile}, allowed: from 1 on")
         if loop.is_parallel:
             raise ScheduleError("(SR6) a parallel loop of a copy")
 
 
-def require_independence(loop: Operation, asker: str) -> None:
-    """Raises PassFailedException unless a loop's iterations are promised to be independent."""
+def require_independence(loop: Operation) -> None:
+    """Raises FailedAt unless a loop's iterations are promised to be independent."""
     if promised_microseconds(loop) is None:
         rule = ScheduleError("(SR6) iterations of a parallel loop may depend on each other")
-        raise located(loop, asker, rule)
+        raise located(loop, rule)

@@ -22,25 +22,20 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias, TypeVar, cast, get_args, get_type_hints
+from typing import Any, ClassVar, TypeAlias, TypeVar, get_args, get_type_hints
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
-    ArrayAttr,
-    CallSiteLoc,
-    FileLineColLoc,
-    FusedLoc,
     ModuleOp,
-    NameLoc,
     UnknownLoc,
     UnregisteredOp,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.rewriting.counting import RewriteCounter, running_counter
-from lowerings.rewriting.failure import rewrites_op
+from lowerings.rewriting.failure import describe_location, rewrites_op
 from lowerings.rewriting.passes import ReportingPass
 from xla_dialect.extensions import CONVERSIONS, failures, loadable_extensions
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
@@ -54,7 +49,6 @@ __all__ = [
     "ConversionPass",
     "IllegalOp",
     "conversion_table",
-    "describe_location",
     "describe_place",
     "illegal_op",
 ]
@@ -295,27 +289,6 @@ class _ConversionWalk:
             )
         if reason is not None:
             self.reasons[op] = reason
-
-
-def describe_location(location: Attribute) -> str | None:
-    """
-    A location as people write it, `file:line:column`; None where it is unknown.
-
-    A named location without a position is its name, in quotes; a fused one is its
-    first known part, a call site that of the callee.
-    """
-    if isinstance(location, FileLineColLoc):
-        return f"{location.filename.data}:{location.line.data}:{location.column.data}"
-    if isinstance(location, NameLoc):
-        return describe_location(location.location) or f'"{location.desc.data}"'
-    if isinstance(location, CallSiteLoc):
-        return describe_location(location.callee)
-    if isinstance(location, FusedLoc):
-        for part in cast(ArrayAttr[Attribute], location.locations):
-            described = describe_location(part)
-            if described is not None:
-                return described
-    return None
 
 
 def _operation_name(op: Operation) -> str:

@@ -7,9 +7,16 @@ from collections.abc import Callable, Sequence
 from itertools import dropwhile
 from traceback import walk_tb
 from types import CodeType, FrameType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    CallSiteLoc,
+    FileLineColLoc,
+    FusedLoc,
+    NameLoc,
+)
+from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriteWalker, RewritePattern
 from xdsl.utils.diagnostic import Diagnostic
@@ -17,6 +24,37 @@ from xdsl.utils.exceptions import PassFailedException
 
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.violations import described
+
+
+class FailedAt(PassFailedException):
+    """A pass cannot do its work on an operation; the message begins with the place of that."""
+
+    def __init__(self, location: Attribute, reason: str):
+        self.place = describe_location(location)
+        self.reason = reason
+        super().__init__(reason if self.place is None else f"{self.place}: {reason}")
+
+
+def describe_location(location: Attribute) -> str | None:
+    """
+    A location as people write it, `file:line:column`; None where it is unknown.
+
+    A named location without a position is its name, in quotes; a fused one is its
+    first known part, a call site that of the callee.
+    """
+    if isinstance(location, FileLineColLoc):
+        return f"{location.filename.data}:{location.line.data}:{location.column.data}"
+    if isinstance(location, NameLoc):
+        return describe_location(location.location) or f'"{location.desc.data}"'
+    if isinstance(location, CallSiteLoc):
+        return describe_location(location.callee)
+    if isinstance(location, FusedLoc):
+        for part in cast(ArrayAttr[Attribute], location.locations):
+            described = describe_location(part)
+            if described is not None:
+                return described
+    return None
+
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 

@@ -13,8 +13,6 @@ from lowerings.loops.nest import NESTS, Nest, nest_of
 from lowerings.loops.schedule_rules import scheduled_loops
 from xla_dialect.xdsl.traversal import function_of, operations_in
 
-ASKER = "apply"
-
 Matcher: TypeAlias = Callable[[Operation], bool]
 """Whether an operation is meant."""
 Scheduler: TypeAlias = "Schedule | Callable[[tuple[int, ...]], Schedule | None]"
@@ -37,7 +35,7 @@ def matching(
         given = {**op.properties, **op.attributes}
         return (
             name in (None, op.name)
-            and (iterators is None or tuple(iterators) == iterators_of(nest_of(op, ASKER)))
+            and (iterators is None or tuple(iterators) == iterators_of(nest_of(op)))
             and all(given.get(key) == value for key, value in (attributes or {}).items())
             and function in (None, function_of(op))
         )
@@ -55,7 +53,7 @@ def apply(module: ModuleOp, matches: Matcher, schedule: Scheduler) -> Sequence[O
     Gives the linalg operations on memrefs or tensors that match a schedule, in the place of one
     that they have; returns those that got one.
 
-    Raises PassFailedException, with the place of the operation and the rule, for a schedule that an
+    Raises FailedAt, with the place of the operation and the rule, for a schedule that an
     operation does not admit, and for arrays of unknown sizes.
     """
     found: list[Operation] = []
@@ -64,10 +62,10 @@ def apply(module: ModuleOp, matches: Matcher, schedule: Scheduler) -> Sequence[O
             continue
         chosen = schedule
         if not isinstance(chosen, Schedule):
-            chosen = chosen(nest_of(op, ASKER).extents)
+            chosen = chosen(nest_of(op).extents)
         if chosen is not None:
             set_schedule(op, chosen)
             found.append(op)
     for op in found:
-        scheduled_loops(op, ASKER)
+        scheduled_loops(op)
     return found

@@ -65,7 +65,7 @@ class LoopNest:
     @staticmethod
     def of(op: Operation) -> LoopNest:
         """Plain loops, for an operation on memrefs or tensors. Raises as `nest_of`."""
-        nest = nest_of(op, "LoopNest")
+        nest = nest_of(op)
         return LoopNest(nest, Schedule.over(*nest.loop_dimensions))
 
     def after(self, name: str, *arguments: Any) -> LoopNest:

@@ -65,7 +65,7 @@ Around: TypeAlias = "TileLoop | Copy"
 class ScheduledOperation:
     """An operation and what steps have made of its loops so far."""
 
-    def __init__(self, op: Operation, asker: str):
+    def __init__(self, op: Operation):
         """
         Raises ScheduleError for what is no linalg operation on memrefs or tensors, and
         PassFailedException for arrays of unknown sizes.
@@ -73,7 +73,6 @@ class ScheduledOperation:
         if type(op) not in NESTS:
             known = ", ".join(sorted(each.name for each in NESTS))
             raise ScheduleError(f"it has no loops to be scheduled; {known} have")
-        self._asker = asker
         self._set_operation(op)
         self.around: list[Around] = []
         self.own = [OwnLoop(dimension) for dimension in range(len(self.nest.extents))]
@@ -84,7 +83,7 @@ class ScheduledOperation:
 
     def _set_operation(self, op: Operation) -> None:
         self.op = op
-        self.nest = nest_of(op, self._asker)
+        self.nest = nest_of(op)
         self.__dict__.pop("body", None)
 
     def fuse(self, producer: Operation) -> None:

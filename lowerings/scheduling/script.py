@@ -18,7 +18,8 @@ from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.dialects.schedule import ScheduleError, set_schedule
 from lowerings.loops.schedule_rules import loops_by
-from lowerings.rewriting.conversion import describe_location, describe_place
+from lowerings.rewriting.conversion import describe_place
+from lowerings.rewriting.failure import FailedAt, describe_location
 from lowerings.scheduling.scheduled_operation import ScheduledOperation, TileLoop
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -29,7 +30,7 @@ PassFinder: TypeAlias = Callable[[str, Mapping[str, Any]], ModulePass]
 """Makes a pass of its name and options; raises an error that names what there is not."""
 
 
-class ScriptError(PassFailedException):
+class ScriptError(FailedAt):
     """A step of a script that cannot be done; it names the step, and the operation if there is."""
 
 
@@ -63,7 +64,6 @@ class TransformStep:
 class Script:
     """One run of a script on a module."""
 
-    asker: str
     ctx: Context
     payload: ModuleOp
     sequences: Mapping[str, NamedSequenceOp]
@@ -91,7 +91,9 @@ class Script:
         """
         sequence = self.sequences.get(entry)
         if sequence is None:
-            raise ScriptError(f"{self.asker}: there is no transform.named_sequence @{entry}")
+            raise ScriptError(
+                self.payload.location, f"there is no transform.named_sequence @{entry}"
+            )
         extra = len(sequence.body.block.args) - 1
         if extra:
             self.fail(sequence, f"the entry has one argument, the program; found {extra + 1}")
@@ -186,7 +188,7 @@ class Script:
         found = self.scheduled.get(payload)
         if found is None:
             try:
-                found = ScheduledOperation(payload, self.asker)
+                found = ScheduledOperation(payload)
             except (ScheduleError, PassFailedException) as error:
                 self.fail(step, str(error), payload)
             self.scheduled[payload] = found
@@ -207,10 +209,9 @@ class Script:
 
     def fail(self, step: Operation, message: str, *payload: Payload) -> NoReturn:
         """Raises ScriptError for a step, or SilenceableFailure if it names what it fails for."""
-        place = describe_location(step.location) or "script"
         about = "".join(f"{described(each)}: " for each in payload)
-        text = f"{self.asker}: {place}: {step.name}: {about}{message}"
-        raise SilenceableFailure(text) if payload else ScriptError(text)
+        kind = SilenceableFailure if payload else ScriptError
+        raise kind(step.location, f"{step.name}: {about}{message}")
 
 
 def _require_distinct(script: Script, op: Operation, handle: Handle) -> None:

@@ -78,7 +78,7 @@ class TransformInterpreterPass(ModulePass):
                 raise PassFailedException(f"{self.name}: a knob is set by name=option, not {knob}")
             knobs[name] = option
         steps = {**CONTROL_STEPS, **STRUCTURED_STEPS}
-        script = Script(self.name, ctx, op, sequences, steps, _find_pass, knobs)
+        script = Script(ctx, op, sequences, steps, _find_pass, knobs)
         script.run(self.entry_point)
         unknown = sorted(knobs.keys() - script.settled)
         if unknown:

@@ -107,7 +107,7 @@ class XlaPlanSchedulesPass(ModulePass):
             if type(inner) in NESTS:
                 if schedule_of(inner) is None:
                     schedule = given and given.schedule_for(inner)
-                    set_schedule(inner, schedule or self._schedule(nest_of(inner, self.name)))
+                    set_schedule(inner, schedule or self._schedule(nest_of(inner)))
             elif type(inner) is scf.ForOp:
                 microseconds = promised_microseconds(inner)
                 if microseconds is not None and self._least <= microseconds:
@@ -193,7 +193,7 @@ class _GivenSchedules:
         # Whether outputs can start from a fill depends on what stands before the operation here.
         schedule = replace(entry.schedule, folded_fills=())
         try:
-            loops_by(nest_of(op, ""), schedule)
+            loops_by(nest_of(op), schedule)
         except ScheduleError as error:
             message = f"{entry.place}: {op.name} does not admit this schedule: {error}"
             warnings.warn(message, ScheduleWarning, stacklevel=2)
@@ -205,6 +205,6 @@ def _with_fills(op: Operation, schedule: Schedule) -> Schedule:
     """An admitted schedule with those of its folded fills for which there is a fill before."""
     if not schedule.folded_fills:
         return schedule
-    nest = collapse_groups(nest_of(op, ""), schedule.collapsed)
+    nest = collapse_groups(nest_of(op), schedule.collapsed)
     found = foldable_fills(nest, Body(nest), schedule.steps)
     return replace(schedule, folded_fills=tuple(o for o in schedule.folded_fills if o in found))

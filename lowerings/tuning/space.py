@@ -51,7 +51,7 @@ class TuningProblem:
     @cached_property
     def nest(self) -> Nest:
         """The iteration space, no dimensions merged."""
-        return nest_of(self.op, "tuning")
+        return nest_of(self.op)
 
     def view(self, schedule: Schedule) -> tuple[Nest, Body]:
         """The iteration space with the dimensions merged that a schedule merges."""

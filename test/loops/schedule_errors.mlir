@@ -2,7 +2,7 @@
 // RUN: not xla-opt %s -p convert-linalg-to-vector-loops 2>&1 | filecheck %s --check-prefix=PLACE
 
 // Each rule of docs/specification/schedules.md, broken, with the place of the operation.
-// PLACE: schedule_errors.mlir:9:3: linalg.generic: schedule: (SR1)
+// PLACE: {{^}}{{.*}}schedule_errors.mlir:9:3: error: convert-linalg-to-vector-loops: linalg.generic: schedule: (SR1)
 
 // expected-error@+2 {{linalg.generic: schedule: (SR1) d2 is no dimension of 2}}
 func.func @no_such_dimension(%a: memref<8x9xf32>, %b: memref<8x9xf32>) {
@@ -59,7 +59,7 @@ func.func @vector_without_loop(%a: memref<8x9xf32>, %b: memref<8x9xf32>) {
 
 // -----
 
-// expected-error@+2 {{linalg.generic: schedule: (SR2) d0 by 0, of 8 iterations}}
+// expected-error@+2 {{linalg.generic: schedule: (SR2) d0 is tiled by 0, allowed: 1 to 8}}
 func.func @no_iterations(%a: memref<8x9xf32>, %b: memref<8x9xf32>) {
   linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a : memref<8x9xf32>) outs(%b : memref<8x9xf32>) attrs = {schedule.nest = #schedule.nest<loops = [d0 by 0, d1]>} {
   ^bb0(%x: f32, %y: f32):
@@ -70,7 +70,7 @@ func.func @no_iterations(%a: memref<8x9xf32>, %b: memref<8x9xf32>) {
 
 // -----
 
-// expected-error@+2 {{linalg.generic: schedule: (SR2) d1 by 10, of 9 iterations}}
+// expected-error@+2 {{linalg.generic: schedule: (SR2) d1 is tiled by 10, allowed: 1 to 9}}
 func.func @tile_beyond_the_extent(%a: memref<8x9xf32>, %b: memref<8x9xf32>) {
   linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a : memref<8x9xf32>) outs(%b : memref<8x9xf32>) attrs = {schedule.nest = #schedule.nest<loops = [d0, d1 by 10]>} {
   ^bb0(%x: f32, %y: f32):
@@ -81,7 +81,7 @@ func.func @tile_beyond_the_extent(%a: memref<8x9xf32>, %b: memref<8x9xf32>) {
 
 // -----
 
-// expected-error@+2 {{linalg.generic: schedule: (SR2) d1 by 5, of 4 iterations}}
+// expected-error@+2 {{linalg.generic: schedule: (SR2) d1 is tiled by 5, allowed: 1 to 4}}
 func.func @tile_beyond_the_tile(%a: memref<8x9xf32>, %b: memref<8x9xf32>) {
   linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a : memref<8x9xf32>) outs(%b : memref<8x9xf32>) attrs = {schedule.nest = #schedule.nest<loops = [d1 by 4, d0, d1 by 5]>} {
   ^bb0(%x: f32, %y: f32):

@@ -47,7 +47,7 @@ def lowered(text: str, pick: random.Random, case: Einsum | None = None) -> Modul
 
 def random_schedule_for(text: str, pick: random.Random, case: Einsum | None = None) -> Schedule:
     (op,) = (op for op in parse(text).walk() if isinstance(op, GenericOp) and op.inputs)
-    extents = nest_of(op, "test").extents
+    extents = nest_of(op).extents
     factors = None
     if case is not None:
         left, right, _ = case.operands

@@ -32,7 +32,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
-from lowerings.rewriting.conversion import describe_location
+from lowerings.rewriting.failure import describe_location
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.xdsl.traversal import function_of
 
