@@ -130,7 +130,10 @@ class Schedule:
         """
         Adds a loop over tiles of `size` iterations, inside of the tiles and copies so far and
         outside of the loops over single iterations.
+
+        Raises ScheduleError (SR1) for a dimension without a loop.
         """
+        self._last(dimension)
         around = outer_steps(self.steps)
         steps = (*self.steps[:around], Loop(dimension, size), *self.steps[around:])
         return replace(self, steps=steps)
