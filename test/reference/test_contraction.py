@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from small_programs import blocks_in_pairs, evaluate, numbers, same, shape
 
 from xla_dialect.ops.contraction import DotOp
-from xla_dialect.reference.contraction import contract_in_tiles, rounds_products
+from xla_dialect.reference.contraction import contract_in_pieces, rounds_products
 
 INF = np.inf
 
@@ -154,12 +154,12 @@ def test_sums(sizes: tuple[int, int, int, int], name: str, contracting: tuple[in
 
 
 @pytest.mark.parametrize("name", ["f32", "f64", "c64"])
-def test_sums_in_order_without_einsum(name: str):
+def test_blocked_sums_without_einsum(name: str):
     """What runs where numpy fuses a multiplication with the addition after it."""
     random = np.random.default_rng(2)
     lhs = numbers(name, random.standard_normal((2, 30, 20)))
     rhs = numbers(name, random.standard_normal((2, 20, 1100)))
-    same(contract_in_tiles(lhs, rhs.swapaxes(1, 2)), in_order(lhs, rhs))
+    same(contract_in_pieces(lhs, rhs.swapaxes(1, 2)), by_definition(lhs, rhs))
 
 
 @pytest.mark.parametrize("name", ["f32", "f64", "s32", "u8", "pred"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -24,12 +25,10 @@ from xla_dialect.shapes.window import ConvolutionLabels, Window
 Pair: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 """Dimensions of lhs and of rhs."""
 
-_TILE = 1 << 15
-"""Elements of the result that are accumulated at once, so that they stay in the cache."""
-_PIECE = 1 << 20
+_PIECE = 1 << 16
 """Products that are held at once where they are added up along the contracting index."""
 _SHORT = 8
-"""Rows (or columns) up to so many are too short for loops along them."""
+"""Columns up to so many are too short for loops along them."""
 
 
 def contract(lhs: Array, rhs: Array) -> Array:
@@ -38,29 +37,22 @@ def contract(lhs: Array, rhs: Array) -> Array:
 
     Products are rounded before they are added.
     """
-    rows, columns, depth = lhs.shape[1], rhs.shape[1], lhs.shape[2]
-    nothing = np.zeros((lhs.shape[0], rows, columns), lhs.dtype)
-    if depth == 0:
-        return nothing
-    if columns < rows and columns <= _SHORT:
+    batch, rows, depth = lhs.shape
+    columns = rhs.shape[1]
+    if columns < rows:
         return contract(rhs, lhs).swapaxes(1, 2)
     along_memory = abs(rhs.strides[2]) < abs(rhs.strides[1])
-    if depth > BLOCK and lhs.dtype.kind in "fc":
-        if columns <= _SHORT or (rows == 1 and along_memory):
-            return _along_contracting(lhs, rhs)
-        total = BlockedSum(nothing)
-        for k in range(0, depth, BLOCK):
-            block = contract(lhs[:, :, k : k + BLOCK], rhs[:, :, k : k + BLOCK])
-            total.add_blocks(block)
-        return total.total()
-    if columns <= _SHORT or (rows == 1 and along_memory):
-        return contract_in_tiles(lhs, rhs)
-    if rounds_products(lhs.dtype):
-        # The dimension n is the fastest of both arrays that have it, so einsum's inner loop runs
-        # along it, and k goes up around that.
-        right = np.ascontiguousarray(rhs.swapaxes(1, 2))
-        return np.einsum("bmk,bkn->bmn", np.ascontiguousarray(lhs), right, optimize=False)
-    return contract_in_tiles(lhs, rhs)
+    if columns <= _SHORT or (rows == 1 and along_memory) or not rounds_products(lhs.dtype):
+        return contract_in_pieces(lhs, rhs)
+    # The dimension n is the fastest of both arrays that have it, so einsum's inner loop runs along
+    # it, and k goes up around that.
+    left, right = np.ascontiguousarray(lhs), np.ascontiguousarray(rhs.swapaxes(1, 2))
+    total = BlockedSum(np.zeros((batch, rows, columns), lhs.dtype))
+    step = BLOCK if lhs.dtype.kind == "f" else max(depth, 1)
+    for k in range(0, depth, step):
+        factors = left[:, :, k : k + step], right[:, k : k + step]
+        total.add_blocks(np.einsum("bmk,bkn->bmn", *factors, optimize=False))
+    return total.total()
 
 
 @cache
@@ -82,38 +74,25 @@ def rounds_products(dtype: DType) -> bool:
     return not np.any(np.einsum("k,kn->n", lhs, rhs))
 
 
-def contract_in_tiles(lhs: Array, rhs: Array) -> Array:
-    """As `contract`: for every k the products of a tile of the result, and then their sum."""
+def contract_in_pieces(lhs: Array, rhs: Array) -> Array:
+    """As `contract`: products of some rows and a piece of k at a time, and then their sums."""
     batch, rows, depth = lhs.shape
     columns = rhs.shape[1]
     result = np.zeros((batch, rows, columns), lhs.dtype)
-    left = np.ascontiguousarray(lhs.transpose(2, 0, 1))[..., None]
-    right = np.ascontiguousarray(rhs.transpose(2, 0, 1))[:, :, None, :]
-    row_tile = max(1, min(rows, _TILE // max(columns, 1)))
-    batch_tile = max(1, _TILE // (row_tile * max(columns, 1)))
-    for b in range(0, batch, batch_tile):
-        for m in range(0, rows, row_tile):
-            place = np.s_[b : b + batch_tile, m : m + row_tile]
-            total = result[place]
-            product = np.empty_like(total)
-            for k in range(depth):
-                factors = left[k][place], right[k, b : b + batch_tile]
-                np.multiply(*factors, out=product)
-                np.add(total, product, out=total)
+    most = _PIECE // BLOCK
+    row_tile = max(1, min(rows, most // max(columns, 1)))
+    batch_tile = max(1, most // (row_tile * max(columns, 1)))
+    for b, m in itertools.product(range(0, batch, batch_tile), range(0, rows, row_tile)):
+        place = np.s_[b : b + batch_tile, m : m + row_tile]
+        left, right = lhs[place][:, :, None], rhs[b : b + batch_tile, None]
+        total = BlockedSum(result[place])
+        level = max(0, (most // result[place].size).bit_length() - 1)
+        step = BLOCK << level
+        for k in range(0, depth, step):
+            products = left[..., k : k + step] * right[..., k : k + step]
+            total.add_blocks(blocked_sum(np.moveaxis(products, -1, 0)), level)
+        result[place] += total.total()  # 0 + -0 is 0
     return result
-
-
-def _along_contracting(lhs: Array, rhs: Array) -> Array:
-    """As `contract`, for few columns: sums along k, a piece of k at a time."""
-    batch, rows, depth = lhs.shape
-    nothing = np.zeros((batch, rows, rhs.shape[1]), lhs.dtype)
-    level = max(0, (_PIECE // BLOCK // max(nothing.size, 1)).bit_length() - 1)
-    step = BLOCK << level
-    total = BlockedSum(nothing)
-    for k in range(0, depth, step):
-        products = lhs[:, :, None, k : k + step] * rhs[:, None, :, k : k + step]
-        total.add_blocks(blocked_sum(np.moveaxis(products, -1, 0)), level)
-    return total.total()
 
 
 def arranged(array: Array, batch: Sequence[int], contracting: Sequence[int]) -> Array:
