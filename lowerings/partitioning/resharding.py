@@ -7,7 +7,7 @@ around a ring, as in docs/partitioning.md#bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
@@ -378,15 +378,19 @@ def _coarse(spread: Spread, numbers: dict[int, int]) -> Spread:
 
 
 def _runs(before: Spread, after: Spread) -> list[Atoms]:
-    """The atoms that either uses, those in one run that both have behind each other."""
-    next_ = [_followers(before), _followers(after)]
+    """
+    The atoms that either uses, those in one run that go the same way: both sides have them behind
+    each other; or one side does, and the other has nothing else than what stays in place.
+    """
+    sides = [(_followers(side), side.used) for side in (before, after)]
+    common = before.used & after.used
+    stays = _only(before, common) == _only(after, common) in (before, after)
     atoms = sorted(before.used | after.used)
     joined: dict[int, int] = {}
     for atom in atoms:
-        follower = {side.get(atom) for side in next_}
-        if len(follower) == 1 and None not in follower:
-            other = follower.pop()
-            assert other is not None
+        found = {following.get(atom) for following, used in sides if atom in used or not stays}
+        other = found.pop()
+        if not found and other is not None and (atom in common) == (other in common):
             joined[atom] = other
     inner = set(joined.values())
     runs: list[Atoms] = []
@@ -398,6 +402,12 @@ def _runs(before: Spread, after: Spread) -> list[Atoms]:
             run.append(joined[run[-1]])
         runs.append(tuple(run))
     return runs
+
+
+def _only(spread: Spread, atoms: Set[int]) -> Spread:
+    """A spread with no other atoms."""
+    dimensions = (tuple(atom for atom in each if atom in atoms) for each in spread.dimensions)
+    return Spread(tuple(dimensions), spread.unreduced & atoms)
 
 
 def _followers(spread: Spread) -> dict[int, int]:
