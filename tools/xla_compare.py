@@ -16,6 +16,7 @@ from .command_line import CommandLine, guarded, positive_seconds, sample_file, s
 from .compare.benchmark import Benchmark, measure, print_benchmark
 from .compare.contender import ComparisonEffort, parse_contenders
 from .compare.measuring import compare
+from .compare.other_process import check_main_guard
 from .compare.page import as_page
 from .compare.tables import (
     as_json,
@@ -152,6 +153,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Runs xla-compare with parsed arguments."""
+    check_main_guard()
     effort = ComparisonEffort(
         args.turns,
         args.compiles,

@@ -3,6 +3,8 @@
 import json
 import re
 import shlex
+import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -477,3 +479,17 @@ def test_allocations_of_a_program_on_memory_are_planned() -> None:
     passes = "native{to=tensors},xla-bufferize"
     assert xla_opt.main(["twice.mlir", "-p", passes, "-o", "buffers.mlir"]) == 0
     report("twice.mlir", "buffers.mlir", *WITHOUT_EMULATOR)
+
+
+@pytest.mark.parametrize(("call", "code"), [("print({})", 0), ("raise SystemExit({})", 1)])
+def test_a_call_without_a_guard_of_the_main_program(folder: Path, call: str, code: int) -> None:
+    """Python imports the main program in the processes in which programs are measured."""
+    command = ["layer.mlir", "layer.mlir:without=cse", *QUICK, "--no-instructions"]
+    call = call.format(f"xla_compare.main({command})")
+    (folder / "measure.py").write_text(f"from xla_dialect_tools import xla_compare\n{call}\n")
+    done = subprocess.run(
+        [sys.executable, "measure.py"], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert 'put the call under `if __name__ == "__main__":`' in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode == code

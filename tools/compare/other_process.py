@@ -25,6 +25,19 @@ from ..command_line import one_line
 from .contender import ContenderError
 
 
+def check_main_guard() -> None:
+    """
+    Raises XlaError where a process that was started for an answer has come back to what starts
+    it: Python imports the main program there, which has to do nothing then.
+    """
+    imported = sys.modules.get("__mp_main__")
+    if imported is not None and imported is not sys.modules["__main__"]:
+        raise XlaError(
+            "programs are measured in processes that import the main program: "
+            'put the call under `if __name__ == "__main__":`'
+        )
+
+
 class OtherProcess:
     """A process that answers questions, replaced by a new one where a question ends it."""
 
@@ -48,8 +61,8 @@ class OtherProcess:
 
     def ask(self, question: object) -> Any:
         """The answer; raises ContenderError, in one line, where there is none."""
-        process, connection = self._started()
         try:
+            connection = self._started()
             connection.send(question)
             if connection.poll(self._time_limit):
                 failure, answer = connection.recv()
@@ -59,8 +72,9 @@ class OtherProcess:
             self.end()
             raise ContenderError(f"it did not end within {self._time_limit:g} s")
         except (EOFError, ConnectionError):
-            process.join()
-            code = process.exitcode or 0
+            assert self._process is not None
+            self._process.join()
+            code = self._process.exitcode or 0
             self.end()
             if code >= 0:
                 raise ContenderError(f"its process ended with exit code {code}") from None
@@ -68,15 +82,17 @@ class OtherProcess:
             ending = names.get(-code, f"signal {-code}")
             raise ContenderError(f"its process ended by {ending}") from None
 
-    def _started(self) -> tuple[SpawnProcess, Connection[Any, Any]]:
-        if self._process is None or self._connection is None:
+    def _started(self) -> Connection[Any, Any]:
+        if self._connection is None:
             context = multiprocessing.get_context("spawn")
             self._connection, other = context.Pipe()
-            arguments = (other, self._respond)
-            self._process = context.Process(target=_serve, args=arguments, daemon=True)
+            self._process = context.Process(target=_serve, args=(other,), daemon=True)
             self._process.start()
             other.close()
-        return self._process, self._connection
+            # Not as an argument: Python waits for ever for a process that ends before it takes one
+            # that is larger than a pipe.
+            self._connection.send(self._respond)
+        return self._connection
 
     def end(self) -> None:
         """Ends the process; what is asked next is asked another one."""
@@ -87,18 +103,21 @@ class OtherProcess:
         self._process = self._connection = None
 
 
-def _serve(connection: Connection[Any, Any], respond: Callable[[Any], Any]) -> None:
-    """Answers each question, with why there is no answer before it; ends when nobody asks."""
+def _serve(connection: Connection[Any, Any]) -> None:
+    """
+    Takes the function that answers, then answers each question, with why there is no answer before
+    it; ends when nobody asks.
+    """
     # What LLVM says before it aborts, and what programs print, is nobody's here.
     silent = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         os.dup2(silent, stream.fileno())
-    while True:
-        try:
-            question = connection.recv()
-        except (EOFError, KeyboardInterrupt):
-            return
-        connection.send(_answer(respond, question))
+    try:
+        respond: Callable[[Any], Any] = connection.recv()
+        while True:
+            connection.send(_answer(respond, connection.recv()))
+    except (EOFError, KeyboardInterrupt):
+        return
 
 
 def _answer(respond: Callable[[Any], Any], question: object) -> tuple[str, Any]:
