@@ -314,9 +314,9 @@ def test_a_process_that_ends_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> No
     (endless,) = parse_contenders(["twice.mlir:without=linalg-cse"])
     with Trials([np.ones((4, 8), np.float32)], 60.0) as trials:
         assert trials.failure(endless) == ""
-        process, _ = trials._started()
-        process.kill()
-        process.join()
+        assert trials._process is not None
+        trials._process.kill()
+        trials._process.join()
         monkeypatch.setattr(trials, "_time_limit", 30.0)
         assert trials.failure(endless) == "its process ended by SIGKILL"
         assert trials.failure(endless) == ""
