@@ -14,9 +14,10 @@ from lowerings.compilation import INTERPRETED_LEVELS, Options, compile_module
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import load_program
-from lowerings.xla_to_linalg.fourier.fourier_convolution import convolution_length
-from lowerings.xla_to_linalg.fourier.fourier_planes import (
+from lowerings.xla_to_linalg.fourier.transforms import (
+    COMPUTES,
     LARGEST_RADIX,
+    convolution_length,
     is_smooth,
     matrix_sizes,
     radices,
@@ -107,6 +108,17 @@ def test_stages_are_few_numbers_each(length: int) -> None:
     assert max(radices(length)) <= LARGEST_RADIX
 
 
+@pytest.mark.parametrize("length", [64, 100, 1000])
+def test_stages_of_one_radix_share_their_code(length: int) -> None:
+    module = module_of(
+        lambda operand: FftOp(operand, fft_type="FFT", fft_length=[length, 16]),
+        [np.ones((length, 16), np.complex64)],
+    )
+    PassManager(make_context()).run(module, parse_passes("convert-xla-to-linalg"))
+    shared = [op for op in module.ops if COMPUTES in op.attributes]
+    assert len(shared) == len({*radices(length)}) + 1 < len(radices(length)) + 1
+
+
 @pytest.mark.parametrize("length", [17, 131, 1009, 65537])
 @pytest.mark.parametrize("lanes", [8, 16, None])
 def test_length_of_convolutions(length: int, lanes: int | None) -> None:
@@ -159,8 +171,8 @@ def test_any_sizes(kind: str, lengths: list[int], batch: tuple[int, ...], wide: 
 
 
 @pytest.mark.parametrize("kind", ["RFFT", "IRFFT"])
-@pytest.mark.parametrize("length", [1, 3, 7, 15, 31, 127, 257])
-def test_transforms_of_odd_lengths_verify_after_every_pass(kind: str, length: int) -> None:
+@pytest.mark.parametrize("length", [1, 3, 7, 15, 31, 127, 257, 360, 1000])
+def test_transforms_verify_after_every_pass(kind: str, length: int) -> None:
     real, half = f"f32[2,{length}]", f"c64[2,{length // 2 + 1}]"
     operand, result = (real, half) if kind == "RFFT" else (half, real)
     text = (

@@ -22,22 +22,13 @@ from xdsl.ir import SSAValue
 from lowerings.ir.reshapes import reshape
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.fourier.butterflies import Butterfly, Number
-from lowerings.xla_to_linalg.fourier.fourier_convolution import transformed
-from lowerings.xla_to_linalg.fourier.fourier_lines import (
-    MOST_NUMBERS,
-    Element,
-    element_of,
-    is_short,
-    is_staged,
-    reordered,
-    staged,
-)
-from lowerings.xla_to_linalg.fourier.fourier_planes import (
+from lowerings.xla_to_linalg.fourier.transforms import (
     Expression,
     Fourier,
     Input,
     Planes,
     dimension,
+    in_order,
     indexed,
     is_smooth,
     matrix_sizes,
@@ -64,7 +55,9 @@ from xla_dialect.types import component_type
 
 SHORTEST_LINE = 256
 """Lines of at least this length are transformed one by one."""
-LARGEST_COLUMNS = 1 << 13
+LONGEST_COLUMN = 1 << 13
+"""Longer columns are moved to lines: tables for their stages would be most of a program."""
+LARGEST_BLOCK = 1 << 13
 """Numbers that are transformed at once along dimensions other than the last."""
 
 
@@ -116,7 +109,11 @@ class Along:
         """The transforms of an array along a dimension."""
         builder, sizes = self.fourier.builder, sizes_of(x)
         before, after = prod(sizes[:d]), prod(sizes[d + 1 :])
-        if after >= self.fourier.lanes // 2 and is_smooth(self.length):
+        if (
+            after >= self.fourier.lanes // 2
+            and self.length <= LONGEST_COLUMN
+            and is_smooth(self.length)
+        ):
             return reshape(
                 self._columns(reshape(x, (before, sizes[d], after), builder.op)), sizes, builder.op
             )
@@ -132,17 +129,16 @@ class Along:
         """The transforms of an array `[before, length, after]` along its middle dimension."""
         before, length, after = sizes_of(x)
         fourier = self.fourier
-        most = MOST_NUMBERS if is_short(length) else LARGEST_COLUMNS
-        wide = max(fourier.lanes, most // length // fourier.lanes * fourier.lanes)
-        wide = min(wide, after)
+        most = LARGEST_BLOCK // length // fourier.lanes * fourier.lanes
+        wide = min(max(fourier.lanes, most), after)
 
         def block(builder: ConversionBuilder, place: Sequence[SSAValue | int], to: SSAValue):
             own = self.within(builder)
             source = extract_slice(builder, x, place, (1, length, wide))
-            found = own._column_planes(source)
-            inputs = [(found, indexed(c, dimension(1), dimension(2), rank=3)) for c in (0, 1)]
-            target = extract_slice(builder, to, place, (1, length, wide))
-            return insert_slice(builder, own._made(target, inputs, own._created), to, place)
+            into = own.fourier.empty(2, length, fourier.padded(wide))
+            planes = own.fourier.made((length, wide), [(source, identity(3))], _parts, into)
+            found = in_order(own.fourier.columns(planes))
+            return own._put(to, place, (1, length, wide), found, own._created)
 
         def row(builder: ConversionBuilder, first: SSAValue | int, to: SSAValue) -> SSAValue:
             return in_blocks(
@@ -150,23 +146,6 @@ class Along:
             )
 
         return in_blocks(fourier.builder, before, 1, empty(fourier.builder, array_type(x)), row)
-
-    def _column_planes(self, x: SSAValue) -> Planes:
-        """The planes of the transforms of a block of columns, of sizes `[1, length, lanes]`."""
-        _, length, lanes = sizes_of(x)
-        fourier = self.fourier
-        if not is_short(length):
-            into = fourier.empty(2, length, fourier.padded(lanes))
-            planes = fourier.columns(
-                fourier.made((length, lanes), [(x, identity(3))], _parts, into)
-            )
-            return extract_slice(fourier.builder, planes, (0, 0, 0), (2, length, lanes))
-        type_ = array_type(x).element_type
-
-        def element(s: ScalarBuilder, number: SSAValue, lane: SSAValue) -> Number:
-            return s.parts(s.emit(tensor.ExtractOp, (x, s.constant(0, INDEX), number, lane), type_))
-
-        return staged(fourier, reordered(fourier, length, lanes, element))
 
     # Lines
 
@@ -180,8 +159,7 @@ class Along:
             at_once = 1
         results = self.length // 2 + 1 if self.kind == FftType.RFFT else self.length
         element = fourier.part if self.kind == FftType.IRFFT else ComplexType(fourier.part)
-        is_matrix = at_once == 1 and not is_staged(self.halved)
-        split = matrix_sizes(self.halved, fourier.lanes) if is_matrix else None
+        split = matrix_sizes(self.halved, fourier.lanes) if at_once == 1 else None
         sizes = (1, *reversed(split)) if split and self.kind == FftType.FFT else (at_once, results)
 
         def group(builder: ConversionBuilder, start: SSAValue | int, to: SSAValue) -> SSAValue:
@@ -198,12 +176,9 @@ class Along:
         """The transforms of some lines, or of one seen as a matrix, inserted into `to`."""
         fourier, length = self.fourier, self.halved
         at_once, _ = sizes_of(x)
-        if at_once == 1 and is_short(length):
-            line = reordered(fourier, length, 1, self._element(x, length))
-            return self._written(staged(fourier, line), to, start)
         if split is None:
             place = LineIndexing.columns(length, at_once)
-            return self._written(transformed(fourier, self._read(x, place)), to, start)
+            return self._written(fourier.transformed(self._read(x, place)), to, start)
         first, second = split
         place = LineIndexing.matrix(first, second)
         rows = self._read(x, place, fourier.empty(2, first, fourier.padded(second)))
@@ -213,25 +188,7 @@ class Along:
         if self.kind != FftType.FFT:
             line = reshape(matrix, (2, length, 1), fourier.builder.op)
             return self._written(line, to, start)
-        inputs = [(matrix, indexed(c, dimension(1), dimension(2), rank=3)) for c in (0, 1)]
-        return self._put(to, (start, 0, 0), (1, second, first), inputs, self._created)
-
-    def _element(self, x: SSAValue, length: int) -> Element:
-        """Reads one complex number of the input of one line."""
-        if self.kind == FftType.IRFFT:
-            # The conversion from half a spectrum takes many operations: vector code does it before.
-            return element_of(self._read(x, LineIndexing.columns(length, 1)), self.fourier.part)
-        type_ = array_type(x).element_type
-
-        def element(s: ScalarBuilder, number: SSAValue, line: SSAValue) -> Number:
-            if self.kind == FftType.FFT:
-                return s.parts(s.emit(tensor.ExtractOp, (x, line, number), type_))
-            even = s.integers(arith.MuliOp, number, 2)
-            odd = s.integers(arith.AddiOp, even, 1)
-            real, imaginary = (s.emit(tensor.ExtractOp, (x, line, i), type_) for i in (even, odd))
-            return real, imaginary
-
-        return element
+        return self._put(to, (start, 0, 0), (1, second, first), in_order(matrix), self._created)
 
     def _read(self, x: SSAValue, place: LineIndexing, into: Planes | None = None) -> Planes:
         """The planes of the complex input of the transforms."""
@@ -361,19 +318,9 @@ class Along:
         """A tensor with the elements of a slice computed anew."""
         builder = self.fourier.builder
         target = extract_slice(builder, to, offsets, sizes, strides)
-        return insert_slice(builder, self._made(target, inputs, body), to, offsets, strides)
-
-    def _made(
-        self,
-        to: SSAValue,
-        inputs: Sequence[Input],
-        body: Callable[[ScalarBuilder, Values], Values],
-    ) -> SSAValue:
-        """A tensor with every element computed anew."""
-        rank = len(sizes_of(to))
-        return generic(self.fourier.builder, inputs, [(to, identity(rank))], iterators(rank), body)[
-            0
-        ]
+        rank = len(sizes)
+        (made,) = generic(builder, inputs, [(target, identity(rank))], iterators(rank), body)
+        return insert_slice(builder, made, to, offsets, strides)
 
     def _created(self, s: ScalarBuilder, e: Values) -> Values:
         real, imaginary = self._scaled(s, e)
