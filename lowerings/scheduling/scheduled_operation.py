@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
-from typing import TypeAlias
 
 from xdsl.ir import Operation, SSAValue
 
@@ -44,24 +43,6 @@ class TileLoop:
     is_parallel: bool = False
 
 
-@dataclass(frozen=True)
-class Copy:
-    """A factor of a contraction that is copied for the loops inside."""
-
-    factor: Factor
-
-
-@dataclass(frozen=True)
-class OwnLoop:
-    """A loop of the operation itself, `unit` iterations of a dimension in each of its own."""
-
-    dimension: int
-    unit: int = 1
-
-
-Around: TypeAlias = "TileLoop | Copy"
-
-
 class ScheduledOperation:
     """An operation and what steps have made of its loops so far."""
 
@@ -74,8 +55,8 @@ class ScheduledOperation:
             known = ", ".join(sorted(each.name for each in NESTS))
             raise ScheduleError(f"it has no loops to be scheduled; {known} have")
         self._set_operation(op)
-        self.around: list[Around] = []
-        self.own = [OwnLoop(dimension) for dimension in range(len(self.nest.extents))]
+        self.around: list[TileLoop | Pack] = []
+        self.own = [Loop(dimension) for dimension in range(len(self.nest.extents))]
         self.vector: int | None = None
         self.lanes = 1
         self.is_vectorized = False
@@ -113,7 +94,7 @@ class ScheduledOperation:
     def _room(self, position: int) -> int:
         """The iterations of its dimension that an own loop runs over."""
         dimension = self.own[position].dimension
-        before = [loop.unit for loop in self.own[:position] if loop.dimension == dimension]
+        before = [loop.tile for loop in self.own[:position] if loop.dimension == dimension]
         return before[-1] if before else self._tile_of(dimension)
 
     def _tile_of(self, dimension: int) -> int:
@@ -154,7 +135,7 @@ class ScheduledOperation:
                 raise ScheduleError(f"(SR6) iterations of d{dimension} depend on each other")
             if room != self._tile_of(dimension):
                 raise ScheduleError(f"a packed tile of d{dimension} cannot be tiled again")
-            tile = max(1, min(sizes[position] * own.unit, room))
+            tile = max(1, min(sizes[position] * own.tile, room))
             is_shared = in_parallel and not any(loop.is_parallel for loop in [*self.loops, *made])
             made.append(TileLoop(self, dimension, tile, is_shared))
         self.around.extend(made)
@@ -164,7 +145,7 @@ class ScheduledOperation:
         """The tile sizes that divide each loop among so many threads."""
         if len(counts) > len(self.own) or any(count < 0 for count in counts):
             raise ScheduleError(f"numbers of threads {list(counts)} for {len(self.own)} loops")
-        extents = (ceil(self._room(p) / self.own[p].unit) for p in range(len(counts)))
+        extents = (ceil(self._room(p) / self.own[p].tile) for p in range(len(counts)))
         return [count and ceil(n / count) for count, n in zip(counts, extents, strict=True)]
 
     def interchange(self, order: Sequence[int]) -> None:
@@ -182,7 +163,7 @@ class ScheduledOperation:
             raise ScheduleError(f"(SR9) operand {operand} is no input")
         for factor, value in zip(Factor, (contraction.left, contraction.right), strict=True):
             if _arguments_of(value) == {arguments[operand]}:
-                self.around.append(Copy(factor))
+                self.around.append(Pack(factor, Schedule(())))
                 return
         raise ScheduleError(f"(SR9) operand {operand} is no factor of a contraction")
 
@@ -197,9 +178,9 @@ class ScheduledOperation:
             own, room = self.own[position], self._room(position)
             for factor, dimensions in columns.items():
                 if len(packed) == 1 and own.dimension in dimensions:
-                    self.around.append(Copy(factor))
-                    self.own[position] = OwnLoop(own.dimension, min(sizes[position], room))
-                    self.own.append(OwnLoop(own.dimension))
+                    self.around.append(Pack(factor, Schedule(())))
+                    self.own[position] = Loop(own.dimension, min(sizes[position], room))
+                    self.own.append(Loop(own.dimension))
                     return
         raise ScheduleError(
             f"(SR9) packed sizes {list(sizes)}; one dimension can be packed, of one factor only"
@@ -224,7 +205,7 @@ class ScheduledOperation:
         """
         self._require_loops()
         rooms = [self._room(position) for position in range(len(self.own))]
-        counts = [ceil(room / own.unit) for room, own in zip(rooms, self.own, strict=True)]
+        counts = [ceil(room / own.tile) for room, own in zip(rooms, self.own, strict=True)]
         sizes = sizes or counts
         self._require_sizes(sizes)
         for position, (size, count) in enumerate(zip(sizes, counts, strict=True)):
@@ -232,7 +213,7 @@ class ScheduledOperation:
                 raise ScheduleError(
                     f"vector size {size} is less than the {count} iterations of its loop {position}"
                 )
-        innermost = {own.dimension: p for p, own in enumerate(self.own) if own.unit == 1}
+        innermost = {own.dimension: p for p, own in enumerate(self.own) if own.tile == 1}
         candidates = [
             (self._unit_strides(d), p)
             for d, p in innermost.items()
@@ -258,7 +239,7 @@ class ScheduledOperation:
         if factor < 1:
             raise ScheduleError(f"(SR2) unrolled {factor} times")
         inside = self.around[self.around.index(loop) + 1 :]
-        own = {each.dimension for p, each in enumerate(self.own) if self._room(p) > each.unit}
+        own = {each.dimension for p, each in enumerate(self.own) if self._room(p) > each.tile}
         if not self.is_vectorized and dimension in own:
             raise ScheduleError(f"the loop holds others over d{dimension}; vectorize before")
         if any(isinstance(e, TileLoop) and e.dimension == dimension for e in inside):
@@ -271,7 +252,7 @@ class ScheduledOperation:
         if dimension == self.vector:
             room = ceil(room / self.lanes) * self.lanes
         loop.tile = min(loop.tile * factor, room)
-        self.own = [replace(e, unit=loop.tile) if e.dimension == dimension else e for e in self.own]
+        self.own = [replace(e, tile=loop.tile) if e.dimension == dimension else e for e in self.own]
 
     def fold_fill(self, fill: Operation) -> bool:
         """Starts the outputs that an operation fills from its scalar; returns whether it does."""
@@ -283,46 +264,31 @@ class ScheduledOperation:
     def schedule(self) -> Schedule:
         """What the steps so far say; loops of one iteration are left out."""
         room = list(self.nest.extents)
-        steps: list[Step | Copy] = []
-        loops = [
-            *(each if isinstance(each, Copy) else _loop(each) for each in self.around),
-            *(Loop(own.dimension, own.unit) for own in self.own if not self.is_vectorized),
-        ]
-        for each in loops:
-            if isinstance(each, Loop):
-                if each.tile >= room[each.dimension]:
-                    continue
+        steps: list[Step] = []
+        for each in [*self.around, *(self.own if not self.is_vectorized else ())]:
+            if isinstance(each, Pack):
+                steps.append(each)
+            elif each.tile < room[each.dimension]:
                 room[each.dimension] = each.tile
-            steps.append(each)
-        placed = [self._pack(each.factor) if isinstance(each, Copy) else each for each in steps]
-        missing = self._not_unrolled(placed, room)
-        while missing:
-            for dimension in reversed(missing):
-                tile = room[dimension]
-                if dimension == self.vector:
-                    tile = ceil(tile / self.lanes) * self.lanes
-                # A single iteration may be anywhere; fills are folded if reductions come last.
-                if self.nest.is_reduction[dimension]:
-                    placed.append(Loop(dimension, tile))
-                else:
-                    placed.insert(outer_steps(placed), Loop(dimension, tile))
-            missing = self._not_unrolled(placed, room)
-        copies = [number for number, step in enumerate(placed) if isinstance(step, Pack)]
-        for number in copies:
-            pack = placed[number]
-            assert isinstance(pack, Pack)
-            placed[number] = self._pack(pack.factor, placed[number + 1 :])
-        return Schedule(
-            tuple(placed), self.vector, self.lanes, folded_fills=tuple(self.folded_fills)
-        )
-
-    def _not_unrolled(self, steps: Sequence[Step], room: Sequence[int]) -> list[int]:
-        """The dimensions with a tile that is not unrolled inside of all other tiles and copies."""
+                steps.append(Loop(each.dimension, each.tile, each.is_parallel))
         inside = steps[outer_steps(steps) :]
         unrolled = {step.dimension for step in inside if isinstance(step, Loop)}
-        return [d for d, count in enumerate(room) if count > 1 and d not in unrolled]
+        for dimension in reversed(range(len(room))):
+            if room[dimension] == 1 or dimension in unrolled:
+                continue
+            tile = room[dimension]
+            if dimension == self.vector:
+                tile = ceil(tile / self.lanes) * self.lanes
+            # A single iteration may be anywhere; fills are folded if reductions come last.
+            is_last = self.nest.is_reduction[dimension]
+            steps.insert(len(steps) if is_last else outer_steps(steps), Loop(dimension, tile))
+        placed = tuple(
+            self._pack(step.factor, steps[number:]) if isinstance(step, Pack) else step
+            for number, step in enumerate(steps)
+        )
+        return Schedule(placed, self.vector, self.lanes, folded_fills=tuple(self.folded_fills))
 
-    def _pack(self, factor: Factor, inside: Sequence[Step] = ()) -> Pack:
+    def _pack(self, factor: Factor, inside: Sequence[Step]) -> Pack:
         """A copy of a factor before some loops: along the vectors, term by term."""
         contraction = self._contraction()
         value = contraction.left if factor is Factor.LHS else contraction.right
@@ -338,10 +304,6 @@ class ScheduledOperation:
             return Pack(factor, Schedule(tuple(copy)))
         copy.append(Loop(panels.dimension, panels.tile))
         return Pack(factor, Schedule(tuple(copy), self.vector, self.lanes))
-
-
-def _loop(loop: TileLoop) -> Loop:
-    return Loop(loop.dimension, loop.tile, loop.is_parallel)
 
 
 def _arguments_of(value: SSAValue) -> set[SSAValue]:
