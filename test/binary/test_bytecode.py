@@ -30,6 +30,7 @@ QUICK = (
     "stablehlo/asynchronous.mlir",
     "stablehlo/collectives.mlir",
     "stablehlo/dynamic_shapes.mlir",
+    "stablehlo/kept_attributes.mlir",
     "stablehlo/locations.mlir",
     "stablehlo/pretty_forms.mlir",
     "run/custom_call.mlir",
@@ -39,6 +40,10 @@ QUICK = (
 SEPARATOR = "// -----"
 UNREGISTERED = ('"check.', "check.", "interpreter.")
 """Before version 1 of StableHLO, jaxlib loses the properties of operations that it does not know."""
+
+
+OF_LLVM = "#llvm."
+"""MLIR's dialect of LLVM encodes its attributes in a way of its own, which is not read."""
 
 
 def programs(name: str) -> Iterator[str]:
@@ -71,8 +76,12 @@ def meaning(text: str) -> str:
     return print_mlir(module, generic=True)
 
 
-def read(data: bytes) -> str:
-    """The text that bytes are read as."""
+def read(data: bytes, of: str) -> str:
+    """The text that the bytes of another are read as; that text where they are refused, rightly."""
+    if OF_LLVM in of:
+        with pytest.raises(BinaryError, match="the dialect llvm has an encoding that is not known"):
+            text_of_binary(data)
+        return of
     text = text_of_binary(data)
     assert text is not None
     return text
@@ -85,7 +94,7 @@ def test_bytecode_is_read_as_text(name: str) -> None:
         data = bytecode_of(text)
         if data is not None and "chlo.scan" not in text:
             found += 1
-            assert meaning(read(data)) == meaning(text)
+            assert meaning(read(data, text)) == meaning(text)
     assert found or name not in QUICK
 
 
@@ -96,7 +105,8 @@ def test_portable_artifacts_are_read_as_text(name: str, version: str) -> None:
         loses_properties = version < "1" and any(each in text for each in UNREGISTERED)
         artifact = None if loses_properties else artifact_of(text, version)
         if artifact is not None:
-            assert meaning(read(artifact)) == meaning(text_of_artifact(artifact))
+            spelled = text_of_artifact(artifact)
+            assert meaning(read(artifact, spelled)) == meaning(spelled)
 
 
 @pytest.mark.parametrize("name", each_or_full(FILES, QUICK))

@@ -484,7 +484,7 @@ def test_allocations_of_a_program_on_memory_are_planned() -> None:
 @pytest.mark.parametrize(("call", "code"), [("print({})", 0), ("raise SystemExit({})", 1)])
 def test_a_call_without_a_guard_of_the_main_program(folder: Path, call: str, code: int) -> None:
     """Python imports the main program in the processes in which programs are measured."""
-    command = ["layer.mlir", "layer.mlir:without=cse", *QUICK, "--no-instructions"]
+    command = ["layer.mlir", "layer.mlir:without=linalg-cse", *QUICK, "--no-instructions"]
     call = call.format(f"xla_compare.main({command})")
     (folder / "measure.py").write_text(f"from xla_dialect_tools import xla_compare\n{call}\n")
     done = subprocess.run(
