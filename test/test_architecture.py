@@ -17,8 +17,8 @@ PACKAGES = ("xla_dialect", "lowerings", "tools")
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("xla_dialect", "xla_dialect.diagnostics"),
     ("xla_dialect.aliasing_attributes", "xla_dialect.spelling", "xla_dialect.violations"),
+    ("xla_dialect.attributes",),
     (
-        "xla_dialect.attributes",
         "xla_dialect.element_types",
         "xla_dialect.layout",
         "xla_dialect.xdsl",

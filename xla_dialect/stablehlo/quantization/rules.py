@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Operation
 from xla_dialect.quantized_types import Quantization, quantization_of
 from xla_dialect.shapes.window import ConvolutionLabels
 from xla_dialect.stablehlo.op import StableHloOp, integers_of
+from xla_dialect.stablehlo.ops import elementwise, operations_of
 from xla_dialect.stablehlo.ops.contraction import ConvolvingOp, DotGeneralOp
 from xla_dialect.types import Array, as_array, extents, tuple_elements
 from xla_dialect.violations import check, require
@@ -449,11 +450,14 @@ def _named(rule: Rule, *names: str) -> Mapping[str, Rule]:
 
 
 NUMBERS: Mapping[str, Rule] = {
-    **_named(_numbers, "abs", "atan2", "cbrt", "ceil", "cholesky", "clamp", "cosine", "divide"),
-    **_named(_numbers, "exponential", "exponential_minus_one", "floor", "log", "log_plus_one"),
-    **_named(_numbers, "logistic", "maximum", "minimum", "multiply", "negate", "power"),
-    **_named(_numbers, "reduce_precision", "remainder", "round_nearest_afz", "round_nearest_even"),
-    **_named(_numbers, "rsqrt", "sign", "sine", "sqrt", "subtract", "tan", "tanh"),
+    **{
+        op.name: _numbers
+        for op in operations_of(elementwise)
+        if issubclass(op, elementwise.AccurateUnaryOp)
+    },
+    **_named(_numbers, "abs", "atan2", "ceil", "cholesky", "clamp", "divide", "floor", "maximum"),
+    **_named(_numbers, "minimum", "multiply", "negate", "power", "reduce_precision", "remainder"),
+    **_named(_numbers, "round_nearest_afz", "round_nearest_even", "sign", "subtract"),
     **_named(_numbers, "batch_norm_grad", "batch_norm_inference", "batch_norm_training"),
     **_named(_numbers, "iota", "triangular_solve"),
     **_named(_predicate, "compare", "is_finite"),
