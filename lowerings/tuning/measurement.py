@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -30,19 +29,15 @@ from lowerings.dialects.schedule import Schedule, set_schedule
 from lowerings.driver.collector import collector_paused
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import parse_passes
-from lowerings.execution.arrays import address_of, allocate
-from lowerings.execution.code import LoadedCode, placed
+from lowerings.execution.arrays import allocate
 from lowerings.execution.emulator import Emulation, compile_for_emulator
-from lowerings.execution.executable import ThreadCount
+from lowerings.execution.loops_compiler import compile_loops_module
 from lowerings.execution.runnable import Runnable
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.loops.nest import NESTS, memref_layout
 from lowerings.pipelines import NATIVE
 from lowerings.rewriting.passes import run_pass
-from lowerings.runtime import parallel_functions
-from lowerings.targets.llvm.interface import THREADS
 from lowerings.targets.llvm.machine import Machine
-from lowerings.targets.llvm.module import emit_module
 from lowerings.validation.allowances import allowance_of
 from lowerings.validation.inputs import InputKind, make_input
 from xla_dialect.diagnostics import XlaError
@@ -56,24 +51,6 @@ ENTRY = "main"
 
 class NotTunable(XlaError):
     """A kernel that cannot be run by itself."""
-
-
-@dataclass(frozen=True)
-class KernelCode:
-    """Machine code of a kernel with one schedule."""
-
-    code: LoadedCode
-    threads: ThreadCount | None
-    written: Sequence[int]
-    """The arrays that the kernel writes."""
-
-    def run(self, buffers: Sequence[Array], times: int) -> None:
-        """Runs it on its arrays so many times."""
-        count = np.array([times], np.int64)
-        results = [buffers[number] for number in self.written]
-        addresses = [address_of(count), *map(address_of, (*buffers, *results))]
-        table = (ctypes.c_void_p * len(addresses))(*addresses)
-        self.code.function(ctypes.addressof(table))
 
 
 @dataclass(frozen=True)
@@ -97,32 +74,12 @@ class KernelProgram:
         flat = (_flat(cast("MemRefType[Attribute]", each)) for each in types)
         object.__setattr__(self, "types", tuple(flat))
 
-    def compiled(self, schedule: Schedule) -> KernelCode:
+    def lowered(self, schedule: Schedule) -> ModuleOp:
         """
-        The kernel with a schedule for its main operation.
+        The program at the loops level, with a schedule for its main operation.
 
         Raises PassFailedException or XlaError for one that it does not admit.
         """
-        machine = self.machine
-        emitted = emit_module(
-            self.lowered(schedule),
-            machine.attributes,
-            triple=machine.triple,
-            data_layout=machine.data_layout,
-            threads=True,
-        )
-        threads = ThreadCount(self.num_threads) if emitted.has_tasks else None
-        code = LoadedCode(
-            (machine.object_code(emitted.text),),
-            ENTRY,
-            placed(emitted.constants),
-            functions=None if threads is None else parallel_functions(),
-            pointers=None if threads is None else {THREADS: threads.address},
-        )
-        return KernelCode(code, threads, self.written)
-
-    def lowered(self, schedule: Schedule) -> ModuleOp:
-        """The program at the loops level, by a schedule; raises as `compiled` does."""
         module = self._module()
         kernel = next(op for op in module.ops if _name(op) == _name(self.function))
         set_schedule([op for op in operations_in(kernel) if type(op) in NESTS][-1], schedule)
@@ -336,31 +293,47 @@ class Meter(Protocol):
         ...
 
 
+ONCE = np.array([1], np.int64)
+
+
 @dataclass
 class CheckingMeter(ABC):
-    """A meter that runs candidates, and the kernel with its default schedule, on arrays."""
+    """
+    A meter that runs candidates, and the kernel with its default schedule, on arrays.
+
+    A candidate takes the number of calls and the arrays; it returns those that it writes.
+    """
 
     program: KernelProgram
-    reference: Any
-    """What is right: the kernel with its default schedule."""
+    default: Schedule
     seed: int = 0
 
     @abstractmethod
-    def results(self, candidate: Any, arrays: Sequence[Array]) -> Sequence[Array]:
-        """What the arrays hold that a candidate writes, after one run."""
+    def compiled(self, schedule: Schedule) -> Any:
+        """See `Meter`."""
+
+    @cached_property
+    def reference(self) -> Any:
+        """What is right: the kernel with its default schedule."""
+        return self.compiled(self.default)
 
     def is_wrong(self, candidate: Any) -> bool:
         """On moderate numbers, and on zeros, infinities and NaN."""
         return any(
             bool(np.any(ALLOWANCE.differing(found, wanted)))
             for arrays, expected in self._expected
-            for found, wanted in zip(self.results(candidate, arrays), expected, strict=True)
+            for found, wanted in zip(_results(candidate, arrays), expected, strict=True)
         )
 
     @cached_property
     def _expected(self) -> list[tuple[list[Array], Sequence[Array]]]:
         cases = [self.program.make_buffers(kind, self.seed + 1) for kind in ALLOWANCE.kinds]
-        return [(arrays, self.results(self.reference, arrays)) for arrays in cases]
+        return [(arrays, _results(self.reference, arrays)) for arrays in cases]
+
+
+def _results(candidate: Any, arrays: Sequence[Array]) -> Sequence[Array]:
+    """What a candidate makes of arrays, which stay as they are, in one call."""
+    return candidate(ONCE, *map(_aligned, arrays))
 
 
 @dataclass
@@ -373,11 +346,14 @@ class TimeMeter(CheckingMeter):
     def __post_init__(self) -> None:
         self._runs = max(1, ceil(TURN_SECONDS / max(self.cost(self.reference), 1e-9)))
 
-    def compiled(self, schedule: Schedule) -> KernelCode:
+    def compiled(self, schedule: Schedule) -> Runnable:
         """See `Meter`."""
-        return self.program.compiled(schedule)
+        module, program = self.program.lowered(schedule), self.program
+        return compile_loops_module(
+            module, program.signature, num_threads=program.num_threads, machine=program.machine
+        )
 
-    def ratio(self, candidate: KernelCode, other: KernelCode, turns: int) -> float:
+    def ratio(self, candidate: Runnable, other: Runnable, turns: int) -> float:
         """Who goes first alternates as well."""
         ratios: list[float] = []
         for turn in range(turns):
@@ -386,7 +362,7 @@ class TimeMeter(CheckingMeter):
             ratios.append(times[id(candidate)] / times[id(other)])
         return median(ratios)
 
-    def cost(self, candidate: KernelCode) -> float:
+    def cost(self, candidate: Runnable) -> float:
         """The least of three, after one that warms up."""
         return min([self._time(candidate, self._runs) for _ in range(4)][1:])
 
@@ -398,17 +374,11 @@ class TimeMeter(CheckingMeter):
     def _buffers(self) -> list[Array]:
         return self.program.make_buffers(InputKind.PLAIN, self.seed)
 
-    def results(self, candidate: KernelCode, arrays: Sequence[Array]) -> Sequence[Array]:
-        """See `CheckingMeter`."""
-        buffers = self.program.make_buffers(InputKind.PLAIN, self.seed)
-        restore(buffers, arrays, range(len(buffers)))
-        candidate.run(buffers, 1)
-        return [buffers[number] for number in self.program.written]
-
-    def _time(self, candidate: KernelCode, runs: int) -> float:
+    def _time(self, candidate: Runnable, runs: int) -> float:
         restore(self._buffers, self._originals, self.program.written)
+        count = np.array([runs], np.int64)
         start = time.perf_counter()
-        candidate.run(self._buffers, runs)
+        candidate(count, *self._buffers)
         return (time.perf_counter() - start) / runs
 
 
@@ -420,20 +390,9 @@ class EmulatedKernel:
     executed: list[int] = field(default_factory=list[int])
     """The instructions of each run so far."""
 
-    def run(self, arrays: Sequence[Array]) -> Sequence[Array]:
-        """Runs it once; returns the arrays that it writes."""
-        return self.program(np.array([1], np.int64), *arrays)
-
-
-def emulated(program: KernelProgram, schedule: Schedule, emulation: Emulation) -> EmulatedKernel:
-    """
-    A kernel with a schedule; raises PassFailedException or XlaError for one that it does not admit,
-    and EmulatorMissing.
-    """
-    executed: list[int] = []
-    counting = replace(emulation, on_executed=executed.append)
-    module = program.lowered(schedule)
-    return EmulatedKernel(compile_for_emulator(module, program.signature, counting), executed)
+    def __call__(self, *arrays: Array) -> Sequence[Array]:
+        """Runs it; returns the arrays that it writes."""
+        return self.program(*arrays)
 
 
 @dataclass
@@ -449,8 +408,12 @@ class InstructionMeter(CheckingMeter):
     emulation: Emulation = field(default_factory=Emulation)
 
     def compiled(self, schedule: Schedule) -> EmulatedKernel:
-        """See `Meter`."""
-        return emulated(self.program, schedule, self.emulation)
+        """See `Meter`; raises EmulatorMissing, too."""
+        executed: list[int] = []
+        counting = replace(self.emulation, on_executed=executed.append)
+        module = self.program.lowered(schedule)
+        program = compile_for_emulator(module, self.program.signature, counting)
+        return EmulatedKernel(program, executed)
 
     def ratio(self, candidate: EmulatedKernel, other: EmulatedKernel, turns: int) -> float:
         """See `Meter`."""
@@ -459,12 +422,8 @@ class InstructionMeter(CheckingMeter):
     def cost(self, candidate: EmulatedKernel) -> float:
         """See `Meter`."""
         if not candidate.executed:
-            candidate.run(self._plain)
+            candidate(ONCE, *self._plain)
         return float(candidate.executed[0])
-
-    def results(self, candidate: EmulatedKernel, arrays: Sequence[Array]) -> Sequence[Array]:
-        """See `CheckingMeter`."""
-        return candidate.run(arrays)
 
     @cached_property
     def _plain(self) -> list[Array]:

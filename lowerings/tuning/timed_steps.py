@@ -35,7 +35,7 @@ def timed_steps(
     """
     program = KernelProgram(kernel.function, machine, threads)
     loops = LoopNest.of(kernel.op)
-    meter = TimeMeter(program, program.compiled(loops.schedule))
+    meter = TimeMeter(program, loops.schedule)
     for primitive in (None, *primitives):
         if primitive is not None:
             loops = loops.after(primitive.name, *primitive.arguments)

@@ -10,7 +10,7 @@ from lowerings.dialects.schedule import Loop, Schedule
 from lowerings.driver.program import load_program
 from lowerings.execution.emulator import Emulation
 from lowerings.scheduling.schedule_file import parse_schedule_file, read_schedule_file
-from lowerings.tuning.measurement import InstructionMeter, KernelProgram, emulated
+from lowerings.tuning.measurement import InstructionMeter, KernelProgram
 from lowerings.tuning.program_search import Limits, ProgramSearch
 from lowerings.tuning.search import SearchParts, at_random
 from tools import xla_run, xla_tune
@@ -22,7 +22,7 @@ ONE_BY_ONE = Schedule((Loop(0), Loop(1), Loop(2)))
 def meter(program: str) -> InstructionMeter:
     kernel = kernel_of(program, SCALAR.machine)
     compiled = KernelProgram(kernel.function, SCALAR.machine)
-    return InstructionMeter(compiled, emulated(compiled, kernel.default, SCALAR))
+    return InstructionMeter(compiled, kernel.default, emulation=SCALAR)
 
 
 @pytest.mark.riscv64

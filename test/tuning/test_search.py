@@ -135,13 +135,12 @@ def test_failures_of_the_compiler_are_told() -> None:
 
 def test_a_candidate_that_computes_something_else_is_wrong() -> None:
     kernels = [kernel_of(elementwise(name)) for name in ("add", "subtract")]
-    right, wrong = (KernelProgram(each.function, host()) for each in kernels)
     default = kernels[0].default
-    meter = TimeMeter(right, right.compiled(default))
-    assert not meter.is_wrong(right.compiled(default))
+    meter, other = (TimeMeter(KernelProgram(each.function, host()), default) for each in kernels)
+    assert not meter.is_wrong(meter.compiled(default))
     # Sums in another order round differently: that is no error.
-    assert not meter.is_wrong(right.compiled(Schedule((Loop(0), Loop(1, 37)), 1, 37)))
-    assert meter.is_wrong(wrong.compiled(default))
+    assert not meter.is_wrong(meter.compiled(Schedule((Loop(0), Loop(1, 37)), 1, 37)))
+    assert meter.is_wrong(other.reference)
 
 
 PROGRAMS = {
@@ -192,9 +191,8 @@ def test_whatever_threads_share_is_right() -> None:
 @pytest.mark.parametrize("name", ODD_SHAPES)
 def test_odd_shapes_are_one_kernel_each(name: str) -> None:
     kernel = kernel_of(ODD_SHAPES[name])
-    program = KernelProgram(kernel.function, host())
-    code = program.compiled(kernel.default)
-    assert not TimeMeter(program, code).is_wrong(code)
+    meter = TimeMeter(KernelProgram(kernel.function, host()), kernel.default)
+    assert not meter.is_wrong(meter.reference)
 
 
 def test_the_benchmark(
