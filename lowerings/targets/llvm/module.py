@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any, cast
 
 from xdsl.dialects import func, memref
@@ -15,10 +16,11 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     StringAttr,
 )
-from xdsl.dialects.scf import ParallelOp
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects.scf import ForOp, IfOp, ParallelOp
+from xdsl.ir import Attribute, Operation, Region
 
 from lowerings.ir.functions import INLINED as MARKED_INLINED
+from lowerings.ir.independent_loops import iterations_of
 from lowerings.targets.llvm import arith, complex, math, scf, vector
 from lowerings.targets.llvm import func as functions
 from lowerings.targets.llvm import memref as memory
@@ -139,6 +141,7 @@ class _ModuleEmitter:
         self.forks: dict[str, func.FuncOp] = {}
         self.calls: Counter[str] = Counter()
         self.inlined: set[str] = set()
+        self.long_entries: set[func.FuncOp] = set()
         self.globals: dict[str, tuple[str, bool]] = {}
         self.nodes: dict[str, str] = {}
         self.node_lines: list[str] = []
@@ -246,6 +249,9 @@ class _ModuleEmitter:
                 raise EmissionError(op, "only functions and memref.global may stand here")
         self.calls = _calls_by_name(bodies)
         self._find_forks(bodies)
+        self.long_entries = {op for op in bodies if _is_entry(op) and _is_long(op)}
+        # Counted twice, what they call is inlined nowhere.
+        self.calls += _calls_by_name(self.long_entries)
         # An entry after what it calls, for how it is compiled depends on what is inlined.
         written = {f: self._function(f) for f in sorted(bodies, key=_is_entry)}
         lines = [line for function in bodies for line in written[function]]
@@ -309,10 +315,10 @@ class _ModuleEmitter:
             return []
         linkage = "internal " if _is_internal(op) else ""
         body = self.callees[name]
-        is_entry_of_calls = _is_entry(op) and _only_calls(op, self.inlined)
+        is_glue = op in self.long_entries or (_is_entry(op) and _only_calls(op, self.inlined))
 
         def group(size: int) -> str:
-            if is_entry_of_calls:
+            if is_glue:
                 return GLUE
             if self.profile is None and _only_forks(op) and self.has_threads:
                 return GLUE
@@ -393,6 +399,33 @@ def _attribute_group(op: func.FuncOp, size: int, calls: int) -> str:
         return PLAIN
     # Inlining a large kernel, even into its only caller, makes code generation slow.
     return INLINED if calls == 1 and size <= SMALL_KERNEL_LINES else APART
+
+
+LONG_ENTRY_CALLS = 40
+OWN_OPERATIONS_A_CALL = 8
+"""
+An entry with more calls, and with few operations of its own for each, is left to the plain code
+generator, with no kernel inlined. Where it takes hundreds of arrays the careful allocation of
+registers to their addresses takes as long as a tenth of all kernels, to no use.
+"""
+
+
+def _is_long(op: func.FuncOp) -> bool:
+    calls = sum(type(inner) is func.CallOp for inner in operations_in(op))
+    own = _operations_run(op.body) if calls > LONG_ENTRY_CALLS else inf
+    return own <= OWN_OPERATIONS_A_CALL * calls
+
+
+def _operations_run(region: Region) -> float:
+    """How many operations run that neither call nor view; infinite where that is not known."""
+    count = 0.0
+    for op in (op for block in region.blocks for op in block.ops):
+        if type(op) is not func.CallOp and type(op) not in _BESIDE_CALLS:
+            count += 1
+            if op.regions:
+                times = iterations_of(op) if isinstance(op, ForOp) else int(isinstance(op, IfOp))
+                count += sum(map(_operations_run, op.regions)) * times if times else inf
+    return count
 
 
 _BESIDE_CALLS = {*memory.VIEWS, ConstantOp, func.ReturnOp}

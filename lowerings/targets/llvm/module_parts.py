@@ -2,7 +2,9 @@
 The text of a module in parts that LLVM compiles at once, each a module of its own.
 
 Code of a function is what it is in the whole module, but for variables that parts share: their
-addresses are loaded, since code of different parts may come to lie more than 2 GiB apart.
+addresses are loaded, since code of different parts may come to lie more than 2 GiB apart. Functions
+that do little more than call others are a part that is compiled in a hurry, as their attributes
+alone do not have LLVM do.
 """
 
 from __future__ import annotations
@@ -10,8 +12,10 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from itertools import repeat
 
-from lowerings.targets.llvm.machine import INLINED, Machine
+from lowerings.targets.llvm.machine import GLUE, INLINED, Machine
 
 LINES_OF_A_PART = 1000
 """LLVM compiles so many in 30 ms, and takes 1 ms more for each part."""
@@ -91,23 +95,44 @@ class _Module:
         return "\n".join([*lines, ""])
 
 
-def module_parts(text: str, size: int) -> list[str]:
-    """The parts of a module as our emitter prints it, of about so many lines or twice as many."""
+@dataclass(frozen=True)
+class Part:
+    """A module, and the level that it is compiled at."""
+
+    text: str
+    level: int = 3
+
+    def object_code(self, machine: Machine) -> bytes:
+        """Raises CodeGenerationError."""
+        return machine.object_code(self.text, self.level)
+
+
+def module_parts(text: str, size: int) -> list[Part]:
+    """
+    The parts of a module as our emitter prints it: what only calls, and the others, of about so
+    many lines or twice as many.
+    """
     lines = text.count("\n")
     if lines < 2 * size:
-        return [text]
+        return [Part(text)]
     module = _Module(text)
     least = lines // (lines // size)
+    calling: list[str] = []
     parts: list[list[str]] = [[]]
     taken = 0
     for name, function in module.functions.items():
-        if name not in module.inlined:
+        if function.partition("\n")[0].endswith(f" {GLUE} {{"):
+            calling.append(name)
+        elif name not in module.inlined:
             if taken >= least:
                 parts.append([])
                 taken = 0
             parts[-1].append(name)
             taken += function.count("\n")
-    return [module.part(names, has_variables=not n) for n, names in enumerate(parts)]
+    return [
+        Part(module.part(names, has_variables=not n), level=0 if names is calling else 3)
+        for n, names in enumerate(filter(None, (calling, *parts)))
+    ]
 
 
 def _first_symbol(text: str) -> str:
@@ -143,14 +168,13 @@ def object_parts(machine: Machine, text: str, threads: int) -> tuple[bytes, ...]
     Object code for the text of a module, as `Machine.object_code` makes it; that of a large module
     in parts, on so many threads at once. Raises CodeGenerationError.
     """
+    parts = module_parts(text, LINES_OF_A_PART)
     # Python starts no threads when it ends, though it compiles.
-    can_start = threads > 1 and threading.main_thread().is_alive()
-    parts = module_parts(text, LINES_OF_A_PART) if can_start else [text]
-    if len(parts) == 1:
-        return (machine.object_code(text),)
+    if len(parts) == 1 or threads == 1 or not threading.main_thread().is_alive():
+        return tuple(part.object_code(machine) for part in parts)
     # Loaded where it is used: small programs do without.
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
 
     # After Ctrl-C no part begins, and those that have begun end first.
     with ThreadPoolExecutor(min(threads, len(parts))) as pool:
-        return tuple(pool.map(machine.object_code, parts))
+        return tuple(pool.map(Part.object_code, parts, repeat(machine)))
