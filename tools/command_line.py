@@ -120,6 +120,19 @@ def one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
+def write_output(path: str, content: str | bytes) -> None:
+    """Writes a file, or text to stdout for `-`; raises XlaError if the file cannot be written."""
+    if path == "-":
+        sys.stdout.write(content if isinstance(content, str) else content.decode())
+        return
+    try:
+        with open(path, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+    except OSError as error:
+        message = f"{path}: error: {error.strerror}"
+        raise import_module("xla_dialect.diagnostics").XlaError(message) from None
+
+
 SAMPLES = os.path.join(os.path.dirname(__file__), "samples")
 """The folder of the programs that come with the tools."""
 

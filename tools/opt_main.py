@@ -36,6 +36,7 @@ from lowerings.driver.pass_options import (
 from lowerings.driver.program import detect_format, parse_program
 from xla_dialect.diagnostics import LocatedError, XlaError
 
+from .command_line import write_output
 from .commands import loading
 from .expected_diagnostics import check_diagnostics
 from .input_text import Chunk, read_input, split_chunks
@@ -255,7 +256,8 @@ def process(
         if exploration:
             # Also if a pass has failed: then it is about those before.
             with timer.part("Explorer").running():
-                exploration.write(module, manager, str(args.explore), target_of(args))
+                page = exploration.page(module, manager, target_of(args))
+                write_output(str(args.explore), page)
     if exploration and args.output_file == "-":
         return b""
     with timer.part("Output").running():
@@ -326,15 +328,3 @@ def emit(args: argparse.Namespace, module: ModuleOp, manager: PassManager, outpu
 def target_of(args: argparse.Namespace) -> Target | None:
     """The target that is asked for, None for MLIR itself; raises XlaError."""
     return None if args.target in (None, "mlir") else target_of_text(args.target)
-
-
-def write_output(path: str, content: bytes) -> None:
-    """Writes a file, or text to stdout for `-`; raises XlaError if the file cannot be written."""
-    if path == "-":
-        sys.stdout.write(content.decode())
-        return
-    try:
-        with open(path, "wb") as output:
-            output.write(content)
-    except OSError as error:
-        raise XlaError(f"{path}: error: {error.strerror}") from None

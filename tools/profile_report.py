@@ -17,6 +17,8 @@ from lowerings.execution.roofline import MeasuredRoofline
 from lowerings.profiling.source_operations import SourceOperation
 from xla_dialect.diagnostics import XlaError
 
+from .command_line import write_output
+
 WIDTH = 120
 """Columns of a table in a file or a log."""
 SHOWN_OPERATIONS = 4
@@ -64,10 +66,7 @@ def report_profiles(
             console.print(_table(name, profile, roofline))
     if args.profile_json is not None:
         content = {name: profile.as_json(roofline) for name, (profile, roofline) in found.items()}
-        try:
-            Path(args.profile_json).write_text(json.dumps(content, indent=1) + "\n", "utf-8")
-        except OSError as error:
-            raise XlaError(f"{args.profile_json}: {error.strerror}") from None
+        write_output(args.profile_json, json.dumps(content, indent=1) + "\n")
 
 
 def _table(name: str, profile: Profile, roofline: MeasuredRoofline) -> Table:

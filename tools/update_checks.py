@@ -27,7 +27,7 @@ from pathlib import Path
 from lowerings.driver.source import read_file
 from xla_dialect.diagnostics import XlaError
 
-from .command_line import CommandLine, guarded
+from .command_line import CommandLine, guarded, write_output
 
 _HEADER = re.compile(
     r"""^\s*(?:
@@ -201,7 +201,7 @@ def run(args: argparse.Namespace) -> int:
         text = read_file(name)
         updated = update(text, Path(name), args.rewrite)
         if updated != text:
-            Path(name).write_text(updated, encoding="utf-8")
+            write_output(name, updated)
     return 0
 
 

@@ -5,19 +5,25 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from io import StringIO
 
 from rich.console import Console
 
 from xla_dialect.diagnostics import XlaError
 
 from .array_spec import RANDOM_SEED
-from .command_line import CommandLine, guarded, positive_seconds, sample_file, sample_names
+from .command_line import (
+    CommandLine,
+    guarded,
+    positive_seconds,
+    sample_file,
+    sample_names,
+    write_output,
+)
 from .compare.benchmark import Benchmark, measure, print_benchmark
 from .compare.contender import ComparisonEffort, parse_contenders
 from .compare.measuring import compare
 from .compare.other_process import check_main_guard
-from .compare.page import as_page
 from .compare.tables import (
     as_json,
     communication_json,
@@ -86,7 +92,7 @@ def make_argument_parser() -> argparse.ArgumentParser:
         "sends, computes and keeps",
     )
     add("--json", metavar="FILE", help="write all figures as JSON; - is stdout, alone")
-    add("--html", metavar="FILE", help="write a page with pictures, which needs no other file")
+    add("--html", metavar="FILE", help="write the tables as a page")
     return parser
 
 
@@ -171,24 +177,15 @@ def run(args: argparse.Namespace) -> int:
     if not args.contenders:
         raise XlaError("nothing is compared: give a program, or --examples")
     contenders = parse_contenders(args.contenders)
+    console = _console(args)
     if args.communication:
         reports = communication_reports(contenders)
-        if args.json == "-":
-            sys.stdout.write(communication_json(reports))
-            return 0
-        print_communication(reports, Console(width=None if sys.stdout.isatty() else WIDTH))
-        if args.json is not None:
-            _write(args.json, communication_json(reports))
-        return 0
+        print_communication(reports, console)
+        return _save(args, console, communication_json(reports))
     with Console(stderr=True).status("reading") as status:
         found = compare(contenders, args.ablations, args.input, effort, status.update)
-    if args.json != "-":
-        console = Console(width=None if sys.stdout.isatty() else WIDTH)
-        print_tables(found, console, with_passes=args.passes)
-    for path, text in ((args.json, as_json), (args.html, as_page)):
-        if path is not None:
-            _write(path, text(found))
-    return 0
+    print_tables(found, console, with_passes=args.passes)
+    return _save(args, console, as_json(found))
 
 
 def _run_examples(args: argparse.Namespace, effort: ComparisonEffort) -> int:
@@ -203,24 +200,23 @@ def _run_examples(args: argparse.Namespace, effort: ComparisonEffort) -> int:
     before = None if args.against is None else Benchmark.read(args.against)
     with Console(stderr=True).status("reading") as status:
         found = measure(files, args.contenders, effort, status.update)
-    console = Console(
-        width=None if sys.stdout.isatty() else WIDTH, record=True, quiet=args.json == "-"
-    )
+    console = _console(args)
     print_benchmark(found, before, console)
-    for path, text in ((args.json, found.as_json), (args.html, console.export_html)):
+    return _save(args, console, found.as_json())
+
+
+def _console(args: argparse.Namespace) -> Console:
+    """Where tables are printed: also kept for a page, and shown only there if JSON is printed."""
+    width = None if sys.stdout.isatty() else WIDTH
+    return Console(width=width, record=True, file=StringIO() if args.json == "-" else None)
+
+
+def _save(args: argparse.Namespace, console: Console, json: str) -> int:
+    """Writes the files that are asked for; returns the exit code."""
+    for path, text in ((args.json, json), (args.html, console.export_html())):
         if path is not None:
-            _write(path, text())
+            write_output(path, text)
     return 0
-
-
-def _write(path: str, text: str) -> None:
-    if path == "-":
-        sys.stdout.write(text)
-        return
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise XlaError(f"{path}: error: {error.strerror}") from None
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, NoneAttr
 from xdsl.ir import Attribute
 
-from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text import HloSyntaxError
 from xla_dialect.layout import LayoutAttr, LayoutError
 from xla_dialect.layouts.type_layouts import validate_layout_for_shape
@@ -28,7 +28,7 @@ from xla_dialect.types import (
     spell,
 )
 
-from .command_line import CommandLine, guarded
+from .command_line import CommandLine, guarded, write_output
 from .layout_drawing import drawing
 from .layout_report import leaves_of, report
 
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     if args.output_file != "-":
         print(report(type_), end="")
     if args.output_file is not None:
-        write(args.output_file, drawing(type_))
+        write_output(args.output_file, drawing(type_))
     return 0
 
 
@@ -106,18 +106,6 @@ def _what_is_wrong_with(leaf: Attribute) -> str:
     except LayoutError as error:
         return str(error)
     return ""
-
-
-def write(path: str, text: str) -> None:
-    """Writes to a file, or to stdout for `-`; raises XlaError if the file cannot be written."""
-    if path == "-":
-        sys.stdout.write(text)
-        return
-    try:
-        with open(path, "w", encoding="utf-8") as output:
-            output.write(text)
-    except OSError as error:
-        raise XlaError(f"{path}: error: {error.strerror}") from None
 
 
 if __name__ == "__main__":

@@ -5,10 +5,10 @@ import re
 import shlex
 import subprocess
 import sys
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -340,26 +340,22 @@ class Page(HTMLParser):
 
 def test_page(capsys: pytest.CaptureFixture[str]) -> None:
     label = "<b>&\"'"
-    command = ["twice.mlir", f"twice.mlir:label={label}", "--html=page.html", *WITHOUT_EMULATOR]
+    command = [
+        "twice.mlir",
+        f"twice.mlir:label={label}",
+        "--passes",
+        "--html=page.html",
+        *WITHOUT_EMULATOR,
+    ]
     assert xla_compare.main(command) == 0
     text = Path("page.html").read_text(encoding="utf-8")
     page = Page(text)
     assert page.loaded == []
     assert "script" not in page.tags
-    assert page.tags.count("svg") == 3
     assert "b" not in page.tags
-    for picture in re.findall(r"<svg.*?</svg>", text, re.S):
-        root = ElementTree.fromstring(picture)
-        width, height = map(float, root.attrib["viewBox"].split()[2:])
-        names = {element.text for element in root.iter() if element.text}
-        assert label in names
-        bars = [element.attrib for element in root.iter() if element.tag.endswith("}rect")]
-        for bar in bars:
-            assert 0 <= float(bar["x"]) <= float(bar["x"]) + float(bar["width"]) <= width
-            assert 0 <= float(bar["y"]) < height
-        assert bars
-    for name in ("convert-linalg-to-vector-loops", "+1 linalg.generic", "LLVM IR"):
-        assert name in text
+    shown = unescape(re.sub(r"<.*?>", "", text))
+    for name in ("convert-linalg-to-vector-loops", "LLVM IR", label):
+        assert name in shown
     assert label in capsys.readouterr().out
 
 

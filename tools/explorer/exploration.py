@@ -221,15 +221,6 @@ class Exploration:
         self._before.append(own)
         return self.recording
 
-    def write(
-        self, module: ModuleOp, manager: PassManager, path: str, target: Target | None
-    ) -> None:
-        """Writes the page, see `page`, to a file; raises XlaError."""
-        try:
-            Path(path).write_text(self.page(module, manager, target), encoding="utf-8")
-        except OSError as error:
-            raise XlaError(f"{path}: error: {error.strerror}") from None
-
     def page(self, module: ModuleOp, manager: PassManager, target: Target | None = None) -> str:
         """
         The page, with LLVM IR and assembly if the module is at the level that they are made of: for

@@ -28,8 +28,8 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE, Array
 from xla_dialect.mlir_text import print_mlir
 
+from ..command_line import write_output
 from ..input_text import read_input
-from ..opt_main import write_output
 from ..pass_instrumentation import Reproducer
 from .bisection import Culprit, bisect
 from .differences import Differences
@@ -204,7 +204,7 @@ def run(args: argparse.Namespace, tool: str) -> int:
     if args.reduce is not None and args.bisect is not None:
         raise XlaError("--reduce and --bisect are done one after the other")
     text = reduced(args, tool) if args.bisect is None else bisected(args)
-    write_output(args.output_file, text.encode())
+    write_output(args.output_file, text)
     return 0
 
 
