@@ -363,7 +363,7 @@ def test_xla_run(
         (["--profile", "--backend", "reference"], "'reference' measures no kernels"),
         (["--profile", "--profile-runs", "-1"], "--profile-runs is -1"),
         (["--profile-json", "p.json", "--split-input-file"], "is for one program"),
-        (["--profile-json", "missing/p.json"], "missing/p.json: No such file"),
+        (["--profile-json", "missing/p.json"], "missing/p.json: error: No such file"),
     ],
 )
 def test_xla_run_errors(
