@@ -99,11 +99,8 @@ def human_string_with_layout(type_: Attribute) -> str:
 
 def make_logical_to_physical(layout: Layout) -> tuple[int, ...]:
     """For each dimension its place among the physical dimensions, 0 the most major."""
-    rank = len(layout.minor_to_major)
-    places = [0] * rank
-    for position, dimension in enumerate(layout.minor_to_major):
-        places[dimension] = rank - 1 - position
-    return tuple(places)
+    order = layout.minor_to_major[::-1]
+    return tuple(map(order.index, range(len(order))))
 
 
 def strides(type_: Array) -> tuple[int | None, ...]:

@@ -11,7 +11,11 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType, TupleType
 from xdsl.ir import Attribute, TypeAttribute
 
 from xla_dialect.layout import Layout, LayoutAttr
-from xla_dialect.layouts.type_layouts import validate_layout_for_shape
+from xla_dialect.layouts.type_layouts import (
+    human_string_with_layout,
+    layout_of,
+    validate_layout_for_shape,
+)
 from xla_dialect.spelling import Excerpt, NoHloSpelling, SpellingError, quoted, suggestion
 from xla_dialect.text.lexer import Lexer
 from xla_dialect.types import (
@@ -118,7 +122,13 @@ def spell_type(type_: Attribute, with_layouts: bool = True) -> str:
         type_ = cast(Array, type_)
         if type_.element_type not in BY_TYPE:
             raise NoHloSpelling(f"{type_} is no type of HLO")
-        return spell(type_) + (_spell_layout(type_) if with_layouts else "")
+        if not with_layouts:
+            return spell(type_)
+        if not isinstance(type_.encoding, NoneAttr | LayoutAttr):
+            raise NoHloSpelling(f"{type_} has an encoding that is no layout")
+        if layout_of(type_).padded_dimensions:
+            raise NoHloSpelling(f"layout of {type_}: today's HLO text has no padded_dimensions")
+        return human_string_with_layout(type_)
     if isinstance(type_, TupleType):
         return f"({count_list([spell_type(t, with_layouts) for t in type_.types.data])})"
     if isinstance(type_, BufferType):
@@ -140,20 +150,6 @@ def count_list(texts: Sequence[str], interval: int = 5) -> str:
     return ", ".join(
         f"/*index={i}*/{text}" if i and not i % interval else text for i, text in enumerate(texts)
     )
-
-
-def _spell_layout(type_: Array) -> str:
-    """`{1,0:T(8,128)}`, or nothing for a scalar that has nothing to say."""
-    if isinstance(type_.encoding, NoneAttr):
-        rank = len(type_.shape.data)
-        return f"{{{','.join(map(str, range(rank - 1, -1, -1)))}}}" if rank else ""
-    if not isinstance(type_.encoding, LayoutAttr):
-        raise NoHloSpelling(f"{type_} has an encoding that is no layout")
-    layout = type_.encoding.data
-    if layout.padded_dimensions:
-        raise NoHloSpelling(f"layout of {type_}: today's HLO text has no padded_dimensions")
-    text = str(layout)
-    return "" if text == "{}" else text
 
 
 MAX_NESTING = 32
