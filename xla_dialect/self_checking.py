@@ -15,8 +15,7 @@ has said it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -32,12 +31,14 @@ from xdsl.dialects.builtin import (
     f64,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Dialect, TypedAttribute
+from xdsl.ir import Attribute, Dialect
 from xdsl.irdl import (
     AnyAttr,
     BaseAttr,
     EqAttrConstraint,
+    IRDLOperation,
     ParamAttrConstraint,
+    VarConstraint,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -45,6 +46,14 @@ from xdsl.irdl import (
     result_def,
     var_operand_def,
     var_result_def,
+)
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    TypeDirective,
+    irdl_custom_directive,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -54,124 +63,84 @@ from xla_dialect.op import Types, XlaOp
 from xla_dialect.types import ElementClass, all_compatible, compatible, is_array, spell, spell_all
 from xla_dialect.violations import Violation, require
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import Parts, parse_signature, print_signature
 from xla_dialect.xdsl.text import parse_literal, print_literal
 
 _LITERALS = (DenseIntOrFPElementsAttr, DenseResourceAttr)
 """What may stand for `value`. The reader of StableHLO puts a literal in the place of a resource."""
 
-_CLAUSE_TYPES: tuple[type[Attribute], ...] = (IntegerType, Float64Type)
+
+@irdl_custom_directive
+class CheckedLiteral(CustomDirective):
+    """The literal that an array is compared with; it says the type of that too."""
+
+    value: AttributeVariable
+    type: TypeDirective
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        """Parses the literal."""
+        start = parser.pos
+        value = parse_literal(parser)
+        if not isinstance(value, _LITERALS):
+            message = "expected dense<...> or dense_resource<...> as the expected value"
+            parser.raise_error(message, start, parser.pos)
+        self.value.set(state, cast(Attribute, value))
+        self.type.set(state, (cast(Any, value).type,))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        """Prints the literal."""
+        state.print_whitespace(printer)
+        print_literal(op.properties[self.value.name], printer)
 
 
-@dataclass(frozen=True)
-class AssemblyFormat:
-    """How one class of operations is written."""
+@irdl_custom_directive
+class CheckedType(CustomDirective):
+    """The type of all operands; some printers write that of the last number in front of it."""
 
-    operands: int = 1
-    has_literal: bool = False
-    """Whether the property `value` follows the operands."""
-    clauses: Mapping[str, tuple[str, Attribute | None]] = field(
-        default_factory=dict[str, tuple[str, Attribute | None]]
-    )
-    """By keyword: the property, and the type of its number; None for a string."""
-    is_typed_twice: bool = False
-    """Whether the types of both operands are written."""
-    has_result: bool = False
-    """Whether there is a result, of the type of the operands."""
+    types: TypeDirective
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        """Parses the type."""
+        type_ = parser.parse_type()
+        if isinstance(type_, IntegerType | Float64Type) and parser.parse_optional_punctuation(":"):
+            type_ = parser.parse_type()
+        count = sum(map(len, filter(None, state.operands)))
+        self.types.set(state, [cast(Attribute, type_)] * count)
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        """Prints the type."""
+        state.print_whitespace(printer)
+        printer.print_attribute(op.operand_types[0])
 
 
-class FormattedOp(XlaOp):
-    """An operation that is written in a custom assembly format."""
+@irdl_custom_directive
+class Distances(CustomDirective):
+    """`, max_ulp_difference = 3, min_ulp_difference = 0`; both are printed, and may lack."""
 
-    FORMAT: ClassVar[AssemblyFormat]
+    most: AttributeVariable
+    least: AttributeVariable
 
-    def print(self, printer: Printer) -> None:
-        """Prints everything after the name; clauses with their default value are left out."""
-        format_ = self.FORMAT
-        printer.print_string(" ")
-        printer.print_list(self.operands, printer.print_ssa_value)
-        if format_.has_literal:
-            printer.print_string(", ")
-            print_literal(self.properties["value"], printer)
-        definitions = self.get_irdl_definition().properties
-        for keyword, (name, _) in format_.clauses.items():
-            value = self.properties[name]
-            if value != definitions[name].default_value or format_.is_typed_twice:
-                printer.print_string(f", {keyword} = ")
-                if isinstance(value, TypedAttribute):
-                    value.print_without_type(printer)
-                else:
-                    printer.print_attribute(value)
-        if not format_.has_literal:
-            printer.print_string(" :" if format_.is_typed_twice else "")
-        printer.print_op_attributes(self.attributes)
-        if not format_.has_literal:
-            printer.print_string(" " if format_.is_typed_twice else " : ")
-            written = self.operands if format_.is_typed_twice else self.operands[:1]
-            printer.print_list([operand.type for operand in written], printer.print_attribute)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        """Parses everything after the name; raises ParseError."""
-        format_ = cls.FORMAT
-        position = parser.pos
-        operands = [parser.parse_unresolved_operand()]
-        for _ in range(format_.operands - 1):
-            parser.parse_punctuation(",")
-            operands.append(parser.parse_unresolved_operand())
-        properties: dict[str, Attribute] = {}
-        if format_.has_literal:
-            parser.parse_punctuation(",")
-            start = parser.pos
-            properties["value"] = parse_literal(parser)
-            if not isinstance(properties["value"], _LITERALS):
-                message = "expected dense<...> or dense_resource<...> as the expected value"
-                parser.raise_error(message, start, parser.pos)
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        """Parses one, both or none."""
         while parser.parse_optional_punctuation(","):
-            properties |= _parse_clause(format_, cls.name, parser)
-        attributes = parser.parse_optional_attr_dict()
-        if format_.has_literal:
-            types = [cast(Attribute, cast(Any, properties["value"]).type)]
-        else:
-            parser.parse_punctuation(":")
-            attributes |= parser.parse_optional_attr_dict()
-            types = [parser.parse_type()]
-            if isinstance(types[0], _CLAUSE_TYPES) and parser.parse_optional_punctuation(":"):
-                # Some printers write the type of the last number in front of that of the operands.
-                attributes |= parser.parse_optional_attr_dict()
-                types = [parser.parse_type()]
-            if format_.is_typed_twice:
-                parser.parse_punctuation(",")
-                types.append(parser.parse_type())
-        if len(types) < format_.operands:
-            types *= format_.operands
-        return create(
-            cls,
-            operands=parser.resolve_operands(operands, types, position),
-            result_types=types[:1] if format_.has_result else (),
-            properties=properties,
-            attributes=attributes,
-        )
+            position = parser.pos
+            name = parser.parse_identifier()
+            found = {each.name: each for each in (self.most, self.least)}.get(name)
+            if found is None:
+                parser.raise_error(f"there is no distance {name}", position, parser.pos)
+            parser.parse_punctuation("=")
+            position = parser.pos
+            number = parser.parse_integer(allow_boolean=False, allow_negative=False)
+            if number >= 1 << 64:
+                parser.raise_error(f"{name} = {number} does not fit ui64", position, parser.pos)
+            found.set(state, IntegerAttr(number, _U64))
 
-
-def _parse_clause(format_: AssemblyFormat, name: str, parser: Parser) -> Mapping[str, Attribute]:
-    """Parses `keyword = number` or `keyword = "text"`; the number's type is known."""
-    position = parser.pos
-    keyword = parser.parse_identifier()
-    if keyword not in format_.clauses:
-        known = ", ".join(format_.clauses) or "none"
-        parser.raise_error(f"{name} has no '{keyword}' (it has: {known})", position, parser.pos)
-    parser.parse_punctuation("=")
-    property_name, type_ = format_.clauses[keyword]
-    if type_ is None:
-        return {property_name: StringAttr(parser.parse_str_literal())}
-    if isinstance(type_, Float64Type):
-        return {property_name: FloatAttr(float(parser.parse_number()), type_)}
-    position = parser.pos
-    number = parser.parse_integer(allow_boolean=False, allow_negative=False)
-    if number >= 1 << cast(IntegerType, type_).width.data:
-        parser.raise_error(f"{keyword} = {number} does not fit {type_}", position, parser.pos)
-    return {property_name: IntegerAttr(number, cast(IntegerType, type_))}
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        """Prints both."""
+        for each in (self.most, self.least):
+            number = cast("IntegerAttr[Any]", op.properties[each.name]).value.data
+            printer.print_string(f", {each.name} = {number}")
 
 
 INEXACT = ElementClass.FLOAT | ElementClass.COMPLEX
@@ -196,12 +165,21 @@ def require_comparable(
     with_elements(actual, allowed, "what is compared", "C2")
 
 
-class PairCheckOp(FormattedOp):
+_PAIR = "$lhs `,` $rhs {} attr-dict `:` custom<CheckedType>(type(operands))"
+_WITH_LITERAL = "$lhs `,` custom<CheckedLiteral>($value, type($lhs)) {} attr-dict"
+_OBSERVED = "$expected {} attr-dict `:` custom<CheckedType>(type(operands))"
+_SHOWN = "$operand {} attr-dict `:` type($operand)"
+_TOLERANCE = "(`,` `tolerance` `=` $tolerance^)?"
+_PROBE = "`,` `probe_id` `=` $probe_id"
+
+
+class PairCheckOp(XlaOp):
     """A check of two arrays of one type."""
 
     ALLOWED: ClassVar[ElementClass] = INEXACT
     lhs = operand_def()
     rhs = operand_def()
+    custom_directives = (CheckedType,)
 
     @classmethod
     def infer(cls, lhs: Attribute, rhs: Attribute) -> Types:
@@ -210,12 +188,13 @@ class PairCheckOp(FormattedOp):
         return ()
 
 
-class LiteralCheckOp(FormattedOp):
+class LiteralCheckOp(XlaOp):
     """A check of an array and a literal of one type."""
 
     ALLOWED: ClassVar[ElementClass] = INEXACT
     lhs = operand_def()
     value = prop_def(_LITERAL)
+    custom_directives = (CheckedLiteral,)
 
     @classmethod
     def infer(cls, lhs: Attribute, *, value: DenseIntOrFPElementsAttr) -> Types:
@@ -224,28 +203,25 @@ class LiteralCheckOp(FormattedOp):
         return ()
 
 
-@irdl_op_definition
+@op_definition
 class ExpectEqOp(PairCheckOp):
     """Both arrays are equal. (C1) both have the same type. (C2) they are arrays."""
 
     name = "check.expect_eq"
     ALLOWED: ClassVar = ElementClass.ANY
-    FORMAT: ClassVar = AssemblyFormat(operands=2)
+    assembly_format = _PAIR.format("")
 
 
-@irdl_op_definition
+@op_definition
 class ExpectEqConstOp(LiteralCheckOp):
     """The array equals `value`. (C1) both have the same type. (C2) it is an array."""
 
     name = "check.expect_eq_const"
     ALLOWED: ClassVar = ElementClass.ANY
-    FORMAT: ClassVar = AssemblyFormat(has_literal=True)
+    assembly_format = _WITH_LITERAL.format("")
 
 
-_TOLERANCE = {"tolerance": ("tolerance", f64)}
-
-
-@irdl_op_definition
+@op_definition
 class ExpectAlmostEqOp(PairCheckOp):
     """
     Both arrays differ by at most `tolerance` in every element.
@@ -255,10 +231,10 @@ class ExpectAlmostEqOp(PairCheckOp):
 
     name = "check.expect_almost_eq"
     tolerance = prop_def(_F64, default_value=FloatAttr(1e-4, f64))
-    FORMAT: ClassVar = AssemblyFormat(operands=2, clauses=_TOLERANCE)
+    assembly_format = _PAIR.format(_TOLERANCE)
 
 
-@irdl_op_definition
+@op_definition
 class ExpectAlmostEqConstOp(LiteralCheckOp):
     """
     The array differs from `value` by at most `tolerance` in every element.
@@ -269,11 +245,11 @@ class ExpectAlmostEqConstOp(LiteralCheckOp):
     name = "check.expect_almost_eq_const"
     value = prop_def(_LITERAL)
     tolerance = prop_def(_F64, default_value=FloatAttr(1e-4, f64))
-    FORMAT: ClassVar = AssemblyFormat(has_literal=True, clauses=_TOLERANCE)
+    assembly_format = _WITH_LITERAL.format(_TOLERANCE)
 
 
-@irdl_op_definition
-class ExpectCloseOp(FormattedOp):
+@op_definition
+class ExpectCloseOp(XlaOp):
     """
     From `actual` to `expected` it is `min_ulp_difference` to `max_ulp_difference` ULP everywhere.
 
@@ -285,13 +261,10 @@ class ExpectCloseOp(FormattedOp):
     expected = operand_def()
     max_ulp_difference = prop_def(IntegerAttr.constr(_U64), default_value=IntegerAttr(1, _U64))
     min_ulp_difference = prop_def(IntegerAttr.constr(_U64), default_value=IntegerAttr(0, _U64))
-    FORMAT: ClassVar = AssemblyFormat(
-        operands=2,
-        clauses={
-            "max_ulp_difference": ("max_ulp_difference", _U64),
-            "min_ulp_difference": ("min_ulp_difference", _U64),
-        },
-        is_typed_twice=True,
+    custom_directives = (Distances,)
+    assembly_format = (
+        "$actual `,` $expected custom<Distances>($max_ulp_difference, $min_ulp_difference) `:` "
+        "attr-dict type($actual) `,` type($expected)"
     )
 
     @staticmethod
@@ -301,8 +274,8 @@ class ExpectCloseOp(FormattedOp):
         return ()
 
 
-@irdl_op_definition
-class ExpectSerializedEqOp(FormattedOp):
+@op_definition
+class ExpectSerializedEqOp(XlaOp):
     """
     The array equals what `interpreter.probe` has written in its execution number `iteration`.
 
@@ -313,9 +286,8 @@ class ExpectSerializedEqOp(FormattedOp):
     expected = operand_def()
     probe_id = prop_def(StringAttr)
     iteration = prop_def(IntegerAttr.constr(_U32), default_value=IntegerAttr(0, _U32))
-    FORMAT: ClassVar = AssemblyFormat(
-        clauses={"probe_id": ("probe_id", None), "iter": ("iteration", _U32)}
-    )
+    custom_directives = (CheckedType,)
+    assembly_format = _OBSERVED.format(_PROBE + " (`,` `iter` `=` $iteration^)?")
 
     @staticmethod
     def infer(expected: Attribute) -> Types:
@@ -458,11 +430,12 @@ class RunParallelOp(XlaOp):
             )
 
 
-class ObservedOp(FormattedOp):
+class ObservedOp(XlaOp):
     """An operation that shows its operand, which is the result."""
 
-    operand = operand_def()
-    result = result_def()
+    T: ClassVar = VarConstraint("T", AnyAttr())
+    operand = operand_def(T)
+    result = result_def(T)
 
     @staticmethod
     def infer(operand: Attribute) -> Types:
@@ -471,15 +444,15 @@ class ObservedOp(FormattedOp):
         return (operand,)
 
 
-@irdl_op_definition
+@op_definition
 class PrintOp(ObservedOp):
     """Prints the operand, which is the result. (C1) it is an array."""
 
     name = "interpreter.print"
-    FORMAT: ClassVar = AssemblyFormat(has_result=True)
+    assembly_format = _SHOWN.format("")
 
 
-@irdl_op_definition
+@op_definition
 class ProbeOp(ObservedOp):
     """
     Writes the operand, which is the result, into a file.
@@ -490,7 +463,7 @@ class ProbeOp(ObservedOp):
 
     name = "interpreter.probe"
     probe_id = prop_def(StringAttr)
-    FORMAT: ClassVar = AssemblyFormat(clauses={"probe_id": ("probe_id", None)}, has_result=True)
+    assembly_format = _SHOWN.format(_PROBE)
 
 
 INTERPRETER = Dialect("interpreter", [RunParallelOp, PrintOp, ProbeOp])
