@@ -22,7 +22,7 @@ _WIDTHS = {"utf-8": 1, "utf-16": 2, "utf-32": 4}
 
 
 @dataclass(frozen=True)
-class Part:
+class DocumentPart:
     """One program of a text; there are several between lines `// -----`."""
 
     start: int
@@ -62,12 +62,12 @@ class Document:
         return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
     @cached_property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[DocumentPart]:
         """The programs of the text, with their names."""
         index = index_hlo if self.is_hlo else index_mlir
-        return [Part(a, index(self.text[a:b])) for a, b in chunk_extents(self.text)]
+        return [DocumentPart(a, index(self.text[a:b])) for a, b in chunk_extents(self.text)]
 
-    def part_at(self, offset: int) -> Part:
+    def part_at(self, offset: int) -> DocumentPart:
         """The program that an offset is in."""
         number = bisect_right(self.parts, offset, key=lambda part: part.start)
         return self.parts[max(0, number - 1)]

@@ -14,7 +14,7 @@ from xla_dialect.spelling import meant
 
 from . import run_lines
 from .completion import Suggestion, hlo_suggestions, mlir_suggestions
-from .document import Document, Part
+from .document import Document, DocumentPart
 from .documentation import operation_text, pass_text
 from .entities import SIGILS, Entity, Kind, Scope, TextIndex, members
 from .formatting import formatted
@@ -142,18 +142,18 @@ class _Positioned(Protocol):
     def position(self) -> types.Position: ...
 
 
-def _at(document: Document, place: _Positioned) -> tuple[int, Part]:
+def _at(document: Document, place: _Positioned) -> tuple[int, DocumentPart]:
     offset = document.offset(place.position.line, place.position.character)
     return offset, document.part_at(offset)
 
 
-def _entity_at(document: Document, place: _Positioned) -> tuple[Entity, Part] | None:
+def _entity_at(document: Document, place: _Positioned) -> tuple[Entity, DocumentPart] | None:
     offset, part = _at(document, place)
     found = part.index.entity_at(offset - part.start)
     return None if found is None else (found[0], part)
 
 
-def _range(document: Document, part: Part, span: Span) -> types.Range:
+def _range(document: Document, part: DocumentPart, span: Span) -> types.Range:
     start, end = part.start + span.start, part.start + span.end
     return types.Range(position(document, start), position(document, end))
 
@@ -229,7 +229,7 @@ def outline(document: Document, _: types.DocumentSymbolParams) -> list[types.Doc
 
 
 def _symbols(
-    document: Document, part: Part, of_owner: dict[Entity | None, list[Entity]]
+    document: Document, part: DocumentPart, of_owner: dict[Entity | None, list[Entity]]
 ) -> list[types.DocumentSymbol]:
     def symbol(entity: Entity) -> types.DocumentSymbol:
         name = _range(document, part, entity.place)
