@@ -38,8 +38,8 @@ from xdsl.irdl import (
     EqAttrConstraint,
     IRDLOperation,
     ParamAttrConstraint,
+    ParsePropInAttrDict,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -62,9 +62,8 @@ from xla_dialect.constraints import with_elements
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.types import ElementClass, all_compatible, compatible, is_array, spell, spell_all
 from xla_dialect.violations import Violation, require
-from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.definition import op_definition
-from xla_dialect.xdsl.directives import Parts, parse_signature, print_signature
+from xla_dialect.xdsl.directives import SameType
 from xla_dialect.xdsl.text import parse_literal, print_literal
 
 _LITERALS = (DenseIntOrFPElementsAttr, DenseResourceAttr)
@@ -325,7 +324,7 @@ def _names(value: Attribute, what: str, label: str) -> list[str]:
     return names
 
 
-@irdl_op_definition
+@op_definition
 class RunParallelOp(XlaOp):
     """
     Runs one program on every process of a grid, and returns the results of all of them.
@@ -344,6 +343,9 @@ class RunParallelOp(XlaOp):
     infeed = opt_prop_def(_LIST)
     programs = prop_def(_LIST)
     outputs = var_result_def()
+    irdl_options = (ParsePropInAttrDict(),)
+    custom_directives = (SameType,)
+    assembly_format = "operands attr-dict `:` custom<SameType>(type(operands), type(results))"
 
     @staticmethod
     def infer(*, infeed: Attribute | None, programs: Attribute, declared: Types) -> Types:
@@ -355,34 +357,6 @@ class RunParallelOp(XlaOp):
         if infeed is not None:
             _names(infeed, "infeed", "C4")
         return declared
-
-    def print(self, printer: Printer) -> None:
-        """Prints ` %inputs {programs = [[@f], [@g]]} : (types) -> types`."""
-        if self.operands:
-            printer.print_string(" ")
-            printer.print_list(self.operands, printer.print_ssa_value)
-        printer.print_op_attributes({**self.properties, **self.attributes})
-        print_signature(self.operand_types, self.result_types, printer)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> RunParallelOp:
-        """Parses what `print` prints."""
-        parts, position = Parts(), parser.pos
-        operands = parser.parse_optional_undelimited_comma_separated_list(
-            parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
-        )
-        attributes = parser.parse_optional_attr_dict()
-        for name in cls.get_irdl_definition().properties:
-            if name in attributes:
-                parts.properties[name] = attributes.pop(name)
-        parse_signature(operands or [], position, parts, parser)
-        return create(
-            cls,
-            operands=parts.operands,
-            result_types=parts.result_types,
-            properties=parts.properties,
-            attributes=attributes,
-        )
 
     @property
     def program_names(self) -> list[list[str]]:

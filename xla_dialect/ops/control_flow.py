@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, Self, cast
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import (
     FlatSymbolRefAttrConstr,
     StringAttr,
 )
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -22,8 +22,6 @@ from xdsl.irdl import (
     var_region_def,
     var_result_def,
 )
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, RecursiveMemoryEffect
 
 from xla_dialect.attributes import FALSE, FLAG, INTEGER, FusionKindAttr
@@ -62,44 +60,23 @@ from xla_dialect.types import (
     united_marks,
 )
 from xla_dialect.violations import Violation, require
-from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.definition import op_definition
 
 
-@irdl_op_definition
+@op_definition
 class ReturnOp(XlaOp):
     """Ends a computation; the operands are its results."""
 
     name = "xla.return"
     UNRELATED: ClassVar = "values go to what is around"
     values = var_operand_def()
+    assembly_format = "($values^ `:` type($values))? attr-dict"
     traits = traits_def(IsTerminator())
 
     @staticmethod
     def infer(values: tuple[Attribute, ...]) -> Types:
         """No results."""
         return ()
-
-    def print(self, printer: Printer) -> None:
-        """Prints `xla.return %a, %b : type, type`."""
-        if self.operands:
-            printer.print_string(" ")
-            printer.print_list(self.operands, printer.print_ssa_value)
-            printer.print_string(" : ")
-            printer.print_list([o.type for o in self.operands], printer.print_attribute)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        """Parses what `print` prints."""
-        position = parser.pos
-        names = parser.parse_optional_undelimited_comma_separated_list(
-            parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
-        )
-        values: Sequence[SSAValue] = ()
-        if names:
-            parser.parse_punctuation(":")
-            types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-            values = parser.resolve_operands(names, types, position)
-        return create(cls, operands=values)
 
 
 class RunningOp(XlaOp):
