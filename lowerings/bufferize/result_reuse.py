@@ -149,7 +149,6 @@ def _replace(use: MemoryUse, result: SSAValue) -> None:
     wanted = memref_type(alloc.results[0])
     if wanted != result.type:
         view = make_dense(result, wanted)
-        view.location = alloc.location
         view.results[0].name_hint = alloc.results[0].name_hint
         insert_before(view, alloc)
         result = view.results[0]

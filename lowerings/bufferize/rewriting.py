@@ -25,7 +25,6 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
     UnitAttr,
-    UnknownLoc,
     i1,
     i32,
     i64,
@@ -177,11 +176,7 @@ class _Rewriter:
 
     def insert(self, op: OperationT) -> OperationT:
         """Inserts a new operation before the anchor, with the anchor's location."""
-        anchor = self.anchor
-        if isinstance(op.location, UnknownLoc):
-            op.location = anchor.location
-        insert_before(op, anchor)
-        return op
+        return insert_before(op, self.anchor)
 
     def add_argument(self, block: Block, buffer: Buffer) -> BlockArgument:
         """A new argument of a block for a buffer."""
@@ -324,8 +319,7 @@ def _rewrite_linalg(op: Operation, rewriter: _Rewriter) -> Sequence[Operation]:
     _view_in_memory_order(new_op, rewriter)
     rewriter.insert(new_op)
     for extract, source in zip(extracts, loaded, strict=True):
-        load = _load(extract, source)
-        insert_before(load, extract)
+        load = insert_before(_load(extract, source), extract)
         extract.result.replace_all_uses_with(load.results[0])
         erase(extract)
     return (op,)

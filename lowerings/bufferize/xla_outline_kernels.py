@@ -177,8 +177,7 @@ def take_constants(
 def _copied_to(op: Operation, call: func.CallOp) -> SSAValue:
     types = [result.type for result in op.results]
     copy = create(type(op), result_types=types, properties=op.properties, location=op.location)
-    insert_before(copy, call)
-    return copy.results[0]
+    return insert_before(copy, call).results[0]
 
 
 def _open_constants(function: func.FuncOp) -> Set[Operation]:
@@ -567,21 +566,16 @@ class _Outliner:
     def _call_kernel(self, group: _Group, operations: list[Operation]) -> None:
         function = self.kernels.function_for(group)
         op = operations[-1]
-        block = op.parent
-        assert block is not None
         arguments: list[SSAValue] = []
         for value, type in zip(group.arguments, group.types, strict=True):
             if value.type != type:
                 cast_op = create(memref.CastOp, operands=(value,), result_types=(type,))
-                block.insert_op_before(cast_op, op)
-                value = cast_op.results[0]
+                value = insert_before(cast_op, op).results[0]
             arguments.append(value)
         call = create(
             func.CallOp, operands=arguments, properties={"callee": SymbolRefAttr(function.sym_name)}
         )
-        call.location = op.location
-        block.insert_op_before(call, op)
-        self.kernels.calls[function].append(call)
+        self.kernels.calls[function].append(insert_before(call, op))
         for outlined in reversed(operations):
             erase(outlined)
         for constant in group.constants:

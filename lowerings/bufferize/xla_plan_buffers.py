@@ -243,26 +243,17 @@ def _append_arena(function: func.FuncOp, type: MemRef, plan: Plan, max_live: int
 def _insert_offset(before: Operation, offset: int, loop: SharedLoop | None, size: int) -> SSAValue:
     """The offset in the arena; in a parallel loop each iteration has a slice of `size` bytes."""
     start = arith.ConstantOp(IntegerAttr(offset, _INDEX))
-    _insert(before, start)
+    insert_before(start, before)
     if loop is None:
         return start.result
-    step = arith.ConstantOp(IntegerAttr(aligned(size), _INDEX))
-    distance = arith.MuliOp(loop.op.body.block.args[0], step.result)
-    place = arith.AddiOp(start.result, distance.result)
-    _insert(before, step, distance, place)
-    return place.result
-
-
-def _insert(before: Operation, *ops: Operation) -> None:
-    for op in ops:
-        op.location = before.location
-        insert_before(op, before)
+    step = insert_before(arith.ConstantOp(IntegerAttr(aligned(size), _INDEX)), before)
+    distance = insert_before(arith.MuliOp(loop.op.body.block.args[0], step.result), before)
+    return insert_before(arith.AddiOp(start.result, distance.result), before).result
 
 
 def _insert_view(before: Operation, arena: SSAValue, place: SSAValue, type: Attribute) -> SSAValue:
     view = create(memref.ViewOp, operands=(arena, place), result_types=(type,))
-    _insert(before, view)
-    return view.results[0]
+    return insert_before(view, before).results[0]
 
 
 def _replace_alloc(alloc: memref.AllocOp, arena: SSAValue, offset: SSAValue) -> None:

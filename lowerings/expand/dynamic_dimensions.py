@@ -34,6 +34,7 @@ from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp, SetDimensionSizeO
 from xla_dialect.ops.elementwise import AndOp, CompareOp
 from xla_dialect.types import S32, Array, array, extents, flatten, is_array, without_bounds
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.linking import insert_before
 from xla_dialect.xdsl.traversal import operations_in
 
 SCALAR = array(S32, ())
@@ -98,7 +99,7 @@ class DynamicDimensionExpansion:
         self.block(block)
         added = _places(zip(returned.operand_types, outputs, strict=True))
         operands = self._given(returned, returned.operands, added)
-        block.insert_ops_before([func.ReturnOp(*operands)], returned)
+        insert_before(func.ReturnOp(*operands), returned)
         block.erase_op(returned)
         for dead in reversed(self.dead):
             if isinstance(dead, Operation):
@@ -267,10 +268,7 @@ class DynamicDimensionExpansion:
         self, op: Operation, new: Operation, places: Sequence[tuple[int, int]], has_status: bool
     ) -> None:
         """Puts an operation in the place of one with fewer results."""
-        new.location = op.location
-        block = cast(Block, op.parent)
-        block.insert_ops_before([new], op)
-        counts = new.results[len(op.results) :]
+        counts = insert_before(new, op).results[len(op.results) :]
         for i, result in enumerate(op.results):
             of_result = {d: counts[n] for n, (j, d) in enumerate(places) if j == i}
             self._replace(result, new.results[i], of_result)
@@ -304,21 +302,15 @@ def _constant(number: int, before: Operation) -> SSAValue:
     """A scalar, as a constant in front of an operation."""
     value = from_numpy(np.array(number, np.int32))
     constant = ConstantOp.make([], {"value": value}, result_types=[SCALAR])
-    return _inserted(constant, before)
-
-
-def _inserted(op: XlaOp, before: Operation) -> SSAValue:
-    op.location = before.location
-    cast(Block, before.parent).insert_ops_before([op], before)
-    return op.results[0]
+    return insert_before(constant, before).result
 
 
 def _while_right(last: ReturnOp, number: SSAValue) -> SSAValue:
     """What a condition returns, or false where a check has failed: a loop might never end then."""
     direction = {"direction": ComparisonDirectionAttr(ComparisonDirection.EQ)}
     zero = _constant(0, last)
-    is_right = _inserted(CompareOp.make([number, zero], direction), last)
-    return _inserted(AndOp.make([last.operands[0], is_right], {}), last)
+    is_right = insert_before(CompareOp.make([number, zero], direction), last).result
+    return insert_before(AndOp.make([last.operands[0], is_right], {}), last).result
 
 
 def _as_declared(value: SSAValue, op: Operation, declared: Attribute) -> SSAValue:
@@ -326,7 +318,7 @@ def _as_declared(value: SSAValue, op: Operation, declared: Attribute) -> SSAValu
     wanted = without_bounds(declared)
     if value.type == wanted:
         return value
-    return _inserted(CopyOp.make([value], {}, result_types=[wanted]), op)
+    return insert_before(CopyOp.make([value], {}, result_types=[wanted]), op).result
 
 
 def illegal_ops(module: ModuleOp) -> list[IllegalOp]:

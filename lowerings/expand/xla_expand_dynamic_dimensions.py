@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     TupleType,
 )
-from xdsl.ir import Attribute, Block, Operation, TypeAttribute
+from xdsl.ir import Attribute, Operation, TypeAttribute
 
 from lowerings.expand.xla_expand_compound import expand
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionFailed
@@ -42,6 +42,7 @@ from xla_dialect.types import (
     sizes_of,
     without_bounds,
 )
+from xla_dialect.xdsl.linking import insert_before
 from xla_dialect.xdsl.traversal import inventory, operations_in
 
 RUN_TIME_CHECKS = "xla.run_time_checks"
@@ -114,10 +115,8 @@ def _cut(op: XlaOp) -> None:
         found = [GetDimensionSizeOp(operands[i], dimension=d) for i, d in group]
         smallest = list(accumulate(found[1:], MinimumOp, initial=found[0]))
         cut = [SetDimensionSizeOp(operands[i], smallest[-1], dimension=d) for i, d in group]
-        inserted: list[Operation] = [*found, *smallest[1:], *cut]
-        for new in inserted:
-            new.location = op.location
-        cast(Block, op.parent).insert_ops_before(inserted, op)
+        for new in (*found, *smallest[1:], *cut):
+            insert_before(new, op)
         for (i, _), new in zip(group, cut, strict=True):
             operands[i] = new.result
     op.operands = operands

@@ -91,7 +91,7 @@ def _single(value: SSAValue, sizes: Sizes, before: Operation) -> SSAValue:
                 "static_output_shape": DenseArrayBase.from_list(i64, sizes),
             },
         )
-    return _inserted(op, before)
+    return insert_before(op, before).results[0]
 
 
 def groups_attribute(wide: Sequence[int], narrow: Sequence[int]) -> ArrayAttr[ArrayAttr[Attribute]]:
@@ -109,31 +109,24 @@ def _number(dimension: int) -> Attribute:
 
 def _expanded_scalar(value: SSAValue, type_: TensorType[Attribute], before: Operation) -> SSAValue:
     """A tensor of sizes 1 from one of rank 0: xDSL 0.74.0 refuses `tensor.expand_shape` of it."""
-    destination = _inserted(create(tensor.EmptyOp, result_types=(type_,)), before)
+    destination = create(tensor.EmptyOp, result_types=(type_,))
+    insert_before(destination, before)
     body = Block(arg_types=(type_.element_type, type_.element_type))
     body.add_op(create(YieldOp, operands=(body.args[0],)))
     rank = len(type_.shape)
     maps = (AffineMap(rank, 0, ()), AffineMap.identity(rank))
-    return _inserted(
-        create(
-            GenericOp,
-            operands=(value, destination),
-            result_types=(type_,),
-            properties={
-                "indexing_maps": ArrayAttr([AffineMapAttr(m) for m in maps]),
-                "iterator_types": ArrayAttr([IteratorTypeAttr.parallel()] * rank),
-                "operandSegmentSizes": DenseArrayBase.from_list(i32, (1, 1)),
-            },
-            regions=[Region(body)],
-        ),
-        before,
+    expanded = create(
+        GenericOp,
+        operands=(value, destination.results[0]),
+        result_types=(type_,),
+        properties={
+            "indexing_maps": ArrayAttr([AffineMapAttr(m) for m in maps]),
+            "iterator_types": ArrayAttr([IteratorTypeAttr.parallel()] * rank),
+            "operandSegmentSizes": DenseArrayBase.from_list(i32, (1, 1)),
+        },
+        regions=[Region(body)],
     )
-
-
-def _inserted(op: Operation, before: Operation) -> SSAValue:
-    op.location = before.location
-    insert_before(op, before)
-    return op.results[0]
+    return insert_before(expanded, before).results[0]
 
 
 def _common_collapse(before: Sequence[int], after: Sequence[int]) -> Sizes:

@@ -28,7 +28,7 @@ from lowerings.rewriting.conversion import ConversionFailed, IllegalOp, illegal_
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.types import Array, array, is_array, without_layout
 from xla_dialect.xdsl.creation import create
-from xla_dialect.xdsl.linking import erase
+from xla_dialect.xdsl.linking import erase, insert_before
 from xla_dialect.xdsl.traversal import block_of, operations_in
 
 Placed: TypeAlias = tuple[SSAValue, MemoryOrder]
@@ -101,14 +101,10 @@ class Expansion:
 
     def _in_front_of(self, anchor: Operation) -> Insert:
         """Puts operations that move elements in front of one, with its location."""
-        block = anchor.parent
-        assert block is not None
 
         def insert(op: OperationT) -> OperationT:
-            op.location = anchor.location
-            block.insert_op_before(op, anchor)
             self._moves.append(op)
-            return op
+            return insert_before(op, anchor)
 
         return insert
 
@@ -257,11 +253,7 @@ class Expansion:
             attributes=op.attributes,
             regions=[op.detach_region(region) for region in tuple(op.regions)],
         )
-        block = op.parent
-        assert block is not None
-        new.location = op.location
-        block.insert_op_before(new, op)
-        return list(zip(new.results, orders, strict=True))
+        return list(zip(insert_before(new, op).results, orders, strict=True))
 
     def _compute_in_default_order(self, op: Operation) -> None:
         for index, operand in enumerate(op.operands):

@@ -47,7 +47,7 @@ from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.custom_calls import LAYOUT_CONSTRAINT, CustomCallOp
 from xla_dialect.ops.data_movement import CopyOp, TransposeOp
 from xla_dialect.types import Array, array, is_array
-from xla_dialect.xdsl.linking import erase
+from xla_dialect.xdsl.linking import erase, insert_before
 from xla_dialect.xdsl.traversal import inventory, operations_in
 
 _Copies: TypeAlias = dict[tuple[Block, SSAValue, Attribute], CopyOp]
@@ -129,12 +129,9 @@ def _take_constraints(function: func.FuncOp) -> None:
     for op in operations_in(function):
         if not isinstance(op, CustomCallOp) or op.custom_call_target.data != LAYOUT_CONSTRAINT:
             continue
-        block, (operand,), (result,) = op.parent, op.operands, op.results
-        assert block is not None
+        (operand,), (result,) = op.operands, op.results
         copy = CopyOp.make([operand], {}, result_types=[_constrained(op, cast(Array, result.type))])
-        copy.location = op.location
-        block.insert_op_before(copy, op)
-        result.replace_all_uses_with(copy.result)
+        result.replace_all_uses_with(insert_before(copy, op).result)
         erase(op)
 
 
@@ -182,9 +179,7 @@ def _copy_operand(op: Operation, index: int, type_: Attribute, copies: _Copies) 
     assert block is not None
     copy = copies.get((block, operand, type_))
     if copy is None:
-        copy = CopyOp.make([operand], {}, result_types=[type_])
-        copy.location = op.location
-        block.insert_op_before(copy, op)
+        copy = insert_before(CopyOp.make([operand], {}, result_types=[type_]), op)
         copies[block, operand, type_] = copy
     op.operands[index] = copy.result
 

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import ml_dtypes
 import numpy as np
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, UnknownLoc, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.partitioning.factors import Division, FactorAtoms, is_regular
@@ -74,10 +74,7 @@ class LocalBuilder:
 
     def insert(self, op: OperationT) -> OperationT:
         """Inserts an operation before the anchor."""
-        if isinstance(op.location, UnknownLoc):
-            op.location = self.anchor.location
-        insert_before(op, self.anchor)
-        return op
+        return insert_before(op, self.anchor)
 
     def emit(
         self,

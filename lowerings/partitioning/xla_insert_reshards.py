@@ -167,9 +167,7 @@ class _Insertion:
         found = self.made.get(key)
         if found is None:
             op = reshard(value, self.mesh, wanted, fold)
-            op.location = user.location
-            insert_before(op, user)
-            found = self.made[key] = op.result
+            found = self.made[key] = insert_before(op, user).result
             self.spreads[found] = wanted
         return found
 

@@ -239,8 +239,7 @@ class _Partition:
         """The operation as it is."""
         made = op.clone(dict(zip(operands_of(op), operands, strict=True)))
         made.attributes.pop(SHARDING, None)
-        insert_before(made, op)
-        return list(made.results)
+        return list(insert_before(made, op).results)
 
     def reshard(self, op: CopyOp, value: SSAValue) -> SSAValue:
         """The collectives of a reshard."""
@@ -267,9 +266,7 @@ class _Partition:
             types,
             attributes,
         )
-        made.location = op.location
-        insert_before(made, op)
-        return list(made.results)
+        return list(insert_before(made, op).results)
 
 
 def local_step(

@@ -90,7 +90,5 @@ def _insert_steps(
     steps = plan(mesh, cast(Array, value.type), before, shardings.spread(op.result)).steps
     for step in steps:
         made = reshard(value, mesh, step.after, fold, step.collective.value)
-        made.location = op.location
-        insert_before(made, op)
-        value = made.result
+        value = insert_before(made, op).result
     replace_uses(op.result, value)

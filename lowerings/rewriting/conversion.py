@@ -27,7 +27,6 @@ from typing import Any, ClassVar, TypeAlias, TypeVar, get_args, get_type_hints
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     ModuleOp,
-    UnknownLoc,
     UnregisteredOp,
 )
 from xdsl.dialects.func import FuncOp
@@ -72,11 +71,7 @@ class ConversionBuilder:
 
     def insert(self, new_op: OperationT) -> OperationT:
         """Inserts `new_op` before the operation being converted, with its location."""
-        op = self.op
-        if isinstance(new_op.location, UnknownLoc):
-            new_op.location = op.location
-        insert_before(new_op, op)
-        return new_op
+        return insert_before(new_op, self.op)
 
     def replace(self, values: Sequence[SSAValue]) -> None:
         """

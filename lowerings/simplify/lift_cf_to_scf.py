@@ -37,7 +37,7 @@ from lowerings.rewriting.conversion import ConversionFailed, illegal_op
 from lowerings.rewriting.levels import ON_TENSORS
 from lowerings.rewriting.passes import ReportingPass
 from xla_dialect.xdsl.dominance import immediate_dominators, reverse_postorder, successors
-from xla_dialect.xdsl.linking import replace_uses
+from xla_dialect.xdsl.linking import insert_before, replace_uses
 from xla_dialect.xdsl.traversal import block_of
 
 __all__ = ["CannotBeStructured", "Flow", "Structurer", "edges_of"]
@@ -598,8 +598,6 @@ def _common_end(function: func.FuncOp, blocks: list[Block]) -> Block:
         if not isinstance(last, func.ReturnOp):
             name = "a block without a terminator" if last is None else last.name
             raise CannotBeStructured(f"{name} ends a block: only cf branches and func.return may")
-        branch = cf.BranchOp(end, *last.arguments)
-        branch.location = last.location
-        block.insert_op_before(branch, last)
+        insert_before(cf.BranchOp(end, *last.arguments), last)
         block.erase_op(last)
     return end

@@ -25,7 +25,7 @@ from xla_dialect.ops.control_flow import FusionOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.types import compatible, is_array
 from xla_dialect.xdsl.creation import call_site
-from xla_dialect.xdsl.linking import erase
+from xla_dialect.xdsl.linking import erase, insert_before
 from xla_dialect.xdsl.traversal import inventory, operations_in
 
 MAX_OPERATIONS = 1_000_000
@@ -300,8 +300,4 @@ def _in_layout(value: SSAValue, type_: Attribute, site: Operation) -> SSAValue:
     """The value, copied where the computation has it in another layout than its caller."""
     if value.type == type_ or not is_array(type_) or not compatible(value.type, type_):
         return value
-    copy = CopyOp.make([value], {}, result_types=[type_])
-    block = site.parent
-    assert block is not None
-    block.insert_op_before(copy, site)
-    return copy.result
+    return insert_before(CopyOp.make([value], {}, result_types=[type_]), site).result

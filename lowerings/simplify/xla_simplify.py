@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr, UnknownLoc
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -160,10 +160,7 @@ class Simplifier:
         """Inserts an operation; returns its results, or what these were simplified to."""
         anchor = self._anchor
         assert anchor is not None
-        if isinstance(op.location, UnknownLoc):
-            op.location = anchor.location
-        insert_before(op, anchor)
-        return self._simplify(op)
+        return self._simplify(insert_before(op, anchor))
 
     def _simplify(self, op: XlaOp) -> Sequence[SSAValue]:
         """Simplifies an operation; returns what its results are now."""

@@ -466,7 +466,7 @@ def emit_generic(emission: GroupEmission) -> None:
         block.insert_arg(element_type_of(leaf[0]), len(inputs))
         inputs.append(leaf)
     new = _generic(emission, inputs, outputs, block)
-    _insert_before(new, anchor)
+    insert_before(new, anchor)
     for output, result in zip(outputs, new.results, strict=True):
         _replace(emission, output.old, result)
 
@@ -520,10 +520,9 @@ def _filled(constant: Attribute, destination: SSAValue, anchor: GenericOp) -> SS
     if not type_.shape.data:
         dense = DenseIntOrFPElementsAttr.from_list(type_, [number.value.data])
         whole = create(arith.ConstantOp, result_types=(type_,), properties={"value": dense})
-        _insert_before(whole, anchor)
-        return whole.results[0]
+        return insert_before(whole, anchor).results[0]
     scalar = arith.ConstantOp(number)
-    _insert_before(scalar, anchor)
+    insert_before(scalar, anchor)
     body = Block(arg_types=(number.type, number.type))
     body.add_op(create(YieldOp, operands=(body.args[0],)))
     fill = create(
@@ -533,8 +532,7 @@ def _filled(constant: Attribute, destination: SSAValue, anchor: GenericOp) -> SS
         properties={"operandSegmentSizes": DenseArrayBase.from_list(i32, (1, 1))},
         regions=[Region(body)],
     )
-    _insert_before(fill, anchor)
-    return fill.results[0]
+    return insert_before(fill, anchor).results[0]
 
 
 def _replace(emission: GroupEmission, old: SSAValue, new: SSAValue) -> None:
@@ -584,18 +582,13 @@ def _operand(emission: GroupEmission, leaf: Leaf, anchor: GenericOp) -> Leaf:
     if found is None:
         offsets, counts, strides = zip(*part, strict=True)
         found = tensor.ExtractSliceOp.from_static_parameters(value, offsets, counts, strides).result
-        _insert_before(found.owner, anchor)
+        assert isinstance(found.owner, Operation)
+        insert_before(found.owner, anchor)
         emission.plan.slices[key] = found
     return found, tuple(
         (loop, 1, 0) if loop is not None and scale > 0 else (loop, scale, offset)
         for loop, scale, offset in indices
     )
-
-
-def _insert_before(op: Operation | Block, anchor: Operation) -> None:
-    assert isinstance(op, Operation)
-    op.location = anchor.location
-    insert_before(op, anchor)
 
 
 def _extents(anchor: GenericOp, emission: GroupEmission, accesses: Sequence[Leaf]) -> list[Leaf]:
@@ -617,5 +610,5 @@ def _extents(anchor: GenericOp, emission: GroupEmission, accesses: Sequence[Leaf
         return []
     type_ = TensorType(element_type_of(anchor.outputs[0]), [sizes[d] for d in hidden])
     shape = create(tensor.EmptyOp, result_types=(type_,))
-    _insert_before(shape, anchor)
+    insert_before(shape, anchor)
     return [(shape.results[0], tuple((d, 1, 0) for d in hidden))]

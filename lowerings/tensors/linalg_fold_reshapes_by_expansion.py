@@ -207,7 +207,7 @@ def _expand(
         },
         regions=[body],
     )
-    _insert_before(new, op)
+    insert_before(new, op)
     collapsed: list[tensor.CollapseShapeOp] = []
     for result, old, indices in zip(new.res, op.res, node.outputs, strict=True):
         back = create(
@@ -216,7 +216,7 @@ def _expand(
             result_types=(old.type,),
             properties={"reassociation": _reassociation(indices, groups)},
         )
-        _insert_before(back, op)
+        insert_before(back, op)
         replace_uses(old, back.result)
         collapsed.append(back)
     erase(op)
@@ -285,8 +285,7 @@ def _expanded(value: SSAValue, indices: Indices, groups: Groups, anchor: Generic
                     "static_output_shape": DenseArrayBase.from_list(i64, shape),
                 },
             )
-    _insert_before(new, anchor)
-    return new.results[0]
+    return insert_before(new, anchor).results[0]
 
 
 def _replace_positions(body: Block, numbers: Sequence[Sequence[int]], groups: Groups) -> None:
@@ -298,23 +297,13 @@ def _replace_positions(body: Block, numbers: Sequence[Sequence[int]], groups: Gr
         first, *rest = numbers[loop]
         value: SSAValue = _position(first, op)
         for number, size in zip(rest, groups.get(loop, (0,))[1:], strict=True):
-            factor = arith.ConstantOp(IntegerAttr(size, IndexType()))
-            _insert_before(factor, op)
-            whole = arith.MuliOp(value, factor.result)
-            _insert_before(whole, op)
+            factor = insert_before(arith.ConstantOp(IntegerAttr(size, IndexType())), op)
+            whole = insert_before(arith.MuliOp(value, factor.result), op)
             total = arith.AddiOp(whole.result, _position(number, op))
-            _insert_before(total, op)
-            value = total.result
+            value = insert_before(total, op).result
         op.result.replace_all_uses_with(value)
         erase(op)
 
 
 def _position(loop: int, anchor: Operation) -> SSAValue:
-    op = IndexOp(loop)
-    _insert_before(op, anchor)
-    return op.result
-
-
-def _insert_before(op: Operation, anchor: Operation) -> None:
-    op.location = anchor.location
-    insert_before(op, anchor)
+    return insert_before(IndexOp(loop), anchor).result

@@ -9,7 +9,7 @@ from xdsl.dialects import tensor
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, ModuleOp, TensorType
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.dialects.linalg.ops import FillOp, GenericOp, YieldOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.levels import ON_TENSORS
@@ -94,7 +94,7 @@ def _fold(transpose: GenericOp) -> bool:
         },
         regions=[reduction.detach_region(reduction.body)],
     )
-    _insert_before(new, reduction)
+    insert_before(new, reduction)
     transpose.res[0].replace_all_uses_with(new.res[0])
     for old in (transpose, reduction):
         erase(old)
@@ -122,7 +122,7 @@ def _destination(reduction: GenericOp, type_: TensorType[Attribute]) -> SSAValue
     if not isinstance(fill, FillOp):
         return None
     empty = create(tensor.EmptyOp, result_types=(type_,))
-    _insert_before(empty, reduction)
+    insert_before(empty, reduction)
     new = create(
         FillOp,
         operands=(fill.inputs[0], empty.results[0]),
@@ -130,10 +130,4 @@ def _destination(reduction: GenericOp, type_: TensorType[Attribute]) -> SSAValue
         properties=fill.properties,
         regions=[region.clone() for region in fill.regions],
     )
-    _insert_before(new, reduction)
-    return new.results[0]
-
-
-def _insert_before(op: Operation, anchor: Operation) -> None:
-    op.location = anchor.location
-    insert_before(op, anchor)
+    return insert_before(new, reduction).results[0]

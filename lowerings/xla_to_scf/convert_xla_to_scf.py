@@ -23,7 +23,7 @@ from lowerings.rewriting.levels import ON_TENSORS
 from xla_dialect.ops.control_flow import ConditionalOp, ScanOp, WhileOp
 from xla_dialect.types import PRED, Array, sizes_of
 from xla_dialect.xdsl.creation import create
-from xla_dialect.xdsl.linking import erase
+from xla_dialect.xdsl.linking import erase, insert_before
 
 FLATTEN_FIRST = "it carries tuples; xla-flatten-tuples takes them apart"
 
@@ -37,8 +37,7 @@ def _terminate(block: Block, terminator: Operation) -> None:
     """Puts a terminator in the place of the `xla.return`."""
     last = block.last_op
     assert last is not None
-    terminator.location = last.location
-    block.insert_op_before(terminator, last)
+    insert_before(terminator, last)
     erase(last)
 
 
@@ -58,7 +57,7 @@ def convert_while(op: WhileOp, builder: ConversionBuilder) -> str | None:
     extracted = create(tensor.ExtractOp, operands=(predicate,), result_types=(i1,))
     last = condition.last_op
     assert last is not None
-    condition.insert_op_before(extracted, last)
+    insert_before(extracted, last)
     _terminate(
         condition,
         create(scf.ConditionOp, operands=(extracted.results[0], *condition.args)),
@@ -181,26 +180,19 @@ def _make_body(
     assert last is not None
     place: SSAValue = block.insert_arg(_INDEX, 0)
     if op.is_reverse.value.data:
-        end = _index_constant(length - 1)
-        backwards = arith.SubiOp(end.results[0], place)
-        block.insert_ops_before((end, backwards), first)
-        place = backwards.result
+        end = insert_before(_index_constant(length - 1), first)
+        place = insert_before(arith.SubiOp(end.results[0], place), first).result
     for argument, value in zip(block.args[1 : len(inputs) + 1], inputs, strict=True):
         taken = _slice(value, place, dimension, argument.type)
-        block.insert_op_before(taken, first)
-        argument.replace_all_uses_with(taken.results[0])
+        argument.replace_all_uses_with(insert_before(taken, first).results[0])
     for argument in block.args[1 : len(inputs) + 1]:
         block.erase_arg(argument)
     returned = list(last.operands)
     for number, type_ in enumerate(types):
         output = block.insert_arg(type_, 1 + number)
         put = _put_slice(returned[number], output, place, dimension)
-        block.insert_op_before(put, last)
-        returned[number] = put.results[0]
-    end_of_step = create(scf.YieldOp, operands=returned)
-    end_of_step.location = last.location
-    block.insert_op_before(end_of_step, last)
-    erase(last)
+        returned[number] = insert_before(put, last).results[0]
+    _terminate(block, create(scf.YieldOp, operands=returned))
 
 
 def _index_constant(number: int) -> Operation:

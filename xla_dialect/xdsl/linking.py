@@ -10,21 +10,30 @@ users of each result, which has none; `SSAValue.replace_all_uses_with` makes vie
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
+from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.core import SSAValues
 
 from xla_dialect.xdsl.traversal import operations_in
 
+OperationT = TypeVar("OperationT", bound=Operation)
 
-def insert_before(op: Operation, anchor: Operation) -> None:
-    """Puts an operation before another, as `Block.insert_op_before`."""
+
+def insert_before(op: OperationT, anchor: Operation) -> OperationT:
+    """
+    Puts an operation before another, as `Block.insert_op_before`, and returns it.
+
+    A location that is unknown becomes that of the other.
+    """
     block = anchor.parent
     assert block is not None
+    if isinstance(op.location, UnknownLoc):
+        op.location = anchor.location
     if op.regions or op.parent is not None:
         block.insert_op_before(op, anchor)
-        return
+        return op
     op.parent = block
     previous = anchor._prev_op
     op._prev_op, op._next_op = previous, anchor
@@ -33,6 +42,7 @@ def insert_before(op: Operation, anchor: Operation) -> None:
         block._first_op = op
     else:
         previous._next_op = op
+    return op
 
 
 def append(block: Block, op: Operation) -> None:
