@@ -65,15 +65,20 @@ class XlaReportCommunicationPass(ReportingPass):
         if process_counts(op) == (1, 1):
             return False
         try:
-            report = communication_of(op)
-            if self.machine:
-                report.machine = PlannedMachine.read(Path(self.machine))
-                report.step = step_on(report.machine, op)
+            report = self.report(op)
         except ValueError as error:
             raise XlaError(f"{self.name}: {error}") from None
         text = json.dumps(report.as_json(), indent=2) if self.json else report_table(report)
         print(text, file=sys.stderr)
         return False
+
+    def report(self, module: ModuleOp) -> CommunicationReport:
+        """What it says; raises ValueError where there is no `@main`, XlaError for the machine."""
+        report = communication_of(module)
+        if self.machine:
+            report.machine = PlannedMachine.read(Path(self.machine))
+            report.step = step_on(report.machine, module)
+        return report
 
 
 def report_table(report: CommunicationReport) -> str:

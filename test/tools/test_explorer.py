@@ -10,6 +10,7 @@ import pytest
 from explored import Page, explore
 
 from lowerings.driver.program import parse_program
+from lowerings.pipelines import PARTITIONING
 from lowerings.targets.llvm.instruction_origins import with_own_lines, without_locations
 from lowerings.targets.llvm.machine import Machine, host, riscv64
 from lowerings.targets.llvm.module import emit_module
@@ -270,6 +271,16 @@ def test_communication(tmp_path: Path) -> None:
     assert [each["collective"] for each in communication["exchanges"]] == ["all_reduce"]
     # A device has 4x4 numbers, half of the sum of each; two of them send each other half of that.
     assert communication["bytes"] == 4 * 4 * 4
+
+
+def test_a_step_on_a_machine(tmp_path: Path) -> None:
+    machine = Path(__file__).parents[2] / "docs/examples/machines/host.toml"
+    passes = PARTITIONING[PARTITIONING.index("xla-propagate-shardings") :]
+    report = f'xla-report-communication{{machine="{machine}"}}'
+    page = explore(tmp_path, SHARDED, "-p", ",".join((*passes, report)))
+    step = page.content["views"]["planned"]["step"]
+    ends = {each["stream"]: each["end"] for each in step["timeline"]}
+    assert ends["communication"] == step["seconds"] > ends["computation"]
 
 
 def test_nothing_is_loaded(layer: Page) -> None:

@@ -403,3 +403,28 @@ def test_a_profile_leads_to_the_kernels_that_it_timed(browser: Any, tmp_path: Pa
     assert "jit(layer)/sub" in page.locator("#trail").text_content()
     assert found.faults == []
     page.context.close()
+
+
+SUM = """
+HloModule sum, num_partitions=8
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+ENTRY main {
+  x = f32[4096] parameter(0)
+  y = f32[4096] exponential(x)
+  ROOT s = f32[4096] all-reduce(y), channel_id=1, replica_groups=[1,8]<=[8], use_global_device_ids=true, to_apply=add
+}
+"""
+
+
+def test_what_a_device_does_when(browser: Any, tmp_path: Path) -> None:
+    machine = Path(__file__).parents[2] / "docs/examples/machines/host.toml"
+    passes = f'xla-report-communication{{machine="{machine}"}}'
+    explore(tmp_path, SUM, "-p", passes, name="sum.hlo")
+    found = opened(browser, tmp_path / "page.html", viewport={"width": 1600, "height": 900})
+    found.page.get_by_role("tab", name="Communication").click()
+    computed, sent = (found.page.locator(".stream").nth(n).locator("rect") for n in range(2))
+    assert (computed.count(), sent.count()) == (1, 1)
+    end = computed.bounding_box()["x"] + computed.bounding_box()["width"]
+    assert end == pytest.approx(sent.bounding_box()["x"], abs=1)
+    assert found.faults == []
+    found.page.context.close()

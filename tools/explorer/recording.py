@@ -196,7 +196,7 @@ class Recording:
 
     def before(self, module_pass: ModulePass, module: ModuleOp) -> None:
         """Before a pass."""
-        self.views.plan_fusion(module_pass, module, self._spans, len(self.documents) - 1)
+        self.views.ask(module_pass, module, self._spans, len(self.documents) - 1)
         self._origins = Origins.of(module, self.lines)
 
     def after(self, module_pass: ModulePass, module: ModuleOp) -> None:

@@ -15,8 +15,12 @@ from xdsl.utils.exceptions import PassFailedException
 from lowerings.bufferize.memory_usage import arena_contents, memory_usage
 from lowerings.dialects.schedule import ScheduleAttr, schedule_text
 from lowerings.driver.pass_options import FUSION
-from lowerings.partitioning.xla_report_communication import communication_of
+from lowerings.partitioning.xla_report_communication import (
+    XlaReportCommunicationPass,
+    communication_of,
+)
 from lowerings.tensors.linalg_plan_fusion import fusion_remarks
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.layouts.type_layouts import human_string_with_layout
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.collectives import process_counts
@@ -52,10 +56,15 @@ class Views:
             self.found["layouts"] = {"document": document}
             self._take_communication(module, document)
 
-    def plan_fusion(
-        self, module_pass: ModulePass, module: ModuleOp, spans: Spans, document: int
-    ) -> None:
-        """Takes what the first pass that plans fusion is going to say of a program, and why."""
+    def ask(self, module_pass: ModulePass, module: ModuleOp, spans: Spans, document: int) -> None:
+        """
+        Takes what a pass is going to say of a program: the first one that plans fusion, and why;
+        the last one that reports communication on a machine.
+        """
+        if isinstance(module_pass, XlaReportCommunicationPass) and module_pass.machine:
+            with suppress(XlaError, ValueError):
+                report = module_pass.report(module)
+                self.found["planned"] = {"document": document, **report.as_json()}
         if module_pass.name not in FUSION or "fusion" in self.found:
             return
         with suppress(PassFailedException):  # The pass itself says what it cannot do.

@@ -2,7 +2,7 @@
 import { select as choose } from "libraries";
 import { related, select, texts, views } from "explorer/state";
 import { rows } from "explorer/fusion";
-import { bytes, count } from "explorer/names";
+import { bytes, count, hue } from "explorer/names";
 
 class View {
   get shown() {
@@ -171,5 +171,30 @@ export class Communication extends Table {
     this.page.insert("p", "table").text(
       `Of ${count(view.devices, "device")}, each sends ${bytes(view.bytes)}, computes ${count(view.flops, "floating-point operation")} and keeps at most ${bytes(view.peak_bytes)} of values at one time.`,
     );
+    if (views.planned) drawStep(this.page, views.planned.step);
+  }
+}
+
+/** What a device of a planned machine does from when to when; a loop does both at a time. */
+function drawStep(page, step) {
+  const milliseconds = (seconds) => `${(seconds * 1e3).toLocaleString("en", { maximumFractionDigits: 3 })} ms`;
+  const share = (seconds) => `${(100 * seconds) / step.seconds}%`;
+  const names = [...new Set(step.timeline.map((each) => each.name))];
+  page.append("h3").text(`A step on the machine: ${milliseconds(step.seconds)} at best`);
+  for (const stream of ["computation", "communication"]) {
+    page.append("p").text(`${stream}, ${milliseconds(step[stream])}`);
+    page
+      .append("svg")
+      .attr("class", "stream")
+      .selectAll("rect")
+      .data(step.timeline.filter((each) => [stream, "both"].includes(each.stream)))
+      .join("rect")
+      .attr("class", "buffer")
+      .style("--hue", (each) => hue(names.indexOf(each.name)))
+      .attr("x", (each) => share(each.start))
+      .attr("width", (each) => share(each.end - each.start))
+      .attr("height", "100%")
+      .append("title")
+      .text((each) => `${each.name}, ${milliseconds(each.end - each.start)} from ${milliseconds(each.start)}`);
   }
 }
