@@ -5,6 +5,7 @@ the nest is vectorized.
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
@@ -141,6 +142,18 @@ class Body:
     def has_regions(self) -> bool:
         """Whether some operation of the body holds others."""
         return any(op.regions for op in self.ops)
+
+    def slice(
+        self, results: Iterable[SSAValue], given: Container[SSAValue] = ()
+    ) -> tuple[list[Operation], set[SSAValue]]:
+        """The operations that compute values, and what these use; `given` are not computed."""
+        needed = set(results)
+        ops: list[Operation] = []
+        for op in reversed(self.ops):
+            if any(result in needed and result not in given for result in op.results):
+                ops.append(op)
+                needed.update(operands_in(op))
+        return ops[::-1], needed
 
     def has(self, op_class: type[Operation]) -> bool:
         """Whether the body does an operation of a class."""

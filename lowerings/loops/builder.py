@@ -5,7 +5,7 @@ index arithmetic folded and shared as it is written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
@@ -90,6 +90,24 @@ class LoopBuilder:
         self.ops.append(op)
         return op
 
+    def write(
+        self,
+        op_class: type[Operation],
+        operands: Sequence[SSAValue],
+        type_: Attribute,
+        properties: Mapping[str, Attribute] | None = None,
+        location: LocationAttr | None = None,
+    ) -> SSAValue:
+        """The result of a new operation."""
+        op = create(
+            op_class,
+            operands=operands,
+            result_types=[type_],
+            properties=properties,
+            location=location,
+        )
+        return self.add(op).results[0]
+
     def at(self, location: LocationAttr) -> LocationAttr:
         """From now on writes for an operation at a location, if known; returns the one before."""
         before = self.location
@@ -165,22 +183,19 @@ class LoopBuilder:
         """Whether some open loop is parallel."""
         return self._private is not None
 
-    def scratch(self, memref_type: MemRefType[Attribute], number: int = 0) -> SSAValue:
+    def make(self, memory: SSAValue, number: int) -> None:
         """
-        Memory on the stack that what is written here may use; each iteration of a parallel loop
-        has its own. Asked for again, it is the same: its users take turns, but for those of another
+        Makes the memory on the stack that a value stands for; each iteration of a parallel loop has
+        its own. For the same type it is the same: its users take turns, but for those of another
         number.
         """
+        memref_type = cast("MemRefType[Attribute]", memory.type)
         if self._private is None:
-            return self.constants.scratch(memref_type, number, self.location)
-        key = memref_type, number
-        if key not in self._private:
-            self._private[key] = scratch_memory(memref_type)
-        return self._private[key].memref
-
-    def make(self, memory: SSAValue, number: int) -> None:
-        """Makes the memory that a value stands for, as `scratch`."""
-        self._made[memory] = self.scratch(cast("MemRefType[Attribute]", memory.type), number)
+            made = self.constants.scratch(memref_type, number, self.location)
+        else:
+            key = memref_type, number
+            made = self._private.setdefault(key, scratch_memory(memref_type)).memref
+        self._made[memory] = made
 
     def made(self, memory: SSAValue) -> SSAValue:
         """The memory that a value stands for; the value itself where it is no such."""
@@ -231,10 +246,7 @@ class LoopBuilder:
         )
 
         def write() -> SSAValue:
-            op = create(
-                op_class, operands=[lhs, rhs], result_types=[lhs.type], properties=properties
-            )
-            return self.add(op).results[0]
+            return self.write(op_class, [lhs, rhs], lhs.type, properties)
 
         return self.shared((op_class, lhs, rhs), write) if share else write()
 

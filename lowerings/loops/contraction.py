@@ -285,13 +285,8 @@ def _computed(
     body: Body, value: SSAValue, known: dict[SSAValue, SSAValue], block: Block
 ) -> SSAValue:
     """Adds to another body the operations that compute a value of `body`."""
-    needed = {value}
-    ops: list[Operation] = []
-    for op in reversed(body.ops):
-        if needed.intersection(op.results):
-            ops.append(op)
-            needed.update(op.operands)
+    ops, _ = body.slice([value])
     mapping = dict(known)
-    for op in reversed(ops):
+    for op in ops:
         block.add_op(op.clone(mapping))
     return mapping.get(value, value)

@@ -35,7 +35,6 @@ from lowerings.loops.long_sums import (
 )
 from lowerings.loops.loop_tree import SHORT, InnerLoops, LoopPart, OuterLoop, Scratch
 from lowerings.loops.math_functions.numbers import Number
-from xla_dialect.xdsl.creation import create
 
 
 @dataclass(frozen=True)
@@ -471,25 +470,14 @@ class NestEmitter:
                 odd = vectors[-1:] if len(vectors) % 2 else []
                 vectors = [self._combine(combiner[0], *pair) for pair in pairs] + odd
             kind = CombiningKindAttr(COMBINERS[op_class].kind)
-            reduction = create(
-                vector.ReductionOp,
-                operands=vectors,
-                result_types=[start.type],
-                properties={"kind": kind, "fastmath": REASSOCIATE},
-            )
-            result = self._combine(combiner[0], result, self.builder.add(reduction).dest)
+            properties = {"kind": kind, "fastmath": REASSOCIATE}
+            folded = self.builder.write(vector.ReductionOp, vectors, start.type, properties)
+            result = self._combine(combiner[0], result, folded)
         return result
 
     def _combine(self, op: Operation, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         """The operation of a combiner on two scalars or vectors."""
-        clone = create(
-            type(op),
-            operands=[lhs, rhs],
-            result_types=[lhs.type],
-            properties=op.properties,
-            location=op.location,
-        )
-        return self.builder.add(clone).results[0]
+        return self.builder.write(type(op), [lhs, rhs], lhs.type, op.properties, op.location)
 
     def _innermost(self) -> None:
         """

@@ -253,10 +253,7 @@ class BodyEvaluator:
 
     def broadcast(self, value: SSAValue, lanes: int) -> SSAValue:
         """A vector with `value` in all lanes."""
-        op = create(
-            vector.BroadcastOp, operands=[value], result_types=[vector_of(value.type, lanes)]
-        )
-        return self.builder.add(op).vector
+        return self.builder.write(vector.BroadcastOp, [value], vector_of(value.type, lanes))
 
     def _constant_vector(self, op: arith.ConstantOp, lanes: int) -> SSAValue:
         value, element_type = op.value, op.result.type
@@ -451,8 +448,7 @@ class BodyEvaluator:
                 base = builder.shared(("parts", base), partial(as_parts, base, builder))
                 first = builder.materialize(builder.scale_index(Index(first), 2))
             indices.append(first)
-            load = create(vector.LoadOp, operands=[base, *indices], result_types=[result_type])
-            return builder.add(load).result
+            return builder.write(vector.LoadOp, [base, *indices], result_type)
         everywhere = builder.constants.number(1, vector_of(i1, lanes))
         zero = builder.constants.number(0, result_type)
         first = self.lane_analysis.first_in_lanes(op)
@@ -465,8 +461,7 @@ class BodyEvaluator:
         for index, size in zip(op.indices[first:], sizes, strict=True):
             added = self.as_vector(index, combination)
             if distance_type.element_type == i32:
-                cast_op = create(IndexCastOp, operands=[added], result_types=[distance_type])
-                added = builder.add(cast_op).result
+                added = builder.write(IndexCastOp, [added], distance_type)
             if distances is not None:
                 width = builder.constants.number(size, distance_type)
                 rows = builder.binary(arith.MuliOp, distances, width)
@@ -492,19 +487,7 @@ class BodyEvaluator:
         operands = [evaluated(factor, combination) for factor in product.operands]
         if isinstance(product, DotProductOp):
             return dot_product(product, operands, addend, self.builder)
+        write = partial(self.builder.write, operands=[*operands, addend], type_=result_type)
         if is_vector:
-            fused = create(
-                vector.FMAOp,
-                operands=[*operands, addend],
-                result_types=[result_type],
-                location=product.location,
-            )
-            return self.builder.add(fused).res
-        op = create(
-            math.FmaOp,
-            operands=[*operands, addend],
-            result_types=[result_type],
-            properties={"fastmath": NO_FAST_MATH},
-            location=product.location,
-        )
-        return self.builder.add(op).result
+            return write(vector.FMAOp, location=product.location)
+        return write(math.FmaOp, properties={"fastmath": NO_FAST_MATH}, location=product.location)

@@ -71,13 +71,9 @@ def takes_every_other(access: Access, dimension: int | None) -> bool:
 def shuffled(vectors: Sequence[SSAValue], mask: Sequence[int], builder: LoopBuilder) -> SSAValue:
     """Elements of two vectors, counted through."""
     type_ = cast("VectorType[Attribute]", vectors[0].type)
-    op = create(
-        vector.ShuffleOp,
-        operands=vectors,
-        result_types=[vector_of(type_.element_type, len(mask))],
-        properties={"mask": integer_array(tuple(mask))},
-    )
-    return builder.add(op).result
+    result_type = vector_of(type_.element_type, len(mask))
+    properties = {"mask": integer_array(tuple(mask))}
+    return builder.write(vector.ShuffleOp, vectors, result_type, properties)
 
 
 class MemoryAccess:
@@ -125,12 +121,8 @@ class MemoryAccess:
 
     def load(self, position: Sequence[Index]) -> SSAValue:
         """The element at a point."""
-        op = create(
-            memref.LoadOp,
-            operands=[self.access.memref, *self.indices(position)],
-            result_types=[self.element_type],
-        )
-        return self.builder.add(op).res
+        operands = [self.access.memref, *self.indices(position)]
+        return self.builder.write(memref.LoadOp, operands, self.element_type)
 
     def store(self, value: SSAValue, position: Sequence[Index]) -> None:
         """Writes the element at a point."""
@@ -149,8 +141,8 @@ class MemoryAccess:
             gather = GatherOp(base, indices, self._steps(lanes), self._all_lanes(lanes), zero)
             return builder.add(gather).result
         indices = self._vector_indices(position, lanes)
-        op = create(vector.LoadOp, operands=[base, *indices], result_types=[vector_type])
-        return self._in_lane_order(builder.add(op).result, lanes)
+        loaded = builder.write(vector.LoadOp, [base, *indices], vector_type)
+        return self._in_lane_order(loaded, lanes)
 
     @property
     def takes_every_other(self) -> bool:
@@ -164,9 +156,7 @@ class MemoryAccess:
         second = builder.materialize(Index(last, lanes - 1))
         vector_type = vector_of(self.element_type, lanes)
         halves = [
-            builder.add(
-                create(vector.LoadOp, operands=[base, *others, index], result_types=[vector_type])
-            ).result
+            builder.write(vector.LoadOp, [base, *others, index], vector_type)
             for index in (last, second)
         ]
         mask = [i if i < lanes else i + 1 for i in range(0, 2 * lanes, 2)]
@@ -283,14 +273,11 @@ class InterleavedAccess:
         builder, access = self.builder, self.access
         *others, last = access.indices(position)
         vectors: list[SSAValue] = []
+        vector_type = vector_of(access.element_type, lanes)
         for number in range(self.count):
             start = builder.materialize(Index(last, number * lanes))
-            op = create(
-                vector.LoadOp,
-                operands=[access.access.memref, *others, start],
-                result_types=[vector_of(access.element_type, lanes)],
-            )
-            vectors.append(builder.add(op).result)
+            operands = [access.access.memref, *others, start]
+            vectors.append(builder.write(vector.LoadOp, operands, vector_type))
         return self._taken_apart(vectors, lanes)
 
     def _taken_apart(self, vectors: Sequence[SSAValue], lanes: int) -> list[SSAValue]:

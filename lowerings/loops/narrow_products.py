@@ -6,17 +6,14 @@ word of 32 bits.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import (
-    DenseArrayBase,
     FixedBitwidthType,
     IntegerType,
     VectorType,
     i16,
     i32,
-    i64,
 )
 from xdsl.ir import Attribute, SSAValue
 
@@ -27,7 +24,6 @@ from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import vector_of
 from lowerings.loops.memory import shuffled
 from lowerings.loops.nest import Access
-from xla_dialect.xdsl.creation import create
 
 
 def word(parts: Sequence[SSAValue], builder: LoopBuilder) -> SSAValue:
@@ -42,9 +38,7 @@ def word(parts: Sequence[SSAValue], builder: LoopBuilder) -> SSAValue:
         half = len(vectors) // 2
         pairs = zip(vectors[:half], vectors[half:], strict=True)
         vectors = [_alternating(pair, builder) for pair in pairs]
-    result_types = [vector_of(i32, lanes)]
-    cast = create(vector.BitcastOp, operands=vectors, result_types=result_types)
-    return builder.add(cast).result
+    return builder.write(vector.BitcastOp, vectors, vector_of(i32, lanes))
 
 
 def _word_of_numbers(parts: Sequence[SSAValue], builder: LoopBuilder) -> SSAValue:
@@ -91,11 +85,10 @@ def loaded_word(
 ) -> SSAValue:
     """The word that neighbours in memory are."""
     assert isinstance(part, FixedBitwidthType)
-    result_types = [vector_of(part, WORD_BITS // part.bitwidth)]
-    load = create(vector.LoadOp, operands=[memref, *indices], result_types=result_types)
-    parts = builder.add(load).result
-    cast = create(vector.BitcastOp, operands=[parts], result_types=[vector_of(i32, 1)])
-    return builder.add(vector.ExtractOp(builder.add(cast).result, [0], i32)).result
+    parts_type = vector_of(part, WORD_BITS // part.bitwidth)
+    parts = builder.write(vector.LoadOp, [memref, *indices], parts_type)
+    whole = builder.write(vector.BitcastOp, [parts], vector_of(i32, 1))
+    return builder.add(vector.ExtractOp(whole, [0], i32)).result
 
 
 def pair_product(lhs: SSAValue, rhs: SSAValue, builder: LoopBuilder) -> SSAValue:
@@ -108,37 +101,17 @@ def pair_product(lhs: SSAValue, rhs: SSAValue, builder: LoopBuilder) -> SSAValue
         arith.MuliOp, _halves(lhs, lanes, builder), _halves(rhs, lanes, builder)
     )
     even, odd = (
-        builder.add(
-            create(
-                vector.ShuffleOp,
-                operands=[products, products],
-                result_types=[vector_of(i32, lanes)],
-                properties={"mask": _every_other(first, lanes)},
-            )
-        ).result
-        for first in range(2)
+        shuffled([products, products], range(first, 2 * lanes, 2), builder) for first in range(2)
     )
     return builder.binary(arith.AddiOp, even, odd)
-
-
-@cache
-def _every_other(first: int, lanes: int) -> DenseArrayBase[IntegerType]:
-    """The mask of a shuffle that takes every other element."""
-    return DenseArrayBase.from_list(i64, range(first, 2 * lanes, 2))
 
 
 def _halves(value: SSAValue, lanes: int, builder: LoopBuilder) -> SSAValue:
     """The signed halves of the lanes of a vector, each in a lane of its own."""
 
     def write() -> SSAValue:
-        cast = create(vector.BitcastOp, operands=[value], result_types=[vector_of(i16, 2 * lanes)])
-        source = builder.add(cast).result
-        wide = create(
-            EXTENSIONS[arith.ExtSIOp.name],
-            operands=[source],
-            result_types=[vector_of(i32, 2 * lanes)],
-        )
-        return builder.add(wide).results[0]
+        halves = builder.write(vector.BitcastOp, [value], vector_of(i16, 2 * lanes))
+        return builder.write(EXTENSIONS[arith.ExtSIOp.name], [halves], vector_of(i32, 2 * lanes))
 
     return builder.shared((PairProductOp, value), write)
 
@@ -185,10 +158,7 @@ def _call(
 
 
 def _broadcast(value: SSAValue, lanes: int, builder: LoopBuilder) -> SSAValue:
-    result_types = [vector_of(value.type, lanes)]
-    return builder.add(
-        create(vector.BroadcastOp, operands=[value], result_types=result_types)
-    ).vector
+    return builder.write(vector.BroadcastOp, [value], vector_of(value.type, lanes))
 
 
 def _filled_up(value: SSAValue, lanes: int, builder: LoopBuilder) -> SSAValue:
@@ -205,9 +175,7 @@ def _parts(value: SSAValue, kind: DotProduct, lanes: int, builder: LoopBuilder) 
     """The factors that the words of a vector hold."""
 
     def write() -> SSAValue:
-        result_types = [vector_of(kind.factor, kind.terms * lanes)]
-        operands = [_filled_up(value, lanes, builder)]
-        cast = create(vector.BitcastOp, operands=operands, result_types=result_types)
-        return builder.add(cast).result
+        filled = _filled_up(value, lanes, builder)
+        return builder.write(vector.BitcastOp, [filled], vector_of(kind.factor, kind.terms * lanes))
 
     return builder.shared((DotProductOp, value), write)

@@ -287,35 +287,20 @@ def split(nest: Nest, dimension: int, size: int) -> Nest:
     )
 
 
-@dataclass(frozen=True)
-class ExtentBlock:
-    """A part of a dimension's extent, in pieces of `size`, or in one piece."""
-
-    start: int
-    count: int
-    size: int
-
-
-def blocks(extent: int, size: int) -> Iterable[ExtentBlock]:
-    """The whole pieces of a dimension, then what is left over."""
-    whole = extent - extent % size
-    if whole:
-        yield ExtentBlock(0, whole, size)
-    if whole != extent:
-        yield ExtentBlock(whole, extent - whole, extent - whole)
-
-
 def divided(nest: Nest, dimension: int, size: int) -> Iterable[tuple[Nest, int, int | None]]:
     """
     The parts of a nest with a dimension in pieces of one size, each with the dimension inside of a
     piece and the one that counts the pieces: None for a part of one piece.
     """
-    for block in blocks(nest.extents[dimension], size):
-        part = restrict(nest, dimension, block.start, block.count)
-        if block.count == block.size:
-            yield part, dimension, None
-        else:
-            yield split(part, dimension, block.size), len(nest.extents), dimension
+    extent = nest.extents[dimension]
+    whole = extent - extent % size
+    if whole > size:
+        part = restrict(nest, dimension, 0, whole)
+        yield split(part, dimension, size), len(nest.extents), dimension
+    elif whole:
+        yield restrict(nest, dimension, 0, whole), dimension, None
+    if whole != extent:
+        yield restrict(nest, dimension, whole, extent - whole), dimension, None
 
 
 def nest_of_generic(op: GenericOp) -> Nest:

@@ -16,7 +16,7 @@ from math import prod
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, i32
 from xdsl.dialects.linalg.ops import YieldOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from lowerings.dialects.schedule import Factor, Loop, Schedule
@@ -24,7 +24,6 @@ from lowerings.dialects.words import SIGN_BITS, DotProductOp
 from lowerings.loops.body import Body
 from lowerings.loops.constants import element_bits, part_type
 from lowerings.loops.nest import Access, Nest, make_access
-from xla_dialect.xdsl.traversal import operations_in
 
 
 @dataclass(frozen=True)
@@ -48,13 +47,7 @@ def slice_body(
     `given` are values that it is given instead of computing them; `outputs` are the accumulators
     of the new body, or just a type where it does not read what the output holds.
     """
-    needed = set(results)
-    ops: list[Operation] = []
-    for op in reversed(body.ops):
-        wanted = [result for result in op.results if result in needed and result not in given]
-        if wanted:
-            ops.append(op)
-            needed.update(operand for inner in operations_in(op) for operand in inner.operands)
+    ops, needed = body.slice(results, given)
     arguments = body.nest.body.args[: len(body.nest.inputs)]
     used = [
         (argument, entry)
@@ -69,7 +62,7 @@ def slice_body(
     mapping: dict[SSAValue, SSAValue] = dict(zip(named, block.args, strict=False))
     if named_outputs:
         mapping |= dict(zip(named_outputs, block.args[len(named) :], strict=True))
-    for op in reversed(ops):
+    for op in ops:
         block.add_op(op.clone(mapping))
     block.add_op(YieldOp(*(mapping.get(result, result) for result in results)))
     return BodySlice(block, tuple(entry for _, entry in used))

@@ -32,7 +32,6 @@ from lowerings.dialects.schedule import ScheduleError
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import integer_array, part_type
 from lowerings.loops.nest import Access, Nest, linear_form
-from xla_dialect.xdsl.creation import create
 
 _CAST_SEGMENTS = DenseArrayBase.from_list(i32, (1, 0, 0, 0))
 
@@ -272,20 +271,14 @@ def _reinterpret(
     is_identity = offset == 0 and view_strides == dense
     layout = NoneAttr() if is_identity else StridedLayoutAttr(view_strides, offset)
     view_type = MemRefType(access.type.element_type, sizes, layout, access.type.memory_space)
-    view = builder.add(
-        create(
-            memref.ReinterpretCastOp,
-            operands=[access.memref],
-            result_types=[view_type],
-            properties={
-                "static_offsets": integer_array((offset,)),
-                "static_sizes": integer_array(tuple(sizes)),
-                "static_strides": integer_array(tuple(view_strides)),
-                "operandSegmentSizes": _CAST_SEGMENTS,
-            },
-        )
-    )
-    return _direct(access, view.result, tuple(indices))
+    properties = {
+        "static_offsets": integer_array((offset,)),
+        "static_sizes": integer_array(tuple(sizes)),
+        "static_strides": integer_array(tuple(view_strides)),
+        "operandSegmentSizes": _CAST_SEGMENTS,
+    }
+    view = builder.write(memref.ReinterpretCastOp, [access.memref], view_type, properties)
+    return _direct(access, view, tuple(indices))
 
 
 def _collapse(access: Access, builder: LoopBuilder) -> Access:
@@ -301,15 +294,9 @@ def _collapse(access: Access, builder: LoopBuilder) -> Access:
     reassociation = ArrayAttr(
         [ArrayAttr([IntegerAttr(d, i64) for d in group]) for group in access.groups]
     )
-    view = builder.add(
-        create(
-            memref.CollapseShapeOp,
-            operands=[access.memref],
-            result_types=[view_type],
-            properties={"reassociation": reassociation},
-        )
-    )
-    return _direct(access, view.results[0], access.indices)
+    properties = {"reassociation": reassociation}
+    view = builder.write(memref.CollapseShapeOp, [access.memref], view_type, properties)
+    return _direct(access, view, access.indices)
 
 
 def as_parts(value: SSAValue, builder: LoopBuilder) -> SSAValue:

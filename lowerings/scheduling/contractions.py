@@ -471,10 +471,7 @@ def columns_in_lanes(nest: Nest, body: Body, roles: Contraction, stride: LaneStr
 
 def _inputs_of(body: Body, factor: SSAValue) -> list[Access]:
     """The inputs that a factor is computed from."""
-    needed = {factor}
-    for op in reversed(body.ops):
-        if needed.intersection(op.results):
-            needed.update(op.operands)
+    _, needed = body.slice([factor])
     return [access for argument, access in body.inputs.items() if argument in needed]
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from lowerings.dialects.schedule import (
     Factor,
@@ -162,7 +162,8 @@ class ScheduledOperation:
         if not 0 <= operand < len(self.nest.inputs):
             raise ScheduleError(f"(SR9) operand {operand} is no input")
         for factor, value in zip(Factor, (contraction.left, contraction.right), strict=True):
-            if _arguments_of(value) == {arguments[operand]}:
+            _, needed = self.body.slice([value])
+            if needed.intersection(arguments) == {arguments[operand]}:
                 self.around.append(Pack(factor, Schedule(())))
                 return
         raise ScheduleError(f"(SR9) operand {operand} is no factor of a contraction")
@@ -304,10 +305,3 @@ class ScheduledOperation:
             return Pack(factor, Schedule(tuple(copy)))
         copy.append(Loop(panels.dimension, panels.tile))
         return Pack(factor, Schedule(tuple(copy), self.vector, self.lanes))
-
-
-def _arguments_of(value: SSAValue) -> set[SSAValue]:
-    """The arguments of a body that a value is computed from."""
-    if not isinstance(value.owner, Operation):
-        return {value}
-    return {found for operand in value.owner.operands for found in _arguments_of(operand)}
