@@ -100,19 +100,22 @@ def compile(
     """
     Compiles a program, given as text, as the bytes or the path of a file, or as a module.
 
-    `options` are the fields of `lowerings.backends.Options`; `input_format` is found by extension
-    or content if not given. With `check_bounds` machine code checks each access to memory before it
-    is made, and a call that would leave the arrays of the program raises XlaError (by default where
-    the environment has `XLA_CHECK_BOUNDS=1`); other executors always do. A call that takes longer
-    than `time_limit` seconds raises TimeLimitReached, and one whose arrays take more than
-    `memory_limit` bytes raises XlaError before they are made. `compile_cache` is a folder where
-    machine code is kept for other processes, True for the usual one; by default as
-    `XLA_COMPILE_CACHE` in the environment says, else there is none. `replicas`, and `partitions` of
-    each, are what `Program.run_processes` runs. A ScheduleWarning says which of the `schedules` an
-    operation does not admit. `target` is for `llvm` this machine, with features taken away.
-    `communicator`, of mpi4py, has a rank for each replica and partition: all of them compile the
-    program and call it, each with its own arguments, for its own results.
+    `options` are the fields of `lowerings.backends.Options`. `input_format` is detected from the
+    extension or the content if not given. `compile_cache` is a folder in which machine code is
+    kept for other processes; True is the usual folder, False none. By default the environment
+    variable `XLA_COMPILE_CACHE` decides.
 
+    With `check_bounds`, or `XLA_CHECK_BOUNDS=1` in the environment, machine code checks each
+    memory access first, and a call raises XlaError instead of an access outside of the program's
+    arrays; other executors always check. With `time_limit`, a call that takes more seconds raises
+    TimeLimitReached. With `memory_limit`, a call whose arrays take more bytes raises XlaError
+    before they are allocated. `target` for the backend `llvm` is this machine, less some features.
+
+    `Program.run_processes` runs `replicas`, with `partitions` of each. `communicator`, of mpi4py,
+    has one rank for each of them: all ranks compile the program, and each calls it with its own
+    arguments and gets its own results.
+
+    A ScheduleWarning names each entry of `schedules` that its operation does not admit.
     Raises XlaError for a program that cannot be read, breaks a rule, or cannot be compiled.
 
     >>> import numpy

@@ -21,7 +21,7 @@ DEFAULT_PIPELINE = "native"
 
 @dataclass(frozen=True)
 class Explanation:
-    """A page about a program on its way down, which a notebook shows."""
+    """The page of the explorer about a program; a notebook shows it in a frame."""
 
     html: str
     """The page: it needs no other file, and no network."""
@@ -47,12 +47,11 @@ def explain(
     **kwargs: Any,
 ) -> Explanation:
     """
-    The page of `xla-opt --explore` about a program: levels side by side, passes with their diffs,
-    the graph, memory, schedules.
+    The page of `xla-opt --explore` about a program.
 
-    `program` is a function that JAX can lower for `args` and `kwargs`, which may be shapes instead
-    of arrays; or, without arguments, a program as for `lowerings.compile`, or a module. `pipeline`
-    says which passes run. Raises XlaError, among others for a pass that fails.
+    `program` is a function that JAX can lower for `args` and `kwargs` (arrays, or shapes in their
+    place); or, without arguments, whatever `lowerings.compile` takes. `pipeline` names the passes.
+    Raises XlaError for a program that cannot be read, and for a pass that fails.
 
     >>> import lowerings
     >>> page = lowerings.explain("ENTRY main { x = f32[2] parameter(0) ROOT y = f32[2] add(x, x) }")

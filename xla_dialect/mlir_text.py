@@ -282,8 +282,8 @@ def read_mlir(
     Parses a module with the dialects of a context.
 
     Raises MlirSyntaxError (with line and column) for text that cannot be read. The module is not
-    verified. `places` is filled with where in the text operations stand whose own location, from
-    the text, says something else.
+    verified. `places` receives the position in the text of each operation that has another location
+    of its own.
     """
     with parser_of(text, ctx, file_name) as parser:
         module = parser.parse_module()

@@ -444,8 +444,8 @@ def verify(
     Verifies every operation of a module; raises `InvalidProgram` for the first that fails.
 
     `sources` are the texts that locations refer to. `mixes_precisions`: whether operations may have
-    floats of several precisions, as HLO has them and StableHLO has not. `has_unknown_sizes`:
-    whether arrays may have dimensions without a bound, as StableHLO has them and HLO has not.
+    floats of several precisions, as in HLO but not in StableHLO. `has_unknown_sizes`: whether
+    arrays may have unbounded dimensions, as in StableHLO but not in HLO.
     """
     for error in _errors(module, sources or {}, mixes_precisions, has_unknown_sizes, True):
         raise error

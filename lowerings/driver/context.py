@@ -20,7 +20,7 @@ _Factory: TypeAlias = Callable[[], Dialect]
 
 
 def make_context() -> Context:
-    """A context with every dialect that xDSL, we and installed packages offer, loaded on use."""
+    """A context with the dialects of xDSL, this toolkit and installed packages, loaded on use."""
     return Context(_registered_dialects=_Dialects(_quickly_loaded(OWN)))
 
 

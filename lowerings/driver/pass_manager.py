@@ -126,16 +126,16 @@ class PassManager:
     """Whether it is verified after the last pass."""
     timings: list[PassTiming] = field(default_factory=list[PassTiming])
     done: int = 0
-    """How many passes of the last run went well, their verification and events included."""
+    """How many passes of the last run succeeded, with their verification and events."""
     level: Level | None = None
-    """The level of the module that is run, as passes say it; None where nothing is known."""
+    """The level of the module that is run, as its passes state it; None if that is unknown."""
 
     def run(self, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
         """
         Runs the passes in order.
 
-        Raises PassFailed where a pass gives up, and where the module does not verify after it;
-        WrongLevel for a pass that does not take a module of this level.
+        Raises PassFailed if a pass fails, or if the module does not verify after it; WrongLevel if
+        a pass does not take modules of this level.
         """
         self.done = 0
         self.level = None
@@ -203,8 +203,8 @@ def parse_passes(pipeline: str, machine: Machine | None = None) -> tuple[ModuleP
     """
     The passes of a pipeline such as `xla-inline,convert-xla-to-linalg` or `native{to=buffers}`.
 
-    For a `machine`, options that depend on one and are not given are as it has them. Raises
-    PipelineError naming what is wrong and what may have been meant.
+    Options that depend on the machine, and are not given, are those of `machine`. Raises
+    PipelineError, which names the mistake and what may have been meant.
 
     >>> from lowerings.driver.pass_manager import parse_passes
     >>> [each.name for each in parse_passes("xla-inline,xla-simplify")]

@@ -122,8 +122,8 @@ def parse_program(
     """
     The module of a program, verified if asked for (a program in StableHLO always is).
 
-    Raises LocatedError for text that cannot be read, or that breaks a rule. `places` is filled with
-    where in the text operations stand whose own location, from the text, says something else.
+    Raises LocatedError for text that cannot be read, or that breaks a rule. `places`
+    receives the position in the text of each operation that has another location of its own.
     `given` has the elements of resources that StableHLO only names.
     """
     chosen = input_format or detect_format(text, file_name)

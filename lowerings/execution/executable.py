@@ -111,11 +111,12 @@ class DetachedRun:
 
 class Executable(Runnable):
     """
-    A compiled program: call it with one array for each parameter; it returns a tuple of arrays,
-    newly made in each call, but for those that take the memory of arguments that are given away.
+    A compiled program: a function that takes one array for each parameter and returns a tuple of
+    arrays. Each call allocates its results, except those that take the memory of a donated
+    argument.
 
-    May be called from several threads. Every call that runs at the same time as others has code and
-    memory for temporary results of its own, which are kept for later calls.
+    Several threads may call it at the same time. Concurrent calls have their own copies of the code
+    and of the temporary memory, which are kept for later calls.
     """
 
     def __init__(

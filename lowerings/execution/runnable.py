@@ -41,8 +41,8 @@ class Runnable(ABC):
 
     def as_text(self, level: str = "loops") -> str:
         """
-        The program at a level on its way to machine code: `xla`, `tensors`, `buffers`, `schedules`,
-        `loops`, `llvm` or `x86-asm`. It is lowered again for that.
+        The program at a level: `xla`, `tensors`, `buffers`, `schedules`, `loops`, `llvm` or
+        `x86-asm`. Each call lowers the program again.
 
         Raises XlaError for another level, for one above that of the program, and for a program
         that was made of a module, which is used up.
@@ -57,8 +57,8 @@ class Runnable(ABC):
 
     def profile(self, *, reset: bool = False) -> Profile:
         """
-        The time that its kernels took in all runs so far, or since the last `reset`. Not to be
-        called while it runs. Raises XlaError for a program that was not compiled for it.
+        The times of the kernels over all runs so far, or since the last `reset`. Do not call it
+        while the program runs. Raises XlaError for a program that was compiled without `profile`.
         """
         raise XlaError(f"{self.signature.name} was compiled without `profile=True`")
 
@@ -68,9 +68,9 @@ class Runnable(ABC):
         """
         The results of every process, replica by replica and in each partition by partition.
 
-        `arguments` has the arrays of each, `hosts` what its infeeds read and where its outfeeds
-        write. Raises XlaError where any process does, which the error names, and where the
-        processes wait forever: the error says who waits for what.
+        `arguments` has the arrays of each process, `hosts` the source of its infeeds and the sink of
+        its outfeeds. Raises XlaError with the name of a process that fails, and for a deadlock: the
+        error says which process waits for what.
         """
         grid = ProcessGrid(*self.process_counts)
         hosts = [Host() for _ in grid.places] if hosts is None else hosts

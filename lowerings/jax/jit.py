@@ -140,35 +140,31 @@ def jit(
     **options: Any,
 ) -> Any:
     """
-    A function that JAX traces and lowers, and this toolkit compiles and runs.
+    Like `jax.jit`: JAX traces and lowers the function, and this toolkit compiles and runs it.
 
-    Takes and returns pytrees as `jax.jit` does, and compiles anew for other shapes, types, static
-    arguments or settings of JAX. The results are JAX arrays, on the device where `jax.jit` has
-    them, unless there are numpy arrays among the arguments and no JAX arrays: then they are numpy
-    arrays. Neither is copied where that can be avoided. `compiler_options` are those of the device
-    for JAX, `options` the same without their `xdsl_`: `backend`, `num_threads`, `pipeline` and
-    others are those of `lowerings.compile`. With `profile`, the method `profiles` returns the time
-    of the kernels.
-    Results are put into the memory of those arguments of `donate_argnums` or `donate_argnames` that
-    are numpy arrays, where types agree; JAX arrays are left as they are, for JAX may share their
-    memory.
+    Arguments and results are pytrees. The function is compiled again for other shapes, types,
+    static arguments or settings of JAX. Results are JAX arrays, on the device where `jax.jit` puts
+    them; if some arguments are numpy arrays and none are JAX arrays, results are numpy arrays.
+    Arrays are copied only where that cannot be avoided.
 
-    What is given to several devices, by `in_shardings` and `out_shardings` (as `jax.jit` takes
-    them), arguments that are split over devices, `with_sharding_constraint`, `jax.shard_map` or
-    `jax.pmap`, is partitioned, and runs in as many threads. Nothing is written in place then.
-    Results that are JAX arrays are put where `out_shardings` says.
+    `compiler_options` are those of the device for JAX. `options` are the same as keywords, without
+    `xdsl_`; `backend`, `num_threads`, `pipeline` and others are those of `lowerings.compile`. With
+    `profile`, the method `profiles` returns the times of the kernels.
 
-    Arguments that nothing depends on are taken all the same, unless `keep_unused` is False;
-    `inline` is `jax.jit`'s, and matters within functions that are traced. Results are put on
-    `device`.
+    `donate_argnums` and `donate_argnames` name arguments whose memory results may take. This is
+    done for numpy arrays of the type of a result; JAX arrays are not overwritten, because JAX may
+    share their memory. `keep_unused=False` drops arguments that no result depends on. `inline` is
+    that of `jax.jit`. Results are put on `device`.
 
-    JAX's transformations may be applied: `jax.grad(jit(f))` and `jax.vmap(jit(f))` trace `f` in
-    each call, and run what becomes of it here; `jit(jax.grad(f))` is faster. In a function that
-    `jax.jit` compiles, it compiles `f` as well. A `Ref` that is an argument has its new content
-    afterwards.
+    A function is partitioned, and runs in one thread per device, if `in_shardings` or
+    `out_shardings`, arguments that are split over devices, `with_sharding_constraint`,
+    `jax.shard_map` or `jax.pmap` name several devices. Nothing is donated then. JAX arrays among
+    the results have the shardings of `out_shardings`.
 
-    Functions of Python that a program calls (`jax.pure_callback`, `io_callback`, `debug.print`) are
-    called in the order of the program, whether `ordered` or not.
+    `jax.grad(jit(f))` and `jax.vmap(jit(f))` trace `f` at each call, and the result is compiled
+    here; `jit(jax.grad(f))` is faster. Inside of `jax.jit`, `f` becomes part of the surrounding
+    program. A `Ref` among the arguments is updated. Python functions that a program calls
+    (`jax.pure_callback`, `io_callback`, `debug.print`) run in program order, `ordered` or not.
 
     Also a decorator, with or without arguments. Raises JaxProgramError for a program that this
     toolkit cannot compile; JAX's own errors pass through.
@@ -298,7 +294,7 @@ class TracedFunction:
 
 
 class Jitted:
-    """What `jit` returns: call it, or look at how it is lowered."""
+    """The function that `jit` returns, with the methods of a function of `jax.jit`."""
 
     def __init__(
         self,
