@@ -76,6 +76,7 @@ def lowering_of(module: ModuleOp, options: Options, name: str | None = None) -> 
     return Lowering(
         module,
         options.entry,
+        options.machine,
         options.donate,
         name,
         options.schedules,
@@ -117,7 +118,7 @@ def native_program(
     """Machine code for what is lowered to the last level; `on_compiled` gets what can be kept."""
     cached = options.cached
     machine = options.machine
-    lowered = lowering.to(LEVELS[-1], machine)
+    lowered = lowering.to(LEVELS[-1])
 
     def keep(compiled: CompiledCode) -> None:
         # What is kept has no place for what callers of dynamic sizes need to know.
@@ -162,7 +163,7 @@ def compile_emulated(module: ModuleOp, options: Options) -> Program:
         main = functions_of(module)[ENTRY_SYMBOL]
         observations = take_observations(main, len(signature.results))
     lowering = lowering_of(module, replace(options, entry=ENTRY_SYMBOL), signature.name)
-    lowered = lowering.to(LEVELS[-1], emulation.machine)
+    lowered = lowering.to(LEVELS[-1])
     from lowerings.execution.emulator import compile_for_emulator  # noqa: PLC0415
 
     in_memory = compile_for_emulator(module, lowered.static.in_memory, emulation)
@@ -185,10 +186,9 @@ def interpreted_program(lowering: Lowering, options: Options) -> Program:
     What the interpreter runs at the level of the options, by default where the function is, or the
     first that the interpreter knows.
     """
-    machine = options.machine
-    here = lowering.begin(machine)
+    here = lowering.begin()
     level = options.level or (here if here in ON_BUFFERS else INTERPRETED_LEVELS[0])
-    lowered = lowering.to(level, machine)
+    lowered = lowering.to(level)
     in_memory = lowered.static.in_memory
     return lowered.program(_interpreter(lowering.module, ENTRY_SYMBOL, options, in_memory))
 
@@ -256,7 +256,7 @@ def text_at(module: ModuleOp, level: str, options: Options) -> str:
     Raises XlaError for a program that cannot be lowered so far.
     """
     lowering = lowering_of(module, options)
-    lowering.to(LEVELS[-1] if level in TARGET_LEVELS else level, options.machine)
+    lowering.to(LEVELS[-1] if level in TARGET_LEVELS else level)
     if level not in TARGET_LEVELS:
         return print_mlir(module) + "\n"
     output = StringIO()

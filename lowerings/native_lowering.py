@@ -24,7 +24,7 @@ from lowerings.driver.context import make_context
 from lowerings.driver.entry import isolate_entry
 from lowerings.driver.levels import level_of, wrong_level
 from lowerings.driver.pass_manager import PassManager, PipelinePass, parse_passes, parse_pipeline
-from lowerings.driver.pass_options import for_machine, with_fusion, with_schedules, with_script
+from lowerings.driver.pass_options import with_fusion, with_schedules, with_script
 from lowerings.execution.dynamic_sizes import (
     LoweredSignatures,
     RunTimeCheck,
@@ -41,6 +41,7 @@ from lowerings.pipelines import LEVELS, NATIVE, pass_specs, stages_between, with
 from lowerings.rewriting.levels import ON_BUFFERS, Level
 from lowerings.simplify.xla_flatten_tuples import donate_only
 from lowerings.targets.llvm.machine import Machine
+from lowerings.targets.xla_attach_target import target_of
 from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.ops.collectives import process_counts
 from xla_dialect.runtime.runs import entry_function
@@ -114,6 +115,7 @@ class Lowering:
         self,
         module: ModuleOp,
         entry: str,
+        machine: Machine,
         donate: Donation = (),
         name: str | None = None,
         schedules: str | Path | None = None,
@@ -124,14 +126,16 @@ class Lowering:
         pipeline: str | None = None,
     ):
         """
-        `name`: what callers know the function by, if it is another; `profile`: whether it is
+        `machine`: what it is lowered for; `name`: what callers know the function by, if it is
+        another; `profile`: whether it is
         annotated with what profiles say of kernels; the others are those of `compile`.
         """
-        self.module = module
+        self.module, self._machine = module, machine
+        target_of(machine, flush_subnormals=flush_subnormals).attach(module)
         self._schedules = schedules
         self._fusion = fusion
         self._transform_script = transform_script
-        self._profile, self._flush_subnormals = profile, flush_subnormals
+        self._profile = profile
         self._pipeline = pipeline
         """The pipeline that comes first, until it was run."""
         self._is_own = pipeline is not None
@@ -189,7 +193,7 @@ class Lowering:
         # A function on memory that was written by hand may not say that it is called from outside.
         main.attributes[ENTRY_ATTRIBUTE] = UnitAttr()
 
-    def begin(self, machine: Machine) -> Level | None:
+    def begin(self) -> Level | None:
         """
         Runs the pipeline that comes first, if there is one; the level where the module is then,
         None where it is at the xla level, before the passes of that level.
@@ -197,31 +201,31 @@ class Lowering:
         Raises PipelineError and PassFailed.
         """
         if self._pipeline is not None:
-            pipeline = parse_pipeline(self._pipeline, machine)
+            pipeline = parse_pipeline(self._pipeline)
             self._pipeline = None
-            passes = self._with_options([each.module_pass for each in pipeline], machine)
+            passes = self._with_options([each.module_pass for each in pipeline])
             self._run(passes, PassManager(make_context()))
             self.level = level_reached(self.module, pipeline)
         return self.level
 
-    def to(self, level: str, machine: Machine) -> LoweredSignatures:
+    def to(self, level: str) -> LoweredSignatures:
         """Brings the function to a level; raises WrongLevel where it is below."""
-        here = self.begin(machine)
+        here = self.begin()
         if here is not None and LEVELS.index(here) > LEVELS.index(cast(Level, level)):
             raise wrong_level(self.module, here, f"a module cannot be brought up to '{level}'")
-        passes = _native_passes(here, level, machine, self._profile, self._flush_subnormals)
+        passes = _native_passes(here, level, self._profile)
         if self._is_own or self.is_entered_below:
             passes = (*unplanned_buffers(self.module, here), *passes, *finishing(here, level))
         # What is printed for LLVM, LLVM verifies.
         manager = PassManager(make_context(), verify_each=False, verify_last=level != LEVELS[-1])
-        lowered = self.run(self._with_options(passes, machine), manager)
+        lowered = self.run(self._with_options(passes), manager)
         self.level = cast(Level, level)
         return lowered
 
-    def _with_options(self, passes: Sequence[ModulePass], machine: Machine) -> Sequence[ModulePass]:
+    def _with_options(self, passes: Sequence[ModulePass]) -> Sequence[ModulePass]:
         """Passes with what files say of schedules and fusion, and the script."""
         if self._schedules is not None:
-            passes = with_schedules(passes, self._schedules, machine)
+            passes = with_schedules(passes, self._schedules, self._machine)
         if self._fusion is not None:
             passes = with_fusion(passes, self._fusion)
         return with_script(passes, self._transform_script, at_the_end=False)
@@ -275,16 +279,13 @@ def signature_in(module: ModuleOp, entry: str) -> Signature:
 
 
 @cache
-def _native_passes(
-    after: Level | None, level: str, machine: Machine, profile: bool, flush_subnormals: bool
-) -> tuple[ModulePass, ...]:
+def _native_passes(after: Level | None, level: str, profile: bool) -> tuple[ModulePass, ...]:
     """
-    The native pipeline from after a level down to another, for the vectors that a machine has, with
-    the passes for a profile where it is asked for.
+    The native pipeline from after a level down to another, with the passes for a profile where it
+    is asked for.
     """
     stages = stages_between(with_profile(NATIVE) if profile else NATIVE, after, level)
-    passes = parse_passes(",".join(pass_specs(stages)))
-    return for_machine(passes, machine, flush_subnormals=flush_subnormals)
+    return parse_passes(",".join(pass_specs(stages)))
 
 
 def pass_scalars_as_arrays(function: FuncOp, on_memory: bool) -> None:

@@ -24,6 +24,7 @@ from lowerings.driver.entry import isolate_entry
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.execution.emulator import Emulation, EmulationError
 from lowerings.pipelines import LEVELS, NATIVE
+from lowerings.targets.llvm.machine import host
 from tools import xla_run
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import bits_of
@@ -173,7 +174,7 @@ def run_on(whole: Together, options: Options) -> tuple[AnyArray, ...]:
 
 @lru_cache(maxsize=1)
 def lowering_of(operation: str, types: Types) -> Lowering:
-    return Lowering(program(operation, types)[0].module.clone(), ALL)
+    return Lowering(program(operation, types)[0].module.clone(), ALL, host())
 
 
 def run_at_its_level(operation: str, executor: Executor) -> tuple[AnyArray, ...]:

@@ -90,7 +90,7 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
     with timer.part("Setup").running():
         machine: Machine | None = getattr(target_of(args), "machine", None)
         with loading():
-            pipeline = parse_pipeline(args.passes or "", machine)
+            pipeline = parse_pipeline(args.passes or "")
         pipeline = with_given_schedules(pipeline, args.schedules, machine)
         pipeline = with_given_script(pipeline, args.transform_script)
         pipeline = with_given_fusion(pipeline, args.fusion, args.print_fusion)
@@ -114,14 +114,14 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
             is_expected, output = check_diagnostics(
                 chunk,
                 file_name,
-                lambda chunk=chunk: process(args, chunk, file_name, pipeline, timer),
+                lambda chunk=chunk: process(args, chunk, file_name, pipeline, machine, timer),
                 only_expected=args.verify_diagnostics == "=only-expected",
             )
             exit_code |= not is_expected
             outputs.extend(output)
             continue
         try:
-            outputs.append(process(args, chunk, file_name, pipeline, timer))
+            outputs.append(process(args, chunk, file_name, pipeline, machine, timer))
         except (XlaError, DiagnosticException) as error:
             if not args.parsing_diagnostics:
                 raise
@@ -205,6 +205,7 @@ def process(
     chunk: Chunk,
     file_name: str,
     pipeline: Sequence[PipelinePass],
+    machine: Machine | None,
     timer: Timer,
 ) -> bytes:
     """Reads, verifies, transforms and prints one program."""
@@ -223,6 +224,9 @@ def process(
 
     with timer.part("Parser").running(), loading():
         module = read(verified=not args.disable_verify)
+    if machine is not None:
+        # Only machine code has one: passes before it plan for where it runs.
+        import_module("lowerings.targets.xla_attach_target").target_of(machine).attach(module)
     printing = IrPrinting.of(
         args, PrintingFlags(args.print_op_generic, args.print_debuginfo), sys.stderr
     )

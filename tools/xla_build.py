@@ -337,12 +337,12 @@ def lower(
     Raises XlaError for what an executable cannot have: arrays of dynamic sizes, calls of functions
     that only this process has.
     """
-    lowered = Lowering(module, entry, pipeline=pipeline)
+    lowered = Lowering(module, entry, machine, pipeline=pipeline)
     if level is None:
-        lowered.begin(machine)
+        lowered.begin()
         lowered_signature = lowered.run((), PassManager(make_context()))
     else:
-        lowered_signature = lowered.to(level, machine)
+        lowered_signature = lowered.to(level)
     if lowered_signature.static is not lowered_signature.signature:
         raise XlaError("an executable takes no arrays of dynamic sizes")
     require_no_outside_calls(module, "an executable")

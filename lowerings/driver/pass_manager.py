@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -35,7 +35,7 @@ from xla_dialect.verification import verify
 from xla_dialect.xdsl.traversal import deep_recursion
 
 if TYPE_CHECKING:
-    from lowerings.targets.llvm.machine import Machine
+    pass
 
 
 _FEATURES = re.compile(r'("[^"]*")|(?<==)([+-][A-Za-z][^\s}"]*)|(?<=file=)([^\s}",]+)')
@@ -199,18 +199,17 @@ def _named(module_pass: ModulePass, error: DiagnosticException) -> str:
     return message if message.startswith(module_pass.name) else f"{module_pass.name}: {message}"
 
 
-def parse_passes(pipeline: str, machine: Machine | None = None) -> tuple[ModulePass, ...]:
+def parse_passes(pipeline: str) -> tuple[ModulePass, ...]:
     """
     The passes of a pipeline such as `xla-inline,convert-xla-to-linalg` or `native{to=buffers}`.
 
-    Options that depend on the machine, and are not given, are those of `machine`. Raises
-    PipelineError, which names the mistake and what may have been meant.
+    Raises PipelineError, which names the mistake and what may have been meant.
 
     >>> from lowerings.driver.pass_manager import parse_passes
     >>> [each.name for each in parse_passes("xla-inline,xla-simplify")]
     ['xla-inline', 'xla-simplify']
     """
-    return tuple(each.module_pass for each in parse_pipeline(pipeline, machine))
+    return tuple(each.module_pass for each in parse_pipeline(pipeline))
 
 
 def split_at_levels(pipeline: str) -> tuple[str, str]:
@@ -228,18 +227,19 @@ def _specs(pipeline: str) -> Sequence[ArgSpec]:
         raise PipelineError(f"pipeline {error}") from None
 
 
-def parse_pipeline(pipeline: str, machine: Machine | None = None) -> tuple[PipelinePass, ...]:
+def parse_pipeline(pipeline: str) -> tuple[PipelinePass, ...]:
     """As `parse_passes`, with the named pipeline and the level that each pass belongs to."""
     found: list[PipelinePass] = []
     with loading():
         for spec in _specs(pipeline):
             if spec.name not in PIPELINES:
-                found.append(PipelinePass(_make_pass(spec, machine)))
+                found.append(PipelinePass(_make_pass(spec)))
                 continue
-            stages, own = _stages_of(spec)
+            stages, attaching = _stages_of(spec)
+            found.extend(map(PipelinePass, attaching))
             for stage in stages:
                 group = (spec.name, stage.level)
-                passes = parse_passes(",".join(stage.passes), own or machine)
+                passes = parse_passes(",".join(stage.passes))
                 found.extend(PipelinePass(module_pass, group) for module_pass in passes)
     return tuple(found)
 
@@ -286,8 +286,8 @@ _OPTIONS = ("from", "to", "target")
 """Of a named pipeline: the level that modules are at, that to stop at, the machine."""
 
 
-def _stages_of(spec: ArgSpec) -> tuple[tuple[Stage, ...], Machine | None]:
-    """The stages of a named pipeline with its options, and the machine that they name."""
+def _stages_of(spec: ArgSpec) -> tuple[tuple[Stage, ...], tuple[ModulePass, ...]]:
+    """The stages of a named pipeline with its options, and the pass for the machine in these."""
     stages = PIPELINES[spec.name]
     levels = [stage.level for stage in stages]
     given = {name: str(values[0]) if values else "" for name, values in spec.parameters.items()}
@@ -305,12 +305,13 @@ def _stages_of(spec: ArgSpec) -> tuple[tuple[Stage, ...], Machine | None]:
         raise PipelineError(f"pipeline {spec.name}: the level '{to}' is above '{after}'")
     target = given.get("target")
     if target is None:
-        return found, None
+        return found, ()
     # Only machine code needs LLVM.
-    return found, import_module("lowerings.targets.llvm.machine").parse_machine(target)
+    machine = import_module("lowerings.targets.llvm.machine").parse_machine(target)
+    return found, (import_module("lowerings.targets.xla_attach_target").attaching(machine),)
 
 
-def _make_pass(spec: ArgSpec, machine: Machine | None) -> ModulePass:
+def _make_pass(spec: ArgSpec) -> ModulePass:
     factory = OWN.all_passes.get(spec.name) or toolkit_universe().all_passes.get(spec.name)
     if factory is None:
         available = toolkit_universe().all_passes
@@ -318,39 +319,11 @@ def _make_pass(spec: ArgSpec, machine: Machine | None) -> ModulePass:
         hint = f"; did you mean {' or '.join(close)}?" if close else ""
         raise PipelineError(f"there is no pass '{spec.name}'{hint}{unloaded_packages()}")
     try:
-        made = made_from(factory, spec)
+        return made_from(factory, spec)
     except SpecError as error:
         raise PipelineError(f"pass {spec.name}: {error}") from None
-    if machine is None:
-        return made
-    return planned_for(made, machine, given=spec.normalize_parameter_names().parameters)
 
 
 PLANNING = "xla-plan-schedules"
 """The pass, by name: it need not be loaded to be looked for."""
 MATH_EXPANSION = "expand-math"
-
-
-def planned_for(
-    module_pass: ModulePass,
-    machine: Machine,
-    *,
-    given: Collection[str] = (),
-    flush_subnormals: bool = False,
-) -> ModulePass:
-    """A pass, with what the machine says of its options, but for those that are `given`."""
-    options: dict[str, Any]
-    if module_pass.name == PLANNING:
-        options = {
-            "vector_bits": machine.vector_bits,
-            "pair_products": machine.multiplies_pairs,
-            "quad_products": machine.multiplies_quads,
-            "pair_bfloats": flush_subnormals and machine.multiplies_bfloats,
-            "pair_approximate_bfloats": machine.multiplies_bfloats,
-        }
-    elif module_pass.name == MATH_EXPANSION:
-        options = {"estimated_roots": machine.estimates_roots}
-    else:
-        return module_pass
-    own = {name: value for name, value in options.items() if name not in given}
-    return replace(cast(Any, module_pass), **own)

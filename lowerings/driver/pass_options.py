@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any, cast
 from xdsl.passes import ModulePass
 
 from lowerings.driver.pass_manager import (
-    MATH_EXPANSION,
     PLANNING,
     PipelinePass,
     parse_passes,
     parse_pipeline,
-    planned_for,
 )
 from xla_dialect.diagnostics import XlaError
 
@@ -33,21 +31,6 @@ def with_schedules(
     return tuple(
         replace(cast(Any, each), file=str(file), processor=machine.processor)
         if each.name == PLANNING
-        else each
-        for each in passes
-    )
-
-
-def for_machine(
-    passes: Sequence[ModulePass], machine: Machine, *, flush_subnormals: bool = False
-) -> tuple[ModulePass, ...]:
-    """
-    Passes, those of which that have no options work for a machine; with `flush_subnormals`, code
-    may take subnormal numbers as zero.
-    """
-    return tuple(
-        planned_for(each, machine, flush_subnormals=flush_subnormals)
-        if each.name in (PLANNING, MATH_EXPANSION) and each == type(each)()
         else each
         for each in passes
     )

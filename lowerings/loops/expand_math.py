@@ -25,6 +25,7 @@ from xdsl.utils.type import get_element_type_or_self
 
 from lowerings.ir.functions import INLINED, NO_INLINE
 from lowerings.ir.locations import fused
+from lowerings.ir.target import Target
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import FunctionConstants
 from lowerings.loops.math_functions import exponential, logarithm, power, roots, trigonometric
@@ -88,8 +89,8 @@ class ExpandMathPass(ModulePass):
 
     Roots, absolute values, roundings, `math.fma` and bit counts stay: processors have them.
     Functions of f16 and bf16 are computed in f32. Each function says how exact it is. What is used
-    often becomes a function of the module, which LLVM inlines where a few uses are. With
-    `estimated_roots` `math.rsqrt` of f32 stays, too.
+    often becomes a function of the module, which LLVM inlines where a few uses are. `math.rsqrt` of
+    f32 stays, too, where the target estimates roots.
 
     ```mlir
     %1 = math.rsqrt %0 : vector<8xf64>
@@ -111,11 +112,8 @@ class ExpandMathPass(ModulePass):
         where=lambda op: type(op) in EXPANSIONS,
     )
 
-    estimated_roots: bool = False
-    """Whether the processor has an estimate of reciprocal roots of f32, as AVX-512 has."""
-
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        expansion = MathExpansion(op, self.estimated_roots)
+        expansion = MathExpansion(op)
         expansion.expand()
         for name in sorted(expansion.called - expansion.defined):
             op.body.block.add_ops(CALLED_FUNCTIONS[name]())
@@ -124,9 +122,9 @@ class ExpandMathPass(ModulePass):
 class MathExpansion:
     """The elementary functions of a module, and what they become."""
 
-    def __init__(self, module: ModuleOp, estimated_roots: bool):
+    def __init__(self, module: ModuleOp):
         self.module = module
-        self.estimated_roots = estimated_roots
+        self.estimates_roots = Target.of(module).estimates_roots
         self.called: set[str] = set()
         """The functions of `CALLED_FUNCTIONS` that expansions call."""
         self.defined = {
@@ -155,7 +153,7 @@ class MathExpansion:
             self._expand_function(function, ops)
 
     def _expands(self, op: Operation) -> bool:
-        if self.estimated_roots and isinstance(op, math.RsqrtOp):
+        if self.estimates_roots and isinstance(op, math.RsqrtOp):
             return get_element_type_or_self(op.operand.type) != f32
         return type(op) in EXPANSIONS
 

@@ -24,20 +24,17 @@ from lowerings.dialects.schedule import (
 from lowerings.ir.dot_products import APPROXIMATE
 from lowerings.ir.independent_loops import LEAST_MICROSECONDS, promised_microseconds
 from lowerings.ir.named_operations import generalize_all
+from lowerings.ir.target import Target
 from lowerings.loops.body import Body, indexed_dimensions
 from lowerings.loops.initial_values import foldable_fills
 from lowerings.loops.nest import NESTS, Nest, nest_of
 from lowerings.loops.schedule_rules import loops_by
 from lowerings.loops.views import collapse_dense, collapse_groups
 from lowerings.rewriting.levels import ON_BUFFERS
-from lowerings.rewriting.passes import require_option
 from lowerings.scheduling.contractions import PackedContraction, plan_contraction, plan_in_pairs
 from lowerings.scheduling.lanes import along_rows, block_columns, fitted, in_parallel, plan_order
 from lowerings.scheduling.schedule_file import ScheduleFile, operation_key, read_schedule_file
 from xla_dialect.xdsl.traversal import operations_in
-
-_MAX_VECTOR_BITS = 1 << 16
-"""What no vector register is wider than: RISC-V's limit, the largest that there is."""
 
 
 @dataclass(frozen=True)
@@ -70,19 +67,8 @@ class XlaPlanSchedulesPass(ModulePass):
     takes = ON_BUFFERS
     gives = "schedules"
 
-    vector_bits: int = 512
-    """The width of a vector register; 0 for loops over scalars."""
-    pair_products: bool = True
-    """Whether sums of products of integers of at most 16 bits add two at a time, as x86 can."""
-    quad_products: bool = False
-    """Whether those of at most 8 bits add four at a time, as AVX512_VNNI and AVX-VNNI can."""
-    pair_bfloats: bool = False
-    """
-    Whether sums of products of bf16 add two at a time, as AVX512_BF16 can: it takes subnormal
-    numbers as zero.
-    """
-    pair_approximate_bfloats: bool = False
-    """Whether those do whose products allow it, with the flag `afn`."""
+    vector_bits: int | None = None
+    """The width of a vector register; 0 for loops over scalars; that of the target if not given."""
     parallel_microseconds: int = LEAST_MICROSECONDS
     """The estimated work from which on loops are parallel; below 0 none is."""
     collapse: bool = True
@@ -95,19 +81,20 @@ class XlaPlanSchedulesPass(ModulePass):
     """The processor whose schedules of the file are taken; those for all of them if not given."""
 
     def __post_init__(self) -> None:
-        bits = self.vector_bits
-        is_width = bits == 0 or (64 <= bits <= _MAX_VECTOR_BITS and bits & (bits - 1) == 0)
-        wanted = f"0 or a power of two from 64 to {_MAX_VECTOR_BITS}"
-        require_option(is_width, "vector_bits", bits, wanted)
+        if self.vector_bits is not None:
+            Target(self.vector_bits)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = Target.of(op)
+        if self.vector_bits is not None:
+            target = replace(target, vector_bits=self.vector_bits)
         generalize_all(op, but=NESTS)
         given = _GivenSchedules.of(self.file, self.processor)
         for inner in operations_in(op):
             if type(inner) in NESTS:
                 if schedule_of(inner) is None:
                     schedule = given and given.schedule_for(inner)
-                    set_schedule(inner, schedule or self._schedule(nest_of(inner)))
+                    set_schedule(inner, schedule or self._schedule(nest_of(inner), target))
             elif type(inner) is scf.ForOp:
                 microseconds = promised_microseconds(inner)
                 if microseconds is not None and self._least <= microseconds:
@@ -118,20 +105,20 @@ class XlaPlanSchedulesPass(ModulePass):
         """The microseconds from which on loops are parallel."""
         return self.parallel_microseconds if self.parallel_microseconds >= 0 else inf
 
-    def _schedule(self, nest: Nest) -> Schedule:
+    def _schedule(self, nest: Nest, target: Target) -> Schedule:
         if nest.is_empty:
             return Schedule(())
         collapsed: tuple[tuple[int, ...], ...] = ()
         if self.collapse:
             nest, collapsed = collapse_dense(nest, indexed_dimensions(nest))
         body = Body(nest)
-        terms = self._terms_at_once(body) if self.register_tiles else ()
-        paired = plan_in_pairs(nest, body, self.vector_bits, terms)
+        terms = _terms_at_once(body, target) if self.register_tiles else ()
+        paired = plan_in_pairs(nest, body, target.vector_bits, terms)
         if paired is None:
-            return replace(self._planned(nest, body), collapsed=collapsed)
+            return replace(self._planned(nest, body, target), collapsed=collapsed)
         pairs = self._packed(nest, body, paired.pairs)
         rest = paired.nests.rest
-        odd = None if rest is None else self._planned(rest, Body(rest), may_fold=False)
+        odd = None if rest is None else self._planned(rest, Body(rest), target, may_fold=False)
         return replace(
             pairs,
             collapsed=collapsed,
@@ -140,21 +127,14 @@ class XlaPlanSchedulesPass(ModulePass):
             odd=odd,
         )
 
-    def _terms_at_once(self, body: Body) -> Sequence[int]:
-        """How many terms of sums of products may be added at a time, the best first."""
-        if not all(isinstance(each.type, IntegerType) for each in body.accumulators):
-            allowed = self.pair_approximate_bfloats and any(
-                op.properties.get("fastmath") == APPROXIMATE for op in body.ops
-            )
-            return (2,) if self.pair_bfloats or allowed else ()
-        quads, pairs = (4,) * self.quad_products, (2,) * self.pair_products
-        return (*quads, *pairs)
-
-    def _planned(self, nest: Nest, body: Body, *, may_fold: bool = True) -> Schedule:
-        how = plan_contraction(nest, body, self.vector_bits) if self.register_tiles else None
+    def _planned(
+        self, nest: Nest, body: Body, target: Target, *, may_fold: bool = True
+    ) -> Schedule:
+        bits = target.vector_bits
+        how = plan_contraction(nest, body, bits) if self.register_tiles else None
         if isinstance(how, PackedContraction):
             return self._packed(nest, body, how, may_fold=may_fold)
-        order = how or plan_order(nest, body, self.vector_bits)
+        order = how or plan_order(nest, body, bits)
         fills = tuple(foldable_fills(nest, body, order.loops)) if may_fold else ()
         steps = block_columns(nest, body, order, self._least)
         if steps is None:
@@ -167,6 +147,17 @@ class XlaPlanSchedulesPass(ModulePass):
         schedule = fitted(how.schedule(self._least), how.nest.extents)
         fills = tuple(foldable_fills(nest, body, schedule.steps)) if may_fold else ()
         return replace(schedule, folded_fills=fills)
+
+
+def _terms_at_once(body: Body, target: Target) -> Sequence[int]:
+    """How many terms of sums of products may be added at a time, the best first."""
+    if not all(isinstance(each.type, IntegerType) for each in body.accumulators):
+        allowed = target.flushes_subnormals or any(
+            op.properties.get("fastmath") == APPROXIMATE for op in body.ops
+        )
+        return (2,) if target.multiplies_bfloats and allowed else ()
+    quads, pairs = (4,) * target.multiplies_quads, (2,) * target.multiplies_pairs
+    return (*quads, *pairs)
 
 
 @dataclass(frozen=True)

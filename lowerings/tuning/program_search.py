@@ -79,8 +79,8 @@ def tunable_kernels(module: ModuleOp, entry: str, machine: Machine) -> list[Tuna
 
     Raises XlaError for what cannot be lowered.
     """
-    lowering = Lowering(module, entry)
-    lowering.to("schedules", machine)
+    lowering = Lowering(module, entry, machine)
+    lowering.to("schedules")
     calls: Counter[str] = Counter(
         op.callee.string_value()
         for op in operations_in(lowering.module)

@@ -22,6 +22,7 @@ from lowerings.ir.dot_products import DotProduct
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
 from lowerings.scheduling.xla_plan_schedules import XlaPlanSchedulesPass
 from lowerings.targets.llvm.machine import host
+from lowerings.targets.xla_attach_target import XlaAttachTargetPass
 from xla_dialect.mlir_text import print_mlir
 
 CASES = [
@@ -60,8 +61,8 @@ def test_narrow_vectors(element: str, total: str) -> None:
 def check(case: Einsum, element: str, total: str, vector_bits: int) -> None:
     """Compares a contraction with numpy."""
     case = Einsum(case.subscripts, case.extents, element, total, case.fill)
-    planning = XlaPlanSchedulesPass(vector_bits, quad_products=True, pair_bfloats=True)
-    module = lower(case.text(), [planning, ConvertLinalgToVectorLoopsPass()])
+    has_all = XlaAttachTargetPass(vector_bits, True, True, True, flushes_subnormals=True)
+    module = lower(case.text(), [has_all, XlaPlanSchedulesPass(), ConvertLinalgToVectorLoopsPass()])
     assert CallIntrinsicOp.name in print_mlir(module)
     arrays = case.arrays()
     found = arrays[-1].copy()
@@ -121,9 +122,11 @@ def test_flushed_subnormals() -> None:
     )
     a.flat[::7], b.flat[::5] = 1e-39, 1e30
     a.flat[1::50], b.flat[1::60] = -0.0, np.inf
-    options = XlaPlanSchedulesPass(host().vector_bits, pair_bfloats=True)
+    attach = XlaAttachTargetPass(
+        host().vector_bits, multiplies_bfloats=True, flushes_subnormals=True
+    )
     case = Einsum("mk,kn->mn", (70, 19, 37), "bf16", "f32")
-    module = lower(case.text(), [options, ConvertLinalgToVectorLoopsPass()])
+    module = lower(case.text(), [attach, XlaPlanSchedulesPass(), ConvertLinalgToVectorLoopsPass()])
     found = np.zeros((19, 37), np.float32)
     (expected,) = compile(print_mlir(module), backend="interpreter")(a, b)
     MachineCode(module).run("main", [a, b, found])

@@ -10,6 +10,7 @@ from machine_code import MachineCode, lower
 from lowerings.execution.executable import ThreadCount
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
 from lowerings.scheduling.xla_plan_schedules import XlaPlanSchedulesPass
+from lowerings.targets.xla_attach_target import XlaAttachTargetPass
 from xla_dialect.mlir_text import print_mlir
 
 PROGRAMS_AT_ONCE = 25
@@ -66,16 +67,19 @@ def check_admission(seeds: range) -> None:
     """Plans nests of any size for many machines; to write them asks every rule."""
     widths = (0, 64, 128, 256, 512, 1 << 16)
     for seed in seeds:
-        plan = XlaPlanSchedulesPass(
+        attach = XlaAttachTargetPass(
             widths[seed % len(widths)],
+            multiplies_quads=bool(seed & 1),
+            multiplies_bfloats=bool(seed & 2),
+            flushes_subnormals=True,
+        )
+        plan = XlaPlanSchedulesPass(
             parallel_microseconds=(-1, 0, 100)[seed // len(widths) % 3],
-            quad_products=bool(seed & 1),
-            pair_bfloats=bool(seed & 2),
             collapse=bool(seed & 12),
             register_tiles=bool(seed & 48),
         )
         text = random_nest(seed, 1 << 30, LARGE_SIZES).text()
-        lower(text, [plan, ConvertLinalgToVectorLoopsPass()])
+        lower(text, [attach, plan, ConvertLinalgToVectorLoopsPass()])
 
 
 def test_planned_schedules_are_admitted() -> None:

@@ -284,8 +284,8 @@ def test_results_and_code_are_the_same(text: str) -> None:
         plain.profile()
 
     def lines(profile: bool) -> list[str]:
-        lowering = Lowering(parse_source(Source.of(text)), "main", profile=profile)
-        lowering.to("loops", host())
+        lowering = Lowering(parse_source(Source.of(text)), "main", host(), profile=profile)
+        lowering.to("loops")
         return emit_module(lowering.module, profile=profile).text.splitlines()
 
     assert not any("xla.profile" in line or "clock" in line for line in lines(False))

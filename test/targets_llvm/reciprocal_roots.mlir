@@ -1,6 +1,6 @@
 // RUN: xla-opt %s -t 'llvm{features="+avx512f,+avx512vl"}' | filecheck %s
 // RUN: xla-opt %s -t 'llvm{cpu=haswell}' | filecheck %s --check-prefix=OTHER
-// RUN: xla-opt %s -p 'expand-math{estimated_roots=true}' | filecheck %s --check-prefix=LOOPS
+// RUN: xla-opt %s -p 'xla-attach-target{estimates_roots=true},expand-math' | filecheck %s --check-prefix=LOOPS
 
 // LOOPS-LABEL: func.func @f
 // LOOPS:         math.rsqrt %x : f32

@@ -28,8 +28,8 @@ SMALL = 40
 def test_functions_are_the_same_code(name: str) -> None:
     """One by one, by their assembly: one thread and no checks, so parts share no variable."""
     machine = host()
-    lowering = Lowering(parse_source(Source.of(PROGRAMS / f"{name}.mlir")), "main")
-    lowering.to("loops", machine)
+    lowering = Lowering(parse_source(Source.of(PROGRAMS / f"{name}.mlir")), "main", machine)
+    lowering.to("loops")
     text = emit_module(lowering.module, machine.attributes, triple=machine.triple).text
     parts = module_parts.module_parts(text, SMALL)
     assert len(parts) > 1

@@ -23,6 +23,7 @@ from lowerings.targets.llvm.machine import (
     parse_machine,
     riscv64,
 )
+from lowerings.targets.xla_attach_target import target_of
 from tools import xla_opt, xla_run
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.runtime.limits import TimeLimitReached
@@ -352,10 +353,47 @@ def test_the_machine_of_a_target_is_planned_for(tmp_path: Path) -> None:
         output, planned = tmp_path / "out.s", StringIO()
         assert xla_opt.main([str(source), "-p", "native", "-t", target, "-o", str(output)]) == 0
         module = load_program(source)
-        PassManager(make_context()).run(module, parse_passes("native", machine))
+        target_of(machine).attach(module)
+        PassManager(make_context()).run(module, parse_passes("native"))
         name = target.partition("{")[0]
         emit_for(name, machine, module, planned)
         assert output.read_text() == planned.getvalue()
+
+
+@pytest.mark.parametrize("level", ["xla", "tensors", "buffers", "schedules"])
+@pytest.mark.parametrize("target", ["riscv64{features=+v}", "x86-64{cpu=haswell}"])
+def test_a_printed_level_goes_on_as_it_would_have(level: str, target: str, tmp_path: Path) -> None:
+    """Its module says what it is for."""
+    source, printed = tmp_path / "layer.hlo", tmp_path / "level.mlir"
+    source.write_text(LAYER)
+    found: list[str] = []
+    for file, pipeline, output in (
+        (source, f'native{{target="{target}"}}', tmp_path / "whole.mlir"),
+        (source, f'native{{to={level} target="{target}"}}', printed),
+        (printed, f"native{{from={level}}}", tmp_path / "rest.mlir"),
+        (source, "native", tmp_path / "default.mlir"),
+    ):
+        assert xla_opt.main([str(file), "-p", pipeline, "-o", str(output)]) == 0
+        found.append(output.read_text())
+    assert found[2] == found[0] != found[3]
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ('"vector_bits" = 100 : i64', "vector_bits is 100, wanted 0 or a power of two"),
+        ('"vector_bits" = 128 : i32', "vector_bits = 128 : i32 is no entry"),
+        ('"speed" = 1 : i64', "speed = 1 : i64 is no entry"),
+    ],
+)
+def test_targets_that_make_no_sense(
+    entry: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = f'#dlti.target_system_spec<"CPU" = #dlti.target_device_spec<{entry}>>'
+    file = tmp_path / "empty.mlir"
+    file.write_text(f"builtin.module attributes {{dlti.target_system_spec = {spec}}} {{}}")
+    assert xla_opt.main([str(file), "-p", "expand-math"]) == 1
+    assert message in capsys.readouterr().err
 
 
 def emit_for(name: str, machine: Machine, module: Any, output: StringIO) -> None:

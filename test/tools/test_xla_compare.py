@@ -15,11 +15,14 @@ import pytest
 
 from lowerings.compilation import Lowering
 from lowerings.driver.program import load_program
+from lowerings.ir.target import Target
 from lowerings.pipelines import LEVELS, NATIVE
 from lowerings.scheduling.schedule_file import operation_key
 from lowerings.scheduling.xla_plan_schedules import XlaPlanSchedulesPass
 from lowerings.targets.llvm.machine import host, riscv64
+from lowerings.targets.xla_attach_target import target_of
 from tools import xla_compare, xla_opt
+from tools.compare.compiling import lowering_of
 from tools.compare.contender import ComparisonEffort, parse_contenders
 from tools.compare.figures import difference, seconds
 from tools.compare.measuring import Trials, runs_apart
@@ -82,7 +85,7 @@ def test_what_contenders_are_called() -> None:
 
 def test_options_of_contenders() -> None:
     Path("a:b,c.mlir").write_text(TWICE)
-    pipeline = "native{to=buffers},xla-plan-schedules{vector-bits=128 pair-products=false}"
+    pipeline = "native{to=buffers},xla-plan-schedules{vector-bits=128 register-tiles=false}"
     text = f"a:b,c.mlir:pipeline={pipeline}:without=linalg-cse:without=xla-inline:entry=@other"
     (contender,) = parse_contenders([text])
     assert contender.source.file_name == "a:b,c.mlir"
@@ -91,24 +94,16 @@ def test_options_of_contenders() -> None:
     usual = [spec.partition("{")[0] for stage in NATIVE[:3] for spec in stage.passes]
     left = [name for name in usual if name not in ("linalg-cse", "xla-inline")]
     assert names == [*left, "xla-plan-schedules"]
-    assert contender.passes(host())[-1].module_pass == XlaPlanSchedulesPass(128, False)
+    assert contender.passes(host())[-1].module_pass == XlaPlanSchedulesPass(
+        128, register_tiles=False
+    )
 
 
 def test_passes_plan_for_the_machine() -> None:
-    """As `lowerings.compile` does; a pass with options keeps them."""
+    """As `lowerings.compile` does."""
     (usual,) = parse_contenders(["twice.mlir"])
     for machine in (host(), riscv64(), riscv64(features="+v")):
-        (planning,) = (
-            each.module_pass
-            for each in usual.passes(machine)
-            if each.module_pass.name == "xla-plan-schedules"
-        )
-        assert planning == XlaPlanSchedulesPass(
-            machine.vector_bits,
-            pair_products=machine.multiplies_pairs,
-            quad_products=machine.multiplies_quads,
-            pair_approximate_bfloats=machine.multiplies_bfloats,
-        )
+        assert Target.of(lowering_of(usual, machine).module) == target_of(machine)
 
 
 def test_figures_that_do_not_vary() -> None:
@@ -240,8 +235,8 @@ def test_instructions_without_an_emulator(
 
 
 def test_schedules() -> None:
-    lowering = Lowering(load_program("twice.mlir"), "main")
-    lowering.to("schedules", host())
+    lowering = Lowering(load_program("twice.mlir"), "main", host())
+    lowering.to("schedules")
     (op,) = (op for op in lowering.module.walk() if op.name == "linalg.generic")
     Path("plain.schedules").write_text(
         f'schedules {{ "{operation_key(op)}" = #schedule.nest<loops = [d0, d1]> }}'

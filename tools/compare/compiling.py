@@ -31,7 +31,7 @@ from lowerings.execution.executable import load_compiled, thread_count
 from lowerings.execution.loops_compiler import emit_entry
 from lowerings.execution.runnable import Runnable
 from lowerings.ir.functions import functions_of
-from lowerings.targets.llvm.machine import host
+from lowerings.targets.llvm.machine import Machine, host
 from lowerings.targets.llvm.module_parts import object_parts
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry import ENTRY_SYMBOL
@@ -113,9 +113,9 @@ class _Clock:
         self.add(part, time.perf_counter() - start)
 
 
-def lowering_of(contender: ProgramVariant) -> Lowering:
+def lowering_of(contender: ProgramVariant, machine: Machine) -> Lowering:
     """
-    The function of a contender, read and verified.
+    The function of a contender for a machine, read and verified.
 
     Raises XlaError where it is not there, and for programs of several processes.
     """
@@ -129,12 +129,12 @@ def lowering_of(contender: ProgramVariant) -> Lowering:
         )
     if process_counts(module) != (1, 1):
         raise ContenderError(f"{contender.label}: programs of several processes are not compared")
-    return Lowering(module, contender.entry)
+    return Lowering(module, contender.entry, machine)
 
 
 def effects_of(contender: ProgramVariant) -> tuple[tuple[PassEffect, ...], Memory]:
     """What the passes do to a program, and what it takes; the module is verified after each."""
-    lowering, effects = lowering_of(contender), Effects()
+    lowering, effects = lowering_of(contender, host()), Effects()
     passes = contender.passes(host())
     effects.count(lowering.module)
     manager = PassManager(make_context(), after=[effects.after])
@@ -153,7 +153,7 @@ def compiled(
     """
     clock, machine = _Clock(), host()
     with clock.running(READING):
-        lowering = lowering_of(contender)
+        lowering = lowering_of(contender, machine)
     passes = contender.passes(machine)
     manager = PassManager(make_context(), verify_each=False)
     lowered = lowering.run([each.module_pass for each in passes], manager)
@@ -212,7 +212,7 @@ def executed_instructions(
     """
     counted: list[int] = []
     emulation = Emulation(features, time_limit, on_executed=counted.append)
-    lowering = lowering_of(contender)
+    lowering = lowering_of(contender, emulation.machine)
     passes = [each.module_pass for each in contender.passes(emulation.machine)]
     lowered = lowering.run(passes, PassManager(make_context(), verify_each=False))
     text = str(lowering.module)

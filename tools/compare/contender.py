@@ -11,7 +11,6 @@ from lowerings.driver.pass_manager import PipelinePass, parse_pipeline
 from lowerings.driver.pass_options import (
     FUSION,
     PLANNING,
-    for_machine,
     with_fusion,
     with_schedules,
     with_script,
@@ -93,7 +92,7 @@ class ProgramVariant:
         if self.fusion is not None and not set(FUSION) & set(names):
             raise ContenderError(f"{self.label}: fusion is for pipelines with {FUSION[0]}")
         kept = [each for each in scheduled if each.module_pass.name not in self.without]
-        passes = for_machine([each.module_pass for each in kept], machine)
+        passes = tuple(each.module_pass for each in kept)
         if self.schedules is not None:
             passes = with_schedules(passes, self.schedules, machine)
         if self.fusion is not None:

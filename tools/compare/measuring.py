@@ -222,7 +222,7 @@ def compare(
 def _signature(contender: ProgramVariant) -> Signature:
     try:
         contender.passes(host())
-        return lowering_of(contender).signature
+        return lowering_of(contender, host()).signature
     except LocatedError as error:
         raise error.quoting(contender.source.file_name, contender.source.text) from None
 
