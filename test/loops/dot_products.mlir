@@ -2,7 +2,7 @@
 // RUN: xla-opt %s -p convert-linalg-to-vector-loops | xla-opt -f mlir - | filecheck %s
 // RUN: xla-opt %s -p convert-linalg-to-vector-loops -t 'x86-asm{cpu=cooperlake features="+avx512vnni,+avx512bf16"}' | filecheck %s --check-prefix=ASM
 // RUN: xla-opt %s -p convert-linalg-to-vector-loops -t riscv-asm | filecheck %s --check-prefix=RISCV
-// RUN: xla-opt %s -p "xla-plan-schedules{quad-products=true pair-bfloats=true}" | filecheck %s --check-prefix=TEXT
+// RUN: xla-opt %s -p "xla-attach-target{multiplies-quads=true multiplies-bfloats=true flushes-subnormals=true},xla-plan-schedules" | filecheck %s --check-prefix=TEXT
 
 // Four products of bytes, or two of bf16, are added by one instruction of x86; loops with them run
 // on processors without it, too.

@@ -1,5 +1,5 @@
 // REQUIRES: mlir-opt
-// RUN: xla-opt %s -p 'native{to=buffers},xla-plan-schedules{quad-products=true},convert-linalg-to-vector-loops' | mlir-opt | filecheck %s
+// RUN: xla-opt %s -p 'native{to=buffers},xla-attach-target{multiplies-quads=true},xla-plan-schedules,convert-linalg-to-vector-loops' | mlir-opt | filecheck %s
 
 // What is written for one kind of processor is MLIR as any other.
 

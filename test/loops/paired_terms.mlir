@@ -2,7 +2,7 @@
 // RUN: xla-opt %s -p "xla-plan-schedules,convert-linalg-to-vector-loops" | xla-opt -f mlir - | filecheck %s
 // RUN: xla-opt %s -p "xla-plan-schedules,convert-linalg-to-vector-loops" -t x86-asm{cpu=cascadelake} | filecheck %s --check-prefix=VNNI
 // RUN: xla-opt %s -p "xla-plan-schedules{vector-bits=256},convert-linalg-to-vector-loops" -t x86-asm{cpu=haswell} | filecheck %s --check-prefix=AVX2
-// RUN: xla-opt %s -p "xla-plan-schedules{pair-products=false},convert-linalg-to-vector-loops" | filecheck %s --check-prefix=SINGLE
+// RUN: xla-opt %s -p "xla-attach-target{multiplies-pairs=false},xla-plan-schedules,convert-linalg-to-vector-loops" | filecheck %s --check-prefix=SINGLE
 
 #left = affine_map<(m, n, k) -> (m, k)>
 #right = affine_map<(m, n, k) -> (k, n)>
