@@ -92,6 +92,35 @@ class TextIndex:
     """In the order in which they begin."""
     _places: list[tuple[int, int, Entity]] = field(default_factory=list[tuple[int, int, Entity]])
 
+    def open_scope(self, start: int, parent: Scope | None, *, isolated: bool) -> Scope:
+        """A scope that ends with the text, unless its reader finds an end before."""
+        scope = Scope(start, len(self.text), parent, isolated=isolated)
+        self.scopes.append(scope)
+        return scope
+
+    def name(
+        self, kind: Kind, name: str, scope: Scope, span: Span, *, defines: Scope | None = None
+    ) -> Entity:
+        """
+        Notes that a name stands for an entity, of those visible in a scope.
+
+        Where it is defined, it is one of the scope `defines`; the first definition counts.
+        """
+        key = (kind, name)
+        found = scope.find(kind, name) if defines is None else defines.entities.get(key)
+        if found is None:
+            scope = defines or scope
+            found = scope.entities[key] = Entity(kind, name, scope)
+            self.entities.append(found)
+        found.occurrences.append(span)
+        if defines is not None and found.definition is None:
+            found.definition = span
+        return found
+
+    def operation(self, name: str, start: int, end: int) -> None:
+        """Notes the name of an operation."""
+        self.operations.append(Operation(name, Span(start, end)))
+
     def finish(self) -> TextIndex:
         """Sorts what was found, so that it can be looked up."""
         self._places = sorted(

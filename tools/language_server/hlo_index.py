@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xla_dialect.hlo_text.syntax import COMPUTATION_LISTS, ONE_COMPUTATION, Span
 from xla_dialect.text.lexer import Token, tokens
 
-from .entities import Entity, Kind, Operation, Scope, TextIndex
+from .entities import Entity, Kind, Scope, TextIndex
 
 _OPENING = frozenset("({[")
 _CLOSING = frozenset(")}]")
@@ -28,7 +28,7 @@ class _Reader:
         self.tokens: list[Token] = list(tokens(self.text))
         self.place = 0
         self.result = TextIndex(self.text)
-        self.module = self.open_scope(0, None)
+        self.module = self.result.open_scope(0, None, isolated=True)
 
     @property
     def token(self) -> Token:
@@ -42,7 +42,7 @@ class _Reader:
         if self.token.text == "HloModule":
             self.place += 1
             if self.token.kind == "name":
-                self.define("module", self.module, None, self.token)
+                self.define("module", self.module, None)
             self.skip_line()
         while self.token.kind != "end":
             if self.at_instruction():
@@ -54,30 +54,20 @@ class _Reader:
         self.module.end = len(self.text)
         return self.result.finish()
 
-    def open_scope(self, start: int, parent: Scope | None) -> Scope:
-        scope = Scope(start, len(self.text), parent, isolated=True)
-        self.result.scopes.append(scope)
-        return scope
-
     # Names
 
-    def define(self, kind: Kind, scope: Scope, owner: Entity | None, token: Token) -> Entity:
-        """The entity that a token defines; a second definition of a name is that of the first."""
-        entity = self.use(kind, scope, token)
-        if entity.definition is None:
-            entity.definition = entity.occurrences[-1]
+    def define(self, kind: Kind, scope: Scope, owner: Entity | None) -> Entity:
+        """The entity that the token defines; a second definition of a name is that of the first."""
+        entity = self.use(kind, scope, defines=scope)
+        if entity.definition == entity.occurrences[-1]:
             entity.owner = owner
         return entity
 
-    def use(self, kind: Kind, scope: Scope, token: Token) -> Entity:
-        """Notes that a token names an entity."""
-        bare = token.text.removeprefix("%")
-        entity = scope.find(kind, bare)
-        if entity is None:
-            entity = scope.entities[kind, bare] = Entity(kind, bare, scope)
-            self.result.entities.append(entity)
-        entity.occurrences.append(Span(token.end - len(bare), token.end))
-        return entity
+    def use(self, kind: Kind, scope: Scope, *, defines: Scope | None = None) -> Entity:
+        """Notes that the token names an entity."""
+        bare = self.token.text.removeprefix("%")
+        span = Span(self.token.end - len(bare), self.token.end)
+        return self.result.name(kind, bare, scope, span, defines=defines)
 
     # Structure
 
@@ -104,13 +94,13 @@ class _Reader:
     def computation(self) -> None:
         start = self.token.start
         self.place += self.token.text == "ENTRY"
-        computation = self.define("computation", self.module, None, self.token)
+        computation = self.define("computation", self.module, None)
         self.place += 1
-        scope = self.open_scope(self.token.start, self.module)
+        scope = self.result.open_scope(self.token.start, self.module, isolated=True)
         depth = 0
         while self.token.kind != "end" and not (depth == 0 and self.token.text == "{"):
             if self.token.kind == "name" and self.after.text == ":" and depth == 1:
-                self.use("value", scope, self.token)
+                self.use("value", scope)
             elif depth == 0 and self.at_instruction():
                 break
             depth += (self.token.text in _OPENING) - (self.token.text in _CLOSING)
@@ -134,14 +124,12 @@ class _Reader:
     def instruction(self, scope: Scope, owner: Entity | None) -> None:
         start = self.token.start
         self.place += self.token.text == "ROOT"
-        value = self.define("value", scope, owner, self.token)
+        value = self.define("value", scope, owner)
         self.place += 2
         self.step_over_shape()
         if self.token.kind == "name" and not self.at_instruction():
             value.operation = self.token.text
-            self.result.operations.append(
-                Operation(self.token.text, Span(self.token.start, self.token.end))
-            )
+            self.result.operation(self.token.text, self.token.start, self.token.end)
             self.place += 1
             if self.token.text == "(":
                 self.operands(scope, value.operation)
@@ -171,11 +159,9 @@ class _Reader:
             depth += (token.text in _OPENING) - (token.text in _CLOSING)
             if token.kind == "name" and opcode not in ("constant", "parameter"):
                 if self.after.text == "(":
-                    self.result.operations.append(
-                        Operation(token.text, Span(token.start, token.end))
-                    )
+                    self.result.operation(token.text, token.start, token.end)
                 elif not token.text[0].isdecimal() or self.tokens[self.place - 1].text != "#":
-                    self.use("value", scope, token)
+                    self.use("value", scope)
             self.place += 1
             if depth <= 0:
                 return
@@ -207,13 +193,13 @@ class _Reader:
 
     def callee(self) -> None:
         if self.token.text == "{":
-            scope = self.open_scope(self.token.start, self.module)
+            scope = self.result.open_scope(self.token.start, self.module, isolated=True)
             self.place += 1
             self.instructions(scope, None)
             scope.end = self.token.start
             self.place += self.token.text == "}"
         elif self.token.kind == "name" and not self.at_instruction():
-            self.use("computation", self.module, self.token)
+            self.use("computation", self.module)
             self.place += 1
 
     def value(self) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from xla_dialect.hlo_text.syntax import Span
 
-from .entities import Entity, Kind, Operation, Scope, TextIndex
+from .entities import Entity, Kind, Scope, TextIndex
 
 _TOKEN = re.compile(
     r"""
@@ -75,20 +75,21 @@ class _Reader:
     def __init__(self, text: str):
         self.text = text
         self.result = TextIndex(text)
-        self.module = self.open_scope(0, None)
+        self.module = self.result.open_scope(0, None, isolated=False)
         self.stack = [_Block("{", self.module)]
         self.previous: re.Match[str] | None = None
         self.results_end = 0
         """Up to where names are the results of an operation."""
-        self.expects_name = True
-        """Whether the next word or string may be the name of an operation."""
         self.pending_symbol: Entity | None = None
 
     def index(self) -> TextIndex:
         for token in _TOKEN.finditer(self.text):
-            if token.lastgroup != "comment":
-                getattr(self, f"read_{token.lastgroup}", self.read_nothing)(token)
-                self.previous = token
+            if token.lastgroup == "comment":
+                continue
+            read = getattr(self, f"read_{token.lastgroup}", None)
+            if read is not None:
+                read(token)
+            self.previous = token
         self.module.end = len(self.text)
         self.end_statement(len(self.text))
         return self.result.finish()
@@ -97,22 +98,8 @@ class _Reader:
     def block(self) -> _Block:
         return self.stack[-1]
 
-    def open_scope(self, start: int, parent: Scope | None, isolated: bool = False) -> Scope:
-        scope = Scope(start, len(self.text), parent, isolated=isolated)
-        self.result.scopes.append(scope)
-        return scope
-
-    def entity(self, kind: Kind, name: str, scope: Scope, span: Span, defines: bool) -> Entity:
-        """The entity that a name stands for; a definition is one of its own scope."""
-        key = (kind, name)
-        found = scope.entities.get(key) if defines else scope.find(kind, name)
-        if found is None:
-            found = scope.entities[key] = Entity(kind, name, scope)
-            self.result.entities.append(found)
-        found.occurrences.append(span)
-        if defines and found.definition is None:
-            found.definition = span
-        return found
+    def define(self, kind: Kind, name: str, scope: Scope, span: Span) -> Entity:
+        return self.result.name(kind, name, scope, span, defines=scope)
 
     # Statements
 
@@ -127,7 +114,6 @@ class _Reader:
         self.end_statement(start)
         self.block.statement = []
         self.block.head = None
-        self.expects_name = True
 
     def end_statement(self, end: int) -> None:
         for entity in self.block.statement or ():
@@ -141,23 +127,15 @@ class _Reader:
         holder = next(each for each in reversed(self.stack) if each.bracket == "{")
         if holder.head is None:
             start = 0 if self.previous is None else self.previous.start()
-            holder.head = self.open_scope(start, holder.scope)
+            holder.head = self.result.open_scope(start, holder.scope, isolated=False)
         return holder.head
 
     # Tokens
 
-    def read_nothing(self, token: re.Match[str]) -> None:
-        if token.lastgroup == "other" and token.group() == "=":
-            return
-        self.expects_name = False
-
     def read_word(self, token: re.Match[str]) -> None:
         name = token.group()
-        starts = self.block.bracket == "{" and self.is_line_start(token)
-        follows = self.previous is not None and self.previous.group() == "="
-        is_result = follows and self.results_end >= (self.previous.start() if self.previous else 0)
-        if not (starts or is_result):
-            self.expects_name = False
+        is_result = self.is_behind_results()
+        if not (is_result or self.starts_statement(token)):
             return
         is_name = "." in name or name in ("module", "call", "return", "func") or is_result
         if not is_name or _IN_DICTIONARY.match(self.text, token.end()):
@@ -173,21 +151,27 @@ class _Reader:
             span = Span(token.start() + 1, token.start() + 1 + len(name))
             self.define_symbol(name, span)
             return
-        follows = self.previous is not None and self.previous.group() == "="
-        is_result = follows and self.results_end >= (self.previous.start() if self.previous else 0)
-        starts = self.block.bracket == "{" and self.is_line_start(token)
+        is_result = self.is_behind_results()
+        starts = self.starts_statement(token)
         if self.text[token.end() : token.end() + 1] == "(" and (starts or is_result):
             if not is_result:
                 self.begin_statement(token.start())
             self.name_operation(name, token.start() + 1, token.end() - 1)
 
+    def starts_statement(self, token: re.Match[str]) -> bool:
+        return self.block.bracket == "{" and self.is_line_start(token)
+
+    def is_behind_results(self) -> bool:
+        """Whether the name of the operation comes next that defines results."""
+        before = self.previous
+        return before is not None and before.group() == "=" and self.results_end >= before.start()
+
     def name_operation(self, name: str, start: int, end: int) -> None:
-        self.result.operations.append(Operation(name, Span(start, end)))
+        self.result.operation(name, start, end)
         for entity in self.block.statement or ():
             entity.operation = entity.operation or name
         if name.endswith(".func") or name == "func":
-            self.block.head = self.open_scope(start, self.block.scope, isolated=True)
-        self.expects_name = False
+            self.block.head = self.result.open_scope(start, self.block.scope, isolated=True)
 
     def read_value(self, token: re.Match[str]) -> None:
         name, span = token.group("value"), Span(*token.span("value"))
@@ -197,7 +181,7 @@ class _Reader:
             self.define_result(name, span)
             return
         results = None
-        if self.block.bracket == "{" and self.is_line_start(token):
+        if self.starts_statement(token):
             results = _RESULTS.match(self.text, token.start())
         if results is not None:
             self.begin_statement(token.start())
@@ -209,13 +193,13 @@ class _Reader:
         )
         after = self.text[token.end() : token.end() + 40].lstrip()
         if self.in_block_head(token):
-            entity = self.entity("value", name, self.region().scope, span, defines=True)
+            entity = self.define("value", name, self.region().scope, span)
             entity.owner = self.region().owner
         elif self.introduces(token, after, scope, name):
-            entity = self.entity("value", name, self.head(), span, defines=True)
-            entity.owner = self.symbol_of_head() or self.region().owner
+            entity = self.define("value", name, self.head(), span)
+            entity.owner = self.pending_symbol or self.region().owner
         else:
-            self.entity("value", name, scope, span, defines=False)
+            self.result.name("value", name, scope, span)
             return
         line_end = self.text.find("\n", span.end)
         entity.statement = entity.statement or Span(
@@ -223,7 +207,7 @@ class _Reader:
         )
 
     def define_result(self, name: str, span: Span) -> None:
-        entity = self.entity("value", name, self.block.scope, span, defines=True)
+        entity = self.define("value", name, self.block.scope, span)
         entity.owner = self.block.owner
         entity.statement = entity.statement or Span(span.start - 1, span.end)
         if self.block.statement is not None:
@@ -252,9 +236,6 @@ class _Reader:
         region = self.region()
         return region.head or region.scope
 
-    def symbol_of_head(self) -> Entity | None:
-        return self.pending_symbol
-
     def read_symbol(self, token: re.Match[str]) -> None:
         name, span = token.group("symbol"), Span(*token.span("symbol"))
         if name.startswith('"'):
@@ -263,10 +244,10 @@ class _Reader:
         if before.rpartition(".")[2] in _DEFINES_SYMBOL:
             self.define_symbol(name, span)
         else:
-            self.entity("symbol", name, self.module, span, defines=False)
+            self.result.name("symbol", name, self.module, span)
 
     def define_symbol(self, name: str, span: Span) -> None:
-        entity = self.entity("symbol", name, self.module, span, defines=True)
+        entity = self.define("symbol", name, self.module, span)
         operations = self.result.operations
         if operations:
             entity.operation = operations[-1].name
@@ -279,12 +260,14 @@ class _Reader:
 
     def read_block(self, token: re.Match[str]) -> None:
         span = Span(*token.span("block"))
-        defines = self.block.bracket == "{" and self.is_line_start(token)
+        defines = self.starts_statement(token)
         if defines:
             self.begin_statement(token.start())
             # Values of a region with several blocks are visible in all of them.
             self.block.head = None
-        entity = self.entity("block", token.group("block"), self.region().scope, span, defines)
+        scope = self.region().scope
+        name = token.group("block")
+        entity = self.result.name("block", name, scope, span, defines=scope if defines else None)
         if defines:
             entity.owner = self.block.owner
 
@@ -292,18 +275,18 @@ class _Reader:
         span = Span(*token.span("alias"))
         after = self.text[token.end() : token.end() + 10].lstrip()
         defines = len(self.stack) == 1 and self.is_line_start(token) and after.startswith("=")
-        self.entity("alias", token.group("alias"), self.module, span, defines)
+        scope = self.module if defines else None
+        self.result.name("alias", token.group("alias"), self.module, span, defines=scope)
 
     def read_open(self, token: re.Match[str]) -> None:
         bracket = token.group()
         region = self.region()
         if bracket == "{":
-            scope = self.open_scope(token.start(), self.around())
+            scope = self.result.open_scope(token.start(), self.around(), isolated=False)
             owner = self.pending_symbol if self.opens_symbol() else region.owner
             self.stack.append(_Block("{", scope, owner=owner or region.owner))
         else:
             self.stack.append(_Block(bracket, region.scope, region.head, region.owner))
-        self.expects_name = bracket == "{"
 
     def opens_symbol(self) -> bool:
         """Whether the current operation is one with a symbol."""
