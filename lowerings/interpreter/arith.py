@@ -44,31 +44,6 @@ def constant(op: arith.ConstantOp) -> Function:
 # Integers
 
 
-def bit_and(x: Number, y: Number) -> Number:
-    """Bits of both."""
-    return x & y
-
-
-def bit_or(x: Number, y: Number) -> Number:
-    """Bits of either."""
-    return x | y
-
-
-def bit_xor(x: Number, y: Number) -> Number:
-    """Bits of one."""
-    return x ^ y
-
-
-def left_shift(x: Number, y: Number) -> Number:
-    """Bits moved up."""
-    return x << y
-
-
-def right_shift(x: Number, y: Number) -> Number:
-    """Bits moved down; the sign of signed numbers comes after them."""
-    return x >> y
-
-
 def integer(function: Function) -> ValueMaker:
     """A function of signed integers, whose value wraps."""
 
@@ -124,11 +99,6 @@ def require_divisor(y: Number) -> None:
 def quotient(x: Number, y: Number) -> Number:
     """The quotient of integers, toward zero."""
     return (x - np.fmod(x, y)) // y
-
-
-def floor_quotient(x: Number, y: Number) -> Number:
-    """The quotient of integers, toward negative infinity."""
-    return x // y
 
 
 def ceiling_quotient(x: Number, y: Number) -> Number:
@@ -253,33 +223,33 @@ def compare_floats(op: arith.CmpfOp) -> Function:
     predicate = CMPF_COMPARISON_OPERATIONS[op.predicate.value.data]
     if predicate in ("true", "false"):
         return of_two(lambda x, y: np.full(np.broadcast(x, y).shape, predicate == "true"))
-    if predicate == "ord":
-        return of_two(lambda x, y: ~(not_a_number(x) | not_a_number(y)))
-    if predicate == "uno":
-        return of_two(lambda x, y: not_a_number(x) | not_a_number(y))
-    relation = RELATIONS[predicate[1:]]
     is_ordered = predicate[0] == "o"
-    if is_ordered != (predicate[1:] == "ne"):
+    relation = RELATIONS.get(predicate[1:])
+    if relation is not None and is_ordered != (predicate[1:] == "ne"):
         # What IEEE's relation says of NaN already.
         return relation
-    if is_ordered:
-        return of_two(lambda x, y: relation(x, y) & ~(not_a_number(x) | not_a_number(y)))
-    return of_two(lambda x, y: relation(x, y) | not_a_number(x) | not_a_number(y))
+
+    def run(x: Number, y: Number) -> Number:
+        is_unordered = not_a_number(x) | not_a_number(y)
+        if relation is None:
+            return ~is_unordered if is_ordered else is_unordered
+        return relation(x, y) & ~is_unordered if is_ordered else relation(x, y) | is_unordered
+
+    return run
 
 
 # Conversions
 
 
-def extend_signed(op: Operation) -> Function:
-    """To more bits of the same signed number."""
-    source, target = element_of(op.operands[0].type), element_of_result(op)
-    return of_one(lambda x: target.wrapped(source.signed(x)))
+def to_bits(is_signed: bool) -> ValueMaker:
+    """To the same number in more bits, or to the low ones of fewer."""
 
+    def make(op: Operation) -> Function:
+        source, target = element_of(op.operands[0].type), element_of_result(op)
+        read = source.signed if is_signed else source.unsigned
+        return of_one(lambda x: target.wrapped(read(x)))
 
-def extend_unsigned(op: Operation) -> Function:
-    """To more bits of the same unsigned number."""
-    source, target = element_of(op.operands[0].type), element_of_result(op)
-    return of_one(lambda x: target.wrapped(source.unsigned(x)))
+    return make
 
 
 def truncate_float(op: Operation) -> Function:
@@ -386,23 +356,23 @@ VALUES = (
     .add(arith.AddUIExtendedOp, extended_sum)
     .add(arith.MulUIExtendedOp, extended_product(is_signed=False))
     .add(arith.MulSIExtendedOp, extended_product(is_signed=True))
-    .add(arith.AndIOp, integer(bit_and))
-    .add(arith.OrIOp, integer(bit_or))
-    .add(arith.XOrIOp, integer(bit_xor))
+    .add(arith.AndIOp, integer(np.bitwise_and))
+    .add(arith.OrIOp, integer(np.bitwise_or))
+    .add(arith.XOrIOp, integer(np.bitwise_xor))
     .add(arith.MaxSIOp, integer(np.maximum))
     .add(arith.MinSIOp, integer(np.minimum))
     .add(arith.MaxUIOp, of_unsigned(np.maximum))
     .add(arith.MinUIOp, of_unsigned(np.minimum))
     .add(arith.DivSIOp, signed_division(quotient))
     .add(arith.RemSIOp, signed_division(np.fmod))
-    .add(arith.FloorDivSIOp, signed_division(floor_quotient))
+    .add(arith.FloorDivSIOp, signed_division(np.floor_divide))
     .add(arith.CeilDivSIOp, signed_division(ceiling_quotient))
-    .add(arith.DivUIOp, unsigned_division(floor_quotient))
+    .add(arith.DivUIOp, unsigned_division(np.floor_divide))
     .add(arith.RemUIOp, unsigned_division(np.fmod))
     .add(arith.CeilDivUIOp, unsigned_division(ceiling_quotient))
-    .add(arith.ShLIOp, shift(left_shift, is_signed=False))
-    .add(arith.ShRUIOp, shift(right_shift, is_signed=False))
-    .add(arith.ShRSIOp, shift(right_shift, is_signed=True))
+    .add(arith.ShLIOp, shift(np.left_shift, is_signed=False))
+    .add(arith.ShRUIOp, shift(np.right_shift, is_signed=False))
+    .add(arith.ShRSIOp, shift(np.right_shift, is_signed=True))
     .add(arith.CmpiOp, compare_integers)
     .add(arith.AddfOp, floating(operator.add))
     .add(arith.SubfOp, floating(operator.sub))
@@ -419,11 +389,8 @@ VALUES = (
     .add(arith.BitcastOp, bitcast)
     .add(arith.ExtFOp, extend_float)
     .add(arith.TruncFOp, truncate_float)
-    .add(arith.ExtSIOp, extend_signed)
-    .add(arith.ExtUIOp, extend_unsigned)
-    .add(arith.TruncIOp, extend_signed)
-    .add(arith.IndexCastOp, extend_signed)
-    .add(IndexCastUIOp, extend_unsigned)
+    .add((arith.ExtSIOp, arith.TruncIOp, arith.IndexCastOp), to_bits(is_signed=True))
+    .add((arith.ExtUIOp, IndexCastUIOp), to_bits(is_signed=False))
     .add(arith.FPToSIOp, to_integer(is_signed=True))
     .add(arith.FPToUIOp, to_integer(is_signed=False))
     .add(arith.SIToFPOp, from_integer(is_signed=True))

@@ -72,14 +72,15 @@ def allocate(translator: Translator, op: memref.AllocOp | memref.AllocaOp) -> Fr
     machine = translator.machine
 
     def run(_frame: Frame, *dynamic: Number) -> Memref:
-        sizes = _filled(view.sizes, dynamic)
+        sizes = filled(view.sizes, dynamic)
         memory = machine.arbitrary_bytes(byte_count(view.element, sizes))
         return view.checked(dense(memory, view.element, sizes))
 
     return run
 
 
-def _filled(sizes: Sequence[int | None], dynamic: Sequence[Number]) -> list[int]:
+def filled(sizes: Sequence[int | None], dynamic: Sequence[Number]) -> list[int]:
+    """The sizes, those that are not stated from operands."""
     rest = iter(dynamic)
     return [int(next(rest)) if size is None else size for size in sizes]
 
@@ -197,7 +198,7 @@ def view(op: memref.ViewOp) -> Function:
     typed = TypedView(op.result.type)
 
     def run(source: Memref, shift: Number, *dynamic: Number) -> Memref:
-        sizes = _filled(typed.sizes, dynamic)
+        sizes = filled(typed.sizes, dynamic)
         place = int(shift)
         if place % ALIGNMENT:
             raise UndefinedBehavior(f"byte {place} is not a multiple of {ALIGNMENT}")

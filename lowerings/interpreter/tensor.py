@@ -23,6 +23,7 @@ from lowerings.interpreter.machine import (
 )
 from lowerings.interpreter.memory import byte_count
 from lowerings.interpreter.memref import (
+    filled,
     kept_dimensions,
     mixed,
     named,
@@ -40,21 +41,13 @@ def sizes_of(type_: Attribute) -> tuple[int | None, ...]:
     return tuple(None if size == DYNAMIC_INDEX else size for size in sizes)
 
 
-def _filled(sizes: Sequence[int | None], dynamic: Sequence[Number]) -> list[int]:
-    rest = iter(dynamic)
-    return [int(next(rest)) if size is None else size for size in sizes]
-
-
 def empty(translator: Translator, op: tensor.EmptyOp) -> FrameFunction:
     """A tensor of arbitrary elements."""
-    machine, element, stated = (
-        translator.machine,
-        element_of(op.tensor.type),
-        sizes_of(op.tensor.type),
-    )
+    machine, element = translator.machine, element_of(op.tensor.type)
+    stated = sizes_of(op.tensor.type)
 
     def run(_frame: Frame, *dynamic: Number) -> Array:
-        sizes = _filled(stated, dynamic)
+        sizes = filled(stated, dynamic)
         memory = machine.arbitrary_bytes(byte_count(element, sizes))
         if element.dtype.kind == "b":
             memory &= np.uint8(1)
@@ -192,7 +185,7 @@ def dim(_op: tensor.DimOp) -> Function:
 
 def from_elements(op: tensor.FromElementsOp) -> Function:
     """The tensor of scalars in row-major order."""
-    dtype, sizes = element_of(op.result.type).dtype, _filled(sizes_of(op.result.type), ())
+    dtype, sizes = element_of(op.result.type).dtype, filled(sizes_of(op.result.type), ())
 
     def run(*elements: Number) -> Array:
         return np.array(elements, dtype).reshape(sizes)
@@ -205,7 +198,7 @@ def splat(op: tensor.SplatOp) -> Function:
     dtype, stated = element_of(op.result.type).dtype, sizes_of(op.result.type)
 
     def run(scalar: Number, *dynamic: Number) -> Array:
-        return np.full(_filled(stated, dynamic), scalar, dtype)
+        return np.full(filled(stated, dynamic), scalar, dtype)
 
     return run
 

@@ -14,9 +14,6 @@ from xdsl.ir.affine import AffineDimExpr
 
 from lowerings.dialects.vector_extension import GatherOp, ScatterOp, StepOp
 from lowerings.interpreter.arith import (
-    bit_and,
-    bit_or,
-    bit_xor,
     maximum_number,
     minimum_number,
 )
@@ -149,48 +146,34 @@ def masked_write(
     )
 
 
-def masked_load(op: vector.MaskedLoadOp) -> Function:
-    """Neighbours along the last dimension, where a mask says so."""
-    what, lanes = named(op.base), np.arange(lanes_of(op.result))
+def gather(op: vector.MaskedLoadOp | GatherOp) -> Function:
+    """Elements at distances from an index along the last dimension, those of neighbours if none."""
+    what, lanes = named(op.base), np.arange(lanes_of(op.results[0]))
+    count = _index_count(op)
 
     def run(source: Memref, *rest: Number) -> Number:
-        *indices, mask, otherwise = rest
-        return masked_read(source, indices, lanes, mask, otherwise, what)
+        *distances, mask, otherwise = rest[count:]
+        (places,) = distances or (lanes,)
+        return masked_read(source, rest[:count], places, mask, otherwise, what)
 
     return run
 
 
-def masked_store(op: vector.MaskedStoreOp) -> Function:
-    """Writes neighbours along the last dimension, where a mask says so."""
-    what, lanes = named(op.base), np.arange(lanes_of(op.value_to_store))
+def scatter(op: vector.MaskedStoreOp | ScatterOp) -> Function:
+    """Writes elements at distances from an index along the last dimension, as `gather` reads."""
+    what, lanes = named(op.base), np.arange(lanes_of(op.operands[-1]))
+    count = _index_count(op)
 
     def run(target: Memref, *rest: Number) -> None:
-        *indices, mask, values = rest
-        masked_write(values, target, indices, lanes, mask, what)
+        *distances, mask, values = rest[count:]
+        (places,) = distances or (lanes,)
+        masked_write(values, target, rest[:count], places, mask, what)
 
     return run
 
 
-def gather(op: GatherOp) -> Function:
-    """Elements at distances from an index along the last dimension."""
-    what = named(op.base)
-
-    def run(source: Memref, *rest: Number) -> Number:
-        *indices, distances, mask, otherwise = rest
-        return masked_read(source, indices, distances, mask, otherwise, what)
-
-    return run
-
-
-def scatter(op: ScatterOp) -> Function:
-    """Writes elements at distances from an index along the last dimension."""
-    what = named(op.base)
-
-    def run(target: Memref, *rest: Number) -> None:
-        *indices, distances, mask, values = rest
-        masked_write(values, target, indices, distances, mask, what)
-
-    return run
+def _index_count(op: vector.MaskedLoadOp | vector.MaskedStoreOp | GatherOp | ScatterOp) -> int:
+    return cast("MemRefType[Any]", op.base.type).get_num_dims()
 
 
 # Lanes
@@ -279,9 +262,9 @@ def bitcast(op: vector.BitcastOp) -> Function:
 _KINDS: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
     "mul": operator.mul,
-    "and": bit_and,
-    "or": bit_or,
-    "xor": bit_xor,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
     "minsi": np.minimum,
     "maxsi": np.maximum,
     "minui": np.minimum,
@@ -312,15 +295,9 @@ def reduction(op: vector.ReductionOp) -> Function:
 def _representation(kind: str, element: Element) -> tuple[Function, Function]:
     """How numbers are read before they are folded, and what the total becomes."""
     if not element.is_integer:
-        if element.dtype.itemsize >= 4:
-            return unchanged, unchanged
-        return of_one(lambda x: x.astype(np.float32)), of_one(lambda x: x.astype(element.dtype))
+        wide = np.result_type(element.dtype, np.float32)
+        return of_one(lambda x: x.astype(wide)), of_one(lambda x: x.astype(element.dtype))
     return (element.unsigned if kind.endswith("ui") else element.signed), element.wrapped
-
-
-def unchanged(number: Number) -> Number:
-    """The number itself."""
-    return number
 
 
 def fma(_op: vector.FMAOp) -> Function:
@@ -384,13 +361,11 @@ VALUES = (
     .add(vector.CreateMaskOp, create_mask)
     .add(vector.ExtractOp, extract)
     .add(vector.FMAOp, fma)
-    .add(GatherOp, gather)
+    .add((vector.MaskedLoadOp, GatherOp), gather)
     .add(vector.InsertOp, insert)
     .add(vector.LoadOp, load)
-    .add(vector.MaskedLoadOp, masked_load)
-    .add(vector.MaskedStoreOp, masked_store)
     .add(vector.ReductionOp, reduction)
-    .add(ScatterOp, scatter)
+    .add((vector.MaskedStoreOp, ScatterOp), scatter)
     .add(vector.ShuffleOp, shuffle)
     .add(StepOp, step)
     .add(vector.StoreOp, store)
