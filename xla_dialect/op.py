@@ -167,16 +167,20 @@ def properties_of_class(
 
 @dataclass(frozen=True)
 class Keywords:
-    """What `infer` or `relate` of a class take by keyword."""
+    """What a function takes of an operation by keyword: `infer`, `relate`, or one that runs it."""
 
     properties: tuple[str, ...]
     regions: tuple[str, ...]
 
     @staticmethod
-    def of(wanted: Iterable[str], definition: OpDef) -> Keywords:
-        """Those among the names of parameters."""
-        properties = tuple(name for name in wanted if name in definition.properties)
-        return Keywords(properties, _named(wanted, definition.regions))
+    def of(function: Callable[..., Any] | None, definition: OpDef) -> Keywords:
+        """Those among its keywords; a parameter `**name` takes all other properties."""
+        parameters = () if function is None else inspect.signature(function).parameters.values()
+        names = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+        if any(each.kind is each.VAR_KEYWORD for each in parameters):
+            names += [name for name in definition.properties if name not in names]
+        properties = tuple(name for name in names if name in definition.properties)
+        return Keywords(properties, _named(names, definition.regions))
 
 
 @dataclass(frozen=True)
@@ -214,13 +218,13 @@ class Contract:
             Structure.of(definition),
             operands,
             _arrays(definition, operands),
-            Keywords.of(wanted, definition),
+            Keywords.of(infer, definition),
             "declared" in wanted,
             properties_of_class(definition, Attribute),
             properties_of_class(definition, EnumAttribute),
             properties_of_class(definition, SpelledAttribute),
             relate,
-            Keywords.of(() if relate is None else inspect.signature(relate).parameters, definition),
+            Keywords.of(relate, definition),
         )
 
     @property

@@ -41,29 +41,40 @@ from xla_dialect.violations import Violation, require
 class DotDimensions:
     """Which dimensions of both operands of a dot are batch dimensions, and which are contracted."""
 
-    lhs_batch: Ints
-    lhs_contracting: Ints
-    rhs_batch: Ints
-    rhs_contracting: Ints
+    lhs_batch_dims: Ints
+    lhs_contracting_dims: Ints
+    rhs_batch_dims: Ints
+    rhs_contracting_dims: Ints
 
     def require(self, sizes: Ints, others: Ints) -> None:
         """Raises Violation (C2) to (C4) if operands of these sizes have not these dimensions."""
         for name, dims, rank in (
-            ("lhs dimensions", (*self.lhs_batch, *self.lhs_contracting), len(sizes)),
-            ("rhs dimensions", (*self.rhs_batch, *self.rhs_contracting), len(others)),
+            ("lhs dimensions", (*self.lhs_batch_dims, *self.lhs_contracting_dims), len(sizes)),
+            ("rhs dimensions", (*self.rhs_batch_dims, *self.rhs_contracting_dims), len(others)),
         ):
             require_dimensions(dims, rank, name, "C4")
         for label, kind, mine, theirs in (
-            ("C2", "contracting", self.lhs_contracting, self.rhs_contracting),
-            ("C3", "batch", self.lhs_batch, self.rhs_batch),
+            ("C2", "contracting", self.lhs_contracting_dims, self.rhs_contracting_dims),
+            ("C3", "batch", self.lhs_batch_dims, self.rhs_batch_dims),
         ):
             found = [sizes[d] for d in mine], [others[d] for d in theirs]
             require(compatible_sizes(*found), label, "{} sizes are {} and {}", kind, *found)
 
+    def contracted(self, sizes: Ints, others: Ints, of_groups: Ints = ()) -> Ints:
+        """
+        The sizes of the result: batch dimensions, free ones of lhs, free ones of rhs.
+
+        rhs may have dimensions of groups, which the result has not.
+        """
+        batch = tuple(sizes[d] for d in self.lhs_batch_dims)
+        rows = shapes.without(sizes, (*self.lhs_batch_dims, *self.lhs_contracting_dims))
+        taken = (*self.rhs_batch_dims, *self.rhs_contracting_dims, *of_groups)
+        return (*batch, *rows, *shapes.without(others, taken))
+
     def joined(self, sizes: Ints, others: Ints) -> Ints:
         """The sizes of lhs, whose batch dimensions are dynamic where those of rhs are."""
         found = list(sizes)
-        for mine, theirs in zip(self.lhs_batch, self.rhs_batch, strict=True):
+        for mine, theirs in zip(self.lhs_batch_dims, self.rhs_batch_dims, strict=True):
             (found[mine],) = united([found[mine]], [others[theirs]])
         return tuple(found)
 
@@ -73,13 +84,17 @@ class DotDimensions:
 
         Each as a dimension of lhs (0), of rhs (1) or of both, and whether the result has it.
         """
-        for mine, theirs in zip(self.lhs_batch, self.rhs_batch, strict=True):
+        for mine, theirs in zip(self.lhs_batch_dims, self.rhs_batch_dims, strict=True):
             yield {0: mine, 1: theirs}, True
-        for d in shapes.without(range(lhs_rank), (*self.lhs_batch, *self.lhs_contracting)):
+        for d in shapes.without(
+            range(lhs_rank), (*self.lhs_batch_dims, *self.lhs_contracting_dims)
+        ):
             yield {0: d}, True
-        for d in shapes.without(range(rhs_rank), (*self.rhs_batch, *self.rhs_contracting)):
+        for d in shapes.without(
+            range(rhs_rank), (*self.rhs_batch_dims, *self.rhs_contracting_dims)
+        ):
             yield {1: d}, True
-        for mine, theirs in zip(self.lhs_contracting, self.rhs_contracting, strict=True):
+        for mine, theirs in zip(self.lhs_contracting_dims, self.rhs_contracting_dims, strict=True):
             yield {0: mine, 1: theirs}, False
 
     def relate(self, relations: RelationsBuilder) -> None:
@@ -97,10 +112,10 @@ class DotDimensions:
     def relate_ragged(self, relations: RelationsBuilder, ragged: int, groups: Ints) -> None:
         """Relates the dimensions of a ragged dot: operand 2 decides the indices of groups."""
         lhs, rhs, group_sizes = relations.operands
-        prefix = ragged_prefix(len(lhs), self.lhs_batch, self.lhs_contracting, ragged)
+        prefix = ragged_prefix(len(lhs), self.lhs_batch_dims, self.lhs_contracting_dims, ragged)
         rows = dict(zip(prefix, range(len(group_sizes) - 1), strict=False))
         relations.keep_static("groups and dynamic sizes do not go together")
-        place = in_front = int(ragged in self.lhs_contracting)
+        place = in_front = int(ragged in self.lhs_contracting_dims)
         for operands, is_kept in self.pairs(len(lhs), len(rhs)):
             ((operand, d), *_) = operands.items()
             if operand == 1 and d in groups:
@@ -226,35 +241,24 @@ class DotOp(ProductOp):
         lhs: Attribute,
         rhs: Attribute,
         *,
-        lhs_batch_dims: Ints,
-        lhs_contracting_dims: Ints,
-        rhs_batch_dims: Ints,
-        rhs_contracting_dims: Ints,
         declared: Types,
+        **dimensions: Ints,
     ) -> Types:
         """Batch, free lhs and free rhs dimensions; the element type as declared."""
         left, right = _operands(lhs, rhs, "C1")
-        dimensions = (lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims)
         sizes, others = sizes_of(left), sizes_of(right)
-        dot = DotDimensions(*dimensions)
+        dot = DotDimensions(**dimensions)
         dot.require(sizes, others)
-        sizes = dot.joined(sizes, others)
-        return _result(left, right, declared, shapes.contracted(sizes, others, *dimensions), "C1")
+        found = dot.contracted(dot.joined(sizes, others), others)
+        return _result(left, right, declared, found, "C1")
 
     @staticmethod
     def relate(
         relations: RelationsBuilder,
-        *,
-        lhs_batch_dims: Ints,
-        lhs_contracting_dims: Ints,
-        rhs_batch_dims: Ints,
-        rhs_contracting_dims: Ints,
+        **dimensions: Ints,
     ) -> None:
         """Batch and free dimensions pass through, contracting ones are reduced."""
-        dot = DotDimensions(
-            lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims
-        )
-        dot.relate(relations)
+        DotDimensions(**dimensions).relate(relations)
 
 
 @irdl_op_definition
@@ -291,24 +295,22 @@ class RaggedDotOp(PureOp):
         rhs: Attribute,
         group_sizes: Attribute,
         *,
-        lhs_batch_dims: Ints,
-        lhs_contracting_dims: Ints,
-        rhs_batch_dims: Ints,
-        rhs_contracting_dims: Ints,
         lhs_ragged_dims: Ints,
         rhs_group_dims: Ints,
         declared: Types,
+        **dimensions: Ints,
     ) -> Types:
         """As `dot` without the group dimension, or with the groups in front if contracting."""
         left, right = _operands(lhs, rhs, "C1")
         groups = sizes_of(with_elements(group_sizes, ElementClass.INTEGER, "group_sizes"))
         sizes, others = sizes_of(left), sizes_of(right)
-        dimensions = (lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims)
-        DotDimensions(*dimensions).require(sizes, others)
+        dot = DotDimensions(**dimensions)
+        dot.require(sizes, others)
         require_length(lhs_ragged_dims, 1, "lhs_ragged_dims", "C5")
         require_dimensions(lhs_ragged_dims, len(sizes), "lhs_ragged_dims", "C5")
         (ragged,) = lhs_ragged_dims
-        prefix = ragged_prefix(len(sizes), lhs_batch_dims, lhs_contracting_dims, ragged)
+        batch, contracting = dot.lhs_batch_dims, dot.lhs_contracting_dims
+        prefix = ragged_prefix(len(sizes), batch, contracting, ragged)
         expected = [sizes[d] for d in prefix]
         require(
             len(groups) == 1 or (bool(groups) and compatible_sizes(groups[:-1], expected)),
@@ -317,9 +319,9 @@ class RaggedDotOp(PureOp):
             list(groups),
             [*expected, "g"],
         )
-        is_free = ragged not in (*lhs_batch_dims, *lhs_contracting_dims)
+        is_free = ragged not in (*batch, *contracting)
         require_length(rhs_group_dims, int(is_free), "rhs_group_dims", "C6")
-        taken = (*rhs_batch_dims, *rhs_contracting_dims)
+        taken = (*dot.rhs_batch_dims, *dot.rhs_contracting_dims)
         require_dimensions((*taken, *rhs_group_dims), len(others), "rhs_group_dims", "C6")
         for d in rhs_group_dims:
             require(
@@ -329,33 +331,20 @@ class RaggedDotOp(PureOp):
                 others[d],
                 groups[-1],
             )
-        result = shapes.contracted(
-            sizes,
-            others,
-            lhs_batch_dims,
-            lhs_contracting_dims,
-            rhs_batch_dims,
-            (*rhs_contracting_dims, *rhs_group_dims),
-        )
-        result = (groups[-1], *result) if ragged in lhs_contracting_dims else result
+        result = dot.contracted(sizes, others, rhs_group_dims)
+        result = (groups[-1], *result) if ragged in contracting else result
         return _result(left, right, declared, result, "C1")
 
     @staticmethod
     def relate(
         relations: RelationsBuilder,
         *,
-        lhs_batch_dims: Ints,
-        lhs_contracting_dims: Ints,
-        rhs_batch_dims: Ints,
-        rhs_contracting_dims: Ints,
         lhs_ragged_dims: Ints,
         rhs_group_dims: Ints,
+        **dimensions: Ints,
     ) -> None:
         """As `dot`, but for the ragged dimension; where that is contracted, groups come first."""
-        dot = DotDimensions(
-            lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims
-        )
-        dot.relate_ragged(relations, lhs_ragged_dims[0], rhs_group_dims)
+        DotDimensions(**dimensions).relate_ragged(relations, lhs_ragged_dims[0], rhs_group_dims)
 
 
 @irdl_op_definition
@@ -386,39 +375,29 @@ class ScaledDotOp(ProductOp):
         lhs_scale: Attribute,
         rhs_scale: Attribute,
         *,
-        lhs_batch_dims: Ints,
-        lhs_contracting_dims: Ints,
-        rhs_batch_dims: Ints,
-        rhs_contracting_dims: Ints,
         declared: Types,
+        **dimensions: Ints,
     ) -> Types:
         """As `dot`."""
         left, right = _operands(lhs, rhs, "C1")
-        dimensions = (lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims)
         sizes, others = sizes_of(left), sizes_of(right)
-        DotDimensions(*dimensions).require(sizes, others)
-        require_length(lhs_contracting_dims, 1, "lhs_contracting_dims", "C5")
+        dot = DotDimensions(**dimensions)
+        dot.require(sizes, others)
+        require_length(dot.lhs_contracting_dims, 1, "lhs_contracting_dims", "C5")
         scales = [
             _require_scale(lhs_scale, left, "lhs_scale"),
             _require_scale(rhs_scale, right, "rhs_scale"),
         ]
         require(any(sizes_of(scale) for scale in scales), "C7", "both scales are scalars")
-        return _result(left, right, declared, shapes.contracted(sizes, others, *dimensions), "C1")
+        return _result(left, right, declared, dot.contracted(sizes, others), "C1")
 
     @staticmethod
     def relate(
         relations: RelationsBuilder,
-        *,
-        lhs_batch_dims: Ints,
-        lhs_contracting_dims: Ints,
-        rhs_batch_dims: Ints,
-        rhs_contracting_dims: Ints,
+        **dimensions: Ints,
     ) -> None:
         """As `dot`; a dimension with a scale is one of blocks and one inside of them."""
-        dot = DotDimensions(
-            lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims
-        )
-        dot.relate_scaled(relations)
+        DotDimensions(**dimensions).relate_scaled(relations)
 
 
 def _require_scale(scale: Attribute, operand: Array, name: str) -> Array:

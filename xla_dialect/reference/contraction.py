@@ -5,14 +5,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
-from typing import TypeAlias
 
 import numpy as np
 
 from xla_dialect.literals.arrays import Array, DType, accumulator_dtype
 from xla_dialect.op import Ints, XlaOp
 from xla_dialect.ops import contraction as ops
+from xla_dialect.ops.contraction import DotDimensions
 from xla_dialect.reference.conversion import convert, result_dtype
 from xla_dialect.reference.data_movement import broadcast
 from xla_dialect.reference.gather_scatter import as_signed
@@ -21,9 +22,6 @@ from xla_dialect.reference.registration import registration
 from xla_dialect.reference.rounding import as_complex
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.window import ConvolutionLabels, Window
-
-Pair: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
-"""Dimensions of lhs and of rhs."""
 
 _PIECE = 1 << 16
 """Products that are held at once where they are added up along the contracting index."""
@@ -102,30 +100,16 @@ def arranged(array: Array, batch: Sequence[int], contracting: Sequence[int]) -> 
     return array.transpose((*batch, *free, *contracting)).reshape(merged)
 
 
-def dot(
-    lhs: Array,
-    rhs: Array,
-    batch: tuple[Sequence[int], Sequence[int]],
-    contracting: tuple[Sequence[int], Sequence[int]],
-) -> Array:
-    """The dot of arrays of the accumulator's type; dimensions of lhs and of rhs."""
-    sums = contract(
-        arranged(lhs, batch[0], contracting[0]), arranged(rhs, batch[1], contracting[1])
-    )
-    sizes = shapes.contracted(
-        lhs.shape, rhs.shape, batch[0], contracting[0], batch[1], contracting[1]
-    )
-    return sums.reshape(sizes)
+def dot(lhs: Array, rhs: Array, numbers: DotDimensions) -> Array:
+    """The dot of arrays of the accumulator's type."""
+    left = arranged(lhs, numbers.lhs_batch_dims, numbers.lhs_contracting_dims)
+    right = arranged(rhs, numbers.rhs_batch_dims, numbers.rhs_contracting_dims)
+    return contract(left, right).reshape(numbers.contracted(lhs.shape, rhs.shape))
 
 
-def dot_of_parts(
-    lhs: Array,
-    rhs: Array,
-    batch: tuple[Sequence[int], Sequence[int]],
-    contracting: tuple[Sequence[int], Sequence[int]],
-) -> Array:
+def dot_of_parts(lhs: Array, rhs: Array, numbers: DotDimensions) -> Array:
     """The same; of complex numbers by four dots of their parts."""
-    return of_parts(lambda left, right: dot(left, right, batch, contracting), lhs, rhs)
+    return of_parts(lambda left, right: dot(left, right, numbers), lhs, rhs)
 
 
 def of_parts(product: Callable[[Array, Array], Array], lhs: Array, rhs: Array) -> Array:
@@ -158,21 +142,20 @@ def only_in(mask: Array, operand: Array, dims: Sequence[int]) -> Array:
 
 
 def ragged_free_dot(
-    lhs: Array, rhs: Array, masks: Iterable[Array], groups: int, batch: Pair, contracting: Pair
+    lhs: Array, rhs: Array, masks: Iterable[Array], groups: int, numbers: DotDimensions
 ) -> Array:
     """Rows in a group meet the part of rhs for that group; `groups` is its dimension of rhs."""
     left_out = shapes.without(range(rhs.ndim), (groups,))
-    rhs_batch, rhs_contracting = (
-        tuple(left_out.index(d) for d in dims) for dims in (batch[1], contracting[1])
+    of_part = replace(
+        numbers,
+        rhs_batch_dims=tuple(map(left_out.index, numbers.rhs_batch_dims)),
+        rhs_contracting_dims=tuple(map(left_out.index, numbers.rhs_contracting_dims)),
     )
-    sizes = shapes.contracted(
-        lhs.shape, rhs.shape, batch[0], contracting[0], batch[1], (*contracting[1], groups)
-    )
-    result = np.zeros(sizes, lhs.dtype)
+    result = np.zeros(numbers.contracted(lhs.shape, rhs.shape, (groups,)), lhs.dtype)
     for group, mask in enumerate(masks):
         if np.any(mask):
             part = np.take(rhs, group, axis=groups)
-            rows = dot_of_parts(lhs, part, (batch[0], rhs_batch), (contracting[0], rhs_contracting))
+            rows = dot_of_parts(lhs, part, of_part)
             # The dimensions of the mask come first in the result.
             trailing = (1,) * (result.ndim - mask.ndim)
             result = np.where(mask.reshape((*mask.shape, *trailing)), rows, result)
@@ -212,9 +195,10 @@ def convolve(lhs: Array, rhs: Array, window: Window) -> Array:
     total = BlockedSum(nothing)
     flipped = tuple(i + 3 for i, d in enumerate(window.dimensions) if d.reversal)
     kernel = np.flip(rhs, flipped)
+    numbers = DotDimensions((0,), (lhs.ndim - 1,), (0,), (2,))
     for element, into, taken in boxes(window, lhs.shape[3:]):
         base = np.moveaxis(lhs[(..., *taken)], 2, -1)
-        products = dot(base, kernel[(..., *element)], ((0,), (0,)), ((base.ndim - 1,), (2,)))
+        products = dot(base, kernel[(..., *element)], numbers)
         term = nothing.copy()
         term[(..., *into)] = np.moveaxis(products, -1, 2)
         total.add(term)
@@ -227,22 +211,12 @@ def in_accumulator_type(lhs: Array, rhs: Array, result: DType) -> tuple[Array, A
     return convert(lhs, accumulator), convert(rhs, accumulator)
 
 
-def _dimensions(
-    *,
-    lhs_batch_dims: Ints,
-    lhs_contracting_dims: Ints,
-    rhs_batch_dims: Ints,
-    rhs_contracting_dims: Ints,
-) -> tuple[Pair, Pair]:
-    """Batch and contracting dimensions, each of lhs and of rhs."""
-    return (lhs_batch_dims, rhs_batch_dims), (lhs_contracting_dims, rhs_contracting_dims)
-
-
 def dot_general(lhs: Array, rhs: Array, *, op: XlaOp, **dimensions: Ints) -> Array:
     """`result[b.., m.., n..] = Σ_k lhs[b.., m.., k..] * rhs[b.., n.., k..]`."""
     dtype = result_dtype(op)
     lhs, rhs = in_accumulator_type(lhs, rhs, dtype)
-    return convert(dot_of_parts(lhs, rhs, *_dimensions(**dimensions)), dtype)
+    numbers = DotDimensions(**dimensions)
+    return convert(dot_of_parts(lhs, rhs, numbers), dtype)
 
 
 def ragged_dot(
@@ -258,25 +232,25 @@ def ragged_dot(
     """One dot per group."""
     dtype = result_dtype(op)
     lhs, rhs = in_accumulator_type(lhs, rhs, dtype)
-    batch, contracting = _dimensions(**dimensions)
+    numbers = DotDimensions(**dimensions)
+    batch, contracting = numbers.lhs_batch_dims, numbers.lhs_contracting_dims
     (ragged,) = lhs_ragged_dims
-    if ragged in batch[0]:
-        return convert(dot_of_parts(lhs, rhs, batch, contracting), dtype)
-    prefix = ops.ragged_prefix(lhs.ndim, batch[0], contracting[0], ragged)
+    if ragged in batch:
+        return convert(dot_of_parts(lhs, rhs, numbers), dtype)
+    prefix = ops.ragged_prefix(lhs.ndim, batch, contracting, ragged)
     masks = group_masks(group_sizes, [lhs.shape[d] for d in prefix], lhs.shape[ragged])
-    if ragged not in contracting[0]:
+    if ragged not in contracting:
         (groups,) = rhs_group_dims
-        return convert(ragged_free_dot(lhs, rhs, masks, groups, batch, contracting), dtype)
+        return convert(ragged_free_dot(lhs, rhs, masks, groups, numbers), dtype)
     dims = (*prefix, ragged)
-    opposite = dict(zip(batch[0] + contracting[0], batch[1] + contracting[1], strict=True))
+    theirs = numbers.rhs_batch_dims + numbers.rhs_contracting_dims
+    opposite = dict(zip(batch + contracting, theirs, strict=True))
     rhs_dims = [opposite[d] for d in dims]
-    sizes = shapes.contracted(
-        lhs.shape, rhs.shape, batch[0], contracting[0], batch[1], contracting[1]
-    )
+    sizes = numbers.contracted(lhs.shape, rhs.shape)
     result = np.zeros((group_sizes.shape[-1], *sizes), dtype)
     for group, mask in enumerate(masks):
         parts = only_in(mask, lhs, dims), only_in(mask, rhs, rhs_dims)
-        result[group] = convert(dot_of_parts(*parts, batch, contracting), dtype)
+        result[group] = convert(dot_of_parts(*parts, numbers), dtype)
     return result
 
 
@@ -297,7 +271,8 @@ def scaled_dot(
             in_accumulator_type(lhs, rhs, dtype), (lhs_scale, rhs_scale), strict=True
         )
     )
-    return convert(dot_of_parts(lhs, rhs, *_dimensions(**dimensions)), dtype)
+    numbers = DotDimensions(**dimensions)
+    return convert(dot_of_parts(lhs, rhs, numbers), dtype)
 
 
 def convolution(

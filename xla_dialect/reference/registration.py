@@ -81,10 +81,8 @@ def computes(operation: type[XlaOp]) -> Callable[..., Any]:
     is_one = bool(definition.results) and not isinstance(definition.results[0][1], VariadicDef)
 
     def implementation(method: Callable[..., Any]) -> Implementation:
-        specification = inspect.getfullargspec(inspect.unwrap(method))
-        taken = specification.kwonlyargs
-        others = definition.properties if specification.varkw else ()
-        keywords = Keywords.of(dict.fromkeys((*taken, *others)), definition)
+        taken = inspect.signature(method).parameters
+        keywords = Keywords.of(method, definition)
         takes_interpreter = "interpreter" in taken
 
         def keywords_of(op: XlaOp) -> Mapping[str, Any]:

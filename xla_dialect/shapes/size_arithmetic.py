@@ -190,21 +190,6 @@ def dilated(size: int, dilation: int) -> int:
     return (size - 1) * dilation + 1 if size else 0
 
 
-def contracted(
-    lhs: Sequence[int],
-    rhs: Sequence[int],
-    lhs_batch: Sequence[int],
-    lhs_contracting: Sequence[int],
-    rhs_batch: Sequence[int],
-    rhs_contracting: Sequence[int],
-) -> Sizes:
-    """Sizes of a dot: batch dimensions, free dimensions of lhs, free dimensions of rhs."""
-    batch = tuple(lhs[d] for d in lhs_batch)
-    lhs_free = without(lhs, (*lhs_batch, *lhs_contracting))
-    rhs_free = without(rhs, (*rhs_batch, *rhs_contracting))
-    return batch + lhs_free + rhs_free
-
-
 def rejoined(
     sizes: Sequence[int], split: int, concat: int, count: int
 ) -> tuple[Sizes, tuple[int, ...], Sizes]:
