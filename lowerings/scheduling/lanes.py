@@ -235,6 +235,8 @@ loads them together waits until all are in the cache.
 
 _ROWS_PER_PASS = 8
 """Rows that a reduction along columns adds at once while it walks along the row."""
+_WINDOW_POINTS, _WINDOW_ROWS, _WINDOW_VECTORS = 64, 4, 2
+"""Up to so many terms have an input in registers for so many rows, of so many vectors each."""
 _SMALL_BUFFER_BYTES = 32 * 1024
 """What a first-level cache holds: up to this size the order of accesses does not matter."""
 
@@ -268,6 +270,11 @@ def plan_order(nest: Nest, body: Body, vector_bits: int) -> Schedule:
     reduced_loops = [Loop(d) for d in reduced]
     if nest.is_reduction[vector]:
         loops = [*kept_loops, *reduced_loops, lanes_loop]
+    elif (row := _row_of_window(nest, body, kept, reduced, vector)) is not None:
+        kept_loops = [loop for loop in kept_loops if loop.dimension != row]
+        width = chosen.lanes * min(in_flight, _WINDOW_VECTORS)
+        reduced_loops[-1] = Loop(reduced[-1], min(_WINDOW_ROWS, nest.extents[reduced[-1]]))
+        loops = [*kept_loops, Loop(row, _WINDOW_ROWS), Loop(vector, width), *reduced_loops]
     elif reduced and walks_along_rows(nest):
         loops = [*kept_loops, *loops_along_rows(nest, reduced, lanes_loop, chosen.lanes)]
     else:
@@ -276,6 +283,37 @@ def plan_order(nest: Nest, body: Body, vector_bits: int) -> Schedule:
             kept_loops.append(Loop(chosen.transposed, chosen.lanes))
         loops = [*kept_loops, lanes_loop, *reduced_loops]
     return Schedule(tuple(loops), vector, chosen.lanes, chosen.transposed)
+
+
+def _row_of_window(
+    nest: Nest, body: Body, kept: Sequence[int], reduced: Sequence[int], vector: int
+) -> int | None:
+    """
+    The innermost dimension for several steps of which vectors of an input are the same, in a
+    reduction of few terms: the weights of a depthwise convolution, for neighbouring pixels.
+
+    Other vectors have to be those of a window that slides along. What has vectors of its own for
+    each step and term is read from so many places at once that they drive each other out.
+    """
+    if not reduced or prod(nest.extents[d] for d in reduced) > _WINDOW_POINTS:
+        return None
+    inputs = [access for access in body.inputs.values() if access.reaches(vector)]
+    for row in reversed(kept):
+        moving = [access for access in inputs if access.reaches(row)]
+        if nest.extents[row] >= _WINDOW_ROWS and len(moving) < len(inputs):
+            slides = all(_slides(nest, access, row, reduced) for access in moving)
+            return row if slides else None
+    return None
+
+
+def _slides(nest: Nest, access: Access, row: int, reduced: Sequence[int]) -> bool:
+    """Whether a step along a dimension is one to elements that another term has read."""
+    strides = access.strides
+    return strides is not None and any(
+        0 < strides[d] <= strides[row] < strides[d] * nest.extents[d]
+        and strides[row] % strides[d] == 0
+        for d in reduced
+    )
 
 
 def loops_along_rows(

@@ -190,3 +190,35 @@ def test_not_a_number_and_infinity_take_part() -> None:
     code.run("main", [a, b, c])
     with np.errstate(invalid="ignore"):
         np.testing.assert_array_equal(np.isnan(c), np.isnan(a @ b))
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_windows_with_weights(number: int) -> None:
+    """Depthwise convolutions and their like, of small integers: in any order sums are exact."""
+    random = np.random.default_rng(number)
+    width, taps, stride = (int(random.integers(*ends)) for ends in ((4, 20), (1, 6), (1, 4)))
+    channels = int(random.choice([1, 17, 32, 70, 300]))
+    kind, bits = (np.float32, 512) if number % 2 else (np.float64, 256)
+    read = (width - 1) * stride + taps
+    element = "f32" if kind is np.float32 else "f64"
+    types = [f"memref<{n}x{channels}x{element}>" for n in (read, taps, width)]
+    maps = (f"d0 * {stride} + d2, d1", "d2, d1", "d0, d1")
+    spelled = ", ".join(f"affine_map<(d0, d1, d2) -> ({each})>" for each in maps)
+    module = lower(
+        f"""func.func @main(%x: {types[0]}, %w: {types[1]}, %y: {types[2]}) attributes {{xla.entry}} {{
+  linalg.generic {{indexing_maps = [{spelled}],
+    iterator_types = ["parallel", "parallel", "reduction"]}}
+    ins(%x, %w : {types[0]}, {types[1]}) outs(%y : {types[2]}) {{
+  ^bb0(%a: {element}, %b: {element}, %sum: {element}):
+    %product = arith.mulf %a, %b : {element}
+    %next = arith.addf %sum, %product : {element}
+    linalg.yield %next : {element}
+  }}
+  func.return
+}}""",
+        [XlaPlanSchedulesPass(bits), ConvertLinalgToVectorLoopsPass()],
+    )
+    x, w, y = (random.integers(-8, 9, (n, channels)).astype(kind) for n in (read, taps, width))
+    expected = y + sum(x[tap::stride][:width] * w[tap] for tap in range(taps))
+    MachineCode(module).run("main", [x, w, y])
+    np.testing.assert_array_equal(y, expected)

@@ -93,3 +93,29 @@ func.func @sums_of_columns(%a: memref<2x1000x4000000xf32>, %b: memref<2x4000000x
   }
   func.return
 }
+
+// Weights of a window that slides are in registers for several pixels.
+// CHECK-LABEL: func.func @weighted_windows
+// CHECK:       schedule.nest = #schedule.nest<loops = [d0 by 4, d1 by 32, d2 by 3], vector = d1 x 16>
+func.func @weighted_windows(%a: memref<58x64xf32>, %w: memref<3x64xf32>, %b: memref<56x64xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0 + d2, d1)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %w : memref<58x64xf32>, memref<3x64xf32>) outs(%b : memref<56x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %product = arith.mulf %x, %y : f32
+    %sum = arith.addf %acc, %product : f32
+    linalg.yield %sum : f32
+  }
+  func.return
+}
+
+// Rows with vectors of their own, from many places at once, are summed one by one.
+// CHECK-LABEL: func.func @weighted_rows
+// CHECK:       schedule.nest = #schedule.nest<loops = [d0, d1 by 64, d2 by 2], vector = d1 x 16>
+func.func @weighted_rows(%a: memref<56x3x64xf32>, %w: memref<3x64xf32>, %b: memref<56x64xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2, d1)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %w : memref<56x3x64xf32>, memref<3x64xf32>) outs(%b : memref<56x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %product = arith.mulf %x, %y : f32
+    %sum = arith.addf %acc, %product : f32
+    linalg.yield %sum : f32
+  }
+  func.return
+}
