@@ -68,12 +68,11 @@ KINDS = ("FFT", "IFFT", "RFFT", "IRFFT")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("length", [1, 2, 97, 131, 262, 1000, 1009, 1024, 4096, 16384])
+@pytest.mark.parametrize("length", [1, 2, 97, 262, 1000, 1009, 1024, 16384])
 def test_lines_one_by_one(kind: str, length: int) -> None:
     """
-    Few numbers, primes and twice a prime by convolution, matrices whose rows are padded or not.
-
-    Powers of two in stages of one code, long ones in two steps.
+    Few numbers, primes and twice a prime by convolution, matrices whose rows are padded or not,
+    square or not.
     """
     check_fourier(kind, [length], operand_of(kind, [length], [2], wide=length % 2 == 0))
 
@@ -86,9 +85,7 @@ def test_lines_at_once(kind: str, length: int) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "lengths", [(131, 16), (320, 3), (2, 13, 24), (1024, 20), (64, 33), (8192, 8)]
-)
+@pytest.mark.parametrize("lengths", [(131, 16), (320, 3), (2, 13, 24), (64, 33), (10000, 8)])
 def test_columns(kind: str, lengths: tuple[int, ...]) -> None:
     """Turned to lines where a large prime or few columns ask for it; in overlapping blocks."""
     check_fourier(kind, lengths, operand_of(kind, lengths, [2], wide=False))
@@ -96,7 +93,7 @@ def test_columns(kind: str, lengths: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("level", INTERPRETED_LEVELS)
-@pytest.mark.parametrize("lengths", [(17,), (128,), (300,), (10, 20), (64, 20)])
+@pytest.mark.parametrize("lengths", [(17,), (300,), (10, 20)])
 def test_every_level(kind: str, level: str, lengths: tuple[int, ...]) -> None:
     x = operand_of(kind, lengths, [2], wide=False)
     check_fourier(kind, lengths, x, "interpreter", level)
