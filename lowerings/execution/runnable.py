@@ -69,8 +69,8 @@ class Runnable(ABC):
         The results of every process, replica by replica and in each partition by partition.
 
         `arguments` has the arrays of each process, `hosts` the source of its infeeds and the sink
-        of its outfeeds. Raises XlaError with the name of a process that fails, and for a deadlock: the
-        error says which process waits for what.
+        of its outfeeds. Raises XlaError with the name of a process that fails, and for a deadlock:
+        the error says which process waits for what.
         """
         grid = ProcessGrid(*self.process_counts)
         hosts = [Host() for _ in grid.places] if hosts is None else hosts
