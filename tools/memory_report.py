@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import IO
 
-from rich.console import Console
 from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -14,8 +13,7 @@ from xdsl.passes import ModulePass
 from lowerings.bufferize.memory_usage import MemoryUsage, memory_usage
 from lowerings.driver.pass_manager import PipelinePass
 
-WIDTH = 120
-"""Columns of a table in a file or a log."""
+from .tables import console_of, table_with
 
 
 @dataclass
@@ -39,7 +37,7 @@ class MemoryReport:
 
     def print(self, output: IO[str]) -> None:
         """Prints one table for each entry."""
-        console = Console(file=output, width=None if output.isatty() else WIDTH)
+        console = console_of(output)
         if not self.rows:
             print("no memory to report: the program does not get to buffers", file=output)
         levels = {each.module_pass.name: each.group[-1] for each in self.pipeline if each.group}
@@ -50,16 +48,14 @@ class MemoryReport:
 def _table(entry: str, rows: list[tuple[str, MemoryUsage]], levels: dict[str, str]) -> Table:
     last = rows[-1][1]
     aliased = f" ({last.aliased:,} of them in parameters)" if last.aliased else ""
-    table = Table(
+    titles = ("buffers", "allocated", "peak", "arena", "stack", "copies", "copied")
+    table = table_with(
+        ("level", "after"),
+        titles,
         title=f"Memory of @{entry}, in bytes",
         caption=f"parameters {last.parameters:,}, results {last.results:,}{aliased}, "
         f"constants {last.constants:,}; temporary in the end {last.temporary:,}",
     )
-    table.add_column("level")
-    table.add_column("after", no_wrap=True)
-    titles = ("buffers", "allocated", "peak", "arena", "stack", "copies", "copied")
-    for title in titles:
-        table.add_column(title, justify="right", no_wrap=True)
     shown = ""
     for name, usage in rows:
         level = levels.get(name, "")

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -18,9 +17,8 @@ from lowerings.profiling.source_operations import SourceOperation
 from xla_dialect.diagnostics import XlaError
 
 from .command_line import write_output
+from .tables import console_of, table_with
 
-WIDTH = 120
-"""Columns of a table in a file or a log."""
 SHOWN_OPERATIONS = 4
 DEFAULT_RUNS = 10
 
@@ -61,7 +59,7 @@ def report_profiles(
         name: (profile, MeasuredRoofline(profile.threads)) for name, profile in profiles.items()
     }
     if args.profile:
-        console = Console(file=output, width=None if output.isatty() else WIDTH)
+        console = console_of(output)
         for name, (profile, roofline) in found.items():
             console.print(_table(name, profile, roofline))
     if args.profile_json is not None:
@@ -73,16 +71,15 @@ def _table(name: str, profile: Profile, roofline: MeasuredRoofline) -> Table:
     runs, total = profile.runs, profile.seconds
     each = total / runs if runs else 0.0
     outside = profile.seconds_outside / total if total else 0.0
-    table = Table(
+    table = table_with(
+        ("kernel",),
+        ("calls", "time", "mean µs", "best µs", "GFLOP/s", "GB/s", "of roof", "balance"),
         title=f"Profile of @{name}: {each * 1e6:,.1f} µs in each of {runs} runs, "
         f"{profile.threads} thread{'s' if profile.threads > 1 else ''}",
         caption=f"{outside:.1%} outside of kernels and loops; roof: "
         f"{roofline.flops('float') / 1e9:,.0f} GFLOP/s in f32, "
         f"bandwidth as measured for the bytes of each kernel",
     )
-    table.add_column("kernel", overflow="fold")
-    for title in ("calls", "time", "mean µs", "best µs", "GFLOP/s", "GB/s", "of roof", "balance"):
-        table.add_column(title, justify="right", no_wrap=True)
     table.add_column("operations", overflow="fold")
     for kernel in profile.kernels:
         table.add_row(

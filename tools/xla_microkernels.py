@@ -35,6 +35,7 @@ from lowerings.targets.llvm.module import emit_module
 from lowerings.targets.riscv.target import RegisterTile, lower
 
 from .command_line import CommandLine, guarded
+from .tables import table_with
 
 TYPES = ("f64", "f32")
 
@@ -346,11 +347,9 @@ def figures(measured: Mapping[str, Measurement]) -> dict[str, Any]:
 def table(measured: Mapping[str, Measurement], caption: str) -> Table:
     """The figures; in triples: xDSL's, LLVM's for the same loops, and for loops not unrolled."""
     title = f"RV64GC, {caption}: xDSL/LLVM -O{LLVM_LEVEL} on the same loops/on loops not unrolled"
-    shown = Table(title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    shown.add_column("kernel", no_wrap=True)
-    shown.add_column("result")
-    for title in ("tile", "instructions", "ratio", "stack", "bytes"):
-        shown.add_column(title, justify="right", no_wrap=True)
+    numbers = ("tile", "instructions", "ratio", "stack", "bytes")
+    options = {"title": title, "box": SIMPLE_HEAD, "padding": (0, 1, 0, 0)}
+    shown = table_with(("kernel", "result"), numbers, **options)
     for name, each in measured.items():
         codes = (each.own, each.tiled, each.plain)
         shown.add_row(

@@ -13,7 +13,6 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from lowerings.compilation import EMULATED_BACKENDS
 from lowerings.driver import INPUT_FORMATS
@@ -38,6 +37,7 @@ from xla_dialect.diagnostics import XlaError
 
 from .command_line import CommandLine, guarded
 from .input_text import read_input
+from .tables import console_of, table_with
 
 OUTPUT_COLUMNS = 120
 """The width of the table in a file or a log."""
@@ -136,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
             on_result=kept.add,
         )
         result = search.run(module, args.entry)
-    console = Console(width=None if sys.stdout.isatty() else OUTPUT_COLUMNS)
+    console = console_of(sys.stdout, OUTPUT_COLUMNS)
     _report(result, console)
     better = sum(each.is_better for each in result.kernels)
     if kept.write():
@@ -250,12 +250,9 @@ def _report(result: ProgramResult, console: Console) -> None:
     """What was gained, by kernel and in all."""
     searched = [found for _, found in result.searched]
     unit = searched[0].unit if searched else MICROSECONDS
-    table = Table()
-    for name in ("kernel", "of"):
-        table.add_column(name, overflow="fold")
     costs = (f"default, {unit.name}", f"tuned, {unit.name}")
-    for name in ("calls", *costs, "ratio", "measured", "refused", "wrong"):
-        table.add_column(name, justify="right")
+    numbers = ("calls", *costs, "ratio", "measured", "refused", "wrong")
+    table = table_with(("kernel", "of"), numbers)
     for each in result.kernels:
         kernel, found = each.kernel, each.found
         if found is None:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from lowerings.targets.llvm.machine import host
 from xla_dialect.diagnostics import XlaError
@@ -21,6 +20,7 @@ from xla_dialect.diagnostics import XlaError
 from ..command_line import one_line
 from ..comparison import DEFAULT_TOLERANCE
 from ..measuring_times import CONFIDENCE
+from ..tables import table_with
 from .contender import ComparisonEffort, Say, parse_contenders
 from .figures import UNKNOWN, VariantFigures, difference, integer, seconds
 from .measuring import compare
@@ -156,10 +156,8 @@ def _beside(row: Measured, old: Measured) -> Measured:
 def _print_way(
     title: str, first: Mapping[str, Measured], rows: Mapping[str, Measured], console: Console
 ) -> None:
-    columns = ("program", "time", "ratio", "interval", "verdict", "compile", "memory")
-    table = Table(*columns, "instructions", "difference", title=title, title_justify="left")
-    for column in table.columns[1:]:
-        column.justify = "right"
+    numbers = ("time", "ratio", "interval", "verdict", "compile", "memory", "instructions")
+    table = table_with(("program",), (*numbers, "difference"), title=title, title_justify="left")
     for name, row in rows.items():
         if row.failure:
             table.add_row(name, *[""] * 3, "fails")

@@ -19,6 +19,7 @@ from lowerings.driver.program import parse_source
 from lowerings.partitioning.xla_report_communication import CommunicationReport, communication_of
 from lowerings.pipelines import PARTITIONING
 
+from ..tables import table_with
 from .contender import ProgramVariant
 from .figures import (
     UNKNOWN,
@@ -55,10 +56,8 @@ def _longest(comparison: Comparison) -> int:
 
 
 def _table(title: str, first: str, columns: list[str], longest: int) -> Table:
-    table = Table(title=escape(title), title_justify="left")
-    table.add_column(first, overflow="fold", min_width=min(longest, _LABEL))
-    for column in columns:
-        table.add_column(escape(column), justify="right", overflow="fold")
+    table = table_with([first], columns, title=escape(title), title_justify="left")
+    table.columns[0].min_width = min(longest, _LABEL)
     return table
 
 
@@ -191,11 +190,9 @@ def communication_json(reports: Reports) -> str:
 
 def print_communication(reports: Reports, console: Console) -> None:
     """Prints a row for each collective over the same axes, and a column for each contender."""
-    table = Table(title="What a device sends, in bytes", title_justify="left")
-    table.add_column("collective")
-    table.add_column("axes")
-    for label, _ in reports:
-        table.add_column(escape(label), justify="right", overflow="fold")
+    title = "What a device sends, in bytes"
+    labels = [label for label, _ in reports]
+    table = table_with(("collective", "axes"), labels, title=title, title_justify="left")
     sums: dict[tuple[str, str], list[float]] = {}
     for number, (_, report) in enumerate(reports):
         for each in report.exchanges:
