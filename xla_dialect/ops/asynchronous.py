@@ -506,23 +506,7 @@ class AllReduceStartOp(GlobalGroupedOp, HalfOp):
     inputs = var_operand_def()
     to_apply = region_def()
 
-    @staticmethod
-    def infer(
-        inputs: tuple[Attribute, ...],
-        *,
-        replica_groups: ReplicaGroups,
-        channel_id: int | None,
-        use_global_device_ids: bool,
-        to_apply: Region,
-    ) -> Types:
-        """What all-reduce gives."""
-        return AllReduceOp.infer(
-            inputs,
-            replica_groups=replica_groups,
-            channel_id=channel_id,
-            use_global_device_ids=use_global_device_ids,
-            to_apply=to_apply,
-        )
+    infer = staticmethod(AllReduceOp.infer)
 
 
 @irdl_op_definition
