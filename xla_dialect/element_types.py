@@ -62,6 +62,14 @@ class ElementRow:
         """The bytes of an element of an array: whole ones, so one of pred and of sub-byte types."""
         return max(1, self.bits // 8)
 
+    @property
+    def integers(self) -> range:
+        """The integers that an element may be; of pred 0 and 1."""
+        if self.element_class == ElementClass.PRED:
+            return range(2)
+        least = -(1 << self.bits - 1) if self.element_class == ElementClass.SIGNED else 0
+        return range(least, least + (1 << self.bits))
+
 
 _FLOATS = (
     ("f4e2m1fn", 4),

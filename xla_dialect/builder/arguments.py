@@ -202,31 +202,20 @@ def _integers(found: Array, target: ElementType) -> Array:
         raise build_error(f"a complex number is no {target.name}")
     if found.dtype != object and found.dtype.kind not in "iub":
         found = found.astype(np.float64).astype(object)
-    lowest, highest = _range(target)
     if found.dtype == object:
         for number in found.flat:
             if not _is_whole(number):
                 raise build_error(f"{number} is no {target.name}")
     if found.size:
         for number in (found.min(), found.max()):
-            if not lowest <= int(number) <= highest:
+            if int(number) not in target.integers:
                 raise build_error(f"{int(number)} does not fit {target.name}")
-    wide = np.uint64 if lowest == 0 else np.int64
+    wide = np.uint64 if target.integers[0] == 0 else np.int64
     return found.astype(wide).astype(numpy_dtype(target.type))
 
 
 def _is_whole(number: Any) -> bool:
     return isinstance(number, int) or (isinstance(number, float) and number.is_integer())
-
-
-def _range(target: ElementType) -> tuple[int, int]:
-    match target.element_class:
-        case ElementClass.PRED:
-            return 0, 1
-        case ElementClass.UNSIGNED:
-            return 0, 2**target.bits - 1
-        case _:
-            return -(2 ** (target.bits - 1)), 2 ** (target.bits - 1) - 1
 
 
 @runtime_checkable

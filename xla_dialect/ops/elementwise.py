@@ -359,29 +359,19 @@ def _one(_: Attribute) -> int:
 
 
 def _least(element_type: Attribute) -> float | int:
-    kind = element_class(element_type)
-    if kind == FLOAT:
-        return float("-inf")
-    return -(1 << (BY_TYPE[element_type].bits - 1)) if kind == ElementClass.SIGNED else 0
+    row = BY_TYPE[element_type]
+    return float("-inf") if row.element_class == FLOAT else row.integers[0]
 
 
 def _greatest(element_type: Attribute) -> float | int:
-    kind = element_class(element_type)
-    if kind == FLOAT:
-        return float("inf")
-    return _all_bits(element_type) >> (kind == ElementClass.SIGNED)
-
-
-def _all_bits(element_type: Attribute) -> int:
-    """The unsigned number whose bits are all 1."""
-    is_bit = element_class(element_type) == PREDICATE
-    return 1 if is_bit else (1 << BY_TYPE[element_type].bits) - 1
+    row = BY_TYPE[element_type]
+    return float("inf") if row.element_class == FLOAT else row.integers[-1]
 
 
 def _ones(element_type: Attribute) -> int:
     """The number of the element type whose bits are all 1."""
-    signed = element_class(element_type) == ElementClass.SIGNED
-    return -1 if signed else _all_bits(element_type)
+    integers = BY_TYPE[element_type].integers
+    return -1 if -1 in integers else integers[-1]
 
 
 class ElementwiseBinaryOp(PointwiseOp):

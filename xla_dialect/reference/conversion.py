@@ -48,10 +48,8 @@ def convert(x: Array, dtype: DType) -> Array:
 
 def float_to_integer(x: Array, dtype: DType) -> Array:
     """Truncated toward zero; out of range the nearest integer of the type; NaN gives 0."""
-    row = ELEMENT_OF_DTYPE[dtype]
-    signed = row.element_class == ElementClass.SIGNED
-    lowest = -(1 << row.bits >> 1) if signed else 0
-    highest = lowest + (1 << row.bits) - 1
+    integers = ELEMENT_OF_DTYPE[dtype].integers
+    lowest, highest = integers[0], integers[-1]
     storage = COMPUTE_DTYPES.get(dtype, dtype)
     whole = np.trunc(x.astype(np.float64))
     # Both limits are powers of two (or 0), which are exact in f64; `highest` may not be.

@@ -178,8 +178,7 @@ def _converted_by_chance(x: Array, random: Array, element: types.ElementType) ->
     if is_float:
         rounded_away = np.copysign(np.ldexp(down + up, spacing), wide)
         return convert(np.where(is_finite, rounded_away, wide), dtype)
-    signed = element.element_class == types.ElementClass.SIGNED
-    low, high = (-1 << element.bits - 1 if signed else 0), (1 << element.bits - signed) - 1
+    low, high = element.integers[0], element.integers[-1]
     inside = (wide > low) & (wide < float(high))
     number = np.where(inside, down, 0).astype(np.uint64) + (up & inside)
     number = np.where(wide < 0, -number, number)

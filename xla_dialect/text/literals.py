@@ -264,8 +264,7 @@ def _integers(text: str, element: ElementType) -> Numbers:
         # XLA reads numbers of 64 bits, signed or not, into the same bits.
         values = [value % 2**64 if value >= -(2**63) else value for value in values]
     numbers = np.array(values, np.uint64 if is_unsigned else np.int64)
-    low = 0 if is_unsigned else -(1 << element.bits - 1)
-    if int(numbers.min()) < low or int(numbers.max()) >= low + (1 << element.bits):
+    if not all(int(number) in element.integers for number in (numbers.min(), numbers.max())):
         raise OverflowError("integer out of range")
     return numbers.astype(f"{'u' if is_unsigned else 'i'}{max(element.bits // 8, 1)}")
 
