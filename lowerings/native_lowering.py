@@ -23,7 +23,13 @@ from lowerings.driver import CompilationError
 from lowerings.driver.context import make_context
 from lowerings.driver.entry import isolate_entry
 from lowerings.driver.levels import level_of, wrong_level
-from lowerings.driver.pass_manager import PassManager, PipelinePass, parse_passes, parse_pipeline
+from lowerings.driver.pass_manager import (
+    PassManager,
+    PipelinePass,
+    machine_target,
+    parse_passes,
+    parse_pipeline,
+)
 from lowerings.driver.pass_options import with_fusion, with_schedules, with_script
 from lowerings.execution.dynamic_sizes import (
     LoweredSignatures,
@@ -41,7 +47,6 @@ from lowerings.pipelines import LEVELS, NATIVE, pass_specs, stages_between, with
 from lowerings.rewriting.levels import ON_BUFFERS, Level
 from lowerings.simplify.xla_flatten_tuples import donate_only
 from lowerings.targets.llvm.machine import Machine
-from lowerings.targets.xla_attach_target import target_of
 from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.ops.collectives import process_counts
 from xla_dialect.runtime.runs import entry_function
@@ -131,7 +136,7 @@ class Lowering:
         annotated with what profiles say of kernels; the others are those of `compile`.
         """
         self.module, self._machine = module, machine
-        target_of(machine, flush_subnormals=flush_subnormals).attach(module)
+        machine_target(machine, flush_subnormals=flush_subnormals).attach(module)
         self._schedules = schedules
         self._fusion = fusion
         self._transform_script = transform_script

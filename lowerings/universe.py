@@ -85,7 +85,7 @@ _PASSES = (
     "lowerings.scheduling.xla_plan_schedules",
     "lowerings.loops.convert_linalg_to_vector_loops",
     "lowerings.loops.expand_math",
-    "lowerings.targets.xla_attach_target",
+    "lowerings.ir.target:xla-attach-target",
     "lowerings.targets.riscv.scf_unroll_and_jam",
     "lowerings.targets.riscv.convert_loops_to_rv64",
     "lowerings.targets.riscv.riscv_scf_strength_reduction",

@@ -19,6 +19,7 @@ from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import (
     PassManager,
     PipelinePass,
+    machine_target,
     parse_pipeline,
     passes_of_module,
     target_of_text,
@@ -225,8 +226,8 @@ def process(
     with timer.part("Parser").running(), loading():
         module = read(verified=not args.disable_verify)
     if machine is not None:
-        # Only machine code has one: passes before it plan for where it runs.
-        import_module("lowerings.targets.xla_attach_target").target_of(machine).attach(module)
+        # Passes before machine code plan for where it runs.
+        machine_target(machine).attach(module)
     printing = IrPrinting.of(
         args, PrintingFlags(args.print_op_generic, args.print_debuginfo), sys.stderr
     )

@@ -24,6 +24,7 @@ from xdsl.utils.target import Target
 
 from lowerings.driver.collector import collector_paused, loading
 from lowerings.driver.levels import level_of, require_taken
+from lowerings.ir.target import XlaAttachTargetPass
 from lowerings.pipelines import PIPELINES, Stage, stages_between
 from lowerings.rewriting.failure import FailedAt
 from lowerings.rewriting.levels import Level, level_given, levels_taken
@@ -35,7 +36,7 @@ from xla_dialect.verification import verify
 from xla_dialect.xdsl.traversal import deep_recursion
 
 if TYPE_CHECKING:
-    pass
+    from lowerings.targets.llvm.machine import Machine
 
 
 _FEATURES = re.compile(r'("[^"]*")|(?<==)([+-][A-Za-z][^\s}"]*)|(?<=file=)([^\s}",]+)')
@@ -308,7 +309,7 @@ def _stages_of(spec: ArgSpec) -> tuple[tuple[Stage, ...], tuple[ModulePass, ...]
         return found, ()
     # Only machine code needs LLVM.
     machine = import_module("lowerings.targets.llvm.machine").parse_machine(target)
-    return found, (import_module("lowerings.targets.xla_attach_target").attaching(machine),)
+    return found, (machine_target(machine),)
 
 
 def _make_pass(spec: ArgSpec) -> ModulePass:
@@ -322,6 +323,18 @@ def _make_pass(spec: ArgSpec) -> ModulePass:
         return made_from(factory, spec)
     except SpecError as error:
         raise PipelineError(f"pass {spec.name}: {error}") from None
+
+
+def machine_target(machine: Machine, *, flush_subnormals: bool = False) -> XlaAttachTargetPass:
+    """What passes may count on; with `flush_subnormals`, subnormal numbers may be zero."""
+    return XlaAttachTargetPass(
+        machine.vector_bits,
+        machine.multiplies_pairs,
+        machine.multiplies_quads,
+        machine.multiplies_bfloats,
+        flush_subnormals,
+        machine.estimates_roots,
+    )
 
 
 PLANNING = "xla-plan-schedules"

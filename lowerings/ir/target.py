@@ -1,6 +1,6 @@
 """
 The target of a module: what its passes may count on, as an attribute of the module, which MLIR's
-dialect `dlti` has for that.
+dialect `dlti` has for that; and the pass `xla-attach-target`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,13 @@ from dataclasses import asdict, dataclass, fields
 from functools import cache
 from typing import Any, cast
 
+from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, StringAttr, i1, i64
 from xdsl.dialects.dlti import TargetDeviceSpecAttr, TargetSystemSpecAttr
 from xdsl.ir import Attribute
+from xdsl.passes import ModulePass
 
+from lowerings.rewriting.levels import EVERY_LEVEL
 from lowerings.rewriting.passes import require_option
 from xla_dialect.diagnostics import XlaError
 
@@ -91,3 +94,28 @@ def _entries(spec: Attribute | None) -> dict[str, Attribute]:
     if not isinstance(spec, TargetSystemSpecAttr | TargetDeviceSpecAttr):
         raise XlaError(f"{ATTRIBUTE} has no specification of '{_PROCESSOR}'")
     return {each.key.data: each.value for each in spec.entries if isinstance(each.key, StringAttr)}
+
+
+@dataclass(frozen=True)
+class XlaAttachTargetPass(ModulePass, Target):
+    """
+    Says in the module for which processor the passes behind it plan: what its vectors are, and what
+    it does in one instruction.
+
+    `native{target=...}` begins with it, with what the machine has.
+
+    ```mlir
+    builtin.module { ... }
+    ```
+    ->
+    ```mlir
+    builtin.module attributes {dlti.target_system_spec = #dlti.target_system_spec<
+        "CPU" = #dlti.target_device_spec<"vector_bits" = 256 : i64, ...>>} { ... }
+    ```
+    """
+
+    name = "xla-attach-target"
+    takes = EVERY_LEVEL
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        self.attach(op)

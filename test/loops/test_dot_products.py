@@ -19,10 +19,10 @@ from lowerings import compile
 from lowerings.compilation import Program
 from lowerings.dialects.schedule import Factor, set_schedule
 from lowerings.ir.dot_products import DotProduct
+from lowerings.ir.target import XlaAttachTargetPass
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
 from lowerings.scheduling.xla_plan_schedules import XlaPlanSchedulesPass
 from lowerings.targets.llvm.machine import host
-from lowerings.targets.xla_attach_target import XlaAttachTargetPass
 from xla_dialect.mlir_text import print_mlir
 
 CASES = [

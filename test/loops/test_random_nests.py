@@ -8,9 +8,9 @@ from linalg_nests import LARGE_SIZES, NestProgram, random_buffer, random_nest
 from machine_code import MachineCode, lower
 
 from lowerings.execution.executable import ThreadCount
+from lowerings.ir.target import XlaAttachTargetPass
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
 from lowerings.scheduling.xla_plan_schedules import XlaPlanSchedulesPass
-from lowerings.targets.xla_attach_target import XlaAttachTargetPass
 from xla_dialect.mlir_text import print_mlir
 
 PROGRAMS_AT_ONCE = 25

@@ -12,7 +12,7 @@ import lowerings
 import lowerings.execution.emulator as emulator
 from lowerings.compilation import Options, compile_module
 from lowerings.driver.context import make_context
-from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.pass_manager import PassManager, machine_target, parse_passes
 from lowerings.driver.program import load_program
 from lowerings.execution.function_signature import order_of_strides
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs
@@ -23,7 +23,6 @@ from lowerings.targets.llvm.machine import (
     parse_machine,
     riscv64,
 )
-from lowerings.targets.xla_attach_target import target_of
 from tools import xla_opt, xla_run
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.runtime.limits import TimeLimitReached
@@ -353,7 +352,7 @@ def test_the_machine_of_a_target_is_planned_for(tmp_path: Path) -> None:
         output, planned = tmp_path / "out.s", StringIO()
         assert xla_opt.main([str(source), "-p", "native", "-t", target, "-o", str(output)]) == 0
         module = load_program(source)
-        target_of(machine).attach(module)
+        machine_target(machine).attach(module)
         PassManager(make_context()).run(module, parse_passes("native"))
         name = target.partition("{")[0]
         emit_for(name, machine, module, planned)
