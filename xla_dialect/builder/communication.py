@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 from operator import add
@@ -295,7 +295,7 @@ class CommunicationMethods(Computations):
             channel_id=channel_id,
             use_global_device_ids=use_global_device_ids,
             regions=[self._reducer(arrays, computation)],
-            result_types=_shards("reduce_scatter", arrays, dimension, shard_count),
+            result_types=_with_shards("reduce_scatter", arrays, dimension, shard_count, cut=True),
         )
 
     def _done(self, op_class: type[XlaOp], context: Context) -> XlaValue:
@@ -579,29 +579,21 @@ class CommunicationMethods(Computations):
 
 
 def _with_shards(
-    method: str, values: Sequence[XlaValue], dimension: int, count: int
+    method: str, values: Sequence[XlaValue], dimension: int, count: int, *, cut: bool = False
 ) -> list[Attribute]:
     """
-    The types of the values with `count` shards together along a dimension.
+    The types of the values with `count` shards together along a dimension; if `cut`, of one shard.
 
     A dimension out of range is left to the constraints of the operation.
     """
     if count < 1:
         raise build_error(f"{method}: (C3) shard_count is {count}")
-    return [_resized(value, dimension, lambda size: size * count) for value in values]
-
-
-def _shards(method: str, values: Sequence[XlaValue], dimension: int, count: int) -> list[Attribute]:
-    """The types of one of `count` shards of each value; see `_with_shards`."""
-    if count < 1:
-        raise build_error(f"{method}: (C3) shard_count is {count}")
+    found: list[Attribute] = []
     for value in values:
-        size = value.shape[dimension] if 0 <= dimension < value.rank else 0
-        if size % count:
-            raise build_error(f"{method}: (C5) size {size} for {count} shards")
-    return [_resized(value, dimension, lambda size: size // count) for value in values]
-
-
-def _resized(value: XlaValue, dimension: int, resize: Callable[[int], int]) -> Attribute:
-    sizes = [resize(size) if d == dimension else size for d, size in enumerate(value.shape)]
-    return array(value.element_type, sizes)
+        sizes = list(value.shape)
+        for d in range(len(sizes))[dimension : dimension + 1]:
+            if cut and sizes[d] % count:
+                raise build_error(f"{method}: (C5) size {sizes[d]} for {count} shards")
+            sizes[d] = sizes[d] // count if cut else sizes[d] * count
+        found.append(array(value.element_type, sizes))
+    return found

@@ -338,8 +338,12 @@ def of_columns(
     """Three lists, of which each row has an entry; the default is one that is left out"""
 
     def read(text: str) -> Properties:
-        found = [[default if n is None else n for n in row] for row in parsed(rows, text)]
-        return {name: _dense([row[i] for row in found]) for i, name in enumerate(property_names)}
+        found: Sequence[Sequence[int | None]] = parsed(rows, text)
+        columns = zip(*found, strict=True) if found else ((),) * len(property_names)
+        return {
+            name: _dense([default if n is None else n for n in column])
+            for name, column in zip(property_names, columns, strict=True)
+        }
 
     return Spelling(property_names, read, lambda *values: write(*map(_ints, values)))
 
