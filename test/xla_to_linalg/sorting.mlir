@@ -50,7 +50,7 @@ func.func @by_merging(%x: tensor<100xi32>) -> tensor<100xi32> {
 
 // What the first digit leaves of a line is sorted, so many elements at a time.
 // CHECK-LABEL: @topk
-// CHECK:         linalg.fill {{.*}} -> tensor<256xi32>
+// CHECK:         linalg.fill {{.*}} -> tensor<1x256xi32>
 // CHECK:         arith.cmpi ult, %{{.*}} : i32
 // CHECK:         scf.for {{.*}} -> (index, tensor<522xf32>, tensor<522xi32>)
 // CHECK:         linalg.fill {{.*}} -> tensor<4x256xi32>

@@ -231,9 +231,7 @@ class RadixSort:
         The target with what is in the source, in order; the scratch memory and counts afterwards.
         """
         source, target, scratch = lines
-        zero = constant(builder, 0, self.counts_type.element_type)
-        counts = fill_into(builder, zero, counts)
-        counts = self._sum(builder, self._count(builder, source, counts, length))
+        counts = self._sum(builder, self.count(builder, source, counts, length))
         if source == target and self.has_pairs:
             return self._move_in_pairs(builder, target, scratch, counts, length)
         for number in range(len(self.digits)):
@@ -313,9 +311,13 @@ class RadixSort:
         after = s.integers(arith.AddiOp, before, 1)
         return before, s.emit(tensor.InsertOp, (after, counts, *where), counts.type)
 
-    def _count(
+    def count(
         self, builder: ConversionBuilder, source: Lines, counts: SSAValue, length: SSAValue
     ) -> SSAValue:
+        """How often each digit has each value, in the memory of `counts`."""
+        zero = constant(builder, 0, self.counts_type.element_type)
+        counts = fill_into(builder, zero, counts)
+
         def step(s: ScalarBuilder, place: SSAValue, carried: Values) -> Values:
             (counts,) = carried
             elements = source.read(s, place)

@@ -46,7 +46,6 @@ from lowerings.xla_to_linalg.structured import (
     counted_loop,
     empty,
     fill,
-    fill_into,
     generic,
     iterators,
     loop,
@@ -138,9 +137,10 @@ class FirstEntries:
         return replace(self.first, key=IntegerKey(self.first.key.width, lambda _, keys: keys[0]))
 
     @property
-    def counts_type(self) -> TensorType[IntegerType]:
-        """The counts of the first digit's values."""
-        return TensorType(self.radix.counts_type.element_type, (1 << self.first.bits,))
+    def counter(self) -> RadixSort:
+        """What counts the first digit's values."""
+        digit = self.first_of_block if self.block else self.first
+        return RadixSort((digit,), self.length)
 
     @property
     def nanoseconds(self) -> float:
@@ -162,7 +162,7 @@ class FirstEntries:
             1,
             self.nanoseconds,
             results,
-            (*memory, self.radix.counts_type, self.counts_type),
+            (*memory, self.radix.counts_type, self.counter.counts_type),
             lambda inner, row, carried: self._select(inner, row, operands, keys, carried),
         )
 
@@ -202,11 +202,8 @@ class FirstEntries:
         results, candidates, scratch = (tensors[n * size : (n + 1) * size] for n in range(3))
         line = Lines(tuple(operands), (row,))
         blocks = None if keys is None else Lines((keys,), (row,))
-        if blocks is None:
-            first_counts = self._counted(builder, line, self.first, self.length, first_counts)
-        else:
-            digit = self.first_of_block
-            first_counts = self._counted(builder, blocks, digit, self.blocks, first_counts)
+        length = constant(builder, self.blocks or self.length, INDEX)
+        first_counts = self.counter.count(builder, blocks or line, first_counts, length)
         limit = self._limit(builder, first_counts)
         memory = *candidates, *scratch, counts
         memory = self._collected(builder, line, blocks, limit, memory)
@@ -218,37 +215,17 @@ class FirstEntries:
         bounds = [constant(builder, bound, INDEX) for bound in (0, count, 1)]
         return loop(builder, bounds, carried, on_scalars(step))
 
-    def _counted(
-        self,
-        builder: ConversionBuilder,
-        line: Lines,
-        digit_of: Digit,
-        length: int,
-        counts: SSAValue,
-    ) -> SSAValue:
-        """How often a digit has each value."""
-        number_type = self.counts_type.element_type
-
-        def step(s: ScalarBuilder, place: SSAValue, carried: Values) -> Values:
-            (counts,) = carried
-            digit = digit_of.value(s, line.read(s, place))
-            count = s.emit(tensor.ExtractOp, (counts, digit), number_type)
-            count = s.integers(arith.AddiOp, count, 1)
-            return (s.emit(tensor.InsertOp, (count, counts, digit), counts.type),)
-
-        counts = fill_into(builder, constant(builder, 0, number_type), counts)
-        return self._loop(builder, length, (counts,), step)[0]
-
     def _limit(self, builder: ConversionBuilder, counts: SSAValue) -> SSAValue:
         """
         The largest key whose first digit is the least value up to which digits occur `count` times:
         as many values are less as are too small.
         """
-        number_type = self.counts_type.element_type
+        number_type = self.counter.counts_type.element_type
 
         def step(s: ScalarBuilder, value: SSAValue, carried: Values) -> Values:
             total, last = carried
-            count = s.emit(tensor.ExtractOp, (counts, value), number_type)
+            where = s.constant(0, INDEX), value
+            count = s.emit(tensor.ExtractOp, (counts, *where), number_type)
             total = s.emit(arith.AddiOp, (total, count))
             lacks = s.to_index(s.compare("ult", total, self.count), signed=False)
             return total, s.emit(arith.AddiOp, (last, lacks))
