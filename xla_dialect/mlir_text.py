@@ -73,19 +73,86 @@ def fault_offset(error: Exception, position: int) -> int:
     return error.span.start if isinstance(error, ParseError) else position
 
 
-class RecoveringParser(MlirParser):
+class MlirSyntaxError(LocatedError):
+    """MLIR text that cannot be read."""
+
+
+class LocatingParser(MlirParser):
+    """A parser that also gives every operation the place where it stands in the text."""
+
+    def __init__(self, ctx: Context, text: str, file_name: str):
+        super().__init__(ctx, text, file_name)
+        self._file = StringAttr(file_name)
+        self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
+        self.first_uses: dict[str, int] = {}
+        """Where values are first used that were not defined before."""
+        self.places: dict[Operation, LocationAttr] = {}
+        """Where operations stand whose own location says something else."""
+        self.resources = OpAsmDialectInterface()
+        """What the text has itself: those of a dialect are shared by all texts."""
+
+    def _parse_dialect_resource_handle(
+        self, dialect_name: str, interface: OpAsmDialectInterface
+    ) -> str:
+        return super()._parse_dialect_resource_handle(dialect_name, self.resources)
+
+    def _parse_resource(self, dialect_name: str, interface: OpAsmDialectInterface) -> None:
+        super()._parse_resource(dialect_name, self.resources)
+
+    def resolve_operand(
+        self, operand: UnresolvedOperand, type: AttributeInvT
+    ) -> SSAValue[AttributeInvT]:
+        """Resolves an operand and notes where a value is used before it is defined."""
+        if operand.operand_name not in self.ssa_values:
+            self.first_uses.setdefault(operand.operand_name, operand.span.start)
+        return super().resolve_operand(operand, type)
+
+    def undefined_value(self) -> tuple[str, int] | None:
+        """The first value that is used and never defined, and the place of that use."""
+        for name in self.forward_ssa_references:
+            if name in self.first_uses:
+                return name, self.first_uses[name]
+        return None
+
+    def start_of(self, op: Operation) -> int:
+        """Where in the text an operation stands."""
+        place = self.places.get(op, op.location)
+        if not isinstance(place, FileLineColLoc):
+            return 0
+        return self._line_starts[place.line.data - 1] + place.column.data - 1
+
+    def locate(self, op: Operation, start: int) -> None:
+        """Gives an operation that starts at an offset its place, unless it has another location."""
+        line = bisect_right(self._line_starts, start)
+        column = start - self._line_starts[line - 1] + 1
+        place = location_at(self._file, _number(line), _number(column))
+        if isinstance(op.location, UnknownLoc):
+            op.location = place
+        else:
+            self.places[op] = place
+
+    def parse_operation(self) -> Operation:
+        """Parses an operation; one without a location gets that of its first character."""
+        start = self.pos
+        op = super().parse_operation()
+        if isinstance(op, ModuleOp) and not op.body.blocks:
+            # xDSL fails on `ModuleOp.ops` and `body.block` of such a module.
+            self.raise_error("the region of 'builtin.module' has no block", start, start)
+        self.locate(op, start)
+        return op
+
+
+class RecoveringParser(LocatingParser):
     """A parser that steps over operations it cannot read, and goes on with the next."""
 
-    def __init__(self, ctx: Context, text: str, name: str = "<unknown>"):
+    def __init__(self, ctx: Context, text: str, file_name: str):
         self.faults: list[tuple[str, int]] = []
         """Messages, and the offsets they are about."""
         self.lost: set[str] = set()
         """The values of operations that could not be read: to use them is no fault of its own."""
         self.values: dict[int, Sequence[SSAValue]] = {}
         """What was defined, by the offset of its name."""
-        self.uses: dict[str, int] = {}
-        """Where values are first used that were not defined before."""
-        super().__init__(ctx, text, name)
+        super().__init__(ctx, text, file_name)
 
     def parse_operation(self) -> Operation:
         """Parses an operation; one that cannot be read becomes a cast of nothing to nothing."""
@@ -163,11 +230,8 @@ class RecoveringParser(MlirParser):
         self, operand: UnresolvedOperand, type: AttributeInvT
     ) -> SSAValue[AttributeInvT]:
         """Resolves an operand; one that was lost is of whatever type it is used with."""
-        name = operand.operand_name
-        if name not in self.ssa_values:
-            self.uses.setdefault(name, operand.span.start)
-            if name in self.lost:
-                return Parser.resolve_operand(self, operand, type)
+        if operand.operand_name in self.lost and operand.operand_name not in self.ssa_values:
+            return Parser.resolve_operand(self, operand, type)
         return super().resolve_operand(operand, type)
 
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
@@ -185,78 +249,9 @@ class RecoveringParser(MlirParser):
             if "used but not defined" not in str(error):
                 self.faults.append((fault_message(error), fault_offset(error, self.pos)))
         for name in self.forward_ssa_references:
-            if name not in self.lost and name in self.uses:
-                self.faults.append((f"value %{name} is not defined", self.uses[name]))
+            if name not in self.lost and name in self.first_uses:
+                self.faults.append((f"value %{name} is not defined", self.first_uses[name]))
         return None if self.faults else module
-
-
-class MlirSyntaxError(LocatedError):
-    """MLIR text that cannot be read."""
-
-
-class LocatingParser(MlirParser):
-    """A parser that also gives every operation the place where it stands in the text."""
-
-    def __init__(self, ctx: Context, text: str, file_name: str):
-        super().__init__(ctx, text, file_name)
-        self._file = StringAttr(file_name)
-        self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
-        self.first_uses: dict[str, int] = {}
-        """Where values are first used that were not defined before."""
-        self.places: dict[Operation, LocationAttr] = {}
-        """Where operations stand whose own location says something else."""
-        self.resources = OpAsmDialectInterface()
-        """What the text has itself: those of a dialect are shared by all texts."""
-
-    def _parse_dialect_resource_handle(
-        self, dialect_name: str, interface: OpAsmDialectInterface
-    ) -> str:
-        return super()._parse_dialect_resource_handle(dialect_name, self.resources)
-
-    def _parse_resource(self, dialect_name: str, interface: OpAsmDialectInterface) -> None:
-        super()._parse_resource(dialect_name, self.resources)
-
-    def resolve_operand(
-        self, operand: UnresolvedOperand, type: AttributeInvT
-    ) -> SSAValue[AttributeInvT]:
-        """Resolves an operand and notes where a value is used before it is defined."""
-        if operand.operand_name not in self.ssa_values:
-            self.first_uses.setdefault(operand.operand_name, operand.span.start)
-        return super().resolve_operand(operand, type)
-
-    def undefined_value(self) -> tuple[str, int] | None:
-        """The first value that is used and never defined, and the place of that use."""
-        for name in self.forward_ssa_references:
-            if name in self.first_uses:
-                return name, self.first_uses[name]
-        return None
-
-    def start_of(self, op: Operation) -> int:
-        """Where in the text an operation stands."""
-        place = self.places.get(op, op.location)
-        if not isinstance(place, FileLineColLoc):
-            return 0
-        return self._line_starts[place.line.data - 1] + place.column.data - 1
-
-    def locate(self, op: Operation, start: int) -> None:
-        """Gives an operation that starts at an offset its place, unless it has another location."""
-        line = bisect_right(self._line_starts, start)
-        column = start - self._line_starts[line - 1] + 1
-        place = location_at(self._file, _number(line), _number(column))
-        if isinstance(op.location, UnknownLoc):
-            op.location = place
-        else:
-            self.places[op] = place
-
-    def parse_operation(self) -> Operation:
-        """Parses an operation; one without a location gets that of its first character."""
-        start = self.pos
-        op = super().parse_operation()
-        if isinstance(op, ModuleOp) and not op.body.blocks:
-            # xDSL fails on `ModuleOp.ops` and `body.block` of such a module.
-            self.raise_error("the region of 'builtin.module' has no block", start, start)
-        self.locate(op, start)
-        return op
 
 
 _number = lru_cache(4096)(IntAttr)
@@ -318,10 +313,6 @@ def read_mlir_type(text: str, ctx: Context, file_name: str = "<type>") -> Attrib
         return type_
 
 
-class _RecoveringLocatingParser(RecoveringParser, LocatingParser):
-    """Gives operations their places, and goes on after errors."""
-
-
 def read_with_all_errors(
     text: str, ctx: Context, file_name: str = "<input>"
 ) -> tuple[ModuleOp | None, list[LocatedError], dict[int, Sequence[SSAValue]]]:
@@ -331,7 +322,7 @@ def read_with_all_errors(
     Returns the module, not verified, and None where there are errors; all errors; and the values
     by the offset of the names that define them.
     """
-    return recovered(lambda: _RecoveringLocatingParser(ctx, text, file_name), text, file_name)
+    return recovered(lambda: RecoveringParser(ctx, text, file_name), text, file_name)
 
 
 def recovered(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, NoReturn, cast
+from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -63,8 +63,8 @@ from xla_dialect.sharding.attributes import (
     ShardingAttr,
     ShardingPerValueAttr,
     TokensAttribute,
+    check_sharding,
     parameter_shardings,
-    sharding_fault,
 )
 from xla_dialect.sharding.mesh import (
     AxisList,
@@ -73,13 +73,14 @@ from xla_dialect.sharding.mesh import (
     AxisReference,
     Mesh,
     Sizes,
-    axes_fault,
     axes_in,
+    check_axes,
+    check_order,
     in_mesh_order,
     merged_axes,
-    order_fault,
     spell_axes,
 )
+from xla_dialect.violations import Violation, check, require
 from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import RegionWithArguments
 from xla_dialect.xdsl.text import parse_literal, print_literal
@@ -196,19 +197,19 @@ def _entry(found: Attribute | None, index: int) -> Sharding | None:
             return None
 
 
-def _check_sharding(what: str, sharding: Sharding, type_: Attribute, meshes: Meshes) -> None:
-    fault = sharding_fault(sharding, type_, meshes)
-    if fault is not None:
-        raise VerifyException(f"{what} <{sharding}>: {fault}")
-
-
 def _check_shardings(
     name: str, shardings: Sequence[Sharding], types: Sequence[Attribute], meshes: Meshes
 ) -> None:
-    if len(shardings) != len(types):
-        raise VerifyException(f"(SH9) {name} has {len(shardings)} entries for {len(types)} values")
+    require(
+        len(shardings) == len(types),
+        "SH9",
+        "{} has {} entries for {} values",
+        name,
+        len(shardings),
+        len(types),
+    )
     for sharding, type_ in zip(shardings, types, strict=True):
-        _check_sharding("sharding", sharding, type_, meshes)
+        check_sharding("sharding", sharding, type_, meshes)
 
 
 def _axes_named_by(op: Operation) -> Iterator[str]:
@@ -299,7 +300,7 @@ class _ResultOp(_AnnotationOp):
         """Its sharding is one of its result."""
         for name, found in self.properties.items():
             if isinstance(found, ShardingAttr):
-                _check_sharding(name, found.data, self.result.type, meshes)
+                check_sharding(name, found.data, self.result.type, meshes)
 
 
 @op_definition
@@ -335,8 +336,7 @@ class _EdgeOp(_ResultOp):
         if isinstance(owner, ShardyOp) and not owner.regions:
             message = f"(SH19) its operand is given by {owner.name}, which has no edges"
             raise VerifyException(message)
-        if not self.input.has_one_use():
-            raise VerifyException("(SH19) its operand has other uses")
+        require(self.input.has_one_use(), "SH19", "its operand has other uses")
         super().check(meshes)
 
 
@@ -384,11 +384,13 @@ class PropagationBarrierOp(_ResultOp):
     def check(self, meshes: Meshes) -> None:
         """The direction is one that stops something."""
         number = self.allowed_direction.value.data
-        if not 0 <= number < len(DIRECTIONS):
-            last = len(DIRECTIONS) - 1
-            raise VerifyException(f"allowed_direction is {number}, not 0 to {last}")
-        if DIRECTIONS[number] == "BOTH":
-            raise VerifyException("(SH18) allowed_direction is BOTH: it stops nothing")
+        check(
+            0 <= number < len(DIRECTIONS),
+            "allowed_direction is {}, not 0 to {}",
+            number,
+            len(DIRECTIONS) - 1,
+        )
+        require(DIRECTIONS[number] != "BOTH", "SH18", "allowed_direction is BOTH: it stops nothing")
 
 
 @op_definition
@@ -406,10 +408,6 @@ class ShardingGroupOp(_AnnotationOp):
 #
 # A collective changes where the parts of an array are, not the array. `infer` is a function from
 # the sharding of the operand to that of the result; it raises VerifyException where there is none.
-
-
-def _break(label: str, message: str) -> NoReturn:
-    raise VerifyException(f"({label}) {message}")
 
 
 class CollectiveOp(_ResultOp):
@@ -450,29 +448,48 @@ class CollectiveOp(_ResultOp):
         super().check(meshes)
         said, result, axes = sharding_of(self.input), self.out_sharding.data, self.axes
         if said is not None:
-            _check_sharding("the operand's sharding", said, self.input.type, meshes)
+            check_sharding("the operand's sharding", said, self.input.type, meshes)
         elif not self.TAKES_UNSAID:
-            _break("SH11", "the operand has no sharding")
+            raise Violation("SH11", "the operand has no sharding")
         operand = self.operand_sharding()
         before, after = operand.mesh_in(meshes), result.mesh_in(meshes)
         assert before is not None and after is not None
-        if before != after and not (self.PERMUTES and before.axes == after.axes):
-            _break("SH12", f"the operand is split over mesh <{before}>, the result over <{after}>")
+        require(
+            before == after or (self.PERMUTES and before.axes == after.axes),
+            "SH12",
+            "the operand is split over mesh <{}>, the result over <{}>",
+            before,
+            after,
+        )
         expected = self.infer(operand, axes, before)
         for d, (wanted, found) in enumerate(zip(expected.axes, result.axes, strict=True)):
             counts = before.size(wanted), after.size(found)
-            if self.PERMUTES and counts[0] != counts[1]:
-                message = f"dimension {d} has {counts[1]} parts, that of the operand {counts[0]}"
-                _break("SH15", message)
-            if not self.PERMUTES and wanted != found:
-                message = f"dimension {d} of the result is split over {spell_axes(found)}"
-                _break("SH13", f"{message}, expected {spell_axes(wanted)}")
+            require(
+                not self.PERMUTES or counts[0] == counts[1],
+                "SH15",
+                "dimension {} has {} parts, that of the operand {}",
+                d,
+                counts[1],
+                counts[0],
+            )
+            require(
+                self.PERMUTES or wanted == found,
+                "SH13",
+                "dimension {} of the result is split over {}, expected {}",
+                d,
+                spell_axes(found),
+                spell_axes(wanted),
+            )
         if self.SUMS:
             what = "the result is unreduced"
             _check_apart("SH16", axes_in(axes), what, result.unreduced, before)
-        if self.SAYS_UNREDUCED and expected.unreduced != result.unreduced:
-            message = f"the result is unreduced over {spell_axes(result.unreduced)}"
-            _break("SH17", f"{message}, expected {spell_axes(expected.unreduced)}")
+        require(
+            not self.SAYS_UNREDUCED or expected.unreduced == result.unreduced,
+            "SH17",
+            "the result is unreduced over {}, expected {}",
+            spell_axes(result.unreduced),
+            spell_axes(expected.unreduced),
+        )
 
 
 def _with_dimensions(sharding: Sharding, dimensions: Iterable[Sequence[AxisReference]]) -> Sharding:
@@ -507,7 +524,7 @@ def _without(
         )
         rest = last.between(last.pre_size, axis.pre_size, sizes) if last and is_minor else None
         if rest is None:
-            _break("SH13", f"{spell_axes(axes)} does not end with {spell_axes(removed)}")
+            raise Violation("SH13", f"{spell_axes(axes)} does not end with {spell_axes(removed)}")
         left.append(rest)
     return tuple(left)
 
@@ -518,23 +535,20 @@ def _followed_by(
     return merged_axes((*axes, *added), sizes)
 
 
-def _check_axes(lists: Iterable[Sequence[AxisReference]], mesh: Mesh) -> None:
-    fault = axes_fault(lists, mesh.sizes)
-    if fault is not None:
-        raise VerifyException(fault)
-
-
 def _check_lists(lists: AxisLists, rank: int, mesh: Mesh) -> None:
-    if len(lists) != rank:
-        _break("SH13", f"has axes of {len(lists)} dimensions for an array of rank {rank}")
-    _check_axes(lists, mesh)
+    require(
+        len(lists) == rank,
+        "SH13",
+        "has axes of {} dimensions for an array of rank {}",
+        len(lists),
+        rank,
+    )
+    check_axes(lists, mesh.sizes)
 
 
 def _check_set(axes: AxisList, mesh: Mesh) -> None:
-    _check_axes([axes], mesh)
-    fault = order_fault("its", axes, mesh.sizes)
-    if fault is not None:
-        raise VerifyException(fault)
+    check_axes([axes], mesh.sizes)
+    check_order("its", axes, mesh.sizes)
 
 
 def _check_apart(
@@ -546,8 +560,14 @@ def _check_apart(
 ) -> None:
     for axis in axes:
         for other in others:
-            if axis.overlaps(other, mesh.sizes):
-                _break(label, f"axis {axis}: {what} along {other}")
+            require(
+                not axis.overlaps(other, mesh.sizes),
+                label,
+                "axis {}: {} along {}",
+                axis,
+                what,
+                other,
+            )
 
 
 def _collective_format(axes: str = "") -> str:
@@ -608,17 +628,24 @@ class AllToAllOp(CollectiveOp):
     @staticmethod
     def infer(operand: Sharding, axes: AxisMoves, mesh: Mesh) -> Sharding:
         """The axes at the end of one dimension go to the end of another."""
-        if not axes:
-            _break("SH14", "no axes are moved")
-        _check_axes([move.axes for move in axes], mesh)
+        require(axes, "SH14", "no axes are moved")
+        check_axes([move.axes for move in axes], mesh.sizes)
         touched = [d for move in axes for d in (move.source, move.target)]
         for d in touched:
-            if d >= operand.rank:
-                _break("SH14", f"there is no dimension {d} in an array of rank {operand.rank}")
-            if touched.count(d) > 1:
-                _break("SH14", f"dimension {d} is in it twice")
-        if touched[::2] != sorted(touched[::2]):
-            _break("SH14", f"the dimensions that axes are moved from do not ascend: {touched[::2]}")
+            require(
+                d < operand.rank,
+                "SH14",
+                "there is no dimension {} in an array of rank {}",
+                d,
+                operand.rank,
+            )
+            require(touched.count(d) <= 1, "SH14", "dimension {} is in it twice", d)
+        require(
+            touched[::2] == sorted(touched[::2]),
+            "SH14",
+            "the dimensions that axes are moved from do not ascend: {}",
+            touched[::2],
+        )
         dimensions = list(operand.axes)
         for move in axes:
             dimensions[move.source] = _without(dimensions[move.source], move.axes, mesh.sizes)
@@ -703,8 +730,7 @@ class ReplicatedToUnreducedOp(CollectiveOp):
     @staticmethod
     def infer(operand: Sharding, axes: AxisList, mesh: Mesh) -> Sharding:
         """Along the axes the first device keeps the array, the others have zeros."""
-        if not axes:
-            _break("SH17", "no axes become unreduced")
+        require(axes, "SH17", "no axes become unreduced")
         _check_set(axes, mesh)
         others = (*operand.split_axes, *operand.unreduced)
         _check_apart("SH17", axes, "the operand is split or unreduced", others, mesh)
@@ -772,10 +798,10 @@ class NamedComputationOp(ComputationOp):
     def check(self, meshes: Meshes) -> None:
         """Its body takes the operands, and gives the results; the shardings are theirs."""
         inside, returned = _border_of(self)
-        if inside != list(self.operand_types):
-            raise VerifyException("its body takes other types than its operands have")
-        if returned != list(self.result_types):
-            raise VerifyException("its body returns other types than declared")
+        check(
+            inside == list(self.operand_types), "its body takes other types than its operands have"
+        )
+        check(returned == list(self.result_types), "its body returns other types than declared")
         for name, found, types in (
             ("in_shardings", self.in_shardings, self.operand_types),
             ("out_shardings", self.out_shardings, self.result_types),
@@ -830,14 +856,15 @@ class ManualComputationOp(ComputationOp):
 
     def _check_mesh(self, meshes: set[Mesh | None]) -> None:
         """All shardings are over one mesh, of which the manual axes are axes."""
-        if len(meshes) > 1:
-            found = " and ".join(sorted(f"<{mesh}>" for mesh in meshes))
-            raise VerifyException(f"(SH21) its shardings are over several meshes, {found}")
+        require(
+            len(meshes) <= 1,
+            "SH21",
+            "its shardings are over several meshes, {}",
+            " and ".join(sorted(f"<{mesh}>" for mesh in meshes)),
+        )
         for mesh in filter(None, meshes):
             for name in self.manual_axes.data:
-                fault = AxisReference(name).fault(mesh.sizes)
-                if fault is not None:
-                    raise VerifyException(f"manual_axes: {fault}")
+                check(name in mesh.sizes, "manual_axes: (SH3) unknown axis {!r}", name)
 
     def manual_axis_inside(self) -> tuple[Operation, str] | None:
         """An operation in the body that names a manual axis, and the message for it."""
@@ -852,28 +879,38 @@ class ManualComputationOp(ComputationOp):
     ) -> None:
         """The sizes of a part follow from those of the whole; a token has no parts."""
         if not isinstance(whole, TensorType):
-            if part != whole or not whole.name.endswith(".token"):
-                raise VerifyException(f"takes and returns arrays and tokens, found {whole}")
+            check(
+                part == whole and whole.name.endswith(".token"),
+                "takes and returns arrays and tokens, found {}",
+                whole,
+            )
             return
-        if mesh.is_maximal:
-            raise VerifyException(f"sharding <{sharding}>: one device has no parts")
+        check(not mesh.is_maximal, "sharding <{}>: one device has no parts", sharding)
         array = cast("TensorType[Any]", whole)
         sizes = list(array.get_shape())
         for d, axes in enumerate(sharding.axes):
             manual = [axis.name in self.manual_axes.data for axis in axes]
-            if manual != sorted(manual, reverse=True):
-                message = f"dimension {d} is split over free axes before manual ones"
-                raise VerifyException(f"(SH21) sharding <{sharding}>: {message}")
+            require(
+                manual == sorted(manual, reverse=True),
+                "SH21",
+                "sharding <{}>: dimension {} is split over free axes before manual ones",
+                sharding,
+                d,
+            )
             count = mesh.size(axes[: sum(manual)])
             if sizes[d] == DYNAMIC_INDEX:
                 continue
-            if sizes[d] % count:
-                message = f"(SH20) size {sizes[d]} of dimension {d} for {count} devices"
-                raise VerifyException(message)
+            require(
+                not sizes[d] % count,
+                "SH20",
+                "size {} of dimension {} for {} devices",
+                sizes[d],
+                d,
+                count,
+            )
             sizes[d] //= count
         expected = TensorType(array.element_type, sizes)
-        if part != expected:
-            raise VerifyException(f"(SH20) a part of {whole} is {part}, expected {expected}")
+        require(part == expected, "SH20", "a part of {} is {}, expected {}", array, part, expected)
 
 
 def _border_of(op: ComputationOp) -> list[list[Attribute]]:
@@ -884,9 +921,13 @@ def _border_of(op: ComputationOp) -> list[list[Attribute]]:
         raise VerifyException(f"(SH20) its body takes other than {len(op.operands)} values")
     if not isinstance(last, ReturnOp):
         raise VerifyException("its region is not one block that ends with sdy.return")
-    if len(last.operands) != len(op.results):
-        counts = f"{len(last.operands)} values for {len(op.results)} results"
-        raise VerifyException(f"(SH20) its body returns {counts}")
+    require(
+        len(last.operands) == len(op.results),
+        "SH20",
+        "its body returns {} values for {} results",
+        len(last.operands),
+        len(op.results),
+    )
     return [[value.type for value in block.args], [value.type for value in last.operands]]
 
 

@@ -49,9 +49,9 @@ from xla_dialect.sharding.attributes import (
     SHARDING_RULE,
     ShardingAttr,
     ShardingRuleAttr,
+    check_sharding,
     meshes_of,
     result_shardings,
-    sharding_fault,
 )
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.types import (
@@ -64,7 +64,7 @@ from xla_dialect.types import (
     spell,
     spell_all,
 )
-from xla_dialect.violations import described, place_of
+from xla_dialect.violations import Violation, described, place_of
 from xla_dialect.xdsl.dominance import NotDefined, verify_alone, visit_in_order
 from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import (
@@ -278,9 +278,10 @@ def verify_shardings(module: ModuleOp) -> None:
         for what, sharding, type_ in _said(op):
             if (id(sharding), id(type_)) in right:
                 continue
-            fault = sharding_fault(sharding, type_, meshes)
-            if fault is not None:
-                raise Fault(op, f"{what}: sharding <{sharding}>: {fault}")
+            try:
+                check_sharding("sharding", sharding, type_, meshes)
+            except VerifyException as error:
+                raise Fault(op, f"{what}: {error}") from None
             right.add((id(sharding), id(type_)))
 
 
@@ -314,15 +315,18 @@ def _check_rule(op: Operation) -> None:
     found = op.attributes[SHARDING_RULE]
     if not isinstance(found, ShardingRuleAttr):
         raise Fault(op, f"(SH22) {SHARDING_RULE} is {found}, not a sharding rule")
-    fault = fault_of_rule(found, op)
-    if fault is not None:
-        raise Fault(op, fault)
+    try:
+        check_rule(found, op)
+    except VerifyException as error:
+        raise Fault(op, str(error)) from None
 
 
-def fault_of_rule(rule: ShardingRuleAttr, op: Operation) -> str | None:
-    """What is wrong with a sharding rule for the arrays of an operation, if anything."""
-    fault = rule.data.fault(sizes_of_arrays(op.operand_types), sizes_of_arrays(op.result_types))
-    return None if fault is None else f"its sharding rule {rule.data}: {fault}"
+def check_rule(rule: ShardingRuleAttr, op: Operation) -> None:
+    """A sharding rule is one for the arrays of an operation; raises VerifyException."""
+    try:
+        rule.data.check(sizes_of_arrays(op.operand_types), sizes_of_arrays(op.result_types))
+    except Violation as error:
+        raise VerifyException(f"its sharding rule {rule.data}: {error}") from None
 
 
 def sizes_of_arrays(types: Sequence[Attribute]) -> list[tuple[int, ...]]:

@@ -11,6 +11,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation
 from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import VerifyException
 
 from lowerings.rewriting.levels import UNLOWERED
 from xla_dialect.diagnostics import XlaError
@@ -25,7 +26,7 @@ from xla_dialect.sharding.attributes import SHARDING_RULE, ShardingRuleAttr
 from xla_dialect.sharding.sharding_rule import ShardingRule
 from xla_dialect.spelling import SpellingError
 from xla_dialect.types import Array, extents
-from xla_dialect.verification import fault_of_rule
+from xla_dialect.verification import check_rule
 from xla_dialect.violations import described
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -122,9 +123,10 @@ def _of_custom_call(op: CustomCallOp) -> ShardingRule | None:
             raise XlaError(f"{described(op)}: its sharding rule: {error}") from None
         if rule is None:
             continue
-        fault = fault_of_rule(ShardingRuleAttr(rule), op)
-        if fault is not None:
-            raise XlaError(f"{described(op)}: {fault}")
+        try:
+            check_rule(ShardingRuleAttr(rule), op)
+        except VerifyException as error:
+            raise XlaError(f"{described(op)}: {error}") from None
         return rule
     if target in ANNOTATIONS and op.operand_types == op.result_types:
         return identity_rule(tuple(_sizes(op.operand_types[0])), 1)

@@ -12,6 +12,7 @@ from xla_dialect.sharding.attributes import MeshAttr, ShardingAttr, ShardingPerV
 from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingKind, MeshesOfTiles
 from xla_dialect.sharding.mesh import AxisReference, Mesh, in_mesh_order, merged_axes
 from xla_dialect.spelling import SpellingError
+from xla_dialect.violations import Violation
 
 MESH = Mesh((("x", 4), ("y", 2), ("z", 2)))
 X, Y = AxisReference("x"), AxisReference("y")
@@ -67,10 +68,8 @@ def test_meshes_that_are_none(text: str, message: str) -> None:
     ],
 )
 def test_shardings_that_do_not_fit(text: str, message: str) -> None:
-    fault = ShardingAttr.read(f"<{text}>").fault(MESH, 2)
-    assert fault is not None
-    with pytest.raises(AssertionError, match=message):
-        raise AssertionError(fault)
+    with pytest.raises(Violation, match=message):
+        ShardingAttr.read(f"<{text}>").check(MESH, 2)
 
 
 @pytest.mark.parametrize(
@@ -161,8 +160,10 @@ def test_a_maximal_sharding_is_all_of_the_array() -> None:
     assert mesh.is_maximal
     assert mesh.devices == (3,)
     assert Shards.of_mesh(mesh, Sharding("m"), 1).slices(3, (5,)) == (slice(0, 5),)
-    fault = ShardingAttr.read("<@m, [{}]>").fault(mesh, 1)
-    assert fault == "(SH7) a sharding to one device has no dimensions or axes"
+    with pytest.raises(
+        Violation, match=r"\(SH7\) a sharding to one device has no dimensions or axes"
+    ):
+        ShardingAttr.read("<@m, [{}]>").check(mesh, 1)
 
 
 HLO = {

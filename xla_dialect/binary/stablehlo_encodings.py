@@ -5,7 +5,7 @@ They are by their codes. Written are only portable artifacts, which have VHLO's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any, TypeVar, cast
 
@@ -45,6 +45,7 @@ from xdsl.ir import Attribute, Data
 from xdsl.irdl import AllOf, irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.binary.encodings import (
     ATTRIBUTE,
@@ -64,6 +65,7 @@ from xla_dialect.binary.encodings import (
     Encoding,
     EntryCursor,
     Field,
+    attribute_of,
     constant,
     dense_elements,
     encoding,
@@ -74,21 +76,49 @@ from xla_dialect.binary.encodings import (
 )
 from xla_dialect.op import decode
 from xla_dialect.shapes.window import ConvolutionLabels
-from xla_dialect.sharding.sharding_rule import SECTIONS, factor_name
+from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding, Shardings
+from xla_dialect.sharding.attributes import (
+    AxisListAttr,
+    AxisListsAttr,
+    AxisMoveAttr,
+    AxisMovesAttr,
+    AxisReferenceAttr,
+    DimensionShardingAttr,
+    ManualAxesAttr,
+    MeshAttr,
+    ShardingAttr,
+    ShardingPerValueAttr,
+    ShardingRuleAttr,
+)
+from xla_dialect.sharding.mesh import (
+    AxisList,
+    AxisLists,
+    AxisMove,
+    AxisMoves,
+    AxisReference,
+    ManualAxes,
+    Mesh,
+)
+from xla_dialect.sharding.sharding_rule import ShardingRule
 from xla_dialect.stablehlo.attributes import (
     FIELDS,
     INTEGER,
     INTEGERS,
     AccuracyModeAttr,
+    AxisRef,
     Bounds,
     ChannelHandleAttr,
+    Chosen,
     ComparisonDirectionAttr,
     ComparisonTypeAttr,
     ConvolutionNumbers,
+    DeviceMesh,
     DotAlgorithm,
     DotNumbers,
     FutureType,
     GatherNumbers,
+    MeshAxes,
+    MeshAxis,
     PrecisionAttr,
     ResultAccuracy,
     RngAlgorithmAttr,
@@ -103,9 +133,16 @@ from xla_dialect.stablehlo.attributes import (
 from xla_dialect.stablehlo.attributes import (
     FLAG as FLAG_CONSTRAINT,
 )
+from xla_dialect.stablehlo.op import integers_of
+from xla_dialect.violations import require
 from xla_dialect.xdsl.dense_literals import packed_flags
 
 _Value = TypeVar("_Value")
+
+
+def only_read_field(read: Callable[[EntryCursor], _Value]) -> Field[_Value]:
+    """A field of what is only read."""
+    return Field(read, no_way_to_write)
 
 
 def by_text(make: Callable[..., str], *fields: Field[Any]) -> Encoding:
@@ -116,9 +153,21 @@ def by_text(make: Callable[..., str], *fields: Field[Any]) -> Encoding:
     )
 
 
-def part(make: Callable[..., str], *fields: Field[Any]) -> Encoding:
-    """The encoding of what stands only inside of other attributes, where it is this text."""
-    return only_read(lambda *values: StringAttr(make(*values)), *fields)
+def holding(class_: type[Any], make: Callable[..., object], *fields: Field[Any]) -> Encoding:
+    """The encoding of an attribute with a content that is made of fields."""
+    return only_read(lambda *values: class_(make(*values)), *fields)
+
+
+def contents(class_: type[Any], attributes: Field[Any] = ATTRIBUTES) -> Field[tuple[Any, ...]]:
+    """What the attributes of a list hold, all of one class."""
+
+    def read(cursor: EntryCursor) -> tuple[Any, ...]:
+        start, found = cursor.offset, attributes.read(cursor)
+        if not all(isinstance(each, class_) for each in found):
+            cursor.fail(f"{class_.name} is expected in a list", start)
+        return tuple(each.data for each in found)
+
+    return only_read_field(read)
 
 
 def words(class_: type[Any], first: int = 0) -> Encoding:
@@ -154,11 +203,6 @@ TRANSPOSES = words(StableHloTransposeAttr, 1)
 ACCURACY_MODES = words(AccuracyModeAttr)
 
 
-def only_read_field(read: Callable[[EntryCursor], _Value]) -> Field[_Value]:
-    """A field of what is only read."""
-    return Field(read, no_way_to_write)
-
-
 FLAG = only_read_field(lambda cursor: bool(cursor.byte()))
 _FIELDS: Mapping[Any, Field[Any]] = {
     INTEGER: only_read_field(lambda cursor: IntegerAttr(cursor.signed(), i64)),
@@ -168,49 +212,38 @@ _FIELDS: Mapping[Any, Field[Any]] = {
 """By the constraints of the parameters of a `Struct`."""
 
 
-def optional(item: Field[Any], given: Callable[[EntryCursor], int]) -> Field[Any]:
-    """A field with a flag before it that says whether it is there."""
-    return only_read_field(lambda cursor: item.read(cursor) if given(cursor) else None)
-
-
+_ARRAY = attribute_of(ArrayAttr)
+ARRAY = only_read_field(lambda cursor: _ARRAY.read(cursor).data)
 OPTIONAL_ATTRIBUTE = only_read_field(EntryCursor.optional_attribute)
 
 
-def quoted(name: str) -> str:
-    """A text in quotes, as MLIR escapes it."""
-    return str(StringAttr(name))
+def optional(given: Callable[[EntryCursor], int]) -> Field[Attribute | None]:
+    """An attribute with a flag before it that says whether it is there."""
+    return only_read_field(lambda cursor: cursor.attribute() if given(cursor) else None)
 
 
-def joined(parts: Iterable[object]) -> str:
-    """Texts of attributes, with commas."""
-    return ", ".join(part.data if isinstance(part, StringAttr) else str(part) for part in parts)
+def axis(name: str, sub_axis: Attribute | None) -> AxisReference:
+    """An axis of a mesh, or a part of it."""
+    part = () if sub_axis is None else integers_of(sub_axis) or ()
+    return AxisReference(name, *part[:2])
 
 
-JOINED = only_read_field(lambda cursor: joined(ATTRIBUTES.read(cursor)))
-QUOTED = only_read_field(lambda cursor: quoted(cursor.string()))
-QUOTED_LIST = only_read_field(lambda cursor: ", ".join(map(str, ATTRIBUTES.read(cursor))))
+def device_mesh(axes: tuple[tuple[str, int], ...], ids: Attribute | None) -> Mesh:
+    """A mesh, whose devices are listed by a literal."""
+    return Mesh.checked(axes, () if ids is None else integers_of(ids) or ())
 
 
-def axis_text(name: str, sub_axis: Attribute | None) -> str:
-    """`#stablehlo.axis_ref<name = "a", sub_axis_info = (1)2>`"""
-    within = "" if sub_axis is None else f", sub_axis_info = {joined([sub_axis])}"
-    return f"#stablehlo.axis_ref<name = {quoted(name)}{within}>"
+def mesh_groups(mesh: Attribute, axes: tuple[AxisReference, ...]) -> Chosen:
+    """The axes of a mesh, or of one that the module has, that groups vary in."""
+    return Chosen(_mesh_or_name(mesh, DeviceMesh), axes)
 
 
-def mesh_text(axes: Attribute, ids: Attribute | None) -> str:
-    """`#stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "a", size = 2>]>`"""
-    order = "" if ids is None else f", device_ids = {ids}"
-    return f"#stablehlo.mesh<axes = {axes}{order}>"
-
-
-def mesh_axis_text(name: str, size: int) -> str:
-    """`#stablehlo.mesh_axis<name = "a", size = 2>`"""
-    return f"#stablehlo.mesh_axis<name = {quoted(name)}, size = {size}>"
-
-
-def mesh_groups_text(mesh: Attribute, axes: Iterable[Attribute]) -> str:
-    """`#stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [...]>`"""
-    return f"#stablehlo.replica_group_mesh_axes<mesh = {mesh}, axes = [{joined(axes)}]>"
+def _mesh_or_name(mesh: Attribute, class_: type[DeviceMesh | MeshAttr]) -> Mesh | str:
+    if isinstance(mesh, SymbolRefAttr):
+        return mesh.root_reference.data
+    if not isinstance(mesh, class_):
+        raise VerifyException(f"{mesh} stands where a mesh is expected")
+    return mesh.data
 
 
 def sub_axis_text(before: int, size: int) -> str:
@@ -230,7 +263,8 @@ OUTPUT_ALIAS = encoding(
     lambda value: [decode(dict(value.data)[name]) for name in OUTPUT_ALIAS_FIELDS],
     *(SIGNEDS, SIGNED, SIGNEDS),
 )
-SUB_AXIS = part(sub_axis_text, SIGNED, SIGNED)
+MESH_AXIS = holding(MeshAxis, lambda *pair: pair, STRING, SIGNED)
+SUB_AXIS = only_read(lambda *numbers: integers(numbers), SIGNED, SIGNED)
 
 
 def _bounds(bounds: Sequence[int]) -> Attribute:
@@ -308,11 +342,11 @@ STABLEHLO_ATTRIBUTES: Mapping[int, Encoding] = {
     15: structure(DotAlgorithm),
     16: ACCURACY_MODES,
     17: ACCURACY,
-    18: by_text(mesh_groups_text, ATTRIBUTE, ATTRIBUTES),
+    18: holding(MeshAxes, mesh_groups, ATTRIBUTE, contents(AxisRef)),
     19: SUB_AXIS,
-    20: by_text(axis_text, STRING, optional(ATTRIBUTE, EntryCursor.byte)),
-    21: by_text(mesh_axis_text, STRING, SIGNED),
-    22: by_text(mesh_text, ATTRIBUTE, optional(ATTRIBUTE, EntryCursor.byte)),
+    20: holding(AxisRef, axis, STRING, optional(EntryCursor.byte)),
+    21: MESH_AXIS,
+    22: holding(DeviceMesh, device_mesh, contents(MeshAxis, ARRAY), optional(EntryCursor.byte)),
 }
 """Those of `stablehlo`."""
 
@@ -331,79 +365,69 @@ STABLEHLO_TYPES: Mapping[int, Encoding] = {
 # Shardy
 
 
-def _axis(name: str, sub_axis: Attribute | None) -> str:
-    return quoted(name) if sub_axis is None else f"{quoted(name)}:{joined([sub_axis])}"
+def _mesh(axes: tuple[tuple[str, int], ...], ids: Sequence[int]) -> Mesh:
+    return Mesh.checked(axes, tuple(ids))
 
 
-def _mesh(axes: Iterable[Attribute], ids: Sequence[int]) -> str:
-    order = f", device_ids={list(ids)}" if ids else ""
-    return f"#sdy.mesh<[{joined(axes)}]{order}>"
-
-
-def _dimension(axes: Sequence[Attribute], is_closed: bool, priority: int) -> str:
-    open_ = () if is_closed else (StringAttr("?"),)
-    return f"{{{joined((*axes, *open_))}}}{f'p{priority >> 1}' if priority else ''}"
+def _dimension(
+    axes: tuple[AxisReference, ...], is_closed: bool, priority: int
+) -> DimensionSharding:
+    """A dimension, whose priority has a flag in its lowest bit."""
+    return DimensionSharding(axes, is_closed, priority >> 1 if priority else None)
 
 
 def _sharding(
     mesh: Attribute,
-    dimensions: Iterable[Attribute],
-    replicated: Sequence[Attribute],
-    unreduced: Sequence[Attribute] = (),
-) -> str:
-    name = str(mesh) if isinstance(mesh, SymbolRefAttr) else str(mesh).removeprefix("#sdy.")
-    rest = f", replicated={{{joined(replicated)}}}" if replicated else ""
-    rest += f", unreduced={{{joined(unreduced)}}}" if unreduced else ""
-    return f"#sdy.sharding<{name}, [{joined(dimensions)}]{rest}>"
-
-
-def _shardings(shardings: Iterable[Attribute]) -> str:
-    listed = (str(each).removeprefix("#sdy.sharding") for each in shardings)
-    return f"#sdy.sharding_per_value<[{', '.join(listed)}]>"
-
-
-def _factors(numbers: Iterable[int]) -> str:
-    return "".join(map(factor_name, numbers))
+    dimensions: tuple[DimensionSharding, ...],
+    *lists: tuple[AxisReference, ...],
+) -> Sharding:
+    return Sharding(_mesh_or_name(mesh, MeshAttr), dimensions, *lists)
 
 
 def _rule(
     sizes: Sequence[int],
-    operands: Iterable[Attribute],
-    results: Iterable[Attribute],
-    *rest: Sequence[int] | bool,
-) -> str:
+    operands: Sequence[Sequence[Attribute]],
+    results: Sequence[Sequence[Attribute]],
+    *rest: Any,
+) -> ShardingRule:
     *kinds, is_custom = rest
-    named = ", ".join(f"{factor_name(i)}={size}" for i, size in enumerate(sizes))
-    text = f"({joined(operands)})->({joined(results)}) {{{named}}}"
-    for name, numbers in zip(SECTIONS, kinds, strict=True):
-        if numbers and not isinstance(numbers, bool):
-            text += f" {name}={{{', '.join(map(factor_name, numbers))}}}"
-    return f"#sdy.op_sharding_rule<{text}{', custom' if is_custom else ''}>"
+    lists: list[tuple[int, ...]] = list(map(tuple, kinds))
+    taken, given = (
+        tuple(tuple(integers_of(d) or () for d in array) for array in side)
+        for side in (operands, results)
+    )
+    named = {n for side in (taken, given) for array in side for d in array for n in d}
+    for factor in named.union(*lists):
+        require(0 <= factor < len(sizes), "SH25", "factor {} has no size", factor)
+    return ShardingRule(tuple(sizes), taken, given, *lists, is_custom=is_custom)
 
 
-def _lists_of_axes(lists: Iterable[Attribute]) -> str:
-    found = (str(each).removeprefix("#sdy<axis_ref_list").removesuffix(">") for each in lists)
-    return f"#sdy<list_of_axis_ref_lists[{', '.join(found)}]>"
+def _move(axes: tuple[AxisReference, ...], source: int, target: int) -> AxisMove:
+    return AxisMove(AxisList(axes), source, target)
 
+
+_AXES = contents(AxisReferenceAttr)
 
 SHARDY_ATTRIBUTES: Mapping[int, Encoding] = {
-    0: by_text("#sdy<manual_axes{{{}}}>".format, QUOTED_LIST),
-    1: part("{}={}".format, QUOTED, SIGNED),
-    2: by_text(_mesh, ATTRIBUTES, SIGNEDS),
+    0: holding(ManualAxesAttr, ManualAxes, contents(StringAttr)),
+    1: MESH_AXIS,
+    2: holding(MeshAttr, _mesh, contents(MeshAxis), SIGNEDS),
     3: SUB_AXIS,
-    4: part(_axis, STRING, OPTIONAL_ATTRIBUTE),
-    5: part(_dimension, ATTRIBUTES, FLAG, VARINT),
-    6: by_text(_sharding, ATTRIBUTE, ATTRIBUTES, ATTRIBUTES),
-    7: by_text(_shardings, ATTRIBUTES),
-    8: part(_factors, SIGNEDS),
-    9: part("[{}]".format, JOINED),
-    10: by_text(_rule, SIGNEDS, ATTRIBUTES, ATTRIBUTES, *(SIGNEDS,) * 4, FLAG),
-    11: by_text("#sdy<axis_ref_list{{{}}}>".format, JOINED),
-    12: by_text(_lists_of_axes, ATTRIBUTES),
-    13: part("{{{}}}: {}->{}".format, JOINED, SIGNED, SIGNED),
-    14: by_text("#sdy<all_to_all_param_list[{}]>".format, JOINED),
-    15: by_text(_sharding, ATTRIBUTE, ATTRIBUTES, ATTRIBUTES, ATTRIBUTES),
-    16: by_text(_shardings, ATTRIBUTES),
+    4: holding(AxisReferenceAttr, axis, STRING, OPTIONAL_ATTRIBUTE),
+    5: holding(DimensionShardingAttr, _dimension, _AXES, FLAG, VARINT),
+    6: holding(ShardingAttr, _sharding, ATTRIBUTE, contents(DimensionShardingAttr), _AXES),
+    7: holding(ShardingPerValueAttr, Shardings, contents(ShardingAttr)),
+    8: only_read(integers, SIGNEDS),
+    9: only_read(ArrayAttr, ATTRIBUTES),
+    10: holding(
+        ShardingRuleAttr, _rule, SIGNEDS, *(contents(ArrayAttr),) * 2, *(SIGNEDS,) * 4, FLAG
+    ),
+    11: holding(AxisListAttr, AxisList, _AXES),
+    12: holding(AxisListsAttr, AxisLists, contents(AxisListAttr)),
+    13: holding(AxisMoveAttr, _move, _AXES, SIGNED, SIGNED),
+    14: holding(AxisMovesAttr, AxisMoves, contents(AxisMoveAttr)),
+    15: holding(ShardingAttr, _sharding, ATTRIBUTE, contents(DimensionShardingAttr), _AXES, _AXES),
+    16: holding(ShardingPerValueAttr, Shardings, contents(ShardingAttr)),
 }
 """Those of `sdy`."""
 
@@ -511,9 +535,9 @@ def _read_api_version(cursor: EntryCursor) -> Attribute:
 NAME = only_read_field(lambda cursor: TEXT_ATTRIBUTE.read(cursor).data)
 
 
-def _mesh_groups(mesh: Attribute, axes: Attribute) -> str:
-    named = SymbolRefAttr(mesh) if isinstance(mesh, StringAttr) else mesh
-    return f"#stablehlo.replica_group_mesh_axes<mesh = {named}, axes = {axes}>"
+def _vhlo_groups(mesh: Attribute, axes: tuple[AxisReference, ...]) -> Chosen:
+    """As of StableHLO; the name of a mesh is a text."""
+    return mesh_groups(SymbolRefAttr(mesh) if isinstance(mesh, StringAttr) else mesh, axes)
 
 
 VHLO_ATTRIBUTES: Mapping[int, Encoding] = {
@@ -541,14 +565,10 @@ VHLO_ATTRIBUTES: Mapping[int, Encoding] = {
     19: ACCURACY_MODES,
     20: ACCURACY,
     21: SUB_AXIS,
-    22: by_text(
-        axis_text,
-        NAME,
-        optional(ATTRIBUTE, EntryCursor.varint),
-    ),
-    23: by_text(_mesh_groups, ATTRIBUTE, ATTRIBUTE),
-    24: by_text(mesh_axis_text, NAME, SIGNED),
-    25: by_text(mesh_text, ATTRIBUTE, OPTIONAL_ATTRIBUTE),
+    22: holding(AxisRef, axis, NAME, optional(EntryCursor.varint)),
+    23: holding(MeshAxes, _vhlo_groups, ATTRIBUTE, contents(AxisRef, ARRAY)),
+    24: holding(MeshAxis, lambda *pair: pair, NAME, SIGNED),
+    25: holding(DeviceMesh, device_mesh, contents(MeshAxis, ARRAY), OPTIONAL_ATTRIBUTE),
 }
 """Those of VHLO."""
 

@@ -16,12 +16,14 @@ from dataclasses import dataclass, replace
 from xla_dialect.sharding.mesh import (
     AxisReference,
     Mesh,
-    axes_fault,
-    order_fault,
+    check_axes,
+    check_order,
     size_of,
     spell_axes,
+    spelled_at,
 )
-from xla_dialect.spelling import SpellingError, Tokens, symbol_text
+from xla_dialect.spelling import Excerpt, Tokens, symbol_text
+from xla_dialect.violations import require
 
 MAX_PRIORITY = 1 << 31
 
@@ -178,18 +180,21 @@ class Sharding:
             self, dimensions=tuple(DimensionSharding(each, is_closed) for each in self.axes)
         )
 
-    def fault(self, mesh: Mesh, rank: int) -> str | None:
-        """What is wrong with it for an array of this rank; None if nothing."""
+    @property
+    def is_bare(self) -> bool:
+        """Whether it has no dimensions and names no axes."""
+        return not self.dimensions and next(self.used_axes, None) is None
+
+    def check(self, mesh: Mesh, rank: int) -> None:
+        """It is one for an array of this rank; raises Violation."""
         if mesh.is_maximal:
-            is_bare = not self.dimensions and next(self.used_axes, None) is None
-            return None if is_bare else "(SH7) a sharding to one device has no dimensions or axes"
-        if len(self.dimensions) != rank:
-            return f"(SH7) has {len(self.dimensions)} dimensions for an array of rank {rank}"
-        return (
-            axes_fault((*self.axes, self.replicated, self.unreduced), mesh.sizes)
-            or order_fault("replicated", self.replicated, mesh.sizes)
-            or order_fault("unreduced", self.unreduced, mesh.sizes)
-        )
+            require(self.is_bare, "SH7", "a sharding to one device has no dimensions or axes")
+            return
+        found = len(self.dimensions)
+        require(found == rank, "SH7", "has {} dimensions for an array of rank {}", found, rank)
+        check_axes((*self.axes, self.replicated, self.unreduced), mesh.sizes)
+        check_order("replicated", self.replicated, mesh.sizes)
+        check_order("unreduced", self.unreduced, mesh.sizes)
 
 
 class Shardings(tuple[Sharding, ...]):
@@ -235,9 +240,8 @@ class Shards:
 
         `manual`: only these axes split the array. A maximal sharding: one device has all of it.
         """
-        fault = sharding.fault(mesh, rank)
-        if fault is not None:
-            raise SpellingError(f"sharding <{sharding}>: {fault}")
+        with Excerpt(0, f"sharding <{sharding}>"), spelled_at(0):
+            sharding.check(mesh, rank)
         if mesh.is_maximal:
             return Shards((1,) * rank, dict.fromkeys(mesh.devices, (0,) * rank))
         chosen = None if manual is None else tuple(manual)

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, OpaqueSyntaxAttribute, Operation
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.attributes import SpelledAttribute
 from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding, Shardings
@@ -26,6 +27,7 @@ from xla_dialect.sharding.mesh import (
 )
 from xla_dialect.sharding.sharding_rule import ShardingRule
 from xla_dialect.spelling import SpellingError, Tokens
+from xla_dialect.violations import Violation, require
 from xla_dialect.xdsl.text import alias_of
 
 MESHES = "sdy.meshes"
@@ -227,15 +229,20 @@ def meshes_in_text(text: str) -> dict[str, Mesh]:
 _NAMED_MESH = re.compile(r"([\w.$-]+) = (#sdy\.mesh<[^>]*>)")
 
 
-def sharding_fault(sharding: Sharding, type_: Attribute, meshes: Mapping[str, Mesh]) -> str | None:
-    """What is wrong with a sharding of a value of this type; None if nothing."""
-    mesh = sharding.mesh_in(meshes)
-    if mesh is None:
-        return f"(SH2) there is no mesh @{sharding.mesh}"
-    if isinstance(type_, TensorType):
-        return sharding.fault(mesh, len(type_.shape.data))
-    is_bare = next(sharding.used_axes, None) is None and not sharding.dimensions
-    return None if is_bare else f"(SH7) {type_} has no dimensions"
+def check_sharding(
+    what: str, sharding: Sharding, type_: Attribute, meshes: Mapping[str, Mesh]
+) -> None:
+    """A sharding is one of a value of this type; raises VerifyException, with `what` it is."""
+    try:
+        mesh = sharding.mesh_in(meshes)
+        if mesh is None:
+            raise Violation("SH2", f"there is no mesh @{sharding.mesh}")
+        if isinstance(type_, TensorType):
+            sharding.check(mesh, len(type_.shape.data))
+        else:
+            require(sharding.is_bare, "SH7", "{} has no dimensions", type_)
+    except Violation as error:
+        raise VerifyException(f"{what} <{sharding}>: {error}") from None
 
 
 def set_meshes(module: Operation, meshes: Mapping[str, Mesh]) -> None:

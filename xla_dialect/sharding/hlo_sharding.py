@@ -27,6 +27,7 @@ from xla_dialect.sharding.mesh import (
     Mesh,
     merged_axes,
     parse_device_ids,
+    spelled_at,
 )
 from xla_dialect.spelling import FIELD, Excerpt, SpellingError, Tokens, shortened
 
@@ -342,11 +343,11 @@ def _check_named(
     mesh: Mesh, sharding: Sharding, manual: tuple[AxisReference, ...], start: int
 ) -> None:
     """The axes are those of the mesh, no part of one is used twice; raises SpellingError."""
-    fault = mesh.fault() or sharding.fault(mesh, sharding.rank)
-    # What is manual is used up like what is a sum still.
-    fault = fault or replace(sharding, unreduced=manual).fault(mesh, sharding.rank)
-    if fault is not None:
-        raise SpellingError(fault, start)
+    with spelled_at(start):
+        mesh.check()
+        sharding.check(mesh, sharding.rank)
+        # What is manual is used up like what is a sum still.
+        replace(sharding, unreduced=manual).check(mesh, sharding.rank)
 
 
 def _skip_braces(tokens: Tokens) -> None:

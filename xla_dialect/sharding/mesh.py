@@ -8,7 +8,8 @@ Rules: docs/specification/shardings.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, pairwise
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xla_dialect.spelling import SpellingError, Tokens, shortened
+from xla_dialect.violations import Violation, require
 
 Sizes = Mapping[str, int]
 """The sizes of the axes of a mesh by their names, in the order of the mesh."""
@@ -114,21 +116,28 @@ class AxisReference:
         assert first is not None
         return first, self.between(start * size, end, sizes)
 
-    def fault(self, sizes: Sizes) -> str | None:
-        """What is wrong with it in a mesh: no such axis, or no such part; None if nothing."""
-        whole = sizes.get(self.name)
-        if whole is None:
-            return f"(SH3) unknown axis {self.name!r}"
+    def check(self, sizes: Sizes) -> None:
+        """There is such an axis in a mesh, or such a part of one; raises Violation."""
+        require(self.name in sizes, "SH3", "unknown axis {!r}", self.name)
         if self.size is None:
-            return None
-        if self.pre_size < 1 or self.size < 2:
-            return f"(SH3) sub-axis {self}: its pre-size is at least 1, its size at least 2"
-        if whole % (self.pre_size * self.size):
-            product = f"{self.pre_size} times {self.size}"
-            return f"(SH3) sub-axis {self}: {product} does not divide {whole}"
-        if self.size == whole:
-            return f"(SH3) sub-axis {self} is all of the axis"
-        return None
+            return
+        whole, end = sizes[self.name], self.pre_size * self.size
+        require(
+            self.pre_size >= 1 and self.size >= 2,
+            "SH3",
+            "sub-axis {}: its pre-size is at least 1, its size at least 2",
+            self,
+        )
+        require(
+            whole % end == 0,
+            "SH3",
+            "sub-axis {}: {} times {} does not divide {}",
+            self,
+            self.pre_size,
+            self.size,
+            whole,
+        )
+        require(self.size != whole, "SH3", "sub-axis {} is all of the axis", self)
 
 
 def size_of(axes: Iterable[AxisReference], sizes: Sizes) -> int:
@@ -154,33 +163,40 @@ def in_mesh_order(axes: Iterable[AxisReference], sizes: Sizes) -> tuple[AxisRefe
     return merged_axes(sorted(axes, key=lambda a: (order[a.name], a.pre_size)), sizes)
 
 
-def axes_fault(lists: Iterable[Sequence[AxisReference]], sizes: Sizes) -> str | None:
-    """What is wrong with lists of axes that are used side by side; None if nothing."""
+def check_axes(lists: Iterable[Sequence[AxisReference]], sizes: Sizes) -> None:
+    """Lists of axes can be used side by side; raises Violation."""
     used: list[AxisReference] = []
     for axes in lists:
         for axis in axes:
-            fault = axis.fault(sizes)
-            if fault is not None:
-                return fault
+            axis.check(sizes)
             for other in used:
-                if axis.overlaps(other, sizes):
-                    return (
-                        f"(SH4) axis {axis} is used twice"
-                        if axis == other
-                        else f"(SH4) axes {other} and {axis} overlap"
-                    )
+                require(axis != other, "SH4", "axis {} is used twice", axis)
+                is_apart = not axis.overlaps(other, sizes)
+                require(is_apart, "SH4", "axes {} and {} overlap", other, axis)
             used.append(axis)
         for first, second in pairwise(axes):
-            if first.merged(second, sizes) is not None:
-                return f"(SH5) sub-axes {first} and {second} are one"
-    return None
+            require(
+                first.merged(second, sizes) is None,
+                "SH5",
+                "sub-axes {} and {} are one",
+                first,
+                second,
+            )
 
 
-def order_fault(name: str, axes: Sequence[AxisReference], sizes: Sizes) -> str | None:
-    """What is wrong with the order of axes that are a set; None if nothing."""
-    if tuple(axes) == in_mesh_order(axes, sizes):
-        return None
-    return f"(SH6) {name} axes {spell_axes(axes)} are not in the order of the mesh"
+def check_order(name: str, axes: Sequence[AxisReference], sizes: Sizes) -> None:
+    """Axes that are a set are in the order of the mesh; raises Violation."""
+    if tuple(axes) != in_mesh_order(axes, sizes):
+        raise Violation("SH6", f"{name} axes {spell_axes(axes)} are not in the order of the mesh")
+
+
+@contextmanager
+def spelled_at(start: int) -> Generator[None]:
+    """Inside, what breaks a rule is an error of the text from an offset on."""
+    try:
+        yield
+    except Violation as error:
+        raise SpellingError(str(error), start) from None
 
 
 def spell_axes(axes: Iterable[object]) -> str:
@@ -345,13 +361,15 @@ class Mesh:
             tokens.expect("device_ids", "=")
             ids = tokens.numbers("[", "]")
         tokens.expect(">")
+        with spelled_at(start):
+            return Mesh.checked(axes, ids)
+
+    @staticmethod
+    def checked(axes: tuple[tuple[str, int], ...], ids: tuple[int, ...]) -> Mesh:
+        """The mesh, which lists no ids that are in order; raises Violation."""
         mesh = Mesh(axes, ids)
-        fault = mesh.fault()
-        if fault is not None:
-            raise SpellingError(fault, start)
-        if axes and ids == tuple(range(len(ids))):
-            return Mesh(axes)
-        return mesh
+        mesh.check()
+        return Mesh(axes) if axes and ids == tuple(range(len(ids))) else mesh
 
     @staticmethod
     def parse_axes(tokens: Tokens) -> tuple[tuple[str, int], ...]:
@@ -365,25 +383,25 @@ class Mesh:
         tokens.expect("[")
         return tuple(tokens.items("]", sized))
 
-    def fault(self) -> str | None:
-        """What is wrong: an axis named twice, sizes and ids that do not fit; None if nothing."""
-        what = f"(SH1) mesh {shortened(str(self))}"
+    def check(self) -> None:
+        """No axis is named twice, sizes and ids fit; raises Violation."""
         names = [name for name, _ in self.axes]
         for number, name in enumerate(names):
-            if name in names[:number]:
-                return f"{what}: axis {name!r} is named twice"
+            self._require(name not in names[:number], ": axis {!r} is named twice", name)
         for name, size in self.axes:
-            if size < 1:
-                return f"{what}: axis {name!r} has size {size}, it has to be at least 1"
-        if self.device_count > MAX_DEVICES:
-            return f"{what} has {self.device_count} devices, not 1 to {MAX_DEVICES}"
-        if self.is_maximal or not self.device_ids:
-            return None
-        if len(self.device_ids) != self.device_count:
-            return f"{what} has {len(self.device_ids)} device ids for {self.device_count} devices"
-        if sorted(self.device_ids) != list(range(self.device_count)):
-            return f"{what}: its device ids are not 0 to {self.device_count - 1}"
-        return None
+            self._require(size >= 1, ": axis {!r} has size {}, it has to be at least 1", name, size)
+        count, ids = self.device_count, self.device_ids
+        self._require(count <= MAX_DEVICES, " has {} devices, not 1 to {}", count, MAX_DEVICES)
+        if not self.is_maximal and ids:
+            self._require(len(ids) == count, " has {} device ids for {} devices", len(ids), count)
+            self._require(
+                sorted(ids) == list(range(count)), ": its device ids are not 0 to {}", count - 1
+            )
+
+    def _require(self, holds: bool, found: str, *values: object) -> None:
+        if not holds:
+            mesh = shortened(str(self))
+            raise Violation("SH1", f"mesh {mesh}{found.format(*values)}")
 
     def __str__(self) -> str:
         axes = ", ".join(f'"{name}"={size}' for name, size in self.axes)

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import TypeAlias
 
 from xla_dialect.spelling import SpellingError, Tokens
+from xla_dialect.violations import require
 
 Dimension: TypeAlias = tuple[int, ...]
 """The factors of a dimension, most major first."""
@@ -99,57 +100,73 @@ class ShardingRule:
                 parts.append(f"{section}={{{', '.join(names[n] for n in found)}}}")
         return " ".join(parts) + (", custom" if self.is_custom else "")
 
-    def fault(
-        self, operands: Sequence[Sequence[int]], results: Sequence[Sequence[int]]
-    ) -> str | None:
-        """What is wrong with it for arrays of these sizes; None if nothing."""
+    def check(self, operands: Sequence[Sequence[int]], results: Sequence[Sequence[int]]) -> None:
+        """It is a rule for arrays of these sizes; raises Violation."""
         for what, rules, arrays in (
             ("operand", self.operands, operands),
             ("result", self.results, results),
         ):
-            if len(rules) != len(arrays):
-                return f"(SH22) is for {len(rules)} {what}s, there are {len(arrays)}"
+            count = len(arrays)
+            require(len(rules) == count, "SH22", f"is for {len(rules)} {what}s, there are {count}")
             for number, (dimensions, sizes) in enumerate(zip(rules, arrays, strict=True)):
-                if len(dimensions) != len(sizes):
-                    ranks = f"rank {len(dimensions)}, it has {len(sizes)}"
-                    return f"(SH22) gives {what} {number} {ranks}"
-                fault = self._fault_of_array(dimensions)
-                if fault is not None:
-                    return f"{fault} of {what} {number}"
-        return self._fault_of_factors()
+                place = f"{what} {number}"
+                require(
+                    len(dimensions) == len(sizes),
+                    "SH22",
+                    f"gives {place} rank {len(dimensions)}, it has {len(sizes)}",
+                )
+                self._check_array(dimensions, place)
+        self._check_factors()
 
-    def _fault_of_array(self, dimensions: Dimensions) -> str | None:
+    def _check_array(self, dimensions: Dimensions, place: str) -> None:
         used: set[int] = set()
         for dimension in dimensions:
             for factor in dimension:
-                if factor in used:
-                    return f"(SH23) has factor {factor_name(factor)} twice in the dimensions"
-                if self.sizes[factor] == 1 and len(dimension) > 1:
-                    name = factor_name(factor)
-                    return f"(SH24) has factor {name} of size 1 beside others in a dimension"
+                name = factor_name(factor)
+                require(
+                    factor not in used,
+                    "SH23",
+                    "has factor {} twice in the dimensions of {}",
+                    name,
+                    place,
+                )
+                is_alone = self.sizes[factor] != 1 or len(dimension) == 1
+                require(
+                    is_alone,
+                    "SH24",
+                    "has factor {} of size 1 beside others in a dimension of {}",
+                    name,
+                    place,
+                )
                 used.add(factor)
-        return None
 
-    def _fault_of_factors(self) -> str | None:
+    def _check_factors(self) -> None:
         used = set(chain.from_iterable(chain.from_iterable((*self.operands, *self.results))))
         for factor in range(len(self.sizes)):
-            if factor not in used:
-                return f"(SH25) has factor {factor_name(factor)}, which no dimension has"
+            require(
+                factor in used, "SH25", "has factor {}, which no dimension has", factor_name(factor)
+            )
         kinds: dict[int, str] = {}
         for section in SECTIONS:
             factors: tuple[int, ...] = getattr(self, section)
-            if list(factors) != sorted(set(factors)):
-                return f"(SH26) {section}: factors do not ascend"
+            require(
+                list(factors) == sorted(set(factors)), "SH26", "{}: factors do not ascend", section
+            )
             for factor in factors if section != "blocked_propagation" else ():
-                if factor in kinds:
-                    both = f"{kinds[factor]} and {section}"
-                    return f"(SH26) has factor {factor_name(factor)} in {both}"
+                require(
+                    factor not in kinds,
+                    "SH26",
+                    f"has factor {factor_name(factor)} in {kinds.get(factor)} and {section}",
+                )
                 kinds[factor] = section
         of_results = set(chain.from_iterable(chain.from_iterable(self.results)))
         for factor in self.reduction:
-            if factor in of_results:
-                return f"(SH27) reduction: a result has factor {factor_name(factor)}"
-        return None
+            require(
+                factor not in of_results,
+                "SH27",
+                "reduction: a result has factor {}",
+                factor_name(factor),
+            )
 
 
 SECTIONS = ("reduction", "need_replication", "permutation", "blocked_propagation")

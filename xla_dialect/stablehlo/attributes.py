@@ -562,14 +562,21 @@ def _number(value: Attribute | None) -> float | int:
 
 
 _WORDS: Mapping[type[Attribute], type[Word]] = {
+    xla.ComparisonDirectionAttr: ComparisonDirectionAttr,
+    xla.ComparisonTypeAttr: ComparisonTypeAttr,
     xla.FftTypeAttr: StableHloFftTypeAttr,
     xla.TransposeAttr: StableHloTransposeAttr,
     xla.RandomAlgorithmAttr: RngAlgorithmAttr,
     xla.RandomDistributionAttr: RngDistributionAttr,
 }
-"""From the enumerations of `xla` to those of StableHLO with the same members."""
+"""From the enumerations of `xla` to those of StableHLO, which may have more members."""
 
-_XLA_WORDS = {own: word for word, own in _WORDS.items()}
+_XLA_WORDS: Mapping[type[Attribute], type[Attribute]] = {
+    **{own: word for word, own in _WORDS.items()},
+    ChloComparisonDirectionAttr: xla.ComparisonDirectionAttr,
+    ChloComparisonTypeAttr: xla.ComparisonTypeAttr,
+    MhloFusionKindAttr: xla.FusionKindAttr,
+}
 
 
 def own_constraint(constraint: AttrConstraint) -> AttrConstraint:
@@ -581,17 +588,18 @@ def own_constraint(constraint: AttrConstraint) -> AttrConstraint:
 def own_value(value: Attribute) -> Attribute:
     """The member of an enumeration of StableHLO for one of `xla`; anything else as it is."""
     word = cast("Any", _WORDS.get(type(value)))
-    return value if word is None else word(cast("Data[Any]", value).data)
+    return value if word is None else word(word.enum_type(cast("Data[Any]", value).data))
 
 
-def xla_value(value: Attribute) -> Attribute:
+def xla_value(value: Attribute) -> Attribute | None:
     """
-    The member of an enumeration of `xla` for one of StableHLO, and a number of 64 bits for one of
-    32; anything else as it is.
+    The member of an enumeration of `xla` for one of StableHLO, None where it has none, and a number
+    of 64 bits for one of 32; anything else as it is.
     """
     word = cast("Any", _XLA_WORDS.get(cast(Any, type(value))))
     if word is not None:
-        return word(cast("Data[Any]", value).data)
+        member = cast("Data[Any]", value).data
+        return word(word.enum_type(member)) if member in list(word.enum_type) else None
     number = cast("IntegerAttr[Any]", value)
     is_narrow = type(number) is IntegerAttr and number.type == i32
     return IntegerAttr(number.value.data, i64) if is_narrow else value
@@ -827,8 +835,6 @@ ATTRIBUTES: tuple[type[Attribute], ...] = (
     GatherNumbers,
     ScatterNumbers,
     AccuracyModeAttr,
-    ComparisonDirectionAttr,
-    ComparisonTypeAttr,
     PrecisionAttr,
     *_WORDS.values(),
     ResultAccuracy,

@@ -83,7 +83,7 @@ from xla_dialect.types import (
     spell,
     spell_all,
 )
-from xla_dialect.verification import fault_of_rule, sizes_of_arrays
+from xla_dialect.verification import check_rule, sizes_of_arrays
 from xla_dialect.violations import check, require
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.dense_literals import literal_of_blob
@@ -470,6 +470,17 @@ class Conversion:
             self.refine(op, result_types)
         return self.add(op)
 
+    def replaced(
+        self,
+        op: Operation,
+        op_class: type[XlaOp],
+        properties: Mapping[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+    ) -> Sequence[SSAValue]:
+        """Adds an operation with the operands and the results of a parsed one."""
+        operands, types = self.operands(op), self.result_types(op)
+        return self.emit(op_class, operands, types, properties, regions)
+
     def refine(self, op: XlaOp, declared: Sequence[Attribute]) -> None:
         """Gives an operation the result types that follow from its operands; VerifyException."""
         if op.contract().takes_declared and op.operands and not self._infers(op, declared):
@@ -841,9 +852,7 @@ class Conversion:
             taken, sizes = sizes_of_arrays(op.operand_types), sizes_of_arrays(made.operand_types)
             # The rule says how the operands of the source are divided: others have none.
             if list(map(len, taken)) != list(map(len, sizes)):
-                fault = fault_of_rule(rule, op)
-                if fault is not None:
-                    raise SourceError(op, fault)
+                check_rule(rule, op)
                 del entries[SHARDING_RULE]
         made.attributes.update(entries)
 

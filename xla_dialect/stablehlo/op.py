@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, NoReturn, TypeVar, cast
 
@@ -46,6 +47,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from xla_dialect.attributes import FALSE, TRUE
 from xla_dialect.constraints import Segments, Structure, results_follow
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp, properties_of_class
@@ -147,6 +149,24 @@ def warn_of_misspellings(op: Operation, known: Iterable[str], place: LocationAtt
             warnings.warn(message, UserWarning, stacklevel=2)
 
 
+@dataclass(frozen=True)
+class Codec:
+    """
+    What a property of an operation is in `xla`, and the way back; None where it says nothing.
+
+    Raise VerifyException and Inexpressible.
+    """
+
+    name: str
+    """What it is called there."""
+    read: Callable[[Any, Any], Attribute | None]
+    """Of an operation of StableHLO and the value that it has."""
+    write: Callable[[Any, Any], Attribute | None]
+    """Of an operation of `xla` and the value that it has."""
+    is_kept: bool = False
+    """Whether it is a discardable attribute there."""
+
+
 class StableHloOp(IRDLOperation):
     """Base of all operations of the dialects."""
 
@@ -161,6 +181,9 @@ class StableHloOp(IRDLOperation):
 
     NAMES: ClassVar[Mapping[str, str]] = {}
     """Its names of the properties that have another one here."""
+
+    CODECS: ClassVar[Mapping[str, Codec]] = {}
+    """How the properties are said in `xla` that are not the same there, by their names here."""
 
     HANDS_ON_TOKENS: ClassVar[bool] = False
     """Whether its regions may take and return tokens."""
@@ -194,25 +217,46 @@ class StableHloOp(IRDLOperation):
         Dimension numbers are taken apart, and what is absent has the default.
         """
         names = self.NAMES
-        found: dict[str, Attribute] = {}
+        found: dict[str, Attribute | None] = {}
+        coded: dict[str, Attribute | None] = {}
         for name, value in self.properties.items():
-            given = value.values() if isinstance(value, DimensionNumbers) else {name: value}
-            for own, each in given.items():
-                found[names.get(own, own)] = xla_value(each)
-        return found if self.SAME is None else _in_order(self.SAME, found)
+            if name not in self.CODECS:
+                given = value.values() if isinstance(value, DimensionNumbers) else {name: value}
+                found |= {names.get(own, own): xla_value(each) for own, each in given.items()}
+        for name, codec in self.CODECS.items():
+            if not codec.is_kept:
+                coded[codec.name] = codec.read(self, self.properties.get(name))
+        given = {name: value for name, value in (coded | found).items() if value is not None}
+        if self.SAME is None:
+            return given
+        # Groups and pairs, and the channel, stand before dimensions and flags.
+        first = {
+            n: value for n, value in given.items() if n in coded and value not in (FALSE, TRUE)
+        }
+        return first | _in_order(self.SAME, given)
 
     @classmethod
     def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
         """The properties for those of an operation `SAME`; raises Inexpressible."""
-        names = {xla: own for own, xla in cls.NAMES.items()}
-        found = {names.get(name, name): own_value(value) for name, value in op.properties.items()}
+        own, names = cls.get_irdl_definition().properties, {v: k for k, v in cls.NAMES.items()}
+        said = {names.get(name, name): own_value(value) for name, value in op.properties.items()}
+        found: dict[str, Attribute | None] = {**said}
         for name, numbers in _dimension_numbers(cls).items():
-            found[name] = numbers.new([found.pop(field) for field in numbers.names()])
-        return found
+            found[name] = numbers.new([said[field] for field in numbers.names()])
+        for name, codec in cls.CODECS.items():
+            entries = op.attributes if codec.is_kept else op.properties
+            found[name] = codec.write(op, entries.get(codec.name))
+        given = {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in given.items() if name in own}
 
     def xla_attributes(self) -> dict[str, Attribute]:
         """The discardable attributes of `SAME` for properties of this operation."""
-        return {}
+        found = {
+            codec.name: codec.read(self, self.properties.get(name))
+            for name, codec in self.CODECS.items()
+            if codec.is_kept
+        }
+        return {name: value for name, value in found.items() if value is not None}
 
     def xla_operand_types(
         self, types: Sequence[Attribute], regions: Sequence[Region]
@@ -284,6 +328,7 @@ class StableHloOp(IRDLOperation):
             for type_ in declared[self.SIZED_RESULTS]:
                 found = "the result is {}, its sizes have to be known"
                 check(not is_unbounded(type_), found, type_)
+            self.xla_attributes()
             self.verify_types(list(map(xla_type, operands)), list(map(xla_type, declared)))
         except VerifyException as error:
             raise VerifyException(f"{self.name}: {error}") from None
@@ -306,12 +351,10 @@ class StableHloOp(IRDLOperation):
 
 
 def _in_order(op_class: type[XlaOp], properties: Mapping[str, Attribute]) -> dict[str, Attribute]:
-    """The properties of an operation of `xla` in the order of its definition, with defaults."""
+    """Those that an operation of `xla` has, in the order of its definition, with defaults."""
     known = _defaults(op_class)
     found = ((name, properties.get(name, default)) for name, default in known.items())
-    return {name: value for name, value in found if value is not None} | {
-        name: value for name, value in properties.items() if name not in known
-    }
+    return {name: value for name, value in found if value is not None}
 
 
 @cache
@@ -379,18 +422,19 @@ def same_as(
     return just_as(xla)(_class_of(xla, base, name or f"stablehlo.{word}", members))
 
 
-def applying(xla: type[XlaOp], base: type[StableHloOp], name: str) -> type[StableHloOp]:
+def applying(xla: type[XlaOp], base: type[OperationT], name: str) -> type[OperationT]:
     """The class of an operation that applies one of `xla`: its `APPLIED`."""
     return op_definition(_class_of(xla, base, name, {"APPLIED": xla}))
 
 
 def _class_of(
-    xla: type[XlaOp], base: type[StableHloOp], name: str, members: Mapping[str, Any]
-) -> type[StableHloOp]:
+    xla: type[XlaOp], base: type[OperationT], name: str, members: Mapping[str, Any]
+) -> type[OperationT]:
     """A class that is not defined yet, which has its documentation from one of `xla`."""
     given = {"__doc__": xla.__doc__, "__module__": base.__module__, "name": name, **members}
     constants = {each: ClassVar for each in members if each.isupper()}
-    return type(xla.__name__, (base,), {**given, "__annotations__": constants})
+    made: Any = type(xla.__name__, (base,), {**given, "__annotations__": constants})
+    return made
 
 
 _FIELDS: Mapping[type[Any], Callable[[], Any]] = {

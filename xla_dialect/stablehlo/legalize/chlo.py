@@ -181,7 +181,7 @@ def convert_broadcast_compare(
 ) -> Sequence[SSAValue]:
     """`chlo.broadcast_compare`."""
     operands = stretched_operands(op, conversion)
-    return emit_comparison(op, conversion, operands, op.xla_properties())
+    return emit_comparison(op, conversion, operands, op.applied_properties())
 
 
 # Constants and loops
@@ -239,14 +239,7 @@ TO_XLA = (
     OperationTable[Legalize](
         {op: by_formula(formula) for op, formula in {**_FORMULAS, **_OTHER_FORMULAS}.items()}
     )
-    .add(
-        [
-            op
-            for op in operations_of(chlo)
-            if issubclass(op, chlo.BroadcastingOp) and hasattr(op, "APPLIED")
-        ],
-        convert_broadcasting,
-    )
+    .add((*chlo.OPERATIONS, chlo.BroadcastSelectOp), convert_broadcasting)
     .add(chlo.BroadcastCompareOp, convert_broadcast_compare)
     .add(chlo.ConstantOp, convert_constant)
     .add(chlo.ConstantLikeOp, convert_constant_like)
@@ -274,7 +267,7 @@ def _called(formula: Formula, allowed: ElementClass) -> FunctionCall:
 
 def _operation(op_class: type[XlaOp]) -> FunctionCall:
     def convert(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
-        return conversion.emit(op_class, conversion.operands(op), conversion.result_types(op))
+        return conversion.replaced(op, op_class)
 
     return convert
 

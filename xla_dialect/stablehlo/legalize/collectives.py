@@ -52,10 +52,9 @@ from xla_dialect.xdsl.operation_table import OperationTable
 
 def convert_sum(op: stablehlo.CrossReplicaSumOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.cross-replica-sum`."""
-    (operand,) = operands = conversion.operands(op)
-    properties, types = op.xla_properties(), conversion.result_types(op)
+    (operand,) = conversion.operands(op)
     regions = [applied_to_two(AddOp, cast(Array, operand.type).element_type)]
-    return conversion.emit(xla.AllReduceOp, operands, types, properties, regions)
+    return conversion.replaced(op, xla.AllReduceOp, op.xla_properties(), regions)
 
 
 def each_of_xla(
@@ -271,9 +270,7 @@ def convert_start(op: stablehlo.AsyncStartOp, conversion: Conversion) -> Sequenc
 def convert_done(op: stablehlo.AsyncDoneOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.async_done`."""
     op.verify_()
-    return conversion.emit(
-        asynchronous.AsyncDoneOp, conversion.operands(op), conversion.result_types(op)
-    )
+    return conversion.replaced(op, asynchronous.AsyncDoneOp)
 
 
 # Starts

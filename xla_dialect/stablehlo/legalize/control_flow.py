@@ -79,8 +79,7 @@ def call_of_xla(op: xla.CallOp | func.CallOp, legalization: FromXla) -> Sequence
     if isinstance(op, xla.CallOp) and op.is_composite.value.data:
         return composite_of_xla(op, legalization)
     properties = {"callee": SymbolRefAttr(callee(op))}
-    operands, types = legalization.operands(op), legalization.result_types(op)
-    return legalization.emit(func.CallOp, operands, types, properties).results
+    return legalization.replaced(op, func.CallOp, properties)
 
 
 def fusion_of_xla(op: xla.FusionOp, legalization: FromXla) -> Sequence[Tree]:

@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 from xla_dialect.ops import creation as xla
 from xla_dialect.ops import random
 from xla_dialect.ops.data_movement import BroadcastOp
-from xla_dialect.stablehlo.attributes import Inexpressible, own_value, xla_value
+from xla_dialect.stablehlo.attributes import Inexpressible
 from xla_dialect.stablehlo.conversion import (
     NO_DIMENSIONS,
     Conversion,
@@ -107,8 +107,7 @@ def convert_rng(op: stablehlo.RngOp, conversion: Conversion) -> Sequence[SSAValu
     sizes = conversion.constant_integers(operands[2])
     if sizes is not None:
         declared = [sized_result(op, conversion, sizes)]
-    distribution = {"distribution": xla_value(op.rng_distribution)}
-    return conversion.emit(random.RngOp, operands[:2], declared, distribution)
+    return conversion.emit(random.RngOp, operands[:2], declared, op.xla_properties())
 
 
 def rng_of_xla(op: random.RngOp, legalization: FromXla) -> Sequence[SSAValue]:
@@ -121,8 +120,8 @@ def rng_of_xla(op: random.RngOp, legalization: FromXla) -> Sequence[SSAValue]:
         (shape,) = legalization.emit(stablehlo.ConstantOp, (), [type_], literal).results
         shape.name_hint = "c"
     operands, types = [*legalization.operands(op), shape], legalization.result_types(op)
-    distribution = {"rng_distribution": own_value(op.distribution)}
-    return legalization.emit(stablehlo.RngOp, operands, types, distribution).results
+    properties = stablehlo.RngOp.properties_of(op)
+    return legalization.emit(stablehlo.RngOp, operands, types, properties).results
 
 
 def _constant_before(

@@ -31,6 +31,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from xla_dialect import shardy
 from xla_dialect.analysis.computations import TOP_K, top_k_properties
+from xla_dialect.attributes import RandomAlgorithmAttr
 from xla_dialect.devices.replica_groups import ReplicaGroupsAttr
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.layouts.type_layouts import layout_of
@@ -54,7 +55,6 @@ from xla_dialect.stablehlo.attributes import (
     RngAlgorithmAttr,
     integers,
     stablehlo_type,
-    xla_value,
 )
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, sized_result, sizes_from_operand
 from xla_dialect.stablehlo.legalize.chlo import FUNCTIONS, FunctionCall
@@ -115,17 +115,15 @@ def convert_top_k_operation(op: CustomCallOp, conversion: Conversion) -> Sequenc
         op.fail(f"its attributes have k = {k} and largest = {largest}, not a number and a flag")
     check(len(op.operands) == 1 and len(op.results) == 2, "takes one array and has two results")
     properties = cast("Mapping[str, Attribute]", {"k": k, "largest": largest})
-    types = conversion.result_types(op)
-    return conversion.emit(TopkOp, conversion.operands(op), types, properties)
+    return conversion.replaced(op, TopkOp, properties)
 
 
 def convert_top_k_call(op: CustomCallOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`@TopK(operand)`, with its comparator as a computation."""
     check(len(op.operands) == 1 and len(op.results) == 2, "takes one array and has two results")
     regions = [conversion.computation(name, op) for name in op.callees]
-    operands, types = conversion.operands(op), conversion.result_types(op)
     properties = {"custom_call_target": StringAttr(TOP_K)}
-    results = conversion.emit(XlaCustomCallOp, operands, types, properties, regions)
+    results = conversion.replaced(op, XlaCustomCallOp, properties, regions)
     if top_k_properties(cast(XlaCustomCallOp, cast(Operation, results[0].owner))) is None:
         op.fail("its comparator does not compare the two elements by `<` or `>`")
     return results
@@ -241,7 +239,7 @@ def convert_dynamic_bits(op: CustomCallOp, conversion: Conversion) -> Sequence[S
     algorithm = op.attributes.pop("rng_algorithm", None)
     if not isinstance(algorithm, RngAlgorithmAttr):
         op.fail(f"rng_algorithm is {algorithm}, not #stablehlo<rng_algorithm ...>")
-    properties = {"algorithm": xla_value(algorithm)}
+    properties = {"algorithm": RandomAlgorithmAttr(algorithm.data)}
     return conversion.emit(RngBitGeneratorOp, conversion.operands(op)[:1], types, properties)
 
 
@@ -421,10 +419,7 @@ def composite_of_xla(op: CallOp, legalization: FromXla) -> Sequence[SSAValue]:
     if found:
         rest = {name: StringAttr(text) for name, text in found.items()}
         attributes["mhlo.frontend_attributes"] = DictionaryAttr(rest)
-    operands, types = legalization.operands(op), legalization.result_types(op)
-    return legalization.emit(
-        stablehlo.CompositeOp, operands, types, properties, attributes=attributes
-    ).results
+    return legalization.replaced(op, stablehlo.CompositeOp, properties, attributes=attributes)
 
 
 def _dictionary(text: str) -> Attribute:
@@ -585,8 +580,7 @@ def ragged_all_to_all_of_xla(op: RaggedAllToAllOp, legalization: FromXla) -> Seq
         "api_version": IntegerAttr(stablehlo.TYPED, i32),
         "backend_config": DictionaryAttr(config),
     }
-    operands, types = legalization.operands(op), legalization.result_types(op)
-    return legalization.emit(stablehlo.CustomCallOp, operands, types, properties).results
+    return legalization.replaced(op, stablehlo.CustomCallOp, properties)
 
 
 TO_XLA = (

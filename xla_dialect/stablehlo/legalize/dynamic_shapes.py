@@ -168,7 +168,7 @@ def convert_num_elements(op: StableHloOp, conversion: Conversion) -> Sequence[SS
 
 def convert_cast(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`arith.index_cast`, `arith.extsi` and `arith.trunci`: another type of integers."""
-    return conversion.emit(ConvertOp, conversion.operands(op), conversion.result_types(op))
+    return conversion.replaced(op, ConvertOp)
 
 
 def constant_shape(
@@ -228,7 +228,7 @@ def convert_shape_broadcast(op: StableHloOp, conversion: Conversion) -> Sequence
 
 def convert_arithmetic(op: stablehlo.ArithmeticOp, conversion: Conversion) -> Sequence[SSAValue]:
     """An operation of `arith` on two numbers, or arrays of them."""
-    return conversion.emit(op.APPLIED, conversion.operands(op), conversion.result_types(op))
+    return conversion.replaced(op, op.APPLIED)
 
 
 def convert_number(op: stablehlo.ConstantOp, conversion: Conversion) -> Sequence[SSAValue]:

@@ -7,17 +7,15 @@ Elementwise operations: what XLA has for some element types only.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, i64
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import SSAValue
 
-from xla_dialect.attributes import ComparisonDirection, ComparisonDirectionAttr
-from xla_dialect.op import XlaOp
-from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp
-from xla_dialect.ops.creation import ConstantOp, IotaOp
+from xla_dialect.ops.conversion import BitcastConvertOp
+from xla_dialect.ops.creation import IotaOp
 from xla_dialect.ops.data_movement import BroadcastOp, ReshapeOp
-from xla_dialect.ops.elementwise import AbsOp, AndOp, CompareOp, OrOp, ShiftLeftOp
+from xla_dialect.ops.elementwise import AbsOp, OrOp, ShiftLeftOp
 from xla_dialect.ops.elementwise import ShiftRightLogicalOp as ShiftRightOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.stablehlo.conversion import (
@@ -28,6 +26,7 @@ from xla_dialect.stablehlo.conversion import (
     sizes_of,
 )
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
+from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import elementwise as stablehlo
 from xla_dialect.stablehlo.special_functions import (
     convert_cbrt,
@@ -36,6 +35,7 @@ from xla_dialect.stablehlo.special_functions import (
     convert_minimum,
     emit_comparison,
 )
+from xla_dialect.stablehlo.terms import Term, Terms
 from xla_dialect.types import (
     BY_NAME,
     BY_TYPE,
@@ -48,40 +48,6 @@ from xla_dialect.types import (
 from xla_dialect.xdsl.operation_table import OperationTable
 
 
-class _Bits:
-    """The arrays of bits of one array of integers, the bits along a dimension of their own."""
-
-    def __init__(self, conversion: Conversion, integers: Array, width: int):
-        self.conversion = conversion
-        self.integers = integers
-        self.bits = array(integers.element_type, (*sizes_of(integers), width))
-        self.last = len(sizes_of(integers))
-
-    def emit(
-        self,
-        op_class: type[XlaOp],
-        operands: Sequence[SSAValue],
-        result: Attribute,
-        regions: Sequence[Region] = (),
-        **properties: Attribute,
-    ) -> SSAValue:
-        """Adds an operation and returns its result."""
-        return self.conversion.emit(op_class, operands, [result], properties, regions)[0]
-
-    def places(self) -> SSAValue:
-        """The number of each bit, from the least significant one."""
-        return self.emit(IotaOp, (), self.bits, iota_dimension=IntegerAttr(self.last, i64))
-
-    def number(self, value: int) -> SSAValue:
-        scalar = array(self.integers.element_type, ())
-        literal = DenseIntOrFPElementsAttr.from_list(cast(Any, scalar), [value])
-        return self.emit(ConstantOp, (), scalar, value=literal)
-
-    def numbers(self, value: int) -> SSAValue:
-        nowhere = dimension_list(())
-        return self.emit(BroadcastOp, [self.number(value)], self.bits, dimensions=nowhere)
-
-
 def convert_bits(
     conversion: Conversion, operand: SSAValue, before: Array, after: Array
 ) -> Sequence[SSAValue]:
@@ -91,25 +57,30 @@ def convert_bits(
     row = BY_TYPE[(after if is_narrow else before).element_type]
     sizes = sizes_of(before)[:-1] if is_narrow else sizes_of(before)
     integers = array(BY_NAME[f"u{row.bits}"].type, sizes)
-    bits = _Bits(conversion, integers, row.bits)
+    last, bits = len(sizes), Terms(conversion, array(integers.element_type, (*sizes, row.bits)))
+
+    def places() -> Term:
+        """The number of each bit, from the least significant one."""
+        along = {"iota_dimension": IntegerAttr(last, i64)}
+        return bits.of(conversion.emit(IotaOp, (), [bits.type], along)[0])
+
     if not is_narrow:
-        whole = bits.emit(BitcastConvertOp, [operand], integers)
-        dimensions = dimension_list(range(bits.last))
-        spread = bits.emit(BroadcastOp, [whole], bits.bits, dimensions=dimensions)
-        shifted = bits.emit(ShiftRightOp, [spread, bits.places()], bits.bits)
-        single = bits.emit(AndOp, [shifted, bits.numbers(1)], bits.bits)
-        direction = ComparisonDirectionAttr(ComparisonDirection.NE)
-        return [bits.emit(CompareOp, [single, bits.numbers(0)], after, direction=direction)]
-    single = bits.emit(ConvertOp, [operand], bits.bits)
-    placed = bits.emit(ShiftLeftOp, [single, bits.places()], bits.bits)
-    whole = bits.emit(
+        whole = conversion.emit(BitcastConvertOp, [operand], [integers])
+        dimensions = {"dimensions": dimension_list(range(last))}
+        spread = bits.of(conversion.emit(BroadcastOp, whole, [bits.type], dimensions)[0])
+        single = spread.emit(ShiftRightOp, places()) & 1
+        return [single.differs(0).value]
+    single = bits.of(operand).converted(integers.element_type)
+    placed = single.emit(ShiftLeftOp, places())
+    zero = conversion.constant(array(integers.element_type, ()), [0])
+    whole = conversion.emit(
         ReduceOp,
-        [placed, bits.number(0)],
-        integers,
+        [placed.value, zero],
+        [integers],
+        {"dimensions": dimension_list([last])},
         [applied_to_two(OrOp, integers.element_type)],
-        dimensions=dimension_list([bits.last]),
     )
-    return [bits.emit(BitcastConvertOp, [whole], after)]
+    return conversion.emit(BitcastConvertOp, whole, [after])
 
 
 def abs_of_xla(op: AbsOp, legalization: FromXla) -> Sequence[SSAValue]:
@@ -119,7 +90,7 @@ def abs_of_xla(op: AbsOp, legalization: FromXla) -> Sequence[SSAValue]:
     return legalization.operands(op) if is_unsigned else legalization.same(op, stablehlo.AbsOp)
 
 
-def convert_compare(op: stablehlo.CompareOp, conversion: Conversion) -> Sequence[SSAValue]:
+def convert_compare(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.compare`."""
     return emit_comparison(op, conversion, conversion.operands(op), op.xla_properties())
 

@@ -131,11 +131,22 @@ class FromXla:
         op.attributes.update(attributes or {})
         return op
 
+    def replaced(
+        self,
+        op: Operation,
+        op_class: type[Operation],
+        properties: Mapping[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+        attributes: Mapping[str, Attribute] | None = None,
+    ) -> Sequence[SSAValue]:
+        """Adds an operation with the operands and the results of one of `xla`."""
+        operands, types = self.operands(op), self.result_types(op)
+        return self.emit(op_class, operands, types, properties, regions, attributes).results
+
     def same(self, op: XlaOp, op_class: type[StableHloOp]) -> Sequence[SSAValue]:
         """Adds the operation that is just as one of `xla`; returns its results."""
         regions = [self.region(region) for region in op.regions]
-        properties, types = op_class.properties_of(op), self.result_types(op)
-        return self.emit(op_class, self.operands(op), types, properties, regions).results
+        return self.replaced(op, op_class, op_class.properties_of(op), regions)
 
     def tree(self, value: SSAValue) -> Tree:
         """What a value has become."""

@@ -84,9 +84,7 @@ def convert_call(op: func.CallOp, conversion: Conversion) -> Sequence[SSAValue]:
     function = conversion.function_to_inline(callee.root_reference.data, conversion.operands(op))
     if function is not None:
         return conversion.inline_call(op, function)
-    return conversion.emit(
-        CallOp, conversion.operands(op), conversion.result_types(op), {"to_apply": callee}
-    )
+    return conversion.replaced(op, CallOp, {"to_apply": callee})
 
 
 def convert_return(op: Operation, conversion: Conversion) -> Sequence[SSAValue]:
@@ -176,8 +174,7 @@ def convert_check(op: Operation, conversion: Conversion) -> Sequence[SSAValue]:
 
 def check_of_xla(op: Operation, legalization: FromXla) -> Sequence[SSAValue]:
     """The same operation on the values of StableHLO."""
-    operands, types = legalization.operands(op), legalization.result_types(op)
-    return legalization.emit(type(op), operands, types, op.properties).results
+    return legalization.replaced(op, type(op), op.properties)
 
 
 TO_XLA = (

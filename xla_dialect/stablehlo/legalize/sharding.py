@@ -127,10 +127,9 @@ def _annotation(
 ) -> Sequence[SSAValue]:
     """A custom call with this target and attribute, as XLA has them in HLO."""
     op.attributes[name] = value
-    return conversion.emit(
+    return conversion.replaced(
+        op,
         CustomCallOp,
-        conversion.operands(op),
-        conversion.result_types(op),
         {
             "custom_call_target": StringAttr(target),
             "custom_call_has_side_effect": BoolAttr.from_bool(target != SHARDING_CONSTRAINT),
@@ -221,9 +220,8 @@ def copy_of_xla(op: CopyOp, legalization: FromXla) -> Sequence[Tree]:
     if any(name in attributes for name in (SHARDING, *_EDGES)):
         return _shardy_operation(op, legalization)
     if "xla.sharding" in attributes or "mhlo.sharding" in attributes:
-        operands, types = legalization.operands(op), legalization.result_types(op)
         properties = {"call_target_name": StringAttr("Sharding")}
-        return legalization.emit(custom_calls.CustomCallOp, operands, types, properties).results
+        return legalization.replaced(op, custom_calls.CustomCallOp, properties)
     return flat(legalization.tree(op.operand))
 
 
@@ -255,10 +253,7 @@ def _shardy_operation(op: CopyOp, legalization: FromXla) -> Sequence[SSAValue]:
                 if name != "out_sharding":
                     attribute_class = cast("type[TokensAttribute[Any]]", found)
                     properties[name] = attribute_class(attribute_class.read(axes.data))
-    operands, types = legalization.operands(op), legalization.result_types(op)
-    return legalization.emit(
-        op_class, operands, types, properties, attributes=discardable(rest)
-    ).results
+    return legalization.replaced(op, op_class, properties, attributes=discardable(rest))
 
 
 _EDGES = (shardy.DataFlowEdgeOp.name, shardy.FuncDataFlowEdgeOp.name)

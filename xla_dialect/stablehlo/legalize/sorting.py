@@ -127,9 +127,9 @@ def _first(value: SSAValue, type_: Attribute, conversion: Conversion) -> SSAValu
 
 def convert_sort(op: stablehlo.SortOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.sort`."""
-    operands, declared = conversion.operands(op), conversion.result_types(op)
+    operands = conversion.operands(op)
     properties = op.properties_of_rank(len(sizes_of(operands[0].type)) if operands else 0)
-    return conversion.emit(xla.SortOp, operands, declared, properties, conversion.regions(op))
+    return conversion.replaced(op, xla.SortOp, properties, conversion.regions(op))
 
 
 def convert_top_k(op: stablehlo.TopKOp, conversion: Conversion) -> Sequence[SSAValue]:

@@ -32,10 +32,10 @@ FAMILIES: Mapping[str, Sequence[str]] = {
 
 
 def operations_of(family: ModuleType) -> tuple[type[StableHloOp], ...]:
-    """The operation classes that a family names, in the order of its file."""
+    """The operation classes that a family names, and those that it only lists."""
     return tuple(
         member
-        for member in vars(family).values()
+        for member in (*vars(family).values(), *getattr(family, "OPERATIONS", ()))
         if isclass(member) and issubclass(member, StableHloOp) and "name" in vars(member)
     )
 

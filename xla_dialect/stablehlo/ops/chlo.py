@@ -40,8 +40,9 @@ from xla_dialect.ops import control_flow, elementwise
 from xla_dialect.shapes.broadcasting import broadcast_shape, matched_dimensions
 from xla_dialect.stablehlo.attributes import ChloComparisonDirectionAttr, ChloComparisonTypeAttr
 from xla_dialect.stablehlo.op import StableHloOp, applying, integers_of, just_as, same_as
+from xla_dialect.stablehlo.ops import elementwise as stablehlo
 from xla_dialect.stablehlo.ops.creation import LiteralOp
-from xla_dialect.stablehlo.ops.elementwise import comparison_properties, results_of
+from xla_dialect.stablehlo.ops.elementwise import results_of
 from xla_dialect.types import (
     PRED,
     Array,
@@ -230,9 +231,10 @@ class BroadcastingOp(StableHloOp):
         """
         raise NotImplementedError
 
-    def xla_properties(self) -> dict[str, Attribute]:
-        """None: they say how operands are stretched."""
-        return {}
+    def applied_properties(self) -> dict[str, Attribute]:
+        """The properties of `APPLIED`: all but those that say how operands are stretched."""
+        known = self.APPLIED.get_irdl_definition().properties
+        return {name: each for name, each in self.xla_properties().items() if name in known}
 
     def inferred(
         self, operands: Sequence[Attribute], declared: Sequence[Attribute]
@@ -246,7 +248,7 @@ class BroadcastingOp(StableHloOp):
         self, types: Sequence[Attribute], declared: Sequence[Attribute]
     ) -> Sequence[Attribute]:
         """The result type for operands of one shape; raises VerifyException."""
-        return results_of(self.APPLIED, types, self.xla_properties(), declared)
+        return results_of(self.APPLIED, types, self.applied_properties(), declared)
 
 
 class BroadcastingBinaryOp(BroadcastingOp):
@@ -289,28 +291,28 @@ def _sizes(types: Sequence[Attribute]) -> list[tuple[int, ...]]:
     return [sizes_of(cast(Array, type_)) for type_ in found]
 
 
-def _broadcasting(xla: type[XlaOp]) -> type[StableHloOp]:
-    """The class of the operation that applies one of `xla` to stretched operands."""
-    name = f"chlo.broadcast_{xla.name.removeprefix('xla.')}"
-    return applying(xla, BroadcastingBinaryOp, name)
-
-
-BroadcastAddOp = _broadcasting(elementwise.AddOp)
-BroadcastAndOp = _broadcasting(elementwise.AndOp)
-BroadcastAtan2Op = _broadcasting(elementwise.Atan2Op)
-BroadcastComplexOp = _broadcasting(elementwise.ComplexOp)
-BroadcastDivideOp = _broadcasting(elementwise.DivideOp)
-BroadcastMaximumOp = _broadcasting(elementwise.MaximumOp)
-BroadcastMinimumOp = _broadcasting(elementwise.MinimumOp)
-BroadcastMultiplyOp = _broadcasting(elementwise.MultiplyOp)
-BroadcastOrOp = _broadcasting(elementwise.OrOp)
-BroadcastPowerOp = _broadcasting(elementwise.PowerOp)
-BroadcastRemainderOp = _broadcasting(elementwise.RemainderOp)
-BroadcastShiftLeftOp = _broadcasting(elementwise.ShiftLeftOp)
-BroadcastShiftRightArithmeticOp = _broadcasting(elementwise.ShiftRightArithmeticOp)
-BroadcastShiftRightLogicalOp = _broadcasting(elementwise.ShiftRightLogicalOp)
-BroadcastSubtractOp = _broadcasting(elementwise.SubtractOp)
-BroadcastXorOp = _broadcasting(elementwise.XorOp)
+OPERATIONS = tuple(
+    applying(op, BroadcastingBinaryOp, f"chlo.broadcast_{op.name.removeprefix('xla.')}")
+    for op in (
+        elementwise.AddOp,
+        elementwise.AndOp,
+        elementwise.Atan2Op,
+        elementwise.ComplexOp,
+        elementwise.DivideOp,
+        elementwise.MaximumOp,
+        elementwise.MinimumOp,
+        elementwise.MultiplyOp,
+        elementwise.OrOp,
+        elementwise.PowerOp,
+        elementwise.RemainderOp,
+        elementwise.ShiftLeftOp,
+        elementwise.ShiftRightArithmeticOp,
+        elementwise.ShiftRightLogicalOp,
+        elementwise.SubtractOp,
+        elementwise.XorOp,
+    )
+)
+"""Those of `xla` of two operands, on stretched operands."""
 
 
 class BroadcastingFormulaOp(BroadcastingBinaryOp):
@@ -335,12 +337,9 @@ class BroadcastCompareOp(BroadcastingBinaryOp):
 
     name = "chlo.broadcast_compare"
     APPLIED: ClassVar = elementwise.CompareOp
+    NAMES: ClassVar = stablehlo.CompareOp.NAMES
     comparison_direction = prop_def(ChloComparisonDirectionAttr)
     compare_type = opt_prop_def(ChloComparisonTypeAttr)
-
-    def xla_properties(self) -> dict[str, Attribute]:
-        """Those of `xla.compare`."""
-        return comparison_properties(self.comparison_direction, self.compare_type)
 
 
 @op_definition

@@ -22,7 +22,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.attributes import FLAG, INTEGER
+from xla_dialect.attributes import FLAG, INTEGER, TRUE
 from xla_dialect.devices.process_grid import MAX_PROCESSES
 from xla_dialect.devices.replica_groups import (
     ListedGroups,
@@ -47,7 +47,7 @@ from xla_dialect.stablehlo.attributes import (
     Inexpressible,
     MeshAxes,
 )
-from xla_dialect.stablehlo.op import StableHloOp, just_as, rows_of, same_as
+from xla_dialect.stablehlo.op import Codec, StableHloOp, just_as, rows_of, same_as
 from xla_dialect.stablehlo.ops.data_movement import (
     DynamicSliceOp,
     DynamicUpdateSliceOp,
@@ -133,31 +133,39 @@ def _name_of_mesh(mesh: Mesh, op: Operation) -> str | None:
 # What collectives share
 
 
+def _channel_number(op: StableHloOp, handle: ChannelHandleAttr | None) -> Attribute | None:
+    """The number of a channel; 0 stands for none."""
+    number = 0 if handle is None else handle.field("handle")
+    return IntegerAttr(number, i64) if number else None
+
+
+def _channel_handle(op: XlaCollectiveOp, number: Attribute | None) -> Attribute | None:
+    return None if op.channel is None else ChannelHandleAttr.of(op.channel, DEVICE_TO_DEVICE)
+
+
+def _xla_groups(op: StableHloOp, value: Attribute) -> Attribute:
+    return ReplicaGroupsAttr(groups_among(value, meshes_around(op)))
+
+
+def _own_groups(op: XlaGroupedOp, value: Attribute) -> Attribute:
+    return groups_in(op, op.groups)
+
+
 class CollectiveOp(StableHloOp):
-    """A collective, over a channel or not: number 0 stands for none."""
+    """A collective, over a channel or not."""
+
+    CODECS: ClassVar = {"channel_handle": Codec("channel_id", _channel_number, _channel_handle)}
 
     channel_handle = opt_prop_def(ChannelHandleAttr)
 
-    def xla_properties(self) -> dict[str, Attribute]:
-        """The number of the channel, instead of its handle."""
-        found = super().xla_properties()
-        found.pop("channel_handle", None)
-        number = 0 if self.channel_handle is None else self.channel_handle.field("handle")
-        return ({"channel_id": IntegerAttr(number, i64)} if number else {}) | found
-
-    @classmethod
-    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
-        """Those that StableHLO has, with the handle of the channel."""
-        assert isinstance(op, XlaCollectiveOp)
-        own = cls.get_irdl_definition().properties
-        found = {name: value for name, value in super().properties_of(op).items() if name in own}
-        if op.channel is not None:
-            found["channel_handle"] = ChannelHandleAttr.of(op.channel, DEVICE_TO_DEVICE)
-        return found
-
 
 class GroupedOp(CollectiveOp):
-    """A collective of groups."""
+    """A collective of groups, which may be of a mesh of the module."""
+
+    CODECS: ClassVar = {
+        "replica_groups": Codec("replica_groups", _xla_groups, _own_groups),
+        **CollectiveOp.CODECS,
+    }
 
     replica_groups = prop_def(BaseAttr(DenseIntOrFPElementsAttr) | BaseAttr(MeshAxes))
 
@@ -168,36 +176,20 @@ class GroupedOp(CollectiveOp):
         xla.require_groups(found, channel or None, "C4", False)
         return found
 
-    def xla_properties(self) -> dict[str, Attribute]:
-        """Those of groups that may be of a mesh of the module."""
-        found = groups_among(self.replica_groups, meshes_around(self))
-        groups: dict[str, Attribute] = {"replica_groups": ReplicaGroupsAttr(found)}
-        return groups | super().xla_properties() | groups
-
-    @classmethod
-    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
-        """Those of a collective, with its groups."""
-        assert isinstance(op, XlaGroupedOp)
-        return super().properties_of(op) | {"replica_groups": groups_in(op, op.groups)}
-
 
 class GlobalGroupedOp(GroupedOp):
     """A collective of groups that may count processes instead of replicas."""
 
+    CODECS: ClassVar = {
+        **GroupedOp.CODECS,
+        "use_global_device_ids": Codec(
+            "use_global_device_ids",
+            lambda op, value: BoolAttr.from_bool(value is not None),
+            lambda op, value: UnitAttr() if value == TRUE else None,
+        ),
+    }
+
     use_global_device_ids = opt_prop_def(UnitAttr)
-
-    def xla_properties(self) -> dict[str, Attribute]:
-        """Those of groups, and what their ids count."""
-        is_global = BoolAttr.from_bool(self.use_global_device_ids is not None)
-        return super().xla_properties() | {"use_global_device_ids": is_global}
-
-    @classmethod
-    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
-        """Those of groups, and what their ids count."""
-        found = super().properties_of(op)
-        if found.pop("use_global_device_ids", None) == BoolAttr.from_bool(True):
-            found["use_global_device_ids"] = UnitAttr()
-        return found
 
 
 class ReducingOp(AccumulatingOp):
@@ -257,21 +249,23 @@ class CrossReplicaSumOp(GroupedOp):
         return list(xla.arrays_of(operands))
 
 
+def flag(name: str) -> Codec:
+    """A flag that is not written where it is false."""
+    return Codec(name, lambda op, value: value, lambda op, value: value if value == TRUE else None)
+
+
 class RootedOp(GroupedOp):
     """A collective that a member of each group is the root of, which the last operand may say."""
+
+    CODECS: ClassVar = {**GroupedOp.CODECS, "has_dynamic_root": flag("has_dynamic_root")}
 
     has_dynamic_root = opt_prop_def(FLAG)
 
     def xla_properties(self) -> dict[str, Attribute]:
         """Those of groups, which have as many results as there are operands with a root."""
-        count = len(self.operands) - self.tells_root
-        require(
-            len(self.results) == count,
-            "C5",
-            "has {} operands and {} results",
-            len(self.operands),
-            len(self.results),
-        )
+        operands, results = len(self.operands), len(self.results)
+        count = operands - self.tells_root
+        require(results == count, "C5", "has {} operands and {} results", operands, results)
         return super().xla_properties()
 
     @property
@@ -280,31 +274,42 @@ class RootedOp(GroupedOp):
         return self.has_dynamic_root is not None and bool(self.has_dynamic_root.value.data)
 
 
+def _full_groups(op: StableHloOp, value: Attribute) -> Attribute:
+    """Groups that are not filled up."""
+    rows = () if isinstance(value, MeshAxes) else rows_of("replica_groups", value)
+    is_filled = any(_FILLER in row for row in rows)
+    check(not is_filled, "replica_groups {} have a negative id", value)
+    return _xla_groups(op, value)
+
+
+def _groups_of_one_size(op: XlaGroupedOp, value: Attribute) -> Attribute:
+    if len(set(map(len, op.groups.expand()))) > 1:
+        raise Inexpressible("StableHLO has no groups of different sizes here")
+    return _own_groups(op, value)
+
+
 @just_as(xla.CollectiveBroadcastOp)
 class CollectiveBroadcastOp(RootedOp):
     """Every member of a group gets the operands of its root, which is the first one by default."""
 
     name = "stablehlo.collective_broadcast"
+    CODECS: ClassVar = {
+        **RootedOp.CODECS,
+        "replica_groups": Codec("replica_groups", _full_groups, _groups_of_one_size),
+    }
 
-    def xla_properties(self) -> dict[str, Attribute]:
-        """Those of groups that are not filled up."""
-        groups = self.replica_groups
-        if not isinstance(groups, MeshAxes) and any(
-            _FILLER in row for row in rows_of("replica_groups", groups)
-        ):
-            raise VerifyException(f"replica_groups {groups} have a negative id")
-        return super().xla_properties()
 
-    @classmethod
-    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
-        """Those of groups of one size."""
-        assert isinstance(op, xla.CollectiveBroadcastOp)
-        if len(set(map(len, op.groups.expand()))) > 1:
-            raise Inexpressible("StableHLO has no groups of different sizes here")
-        found = super().properties_of(op)
-        if not op.has_dynamic_root.value.data:
-            del found["has_dynamic_root"]
-        return found
+def _xla_pairs(op: StableHloOp, value: Attribute) -> Attribute:
+    pairs = pairs_of("source_target_pairs", value)
+    is_negative = any(min(pair) < 0 for pair in pairs)
+    check(not is_negative, "source_target_pairs {} have a negative id", pairs)
+    return SourceTargetPairsAttr(SourceTargetPairs(tuple(pairs)))
+
+
+def _own_pairs(op: XlaOp, value: SourceTargetPairsAttr) -> Attribute:
+    if "slice_sizes" in op.properties:
+        raise Inexpressible("StableHLO permutes whole arrays, not slices")
+    return matrix(value.data.pairs)
 
 
 @just_as(xla.CollectivePermuteOp)
@@ -312,29 +317,13 @@ class CollectivePermuteOp(CollectiveOp):
     """For every pair of source and target, the target gets the operand of the source."""
 
     name = "stablehlo.collective_permute"
+    CODECS: ClassVar = {
+        "source_target_pairs": Codec("source_target_pairs", _xla_pairs, _own_pairs),
+        **CollectiveOp.CODECS,
+    }
     operand = operand_def()
     source_target_pairs = prop_def(DenseIntOrFPElementsAttr)
     result = result_def()
-
-    def xla_properties(self) -> dict[str, Attribute]:
-        """Those of a collective, with its pairs."""
-        pairs = pairs_of("source_target_pairs", self.source_target_pairs)
-        check(
-            all(min(pair) >= 0 for pair in pairs),
-            "source_target_pairs {} have a negative id",
-            pairs,
-        )
-        found = {"source_target_pairs": SourceTargetPairsAttr(SourceTargetPairs(tuple(pairs)))}
-        return found | super().xla_properties() | found
-
-    @classmethod
-    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
-        """Those of a collective, with its pairs."""
-        pairs = op.properties["source_target_pairs"]
-        assert isinstance(pairs, SourceTargetPairsAttr)
-        if "slice_sizes" in op.properties:
-            raise Inexpressible("StableHLO permutes whole arrays, not slices")
-        return super().properties_of(op) | {"source_target_pairs": matrix(pairs.data.pairs)}
 
 
 class ProcessOp(StableHloOp):

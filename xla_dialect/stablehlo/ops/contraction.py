@@ -55,7 +55,7 @@ from xla_dialect.stablehlo.attributes import (
     Word,
     integers,
 )
-from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as, require_results
+from xla_dialect.stablehlo.op import Codec, StableHloOp, integers_of, just_as, require_results
 from xla_dialect.stablehlo.ops.dynamic_shapes import (
     ShapedOp,
     Shapes,
@@ -81,30 +81,6 @@ from xla_dialect.xdsl.directives import (
     parse_integers,
     print_integer_pair,
 )
-
-
-def precision_attributes(config: Attribute | None) -> dict[str, Attribute]:
-    """The discardable attribute of `xla` for a precision that is not the default one."""
-    words = (
-        []
-        if config is None
-        else [cast(Word, word).data for word in cast("ArrayAttr[Attribute]", config)]
-    )
-    check(len(words) <= 2, "precision_config has {} entries for two operands", len(words))
-    if set(words) <= {Precision.DEFAULT}:
-        return {}
-    return {xla.PRECISION: StringAttr(f"{{{','.join(words)}}}")}
-
-
-def precisions_of(op: XlaOp) -> list[Precision]:
-    """The precision that is kept with an operation of `xla`; raises Inexpressible."""
-    kept = op.attributes.get(xla.PRECISION)
-    words = kept.data.strip("{}").split(",") if isinstance(kept, StringAttr) else []
-    for word in map(str.strip, words):
-        if word not in list(Precision):
-            raise Inexpressible(f"StableHLO has no precision {word.upper()}")
-    return [Precision(word.strip()) for word in words]
-
 
 KNOWN_ALGORITHMS = {
     "dot_any_f8_any_f8_f32": (1,),
@@ -267,32 +243,61 @@ def print_precision(printer: Printer, config: Attribute | None) -> None:
         printer.print_string(f", precision = [{', '.join(words)}]")
 
 
+_UNSET = "dot_unset"
+
+
+def _algorithm_name(op: XlaOp) -> str:
+    """The name of the algorithm that is kept with an operation of `xla`."""
+    kept = op.attributes.get(xla.ALGORITHM)
+    return kept.data if isinstance(kept, StringAttr) else _UNSET
+
+
+def _kept_algorithm(op: StableHloOp, algorithm: DotAlgorithm | None) -> Attribute | None:
+    return None if algorithm is None else StringAttr(algorithm_name(algorithm))
+
+
+def _of_kept_algorithm(op: XlaOp, kept: Attribute | None) -> Attribute | None:
+    name = _algorithm_name(op)
+    return None if name == _UNSET else algorithm_of(name, op.operand_types)
+
+
+_ALGORITHM_CODEC = Codec(xla.ALGORITHM, _kept_algorithm, _of_kept_algorithm, is_kept=True)
+
+
+def _kept_precision(op: StableHloOp, config: ArrayAttr[Word] | None) -> Attribute | None:
+    """What HLO says of a precision that is not the default one."""
+    words = [] if config is None else [word.data for word in config]
+    check(len(words) <= 2, "precision_config has {} entries for two operands", len(words))
+    is_default = set(words) <= {Precision.DEFAULT}
+    has_algorithm = op.properties.get("algorithm") is not None
+    found = "precision_config is not DEFAULT, though there is an algorithm"
+    check(is_default or not has_algorithm, found)
+    return None if is_default else StringAttr(f"{{{','.join(words)}}}")
+
+
+def precision(word_class: type[Word]) -> Codec:
+    """The precision, as words of a class; with an algorithm it says nothing."""
+
+    def of_kept(op: XlaOp, kept: Attribute | None) -> Attribute | None:
+        if not isinstance(kept, StringAttr) or _algorithm_name(op) != _UNSET:
+            return None
+        words = list(map(str.strip, kept.data.strip("{}").split(",")))
+        for word in words:
+            if word not in list(Precision):
+                raise Inexpressible(f"StableHLO has no precision {word.upper()}")
+        return ArrayAttr([word_class(Precision(word)) for word in words])
+
+    return Codec(xla.PRECISION, _kept_precision, of_kept, is_kept=True)
+
+
 class ContractionOp(StableHloOp):
     """A contraction, whose precision may be asked for."""
 
-    PRECISIONS: ClassVar[type[Word]] = PrecisionAttr
-    """The attribute of one precision."""
+    CODECS: ClassVar = {"precision_config": precision(PrecisionAttr)}
 
     result = result_def()
     precision_config = opt_prop_def(ArrayAttr.constr(PrecisionAttr))
     traits = traits_def(Pure())
-
-    def xla_properties(self) -> dict[str, Attribute]:
-        """All but the precision, which is discardable in `xla`."""
-        found = super().xla_properties()
-        found.pop("precision_config", None)
-        return found
-
-    def xla_attributes(self) -> dict[str, Attribute]:
-        """The precision, if it is not the default one."""
-        return precision_attributes(self.precision_config)
-
-    @classmethod
-    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
-        """With the precision that is kept."""
-        found = super().properties_of(op)
-        words = [cls.PRECISIONS(word) for word in precisions_of(op)]
-        return found | {"precision_config": ArrayAttr(words)} if words else found
 
 
 @just_as(xla.DotOp)
@@ -337,6 +342,7 @@ class DotGeneralOp(ContractionOp):
         "rhs_batching_dimensions": "rhs_batch_dims",
         "rhs_contracting_dimensions": "rhs_contracting_dims",
     }
+    CODECS: ClassVar = {**ContractionOp.CODECS, "algorithm": _ALGORITHM_CODEC}
     dot_dimension_numbers = prop_def(DotNumbers)
     algorithm = opt_prop_def(DotAlgorithm)
     custom_directives = (ContractedDimensions, PrecisionAndAlgorithm)
@@ -345,31 +351,6 @@ class DotGeneralOp(ContractionOp):
         "custom<PrecisionAndAlgorithm>($precision_config, $algorithm) attr-dict `:` "
         "functional-type(operands, results)"
     )
-
-    def xla_properties(self) -> dict[str, Attribute]:
-        """All but the algorithm, which is discardable in `xla`."""
-        found = super().xla_properties()
-        found.pop("algorithm", None)
-        return found
-
-    def xla_attributes(self) -> dict[str, Attribute]:
-        """The precision, or the algorithm."""
-        found = super().xla_attributes()
-        if self.algorithm is None:
-            return found
-        check(not found, "precision_config is not DEFAULT, though there is an algorithm")
-        return {xla.ALGORITHM: StringAttr(algorithm_name(self.algorithm))}
-
-    @classmethod
-    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
-        """With an algorithm the precision says nothing."""
-        kept = op.attributes.get(xla.ALGORITHM)
-        name = kept.data if isinstance(kept, StringAttr) else "dot_unset"
-        if name == "dot_unset":
-            return super().properties_of(op)
-        return super(ContractionOp, cls).properties_of(op) | {
-            "algorithm": algorithm_of(name, op.operand_types)
-        }
 
 
 @just_as(xla.RaggedDotOp)
@@ -384,7 +365,7 @@ class RaggedDotOp(ContractionOp):
     }
     ragged_dot_dimension_numbers = prop_def(RaggedDotNumbers)
     precision_config = opt_prop_def(ArrayAttr.constr(RaggedPrecisionAttr))
-    PRECISIONS: ClassVar = RaggedPrecisionAttr
+    CODECS: ClassVar = {"precision_config": precision(RaggedPrecisionAttr)}
 
 
 # Convolutions
@@ -540,10 +521,10 @@ class ConvolutionOp(ConvolvingOp):
     @classmethod
     def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
         """The lists of the window, and what else there is."""
-        found = super().properties_of(op)
-        window, labels = cast(WindowAttr, found.pop("window")), found.pop("dim_labels")
+        window, labels = cast(WindowAttr, op.properties["window"]), op.properties["dim_labels"]
         numbers = ConvolutionNumbers(cast(ConvolutionLabelsAttr, labels).data)
-        return {**found, **cls.lists_of(window.data), "dimension_numbers": numbers}
+        lists = {**cls.lists_of(window.data), "dimension_numbers": numbers}
+        return super().properties_of(op) | lists
 
 
 @op_definition

@@ -23,7 +23,6 @@ from xla_dialect.stablehlo.attributes import (
     RngDistributionAttr,
     is_index,
     literal_of_integers,
-    xla_value,
 )
 from xla_dialect.stablehlo.op import StableHloOp, just_as, same_as
 from xla_dialect.types import Array, ElementClass, as_array, element_class, sizes_of, spell
@@ -129,6 +128,7 @@ class RngOp(StableHloOp):
     """Numbers of a distribution with two parameters, as many as an operand says."""
 
     name = "stablehlo.rng"
+    NAMES: ClassVar = {"rng_distribution": "distribution"}
     INDEX_OPERANDS: ClassVar = 2
     a = operand_def()
     b = operand_def()
@@ -150,8 +150,7 @@ class RngOp(StableHloOp):
         count = sizes_of(shape)[0]
         if result is not None and not compatible(count, len(sizes_of(result))):
             raise VerifyException(f"operand 2 has {count} sizes for {spell(result)}")
-        distribution = {"distribution": xla_value(self.rng_distribution)}
-        return random.RngOp.types_of(operands[:2], distribution, (), declared)
+        return random.RngOp.types_of(operands[:2], self.xla_properties(), (), declared)
 
 
 @just_as(random.RngBitGeneratorOp)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, TensorType, i32
 from xdsl.ir import Attribute, Region
@@ -29,18 +29,14 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect import attributes
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import conversion, elementwise
 from xla_dialect.shapes.size_arithmetic import compatible
 from xla_dialect.stablehlo.attributes import (
-    ComparisonDirectionAttr,
-    ComparisonType,
-    ComparisonTypeAttr,
     ResultAccuracy,
-    Word,
+    xla_value,
 )
-from xla_dialect.stablehlo.op import StableHloOp, just_as, same_as
+from xla_dialect.stablehlo.op import Codec, StableHloOp, just_as, same_as
 from xla_dialect.types import (
     BY_TYPE,
     PRED,
@@ -117,30 +113,26 @@ class UnaryOp(ElementwiseOp):
     operand = operand_def()
 
 
+def _kept_accuracy(op: StableHloOp, accuracy: ResultAccuracy | None) -> Attribute | None:
+    text = None if accuracy is None else accuracy.hlo_text()
+    return None if text is None else StringAttr(text)
+
+
+def _accuracy_of(op: XlaOp, kept: Attribute | None) -> Attribute | None:
+    if kept is None:
+        return None
+    return ResultAccuracy.of_hlo(kept.data if isinstance(kept, StringAttr) else str(kept))
+
+
 class AccurateUnaryOp(UnaryOp):
     """A function whose accuracy may be asked for."""
 
+    CODECS: ClassVar = {
+        "result_accuracy": Codec("xla.result_accuracy", _kept_accuracy, _accuracy_of, is_kept=True)
+    }
+
     result_accuracy = opt_prop_def(ResultAccuracy)
     irdl_options = (ParsePropInAttrDict(),)
-
-    def xla_properties(self) -> dict[str, Attribute]:
-        """None: in `xla` the accuracy is discardable."""
-        return {}
-
-    def xla_attributes(self) -> dict[str, Attribute]:
-        """The accuracy, if it is not the default one."""
-        accuracy = self.result_accuracy
-        text = None if accuracy is None else accuracy.hlo_text()
-        return {} if text is None else {"xla.result_accuracy": StringAttr(text)}
-
-    @classmethod
-    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
-        """The accuracy, if there is one."""
-        accuracy = op.attributes.get("xla.result_accuracy")
-        if accuracy is None:
-            return {}
-        text = accuracy.data if isinstance(accuracy, StringAttr) else str(accuracy)
-        return {"result_accuracy": ResultAccuracy.of_hlo(text)}
 
 
 class BinaryOp(ElementwiseOp):
@@ -307,42 +299,15 @@ def reshaped(before: Array, after: Array) -> Array:
     return before
 
 
-@just_as(elementwise.CompareOp)
-class CompareOp(BinaryOp):
-    """Whether the operands compare as `comparison_direction` says."""
-
-    name = "stablehlo.compare"
-    comparison_direction = prop_def(ComparisonDirectionAttr)
-    compare_type = opt_prop_def(ComparisonTypeAttr)
-    assembly_format = (
+CompareOp = same_as(
+    elementwise.CompareOp,
+    BinaryOp,
+    NAMES={"comparison_direction": "direction", "compare_type": "comparison_type"},
+    assembly_format=(
         "$comparison_direction `,` $lhs `,` $rhs (`,` $compare_type^)? attr-dict `:` "
         "functional-type(operands, results)"
-    )
-
-    def xla_properties(self) -> dict[str, Attribute]:
-        """Those of `xla.compare`."""
-        return comparison_properties(self.comparison_direction, self.compare_type)
-
-    @classmethod
-    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
-        """The same words."""
-        assert isinstance(op, elementwise.CompareOp)
-        found: dict[str, Attribute] = {
-            "comparison_direction": ComparisonDirectionAttr(op.direction.data)
-        }
-        if op.comparison_type is not None:
-            found["compare_type"] = ComparisonTypeAttr(ComparisonType(op.comparison_type.data))
-        return found
-
-
-def comparison_properties(direction: Word, type_: Word | None) -> dict[str, Attribute]:
-    """The properties of `xla.compare`: the same words, but for `NOTYPE`, which says nothing."""
-    found: dict[str, Attribute] = {"direction": attributes.ComparisonDirectionAttr(direction.data)}
-    if type_ is not None and type_.data != ComparisonType.NOTYPE:
-        found["comparison_type"] = attributes.ComparisonTypeAttr(
-            attributes.ComparisonType(type_.data)
-        )
-    return found
+    ),
+)
 
 
 @irdl_custom_directive
@@ -375,11 +340,21 @@ class Format(CustomDirective):
 _FORMAT = re.compile("e([0-9]{1,9})m([0-9]{1,9})")
 
 
+def narrow(name: str) -> Codec:
+    """A number of 32 bits, which is one of 64 in `xla`."""
+    return Codec(name, lambda op, value: xla_value(value), _narrowed)
+
+
+def _narrowed(op: XlaOp, value: IntegerAttr[Any]) -> Attribute:
+    return IntegerAttr(value.value.data, i32)
+
+
 @just_as(conversion.ReducePrecisionOp)
 class ReducePrecisionOp(UnaryOp):
     """The nearest number of a format with fewer bits."""
 
     name = "stablehlo.reduce_precision"
+    CODECS: ClassVar = {name: narrow(name) for name in ("exponent_bits", "mantissa_bits")}
     exponent_bits = prop_def(IntegerAttr.constr(i32))
     mantissa_bits = prop_def(IntegerAttr.constr(i32))
     custom_directives = (Format, SameType)
@@ -387,11 +362,3 @@ class ReducePrecisionOp(UnaryOp):
         "$operand `,` `format` `=` custom<Format>($exponent_bits, $mantissa_bits) attr-dict `:` "
         "custom<SameType>(type(operands), type(results))"
     )
-
-    @classmethod
-    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
-        """The same numbers, of 32 bits."""
-        return {
-            name: IntegerAttr(cast("IntegerAttr[Any]", value).value.data, i32)
-            for name, value in op.properties.items()
-        }

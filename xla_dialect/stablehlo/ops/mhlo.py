@@ -6,6 +6,8 @@ their names (`StableHloParser`). Nothing is written in MHLO.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import (
     ArrayAttr,
     IntegerAttr,
@@ -14,7 +16,6 @@ from xdsl.dialects.builtin import (
     TensorType,
     i32,
 )
-from xdsl.ir import Attribute
 from xdsl.irdl import (
     ParsePropInAttrDict,
     opt_prop_def,
@@ -25,7 +26,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from xla_dialect.attributes import FLAG, FusionKindAttr
+from xla_dialect.attributes import FLAG
 from xla_dialect.ops import control_flow, data_movement, random, sorting, transfers
 from xla_dialect.stablehlo.attributes import MhloFusionKindAttr
 from xla_dialect.stablehlo.op import StableHloOp, just_as, same_as
@@ -44,10 +45,6 @@ class CopyOp(StableHloOp):
     irdl_options = (ParsePropInAttrDict(),)
     custom_directives = (SameType,)
     assembly_format = "operands attr-dict `:` custom<SameType>(type(operands), type(results))"
-
-    def xla_properties(self) -> dict[str, Attribute]:
-        """None: what is fetched ahead means nothing here."""
-        return {}
 
 
 @just_as(data_movement.BitcastOp)
@@ -81,15 +78,11 @@ class FusionOp(StableHloOp):
     """The results of a computation that is compiled as a whole."""
 
     name = "mhlo.fusion"
+    NAMES: ClassVar = {"fusion_kind": "kind"}
     inputs = var_operand_def()
     fusion_kind = opt_prop_def(MhloFusionKindAttr)
     output_operand_aliases = opt_prop_def(ArrayAttr)
     fused_computation = region_def()
-
-    def xla_properties(self) -> dict[str, Attribute]:
-        """The kind, if any."""
-        kind = self.fusion_kind
-        return {} if kind is None else {"kind": FusionKindAttr(kind.data)}
 
 
 StochasticConvertOp = same_as(random.StochasticConvertOp, StableHloOp, "mhlo.stochastic_convert")

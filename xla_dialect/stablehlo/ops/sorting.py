@@ -18,7 +18,6 @@ from xdsl.irdl import (
 )
 from xdsl.traits import RecursiveMemoryEffect
 
-from xla_dialect.op import XlaOp
 from xla_dialect.ops import sorting as xla
 from xla_dialect.shapes.size_arithmetic import compatible_sizes
 from xla_dialect.stablehlo.op import StableHloOp, just_as
@@ -76,12 +75,6 @@ class TopKOp(TopKBase):
     """The `k` largest elements of each line, and where they stand; `chlo.top_k(%0, k = 2) : ...`"""
 
     name = "chlo.top_k"
-
-    @classmethod
-    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
-        """The number of elements."""
-        assert isinstance(op, xla.TopkOp)
-        return {"k": op.k}
 
     def xla_operand_types(
         self, types: Sequence[Attribute], regions: Sequence[Region]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    BoolAttr,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     StringAttr,
@@ -26,14 +25,14 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.attributes import FLAG
+from xla_dialect.attributes import FALSE, FLAG, TRUE
 from xla_dialect.devices.replica_groups import SourceTargetPairs
 from xla_dialect.layouts.type_layouts import layout_of
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import transfers as xla
 from xla_dialect.stablehlo.attributes import ChannelHandleAttr
-from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as
-from xla_dialect.stablehlo.ops.collectives import DEVICE_TO_DEVICE
+from xla_dialect.stablehlo.op import Codec, StableHloOp, integers_of, just_as
+from xla_dialect.stablehlo.ops.collectives import DEVICE_TO_DEVICE, flag
 from xla_dialect.stablehlo.ops.reduction import pairs_of
 from xla_dialect.types import TokenType, array, flatten, is_array, spell
 from xla_dialect.violations import check
@@ -76,62 +75,46 @@ class CreateTokenOp(TokenOp):
     assembly_format = "attr-dict `:` type($result)"
 
 
-class FeedOp(StableHloOp):
-    """An operation on a queue, which has a configuration unless that is empty."""
+def _configuration(name: str) -> Codec:
+    """The configuration of a queue, which there is none of where it is empty."""
+    return Codec(
+        name,
+        lambda op, value: None if value is None or not value.data else value,
+        lambda op, value: value,
+    )
 
-    def xla_properties(self) -> dict[str, Attribute]:
-        """The configuration."""
-        return {
-            name: value
-            for name, value in self.properties.items()
-            if isinstance(value, StringAttr) and value.data
-        }
 
-    @classmethod
-    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
-        """The configuration."""
-        own = cls.get_irdl_definition().properties
-        return {name: value for name, value in op.properties.items() if name in own}
+def _kept_layout(op: StableHloOp, layout: ArrayAttr[Attribute] | None) -> Attribute | None:
+    """The layout, one of each part; raises VerifyException for anything else."""
+    if layout is None:
+        return None
+    parts, count = layout.data, len(op.results) - 1
+    check(len(parts) == count, "layout is {}, expected one of each of {} arrays", layout, count)
+    are_lists = all(isinstance(part, ArrayAttr) for part in parts)
+    are_numbers = are_lists and None not in map(integers_of, parts)
+    check(are_numbers, "layout {} has entries that are no lists of numbers", layout)
+    return layout
+
+
+def _layout_of(op: XlaOp, kept: Attribute | None) -> Attribute:
+    """The layout of each part; by default that of its type."""
+    return kept or ArrayAttr(map(_minor_to_major, flatten(op.result_types)[:-1]))
 
 
 @just_as(xla.InfeedOp)
-class InfeedOp(FeedOp):
+class InfeedOp(StableHloOp):
     """The parts of the next item of the infeed, and a token."""
 
     name = "stablehlo.infeed"
+    CODECS: ClassVar = {
+        "infeed_config": _configuration("infeed_config"),
+        "layout": Codec("xla.layout", _kept_layout, _layout_of, is_kept=True),
+    }
     SIZED_RESULTS: ClassVar = slice(None)
     infeed_config = opt_prop_def(StringAttr)
     layout = opt_prop_def(ArrayAttr)
     outputs = var_result_def()
     next_token = result_def()
-
-    def xla_attributes(self) -> dict[str, Attribute]:
-        """The layout, one of each part; raises VerifyException for anything else."""
-        layout = self.layout
-        if layout is None:
-            return {}
-        parts, count = layout.data, len(self.results) - 1
-        check(len(parts) == count, "layout is {}, expected one of each of {} arrays", layout, count)
-        are_lists = [isinstance(part, ArrayAttr) for part in parts]
-        if not all(are_lists) or any(integers_of(part) is None for part in parts):
-            raise VerifyException(f"layout {layout} has entries that are no lists of numbers")
-        return {_LAYOUT: layout}
-
-    def xla_properties(self) -> dict[str, Attribute]:
-        """The configuration; checks the layout, which is discardable in `xla`."""
-        self.xla_attributes()
-        return super().xla_properties()
-
-    @classmethod
-    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
-        """The configuration, and the layout of each part."""
-        parts = flatten(op.result_types)[:-1]
-        layouts = ArrayAttr([_minor_to_major(type_) for type_ in parts])
-        return super().properties_of(op) | {"layout": op.attributes.get(_LAYOUT, layouts)}
-
-
-_LAYOUT = "xla.layout"
-"""The attribute of an `xla.infeed` with the layout that StableHLO says."""
 
 
 def _minor_to_major(type_: Attribute) -> Attribute:
@@ -141,20 +124,42 @@ def _minor_to_major(type_: Attribute) -> Attribute:
 
 
 @just_as(xla.OutfeedOp)
-class OutfeedOp(FeedOp):
+class OutfeedOp(StableHloOp):
     """Writes an item to the outfeed."""
 
     name = "stablehlo.outfeed"
+    CODECS: ClassVar = {"outfeed_config": _configuration("outfeed_config")}
     inputs = var_operand_def()
     token = operand_def()
     outfeed_config = opt_prop_def(StringAttr)
 
 
+def _host_flag(op: TransferOp, value: Attribute | None) -> Attribute:
+    return value or FALSE
+
+
+def _transfer(host_channel: int) -> Mapping[str, Codec]:
+    """The properties of a transfer, whose channel has a type of its own with the host."""
+
+    def number(op: TransferOp, handle: ChannelHandleAttr) -> Attribute | None:
+        op.pairs  # noqa: B018
+        kind = handle.field("type")
+        wanted = host_channel if op.is_host_transfer == TRUE else DEVICE_TO_DEVICE
+        check(kind == wanted, "the channel has type {}, expected {}", kind, wanted)
+        return IntegerAttr(handle.field("handle"), i64) if handle.field("handle") else None
+
+    def handle(op: xla.TransferOp, number: Attribute | None) -> Attribute:
+        kind = host_channel if op.with_host else DEVICE_TO_DEVICE
+        return ChannelHandleAttr.of(op.channel or 0, kind)
+
+    nothing = Codec("source_target_pairs", lambda op, value: None, lambda op, value: None)
+    host = Codec("is_host_transfer", _host_flag, flag("").write)
+    channel = Codec("channel_id", number, handle)
+    return {"channel_handle": channel, "is_host_transfer": host, "source_target_pairs": nothing}
+
+
 class TransferOp(StableHloOp):
     """A transfer over a channel, which it waits for: to or from another device, or the host."""
-
-    HOST_CHANNEL: ClassVar[int]
-    """The type of the channels whose other end is the host."""
 
     channel_handle = prop_def(ChannelHandleAttr)
     is_host_transfer = opt_prop_def(FLAG)
@@ -167,35 +172,13 @@ class TransferOp(StableHloOp):
             return None
         return SourceTargetPairs(tuple(pairs_of("source_target_pairs", self.source_target_pairs)))
 
-    def xla_properties(self) -> dict[str, Attribute]:
-        """Those of both halves in `xla`."""
-        self.pairs  # noqa: B018
-        is_host = self.is_host_transfer is not None and bool(self.is_host_transfer.value.data)
-        kind, wanted = self.channel_handle.field("type"), DEVICE_TO_DEVICE
-        if is_host:
-            wanted = self.HOST_CHANNEL
-        check(kind == wanted, "the channel has type {}, expected {}", kind, wanted)
-        number = self.channel_handle.field("handle")
-        channel: dict[str, Attribute] = {"channel_id": IntegerAttr(number, i64)} if number else {}
-        return channel | {"is_host_transfer": BoolAttr.from_bool(is_host)}
-
-    @classmethod
-    def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
-        """Those of a transfer that one half in `xla` begins or ends."""
-        assert isinstance(op, xla.TransferOp)
-        kind = cls.HOST_CHANNEL if op.with_host else DEVICE_TO_DEVICE
-        found: dict[str, Attribute] = {
-            "channel_handle": ChannelHandleAttr.of(op.channel or 0, kind)
-        }
-        return found | ({"is_host_transfer": op.is_host_transfer} if op.with_host else {})
-
 
 @op_definition
 class SendOp(TransferOp):
     """Sends the parts of an item."""
 
     name = "stablehlo.send"
-    HOST_CHANNEL: ClassVar = 2
+    CODECS: ClassVar = _transfer(2)
     inputs = var_operand_def()
     token = operand_def()
     result = result_def()
@@ -214,7 +197,7 @@ class RecvOp(TransferOp):
     """Receives the parts of an item."""
 
     name = "stablehlo.recv"
-    HOST_CHANNEL: ClassVar = 3
+    CODECS: ClassVar = _transfer(3)
     SIZED_RESULTS: ClassVar = slice(None)
     token = operand_def()
     outputs = var_result_def()
