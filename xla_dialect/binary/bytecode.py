@@ -130,26 +130,27 @@ class _Tables:
     def read_head(self) -> int:
         """Finds the sections; returns the version."""
         file = self.file
-        if file.bytes(len(MAGIC)) != MAGIC:
-            file.fail("this is no MLIR bytecode", 0)
+        file.check(file.bytes(len(MAGIC)) == MAGIC, "this is no MLIR bytecode", at=0)
         version = file.varint()
-        if version > NEWEST_VERSION:
-            file.fail(
-                f"this is MLIR bytecode of version {version}, the newest that is read is "
-                f"{NEWEST_VERSION}",
-                len(MAGIC),
-            )
+        file.check(
+            version <= NEWEST_VERSION,
+            "this is MLIR bytecode of version {}, the newest that is read is {}",
+            version,
+            NEWEST_VERSION,
+            at=len(MAGIC),
+        )
         start = file.offset
         written = _PRODUCER.fullmatch(file.terminated())
         if written is not None:
             numbers = tuple(map(int, written.groups()))
-            if not OLDEST <= numbers <= NEWEST:
-                found = ".".join(map(str, numbers))
-                file.fail(
-                    f"this is a portable artifact of StableHLO {found}; those of "
-                    f"{version_text(OLDEST)} to {version_text(NEWEST)} are read",
-                    start,
-                )
+            file.check(
+                OLDEST <= numbers <= NEWEST,
+                ("this is a portable artifact of StableHLO {}; those of {} to {} are read"),
+                ".".join(map(str, numbers)),
+                version_text(OLDEST),
+                version_text(NEWEST),
+                at=start,
+            )
         while not file.is_done:
             number, section = read_section(file)
             self.sections.setdefault(number, section)
@@ -157,15 +158,13 @@ class _Tables:
 
     def section(self, number: int) -> Cursor:
         """A section that has to be there."""
-        if number not in self.sections:
-            self.file.fail(f"section {number} is missing")
+        self.file.check(number in self.sections, "section {} is missing", number)
         return self.sections[number]
 
     def read_strings(self, section: Cursor) -> Sequence[bytes]:
         sizes = section.list(section.varint)
         strings = [section.bytes(size) for size in reversed(sizes)]
-        if not all(string.endswith(b"\0") for string in strings):
-            section.fail("a string has no end")
+        section.check(all(string.endswith(b"\x00") for string in strings), "a string has no end")
         return [string[:-1] for string in strings]
 
     def string(self, number: int, cursor: Cursor) -> bytes:
@@ -197,8 +196,12 @@ class _Tables:
     def dialect(self, cursor: Cursor) -> str:
         """The dialect whose number stands here."""
         number = cursor.varint()
-        if number >= len(self.dialects):
-            cursor.fail(f"there is no dialect {number}, but {len(self.dialects)} in all")
+        cursor.check(
+            number < len(self.dialects),
+            "there is no dialect {}, but {} in all",
+            number,
+            len(self.dialects),
+        )
         return self.dialects[number]
 
     def read_entries(self, sizes: Cursor, entries: Cursor) -> None:
@@ -208,8 +211,12 @@ class _Tables:
             while len(table) < count:
                 dialect = self.dialect(sizes)
                 group = sizes.count()
-                if not 0 < group <= count - len(table):
-                    sizes.fail(f"{group} entries, where {count - len(table)} are left")
+                sizes.check(
+                    0 < group <= count - len(table),
+                    "{} entries, where {} are left",
+                    group,
+                    count - len(table),
+                )
                 for _ in range(group):
                     size, is_encoded = sizes.flagged()
                     start = entries.offset
@@ -256,8 +263,7 @@ class _Tables:
             user.fail(f"there is no {kind} {number}, but {len(table)} in all", start)
         entry = table[number]
         if entry.value is None:
-            if entry.is_open:
-                user.fail("an attribute or type is a part of itself", start)
+            user.check(not entry.is_open, "an attribute or type is a part of itself", at=start)
             entry.is_open = True
             entry.value = self.read_entry(entry)
             entry.is_open = False
@@ -281,8 +287,9 @@ class _Tables:
             cursor.fail(str(error), entry.start)
         if entry.is_type and not isinstance(value, TypeAttribute):
             cursor.fail(f"{value} is no type", entry.start)
-        if not cursor.is_done:
-            cursor.fail(f"{cursor.end - cursor.offset} bytes more than the {kind} has")
+        cursor.check(
+            cursor.is_done, "{} bytes more than the {} has", cursor.end - cursor.offset, kind
+        )
         entry.parts = cursor.parts
         return value
 
@@ -412,10 +419,13 @@ class _Code:
         names = self.tables.names
         self.current = start = cursor.offset
         number = cursor.varint()
-        if number >= len(names):
-            cursor.fail(
-                f"there is no name {number} of an operation, but {len(names)} in all", start
-            )
+        cursor.check(
+            number < len(names),
+            "there is no name {} of an operation, but {} in all",
+            number,
+            len(names),
+            at=start,
+        )
         name, is_registered = names[number]
         mask = cursor.byte()
         location = self.location(cursor)
@@ -424,8 +434,12 @@ class _Code:
         properties = self.properties(cursor, name, is_registered) if mask & 64 else {}
         types = cursor.list(cursor.type) if mask & 2 else []
         operands = cursor.list(lambda: self.operand(cursor)) if mask & 4 else []
-        if mask & 8 and cursor.count():
-            cursor.fail(f"{name} has successors, which are not read", start)
+        cursor.check(
+            not mask & 8 or not cursor.count(),
+            "{} has successors, which are not read",
+            name,
+            at=start,
+        )
         if mask & 32:
             skip_use_orders(cursor, len(types))
         if name == _CAST and [operand.type for operand in operands] == types:
@@ -462,8 +476,9 @@ class _Code:
         """The properties whose number stands here."""
         start = cursor.offset
         number = cursor.varint()
-        if number >= len(self.tables.properties):
-            cursor.fail(f"there are no properties {number}", start)
+        cursor.check(
+            number < len(self.tables.properties), "there are no properties {}", number, at=start
+        )
         part = self.tables.properties[number]
         values = _TableCursor(self.tables, part.offset, part.end)
         if not is_registered:
@@ -475,8 +490,7 @@ class _Code:
         values.offset = part.offset
         operation = self.make.class_of(name)
         listed = [each for each in properties_of(name, operation) if len(each) == count]
-        if not listed:
-            cursor.fail(f"{name} with {count} properties is not known", start)
+        cursor.check(listed, "{} with {} properties is not known", name, count, at=start)
         found: dict[str, Attribute] = {}
         for each, is_optional in listed[0]:
             value = values.optional_attribute() if is_optional else values.attribute()
@@ -487,11 +501,9 @@ class _Code:
     def regions(self, cursor: _TableCursor, free: int) -> list[Region]:
         """The regions of an operation, whose values have numbers from `free` on."""
         count, is_isolated = cursor.flagged()
-        if count > cursor.end - cursor.offset:
-            cursor.fail(f"{count} regions are announced")
+        cursor.check(count <= cursor.end - cursor.offset, "{} regions are announced", count)
         self.depth += 1
-        if self.depth > MAX_DEPTH:
-            cursor.fail(f"regions are nested more than {MAX_DEPTH} deep")
+        cursor.check(self.depth <= MAX_DEPTH, "regions are nested more than {} deep", MAX_DEPTH)
         around = self.values
         if is_isolated:
             self.values, free = {}, 0
@@ -511,8 +523,9 @@ class _Code:
         next_, end = first, first + cursor.varint()
         for block in blocks:
             next_ = self.block(cursor, block, next_, end)
-        if next_ > end:
-            cursor.fail(f"a region has {next_ - first} values, {end - first} are announced")
+        cursor.check(
+            next_ <= end, "a region has {} values, {} are announced", next_ - first, end - first
+        )
         for number in range(first, next_):
             del self.values[number]
         return Region(blocks)

@@ -33,6 +33,11 @@ class Cursor:
         place = self.offset if offset is None else offset
         raise BinaryError(f"{self.file}: error: offset {place}: {message}")
 
+    def check(self, holds: object, found: str, *values: object, at: int | None = None) -> None:
+        """Raises BinaryError at an offset unless `holds`; `found` is a format for `values`."""
+        if not holds:
+            self.fail(found.format(*values), at)
+
     @property
     def is_done(self) -> bool:
         """Whether nothing of the part is left."""

@@ -97,8 +97,7 @@ class EntryCursor(Cursor):
         start = self.offset
         number, is_given = self.flagged()
         if not is_given:
-            if number:
-                self.fail("an attribute is neither there nor not", start)
+            self.check(not number, "an attribute is neither there nor not", at=start)
             return None
         return self.numbered_attribute(number, start)
 
@@ -378,8 +377,14 @@ def _read_dense_array(cursor: EntryCursor) -> Attribute:
     data = cursor.blob()
     if not isinstance(type_, IntegerType | AnyFloat):
         cursor.fail(f"a list has elements of the type {type_}", start)
-    if len(data) != size * cast(Any, type_).compile_time_size:
-        cursor.fail(f"a list of {size} elements of {type_} has {len(data)} bytes", start)
+    cursor.check(
+        len(data) == size * cast(Any, type_).compile_time_size,
+        "a list of {} elements of {} has {} bytes",
+        size,
+        cast(Attribute, type_),
+        len(data),
+        at=start,
+    )
     return DenseArrayBase(cast(Any, type_), BytesAttr(data))
 
 
@@ -513,8 +518,13 @@ def _read_integer_type(cursor: EntryCursor) -> Attribute:
     start = cursor.offset
     value = cursor.varint()
     width, sign = value >> 2, value & 3
-    if sign >= len(_SIGNS) or not 0 < width < 1 << 24:
-        cursor.fail(f"an integer type has {width} bits and the sign {sign}", start)
+    cursor.check(
+        sign < len(_SIGNS) and 0 < width < 1 << 24,
+        "an integer type has {} bits and the sign {}",
+        width,
+        sign,
+        at=start,
+    )
     return IntegerType(width, _SIGNS[sign])
 
 
@@ -535,8 +545,11 @@ MAX_RANK = 256
 def _read_sizes(cursor: EntryCursor) -> list[int]:
     start = cursor.offset
     sizes = sizes_read(cursor.list(cursor.signed))
-    if len(sizes) > MAX_RANK or any(size < 0 and size != DYNAMIC_INDEX for size in sizes):
-        cursor.fail("an array has too many dimensions, or a negative size", start)
+    cursor.check(
+        len(sizes) <= MAX_RANK and all(size >= 0 or size == DYNAMIC_INDEX for size in sizes),
+        "an array has too many dimensions, or a negative size",
+        at=start,
+    )
     return sizes
 
 

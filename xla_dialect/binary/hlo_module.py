@@ -85,8 +85,14 @@ class Message:
         """A number of 32 bits, or of 64 (`d`); 0 where it is left out."""
         size = struct.calcsize(form)
         data = self.bytes(number) or bytes(size)
-        if len(data) != size:
-            self.cursor.fail(f"field {number} has {len(data)} bytes, not {size}", self.start)
+        self.cursor.check(
+            len(data) == size,
+            "field {} has {} bytes, not {}",
+            number,
+            len(data),
+            size,
+            at=self.start,
+        )
         return struct.unpack(f"<{form}", data)[0]
 
     def message(self, number: int) -> Message:
@@ -225,21 +231,35 @@ def literal_array(literal: Message, shape: Message) -> np.ndarray[Any, Any]:
     """The elements of a literal of an array type, row-major."""
     number, sizes = shape.integer(2), shape.integers(3)
     name = ELEMENT_TYPES.get(number, "")
-    if name not in NUMPY_TYPES or any(size < 0 for size in sizes):
-        literal.cursor.fail(f"a literal has element type {number}, sizes {sizes}", literal.start)
+    literal.cursor.check(
+        name in NUMPY_TYPES and all(size >= 0 for size in sizes),
+        "a literal has element type {}, sizes {}",
+        number,
+        sizes,
+        at=literal.start,
+    )
     dtype = NUMPY_TYPES[name]
     if name in _VARINTS:
         numbers = np.array(literal.integers(_VARINTS[name]), np.int64)
         elements = numbers.view(np.uint64).astype(dtype) if name == "u64" else numbers.astype(dtype)
     else:
         data = b"".join(literal.all_bytes(_BYTES.get(name, number)))
-        if len(data) % dtype.itemsize:
-            literal.cursor.fail(f"a literal of {name} has {len(data)} bytes", literal.start)
-        elements = np.frombuffer(data, dtype)
-    if elements.size != prod(sizes):
-        literal.cursor.fail(
-            f"a literal of {name}{sizes} has {elements.size} elements", literal.start
+        literal.cursor.check(
+            not len(data) % dtype.itemsize,
+            "a literal of {} has {} bytes",
+            name,
+            len(data),
+            at=literal.start,
         )
+        elements = np.frombuffer(data, dtype)
+    literal.cursor.check(
+        elements.size == prod(sizes),
+        "a literal of {}{} has {} elements",
+        name,
+        sizes,
+        elements.size,
+        at=literal.start,
+    )
     return in_rows(elements, sizes, shape.message(5).integers(1))
 
 
@@ -286,8 +306,14 @@ def _string(number: int) -> _Writer:
 def _word(number: int, *words: str) -> _Writer:
     def write(message: Message) -> str:
         value = message.integer(number)
-        if not 0 <= value < len(words):
-            message.cursor.fail(f"field {number} is {value}, of {len(words)} words", message.start)
+        message.cursor.check(
+            0 <= value < len(words),
+            "field {} is {}, of {} words",
+            number,
+            value,
+            len(words),
+            at=message.start,
+        )
         return words[value]
 
     return write

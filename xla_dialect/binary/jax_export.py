@@ -61,16 +61,19 @@ def read_export(data: bytes, file_name: str = "<bytes>") -> Exported:
     """What a file of `jax.export` has; raises BinaryError."""
     root = _Table.at(_Reader(data, file_name), 0)
     artifact = root.bytes(_PROGRAM)
-    if not artifact.startswith(MAGIC):
-        root.cursor.fail("the program of this export is no MLIR bytecode")
+    root.cursor.check(artifact.startswith(MAGIC), "the program of this export is no MLIR bytecode")
     arrays = [_array(each) for each in root.tables(19)]
     meshes = [_mesh(each) for each in root.tables(20)]
     shardings = ["unspecified", *(_sharding(each, meshes) for each in root.tables(21))]
 
     def chosen(slot: int, found: Sequence[str]) -> Sequence[str]:
         numbers = root.integers(slot, "I")
-        if any(number >= len(found) for number in numbers):
-            root.cursor.fail(f"there are {len(found)} arrays or shardings, not {list(numbers)}")
+        root.cursor.check(
+            all(number < len(found) for number in numbers),
+            "there are {} arrays or shardings, not {}",
+            len(found),
+            list(numbers),
+        )
         return [found[number] for number in numbers]
 
     signature = ExportedSignature(
@@ -221,8 +224,7 @@ class _Reader(Cursor):
     def bytes(self, size: int) -> bytes:
         """The next bytes, as long as not too many are read in all."""
         self.left[0] -= size
-        if self.left[0] < 0:
-            self.fail("too many things of this file refer to the same")
+        self.check(self.left[0] >= 0, "too many things of this file refer to the same")
         return super().bytes(size)
 
 
@@ -232,8 +234,12 @@ _MOST, _LEAST = 16, 1 << 16
 
 def _moved(cursor: _Reader, place: int) -> _Reader:
     """A cursor at another place of the file."""
-    if not 0 <= place <= len(cursor.data):
-        cursor.fail(f"something is referred to at {place}, the file has {len(cursor.data)} bytes")
+    cursor.check(
+        0 <= place <= len(cursor.data),
+        "something is referred to at {}, the file has {} bytes",
+        place,
+        len(cursor.data),
+    )
     return _Reader(cursor.data, cursor.file, place, cursor)
 
 

@@ -177,8 +177,13 @@ def words(class_: type[Any], first: int = 0) -> Encoding:
     def read(cursor: EntryCursor) -> Attribute:
         start = cursor.offset
         number = cursor.varint()
-        if not first <= number < first + len(members):
-            cursor.fail(f"{class_.name} has no member {number}", start)
+        cursor.check(
+            first <= number < first + len(members),
+            "{} has no member {}",
+            class_.name,
+            number,
+            at=start,
+        )
         return class_(members[number - first])
 
     return Encoding(read, lambda writer, value: writer.varint(members.index(value.data) + first))
@@ -527,8 +532,9 @@ API_VERSIONS = tuple(
 def _read_api_version(cursor: EntryCursor) -> Attribute:
     start = cursor.offset
     number = cursor.varint()
-    if number >= len(API_VERSIONS):
-        cursor.fail(f"there is no interface {number} of custom calls", start)
+    cursor.check(
+        number < len(API_VERSIONS), "there is no interface {} of custom calls", number, at=start
+    )
     return ApiVersion(number)
 
 

@@ -60,6 +60,7 @@ from xla_dialect.stablehlo.attributes import (
     integers_for_index,
     is_index,
     with_bounds,
+    xla_type,
 )
 from xla_dialect.stablehlo.legalize import FAMILIES
 from xla_dialect.stablehlo.op import (
@@ -103,14 +104,8 @@ def is_dynamic(op: Operation) -> bool:
 
 def _is_unbounded(type_: Attribute) -> bool:
     """Whether an array type has a size or rank without a bound; or a future, made elsewhere."""
-    found = as_array(type_)
-    if found is None:
-        return isinstance(type_, UnrankedTensorType | FutureType)
-    bounds = found.encoding.data if isinstance(found.encoding, Bounds) else ()
-    return any(
-        size == DYNAMIC_INDEX and (d >= len(bounds) or bounds[d] is None)
-        for d, size in enumerate(extents(found))
-    )
+    is_open = isinstance(type_, UnrankedTensorType | FutureType)
+    return is_open or is_unbounded(xla_type(type_))
 
 
 def takes_dynamic(op: Operation) -> bool:
@@ -514,6 +509,15 @@ class Conversion:
         append(self._block, op)
         return op.results
 
+    def made(self, op: XlaOp) -> SSAValue:
+        """Adds an operation, whose result types are inferred; returns its only result."""
+        return self.add(op)[0]
+
+    def reshaped(self, value: SSAValue, sizes: Sequence[int]) -> SSAValue:
+        """Adds what gives an array these sizes."""
+        type_ = array(cast(Array, value.type).element_type, sizes)
+        return self.emit(ReshapeOp, [value], [type_])[0]
+
     def constant(self, type_: Attribute, numbers: Iterable[Any]) -> SSAValue:
         """Adds a constant array of these elements, in row-major order."""
         literal = DenseIntOrFPElementsAttr.from_list(cast(Any, type_), list(numbers))
@@ -521,11 +525,8 @@ class Conversion:
 
     def element(self, vector: SSAValue, index: int) -> SSAValue:
         """Adds what takes one element out of an array of one dimension."""
-        element_type = cast(Array, vector.type).element_type
-        lists = {"start_indices": [index], "limit_indices": [index + 1], "strides": [1]}
-        properties = {name: dimension_list(values) for name, values in lists.items()}
-        part = self.emit(SliceOp, [vector], [array(element_type, (1,))], properties)
-        return self.emit(ReshapeOp, part, [array(element_type, ())])[0]
+        part = SliceOp(vector, start_indices=[index], limit_indices=[index + 1], strides=[1])
+        return self.reshaped(self.made(part), ())
 
     def literal_of_resource(
         self, value: DenseResourceAttr, op: Operation
@@ -685,7 +686,8 @@ class Conversion:
         for function in self.functions.values():
             _end_with_return(function)
         for op in module.ops:
-            if isinstance(op, MeshOp) or self.is_kept_back(op):
+            # Private functions that take unknown sizes are only put in the place of their calls.
+            if isinstance(op, MeshOp) or (is_dynamic(op) and is_private(op)):
                 continue
             with rules_of(op):
                 given = argument_types if takes_dynamic(op) else None
@@ -696,10 +698,6 @@ class Conversion:
         result = ModuleOp(functions.values(), kept, module.sym_name)
         set_meshes(result, self.meshes)
         return result
-
-    def is_kept_back(self, op: Operation) -> bool:
-        """Whether a function is only put in the place of its calls."""
-        return is_dynamic(op) and is_private(op)
 
     def _convert_function(
         self, op: Operation, argument_types: Sequence[Attribute] | None
@@ -816,7 +814,12 @@ class Conversion:
             if self._has_indices:
                 check_index_operands(op)
             if isinstance(op, StableHloOp):
-                results = self._converted_by_class(op)
+                if op.attributes:
+                    known = op.get_irdl_definition().properties
+                    warn_of_misspellings(op, known, self._location)
+                # Properties may become discardable.
+                op.attributes.update(op.xla_attributes())
+                results = self.convert(op)
             elif (pattern := _pattern(type(op))) is not None:
                 results = pattern(op, self)
             else:
@@ -836,13 +839,6 @@ class Conversion:
             self._refined.pop(op, None)
         if self._says_its_location(op):
             self._remember_location(op.location, before)
-
-    def _converted_by_class(self, op: StableHloOp) -> Sequence[SSAValue]:
-        """What the results of an operation become; its properties may become discardable."""
-        if op.attributes:
-            warn_of_misspellings(op, op.get_irdl_definition().properties, self._location)
-        op.attributes.update(op.xla_attributes())
-        return self.convert(op)
 
     def _keep_attributes(self, op: Operation, made: Operation) -> None:
         """Gives the attributes of an operation to the last one that is made of it."""

@@ -288,6 +288,8 @@ def flatten_modules(module: ModuleOp) -> None:
     one of their name. Raises SourceError for modules that say different things of a program.
     """
     inner = [op for op in module.ops if isinstance(op, ModuleOp)]
+    if not inner:
+        return
     is_all = len(inner) == len(list(module.ops)) == 1
     taken = {name for op in module.ops if (name := _name_of(op)) and not isinstance(op, ModuleOp)}
     for each in inner:

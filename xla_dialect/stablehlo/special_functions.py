@@ -375,14 +375,10 @@ def is_complex(value: SSAValue) -> bool:
     return type_ is not None and element_class(type_.element_type) == ElementClass.COMPLEX
 
 
-def convert_maximum(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.maximum`."""
-    return emit_ordered(elementwise.MaximumOp, op, conversion, conversion.operands(op))
-
-
-def convert_minimum(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.minimum`."""
-    return emit_ordered(elementwise.MinimumOp, op, conversion, conversion.operands(op))
+def convert_ordered(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.maximum` and `stablehlo.minimum`."""
+    assert op.SAME is not None
+    return emit_ordered(op.SAME, op, conversion, conversion.operands(op))
 
 
 def convert_clamp(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:

@@ -173,15 +173,10 @@ def stretched_operands(op: StableHloOp, conversion: Conversion) -> list[SSAValue
 
 def convert_broadcasting(op: chlo.BroadcastingOp, conversion: Conversion) -> Sequence[SSAValue]:
     """One operation on the stretched operands."""
-    return emit_ordered(op.APPLIED, op, conversion, stretched_operands(op, conversion))
-
-
-def convert_broadcast_compare(
-    op: chlo.BroadcastCompareOp, conversion: Conversion
-) -> Sequence[SSAValue]:
-    """`chlo.broadcast_compare`."""
     operands = stretched_operands(op, conversion)
-    return emit_comparison(op, conversion, operands, op.applied_properties())
+    if isinstance(op, chlo.BroadcastCompareOp):
+        return emit_comparison(op, conversion, operands, op.applied_properties())
+    return emit_ordered(op.APPLIED, op, conversion, operands)
 
 
 # Constants and loops
@@ -239,8 +234,7 @@ TO_XLA = (
     OperationTable[Legalize](
         {op: by_formula(formula) for op, formula in {**_FORMULAS, **_OTHER_FORMULAS}.items()}
     )
-    .add((*chlo.OPERATIONS, chlo.BroadcastSelectOp), convert_broadcasting)
-    .add(chlo.BroadcastCompareOp, convert_broadcast_compare)
+    .add((*chlo.OPERATIONS, chlo.BroadcastCompareOp, chlo.BroadcastSelectOp), convert_broadcasting)
     .add(chlo.ConstantOp, convert_constant)
     .add(chlo.ConstantLikeOp, convert_constant_like)
 )

@@ -121,12 +121,9 @@ def convert_all_to_all(op: stablehlo.AllToAllOp, conversion: Conversion) -> Sequ
 def _rejoin(
     conversion: Conversion, received: SSAValue, cut: tuple[int, int, int], declared: Attribute
 ) -> SSAValue:
-    type_ = cast(Array, received.type)
-    apart, order, _ = shapes.rejoined(sizes_of(type_), *cut)
-    types = [array(type_.element_type, apart)]
-    (blocks,) = conversion.emit(ReshapeOp, [received], types)
-    types = [array(type_.element_type, shapes.permuted(apart, order))]
-    (moved,) = conversion.emit(TransposeOp, [blocks], types, {"dimensions": dimension_list(order)})
+    apart, order, _ = shapes.rejoined(sizes_of(received.type), *cut)
+    blocks = conversion.reshaped(received, apart)
+    moved = conversion.made(TransposeOp(blocks, dimensions=order))
     return conversion.emit(ReshapeOp, [moved], [declared])[0]
 
 
@@ -222,9 +219,10 @@ def _from(
 def _applied(
     conversion: Conversion, computation: Region, left: SSAValue, right: SSAValue
 ) -> SSAValue:
-    everywhere = {"dimensions": dimension_list(range(len(sizes_of(left.type))))}
-    regions = [computation.clone()]
-    return conversion.emit(MapOp, [left, right], [left.type], everywhere, regions)[0]
+    everywhere = range(len(sizes_of(left.type)))
+    return conversion.made(
+        MapOp([left, right], dimensions=everywhere, regions=[computation.clone()])
+    )
 
 
 def _position(
@@ -237,9 +235,8 @@ def _position(
     table = conversion.constant(array(S32, (len(numbers),)), numbers)
     own = xla.PartitionIdOp if "channel_id" in properties else xla.ReplicaIdOp
     index = conversion.emit(own, (), [array(U32, ())])
-    sizes = {"dynamic_slice_sizes": dimension_list([1])}
-    found = conversion.emit(DynamicSliceOp, [table, *index], [array(S32, (1,))], sizes)
-    return conversion.emit(ReshapeOp, found, [array(S32, ())])[0]
+    found = conversion.made(DynamicSliceOp(table, index, dynamic_slice_sizes=[1]))
+    return conversion.reshaped(found, ())
 
 
 def _at_root(

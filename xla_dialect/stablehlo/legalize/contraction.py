@@ -6,23 +6,21 @@ The kernel has the sizes of the window, and an operand may say its padding.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
-from xdsl.dialects.builtin import BoolAttr, DenseIntOrFPElementsAttr, IntegerAttr, TensorType, i64
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, i64
 from xdsl.ir import Attribute, SSAValue
 
-from xla_dialect.op import XlaOp
 from xla_dialect.ops import contraction as xla
-from xla_dialect.ops.data_movement import ReshapeOp, SliceOp, TransposeOp
+from xla_dialect.ops.data_movement import SliceOp, TransposeOp
 from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.ops.reduction import ReduceOp
-from xla_dialect.shapes.size_arithmetic import compatible, without
+from xla_dialect.shapes.size_arithmetic import compatible
 from xla_dialect.stablehlo.conversion import (
     Conversion,
     Legalize,
     applied_to_two,
-    dimension_list,
     sizes_of,
 )
 from xla_dialect.stablehlo.op import UnknownShape
@@ -38,13 +36,8 @@ def emit_sum(conversion: Conversion, value: SSAValue, dimensions: Sequence[int])
     is_complex = element_class(type_.element_type) == ElementClass.COMPLEX
     element = (0, 0) if is_complex else 0
     zero = conversion.constant(TensorType(type_.element_type, ()), [element])
-    return conversion.emit(
-        ReduceOp,
-        [value, zero],
-        [array(type_.element_type, without(sizes_of(type_), dimensions))],
-        {"dimensions": dimension_list(dimensions)},
-        [applied_to_two(AddOp, type_.element_type)],
-    )[0]
+    regions = [applied_to_two(AddOp, type_.element_type)]
+    return conversion.made(ReduceOp([value], [zero], dimensions=dimensions, regions=regions))
 
 
 def convert_convolution(op: stablehlo.ConvolutionOp, conversion: Conversion) -> Sequence[SSAValue]:
@@ -108,27 +101,15 @@ class EinsumOperand:
         """The elements whose indices in the first two dimensions with a letter are equal."""
         first = self.labels.index(label)
         second = self.labels.index(label, first + 1)
-        sizes, element_type = sizes_of(self.type), self.type.element_type
-        size = sizes[first]
+        sizes = sizes_of(self.type)
         rest = [d for d in range(len(sizes)) if d not in (first, second)]
-        order = [*rest, first, second]
-        outer = [sizes[d] for d in rest]
-
-        def emit(op_class: type[XlaOp], value: SSAValue, found: Sequence[int], **lists: Any) -> Any:
-            properties = {name: dimension_list(numbers) for name, numbers in lists.items()}
-            type_ = array(element_type, found)
-            return self.conversion.emit(op_class, [value], [type_], properties)[0]
-
-        value = emit(TransposeOp, self.value, [sizes[d] for d in order], dimensions=order)
-        value = emit(ReshapeOp, value, [*outer, size * size])
-        value = emit(
-            SliceOp,
-            value,
-            [*outer, size],
-            start_indices=[0] * (len(outer) + 1),
-            limit_indices=[*outer, size * size],
-            strides=[*(1 for _ in outer), size + 1],
-        )
+        outer, size = [sizes[d] for d in rest], sizes[first]
+        make = self.conversion.made
+        value = make(TransposeOp(self.value, dimensions=[*rest, first, second]))
+        value = self.conversion.reshaped(value, [*outer, size * size])
+        start, strides = [0] * (len(outer) + 1), [*(1 for _ in outer), size + 1]
+        ends = [*outer, size * size]
+        value = make(SliceOp(value, start_indices=start, limit_indices=ends, strides=strides))
         labels = "".join(self.labels[d] for d in rest) + label
         return EinsumOperand(self.conversion, value, labels)
 
@@ -149,14 +130,7 @@ class EinsumOperand:
         """The array with its dimensions in the wanted order."""
         if wanted == self.labels:
             return self.value
-        order = self.places(wanted)
-        sizes = [sizes_of(self.type)[d] for d in order]
-        return self.conversion.emit(
-            TransposeOp,
-            [self.value],
-            [array(self.type.element_type, sizes)],
-            {"dimensions": dimension_list(order)},
-        )[0]
+        return self.conversion.made(TransposeOp(self.value, dimensions=self.places(wanted)))
 
 
 def _repeated(labels: str) -> str | None:
@@ -176,21 +150,20 @@ def convert_einsum(op: stablehlo.EinsumBase, conversion: Conversion) -> Sequence
     batch = "".join(label for label in shared if label in wanted)
     contracted = "".join(label for label in shared if label not in wanted)
     free = ["".join(label for label in side.labels if label not in shared) for side in (lhs, rhs)]
-    properties = {
-        "lhs_batch_dims": lhs.places(batch),
-        "rhs_batch_dims": rhs.places(batch),
-        "lhs_contracting_dims": lhs.places(contracted),
-        "rhs_contracting_dims": rhs.places(contracted),
-    }
     lhs_sizes, rhs_sizes = sizes_of(lhs.type), sizes_of(rhs.type)
     sizes = [lhs_sizes[d] for d in lhs.places(batch + free[0])]
     sizes += [rhs_sizes[d] for d in rhs.places(free[1])]
     declared = cast(Array, conversion.result_types(op)[0])
-    (product,) = conversion.emit(
-        xla.DotOp,
-        [lhs.value, rhs.value],
-        [array(declared.element_type, sizes)],
-        {name: dimension_list(places) for name, places in properties.items()},
+    product = conversion.made(
+        xla.DotOp(
+            lhs.value,
+            rhs.value,
+            lhs_batch_dims=lhs.places(batch),
+            rhs_batch_dims=rhs.places(batch),
+            lhs_contracting_dims=lhs.places(contracted),
+            rhs_contracting_dims=rhs.places(contracted),
+            result_types=[array(declared.element_type, sizes)],
+        )
     )
     result = EinsumOperand(conversion, product, batch + free[0] + free[1])
     return [result.ordered(wanted)]
@@ -212,25 +185,25 @@ def convert_torch_index_select(
     sizes, index_sizes = sizes_of(operand.type), sizes_of(index.type)
     dim, batch_count = op.dim.value.data, op.batch_dims.value.data
     batch = range(batch_count)
-    (vectors,) = conversion.emit(
-        ReshapeOp,
-        [index],
-        [array(cast(Array, index.type).element_type, (*index_sizes, 1))],
-    )
+    vectors = conversion.reshaped(index, (*index_sizes, 1))
     added = len(index_sizes) - batch_count
     offsets = [*range(batch_count, dim), *range(dim + added, len(sizes) - 1 + added)]
     kept = [1 if d in batch or d == dim else size for d, size in enumerate(sizes)]
-    properties: dict[str, Attribute] = {
-        "offset_dims": dimension_list(offsets),
-        "collapsed_slice_dims": dimension_list([dim]),
-        "operand_batching_dims": dimension_list(batch),
-        "start_indices_batching_dims": dimension_list(batch),
-        "start_index_map": dimension_list([dim]),
-        "index_vector_dim": IntegerAttr(len(index_sizes), i64),
-        "slice_sizes": dimension_list(kept),
-        "indices_are_sorted": BoolAttr.from_bool(False),
-    }
-    return conversion.emit(GatherOp, [operand, vectors], conversion.result_types(op), properties)
+    return conversion.add(
+        GatherOp(
+            operand,
+            vectors,
+            offset_dims=offsets,
+            collapsed_slice_dims=[dim],
+            operand_batching_dims=batch,
+            start_indices_batching_dims=batch,
+            start_index_map=[dim],
+            index_vector_dim=len(index_sizes),
+            slice_sizes=kept,
+            indices_are_sorted=False,
+            result_types=conversion.result_types(op),
+        )
+    )
 
 
 TO_XLA = (

@@ -125,9 +125,8 @@ def convert_dim(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
         return [conversion.constant(array(i64, ()), [sizes[found[0]]])]
     if sizes_of(type_)[found[0]] == DYNAMIC_INDEX:
         raise UnknownShape(op, 0)
-    dimension = {"dimension": IntegerAttr(found[0], i64)}
-    size = conversion.emit(GetDimensionSizeOp, [operand], [array(S32, ())], dimension)
-    return conversion.emit(ConvertOp, size, [array(i64, ())])
+    size = conversion.made(GetDimensionSizeOp(operand, dimension=found[0]))
+    return conversion.emit(ConvertOp, [size], [array(i64, ())])
 
 
 def convert_extract(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
@@ -137,10 +136,9 @@ def convert_extract(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValu
     for place, size in zip(places, sizes_of(type_), strict=True):
         known = conversion.constant_integers(place)
         check(not known or 0 <= known[0] < size, "index {} of {}", known, spell(type_))
-    one = array(type_.element_type, (1,) * len(places))
-    sizes = {"dynamic_slice_sizes": dimension_list((1,) * len(places))}
-    found = conversion.emit(DynamicSliceOp, [operand, *places], [one], sizes)
-    return conversion.emit(ReshapeOp, found, [array(type_.element_type, ())])
+    sizes = [1] * len(places)
+    found = conversion.made(DynamicSliceOp(operand, places, dynamic_slice_sizes=sizes))
+    return [conversion.reshaped(found, ())]
 
 
 def convert_from_elements(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
@@ -149,11 +147,12 @@ def convert_from_elements(op: StableHloOp, conversion: Conversion) -> Sequence[S
     operands = conversion.operands(op)
     if not operands:
         return [conversion.constant(declared, ())]
-    one, row = array(declared.element_type, (1,)), array(declared.element_type, (len(operands),))
-    rows = [conversion.emit(ReshapeOp, [operand], [one])[0] for operand in operands]
-    dimension = {"dimension": IntegerAttr(0, i64)}
-    joined = conversion.emit(ConcatenateOp, rows, [row], dimension)
-    return joined if fits(row, declared) else conversion.emit(ReshapeOp, joined, [declared])
+    joined = conversion.made(
+        ConcatenateOp([conversion.reshaped(value, (1,)) for value in operands], dimension=0)
+    )
+    if fits(joined.type, declared):
+        return [joined]
+    return conversion.emit(ReshapeOp, [joined], [declared])
 
 
 def convert_tensor_cast(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:

@@ -31,8 +31,7 @@ from xla_dialect.stablehlo.ops import elementwise as stablehlo
 from xla_dialect.stablehlo.special_functions import (
     convert_cbrt,
     convert_clamp,
-    convert_maximum,
-    convert_minimum,
+    convert_ordered,
     emit_comparison,
 )
 from xla_dialect.stablehlo.terms import Term, Terms
@@ -111,8 +110,7 @@ def convert_bitcast(op: stablehlo.BitcastConvertOp, conversion: Conversion) -> S
 TO_XLA = (
     OperationTable[Legalize]()
     .add(stablehlo.CbrtOp, convert_cbrt)
-    .add(stablehlo.MaximumOp, convert_maximum)
-    .add(stablehlo.MinimumOp, convert_minimum)
+    .add((stablehlo.MaximumOp, stablehlo.MinimumOp), convert_ordered)
     .add(stablehlo.ClampOp, convert_clamp)
     .add(stablehlo.CompareOp, convert_compare)
     .add(stablehlo.BitcastConvertOp, convert_bitcast)

@@ -34,6 +34,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 from xla_dialect.sharding.attributes import MeshAttr, meshes_of
 from xla_dialect.shardy import MeshOp
+from xla_dialect.spelling import Scanner
 from xla_dialect.stablehlo.attributes import Inexpressible, fail, stablehlo_type
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import operations_of_dialect
@@ -384,40 +385,24 @@ def unescaped(text: str) -> str:
     return _ESCAPE.sub(character, text)
 
 
-_ENTRY = re.compile(r'\s*([\w.\-]+)=(?:"((?:[^"\\]|\\.)*)"|(?=\{))', re.DOTALL)
+_NAME = re.compile(r"([\w.\-]+)=")
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 
 
 def frontend_attributes(value: Attribute) -> dict[str, str]:
     """The frontend attributes that an operation carries: a dictionary, or its text."""
     if isinstance(value, DictionaryAttr):
         return {name: unescaped(plain_text(entry)) for name, entry in value.data.items()}
-    found: dict[str, str] = {}
-    text = plain_text(value)
-    position = 1
-    while (match := _ENTRY.match(text, position)) is not None:
-        position = match.end()
-        name, string = match.groups()
-        if string is None:
-            end = closing_brace(text, position)
-            string, position = text[position:end], end
-        else:
-            string = unescaped(string)
-        found[name] = string
-        position += text[position : position + 1] == ","
-    return found
+    scanner = Scanner(plain_text(value))
 
+    def entry() -> tuple[str, str]:
+        name = scanner.match(_NAME, "a name").group(1)
+        if scanner.at("{"):
+            return name, scanner.group().rstrip()
+        return name, unescaped(scanner.match(_STRING, "a string").group(1))
 
-_BRACE_OR_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
-
-
-def closing_brace(text: str, position: int) -> int:
-    """Where the group in braces ends that opens at a position."""
-    depth = 0
-    for match in _BRACE_OR_STRING.finditer(text, position):
-        depth += {"{": 1, "}": -1}.get(match.group(), 0)
-        if depth == 0:
-            return match.end()
-    return len(text)
+    scanner.expect("{")
+    return dict(scanner.items("}", entry))
 
 
 def _frontend(value: Attribute) -> Attribute:

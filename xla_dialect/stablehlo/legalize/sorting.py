@@ -24,7 +24,7 @@ from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.data_movement import SliceOp
 from xla_dialect.ops.sorting import SortOp
 from xla_dialect.shapes.size_arithmetic import bounded, compatible_sizes
-from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
+from xla_dialect.stablehlo.conversion import Conversion, Legalize, sizes_of
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
 from xla_dialect.stablehlo.ops import elementwise
 from xla_dialect.stablehlo.ops import sorting as stablehlo
@@ -117,12 +117,9 @@ def _first(value: SSAValue, type_: Attribute, conversion: Conversion) -> SSAValu
     sizes = sizes_of(type_)
     if compatible_sizes(sizes_of(value.type), sizes):
         return value
-    properties = {
-        "start_indices": dimension_list([0] * len(sizes)),
-        "limit_indices": dimension_list(sizes),
-        "strides": dimension_list([1] * len(sizes)),
-    }
-    return conversion.emit(SliceOp, [value], [type_], properties)[0]
+    nowhere, once = [0] * len(sizes), [1] * len(sizes)
+    part = SliceOp(value, start_indices=nowhere, limit_indices=sizes, strides=once)
+    return conversion.made(part)
 
 
 def convert_sort(op: stablehlo.SortOp, conversion: Conversion) -> Sequence[SSAValue]:

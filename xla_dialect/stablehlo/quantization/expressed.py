@@ -12,11 +12,10 @@ from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, f32, f64, i32, i64
+from xdsl.dialects.builtin import TensorType, f32, f64, i32, i64
 from xdsl.ir import Attribute, Block, SSAValue
 
 from xla_dialect.literals.arrays import numpy_dtype
-from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.ops.elementwise import RoundNearestEvenOp
 from xla_dialect.quantized_types import Quantization, quantization_of, with_element_type
@@ -126,9 +125,7 @@ def constant(
     conversion: Conversion, numbers: Sequence[float], element_type: Attribute, sizes: Sequence[int]
 ) -> SSAValue:
     """An array of numbers."""
-    type_ = cast(Any, TensorType(element_type, sizes))
-    literal = DenseIntOrFPElementsAttr.from_list(type_, list(numbers))
-    return conversion.emit(ConstantOp, (), [type_], {"value": literal})[0]
+    return conversion.constant(TensorType(element_type, sizes), numbers)
 
 
 def paired(*lists: Sequence[float]) -> list[tuple[float, ...]]:

@@ -32,7 +32,6 @@ from xla_dialect.quantized_types import (
     quantization_of,
     with_element_type,
 )
-from xla_dialect.shapes.size_arithmetic import padded
 from xla_dialect.shapes.window import Window, WindowAttr, WindowDimension
 from xla_dialect.stablehlo.conversion import Conversion, applied_to_two, dimension_list
 from xla_dialect.stablehlo.legalize.contraction import emit_sum
@@ -164,14 +163,15 @@ def _padded(conversion: Conversion, op: ConvolutionOp, zero_point: int) -> Convo
         for name, least in (("padding_low", 0), ("padding_high", 0), ("base_dilation", 1))
     )
     value = constant(conversion, [zero_point], type_.element_type, ())
-    lists = {
-        "edge_padding_low": dimension_list(low),
-        "edge_padding_high": dimension_list(high),
-        "interior_padding": dimension_list(interior),
-    }
-    sizes = padded(sizes_of(type_), low, high, interior)
-    base_type = array(type_.element_type, sizes)
-    (base,) = conversion.emit(PadOp, [op.lhs, value], [base_type], lists)
+    base = conversion.made(
+        PadOp(
+            op.lhs,
+            value,
+            edge_padding_low=low,
+            edge_padding_high=high,
+            interior_padding=interior,
+        )
+    )
     plain = [replace(w, padding_low=0, padding_high=0, base_dilation=1) for w in window.dimensions]
     properties = {**op.properties, "window": WindowAttr(Window(tuple(plain)))}
     (total,) = conversion.emit(ConvolutionOp, [base, op.rhs], [op.result.type], properties)
