@@ -8,14 +8,13 @@ operation has them in `check`, for whoever knows the meshes already.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     IntegerAttr,
-    ModuleOp,
     StringAttr,
     SymbolNameConstraint,
     TensorType,
@@ -60,10 +59,12 @@ from xla_dialect.sharding.attributes import (
     AxisMovesAttr,
     ManualAxesAttr,
     MeshAttr,
+    Meshes,
     ShardingAttr,
     ShardingPerValueAttr,
     TokensAttribute,
     check_sharding,
+    meshes_around,
     parameter_shardings,
 )
 from xla_dialect.sharding.mesh import (
@@ -84,10 +85,6 @@ from xla_dialect.violations import Violation, check, require
 from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import RegionWithArguments
 from xla_dialect.xdsl.text import parse_literal, print_literal
-
-Meshes = Mapping[str, Mesh]
-"""The meshes of a module by name."""
-
 
 # Syntax
 
@@ -155,16 +152,6 @@ class ShardyOp(IRDLOperation):
     def verify_(self) -> None:
         """Raises VerifyException where the operation breaks a rule of shardings."""
         self.check(meshes_around(self))
-
-
-def meshes_around(op: Operation) -> dict[str, Mesh]:
-    """The meshes of the module that an operation is in."""
-    around = op.parent_op()
-    while around is not None and not isinstance(around, ModuleOp):
-        around = around.parent_op()
-    if around is None:
-        return {}
-    return {each.sym_name.data: each.mesh.data for each in around.ops if isinstance(each, MeshOp)}
 
 
 def sharding_of(value: SSAValue) -> Sharding | None:

@@ -45,7 +45,7 @@ GROUPS = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
         ),
         (
             f'"stablehlo.collective_broadcast"(%x) <{{{GROUPS}, channel_handle = #stablehlo.channel_handle<type = 1>}}> : {ONE_TO_ONE}',
-            "channel_handle has no handle",
+            "channel_handle: handle is missing",
         ),
         (
             f'"stablehlo.all_gather"(%x) <{{all_gather_dim = 1 : i64, {GROUPS}}}> : (tensor<4xf32>) -> tensor<8xf32>',

@@ -51,7 +51,6 @@ from xla_dialect.binary.stablehlo_encodings import (
     VHLO_ATTRIBUTES,
     VHLO_TYPES,
     ApiVersion,
-    OutputAlias,
 )
 from xla_dialect.binary.vhlo import (
     FUNCTION,
@@ -72,6 +71,7 @@ from xla_dialect.stablehlo.attributes import (
     ComparisonDirectionAttr,
     ComparisonTypeAttr,
     FutureType,
+    OutputAlias,
     PrecisionAttr,
     ResultAccuracy,
     RngAlgorithmAttr,

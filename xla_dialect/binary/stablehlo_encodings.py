@@ -101,7 +101,9 @@ from xla_dialect.sharding.mesh import (
 )
 from xla_dialect.sharding.sharding_rule import ShardingRule
 from xla_dialect.stablehlo.attributes import (
-    FIELDS,
+    FLAG as FLAG_CONSTRAINT,
+)
+from xla_dialect.stablehlo.attributes import (
     INTEGER,
     INTEGERS,
     AccuracyModeAttr,
@@ -119,6 +121,7 @@ from xla_dialect.stablehlo.attributes import (
     GatherNumbers,
     MeshAxes,
     MeshAxis,
+    OutputAlias,
     PrecisionAttr,
     ResultAccuracy,
     RngAlgorithmAttr,
@@ -129,9 +132,6 @@ from xla_dialect.stablehlo.attributes import (
     Struct,
     TokenType,
     integers,
-)
-from xla_dialect.stablehlo.attributes import (
-    FLAG as FLAG_CONSTRAINT,
 )
 from xla_dialect.stablehlo.op import integers_of
 from xla_dialect.violations import require
@@ -256,16 +256,9 @@ def sub_axis_text(before: int, size: int) -> str:
     return f"({before}){size}"
 
 
-def _output_alias(outputs: list[int], operand: int, inside: list[int]) -> Attribute:
-    values = integers(outputs), IntegerAttr(operand, i64), integers(inside)
-    return OutputAlias(tuple(zip(OUTPUT_ALIAS_FIELDS, values, strict=True)))
-
-
-OutputAlias = FIELDS["output_operand_alias"]
-OUTPUT_ALIAS_FIELDS = ("output_tuple_indices", "operand_index", "operand_tuple_indices")
 OUTPUT_ALIAS = encoding(
-    _output_alias,
-    lambda value: [decode(dict(value.data)[name]) for name in OUTPUT_ALIAS_FIELDS],
+    OutputAlias.of,
+    lambda value: list(map(decode, value.parameters)),
     *(SIGNEDS, SIGNED, SIGNEDS),
 )
 MESH_AXIS = holding(MeshAxis, lambda *pair: pair, STRING, SIGNED)

@@ -384,7 +384,7 @@ def _channel(*types: str, is_optional: bool = True) -> PropertyForms:
         return ChannelHandleAttr.of(handle, type_[0] if type_ else 0)
 
     def write(value: Attribute | None, _: int) -> Sequence[Attribute]:
-        fields = dict(value.data) if isinstance(value, ChannelHandleAttr) else {}
+        fields = value.values() if isinstance(value, ChannelHandleAttr) else {}
         return [
             fields.get(name, IntegerAttr(0, i64)) for name in ("handle", "type")[: 1 + len(types)]
         ]

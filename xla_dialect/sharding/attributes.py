@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeVar, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, OpaqueSyntaxAttribute, Operation
 from xdsl.irdl import irdl_attr_definition
@@ -219,6 +219,25 @@ def meshes_of(module: Operation) -> dict[str, Mesh]:
     if not isinstance(found, DictionaryAttr):
         return {}
     return {name: mesh.data for name, mesh in found.data.items() if isinstance(mesh, MeshAttr)}
+
+
+Meshes = Mapping[str, Mesh]
+"""Meshes by their names."""
+MESH = "sdy.mesh"
+"""The operation that is a mesh of a module."""
+
+
+def meshes_around(op: Operation) -> dict[str, Mesh]:
+    """The meshes that operations are in the module that an operation is in."""
+    around = op.parent_op()
+    while around is not None and not isinstance(around, ModuleOp):
+        around = around.parent_op()
+    found = () if around is None else (each for each in around.ops if each.name == MESH)
+    return {
+        cast(StringAttr, each.properties["sym_name"]).data: mesh.data
+        for each in found
+        if isinstance(mesh := each.properties["mesh"], MeshAttr)
+    }
 
 
 def meshes_in_text(text: str) -> dict[str, Mesh]:

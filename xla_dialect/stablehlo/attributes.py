@@ -70,9 +70,6 @@ from xla_dialect.types import (
 from xla_dialect.violations import place_of
 from xla_dialect.xdsl.directives import parse_i64
 
-FIELD_NAMES = ("output_operand_alias",)
-"""The attributes that are fields with values."""
-
 
 @irdl_attr_definition
 class TokenType(ParametrizedAttribute, TypeAttribute):
@@ -152,21 +149,6 @@ class Word(Data[Any], SpacedOpaqueSyntaxAttribute):
     def print_parameter(self, printer: Printer) -> None:
         """Prints the member."""
         printer.print_string(self.data.name)
-
-
-class Fields(Data[tuple[tuple[str, Attribute], ...]]):
-    """Named values; subclasses name the attribute."""
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, Attribute], ...]:
-        """Parses `<name = value, ...>`."""
-        with parser.in_angle_brackets():
-            return tuple(parse_fields(parser, cls.name).items())
-
-    def print_parameter(self, printer: Printer) -> None:
-        """Prints the fields with their values as attributes."""
-        with printer.in_angle_brackets():
-            printer.print_list(self.data, lambda item: print_field(printer, *item))
 
 
 def parse_fields(
@@ -290,24 +272,32 @@ FLAG: Any = IntegerAttr.constr(i1)
 
 
 @irdl_attr_definition
-class ChannelHandleAttr(Fields):
+class ChannelHandleAttr(Struct):
     """`#stablehlo.channel_handle<handle = 1, type = 1>`."""
 
     name = "stablehlo.channel_handle"
+    handle: IntegerAttr[IntegerType] = param_def(INTEGER)
+    type: IntegerAttr[IntegerType] = param_def(INTEGER)
 
     @staticmethod
     def of(number: int, kind: int) -> ChannelHandleAttr:
         """The handle of a channel with this number and of this type."""
-        return ChannelHandleAttr(
-            (("handle", IntegerAttr(number, i64)), ("type", IntegerAttr(kind, i64)))
-        )
+        return ChannelHandleAttr.new([IntegerAttr(number, i64), IntegerAttr(kind, i64)])
 
-    def field(self, name: str) -> int:
-        """`handle`, or `type`; raises VerifyException where it is missing."""
-        value = dict(self.data).get(name)
-        if not isinstance(value, IntegerAttr):
-            raise VerifyException(f"channel_handle has no {name}")
-        return cast("IntegerAttr[Any]", value).value.data
+
+@irdl_attr_definition
+class OutputAlias(Struct):
+    """The part of a result and that of an operand that share memory."""
+
+    name = "stablehlo.output_operand_alias"
+    output_tuple_indices: Integers = param_def(INTEGERS)
+    operand_index: IntegerAttr[IntegerType] = param_def(INTEGER)
+    operand_tuple_indices: Integers = param_def(INTEGERS)
+
+    @staticmethod
+    def of(output: Sequence[int], operand: int, part: Sequence[int]) -> OutputAlias:
+        """Of indices into nested tuples, and the number of the operand."""
+        return OutputAlias.new([integers(output), IntegerAttr(operand, i64), integers(part)])
 
 
 @irdl_attr_definition
@@ -511,10 +501,21 @@ AccuracyModeAttr = _words("stablehlo.result_accuracy_mode", AccuracyMode)
 
 
 @irdl_attr_definition
-class ResultAccuracy(Fields):
+class ResultAccuracy(Data[tuple[tuple[str, Attribute], ...]]):
     """`#stablehlo.result_accuracy<atol = 0.0, rtol = 0.5, ulps = 2, mode = ...>`."""
 
     name = "stablehlo.result_accuracy"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, Attribute], ...]:
+        """Parses `<name = value, ...>`."""
+        with parser.in_angle_brackets():
+            return tuple(parse_fields(parser, cls.name).items())
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Prints the fields with their values as attributes."""
+        with printer.in_angle_brackets():
+            printer.print_list(self.data, lambda item: print_field(printer, *item))
 
     @classmethod
     def of_hlo(cls, text: str) -> Self:
@@ -603,13 +604,6 @@ def xla_value(value: Attribute) -> Attribute | None:
     number = cast("IntegerAttr[Any]", value)
     is_narrow = type(number) is IntegerAttr and number.type == i32
     return IntegerAttr(number.value.data, i64) if is_narrow else value
-
-
-FIELDS: Mapping[str, type[Fields]] = {
-    name: type(name.title().replace("_", ""), (Fields,), {"name": f"stablehlo.{name}"})
-    for name in FIELD_NAMES
-}
-"""From the name of an attribute with fields to its class."""
 
 
 class StableHloPrintError(LocatedError):
@@ -842,7 +836,7 @@ ATTRIBUTES: tuple[type[Attribute], ...] = (
     AxisRef,
     DeviceMesh,
     MeshAxes,
-    *FIELDS.values(),
+    OutputAlias,
 )
 """The attributes and types of the `stablehlo` dialect."""
 

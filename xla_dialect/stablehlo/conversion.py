@@ -46,10 +46,9 @@ from xla_dialect.ops.data_movement import ReshapeOp, SliceOp
 from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp
 from xla_dialect.ops.tuples import GetTupleElementOp
 from xla_dialect.quantized_types import quantization_of, with_element_type
-from xla_dialect.sharding.attributes import SHARDING_RULE, ShardingRuleAttr, set_meshes
+from xla_dialect.sharding.attributes import MESH, SHARDING_RULE, ShardingRuleAttr, set_meshes
 from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr
 from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.shardy import MeshOp
 from xla_dialect.spelling import SpellingError
 from xla_dialect.stablehlo import attributes
 from xla_dialect.stablehlo.attributes import (
@@ -92,6 +91,8 @@ from xla_dialect.xdsl.linking import append
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from xla_dialect.shardy import MeshOp
 
 
 def is_dynamic(op: Operation) -> bool:
@@ -675,19 +676,20 @@ class Conversion:
         kept = kept_entries(module.attributes, module)
         functions: dict[str, func.FuncOp] = {}
         for op in module.ops:
-            if isinstance(op, MeshOp):
+            if op.name == MESH:
                 with rules_of(op):
                     op.verify()
-                    name = op.sym_name.data
+                    mesh = cast("MeshOp", op)
+                    name = mesh.sym_name.data
                     require(name not in self.meshes, "SH2", "there is a mesh @{} already", name)
-                self.meshes[name] = op.mesh.data
+                self.meshes[name] = mesh.mesh.data
             elif isinstance(op, func.FuncOp) and "sym_name" in op.properties:
                 self.functions[op.sym_name.data] = op
         for function in self.functions.values():
             _end_with_return(function)
         for op in module.ops:
             # Private functions that take unknown sizes are only put in the place of their calls.
-            if isinstance(op, MeshOp) or (is_dynamic(op) and is_private(op)):
+            if op.name == MESH or (is_dynamic(op) and is_private(op)):
                 continue
             with rules_of(op):
                 given = argument_types if takes_dynamic(op) else None

@@ -35,7 +35,8 @@ from xla_dialect.mlir_text import (
 from xla_dialect.ops import XLA
 from xla_dialect.quantized_types import QUANT, has_quantized, has_quantized_arrays
 from xla_dialect.self_checking import CHECK, INTERPRETER
-from xla_dialect.shardy import SHARDY, MeshOp, ShardyOp
+from xla_dialect.sharding.attributes import ATTRIBUTES as SHARDING_ATTRIBUTES
+from xla_dialect.sharding.attributes import MESH
 from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES, MhloFusionKindAttr
 from xla_dialect.stablehlo.conversion import (
     Conversion,
@@ -59,6 +60,7 @@ ArithmeticName: TypeAlias = Literal["float", "integer"]
 
 STABLEHLO = LazyDialect("stablehlo", [], list(ATTRIBUTES))
 CHLO = LazyDialect("chlo", [], list(CHLO_ATTRIBUTES))
+SHARDY = LazyDialect("sdy", [], list(SHARDING_ATTRIBUTES))
 MHLO = LazyDialect("mhlo", [], [MhloFusionKindAttr])
 
 _SHAPES = tuple(map(LazyDialect, ("arith", "shape", "tensor")))
@@ -222,7 +224,9 @@ def takes_dynamic_arguments(module: ModuleOp) -> bool:
 
 def has_source_operations(module: ModuleOp) -> bool:
     """Whether operations of StableHLO or CHLO are in a module, which stayed what it was."""
-    return any(isinstance(op, StableHloOp | ShardyOp) for op in operations_in(module))
+    return any(
+        isinstance(op, StableHloOp) or op.name.startswith("sdy.") for op in operations_in(module)
+    )
 
 
 def _finish_unresolved(module: ModuleOp, conversion: Conversion) -> None:
@@ -249,9 +253,9 @@ def make_reading_context() -> Context:
 def _common_context() -> ReadingContext:
     """What all texts share, to be cloned: loading a dialect takes longer than a short text."""
     context = ReadingContext(allow_unregistered=True)
-    for dialect in (Builtin, Func, XLA, QUANT, SHARDY, CHECK, INTERPRETER):
+    for dialect in (Builtin, Func, XLA, QUANT, CHECK, INTERPRETER):
         context.load_dialect(dialect)
-    for dialect in (STABLEHLO, CHLO, MHLO, *_SHAPES):
+    for dialect in (STABLEHLO, CHLO, MHLO, SHARDY, *_SHAPES):
         context.load_lazy(dialect)
     return context
 
@@ -298,7 +302,7 @@ def flatten_modules(module: ModuleOp) -> None:
         _rename(each, names)
         _merge_attributes(module, each)
         for op in list(each.ops):
-            if not (isinstance(op, MeshOp) and _is_there(op, module)):
+            if not (op.name == MESH and _is_there(op, module)):
                 op.detach()
                 module.body.block.insert_op_before(op, each)
         taken.update(names.values())
@@ -318,7 +322,7 @@ def _new_names(module: ModuleOp, taken: set[str]) -> dict[str, str]:
     names: dict[str, str] = {}
     for op in module.ops:
         name = _name_of(op)
-        if name and not isinstance(op, MeshOp):
+        if name and op.name != MESH:
             found = own if name == "main" else name
             number = 0
             while found in taken or found in names.values():
@@ -360,9 +364,8 @@ def _merge_attributes(module: ModuleOp, inner: ModuleOp) -> None:
             raise SourceError(inner, f"{name} is {value} here, {found} in another module")
 
 
-def _is_there(op: MeshOp, module: ModuleOp) -> bool:
-    others = (other for other in module.ops if isinstance(other, MeshOp))
-    return any(cast(Any, other).properties == op.properties for other in others)
+def _is_there(op: Operation, module: ModuleOp) -> bool:
+    return any(other.properties == op.properties for other in module.ops if other.name == MESH)
 
 
 class _Parser(RecoveringParser, StableHloParser):

@@ -49,11 +49,10 @@ from xla_dialect.spelling import SpellingError
 from xla_dialect.stablehlo.attributes import (
     ATTRIBUTES,
     CHLO_ATTRIBUTES,
-    FIELDS,
     Inexpressible,
     MeshAxes,
+    OutputAlias,
     RngAlgorithmAttr,
-    integers,
     stablehlo_type,
 )
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, sized_result, sizes_from_operand
@@ -525,12 +524,7 @@ def _aliases(text: str) -> Attribute:
     found: list[Attribute] = []
     for output, operand, element in _ALIAS.findall(text):
         places = [[int(n) for n in part.split(",") if n.strip()] for part in (output, element)]
-        fields = {
-            "output_tuple_indices": integers(places[0]),
-            "operand_index": IntegerAttr(int(operand), i64),
-            "operand_tuple_indices": integers(places[1]),
-        }
-        found.append(FIELDS["output_operand_alias"](tuple(fields.items())))
+        found.append(OutputAlias.of(places[0], int(operand), places[1]))
     return ArrayAttr(found)
 
 

@@ -32,12 +32,11 @@ from xdsl.rewriter import Rewriter
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
-from xla_dialect.sharding.attributes import MeshAttr, meshes_of
-from xla_dialect.shardy import MeshOp
+from xla_dialect.sharding.attributes import MESH, MeshAttr, meshes_of
 from xla_dialect.spelling import Scanner
 from xla_dialect.stablehlo.attributes import Inexpressible, fail, stablehlo_type
 from xla_dialect.stablehlo.op import StableHloOp
-from xla_dialect.stablehlo.ops import operations_of_dialect
+from xla_dialect.stablehlo.ops import operation_named, operations_of_dialect
 from xla_dialect.types import tuple_of
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import append
@@ -46,7 +45,7 @@ from xla_dialect.xdsl.linking import append
 @cache
 def _same_operations() -> Mapping[type[Operation], type[StableHloOp]]:
     every = (op for dialect in ("chlo", "stablehlo") for op in operations_of_dialect(dialect))
-    return {op.SAME: op for op in every if op.SAME is not None}
+    return {op.SAME: op for op in every if issubclass(op, StableHloOp) and op.SAME is not None}
 
 
 def same_operation(op_class: type[Operation]) -> type[StableHloOp]:
@@ -96,7 +95,7 @@ class FromXla:
         block = self._block
         for name, mesh in meshes_of(module).items():
             properties = {"sym_name": StringAttr(name), "mesh": MeshAttr(mesh)}
-            append(block, create(MeshOp, properties=properties))
+            append(block, create(cast(Any, operation_named(MESH)), properties=properties))
         for op in module.ops:
             if not isinstance(op, FuncOp):
                 fail(op, "StableHLO has functions only in a module")

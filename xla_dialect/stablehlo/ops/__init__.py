@@ -26,6 +26,7 @@ FAMILIES: Mapping[str, Sequence[str]] = {
         *("dynamic_shapes", "collectives", "transfers", "quantization"),
     ),
     "mhlo": ("mhlo",),
+    "sdy": ("shardy",),
     **dict.fromkeys(("arith", "shape", "tensor"), ("dynamic_shapes",)),
 }
 """By dialect, the families that have its operations: those first that most programs need."""
@@ -41,18 +42,20 @@ def operations_of(family: ModuleType) -> tuple[type[StableHloOp], ...]:
 
 
 @cache
-def _operations_by_name(family: str) -> Mapping[str, type[StableHloOp]]:
+def _operations_by_name(family: str) -> Mapping[str, type[Operation]]:
+    if family == "shardy":
+        return {op.name: op for op in import_module("xla_dialect.shardy").SHARDY.operations}
     module = import_module(f"{__name__}.{family}")
     return {operation.name: operation for operation in operations_of(module)}
 
 
-def operation_named(name: str) -> type[StableHloOp] | None:
+def operation_named(name: str) -> type[Operation] | None:
     """The class of an operation; families are loaded until one has it."""
     families = map(_operations_by_name, FAMILIES.get(name.partition(".")[0], ()))
     return next(filter(None, (family.get(name) for family in families)), None)
 
 
-def operations_of_dialect(dialect: str) -> Sequence[type[StableHloOp]]:
+def operations_of_dialect(dialect: str) -> Sequence[type[Operation]]:
     """The classes of the operations of one dialect."""
     found = [op for family in FAMILIES[dialect] for op in _operations_by_name(family).values()]
     return [op for op in dict.fromkeys(found) if op.name.startswith(f"{dialect}.")]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import BoolAttr, DenseIntOrFPElementsAttr, IntegerAttr, UnitAttr, i64
+from xdsl.dialects.builtin import BoolAttr, DenseIntOrFPElementsAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, Region
 from xdsl.irdl import (
     BaseAttr,
@@ -32,14 +32,13 @@ from xla_dialect.devices.replica_groups import (
     SourceTargetPairs,
     SourceTargetPairsAttr,
 )
-from xla_dialect.op import XlaOp
+from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops import collectives as xla
 from xla_dialect.ops.collectives import CollectiveOp as XlaCollectiveOp
 from xla_dialect.ops.collectives import GroupedOp as XlaGroupedOp
 from xla_dialect.shapes.size_arithmetic import divisible
-from xla_dialect.sharding.attributes import meshes_of
+from xla_dialect.sharding.attributes import Meshes, meshes_around, meshes_of
 from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.shardy import Meshes, meshes_around
 from xla_dialect.stablehlo.attributes import (
     ChannelHandleAttr,
     Chosen,
@@ -135,8 +134,7 @@ def _name_of_mesh(mesh: Mesh, op: Operation) -> str | None:
 
 def _channel_number(op: StableHloOp, handle: ChannelHandleAttr | None) -> Attribute | None:
     """The number of a channel; 0 stands for none."""
-    number = 0 if handle is None else handle.field("handle")
-    return IntegerAttr(number, i64) if number else None
+    return handle.handle if handle is not None and handle.handle.value.data else None
 
 
 def _channel_handle(op: XlaCollectiveOp, number: Attribute | None) -> Attribute | None:
@@ -172,8 +170,8 @@ class GroupedOp(CollectiveOp):
     def checked_groups(self) -> ReplicaGroups:
         """The groups, which obey the rules of `xla`; raises VerifyException."""
         found = groups_among(self.replica_groups, meshes_around(self))
-        channel = 0 if self.channel_handle is None else self.channel_handle.field("handle")
-        xla.require_groups(found, channel or None, "C4", False)
+        channel = _channel_number(self, self.channel_handle)
+        xla.require_groups(found, decode(channel), "C4", False)
         return found
 
 

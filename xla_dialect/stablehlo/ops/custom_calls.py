@@ -35,7 +35,7 @@ from xdsl.utils.exceptions import VerifyException
 from xla_dialect.attributes import FLAG, CustomCallApiVersion, CustomCallApiVersionAttr
 from xla_dialect.op import decode
 from xla_dialect.ops import custom_calls as xla
-from xla_dialect.stablehlo.attributes import Fields, integers
+from xla_dialect.stablehlo.attributes import OutputAlias, integers
 from xla_dialect.stablehlo.op import StableHloOp, has_elements, integers_of, just_as
 from xla_dialect.stablehlo.ops.dynamic_shapes import verify_sizes
 from xla_dialect.types import as_array, spell_all
@@ -53,7 +53,6 @@ LAYOUTS = ("operand_layouts", "result_layouts")
 
 SHAPE_OPERANDS = "indices_of_shape_operands"
 _ALIASES = "output_operand_aliases"
-ALIAS = "#stablehlo.output_operand_alias"
 
 
 def _part_of(type_: Attribute, indices: Sequence[int]) -> Attribute:
@@ -98,14 +97,10 @@ class CustomCallOp(StableHloOp):
         found: list[tuple[Sequence[int], int, Sequence[int]]] = []
         listed = self.output_operand_aliases
         for alias in () if listed is None else listed.data:
-            fields = dict(alias.data) if isinstance(alias, Fields) else {}
-            output, part = (
-                integers_of(fields.get(f"{side}_tuple_indices", integers(()))) or ()
-                for side in ("output", "operand")
-            )
-            index = decode(fields.get("operand_index"))
-            if not isinstance(index, int):
-                raise VerifyException(f"{_ALIASES} has {alias}, not {ALIAS}<...>")
+            if not isinstance(alias, OutputAlias):
+                raise VerifyException(f"{_ALIASES} has {alias}, not #{OutputAlias.name}<...>")
+            numbers = tuple(map(decode, alias.parameters))
+            output, index, part = cast("tuple[Sequence[int], int, Sequence[int]]", numbers)
             check(0 <= index < len(self.operands), "{}: there is no operand {}", _ALIASES, index)
             results = cast("tuple[TypeAttribute, ...]", tuple(self.result_types))
             whole = results[0] if len(results) == 1 else TupleType(results)

@@ -143,10 +143,10 @@ def _transfer(host_channel: int) -> Mapping[str, Codec]:
 
     def number(op: TransferOp, handle: ChannelHandleAttr) -> Attribute | None:
         op.pairs  # noqa: B018
-        kind = handle.field("type")
+        kind = handle.type.value.data
         wanted = host_channel if op.is_host_transfer == TRUE else DEVICE_TO_DEVICE
         check(kind == wanted, "the channel has type {}, expected {}", kind, wanted)
-        return IntegerAttr(handle.field("handle"), i64) if handle.field("handle") else None
+        return handle.handle if handle.handle.value.data else None
 
     def handle(op: xla.TransferOp, number: Attribute | None) -> Attribute:
         kind = host_channel if op.with_host else DEVICE_TO_DEVICE
