@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from io import StringIO
-from typing import NoReturn, TypeVar, cast
+from typing import NoReturn, TypeAlias, TypeVar, cast
 
 from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
@@ -285,22 +285,39 @@ def read_mlir(
         if places is not None:
             places.update(parser.places)
         if "dense_resource<" in text:
-            _resolve_resources(module, parser)
+            resolve_resources(module, parser, keeps_elided=True)
         return module
 
 
-def _resolve_resources(module: ModuleOp, parser: LocatingParser) -> None:
-    """Puts literals in the place of the resources that a text has."""
+Resources: TypeAlias = Mapping[str, bytes]
+"""Elements by the names of resources, row-major and little-endian, each in whole bytes."""
+
+
+def resolve_resources(
+    module: ModuleOp,
+    parser: LocatingParser,
+    given: Resources | None = None,
+    *,
+    keeps_elided: bool = False,
+) -> None:
+    """
+    Puts literals in the place of resources, which are given with a text, or which it has itself.
+
+    Raises MlirSyntaxError at an operation with one that is nowhere, but for those that were left
+    out when the text was printed, if these are kept.
+    """
     for op in operations_in(module):
         for entries in (op.properties, op.attributes):
             for name, value in entries.items():
-                if isinstance(value, DenseResourceAttr) and not is_elided(value):
+                is_kept = keeps_elided and is_elided(value)
+                if isinstance(value, DenseResourceAttr) and not is_kept:
                     key, type_ = value.resource_handle.data, cast(Attribute, value.type)
+                    blob = (given or {}).get(key) or parser.resources.lookup(key)
                     try:
-                        found = literal_of_blob(key, parser.resources.lookup(key), type_)
+                        found = literal_of_blob(key, blob, type_)
                     except ValueError as error:
-                        start = parser.start_of(op)
-                        parser.raise_error(f"{op.name}: {error}", start, start)
+                        source, start = parser.lexer.input, parser.start_of(op)
+                        _fail(f"{op.name}: {error}", source.content, source.name, start)
                     entries[name] = found
 
 
@@ -322,21 +339,28 @@ def read_with_all_errors(
     Returns the module, not verified, and None where there are errors; all errors; and the values
     by the offset of the names that define them.
     """
-    return recovered(lambda: RecoveringParser(ctx, text, file_name), text, file_name)
+    module, errors, parser = recovered(RecoveringParser, ctx, text, file_name)
+    return module, errors, {} if parser is None else parser.values
+
+
+RecoveringT = TypeVar("RecoveringT", bound=RecoveringParser)
 
 
 def recovered(
-    make_parser: Callable[[], RecoveringParser], text: str, file_name: str
-) -> tuple[ModuleOp | None, list[LocatedError], dict[int, Sequence[SSAValue]]]:
-    """What `read_with_all_errors` returns, of a parser; making it reads the first token."""
+    parser_class: Callable[[Context, str, str], RecoveringT],
+    ctx: Context,
+    text: str,
+    file_name: str,
+) -> tuple[ModuleOp | None, list[LocatedError], RecoveringT | None]:
+    """The module of a text, and all errors; the parser, None where nothing can be read."""
     try:
-        parser = make_parser()
+        parser = parser_class(ctx, text, file_name)
     except ParseError as error:
         message = error.msg.strip()
-        return None, [LocatedError.at_offset(message, file_name, text, error.span.start)], {}
+        return None, [LocatedError.at_offset(message, file_name, text, error.span.start)], None
     module = parser.read()
     errors = [LocatedError.at_offset(m, file_name, text, start) for m, start in parser.faults]
-    return module, errors, parser.values
+    return module, errors, parser
 
 
 ParserT = TypeVar("ParserT", bound=LocatingParser)

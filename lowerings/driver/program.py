@@ -22,7 +22,7 @@ from xla_dialect.mlir_text import read_mlir
 from xla_dialect.verification import verify
 
 if TYPE_CHECKING:
-    from xla_dialect.stablehlo.conversion import Resources
+    from xla_dialect.mlir_text import Resources
 
 _HLO = re.compile(
     r"""(?:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from lowerings.driver import InputFormat
-    from xla_dialect.stablehlo.conversion import Resources
+    from xla_dialect.mlir_text import Resources
 
 
 class UnreadableFile(XlaError):

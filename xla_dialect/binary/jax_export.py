@@ -16,6 +16,8 @@ from xdsl.ir import Attribute
 
 from xla_dialect.binary.bytecode import MAGIC
 from xla_dialect.binary.cursor import BinaryError, Cursor
+from xla_dialect.sharding.array_sharding import Sharding
+from xla_dialect.sharding.mesh import AxisReference, Mesh, spell_axes
 
 _Item = TypeVar("_Item")
 
@@ -110,21 +112,18 @@ _TYPES = (
 """By number, as JAX names them."""
 
 
-def _mesh(table: _Table) -> str:
-    """`<["x"=2, "y"=4]>`, as Shardy writes it."""
-    axes = zip(table.strings(1), table.integers(0, "I"), strict=False)
-    return f"<[{', '.join(f'{StringAttr(name)}={size}' for name, size in axes)}]>"
+def _mesh(table: _Table) -> Mesh:
+    return Mesh(tuple(zip(table.strings(1), table.integers(0, "I"), strict=False)))
 
 
-def _sharding(table: _Table, meshes: Sequence[str]) -> str:
+def _sharding(table: _Table, meshes: Sequence[Mesh]) -> str:
     """`mesh<["x"=2]>, [{"x"}, {}]`, as Shardy writes it."""
     number, spec = table.integer(3, "I"), table.table(1)
     partitions = () if spec is None else spec.tables(0)
-    axes = (
-        "{" + ", ".join(map(str, map(StringAttr, each.strings(0)))) + "}" for each in partitions
-    )
-    mesh = f"mesh{meshes[number]}, " if number < len(meshes) else ""
-    return f"{mesh}[{', '.join(axes)}]"
+    axes = [list(map(AxisReference, each.strings(0))) for each in partitions]
+    if number < len(meshes):
+        return str(Sharding.of_axes(meshes[number], axes))
+    return f"[{', '.join(map(spell_axes, axes))}]"
 
 
 _PROGRAM = 13

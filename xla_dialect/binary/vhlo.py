@@ -75,6 +75,7 @@ from xla_dialect.stablehlo.attributes import (
     Struct,
     TokenType,
 )
+from xla_dialect.stablehlo.op import integers_of
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.text import MlirParser
 from xla_dialect.xdsl.traversal import deep_recursion
@@ -152,23 +153,11 @@ PropertyList: TypeAlias = Sequence[tuple[str, bool]]
 
 def integers_in(value: Attribute) -> list[int]:
     """The elements of a list of integers; raises IllegalOperation."""
-    if isinstance(value, DenseArrayBase):
-        return [int(n) for n in cast("DenseArrayBase[Any]", value).get_values()]
-    dense = cast("DenseIntOrFPElementsAttr[Any]", value)
-    if (
-        not isinstance(value, DenseIntOrFPElementsAttr)
-        or not isinstance(dense.get_element_type(), IntegerType)
-        or len(dense.get_shape()) != 1
-        or dense.get_shape()[0] > MAX_LIST
-    ):
+    is_listed = not isinstance(value, DenseIntOrFPElementsAttr) or len(value.get_shape()) == 1
+    found = integers_of(cast(Attribute, value)) if is_listed else None
+    if found is None:
         raise IllegalOperation(f"{value} is no list of integers")
-    (count,) = dense.get_shape()
-    numbers = [int(n) for n in dense.get_values()]
-    return numbers * count if len(numbers) == 1 else numbers
-
-
-MAX_LIST = 1 << 16
-"""No list of dimensions, sizes or paddings is longer."""
+    return list(found)
 
 
 def integer_in(value: Attribute) -> int:

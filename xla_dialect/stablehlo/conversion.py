@@ -8,7 +8,6 @@ from functools import cache, cached_property, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
 
-from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -16,7 +15,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
-    DenseResourceAttr,
     DictionaryAttr,
     FileLineColLoc,
     FunctionType,
@@ -86,7 +84,6 @@ from xla_dialect.types import (
 from xla_dialect.verification import check_rule, sizes_of_arrays
 from xla_dialect.violations import check, require
 from xla_dialect.xdsl.creation import create
-from xla_dialect.xdsl.dense_literals import literal_of_blob
 from xla_dialect.xdsl.linking import append
 
 if TYPE_CHECKING:
@@ -182,22 +179,6 @@ def attributes_of_values(op: FuncOp, name: str, count: int) -> ArrayAttr[Diction
     if not any(entry.data for entry in found):
         return None
     return ArrayAttr(DictionaryAttr(kept_entries(entry.data, op)) for entry in found)
-
-
-Lookup: TypeAlias = Callable[[str], str | bytes | None]
-"""What a resource is, by its name; None for one that there is not."""
-
-Resources: TypeAlias = Mapping[str, bytes]
-"""Elements by the names of resources, row-major and little-endian, each in whole bytes."""
-
-
-def lookup_in(text: OpAsmDialectInterface, given: Resources | None) -> Lookup:
-    """What is given with a text, else what the text has itself."""
-
-    def lookup(name: str) -> str | bytes | None:
-        return given[name] if given is not None and name in given else text.lookup(name)
-
-    return lookup
 
 
 _MAX_SHAPE = 1 << 12
@@ -418,17 +399,16 @@ def rules_of(op: Operation) -> Generator[None]:
 class Conversion:
     """The state of one conversion: what has been converted to what, and where to put more."""
 
-    def __init__(self, places: Mapping[Operation, LocationAttr], resource: Lookup):
+    def __init__(self, places: Mapping[Operation, LocationAttr]):
         """
         `places`: where in the text operations stand whose own location, from the text, says
-        something else; `resource` has what the text only names.
+        something else.
         """
         self.explicit_locations: dict[Operation, LocationAttr] = {}
         """Operations and their `loc(...)`, set after verification: errors point into the text."""
         self.meshes: dict[str, Mesh] = {}
         """The meshes of the module by name."""
         self._places = places
-        self._resource = resource
         self._values: dict[SSAValue, SSAValue] = {}
         self._types: dict[Attribute, Attribute] = {}
         self._refined: dict[Operation, list[Attribute]] = {}
@@ -528,17 +508,6 @@ class Conversion:
         """Adds what takes one element out of an array of one dimension."""
         part = SliceOp(vector, start_indices=[index], limit_indices=[index + 1], strides=[1])
         return self.reshaped(self.made(part), ())
-
-    def literal_of_resource(
-        self, value: DenseResourceAttr, op: Operation
-    ) -> DenseIntOrFPElementsAttr[Any]:
-        """The literal of an operation whose bytes stand at the end of the text, or beside it."""
-        type_ = cast(Array, self.type(cast(Attribute, value.type), op))
-        name = value.resource_handle.data
-        try:
-            return literal_of_blob(name, self._resource(name), type_)
-        except ValueError as error:
-            raise SourceError(op, str(error)) from None
 
     def operands(self, op: Operation) -> list[SSAValue]:
         """The converted operands of a parsed operation."""

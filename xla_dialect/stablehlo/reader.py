@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     ArrayAttr,
     Builtin,
-    DenseIntOrFPElementsAttr,
-    DenseResourceAttr,
     DictionaryAttr,
     LocationAttr,
     ModuleOp,
@@ -29,8 +27,10 @@ from xla_dialect.diagnostics import LocatedError
 from xla_dialect.mlir_text import (
     LocatingParser,
     RecoveringParser,
+    Resources,
     parser_of,
     recovered,
+    resolve_resources,
 )
 from xla_dialect.ops import XLA
 from xla_dialect.quantized_types import QUANT, has_quantized, has_quantized_arrays
@@ -40,8 +40,6 @@ from xla_dialect.sharding.attributes import MESH
 from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES, MhloFusionKindAttr
 from xla_dialect.stablehlo.conversion import (
     Conversion,
-    Resources,
-    lookup_in,
     rules_of,
     takes_dynamic,
 )
@@ -137,18 +135,18 @@ def _legalized(
 ) -> ModuleOp:
     """The verified module with operations of `xla`, or the parsed one; see `read_stablehlo`."""
     text, file_name = parser.lexer.input.content, parser.lexer.input.name
+    if "dense_resource<" in text:
+        resolve_resources(module, parser, given)
     try:
         flatten_modules(module)
         quantized = "!quant." in text and has_quantized_arrays(module)
         make = _quantized_conversion() if quantized else Conversion
-        conversion = make(parser.places, lookup_in(parser.resources, given))
+        conversion = make(parser.places)
         result = None
         if argument_types is not None or not takes_dynamic_arguments(module):
             with suppress(UnknownShape):
                 result = conversion.module(module, argument_types)
         is_resolved = result is not None and (argument_types is not None or not quantized)
-        if not is_resolved:
-            _finish_unresolved(module, conversion)
         if not is_resolved or (argument_types is None and conversion.refines):
             _verify_unresolved(module, conversion, {file_name: text})
     except SourceError as error:
@@ -206,8 +204,7 @@ def convert_stablehlo(
     operations on them compute. Raises InvalidProgram where sizes are still not known, or something
     else is wrong.
     """
-    # No resources: those of its text have become literals.
-    conversion = _quantized_conversion()({}, lambda key: None, arithmetic)
+    conversion = _quantized_conversion()({}, arithmetic)
     try:
         flatten_modules(module)
         result = conversion.module(module, argument_types)
@@ -227,21 +224,6 @@ def has_source_operations(module: ModuleOp) -> bool:
     return any(
         isinstance(op, StableHloOp) or op.name.startswith("sdy.") for op in operations_in(module)
     )
-
-
-def _finish_unresolved(module: ModuleOp, conversion: Conversion) -> None:
-    """
-    Gives the operations of the parsed module literals instead of resources.
-
-    Resources belong to the text, and the module goes on without it.
-    """
-    for op in operations_in(module):
-        for entries in (op.properties, op.attributes):
-            for name, value in entries.items():
-                if isinstance(value, DenseResourceAttr):
-                    literal = conversion.literal_of_resource(value, op)
-                    # The converted type differs from the one that the operation declares.
-                    entries[name] = DenseIntOrFPElementsAttr(cast(Any, value.type), literal.data)
 
 
 def make_reading_context() -> Context:
@@ -381,21 +363,16 @@ def errors_of_stablehlo(
     With them the values as parsed, by the offset of the names that define them. What
     `read_stablehlo` accepts has no errors.
     """
-    parsers: list[_Parser] = []
-
-    def make_parser() -> RecoveringParser:
-        parsers.append(_Parser(make_reading_context(), text, file_name))
-        return parsers[0]
-
-    module, errors, values = recovered(make_parser, text, file_name)
-    if module is None:
-        return errors, values
+    context = make_reading_context()
+    module, errors, parser = recovered(_Parser, context, text, file_name)
+    if module is None or parser is None:
+        return errors, {} if parser is None else parser.values
     try:
-        _legalized(module, parsers[0])
+        _legalized(module, parser)
     except LocatedError as first:
         sources = {file_name: text}
         found = violations(module, sources, mixes_precisions=False, has_unknown_sizes=True)
         errors = [naming_the_source(error, text) for error in found]
         if all((error.line, error.column) != (first.line, first.column) for error in errors):
             errors = [first, *errors]
-    return errors, values
+    return errors, parser.values

@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     BytesAttr,
     DenseIntOrFPElementsAttr,
-    DenseResourceAttr,
     TensorType,
     i64,
 )
@@ -59,8 +58,6 @@ def emit_constant(
     `wanted`: the type, if not the declared one; `one_value`: the scalar type of a value that stands
     for an array of it.
     """
-    if isinstance(value, DenseResourceAttr):
-        value = conversion.literal_of_resource(value, op)
     if not isinstance(value, DenseIntOrFPElementsAttr):
         raise VerifyException(f"value is {value}, not a dense literal")
     value = cast("DenseIntOrFPElementsAttr[Any]", value)

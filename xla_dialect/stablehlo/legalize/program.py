@@ -12,7 +12,6 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BoolAttr,
-    DenseResourceAttr,
     DictionaryAttr,
     FunctionType,
     IntegerAttr,
@@ -155,19 +154,13 @@ _CHECKS = (*CHECK.operations, *INTERPRETER.operations)
 
 
 def convert_check(op: Operation, conversion: Conversion) -> Sequence[SSAValue]:
-    """The same operation on the converted values, with literals for resources."""
-    properties = {
-        name: conversion.literal_of_resource(value, op)
-        if isinstance(value, DenseResourceAttr)
-        else value
-        for name, value in op.properties.items()
-    }
+    """The same operation on the converted values."""
     return conversion.add(
         create(
             type(op),
             operands=conversion.operands(op),
             result_types=conversion.result_types(op),
-            properties=properties,
+            properties=op.properties,
         )
     )
 

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Operation, SSAValue
 
 from xla_dialect.quantized_types import has_quantized
-from xla_dialect.stablehlo.conversion import Conversion, Lookup
+from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.quantization.expressed import expressed_arithmetic
 from xla_dialect.stablehlo.quantization.integers import integer_arithmetic
@@ -32,10 +32,9 @@ class QuantizedConversion(Conversion):
     def __init__(
         self,
         places: Mapping[Operation, LocationAttr],
-        resource: Lookup,
         arithmetic: str = "float",
     ):
-        super().__init__(places, resource)
+        super().__init__(places)
         self._arithmetic = ARITHMETIC[arithmetic]
 
     def convert(self, op: StableHloOp) -> Sequence[SSAValue]:
