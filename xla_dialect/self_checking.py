@@ -146,7 +146,7 @@ INEXACT = ElementClass.FLOAT | ElementClass.COMPLEX
 
 _U32 = IntegerType(32, Signedness.UNSIGNED)
 _U64 = IntegerType(64, Signedness.UNSIGNED)
-_LITERAL = BaseAttr(DenseIntOrFPElementsAttr)
+_LITERAL = BaseAttr(DenseIntOrFPElementsAttr) | BaseAttr(DenseResourceAttr)
 _F64 = ParamAttrConstraint(FloatAttr, (AnyAttr(), EqAttrConstraint(f64)))
 
 
