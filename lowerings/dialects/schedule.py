@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import UnitAttr
@@ -254,7 +255,7 @@ class Schedule:
     def _replacing(self, number: int, step: Step) -> Schedule:
         return replace(self, steps=(*self.steps[:number], step, *self.steps[number + 1 :]))
 
-    @property
+    @cached_property
     def loops(self) -> tuple[Loop, ...]:
         """The loops, without those of copies."""
         return tuple(step for step in self.steps if isinstance(step, Loop))
