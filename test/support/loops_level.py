@@ -1,5 +1,6 @@
 """Programs of the loops level for the tests of the LLVM target and of execution."""
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -70,6 +71,14 @@ def elementwise(body: str, arrays: Sequence[AnyArray], result: str, lanes: int |
     `body` computes `%r` from `%a0`, `%a1`, ...; in it `{0}`, `{1}`, ... are their types, `{r}` is
     the type of the result, and `{v:i32}` is any other type. With `lanes` they are vectors.
     """
+    (found,) = elementwise_each([body], arrays, result, lanes)
+    return found
+
+
+def elementwise_each(
+    bodies: Sequence[str], arrays: Sequence[AnyArray], result: str, lanes: int | None
+) -> Sequence[AnyArray]:
+    """As `elementwise`, for several expressions in one program: to compile takes most of a test."""
     (size,) = arrays[0].shape
 
     def shaped(element_type: str) -> str:
@@ -79,19 +88,26 @@ def elementwise(body: str, arrays: Sequence[AnyArray], result: str, lanes: int |
         def __format__(self, element_type: str) -> str:
             return shaped(element_type)
 
-    elements = [mlir_type(spell(array).partition("[")[0]) for array in arrays]
-    memrefs = [f"memref<{size}x{element}>" for element in [*elements, mlir_type(result)]]
-    expression = body.format(
-        *map(shaped, elements), r=shaped(mlir_type(result)), v=OtherType()
-    ).strip()
-    vectors = [
-        f", {shaped(element)}" if lanes else "" for element in [*elements, mlir_type(result)]
+    results = [mlir_type(result)] * len(bodies)
+    elements = [*(mlir_type(spell(array).partition("[")[0]) for array in arrays), *results]
+    memrefs = [f"memref<{size}x{element}>" for element in elements]
+    count = len(arrays)
+    types = list(map(shaped, elements[:count]))
+    expressions = [
+        re.sub(r"%r\b", f"%r{n}", body.format(*types, r=shaped(results[n]), v=OtherType()))
+        for n, body in enumerate(bodies)
     ]
+    vectors = [f", {shaped(element)}" if lanes else "" for element in elements]
     dialect = "vector" if lanes else "memref"
     loads = "\n".join(
-        f"  %a{n} = {dialect}.load %p{n}[%i] : {memrefs[n]}{vectors[n]}" for n in range(len(arrays))
+        f"  %a{n} = {dialect}.load %p{n}[%i] : {memrefs[n]}{vectors[n]}" for n in range(count)
+    )
+    stores = "\n".join(
+        f"  {dialect}.store %r{n}, %p{count + n}[%i] : {memrefs[-1]}{vectors[-1]}"
+        for n in range(len(bodies))
     )
     parameters = ", ".join(f"%p{n}: {memref}" for n, memref in enumerate(memrefs))
+    computed = "\n".join(expressions)
     text = f"""
     func.func @main({parameters}) attributes {{xla.entry}} {{
       %zero = arith.constant 0 : index
@@ -99,11 +115,10 @@ def elementwise(body: str, arrays: Sequence[AnyArray], result: str, lanes: int |
       %end = arith.constant {size} : index
       scf.for %i = %zero to %end step %step {{
       {loads}
-        {expression}
-        {dialect}.store %r, %p{len(arrays)}[%i] : {memrefs[-1]}{vectors[-1]}
+        {computed}
+        {stores}
       }}
       func.return
     }}
     """
-    (found,) = run(text, arrays, [f"{result}[{size}]"])
-    return found
+    return run(text, arrays, [f"{result}[{size}]"] * len(bodies))

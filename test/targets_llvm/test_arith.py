@@ -15,7 +15,7 @@ from element_values import (
     same,
     unsigned,
 )
-from loops_level import LANES, AnyArray, elementwise
+from loops_level import LANES, AnyArray, elementwise, elementwise_each
 
 from lowerings.targets.llvm.types import EmissionError
 from xla_dialect.types import BY_NAME
@@ -23,35 +23,36 @@ from xla_dialect.types import BY_NAME
 SHAPES = pytest.mark.parametrize("lanes", [None, LANES], ids=["scalar", "vector"])
 
 
+FLOAT_BINARY = [
+    ("addf", np.add),
+    ("subf", np.subtract),
+    ("mulf", np.multiply),
+    ("divf", np.divide),
+    ("remf", np.fmod),
+    ("maximumf", np.maximum),
+    ("minimumf", np.minimum),
+    ("maxnumf", np.fmax),
+    ("minnumf", np.fmin),
+]
+
+
 @SHAPES
 @pytest.mark.parametrize("name", FLOATS)
-@pytest.mark.parametrize(
-    ("op", "function"),
-    [
-        ("addf", np.add),
-        ("subf", np.subtract),
-        ("mulf", np.multiply),
-        ("divf", np.divide),
-        ("remf", np.fmod),
-        ("maximumf", np.maximum),
-        ("minimumf", np.minimum),
-        ("maxnumf", np.fmax),
-        ("minnumf", np.fmin),
-    ],
-)
-def test_float_binary(op: str, function, name: str, lanes: int | None):
+def test_float_binary(name: str, lanes: int | None):
     a, b = pairs(float_values(name))
-    found = elementwise(f"%r = arith.{op} %a0, %a1 : {{0}}", [a, b], name, lanes)
-    expected = rounded(function, a, b)
-    if "max" in op or "min" in op:
-        # numpy leaves the sign of a zero open, and so do maxnumf and minnumf.
-        zero = (found == 0) & (expected == 0)
-        if op in ("maximumf", "minimumf"):
-            pick = np.logical_and if op == "maximumf" else np.logical_or
-            negative = pick(np.signbit(a), np.signbit(b))
-            np.testing.assert_array_equal(np.signbit(found)[zero], negative[zero])
-        found, expected = found[~zero], expected[~zero]
-    same(found, expected)
+    bodies = [f"%r = arith.{op} %a0, %a1 : {{0}}" for op, _ in FLOAT_BINARY]
+    results = elementwise_each(bodies, [a, b], name, lanes)
+    for (op, function), found in zip(FLOAT_BINARY, results, strict=True):
+        expected = rounded(function, a, b)
+        if "max" in op or "min" in op:
+            # numpy leaves the sign of a zero open, and so do maxnumf and minnumf.
+            zero = (found == 0) & (expected == 0)
+            if op in ("maximumf", "minimumf"):
+                pick = np.logical_and if op == "maximumf" else np.logical_or
+                negative = pick(np.signbit(a), np.signbit(b))
+                np.testing.assert_array_equal(np.signbit(found)[zero], negative[zero])
+            found, expected = found[~zero], expected[~zero]
+        same(found, expected)
 
 
 @SHAPES
@@ -61,105 +62,110 @@ def test_negf(name: str, lanes: int | None):
     same(elementwise("%r = arith.negf %a0 : {0}", [a], name, lanes), -a)
 
 
+FLOAT_COMPARISONS = [
+    ("false", lambda a, b: np.zeros(a.shape, np.bool_)),
+    ("true", lambda a, b: np.ones(a.shape, np.bool_)),
+    ("oeq", np.equal),
+    ("ogt", np.greater),
+    ("oge", np.greater_equal),
+    ("olt", np.less),
+    ("ole", np.less_equal),
+    ("one", lambda a, b: (a < b) | (a > b)),
+    ("ord", lambda a, b: (a == a) & (b == b)),
+    ("ueq", lambda a, b: ~((a < b) | (a > b))),
+    ("ugt", lambda a, b: ~(a <= b)),
+    ("uge", lambda a, b: ~(a < b)),
+    ("ult", lambda a, b: ~(a >= b)),
+    ("ule", lambda a, b: ~(a > b)),
+    ("une", np.not_equal),
+    ("uno", lambda a, b: (a != a) | (b != b)),
+]
+
+
 @SHAPES
 @pytest.mark.parametrize("name", FLOATS)
-@pytest.mark.parametrize(
-    ("predicate", "function"),
-    [
-        ("false", lambda a, b: np.zeros(a.shape, np.bool_)),
-        ("true", lambda a, b: np.ones(a.shape, np.bool_)),
-        ("oeq", np.equal),
-        ("ogt", np.greater),
-        ("oge", np.greater_equal),
-        ("olt", np.less),
-        ("ole", np.less_equal),
-        ("one", lambda a, b: (a < b) | (a > b)),
-        ("ord", lambda a, b: (a == a) & (b == b)),
-        ("ueq", lambda a, b: ~((a < b) | (a > b))),
-        ("ugt", lambda a, b: ~(a <= b)),
-        ("uge", lambda a, b: ~(a < b)),
-        ("ult", lambda a, b: ~(a >= b)),
-        ("ule", lambda a, b: ~(a > b)),
-        ("une", np.not_equal),
-        ("uno", lambda a, b: (a != a) | (b != b)),
-    ],
-)
-def test_cmpf(predicate: str, function, name: str, lanes: int | None):
+def test_cmpf(name: str, lanes: int | None):
     a, b = pairs(float_values(name))
-    found = elementwise(f"%r = arith.cmpf {predicate}, %a0, %a1 : {{0}}", [a, b], "pred", lanes)
-    with np.errstate(invalid="ignore"):
-        np.testing.assert_array_equal(found, function(a, b))
+    bodies = [
+        f"%r = arith.cmpf {predicate}, %a0, %a1 : {{0}}" for predicate, _ in FLOAT_COMPARISONS
+    ]
+    results = elementwise_each(bodies, [a, b], "pred", lanes)
+    for (predicate, function), found in zip(FLOAT_COMPARISONS, results, strict=True):
+        with np.errstate(invalid="ignore"):
+            np.testing.assert_array_equal(found, function(a, b), predicate)
 
 
 def truncated(a: int, b: int) -> int:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
+INTEGER_BINARY = [
+    ("addi", lambda a, b: a + b),
+    ("subi", lambda a, b: a - b),
+    ("muli", lambda a, b: a * b),
+    ("andi", lambda a, b: a & b),
+    ("ori", lambda a, b: a | b),
+    ("xori", lambda a, b: a ^ b),
+    ("minsi", min),
+    ("maxsi", max),
+]
+
+
 @SHAPES
 @pytest.mark.parametrize("name", INTEGERS)
-@pytest.mark.parametrize(
-    ("op", "function"),
-    [
-        ("addi", lambda a, b: a + b),
-        ("subi", lambda a, b: a - b),
-        ("muli", lambda a, b: a * b),
-        ("andi", lambda a, b: a & b),
-        ("ori", lambda a, b: a | b),
-        ("xori", lambda a, b: a ^ b),
-        ("minsi", min),
-        ("maxsi", max),
-    ],
-)
-def test_integer_binary(op: str, function, name: str, lanes: int | None):
+def test_integer_binary(name: str, lanes: int | None):
     a, b = pairs(integer_values(name))
-    found = elementwise(f"%r = arith.{op} %a0, %a1 : {{0}}", [a, b], name, lanes)
-    np.testing.assert_array_equal(found, exact(name, function, a, b))
+    bodies = [f"%r = arith.{op} %a0, %a1 : {{0}}" for op, _ in INTEGER_BINARY]
+    results = elementwise_each(bodies, [a, b], name, lanes)
+    for (op, function), found in zip(INTEGER_BINARY, results, strict=True):
+        np.testing.assert_array_equal(found, exact(name, function, a, b), op)
+
+
+SIGNED_DIVISIONS = [
+    ("divsi", truncated),
+    ("remsi", lambda a, b: a - b * truncated(a, b)),
+    ("floordivsi", lambda a, b: a // b),
+    ("ceildivsi", lambda a, b: -(-a // b)),
+]
 
 
 @SHAPES
 @pytest.mark.parametrize("name", INTEGERS)
-@pytest.mark.parametrize(
-    ("op", "function"),
-    [
-        ("divsi", truncated),
-        ("remsi", lambda a, b: a - b * truncated(a, b)),
-        ("floordivsi", lambda a, b: a // b),
-        ("ceildivsi", lambda a, b: -(-a // b)),
-    ],
-)
-def test_signed_division(op: str, function, name: str, lanes: int | None):
+def test_signed_division(name: str, lanes: int | None):
     a, b = pairs(integer_values(name))
     overflows = (a == ml_dtypes.iinfo(a.dtype).min) & (b == np.array(-1).astype(b.dtype))
     defined = (b != np.array(0).astype(b.dtype)) & ~overflows
     b = np.where(defined, b, np.array(1).astype(b.dtype))
-    found = elementwise(f"%r = arith.{op} %a0, %a1 : {{0}}", [a, b], name, lanes)
-    np.testing.assert_array_equal(found, exact(name, function, a, b))
+    bodies = [f"%r = arith.{op} %a0, %a1 : {{0}}" for op, _ in SIGNED_DIVISIONS]
+    results = elementwise_each(bodies, [a, b], name, lanes)
+    for (op, function), found in zip(SIGNED_DIVISIONS, results, strict=True):
+        np.testing.assert_array_equal(found, exact(name, function, a, b), op)
+
+
+UNSIGNED_BINARY = [
+    ("divui", lambda a, b: a // b),
+    ("remui", lambda a, b: a % b),
+    ("ceildivui", lambda a, b: -(-a // b)),
+    ("minui", min),
+    ("maxui", max),
+]
 
 
 @SHAPES
 @pytest.mark.parametrize("name", INTEGERS)
-@pytest.mark.parametrize(
-    ("op", "function"),
-    [
-        ("divui", lambda a, b: a // b),
-        ("remui", lambda a, b: a % b),
-        ("ceildivui", lambda a, b: -(-a // b)),
-        ("minui", min),
-        ("maxui", max),
-    ],
-)
-def test_unsigned(op: str, function, name: str, lanes: int | None):
+def test_unsigned(name: str, lanes: int | None):
     a, b = pairs(integer_values(name))
     b = np.where(b == np.array(0).astype(b.dtype), np.array(1).astype(b.dtype), b)
-    found = elementwise(f"%r = arith.{op} %a0, %a1 : {{0}}", [a, b], name, lanes)
+    bodies = [f"%r = arith.{op} %a0, %a1 : {{0}}" for op, _ in UNSIGNED_BINARY]
+    results = elementwise_each(bodies, [a, b], name, lanes)
     bits = BY_NAME[name].bits
-    np.testing.assert_array_equal(found, exact(name, unsigned(bits, function), a, b))
+    for (op, function), found in zip(UNSIGNED_BINARY, results, strict=True):
+        np.testing.assert_array_equal(found, exact(name, unsigned(bits, function), a, b), op)
 
 
 @SHAPES
 @pytest.mark.parametrize("name", INTEGERS)
-@pytest.mark.parametrize("op", ["shli", "shrsi", "shrui"])
-def test_shifts(op: str, name: str, lanes: int | None):
+def test_shifts(name: str, lanes: int | None):
     bits = BY_NAME[name].bits
     a = np.repeat(integer_values(name), bits)
     b = np.tile(np.arange(bits), a.size // bits).astype(a.dtype)
@@ -168,32 +174,36 @@ def test_shifts(op: str, name: str, lanes: int | None):
         "shrsi": lambda a, b: a >> b % (1 << bits),
         "shrui": unsigned(bits, lambda a, b: a >> b),
     }
-    found = elementwise(f"%r = arith.{op} %a0, %a1 : {{0}}", [a, b], name, lanes)
-    np.testing.assert_array_equal(found, exact(name, functions[op], a, b))
+    bodies = [f"%r = arith.{op} %a0, %a1 : {{0}}" for op in functions]
+    results = elementwise_each(bodies, [a, b], name, lanes)
+    for (op, function), found in zip(functions.items(), results, strict=True):
+        np.testing.assert_array_equal(found, exact(name, function, a, b), op)
+
+
+INTEGER_COMPARISONS = [
+    ("eq", True, np.equal),
+    ("ne", True, np.not_equal),
+    ("slt", True, np.less),
+    ("sle", True, np.less_equal),
+    ("sgt", True, np.greater),
+    ("sge", True, np.greater_equal),
+    ("ult", False, np.less),
+    ("ule", False, np.less_equal),
+    ("ugt", False, np.greater),
+    ("uge", False, np.greater_equal),
+]
 
 
 @SHAPES
-@pytest.mark.parametrize(
-    ("predicate", "signed", "function"),
-    [
-        ("eq", True, np.equal),
-        ("ne", True, np.not_equal),
-        ("slt", True, np.less),
-        ("sle", True, np.less_equal),
-        ("sgt", True, np.greater),
-        ("sge", True, np.greater_equal),
-        ("ult", False, np.less),
-        ("ule", False, np.less_equal),
-        ("ugt", False, np.greater),
-        ("uge", False, np.greater_equal),
-    ],
-)
 @pytest.mark.parametrize("name", ["s8", "s32", "s64"])
-def test_cmpi(predicate: str, signed: bool, function, name: str, lanes: int | None):
+def test_cmpi(name: str, lanes: int | None):
     a, b = pairs(integer_values(name))
-    found = elementwise(f"%r = arith.cmpi {predicate}, %a0, %a1 : {{0}}", [a, b], "pred", lanes)
-    as_read = dtype(name if signed else name.replace("s", "u"))
-    np.testing.assert_array_equal(found, function(a.view(as_read), b.view(as_read)))
+    bodies = [f"%r = arith.cmpi {row[0]}, %a0, %a1 : {{0}}" for row in INTEGER_COMPARISONS]
+    results = elementwise_each(bodies, [a, b], "pred", lanes)
+    for (predicate, signed, function), found in zip(INTEGER_COMPARISONS, results, strict=True):
+        as_read = dtype(name if signed else name.replace("s", "u"))
+        expected = function(a.view(as_read), b.view(as_read))
+        np.testing.assert_array_equal(found, expected, predicate)
 
 
 @SHAPES
