@@ -55,13 +55,13 @@ from xla_dialect.binary.stablehlo_encodings import (
 from xla_dialect.binary.vhlo import (
     FUNCTION,
     NEWEST,
-    ROWS,
     IllegalOperation,
     Operations,
     Version,
     VhloOp,
     integers_in,
     properties_of,
+    row_of,
     version_text,
 )
 from xla_dialect.diagnostics import XlaError
@@ -442,7 +442,7 @@ class _Code(_Entry):
         if name == "func":
             found = {**_FUNCTION_DEFAULTS, **{n: given.pop(n) for n in FUNCTION if n in given}}
             return "vhlo.func_v1", self.blob_of(op.name, found, "vhlo"), given
-        row = ROWS.get(name, VhloOp())
+        row = row_of(name)
         revision = row.revision if self.file.version >= row.revised else row.revision - 1
         if self.file.version < row.first or not revision:
             raise UnwritableProgram(

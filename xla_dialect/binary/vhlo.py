@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeAlias, cast
 
 from xdsl.context import Context
@@ -58,6 +58,8 @@ from xla_dialect.binary.stablehlo_encodings import (
 )
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.stablehlo.attributes import (
+    FLAG,
+    INTEGERS,
     AccuracyMode,
     AccuracyModeAttr,
     Bounds,
@@ -76,6 +78,7 @@ from xla_dialect.stablehlo.attributes import (
     TokenType,
 )
 from xla_dialect.stablehlo.op import integers_of
+from xla_dialect.stablehlo.ops import operation_named
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.text import MlirParser
 from xla_dialect.xdsl.traversal import deep_recursion
@@ -442,7 +445,6 @@ _API_VERSION = one(
     lambda value: ApiVersion(integer_in(value)),
     lambda _: ApiVersion(1),
 )
-_BATCH_NORM = VhloOp(kept("epsilon", "feature_index"))
 _ACCURATE = VhloOp((_ACCURACY,), 2, (1, 10, 0))
 _BROADCAST = lists("broadcast_dimensions")
 _EXPANDING = lists("known_expanding_dimensions", "known_nonexpanding_dimensions", fill=0)
@@ -459,13 +461,7 @@ ROWS: Mapping[str, VhloOp] = {
         2,
         (1, 5, 0),
     ),
-    "batch_norm_grad": _BATCH_NORM,
-    "batch_norm_inference": _BATCH_NORM,
-    "batch_norm_training": _BATCH_NORM,
-    "broadcast": VhloOp(lists("broadcast_sizes")),
-    "broadcast_in_dim": VhloOp(_BROADCAST),
     "call": _CALL,
-    "cholesky": VhloOp(flag("lower")),
     "collective_broadcast": VhloOp(
         (*_GROUPS, _CHANNEL, _unit("has_dynamic_root", is_newer=True)), 2, (1, 20, 0), (0, 16, 0)
     ),
@@ -491,8 +487,6 @@ ROWS: Mapping[str, VhloOp] = {
         (1, 14, 0),
         (0, 19, 0),
     ),
-    "concatenate": VhloOp(kept("dimension")),
-    "constant": VhloOp(kept("value")),
     "convolution": VhloOp((*_CONVOLUTION, _padding())),
     "cross-replica-sum": VhloOp(_GROUPS),
     "custom_call": VhloOp(
@@ -523,21 +517,11 @@ ROWS: Mapping[str, VhloOp] = {
     "dynamic_broadcast_in_dim": VhloOp((*_BROADCAST, *_EXPANDING)),
     "dynamic_conv": VhloOp(_CONVOLUTION, 2, (0, 20, 0), former=("padding",)),
     "dynamic_gather": VhloOp((_GATHER, *flag("indices_are_sorted")), 2, (1, 1, 0)),
-    "dynamic_iota": VhloOp(kept("iota_dimension")),
-    "dynamic_slice": VhloOp(lists("slice_sizes")),
     "einsum": VhloOp(kept("einsum_config")),
-    "fft": VhloOp((*lists("fft_length"), *kept("fft_type"))),
     "gather": VhloOp((_GATHER, *flag("indices_are_sorted"), *lists("slice_sizes")), 2, (1, 1, 0)),
-    "get_dimension_size": VhloOp(kept("dimension")),
-    "get_tuple_element": VhloOp(kept("index")),
     "infeed": VhloOp((optional("infeed_config", _NO_TEXT), optional("layout", _EMPTY))),
-    "iota": VhloOp(kept("iota_dimension")),
-    "map": VhloOp(lists("dimensions")),
     "outfeed": VhloOp((optional("outfeed_config", _NO_TEXT),)),
-    "pad": VhloOp(lists("edge_padding_high", "edge_padding_low", "interior_padding")),
     "recv": VhloOp(_TRANSFER, 2, (1, 12, 0)),
-    "reduce": VhloOp(lists("dimensions")),
-    "reduce_precision": VhloOp(kept("exponent_bits", "mantissa_bits")),
     "reduce_scatter": VhloOp(
         (*_GROUPS, _CHANNEL, *kept("scatter_dimension"), _unit("use_global_device_ids"))
     ),
@@ -548,9 +532,6 @@ ROWS: Mapping[str, VhloOp] = {
             _padding(),
         )
     ),
-    "reverse": VhloOp(lists("dimensions")),
-    "rng": VhloOp(kept("rng_distribution")),
-    "rng_bit_generator": VhloOp(kept("rng_algorithm")),
     "scatter": VhloOp((_SCATTER, *flag("indices_are_sorted", "unique_indices")), 2, (1, 1, 0)),
     "select_and_scatter": VhloOp(
         (
@@ -560,14 +541,8 @@ ROWS: Mapping[str, VhloOp] = {
         )
     ),
     "send": VhloOp(_TRANSFER, 2, (1, 12, 0)),
-    "set_dimension_size": VhloOp(kept("dimension")),
-    "slice": VhloOp(lists("limit_indices", "start_indices", "strides")),
     "sort": VhloOp((optional("dimension", IntegerAttr(-1, i64)), *flag("is_stable"))),
     "tan": VhloOp((_ACCURACY,), 2, (1, 10, 0), (1, 4, 0)),
-    "torch_index_select": VhloOp(kept("batch_dims", "dim")),
-    "transpose": VhloOp(lists("permutation")),
-    "triangular_solve": VhloOp(kept("left_side", "lower", "transpose_a", "unit_diagonal")),
-    "unary_einsum": VhloOp(kept("einsum_config")),
     "exponential": VhloOp((_ACCURACY,), 2, (1, 9, 0)),
     **dict.fromkeys(
         (
@@ -577,7 +552,7 @@ ROWS: Mapping[str, VhloOp] = {
         _ACCURATE,
     ),
 }
-"""By the name in StableHLO; operations without properties have no row."""
+"""By the name in StableHLO: what does not follow from the class there."""
 
 FUNCTION = ("arg_attrs", "function_type", "res_attrs", "sym_name", "sym_visibility")
 """The attributes of a function in VHLO."""
@@ -602,7 +577,7 @@ def revised(name: str) -> tuple[str, VhloOp, int] | None:
     if match is None:
         return None
     base, revision = match.group(1), int(match.group(2))
-    row = ROWS.get(base, _WITHOUT_PROPERTIES)
+    row = row_of(base)
     if revision > row.revision:
         raise IllegalOperation(
             f"revision {revision} is not known, the newest one is {row.revision} "
@@ -611,7 +586,18 @@ def revised(name: str) -> tuple[str, VhloOp, int] | None:
     return base, row, revision
 
 
-_WITHOUT_PROPERTIES = VhloOp()
+@cache
+def row_of(base: str) -> VhloOp:
+    """The row of an operation, by its name in StableHLO; by default that of its class there."""
+    operation = operation_named(f"stablehlo.{base}")
+    if base in ROWS or operation is None or not issubclass(operation, IRDLOperation):
+        return ROWS.get(base, VhloOp())
+    parts: list[PropertyForms] = []
+    for name, prop in operation.get_irdl_definition().properties.items():
+        is_flag = isinstance(prop, OptionalDef) and prop.constr == FLAG
+        form = lists if prop.constr == INTEGERS else flag if is_flag else kept
+        parts += form(name)
+    return VhloOp(tuple(parts))
 
 
 def version_text(version: Version) -> str:
@@ -630,7 +616,7 @@ def properties_of(name: str, operation: type[Operation] | None) -> Sequence[Prop
         listed = FUNCTION if found[0] == "func" else found[1].names(found[2])
         return [[(each, False) for each in listed]]
     if dialect == "stablehlo":
-        return ROWS.get(base, _WITHOUT_PROPERTIES).properties()
+        return row_of(base).properties()
     if name in _OTHERS:
         return [[(each.rstrip("?"), each.endswith("?")) for each in _OTHERS[name]]]
     if operation is None or not issubclass(operation, IRDLOperation):

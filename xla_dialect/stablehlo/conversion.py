@@ -788,8 +788,8 @@ class Conversion:
                 if op.attributes:
                     known = op.get_irdl_definition().properties
                     warn_of_misspellings(op, known, self._location)
-                # Properties may become discardable.
-                op.attributes.update(op.xla_attributes())
+                if op.CODECS:
+                    op.attributes.update(op.xla_attributes())
                 results = self.convert(op)
             elif (pattern := _pattern(type(op))) is not None:
                 results = pattern(op, self)

@@ -286,7 +286,9 @@ class StableHloOp(IRDLOperation):
             properties[name] = self.attributes.pop(name)
         for name, element_type in lists.items():
             value = properties.get(name)
-            if value is not None:
+            found = cast("DenseArrayBase[Any]", value)
+            is_list = isinstance(value, DenseArrayBase) and found.elt_type == element_type
+            if value is not None and not is_list:
                 properties[name] = _as_list(name, value, element_type)
         structure.operands.segments(len(self.operands))
         results.segments(len(self.results))

@@ -357,7 +357,7 @@ def require_inferred(
 
 @op_definition
 class DynamicPadOp(ListedOp):
-    """As `pad`, by the numbers that operands say."""
+    """Padding by the numbers that operands say."""
 
     name = "stablehlo.dynamic_pad"
     INDEX_OPERANDS: ClassVar = 2
