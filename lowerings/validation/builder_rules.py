@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -25,7 +26,7 @@ from xla_dialect.verification import InvalidProgram
 
 
 @dataclass(frozen=True)
-class BuilderRulePass(ModulePass):
+class BuilderRulePass(ModulePass, ABC):
     """
     A pass whose class has `before` and `after`, functions of a builder and its values: what is
     computed as `before` does is computed as `after` does.
