@@ -187,10 +187,11 @@ def sizes_of(type_: Array) -> tuple[int, ...]:
 
 def extents(type_: Array) -> tuple[int, ...]:
     """As `sizes_of`, with DYNAMIC_INDEX for unbounded dynamic dimensions."""
-    sizes = type_.get_shape()
-    if not isinstance(type_.encoding, LayoutAttr):
+    sizes, encoding = type_.get_shape(), type_.encoding
+    # Where this answers, no ancestors of a class are looked at.
+    if isinstance(encoding, NoneAttr) or not isinstance(encoding, LayoutAttr):
         return sizes
-    bounds = type_.encoding.data.bounds
+    bounds = encoding.data.bounds
     if len(bounds) != len(sizes):
         return sizes
     return tuple(

@@ -153,7 +153,7 @@ class MathExpansion:
             self._expand_function(function, ops)
 
     def _expands(self, op: Operation) -> bool:
-        if self.estimates_roots and isinstance(op, math.RsqrtOp):
+        if self.estimates_roots and type(op) is math.RsqrtOp:
             return get_element_type_or_self(op.operand.type) != f32
         return type(op) in EXPANSIONS
 

@@ -126,8 +126,8 @@ def test_a_long_entry_is_compiled_in_a_hurry(
         f"func.func @main(%0: {size}, %w: {size}) -> {size} {{\n{steps}{loop}"
         f"  return %{result} : {size}\n}}\n"
     )
-    lowering = Lowering(parse_source(Source.of(program)), "main")
-    lowering.to("loops", host())
+    lowering = Lowering(parse_source(Source.of(program)), "main", host())
+    lowering.to("loops")
     text = emit_module(lowering.module, host().attributes, triple=host().triple).text
     (level,) = (
         part.level

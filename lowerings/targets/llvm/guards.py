@@ -120,7 +120,7 @@ class _Planner:
                 steps += self.count_inside(op, function)
             else:
                 steps += 1
-                if isinstance(op, BRANCHES):
+                if kind in BRANCHES:
                     self.looking.append(function)
         if steps >= LONG:
             self.blocks[block] = steps
