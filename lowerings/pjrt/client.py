@@ -20,7 +20,15 @@ from lowerings.pjrt.c_api import (
     NamedValueType,
     address,
 )
-from lowerings.pjrt.functions import Objects, PluginError, characters, implements, say, text
+from lowerings.pjrt.functions import (
+    Objects,
+    PluginError,
+    answer,
+    answers,
+    characters,
+    implements,
+    text,
+)
 
 if TYPE_CHECKING:
     from lowerings.execution.links import Links
@@ -68,6 +76,9 @@ class MemorySpace:
         _, kind, size = text(self.kind)
         self.handle = MEMORIES.keep(MemoryRecord(kind, size, device.handle), self)
 
+    def __str__(self) -> str:
+        return f"XdslMemory(id={self.id}, kind={self.kind})"
+
     @cached_property
     def devices(self) -> Any:
         """The devices that can access it, as an array in memory."""
@@ -90,6 +101,9 @@ class Device:
         self.memories = [MemorySpace(self, kind) for kind in range(len(MEMORY_KINDS))]
         self._record.default_memory = self.memories[0].handle
         self.memory_handles = array_of([memory.handle for memory in self.memories])
+
+    def __str__(self) -> str:
+        return f"XdslDevice(id={self.id})"
 
 
 class Client:
@@ -218,16 +232,8 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {
 """What functions return in fields of their arguments that is always the same."""
 
 
-def _answer(fields: Mapping[str, Any], args: Any) -> None:
-    for name, value in fields.items():
-        if isinstance(value, str):
-            say(args, name, value)
-        else:
-            setattr(args, name, value)
-
-
 for _function, _fields in ANSWERS.items():
-    implements(_function)(partial(_answer, _fields))
+    implements(_function)(partial(answer, _fields))
 
 
 @implements("Client_Create")
@@ -241,35 +247,6 @@ def client_destroy(args: Any) -> None:
     """Its handles are not used any more."""
     if args.client:
         CLIENTS[args.client].close()
-
-
-@implements("Client_Devices")
-def client_devices(args: Any) -> None:
-    """All devices."""
-    client = CLIENTS[args.client]
-    args.devices, args.num_devices = address(client.device_handles), len(client.devices)
-
-
-@implements("Client_ProcessIndex")
-def client_process_index(args: Any) -> None:
-    """The number of this process."""
-    args.process_index = CLIENTS[args.client].process
-
-
-@implements("Client_AddressableDevices")
-def client_addressable_devices(args: Any) -> None:
-    """Those of this process."""
-    client = CLIENTS[args.client]
-    args.addressable_devices = address(client.own_device_handles)
-    args.num_addressable_devices = len(client.own_devices)
-
-
-@implements("Client_AddressableMemories")
-def client_addressable_memories(args: Any) -> None:
-    """The memories of these."""
-    client = CLIENTS[args.client]
-    args.addressable_memories = address(client.memory_handles)
-    args.num_addressable_memories = client.memory_count
 
 
 @implements("Client_LookupDevice")
@@ -296,12 +273,6 @@ def client_default_device_assignment(args: Any) -> None:
     (ctypes.c_int * count).from_address(args.default_assignment)[:] = range(count)
 
 
-@implements("Client_TopologyDescription")
-def client_topology_description(args: Any) -> None:
-    """The devices of the client."""
-    args.topology = CLIENTS[args.client].topology.handle
-
-
 @implements("TopologyDescription_Create")
 def topology_create(args: Any) -> None:
     """The devices of a client that nobody has made."""
@@ -314,103 +285,80 @@ def topology_destroy(args: Any) -> None:
     TOPOLOGIES.forget(args.topology)
 
 
-@implements("TopologyDescription_GetDeviceDescriptions")
-def topology_descriptions(args: Any) -> None:
-    """Devices are their own descriptions."""
-    topology = TOPOLOGIES[args.topology]
-    args.descriptions = address(topology.descriptions)
-    args.num_descriptions = len(topology.devices)
-
-
-@implements("TopologyDescription_Fingerprint")
-def topology_fingerprint(args: Any) -> None:
-    """The number of devices is all there is to it."""
-    args.fingerprint = len(TOPOLOGIES[args.topology].devices)
-
-
-@implements("Device_GetDescription")
-def device_description(args: Any) -> None:
-    """A device is its own description."""
-    args.device_description = args.device
-
-
-@implements("Device_LocalHardwareId")
-def device_local_hardware_id(args: Any) -> None:
-    """The number of the device in its process."""
-    args.local_hardware_id = DEVICES[args.device].local_number
-
-
-@implements("Device_IsAddressable")
-def device_is_addressable(args: Any) -> None:
-    """Whether it is of this process."""
-    args.is_addressable = DEVICES[args.device].is_own
-
-
-@implements("DeviceDescription_ProcessIndex")
-def description_process_index(args: Any) -> None:
-    """The process that has it."""
-    args.process_index = DEVICES[args.device_description].process
-
-
-@implements("Device_AddressableMemories")
-def device_memories(args: Any) -> None:
-    """One for each kind."""
-    device = DEVICES[args.device]
-    args.memories, args.num_memories = address(device.memory_handles), len(device.memories)
-
-
-@implements("Device_GetAttributes")
-def device_attributes(args: Any) -> None:
-    """Devices have none, but the client wants a function to give them back."""
-    args.attributes, args.num_attributes, args.device_attributes = None, 0, None
-    args.attributes_deleter = ctypes.cast(_give_attributes_back, ctypes.c_void_p).value
-
-
-@implements("DeviceDescription_Id")
-def description_id(args: Any) -> None:
-    """The number of the device."""
-    args.id = DEVICES[args.device_description].id
-
-
-@implements("DeviceDescription_DebugString")
-def description_debug_string(args: Any) -> None:
-    """As it appears in messages."""
-    say(args, "debug_string", f"XdslDevice(id={DEVICES[args.device_description].id})")
-
-
-@implements("DeviceDescription_ToString")
-def description_to_string(args: Any) -> None:
-    """As `repr` shows it."""
-    say(args, "to_string", f"XdslDevice(id={DEVICES[args.device_description].id})")
-
-
-@implements("Memory_Id")
-def memory_id(args: Any) -> None:
-    """Counted over all devices."""
-    args.id = MEMORIES[args.memory].id
-
-
-@implements("Memory_Kind_Id")
-def memory_kind_id(args: Any) -> None:
-    """Its place in `MEMORY_KINDS`."""
-    args.kind_id = MEMORIES[args.memory].kind_number
-
-
-@implements("Memory_DebugString")
-def memory_debug_string(args: Any) -> None:
-    """As it appears in messages."""
-    memory = MEMORIES[args.memory]
-    say(args, "debug_string", f"XdslMemory(id={memory.id}, kind={memory.kind})")
-
-
-@implements("Memory_ToString")
-def memory_to_string(args: Any) -> None:
-    """As `repr` shows it."""
-    memory = MEMORIES[args.memory]
-    say(args, "to_string", f"XdslMemory(id={memory.id}, kind={memory.kind})")
-
-
-@implements("Memory_AddressableByDevices")
-def memory_devices(args: Any) -> None:
-    """The device that it belongs to."""
-    args.devices, args.num_devices = address(MEMORIES[args.memory].devices), 1
+answers(
+    CLIENTS,
+    "client",
+    {
+        "Client_Devices": lambda client: {
+            "devices": address(client.device_handles),
+            "num_devices": len(client.devices),
+        },
+        "Client_ProcessIndex": lambda client: {"process_index": client.process},
+        "Client_AddressableDevices": lambda client: {
+            "addressable_devices": address(client.own_device_handles),
+            "num_addressable_devices": len(client.own_devices),
+        },
+        "Client_AddressableMemories": lambda client: {
+            "addressable_memories": address(client.memory_handles),
+            "num_addressable_memories": client.memory_count,
+        },
+        "Client_TopologyDescription": lambda client: {"topology": client.topology.handle},
+    },
+)
+answers(
+    TOPOLOGIES,
+    "topology",
+    {
+        "TopologyDescription_GetDeviceDescriptions": lambda topology: {
+            "descriptions": address(topology.descriptions),
+            "num_descriptions": len(topology.devices),
+        },
+        # The number of devices is all there is to it.
+        "TopologyDescription_Fingerprint": lambda topology: {"fingerprint": len(topology.devices)},
+    },
+)
+answers(
+    DEVICES,
+    "device",
+    {
+        # A device is its own description.
+        "Device_GetDescription": lambda device: {"device_description": device.handle},
+        "Device_LocalHardwareId": lambda device: {"local_hardware_id": device.local_number},
+        "Device_IsAddressable": lambda device: {"is_addressable": device.is_own},
+        "Device_AddressableMemories": lambda device: {
+            "memories": address(device.memory_handles),
+            "num_memories": len(device.memories),
+        },
+        # Devices have none, but the client wants a function to give them back.
+        "Device_GetAttributes": lambda _: {
+            "attributes": None,
+            "num_attributes": 0,
+            "device_attributes": None,
+            "attributes_deleter": ctypes.cast(_give_attributes_back, ctypes.c_void_p).value,
+        },
+    },
+)
+answers(
+    DEVICES,
+    "device_description",
+    {
+        "DeviceDescription_ProcessIndex": lambda device: {"process_index": device.process},
+        "DeviceDescription_Id": lambda device: {"id": device.id},
+        "DeviceDescription_DebugString": lambda device: {"debug_string": str(device)},
+        "DeviceDescription_ToString": lambda device: {"to_string": str(device)},
+    },
+)
+answers(
+    MEMORIES,
+    "memory",
+    {
+        "Memory_Id": lambda memory: {"id": memory.id},
+        "Memory_Kind_Id": lambda memory: {"kind_id": memory.kind_number},
+        "Memory_DebugString": lambda memory: {"debug_string": str(memory)},
+        "Memory_ToString": lambda memory: {"to_string": str(memory)},
+        "Memory_AddressableByDevices": lambda memory: {
+            "devices": address(memory.devices),
+            "num_devices": 1,
+        },
+    },
+)

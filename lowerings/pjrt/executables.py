@@ -31,7 +31,14 @@ from lowerings.pjrt.c_api import (
     address,
 )
 from lowerings.pjrt.client import CLIENTS, MEMORY_KINDS, TOPOLOGIES, Client, Device, array_of
-from lowerings.pjrt.functions import Objects, PluginError, characters, implements, say, text
+from lowerings.pjrt.functions import (
+    Objects,
+    PluginError,
+    answers,
+    characters,
+    implements,
+    text,
+)
 from lowerings.pjrt.interfaces import XLA_CLIENT
 from lowerings.pjrt.profiler import Trace
 from lowerings.pjrt.program_text import CompileOptions, ProgramText, SerializedModule
@@ -279,12 +286,6 @@ def _executable_handle(compiled: CompiledProgram) -> int:
     return EXECUTABLES.keep(record, compiled)
 
 
-@implements("LoadedExecutable_GetExecutable")
-def loaded_get_executable(args: Any) -> None:
-    """The program by itself."""
-    args.executable = _executable_handle(LOADED[args.loaded_executable].compiled)
-
-
 @implements("LoadedExecutable_Destroy")
 def loaded_destroy(args: Any) -> None:
     """Nobody executes it any more."""
@@ -295,28 +296,6 @@ def loaded_destroy(args: Any) -> None:
 def loaded_delete(args: Any) -> None:
     """It cannot be executed any more."""
     LOADED[args.executable].delete()
-
-
-@implements("LoadedExecutable_IsDeleted")
-def loaded_is_deleted(args: Any) -> None:
-    """Whether it was deleted."""
-    args.is_deleted = LOADED[args.executable].is_deleted
-
-
-@implements("LoadedExecutable_AddressableDevices")
-def loaded_devices(args: Any) -> None:
-    """The devices of this process that it runs on, replica by replica."""
-    loaded = LOADED[args.executable]
-    args.addressable_devices = address(loaded.device_handles)
-    args.num_addressable_devices = len(loaded.own_devices)
-
-
-@implements("LoadedExecutable_AddressableDeviceLogicalIds")
-def loaded_logical_ids(args: Any) -> None:
-    """Replica and partition of each device."""
-    loaded = LOADED[args.executable]
-    args.addressable_device_logical_ids = address(loaded.logical_ids)
-    args.num_addressable_device_logical_ids = len(loaded.own_devices)
 
 
 @implements("LoadedExecutable_GetDeviceAssignment")
@@ -343,34 +322,50 @@ def return_bytes(args: Any, data: bytes, field: str, owner: str) -> None:
     setattr(args, f"{field}_size", len(data))
 
 
-@implements("LoadedExecutable_Fingerprint")
-def loaded_fingerprint(args: Any) -> None:
-    """What tells the program from others."""
-    say(args, "executable_fingerprint", LOADED[args.executable].compiled.fingerprint)
-
-
-@implements("Executable_Fingerprint")
-def executable_fingerprint(args: Any) -> None:
-    """What tells the program from others."""
-    say(args, "executable_fingerprint", EXECUTABLES[args.executable].fingerprint)
+answers(
+    LOADED,
+    "executable",
+    {
+        "LoadedExecutable_IsDeleted": lambda loaded: {"is_deleted": loaded.is_deleted},
+        # Those of this process that it runs on, replica by replica.
+        "LoadedExecutable_AddressableDevices": lambda loaded: {
+            "addressable_devices": address(loaded.device_handles),
+            "num_addressable_devices": len(loaded.own_devices),
+        },
+        # Replica and partition of each device.
+        "LoadedExecutable_AddressableDeviceLogicalIds": lambda loaded: {
+            "addressable_device_logical_ids": address(loaded.logical_ids),
+            "num_addressable_device_logical_ids": len(loaded.own_devices),
+        },
+        "LoadedExecutable_Fingerprint": lambda loaded: {
+            "executable_fingerprint": loaded.compiled.fingerprint
+        },
+    },
+)
+answers(
+    LOADED,
+    "loaded_executable",
+    {
+        "LoadedExecutable_GetExecutable": lambda loaded: {
+            "executable": _executable_handle(loaded.compiled)
+        }
+    },
+)
+answers(
+    EXECUTABLES,
+    "executable",
+    {
+        "Executable_Fingerprint": lambda compiled: {"executable_fingerprint": compiled.fingerprint},
+        "Executable_Name": lambda compiled: {"executable_name": compiled.name},
+        "Executable_SizeOfGeneratedCodeInBytes": lambda _: {"size_in_bytes": -1},  # Not counted.
+    },
+)
 
 
 @implements("Executable_Destroy")
 def executable_destroy(args: Any) -> None:
     """Forgets the handle."""
     EXECUTABLES.forget(args.executable)
-
-
-@implements("Executable_Name")
-def executable_name(args: Any) -> None:
-    """The name of the module."""
-    say(args, "executable_name", EXECUTABLES[args.executable].name)
-
-
-@implements("Executable_SizeOfGeneratedCodeInBytes")
-def executable_code_size(args: Any) -> None:
-    """Not counted."""
-    args.size_in_bytes = -1
 
 
 @implements("Executable_OutputElementTypes")

@@ -7,10 +7,10 @@ import importlib
 import threading
 import time
 import traceback
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from lowerings.driver.collector import loading
 from lowerings.pjrt.c_api import (
@@ -257,3 +257,29 @@ class Objects:
     def forget(self, handle: int | None) -> None:
         """Drops a handle, if there is one."""
         self._objects.pop(handle or 0, None)
+
+
+FieldsOf: TypeAlias = Callable[[Any], Mapping[str, Any]]
+"""From an object to values of fields, by their names."""
+
+
+def answer(fields: Mapping[str, Any], args: Any) -> None:
+    """Returns values in fields of the arguments; of a text, its size as well."""
+    for name, value in fields.items():
+        if isinstance(value, str):
+            say(args, name, value)
+        else:
+            setattr(args, name, value)
+
+
+def answers(objects: Objects, argument: str, asked: Mapping[str, FieldsOf]) -> None:
+    """
+    Says what functions return that ask an object for something, which they have as an argument: the
+    values of fields of their arguments.
+    """
+    for name, fields_of in asked.items():
+        implements(name)(partial(_answer_about, objects, argument, fields_of))
+
+
+def _answer_about(objects: Objects, argument: str, fields_of: FieldsOf, args: Any) -> None:
+    answer(fields_of(objects[getattr(args, argument)]), args)
