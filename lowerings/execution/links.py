@@ -33,10 +33,13 @@ from xla_dialect.diagnostics import XlaError
 
 _NUMBERS = constants("runtime.h")
 _ENDED, _DIFFERS = _NUMBERS["XLA_LINK_ENDED"], _NUMBERS["XLA_LINK_DIFFERS"]
-_NAME_BYTES = _NUMBERS["XLA_NAME_BYTES"]
+_NAME_BYTES, _TOKEN_BYTES = _NUMBERS["XLA_NAME_BYTES"], _NUMBERS["XLA_TOKEN_BYTES"]
 
-_GREETING = struct.Struct("<32sii")
-"""What a connection begins with: a token, the number of the process, and what it is for."""
+_GREETING = struct.Struct("<32siii")
+"""
+What a connection begins with: a token, the number of the process, what it is for, and whether the
+process can copy out of the memory of the other one.
+"""
 _PURPOSES = _DATA, _CONTROL = (0, 1)
 _PATIENCE = 5.0
 """Seconds that a stranger has to say who it is, and that a process has to end by itself."""
@@ -44,6 +47,8 @@ _WORDS = 1.0
 """Seconds within which the other connection says why the first has been closed."""
 
 _pointer = ctypes.c_void_p
+_COPIED_FROM = ctypes.c_int32, _pointer, ctypes.c_char_p
+"""The id of a process, where it has its token, and the token."""
 
 
 def _function(name: str, result: Any, *arguments: Any) -> Any:
@@ -57,6 +62,8 @@ class Address:
     host: str
     port: int
     token: bytes
+    token_at: int
+    """Where the process has its token in its memory."""
     pid: int
     has_ranks: bool
     """Whether it is a rank of MPI, too, with the number of the process."""
@@ -65,14 +72,18 @@ class Address:
     def parse(text: bytes) -> tuple[Address, int]:
         """An address, and the number that was published with it."""
         found: dict[str, Any] = json.loads(text)
-        token = bytes.fromhex(found["token"])
-        address = Address(found["host"], found["port"], token, found["pid"], found["has_ranks"])
-        return address, found["number"]
+        number, token = found.pop("number"), bytes.fromhex(found.pop("token"))
+        return Address(token=token, **found), number
 
     def spelled(self, number: int) -> bytes:
         """As it is published, with a number."""
         fields = {**vars(self), "token": self.token.hex(), "number": number}
         return json.dumps(fields).encode()
+
+    def can_be_copied_from(self, host: str) -> bool:
+        """Whether this process, on a host, can copy out of the memory of the other one."""
+        can_copy = _function("xla_can_copy_from", ctypes.c_int32, *_COPIED_FROM)
+        return self.host == host and bool(can_copy(self.pid, self.token_at, self.token))
 
 
 class Link:
@@ -84,8 +95,13 @@ class Link:
         address: Address,
         connections: Mapping[int, socket.socket],
         ranks: MpiRanks | None,
+        *,
+        copies: bool,
     ):
-        """`ranks`: those of MPI, if runs use it."""
+        """
+        `ranks`: those of MPI, if runs use it; `copies`: whether both processes can copy out of the
+        memory of the other one.
+        """
         self.name = f"process {number} ({address.host}, pid {address.pid})"
         """What messages call the other process."""
         self._data, self.control = connections[_DATA], connections[_CONTROL]
@@ -100,6 +116,9 @@ class Link:
         self._ranks = ranks
         if not self.address:
             raise MemoryError
+        if copies:
+            have_copied = _function("xla_link_copies", None, _pointer, *_COPIED_FROM)
+            have_copied(self.address, address.pid, address.token_at, address.token)
         self.ending = ""
         """How the other process has ended, once that is known."""
         self.has_ended = threading.Event()
@@ -251,6 +270,10 @@ def own_host(coordinator: str) -> str:
         return probe.getsockname()[0]
 
 
+_tokens: list[ctypes.Array[ctypes.c_char]] = []
+"""Those of this process, as long as it lives: others look at them."""
+
+
 class Listener:
     """Waits on one address of this machine for other processes to connect."""
 
@@ -260,8 +283,12 @@ class Listener:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._socket = socket.create_server((host, 0), family=family, backlog=1024)
         port: int = self._socket.getsockname()[1]
-        token = secrets.token_bytes(32)
-        self.address = Address(host, port, token, os.getpid(), ranks is not None)
+        token = ctypes.create_string_buffer(secrets.token_bytes(_TOKEN_BYTES), _TOKEN_BYTES)
+        _tokens.append(token)
+        at, pid = ctypes.addressof(token), os.getpid()
+        self.address = Address(host, port, token.raw, at, pid, ranks is not None)
+        self._readers: set[int] = set()
+        """The processes that can copy out of the memory of this one."""
 
     def links(self, number: int, addresses: Sequence[Address], seconds: float) -> Links:
         """
@@ -290,24 +317,39 @@ class Listener:
                         connection.close()
                         continue
                     other, purpose = place
-                    answer = _GREETING.pack(addresses[other].token, number, purpose)
-                    connection.sendall(answer)
+                    connection.sendall(self._introduction(addresses[other], number, purpose))
                     found.setdefault(other, {})[purpose] = connection
                     missing.remove(place)
         for connections in found.values():
             for connection in connections.values():
                 connection.settimeout(None)
         ranks = self._ranks if all(address.has_ranks for address in addresses) else None
-        return Links(number, {n: Link(n, addresses[n], found[n], ranks) for n in sorted(found)})
+        copied = set[int]()
+        if ranks is None:
+            host = self.address.host
+            copied = {n for n in self._readers if addresses[n].can_be_copied_from(host)}
+        links = {
+            n: Link(n, addresses[n], found[n], ranks, copies=n in copied) for n in sorted(found)
+        }
+        return Links(number, links)
+
+    def _introduction(self, address: Address, number: int, purpose: int) -> bytes:
+        """What this process says of itself to one that has an address."""
+        can_copy = address.can_be_copied_from(self.address.host)
+        return _GREETING.pack(address.token, number, purpose, can_copy)
 
     def _greeted(self, connection: socket.socket) -> tuple[int, int] | None:
         """The process that has connected, and for what; None if it does not know the token."""
         try:
             connection.settimeout(_PATIENCE)
-            token, other, purpose = _greeting(connection)
+            token, other, purpose, reads = _greeting(connection)
         except OSError:
             return None
-        return (other, purpose) if hmac.compare_digest(token, self.address.token) else None
+        if not hmac.compare_digest(token, self.address.token):
+            return None
+        if reads:
+            self._readers.add(other)
+        return other, purpose
 
     def _connected(
         self, number: int, other: int, address: Address, purpose: int, seconds: float
@@ -315,16 +357,18 @@ class Listener:
         where = f"process {other} at {address.host}, port {address.port}"
         try:
             connection = socket.create_connection((address.host, address.port), seconds)
-            connection.sendall(_GREETING.pack(address.token, number, purpose))
-            token, found, _ = _greeting(connection)
+            connection.sendall(self._introduction(address, number, purpose))
+            token, found, _, reads = _greeting(connection)
         except OSError as error:
             raise XlaError(f"{where} cannot be reached: {error}") from error
         if not hmac.compare_digest(token, self.address.token) or found != other:
             raise XlaError(f"{where} is somebody else")
+        if reads:
+            self._readers.add(other)
         return connection
 
 
-def _greeting(connection: socket.socket) -> tuple[bytes, int, int]:
+def _greeting(connection: socket.socket) -> tuple[bytes, int, int, bool]:
     """What a connection begins with; raises OSError where nothing comes."""
     data = b""
     while len(data) < _GREETING.size:
@@ -332,5 +376,5 @@ def _greeting(connection: socket.socket) -> tuple[bytes, int, int]:
         if not more:
             raise OSError("closed")
         data += more
-    token, number, purpose = _GREETING.unpack(data)
-    return token, number, purpose
+    token, number, purpose, reads = _GREETING.unpack(data)
+    return token, number, purpose, bool(reads)

@@ -7,6 +7,9 @@
  * as that goes, by turns with its participants. A message may come before this process has reached
  * its rendezvous, where it has several participants: then it is kept. A message of another program
  * means that processes do not run the same, and breaks the link.
+ *
+ * On one machine, if the system lets them, processes copy large messages out of each other's memory:
+ * the stream says where these lie, and an answer that they have been copied.
  */
 #define _GNU_SOURCE
 #include "links.h"
@@ -18,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <time.h>
 
 #ifndef MSG_NOSIGNAL
@@ -38,6 +42,12 @@ enum {
     TAG = 31,
     ROW_TAG,
     MOST_ROW_BYTES = 1 << 30,
+    /* In the place of bytes of a row: the message is to be copied, or has been. */
+    LIES_THERE = -1,
+    IS_COPIED = -2,
+    LEAST_COPIED = 1 << 20,
+    LEAST_COPIED_ROW = 1 << 12,
+    COPIES_AT_ONCE = 64,
     STATUS_WORDS = 16,
 };
 
@@ -47,6 +57,11 @@ typedef struct {
     int64_t byte_count;
     /* Of messages of MPI: of each row, where these go past the stream, as they are; else 0. */
     int64_t row_bytes;
+    /* Where the pieces lie that are to be copied, and how many. */
+    int64_t piece_count;
+    const xla_piece *pieces;
+    /* Why the sender's link is broken, if it is. */
+    const _Atomic int32_t *broken;
 } header;
 
 struct message {
@@ -94,6 +109,12 @@ struct xla_link {
     uint64_t other_program;
     int64_t bytes_sent, bytes_received;
     struct queue sending, awaited, early;
+    /* Those that the other process copies. */
+    struct queue lying;
+    /* The other process on this machine, and where it has its token; 0 if nothing can be copied. */
+    pid_t pid;
+    const char *its_token;
+    char token[XLA_TOKEN_BYTES];
     /* What comes: for a message that is awaited, or an early one. */
     struct message *receiving;
     bool is_early;
@@ -112,7 +133,50 @@ xla_link *xla_link_new(int32_t socket) {
     link->sending.end = &link->sending.first;
     link->awaited.end = &link->awaited.first;
     link->early.end = &link->early.first;
+    link->lying.end = &link->lying.first;
     return link;
+}
+
+/* What is read of another process's memory: first its token, by which it is still the same one. */
+struct copies {
+    struct iovec to[COPIES_AT_ONCE], from[COPIES_AT_ONCE];
+    char token[XLA_TOKEN_BYTES];
+    int count;
+    size_t bytes;
+};
+
+static void add_copy(struct copies *copies, void *to, const void *from, size_t bytes) {
+    copies->to[copies->count] = (struct iovec){to, bytes};
+    copies->from[copies->count++] = (struct iovec){(void *)from, bytes};
+    copies->bytes += bytes;
+}
+
+static void begin_copies(struct copies *copies, const char *its_token) {
+    copies->count = 0;
+    copies->bytes = 0;
+    add_copy(copies, copies->token, its_token, sizeof copies->token);
+}
+
+static bool make_copies(struct copies *copies, pid_t pid, const char *token) {
+#ifdef __linux__
+    size_t count = (size_t)copies->count;
+    return process_vm_readv(pid, copies->to, count, copies->from, count, 0) == (ssize_t)copies->bytes &&
+           !memcmp(copies->token, token, sizeof copies->token);
+#else
+    return false;
+#endif
+}
+
+int32_t xla_can_copy_from(int32_t pid, const char *its_token, const char *token) {
+    struct copies copies;
+    begin_copies(&copies, its_token);
+    return make_copies(&copies, pid, token);
+}
+
+void xla_link_copies(xla_link *link, int32_t pid, const char *its_token, const char *token) {
+    link->pid = pid;
+    link->its_token = its_token;
+    memcpy(link->token, token, sizeof link->token);
 }
 
 /* Sends, or gets ready to receive, a slot; whether that could be begun. */
@@ -374,7 +438,7 @@ static struct message *new_early(const header *coming) {
         return NULL;
     }
     *piece = (xla_piece){(char *)(piece + 1), 1, coming->byte_count, 0};
-    if (coming->row_bytes)
+    if (coming->row_bytes > 0)
         *piece = (xla_piece){piece->data, coming->byte_count / coming->row_bytes, coming->row_bytes,
                              coming->row_bytes};
     message->header = *coming;
@@ -383,12 +447,90 @@ static struct message *new_early(const header *coming) {
     return message;
 }
 
+/* The rows of pieces, one after the other. */
+typedef struct {
+    const xla_piece *piece;
+    int64_t row, offset;
+} place;
+
+static char *row_at(const place *at) { return at->piece->data + at->row * at->piece->step + at->offset; }
+
+static void go_ahead(place *at, int64_t count) {
+    at->offset += count;
+    if (at->offset < at->piece->row_bytes)
+        return;
+    at->offset = 0;
+    if (++at->row < at->piece->rows)
+        return;
+    at->row = 0;
+    ++at->piece;
+}
+
+/* Copies a message from where it lies; whether that went well, and the run goes on there. */
+static bool copy_lying(xla_link *link, struct message *message, const xla_piece *lying) {
+    place here = {message->pieces, 0, 0}, there = {lying, 0, 0};
+    int64_t left = message->header.byte_count;
+    int32_t broken = XLA_LINK_WHOLE;
+    while (left > 0) {
+        struct copies copies;
+        begin_copies(&copies, link->its_token);
+        while (left > 0 && copies.count < COPIES_AT_ONCE - 1) {
+            int64_t mine = here.piece->row_bytes - here.offset;
+            int64_t count = there.piece->row_bytes - there.offset;
+            count = count < mine ? count : mine;
+            add_copy(&copies, row_at(&here), row_at(&there), (size_t)count);
+            go_ahead(&here, count);
+            go_ahead(&there, count);
+            left -= count;
+        }
+        /* Last: a run that has ended before its time may have given its memory to others. */
+        add_copy(&copies, &broken, link->coming.broken, sizeof broken);
+        if (!make_copies(&copies, link->pid, link->token) || broken)
+            return false;
+    }
+    link->bytes_received += message->header.byte_count;
+    return true;
+}
+
+/* Copies the message whose header has come, and has the other process told so. */
+static bool receive_lying(xla_link *link) {
+    const header *coming = &link->coming;
+    size_t bytes = (size_t)coming->piece_count * sizeof(xla_piece);
+    xla_piece *lying = malloc(bytes);
+    struct message *answer = calloc(1, sizeof *answer);
+    bool is_copied = lying && answer && link->pid;
+    if (is_copied) {
+        struct copies copies;
+        begin_copies(&copies, link->its_token);
+        add_copy(&copies, lying, coming->pieces, bytes);
+        is_copied = make_copies(&copies, link->pid, link->token) &&
+                    copy_lying(link, link->receiving, lying);
+    }
+    free(lying);
+    if (!is_copied) {
+        free(answer);
+        xla_link_break(link, XLA_LINK_ENDED);
+        return false;
+    }
+    answer->header = (header){.program = link->program, coming->rendezvous, .row_bytes = IS_COPIED};
+    append(&link->sending, answer);
+    return true;
+}
+
 /* What the message is for whose header has come; whether it fits. */
 static bool begin_receiving(xla_link *link) {
     if (link->coming.program != link->program) {
         link->other_program = link->coming.program;
         xla_link_break(link, XLA_LINK_DIFFERS);
         return false;
+    }
+    if (link->coming.row_bytes == IS_COPIED) {
+        struct message *copied = take(&link->lying, link->coming.rendezvous);
+        if (copied)
+            end_message(copied);
+        else
+            xla_link_break(link, XLA_LINK_DIFFERS);
+        return copied;
     }
     link->receiving = take(&link->awaited, link->coming.rendezvous);
     link->is_early = !link->receiving;
@@ -419,7 +561,7 @@ static void end_receiving(xla_link *link) {
 }
 
 static int64_t receive_all(xla_link *link) {
-    while (link->receiving || link->awaited.first) {
+    while (link->receiving || link->awaited.first || link->lying.first) {
         if (!link->receiving) {
             size_t left = sizeof link->coming - link->coming_bytes;
             int64_t count = read_some(link, (char *)&link->coming + link->coming_bytes, left);
@@ -431,8 +573,11 @@ static int64_t receive_all(xla_link *link) {
             link->coming_bytes = 0;
             if (!begin_receiving(link))
                 return -1;
+            if (!link->receiving)
+                continue;
         }
-        int64_t is_done = move(link, link->receiving, false);
+        int64_t is_done = link->coming.row_bytes == LIES_THERE ? (receive_lying(link) ? 1 : -1)
+                                                               : move(link, link->receiving, false);
         if (is_done <= 0)
             return is_done;
         end_receiving(link);
@@ -451,20 +596,27 @@ static int64_t send_all(xla_link *link) {
                 return count;
             message->header_bytes += (size_t)count;
         }
-        int64_t is_done = move(link, message, true);
+        bool lies_there = message->header.row_bytes == LIES_THERE;
+        int64_t is_done = lies_there ? 1 : move(link, message, true);
         if (is_done <= 0)
             return is_done;
-        end_message(take(&link->sending, message->header.rendezvous));
+        message = take(&link->sending, message->header.rendezvous);
+        if (!lies_there) {
+            end_message(message);
+            continue;
+        }
+        link->bytes_sent += message->header.byte_count;
+        append(&link->lying, message);
     }
     return flush(link);
 }
 
 bool xla_link_progress(xla_link *link) {
-    return !link->broken && send_all(link) >= 0 && receive_all(link) >= 0;
+    return !link->broken && send_all(link) >= 0 && receive_all(link) >= 0 && send_all(link) >= 0;
 }
 
 bool xla_link_is_quiet(const xla_link *link) {
-    return !link->sending.first && link->out_begin == link->out_end;
+    return !link->sending.first && !link->lying.first && link->out_begin == link->out_end;
 }
 
 void xla_link_begin(xla_link *link, uint64_t program) { link->program = program; }
@@ -474,6 +626,7 @@ void xla_link_abandon(xla_link *link) {
     forget_all(&link->sending);
     forget_all(&link->awaited);
     forget_all(&link->early);
+    forget_all(&link->lying);
     if (link->receiving)
         free(link->receiving->pieces);
     free(link->receiving);
@@ -487,14 +640,19 @@ static struct message *new_message(xla_link *link, int64_t rendezvous, xla_piece
         free(pieces);
         return NULL;
     }
-    message->header = (header){link->program, rendezvous, 0, link->rank ? pieces->row_bytes : 0};
+    message->header = (header){link->program, rendezvous, 0, link->rank ? pieces->row_bytes : 0, count,
+                               pieces, &link->broken};
+    int64_t shortest = MOST_ROW_BYTES;
     for (int64_t n = 0; n < count; ++n) {
         message->header.byte_count += pieces[n].rows * pieces[n].row_bytes;
+        shortest = pieces[n].row_bytes < shortest ? pieces[n].row_bytes : shortest;
         if (pieces[n].row_bytes != message->header.row_bytes)
             message->header.row_bytes = 0;
     }
     if (message->header.row_bytes < BUFFER_BYTES || message->header.row_bytes > MOST_ROW_BYTES)
         message->header.row_bytes = 0;
+    if (link->pid && message->header.byte_count >= LEAST_COPIED && shortest >= LEAST_COPIED_ROW)
+        message->header.row_bytes = LIES_THERE;
     message->pieces = pieces;
     message->piece_count = count;
     message->pending = pending;
@@ -544,7 +702,7 @@ void xla_links_sleep(xla_link *const *links, int64_t count, int64_t passed) {
     for (int64_t n = 0; n < count && used < MOST_LINKS_SLEPT_ON; ++n) {
         const xla_link *link = links[n];
         bool sends = link->sending.first || link->out_begin < link->out_end;
-        bool receives = link->receiving || link->awaited.first;
+        bool receives = link->receiving || link->awaited.first || link->lying.first;
         if (sends || receives)
             watched[used++] = (struct pollfd){
                 link->socket, (short)((sends ? POLLOUT : 0) | (receives ? POLLIN : 0)), 0};

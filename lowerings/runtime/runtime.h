@@ -126,9 +126,15 @@ enum {
     XLA_LINK_DIFFERS = 2,
     /* A run has ended before its time. */
     XLA_LINK_ABANDONED = 3,
-    /* The bytes of a name that is compared. */
+    /* The bytes of a name that is compared, and of what a process shows that it is who it is. */
     XLA_NAME_BYTES = 256,
+    XLA_TOKEN_BYTES = 32,
 };
+
+/* Whether this process can read another one on this machine, which has its token there; and has large
+ * messages of a link copied so in both directions. */
+int32_t xla_can_copy_from(int32_t pid, const char *its_token, const char *token);
+void xla_link_copies(xla_link *link, int32_t pid, const char *its_token, const char *token);
 
 /* Before MPI ends: nothing is received any more. */
 void xla_link_close(xla_link *link);

@@ -4,6 +4,7 @@ import socket
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,8 @@ def check(*arguments: str) -> None:
     [
         (2, 2, 50, 500),
         (3, 6, 70000, 50),
+        # Such arrays are copied out of the memory of the other process.
+        (2, 2, 600_000, 10),
         pytest.param(2, 2, 50, 10_000, marks=pytest.mark.full),
         pytest.param(2, 4, 4_000_000, 20, marks=pytest.mark.full),
         pytest.param(5, 11, 3000, 1000, marks=pytest.mark.full),
@@ -42,7 +45,8 @@ def test_a_process_is_killed():
 @pytest.mark.full
 def test_processes_are_killed_at_random():
     check("2", "2", "--kills", "25")
-    check("3", "6", "--size", "100000", "--kills", "25")
+    check("3", "6", "--size", "100000", "--kills", "15")
+    check("2", "2", "--size", "2000000", "--kills", "10")
 
 
 def test_strangers_are_not_let_in():
@@ -66,6 +70,15 @@ def test_strangers_are_not_let_in():
     assert [[*found[number].by_process] for number in range(2)] == [[1], [0]]
     for links in found.values():
         links.close()
+
+
+def test_only_who_has_the_token_there_is_copied_from():
+    listener = Listener("127.0.0.1")
+    address = listener.address
+    listener.links(0, [address], 1).close()
+    assert address.can_be_copied_from("127.0.0.1") == sys.platform.startswith("linux")
+    for other in ({"token": bytes(32)}, {"token_at": 64}, {"host": "127.0.0.2"}):
+        assert not replace(address, **other).can_be_copied_from("127.0.0.1")
 
 
 def test_who_does_not_come_is_named():
