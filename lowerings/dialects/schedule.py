@@ -194,14 +194,14 @@ class Schedule:
 
         Raises ScheduleError (SR1) for a dimension without that loop.
         """
-        own = [n for n, step in enumerate(self.steps) if _is_over(step, dimension)]
+        loops = [(n, step) for n, step in enumerate(self.steps) if isinstance(step, Loop)]
+        own = [(n, loop) for n, loop in loops if loop.dimension == dimension]
         if not 0 <= number < len(own):
             raise ScheduleError(
                 f"(SR1) {len(own)} loops over d{dimension}; none is number {number}"
             )
-        step = self.steps[own[number]]
-        assert isinstance(step, Loop)
-        return self._replacing(own[number], replace(step, is_parallel=True))
+        place, loop = own[number]
+        return self._replacing(place, replace(loop, is_parallel=True))
 
     def pack(self, factor: Factor | str, copy: Schedule, inside: int | None = None) -> Schedule:
         """
@@ -263,10 +263,6 @@ class Schedule:
     @property
     def packs(self) -> Iterator[Pack]:
         return (step for step in self.steps if isinstance(step, Pack))
-
-
-def _is_over(step: Step, dimension: int) -> bool:
-    return isinstance(step, Loop) and step.dimension == dimension
 
 
 def outer_steps(steps: Sequence[Step]) -> int:

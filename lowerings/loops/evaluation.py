@@ -79,13 +79,8 @@ class Point:
 ORIGIN = (Point(ZERO),)
 
 
-@dataclass(frozen=True)
-class InterleavedInputs:
-    """Inputs of a body that vectors read together."""
-
-    access: InterleavedAccess
-    arguments: Sequence[Sequence[SSAValue]]
-    """The block arguments for each access of the group."""
+InterleavedInputs: TypeAlias = "tuple[InterleavedAccess, Sequence[Sequence[SSAValue]]]"
+"""Inputs of a body that vectors read together, and the block arguments for each of them."""
 
 
 class BodyEvaluator:
@@ -172,8 +167,8 @@ class BodyEvaluator:
         result: dict[SSAValue, InterleavedInputs] = {}
         for group in interleaved(arguments, self.vector):
             access = InterleavedAccess(group, self.body.nest.extents, self.vector, self.builder)
-            own = InterleavedInputs(access, [arguments[member] for member in group])
-            result |= {argument: own for alike in own.arguments for argument in alike}
+            alike = [arguments[member] for member in group]
+            result |= {argument: (access, alike) for own in alike for argument in own}
         return result
 
     def open_scope(self) -> None:
@@ -332,9 +327,9 @@ class BodyEvaluator:
 
     def _read_interleaved(self, value: SSAValue, combination: Combination) -> None:
         """Reads an input together with those that its elements alternate with."""
-        inputs = self.interleaved[value]
-        vectors = inputs.access.load_vectors(self.position(combination), self.lanes(combination))
-        for arguments, found in zip(inputs.arguments, vectors, strict=True):
+        access, alike = self.interleaved[value]
+        vectors = access.load_vectors(self.position(combination), self.lanes(combination))
+        for arguments, found in zip(alike, vectors, strict=True):
             for argument in arguments:
                 self._scopes[-1][argument, True, combination] = found
 
