@@ -11,7 +11,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -368,58 +368,97 @@ def executable_destroy(args: Any) -> None:
     EXECUTABLES.forget(args.executable)
 
 
-@implements("Executable_OutputElementTypes")
-def executable_output_element_types(args: Any) -> None:
-    """One for each result."""
-    compiled = EXECUTABLES[args.executable]
-    types = [shape.record.element_type for shape in compiled.results]
-    args.output_types = kept_address(
-        compiled, "types", (ctypes.c_int32 * max(len(types), 1))(*types)
-    )
-    args.num_output_types = len(types)
+_Fields: TypeAlias = dict[str, Any]
 
 
-@implements("Executable_OutputDimensions")
-def executable_output_dimensions(args: Any) -> None:
-    """The sizes of all results behind each other, and how many each has."""
-    compiled = EXECUTABLES[args.executable]
-    sizes = [size for shape in compiled.results for size in shape.sizes]
-    ranks = [len(shape.sizes) for shape in compiled.results]
-    args.num_outputs = len(ranks)
-    args.dims = kept_address(compiled, "dims", (ctypes.c_int64 * max(len(sizes), 1))(*sizes))
-    args.dim_sizes = kept_address(compiled, "ranks", (ctypes.c_size_t * max(len(ranks), 1))(*ranks))
-
-
-def kept_address(compiled: CompiledProgram, name: str, value: Any) -> int:
-    """The address of something that lives as long as the program."""
+def _array(compiled: CompiledProgram, name: str, type_: Any, values: Sequence[Any]) -> int:
+    """The address of an array that lives as long as the program."""
+    value = (type_ * max(len(values), 1))(*values)
     return address(compiled.kept_for_clients.setdefault(name, value))
 
 
-def _memory_kinds(
-    compiled: CompiledProgram, what: str, memories: Sequence[int]
-) -> tuple[int, int, int]:
+def _memory_kinds(compiled: CompiledProgram, side: str, memories: Sequence[int]) -> _Fields:
     texts = [text(MEMORY_KINDS[kind]) for kind in memories]
-    kinds = kept_address(compiled, what, array_of([place for _, place, _ in texts]))
-    sizes = (ctypes.c_size_t * max(len(texts), 1))(*(size for _, _, size in texts))
-    return len(texts), kinds, kept_address(compiled, f"{what} sizes", sizes)
+    kinds = _array(compiled, f"{side} memories", ctypes.c_void_p, [place for _, place, _ in texts])
+    sizes = _array(compiled, f"{side} memory sizes", ctypes.c_size_t, [size for *_, size in texts])
+    return {f"num_{side}s": len(texts), "memory_kinds": kinds, "memory_kind_sizes": sizes}
 
 
-@implements("Executable_OutputMemoryKinds")
-def executable_output_memory_kinds(args: Any) -> None:
-    """As the program says."""
-    compiled = EXECUTABLES[args.executable]
-    args.num_outputs, args.memory_kinds, args.memory_kind_sizes = _memory_kinds(
-        compiled, "result memories", compiled.result_memories
+def _layouts(compiled: CompiledProgram, side: str, shapes: Sequence[Shape]) -> _Fields:
+    layouts = [shape.record.named_layout for shape in shapes]
+    places = _array(compiled, f"{side} layouts", ctypes.c_void_p, layouts)
+    return {f"num_{side}s": len(shapes), "layouts": places}
+
+
+def _shardings(
+    compiled: CompiledProgram, side: str, count: int, divisions: Sequence[ArrayDivision] | None
+) -> _Fields:
+    # A program without results is one with an empty tuple, for XLA.
+    if not divisions:
+        return {f"num_{side}s": count, "shardings": None}
+    # Only programs for several devices have any.
+    shardings = importlib.import_module("lowerings.pjrt.shardings")
+    memories: list[bytes] = [shardings.serialized(each) for each in divisions]
+    kept = compiled.kept_for_clients.setdefault(
+        f"{side} sharding bytes",
+        [ctypes.create_string_buffer(data, len(data) or 1) for data in memories],
     )
+    places = _array(compiled, f"{side} shardings", ctypes.c_void_p, [*map(address, kept)])
+    sizes = _array(compiled, f"{side} sharding sizes", ctypes.c_size_t, [*map(len, memories)])
+    return {f"num_{side}s": count, "shardings": places, "sharding_sizes": sizes}
 
 
-@implements("Executable_ParameterMemoryKinds")
-def executable_parameter_memory_kinds(args: Any) -> None:
-    """As the program says."""
-    compiled = EXECUTABLES[args.executable]
-    args.num_parameters, args.memory_kinds, args.memory_kind_sizes = _memory_kinds(
-        compiled, "parameter memories", compiled.parameter_memories
-    )
+def _dimensions(compiled: CompiledProgram) -> _Fields:
+    """The sizes of all results behind each other, and how many each has."""
+    sizes = [size for shape in compiled.results for size in shape.sizes]
+    ranks = [len(shape.sizes) for shape in compiled.results]
+    return {
+        "num_outputs": len(ranks),
+        "dims": _array(compiled, "dims", ctypes.c_int64, sizes),
+        "dim_sizes": _array(compiled, "ranks", ctypes.c_size_t, ranks),
+    }
+
+
+def _element_types(compiled: CompiledProgram) -> _Fields:
+    types = [shape.record.element_type for shape in compiled.results]
+    place = _array(compiled, "types", ctypes.c_int32, types)
+    return {"output_types": place, "num_output_types": len(types)}
+
+
+answers(
+    EXECUTABLES,
+    "executable",
+    {
+        "Executable_OutputElementTypes": _element_types,
+        "Executable_OutputDimensions": _dimensions,
+        "Executable_OutputMemoryKinds": lambda compiled: _memory_kinds(
+            compiled, "output", compiled.result_memories
+        ),
+        "Executable_ParameterMemoryKinds": lambda compiled: _memory_kinds(
+            compiled, "parameter", compiled.parameter_memories
+        ),
+        # Clients do not give layouts back.
+        "Layouts_PJRT_Executable_GetOutputLayouts": lambda compiled: _layouts(
+            compiled, "output", compiled.results
+        ),
+        "Layouts_PJRT_Executable_GetParameterLayouts": lambda compiled: _layouts(
+            compiled, "parameter", compiled.parameters
+        ),
+        "Shardings_PJRT_Executable_OutputShardings": lambda compiled: _shardings(
+            compiled, "output", len(compiled.results), compiled.result_divisions
+        ),
+        "Shardings_PJRT_Executable_ParameterShardings": lambda compiled: _shardings(
+            compiled, "parameter", len(compiled.parameters), compiled.parameter_divisions
+        ),
+    },
+)
+
+
+@implements("Layouts_PJRT_Client_GetDefaultLayout")
+@implements("Layouts_PJRT_Topology_GetDefaultLayout")
+def default_layout(args: Any) -> None:
+    """Row-major."""
+    args.layout = shape_from(args.type, args.dims, args.num_dims).record.named_layout
 
 
 @implements("Executable_OptimizedProgram")
@@ -529,75 +568,3 @@ def executable_deserialize_and_load(args: Any) -> None:
     text = ProgramText.of_artifact(code, options.device_count, constants, is_kept=True)
     found = _compiled(text, options)
     args.loaded_executable = LoadedProgram(found, CLIENTS[args.client]).handle
-
-
-@implements("Layouts_PJRT_Client_GetDefaultLayout")
-def client_default_layout(args: Any) -> None:
-    """Row-major."""
-    args.layout = shape_from(args.type, args.dims, args.num_dims).record.named_layout
-
-
-@implements("Layouts_PJRT_Topology_GetDefaultLayout")
-def topology_default_layout(args: Any) -> None:
-    """Row-major."""
-    args.layout = shape_from(args.type, args.dims, args.num_dims).record.named_layout
-
-
-def _kept_layouts(compiled: CompiledProgram, what: str, shapes: Sequence[Shape]) -> int:
-    if what not in compiled.kept_for_clients:
-        return kept_address(
-            compiled, what, array_of([shape.record.named_layout for shape in shapes])
-        )
-    return ctypes.addressof(compiled.kept_for_clients[what])
-
-
-@implements("Layouts_PJRT_Executable_GetOutputLayouts")
-def output_layouts(args: Any) -> None:
-    """Of each result; the client does not give them back."""
-    compiled = EXECUTABLES[args.executable]
-    args.num_outputs = len(compiled.results)
-    args.layouts = _kept_layouts(compiled, "result layouts", compiled.results)
-
-
-@implements("Layouts_PJRT_Executable_GetParameterLayouts")
-def parameter_layouts(args: Any) -> None:
-    """Of each parameter; the client does not give them back."""
-    compiled = EXECUTABLES[args.executable]
-    args.num_parameters = len(compiled.parameters)
-    args.layouts = _kept_layouts(compiled, "parameter layouts", compiled.parameters)
-
-
-def _return_shardings(
-    args: Any, compiled: CompiledProgram, what: str, divisions: Sequence[ArrayDivision] | None
-) -> None:
-    # A program without results is one with an empty tuple, for XLA.
-    if not divisions:
-        args.shardings = None
-        return
-    # Only programs for several devices have any.
-    shardings = importlib.import_module("lowerings.pjrt.shardings")
-    memories: list[bytes] = [shardings.serialized(each) for each in divisions]
-    kept = [ctypes.create_string_buffer(data, len(data) or 1) for data in memories]
-    compiled.kept_for_clients.setdefault(f"{what} bytes", kept)
-    places = array_of(
-        [ctypes.addressof(each) for each in compiled.kept_for_clients[f"{what} bytes"]]
-    )
-    sizes = (ctypes.c_size_t * max(len(memories), 1))(*map(len, memories))
-    args.shardings = kept_address(compiled, what, places)
-    args.sharding_sizes = kept_address(compiled, f"{what} sizes", sizes)
-
-
-@implements("Shardings_PJRT_Executable_ParameterShardings")
-def parameter_shardings(args: Any) -> None:
-    """Of each parameter, where the program is for several devices."""
-    compiled = EXECUTABLES[args.executable]
-    args.num_parameters = len(compiled.parameters)
-    _return_shardings(args, compiled, "parameter shardings", compiled.parameter_divisions)
-
-
-@implements("Shardings_PJRT_Executable_OutputShardings")
-def output_shardings(args: Any) -> None:
-    """Of each result, where the program is for several devices."""
-    compiled = EXECUTABLES[args.executable]
-    args.num_outputs = len(compiled.results)
-    _return_shardings(args, compiled, "result shardings", compiled.result_divisions)
