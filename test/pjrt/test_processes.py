@@ -181,6 +181,47 @@ while True:
 """
 
 
+TRAINING = """
+import os
+from pathlib import Path
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+count, number = int(os.environ["PROCESS_COUNT"]), int(os.environ["PROCESS_NUMBER"])
+jax.distributed.initialize(os.environ["COORDINATOR"], count, number)
+mesh = Mesh(np.array(jax.devices()), ("x",))
+own = np.ones((8, 32), np.float32)
+x = jax.make_array_from_process_local_data(NamedSharding(mesh, PartitionSpec("x")), own)
+weights = jax.device_put(np.zeros((32, 32), np.float32), NamedSharding(mesh, PartitionSpec()))
+
+def step(weights, x):
+    gradient = jax.grad(lambda w: jnp.mean((x @ w - 1) ** 2))(weights)
+    return weights - 0.1 * gradient
+
+def resident_kilobytes():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4
+
+run = jax.jit(step, donate_argnums=0)
+for turn in range(10_000):
+    weights = run(weights, x)
+    if turn == 1000:
+        weights.block_until_ready()
+        before, alive = resident_kilobytes(), len(jax.live_arrays())
+found = np.asarray(weights)
+# 32 bytes of a step would be 281.
+assert resident_kilobytes() < before + 256, (before, resident_kilobytes())
+assert len(jax.live_arrays()) == alive
+np.testing.assert_allclose(found.sum(0), 1, 1e-4)
+"""
+
+
+@pytest.mark.full
+def test_many_steps_do_not_grow():
+    run(TRAINING, 2)
+
+
 INTERRUPTED = """
 import os, signal, time
 import jax
