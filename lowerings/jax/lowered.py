@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 from lowerings.backends import DUMP, Program
@@ -29,7 +30,6 @@ from lowerings.notebook import (
     program_diff,
 )
 from lowerings.pjrt.compiling import compile_program
-from lowerings.pjrt.inspection import costs, dump, level_text
 from lowerings.pjrt.program_text import CompileOptions, ProgramText
 from lowerings.pjrt.shardings import ArrayDivision, serialized
 from xla_dialect.diagnostics import XlaError
@@ -46,6 +46,11 @@ def sharding_on(mesh: Any, shards: Shards) -> Any:
     """
     spec = partition_spec(serialized(ArrayDivision(shards)), mesh)
     return jax.sharding.NamedSharding(mesh, jax.P() if spec is None else spec)
+
+
+def _inspection() -> Any:
+    """What shows programs needs printers, which no program is compiled with."""
+    return import_module("lowerings.pjrt.inspection")
 
 
 class JaxProgramError(XlaError):
@@ -133,7 +138,7 @@ class Lowered:
 
         Raises XlaError for another level, or for a program that cannot be lowered so far.
         """
-        return ShownProgram(level_text(self, level))
+        return ShownProgram(_inspection().level_text(self, level))
 
     def diff(self, before: str, after: str) -> ShownDiff:
         """What changes from one level to another; raises XlaError as `as_text` does."""
@@ -159,7 +164,7 @@ class Lowered:
 
         Raises XlaError for what this toolkit does not read.
         """
-        return costs(self)
+        return _inspection().costs(self)
 
     def compile(self) -> CompiledFunction:
         """
@@ -186,7 +191,7 @@ class Lowered:
         except XlaError as error:
             raise JaxProgramError(f"jit({self.name}): {error}") from error
         if DUMP in self.options.named:
-            dump(self, self.options.named[DUMP])
+            _inspection().dump(self, self.options.named[DUMP])
         return program if program.process_counts == (1, 1) else _OnAllDevices(program)
 
     def result_shardings(self) -> list[Any] | None:
