@@ -176,8 +176,16 @@ class XlaValue:
     def __invert__(self) -> XlaValue:
         return self.builder.not_(self)
 
-    __eq__ = _operators("eq")[0]  # pyright: ignore[reportAssignmentType]
-    __ne__ = _operators("ne")[0]  # pyright: ignore[reportAssignmentType]
+    def __eq__(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, other: XlaValue | Number
+    ) -> XlaValue:
+        return self.builder.eq(self, other)
+
+    def __ne__(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, other: XlaValue | Number
+    ) -> XlaValue:
+        return self.builder.ne(self, other)
+
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
