@@ -55,7 +55,7 @@ def test_text_is_what_xla_opt_prints(
     path.write_text(PROGRAM)
     target = ["-t", level] if level in TARGET_LEVELS else []
     to = LEVELS[-1] if target else level
-    assert xla_opt.main([str(path), "-p", f"native{{to={to}}}", *target]) == 0
+    assert xla_opt.main([str(path), "-p", f"native{{to={to} target=host}}", *target]) == 0
     expected = capsys.readouterr().out
     assert str(lowerings.compile(path).as_text(level)).rstrip() == expected.rstrip()
 
@@ -63,7 +63,7 @@ def test_text_is_what_xla_opt_prints(
 def test_text_after_passes_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "program.mlir"
     path.write_text(PROGRAM)
-    passes = "native{to=buffers},convert-linalg-to-vector-loops"
+    passes = "native{to=buffers target=host},convert-linalg-to-vector-loops"
     assert xla_opt.main([str(path), "-p", f"{passes},native{{from=schedules}}"]) == 0
     expected = capsys.readouterr().out
     found = lowerings.compile(path, pipeline=passes).as_text("loops")
