@@ -17,7 +17,7 @@ from itertools import takewhile
 from typing import cast
 
 from xdsl.dialects import arith, func, memref, scf, vector
-from xdsl.dialects.builtin import MemRefType, UnrealizedConversionCastOp
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from lowerings.bufferize.tensor_operands import (
@@ -29,6 +29,7 @@ from lowerings.bufferize.tensor_operands import (
     view_source,
 )
 from lowerings.dialects import vector_extension
+from lowerings.ir.memref_views import VIEWS
 from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import ancestors, block_of, operands_of, operations_in
 
@@ -148,18 +149,6 @@ class Liveness(Positions):
                 self._overwrites.setdefault(self.root(destination), []).append(self.position[op])
 
 
-VIEW_OPERATIONS = (
-    memref.AssumeAlignmentOp,
-    memref.CastOp,
-    memref.CollapseShapeOp,
-    memref.ExpandShapeOp,
-    memref.ReinterpretCastOp,
-    UnrealizedConversionCastOp,
-    memref.SubviewOp,
-    memref.ViewOp,
-)
-"""Operations whose result is a view of their first operand."""
-
 SELECTING = (arith.SelectOp,)
 """Operations whose result is one of their operands."""
 
@@ -253,7 +242,7 @@ class MemoryLiveness(Positions):
             use = self._use_of.get(operand)
             if use is None:
                 continue
-            if kind in VIEW_OPERATIONS:
+            if kind in VIEWS:
                 self._use_of[op.results[0]] = use
                 continue
             first = last = position
@@ -316,7 +305,7 @@ def _reached(blocks: Iterable[Block]) -> set[Block]:
 
 def _may_be_operand_of(op: Operation) -> Iterable[SSAValue]:
     """What may be the memory of an operand of an operation."""
-    if isinstance(op, (*VIEW_OPERATIONS, *SELECTING)):
+    if isinstance(op, (*VIEWS, *SELECTING)):
         yield from op.results
     for block in op.successors:
         yield from block.args
@@ -349,7 +338,7 @@ class WrittenArguments:
     def _is_written(self, value: SSAValue) -> bool:
         for use in value.uses:
             op = use.operation
-            if isinstance(op, VIEW_OPERATIONS):
+            if isinstance(op, VIEWS):
                 if use.index == 0 and self._is_written(op.results[0]):
                     return True
             elif isinstance(op, func.CallOp):

@@ -28,10 +28,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.attrs import IteratorType
-from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from lowerings.bufferize.liveness import VIEW_OPERATIONS
 from lowerings.bufferize.storage import MemRef, memref_type, planned_extent
 from lowerings.bufferize.strided import (
     Slice,
@@ -49,6 +48,7 @@ from lowerings.bufferize.tensor_operands import (
 )
 from lowerings.ir.equality import StructuralKeys
 from lowerings.ir.locations import fused
+from lowerings.ir.memref_views import VIEWS, viewed_by
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.levels import ON_BUFFERS
 from xla_dialect.xdsl.creation import create
@@ -193,6 +193,10 @@ def _open_constants(function: func.FuncOp) -> Set[Operation]:
     }
 
 
+_WITH_THE_SAME_START = tuple(each for each in VIEWS if each is not memref.ViewOp)
+"""Views whose offsets count from where those of what they view do."""
+
+
 @dataclass(frozen=True)
 class Extent:
     """A range of bytes of one allocation."""
@@ -251,12 +255,12 @@ class MemoryExtents:
                 return arena
             start, end = planned
             return Extent(arena.base, arena.start + start, arena.start + end)
-        if isinstance(owner, VIEW_OPERATIONS):
+        if isinstance(owner, VIEWS):
             return self._view_extent(value, owner.operands[0])
         return Extent(value, 0, None)
 
     def _view_extent(self, value: SSAValue, source: SSAValue) -> Extent:
-        whole = self.extent(_allocated(source))
+        whole = self.extent(viewed_by(source, _WITH_THE_SAME_START))
         try:
             _, offset = strides_and_offset(memref_type(value))
         except ValueError:
@@ -267,16 +271,6 @@ class MemoryExtents:
             )
         start, end = _span(memref_type(value), offset)
         return Extent(whole.base, whole.start + start, whole.start + end)
-
-
-def _allocated(value: SSAValue) -> SSAValue:
-    """The memref that the offsets in the types of `value` and of its views count from."""
-    while isinstance(value, OpResult):
-        op = value.op
-        if isinstance(op, memref.ViewOp) or not isinstance(op, VIEW_OPERATIONS):
-            break
-        value = op.operands[0]
-    return value
 
 
 def _span(type: MemRef, offset: int) -> tuple[int, int]:
@@ -628,7 +622,7 @@ def _does_one_computation(function: func.FuncOp) -> bool:
     if function.sym_visibility != StringAttr("private") or len(function.body.blocks) != 1:
         return False
     *ops, _ = function.body.block.ops
-    rest = [op for op in ops if not isinstance(op, (*VIEW_OPERATIONS, arith.ConstantOp))]
+    rest = [op for op in ops if not isinstance(op, (*VIEWS, arith.ConstantOp))]
     if len(rest) != 1 or not is_linalg_operation(rest[0]):
         return False
     group = _Group(rest)
@@ -642,4 +636,4 @@ def _leaves_memory_alone(op: Operation) -> bool:
     return not any(type(operand.type) is MemRefType for operand in operands_of(op))
 
 
-_WITHOUT_ACCESS = frozenset((*VIEW_OPERATIONS, memref.AllocOp, memref.GetGlobalOp))
+_WITHOUT_ACCESS = frozenset((*VIEWS, memref.AllocOp, memref.GetGlobalOp))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import func, memref, vector
-from xdsl.dialects.builtin import MemRefType, UnrealizedConversionCastOp
+from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -27,23 +27,12 @@ from lowerings.interpreter.machine import (
 )
 from lowerings.interpreter.memory import Memref
 from lowerings.ir.custom_calls import declared_operation
+from lowerings.ir.memref_views import viewed_by
 from lowerings.targets.llvm.func import KERNEL
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, numpy_dtype
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.xdsl.operation_table import OperationTable
-
-_VIEWS = (
-    memref.SubviewOp,
-    memref.ViewOp,
-    memref.CastOp,
-    memref.ReinterpretCastOp,
-    UnrealizedConversionCastOp,
-    memref.CollapseShapeOp,
-    memref.ExpandShapeOp,
-    memref.AssumeAlignmentOp,
-)
-"""Operations whose result is memory of their first operand."""
 
 
 def call(translator: Translator, op: func.CallOp) -> FrameFunction:
@@ -115,7 +104,7 @@ def written_arguments(functions: Mapping[str, func.FuncOp], function: func.FuncO
     return {
         arguments[root]
         for op in function.body.walk()
-        for root in map(root_of, written_operands(functions, op))
+        for root in map(viewed_by, written_operands(functions, op))
         if root in arguments
     }
 
@@ -144,13 +133,6 @@ def written_operands(functions: Mapping[str, func.FuncOp], op: Operation) -> Seq
             return [op.operands[number] for number in written_arguments(functions, callee)]
         case _:
             return []
-
-
-def root_of(value: SSAValue) -> SSAValue:
-    """The memref that a view is a view of."""
-    while isinstance(value.owner, _VIEWS):
-        value = value.owner.operands[0]
-    return value
 
 
 STRUCTURED = OperationTable[StructuredMaker]().add(func.CallOp, call)

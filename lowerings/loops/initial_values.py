@@ -20,17 +20,9 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from lowerings.dialects.schedule import Loop, Step, outer_steps
+from lowerings.ir.memref_views import VIEWS, viewed_by
 from lowerings.loops.body import Body
 from lowerings.loops.nest import Access, Nest
-
-VIEWS = (
-    memref.CastOp,
-    memref.CollapseShapeOp,
-    memref.ExpandShapeOp,
-    memref.ReinterpretCastOp,
-    memref.SubviewOp,
-    memref.ViewOp,
-)
 
 WITHOUT_MEMORY_EFFECT = (
     *VIEWS,
@@ -76,13 +68,6 @@ def _is_permutation(attribute: AffineMapAttr) -> bool:
     return len(dimensions) == len(results) == attribute.data.num_dims
 
 
-def buffer_of(value: SSAValue) -> SSAValue:
-    """The memref that a chain of views starts from."""
-    while isinstance(value.owner, VIEWS):
-        value = value.owner.operands[0]
-    return value
-
-
 def fillers_before(op: Operation) -> dict[SSAValue, Operation]:
     """The operations that fill an operand: a tensor, or a memref, then right before `op`."""
     result: dict[SSAValue, Operation] = {}
@@ -96,7 +81,7 @@ def fillers_before(op: Operation) -> dict[SSAValue, Operation]:
         if not filled and not isinstance(previous, WITHOUT_MEMORY_EFFECT):
             break
         for target in filled:
-            if buffers.setdefault(buffer_of(target), target) is not target:
+            if buffers.setdefault(viewed_by(target), target) is not target:
                 return result
         for target in filled:
             result.setdefault(target, previous)

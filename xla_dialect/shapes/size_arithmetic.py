@@ -178,7 +178,7 @@ def sliced(start: Sequence[int], limit: Sequence[int], strides: Sequence[int]) -
 def padded(
     sizes: Sequence[int], low: Sequence[int], high: Sequence[int], interior: Sequence[int]
 ) -> Sizes:
-    """Sizes of a pad: `low + d + max(d - 1, 0) * interior + high` per dimension."""
+    """Sizes of a padded array: `low + d + max(d - 1, 0) * interior + high` per dimension."""
     return tuple(
         lo + d + max(d - 1, 0) * i + hi
         for d, lo, hi, i in zip(sizes, low, high, interior, strict=True)

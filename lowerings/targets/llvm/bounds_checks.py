@@ -16,6 +16,7 @@ from xdsl.dialects import func, memref, vector
 from xdsl.ir import Operation, SSAValue
 
 from lowerings.dialects.vector_extension import GatherOp, ScatterOp
+from lowerings.ir.memref_views import viewed_by
 from lowerings.targets.llvm.emitter import FunctionEmitter
 from lowerings.targets.llvm.guards import GuardWriter
 from lowerings.targets.llvm.memref import add, groups, mixed, multiply
@@ -328,18 +329,11 @@ _STRIDED_VIEWS = (memref.SubviewOp, memref.CastOp, memref.ReinterpretCastOp)
 """Views whose offsets count from where those of their source do."""
 
 
-def _base(value: SSAValue) -> SSAValue:
-    """The memory that the offset of a memref counts from, as far as it is seen in its function."""
-    while isinstance(value.owner, _STRIDED_VIEWS):
-        value = value.owner.operands[0]
-    return value
-
-
 def _check_reinterpret_cast(
     e: FunctionEmitter, op: memref.ReinterpretCastOp, writer: GuardWriter
 ) -> None:
     """The new view stays between the lowest and the highest element of the underlying memref."""
-    base_value = _base(op.source)
+    base_value = viewed_by(op.source, _STRIDED_VIEWS)
     base = e.view(base_value)
     if base.layout.offset is None:
         # Such an operation cannot be printed as LLVM IR either.

@@ -15,20 +15,11 @@ from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 from xdsl.transforms.scf_for_loop_unroll import UnrollLoopPattern
 
+from lowerings.ir.memref_views import viewed_by
 from lowerings.ir.scalar_attributes import constant_integer
 from lowerings.rewriting.passes import require_at_least
 from lowerings.targets.llvm.func import ENTRY, KERNEL
 from xla_dialect.xdsl.traversal import operations_in
-
-_VIEWS = (
-    memref.CastOp,
-    memref.CollapseShapeOp,
-    memref.ExpandShapeOp,
-    memref.ReinterpretCastOp,
-    memref.SubviewOp,
-    memref.ViewOp,
-)
-
 
 _SHORT = 64
 """Operations in straight-line code that are still cheaper than a loop."""
@@ -137,9 +128,9 @@ def _is_parallel(loop: scf.ForOp) -> bool:
     for op in operations_in(loop):
         match op:
             case memref.LoadOp():
-                loaded.add(_root(op.memref))
+                loaded.add(viewed_by(op.memref))
             case memref.StoreOp():
-                stored.append(_root(op.memref))
+                stored.append(viewed_by(op.memref))
             case scf.ForOp():
                 if trip_count(op) is None:
                     return False
@@ -150,13 +141,6 @@ def _is_parallel(loop: scf.ForOp) -> bool:
             case _:
                 pass
     return len(stored) == len(set(stored)) and not loaded & set(stored)
-
-
-def _root(value: SSAValue) -> SSAValue:
-    """The buffer that a memref is a view of."""
-    while isinstance(value.owner, _VIEWS):
-        value = value.owner.operands[0]
-    return value
 
 
 def unroll(loop: scf.ForOp, factor: int) -> None:
