@@ -5,7 +5,7 @@ the nest is vectorized.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
@@ -259,6 +259,14 @@ class LaneAnalysis:
             return left - right
         factor = constant_integer(op.rhs if left else op.lhs)
         return None if factor is None else (left or right) * factor
+
+    def operands_in_lanes(self, op: Operation) -> Sequence[SSAValue]:
+        """The operands of an operation on vectors that must be vectors themselves."""
+        if type(op) is memref.LoadOp:
+            return [] if self.load_step(op) == 1 else op.indices[self.first_in_lanes(op) :]
+        if isinstance(op, arith.SelectOp) and self.of(op.cond) is Lanewise.UNIFORM:
+            return op.operands[1:]
+        return op.operands
 
     def load_step(self, op: Operation) -> int | None:
         """

@@ -122,23 +122,7 @@ class NestEmitter:
         self.loops = order.loops
         self.lanes = order.lanes
         self.vector = order.vector
-        # The vectors of one row follow each other, so that what is broadcast along it is used up
-        # at once and does not occupy registers.
-        tiled = [
-            loop.dimension
-            for loop in self.loops
-            if loop.tile > 1 and loop.dimension != order.vector
-        ]
-        if order.vector is not None:
-            tiled.append(order.vector)
-        self.evaluator = BodyEvaluator(
-            body,
-            loops.lane_analysis,
-            tiled,
-            builder,
-            order.transposed,
-            all(nest.extents[loop.dimension] % loop.tile == 0 for loop in self.loops),
-        )
+        self.evaluator = BodyEvaluator(loops, builder)
         for dimension, position in (bound or {}).items():
             self.evaluator.points[dimension] = (Point(position),)
         self.rounding = None
@@ -149,56 +133,6 @@ class NestEmitter:
         """By output, for sums that are added to in memory."""
         self.start: dict[PartialKey, SSAValue] = {}
         """What outputs reduced over the vector dimension hold before."""
-        self._plan_values()
-
-    def _plan_values(self) -> None:
-        """Finds what is fused, what is written at which level, and what as vectors as well."""
-        body = self.body
-        self.fused: set[Operation] = set()
-        wanted: list[SSAValue] = []
-        for output, combiner in enumerate(self.part.combiners):
-            if combiner is None:
-                if self.part.is_vector(output):
-                    wanted.append(body.yields[output])
-                continue
-            op, term = combiner
-            self.fused.add(op)
-            product = self.part.products.get(output)
-            if product is not None:
-                self.fused.add(product)
-            if self.vector is not None:
-                wanted += (term,) if product is None else product.operands
-        evaluator = self.evaluator
-        if self.vector is not None:
-            lanes = min(self.lanes, self.nest.extents[self.vector])
-            evaluator.points[self.vector] = (Point(Index(), lanes),)
-        for op in body.ops:
-            if any(evaluator.lanewise(result) is Lanewise.VARYING for result in op.results):
-                wanted += evaluator.operands_in_lanes(op)
-        self.wanted_as_vectors = set(wanted)
-        at_level: list[list[SSAValue]] = [[] for _ in range(len(self.loops) + 1)]
-        values: list[SSAValue] = [
-            argument
-            for argument in body.inputs
-            if argument.first_use is not None and argument not in evaluator.read_in_words
-        ]
-        values += [
-            result
-            for op in body.ops
-            if op not in self.fused and not isinstance(op, arith.ConstantOp)
-            for result in op.results
-        ]
-        # What comes from outside the body is the same at every point.
-        at_level[0] += [value for value in dict.fromkeys(wanted) if value not in body.mask]
-        for value in values:
-            if value not in body.folded:
-                at_level[self.part.level(body.mask.get(value, 0))].append(value)
-        self.values_at_level = at_level
-        self.folded_ops = [
-            op
-            for op in body.ops
-            if op not in self.fused and any(result in body.folded for result in op.results)
-        ]
 
     def emit(self) -> None:
         """Writes the nest."""
@@ -231,21 +165,20 @@ class NestEmitter:
     def _write_values(self, level: int) -> None:
         """Writes what the loops bound so far determine."""
         evaluator, body = self.evaluator, self.body
-        for value in self.values_at_level[level]:
-            lanewise = evaluator.lanewise(value)
+        for value in self.part.values[level]:
             for combination in evaluator.combinations(body.mask.get(value, 0)):
-                self._write_value(value, lanewise, combination)
+                self._write_value(value, combination)
 
-    def _write_value(self, value: SSAValue, lanewise: Lanewise, combination: Combination) -> None:
-        evaluator = self.evaluator
+    def _write_value(self, value: SSAValue, combination: Combination) -> None:
+        lanewise = self.evaluator.lanewise(value)
         if isinstance(value.owner, arith.ConstantOp):
             return
         if lanewise is not Lanewise.VARYING:
-            evaluator.scalar(value, combination)
+            self.evaluator.scalar(value, combination)
         if lanewise is Lanewise.VARYING or (
-            lanewise is Lanewise.UNIFORM and value in self.wanted_as_vectors
+            lanewise is Lanewise.UNIFORM and value in self.part.used_in_lanes
         ):
-            evaluator.as_vector(value, combination)
+            self.evaluator.as_vector(value, combination)
 
     def _loop(self, level: int) -> None:
         """Writes the loop at `level`, and after it the tile that is left over."""
@@ -486,7 +419,7 @@ class NestEmitter:
         What several points of the tile fold into one element is loaded and stored once.
         """
         evaluator = self.evaluator
-        values = self.values_at_level[len(self.loops)]
+        *_, values, folded = self.part.values
         everything = -1
         combinations = evaluator.combinations(everything)
         outputs = range(len(self.part.combiners))
@@ -509,13 +442,12 @@ class NestEmitter:
         for number, combination in enumerate(combinations):
             for value in values:
                 own = evaluator.restrict(combination, self.body.mask.get(value, 0))
-                self._write_value(value, evaluator.lanewise(value), own)
+                self._write_value(value, own)
             evaluator.open_scope()
             keys = [self._running_key(output, combination) for output in outputs]
             held = [None if key in terms else self._held(key.output, combination) for key in keys]
-            for op in self.folded_ops:
-                for result in op.results:
-                    self._write_value(result, evaluator.lanewise(result), combination)
+            for value in folded:
+                self._write_value(value, combination)
             results: dict[PartialKey, SSAValue] = {}
             for output, key in enumerate(keys):
                 if key not in terms:

@@ -39,9 +39,10 @@ from lowerings.dialects.arith_extension import (
 )
 from lowerings.dialects.vector_extension import GatherOp
 from lowerings.dialects.words import DotProductOp, JoinOp, PairProductOp
-from lowerings.loops.body import COMPLEX, Body, LaneAnalysis, Lanewise
+from lowerings.loops.body import COMPLEX, Lanewise
 from lowerings.loops.builder import ZERO, Index, LoopBuilder
 from lowerings.loops.constants import vector_of
+from lowerings.loops.loop_tree import InnerLoops
 from lowerings.loops.memory import (
     InterleavedAccess,
     MemoryAccess,
@@ -51,7 +52,6 @@ from lowerings.loops.memory import (
     transpose_block,
 )
 from lowerings.loops.narrow_products import (
-    are_adjacent,
     dot_product,
     loaded_word,
     pair_product,
@@ -86,24 +86,17 @@ InterleavedInputs: TypeAlias = "tuple[InterleavedAccess, Sequence[Sequence[SSAVa
 class BodyEvaluator:
     """Writes values of a body, at the points that its dimensions are bound to."""
 
-    def __init__(
-        self,
-        body: Body,
-        lane_analysis: LaneAnalysis | None,
-        tiled: Sequence[int],
-        builder: LoopBuilder,
-        transposed: int | None = None,
-        whole_blocks: bool = False,
-    ):
-        """With `whole_blocks`, no tile is smaller than a block that is read transposed."""
+    def __init__(self, loops: InnerLoops, builder: LoopBuilder):
+        body, order, extents = loops.body, loops.order, loops.nest.extents
         self.body = body
-        self.lane_analysis = lane_analysis
-        self.tiled = tuple(tiled)
+        self.lane_analysis = loops.lane_analysis
+        self.tiled = loops.tiled
         self.builder = builder
-        self.vector = None if lane_analysis is None else lane_analysis.dimension
-        extents = body.nest.extents
+        self.vector = order.vector
         self.points: list[tuple[Point, ...]] = [ORIGIN] * len(extents)
-        self.transposed = transposed
+        if order.vector is not None:
+            self.points[order.vector] = (Point(ZERO, min(order.lanes, extents[order.vector])),)
+        self.transposed = transposed = order.transposed
         self.transposed_views = {
             argument: MemoryAccess(access, extents, transposed, builder)
             for argument, access in body.inputs.items()
@@ -113,12 +106,10 @@ class BodyEvaluator:
         read_together = {body.inputs[argument] for argument in self.interleaved}
         read_together.difference_update(body.nest.outputs)
         views: dict[Access, MemoryAccess] = {}
-        whole_words = self._whole_words()
-        self.read_in_words = {part for op in whole_words for part in op.parts}
-        """The arguments that are read together, as one word."""
-        covered = {body.inputs[part] for op in whole_words for part in op.parts[1:]}
+        covered = {body.inputs[part] for op in loops.words_in_memory for part in op.parts[1:]}
+        no_edges = all(extents[loop.dimension] % loop.tile == 0 for loop in order.loops)
         for access in body.nest.accesses:
-            is_only_turned = whole_blocks and access not in body.nest.outputs
+            is_only_turned = no_edges and access not in body.nest.outputs
             if access in views or access in read_together or access in covered:
                 continue
             if not (is_only_turned and is_read_turned(access, self.vector, transposed)):
@@ -127,7 +118,7 @@ class BodyEvaluator:
             argument: views[access] for argument, access in body.inputs.items() if access in views
         }
         self.whole_words: dict[SSAValue, MemoryAccess] = {
-            op.result: views[body.inputs[op.parts[0]]] for op in whole_words
+            op.result: views[body.inputs[op.parts[0]]] for op in loops.words_in_memory
         }
         self.indexing = {
             index.position
@@ -138,23 +129,6 @@ class BodyEvaluator:
         """The dimensions whose position is itself an index into memory."""
         self.outputs = [views[access] for access in body.nest.outputs]
         self._scopes: list[dict[tuple[object, ...], SSAValue]] = [{}]
-
-    def _whole_words(self) -> list[JoinOp]:
-        """The words that lie in memory as they are, and are the same in all lanes."""
-        inputs = self.body.inputs
-        arguments: dict[Access, list[SSAValue]] = {}
-        for argument, access in inputs.items():
-            arguments.setdefault(access, []).append(argument)
-
-        def is_whole(op: JoinOp) -> bool:
-            return (
-                self.lanewise(op.result) is Lanewise.UNIFORM
-                and all(p in inputs and arguments[inputs[p]] == [p] for p in op.parts)
-                and all(part.has_one_use() for part in op.parts)
-                and are_adjacent([inputs[part] for part in op.parts])
-            )
-
-        return [op for op in self.body.ops if isinstance(op, JoinOp) and is_whole(op)]
 
     def _interleaved(self) -> dict[SSAValue, InterleavedInputs]:
         """The arguments that vectors read together with others."""
@@ -381,7 +355,8 @@ class BodyEvaluator:
             return [word([self.as_vector(part, combination) for part in op.parts], self.builder)]
         if type(op) in COMPLEX:
             return [self._shuffled_parts(op, combination)]
-        in_lanes = set(self.operands_in_lanes(op))
+        assert self.lane_analysis is not None
+        in_lanes = set(self.lane_analysis.operands_in_lanes(op))
         operands = [
             self.as_vector(operand, combination)
             if operand in in_lanes
@@ -416,17 +391,6 @@ class BodyEvaluator:
         else:
             mask = list(range(int(type(op) is complex.ImOp), 2 * lanes, 2))
         return shuffled([vectors[0], vectors[-1]], mask, self.builder)
-
-    def operands_in_lanes(self, op: Operation) -> Sequence[SSAValue]:
-        """The operands of an operation on vectors that must be vectors themselves."""
-        if type(op) is memref.LoadOp:
-            assert self.lane_analysis is not None
-            if self.lane_analysis.load_step(op) == 1:
-                return []
-            return op.indices[self.lane_analysis.first_in_lanes(op) :]
-        if isinstance(op, arith.SelectOp) and self.lanewise(op.cond) is Lanewise.UNIFORM:
-            return op.operands[1:]
-        return op.operands
 
     def _load_by_value(
         self, op: memref.LoadOp, combination: Combination, result_type: VectorType[Attribute]

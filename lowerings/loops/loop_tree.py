@@ -2,8 +2,9 @@
 The loops of a nest as a schedule says them, as data: loops around others, copies of factors into
 memory of their own, and inside of them all the loops whose tiles are unrolled.
 
-To make them finds out whether a nest admits its schedule, and writes nothing; `emission.emit`
-writes them, and decides nothing. What a tile leaves over at the end of its dimension is a part of
+To make them finds out whether a nest admits its schedule, and writes nothing. They say as well which
+value of a body is written at which loop, and which ones in lanes. `emission.emit` writes them, and
+decides nothing. What a tile leaves over at the end of its dimension is a part of
 its own, after that of whole tiles.
 """
 
@@ -28,9 +29,9 @@ from lowerings.dialects.schedule import (
     Step,
     outer_steps,
 )
-from lowerings.dialects.words import DotProductOp
+from lowerings.dialects.words import DotProductOp, JoinOp
 from lowerings.ir.scalar_attributes import scalar_attribute
-from lowerings.loops.body import Body, LaneAnalysis
+from lowerings.loops.body import Body, LaneAnalysis, Lanewise
 from lowerings.loops.contraction import Contraction, roles_of
 from lowerings.loops.long_sums import (
     FIRST_SCRATCH,
@@ -39,6 +40,7 @@ from lowerings.loops.long_sums import (
     SumBlocks,
     rounding_memory,
 )
+from lowerings.loops.narrow_products import are_adjacent
 from lowerings.loops.nest import Access, Nest, divided, elementwise_nest, make_access
 from lowerings.loops.order_rules import check_order
 from lowerings.loops.panels import Panels, order_in
@@ -129,6 +131,72 @@ class InnerLoops:
             if combiner is not None
         }
         return {output: product for output, product in found.items() if product is not None}
+
+    @cached_property
+    def terms(self) -> Sequence[SSAValue]:
+        """For each output what a point folds into it, or what it stores there."""
+        pairs = zip(self.combiners, self.body.yields, strict=True)
+        return [result if combiner is None else combiner[1] for combiner, result in pairs]
+
+    @cached_property
+    def tiled(self) -> Sequence[int]:
+        """
+        The dimensions that are unrolled. The vectors of one row follow each other, so that what is
+        broadcast along it is used up at once and does not occupy registers.
+        """
+        vector = () if self.order.vector is None else (self.order.vector,)
+        tiled = (loop.dimension for loop in self.order.loops if loop.tile > 1)
+        return (*(dimension for dimension in tiled if dimension not in vector), *vector)
+
+    @cached_property
+    def words_in_memory(self) -> Sequence[JoinOp]:
+        """The words that lie in memory as they are, and are the same in all lanes."""
+        inputs, lanes = self.body.inputs, self.lane_analysis
+        arguments: dict[Access, list[SSAValue]] = {}
+        for argument, access in inputs.items():
+            arguments.setdefault(access, []).append(argument)
+
+        def is_whole(op: JoinOp) -> bool:
+            return (
+                (lanes is None or lanes.of(op.result) is Lanewise.UNIFORM)
+                and all(p in inputs and arguments[inputs[p]] == [p] for p in op.parts)
+                and all(part.has_one_use() for part in op.parts)
+                and are_adjacent([inputs[part] for part in op.parts])
+            )
+
+        return [op for op in self.body.ops if isinstance(op, JoinOp) and is_whole(op)]
+
+    @cached_property
+    def used_in_lanes(self) -> Mapping[SSAValue, None]:
+        """The values that vectors are made of, or that are stored in lanes, in their order."""
+        lanes = self.lane_analysis
+        if lanes is None:
+            return {}
+        used: list[SSAValue] = []
+        for output, term in enumerate(self.terms):
+            used += self.products[output].operands if output in self.products else [term]
+        for op in self.body.ops:
+            if any(lanes.of(result) is Lanewise.VARYING for result in op.results):
+                used += lanes.operands_in_lanes(op)
+        return dict.fromkeys(used)
+
+    @cached_property
+    def values(self) -> Sequence[Sequence[SSAValue]]:
+        """
+        For each level the values that are written there, the first one that has all they depend on;
+        then those that depend on what outputs hold.
+        """
+        body, mask = self.body, self.body.mask
+        fused = {*self.products.values(), *(each[0] for each in self.combiners if each is not None)}
+        in_words = {part for op in self.words_in_memory for part in op.parts}
+        read = (each for each in body.inputs if each.first_use is not None and each not in in_words)
+        made = (result for op in body.ops if op not in fused for result in op.results)
+        # What comes from outside the body is the same at every point.
+        values = [[value for value in self.used_in_lanes if value not in mask]]
+        values += [[] for _ in range(len(self.order.loops) + 1)]
+        for value in (*read, *made):
+            values[-1 if value in body.folded else self.level(mask[value])].append(value)
+        return values
 
     @cached_property
     def sums(self) -> frozenset[int]:
