@@ -172,11 +172,12 @@ def constant(local: LocalOperation) -> Sequence[SSAValue]:
     op = local.op
     assert isinstance(op, ConstantOp)
     b, value = local.b, op.value
-    if not any(local.divided.values()):
-        return local.again(())
-    if is_splat(value):  # pyright: ignore
+    is_divided, sizes = any(local.divided.values()), local.local_sizes(0, is_result=True)
+    if is_splat(value) and (is_divided or not sizes):  # pyright: ignore
         number = dense_to_numpy(value).reshape(-1)[0]  # pyright: ignore
-        return [b.splat(b.constant(number), local.local_sizes(0, is_result=True))]
+        return [b.splat(b.constant(number), sizes)]
+    if not is_divided:
+        return local.again(())
     made = b.insert(ConstantOp.make((), {"value": value})).result
     for d, (factor,) in enumerate(local.division.relations.results[0]):
         atoms = local.divided.get(factor, ())

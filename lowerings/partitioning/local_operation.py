@@ -19,9 +19,11 @@ import numpy as np
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from lowerings.ir.equality import KnownOperations, StructuralKeys
 from lowerings.partitioning.factors import Division, FactorAtoms, is_regular
 from lowerings.partitioning.mesh_atoms import Atoms, MeshAtoms
 from lowerings.partitioning.relations import fold_of, neutral_number
+from lowerings.simplify.purity import is_pure
 from xla_dialect.attributes import ComparisonDirection
 from xla_dialect.devices.replica_groups import (
     ReplicaGroups,
@@ -63,6 +65,7 @@ class LocalBuilder:
 
     mesh: MeshAtoms
     anchor: Operation
+    keys: StructuralKeys = field(default_factory=StructuralKeys)
     heads: dict[Block, Operation] = field(default_factory=dict[Block, Operation])
     """The operation of a block before which there is what is made once."""
     _made: dict[tuple[Block, object], SSAValue] = field(
@@ -71,9 +74,19 @@ class LocalBuilder:
     _sent: dict[Hashable, list[CollectivePermuteOp]] = field(
         default_factory=dict["Hashable", list[CollectivePermuteOp]]
     )
+    _known: dict[Block, KnownOperations] = field(default_factory=dict[Block, KnownOperations])
 
     def insert(self, op: OperationT) -> OperationT:
-        """Inserts an operation before the anchor."""
+        """Inserts an operation before the anchor, unless an equal one is there: returns that."""
+        block = self.anchor.parent
+        assert block is not None
+        if is_pure(op):
+            known = self._known.setdefault(block, KnownOperations(self.keys))
+            equal = cast(OperationT, known.first_equal(op))
+            is_first = self.anchor is self.heads.get(block)
+            if equal is not op and (not is_first or equal.is_before_in_block(self.anchor)):
+                op.drop_all_references()
+                return equal
         return insert_before(op, self.anchor)
 
     def emit(

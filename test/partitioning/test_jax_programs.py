@@ -1,5 +1,6 @@
 """What JAX says of shardings, partitioned: parts give what the whole program gives."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +14,17 @@ from partitioned import Arrays, on_the_reference, partition_into, run_in_parts
 from partitioned_outcomes import reports_of
 from peers import DEVICES
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block
 
 from lowerings.compilation import compile_module
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
+from lowerings.ir.equality import KnownOperations, StructuralKeys
 from lowerings.partitioning.partition_warning import no_partition_warnings
 from lowerings.partitioning.xla_report_communication import communication_of
+from lowerings.simplify.purity import is_pure
+from xla_dialect.xdsl.traversal import operations_in
 
 pytestmark = pytest.mark.jax
 LONG = pytest.mark.full
@@ -81,6 +86,18 @@ def test_the_work_is_divided(name: str, goal: float) -> None:
     local, _, _, _ = partition_into(module)
     whole = communication_of(module).flops
     assert communication_of(local).flops <= goal * whole / DEVICES
+
+
+@pytest.mark.parametrize(
+    "name", ["spatial_convolution uneven", "partly_manual by rows", "spatial_convolution"]
+)
+def test_a_device_computes_nothing_twice(name: str) -> None:
+    module, _ = program_of(name)
+    local, _, _, _ = partition_into(module)
+    keys = StructuralKeys()
+    known = defaultdict[Block | None, KnownOperations](lambda: KnownOperations(keys))
+    pure = [op for op in operations_in(local) if is_pure(op)]
+    assert [op for op in pure if known[op.parent].first_equal(op) is not op] == []
 
 
 @pytest.mark.parametrize("name", EVEN)
