@@ -330,27 +330,22 @@ class NestEmitter:
             self.nest.is_reduction[d] for d in self.nest.enclosing
         )
 
+    def _lanes(self, output: int, combination: Combination) -> int | None:
+        """The lanes of vectors of an output; None if it is stored as scalars."""
+        return self.evaluator.lanes(combination) if self.part.is_vector(output) else None
+
     def _initial(self, output: int, combination: Combination) -> SSAValue:
         """What an output starts from: a scalar, or a vector if vectors of it are stored."""
-        value, excess = self._before(output, combination), self.nest.excess
-        if excess is None:
-            return value
-        argument, evaluator = self.nest.body.args[excess], self.evaluator
-        as_value = evaluator.as_vector if self.part.is_vector(output) else evaluator.scalar
-        return self.builder.binary(arith.SubiOp, value, as_value(argument, combination))
-
-    def _before(self, output: int, combination: Combination) -> SSAValue:
-        """What an output holds, or is said to start from."""
-        evaluator = self.evaluator
-        memory = evaluator.outputs[output]
-        given = self.nest.initial[output]
-        position = evaluator.position(combination)
-        if not self.part.is_vector(output):
-            return memory.load(position) if given is None else evaluator.scalar(given, combination)
-        lanes = evaluator.lanes(combination)
+        evaluator, nest, lanes = self.evaluator, self.nest, self._lanes(output, combination)
+        given, is_vector = nest.initial[output], lanes is not None
         if given is None:
-            return memory.load_vector(position, lanes)
-        return evaluator.as_vector(given, combination)
+            value = evaluator.outputs[output].load(evaluator.position(combination), lanes)
+        else:
+            value = evaluator.value(given, combination, is_vector=is_vector)
+        if nest.excess is None:
+            return value
+        excess = evaluator.value(nest.body.args[nest.excess], combination, is_vector=is_vector)
+        return self.builder.binary(arith.SubiOp, value, excess)
 
     def _close_output(self, output: int) -> None:
         """Stores the last running value."""
@@ -376,17 +371,13 @@ class NestEmitter:
         before, rounding = self._initial(output, combination), self.rounding
         if rounding is None:
             return self._combine(op, before, terms)
-        lanes = self.evaluator.lanes(combination) if self.part.is_vector(output) else None
         position = self.evaluator.position(combination)
-        return rounding.added(before, terms, position, lanes)
+        return rounding.added(before, terms, position, self._lanes(output, combination))
 
     def _store(self, output: int, combination: Combination, value: SSAValue) -> None:
         evaluator = self.evaluator
-        memory, position = evaluator.outputs[output], evaluator.position(combination)
-        if self.part.is_vector(output):
-            memory.store_vector(value, position, evaluator.lanes(combination))
-        else:
-            memory.store(value, position)
+        position, lanes = evaluator.position(combination), self._lanes(output, combination)
+        evaluator.outputs[output].store(value, position, lanes)
 
     def _fold_lanes(self, output: int, start: SSAValue, partial: Sequence[SSAValue]) -> SSAValue:
         """`start` with all lanes of vectors of partial results: pairs of vectors first."""
@@ -469,24 +460,19 @@ class NestEmitter:
             evaluator.close_scope()
 
     def _term(self, output: int, combination: Combination) -> SSAValue:
-        """What a sum adds at a point."""
-        combiner = self.part.combiners[output]
-        assert combiner is not None
-        if self.part.is_vector(output) or self.part.is_folded_in_lanes(output):
-            return self.evaluator.as_vector(combiner[1], combination)
-        return self.evaluator.scalar(combiner[1], combination)
+        """What a point folds into an output, or stores there."""
+        term, is_vector = self.part.terms[output], self.vector is not None
+        return self.evaluator.value(term, combination, is_vector=is_vector)
 
     def _with_terms(self, key: PartialKey, combination: Combination, terms: SSAValue) -> SSAValue:
         """The next value of a sum, from the one that it holds and what a tile adds to it."""
-        held = self.running.get(key)
-        own = self.evaluator.restrict(combination, self.part.output_masks[key.output])
-        if held is None and key.output in self.in_memory:
-            lanes = self.evaluator.lanes(own) if self.part.is_vector(key.output) else None
-            position = self.evaluator.position(own)
-            held = self._initial(key.output, own)
-            return self.in_memory[key.output].added(held, terms, position, lanes)
+        held, output = self.running.get(key), key.output
         if held is None:
-            held = self._initial(key.output, own)
+            own = self.evaluator.restrict(combination, self.part.output_masks[output])
+            held = self._initial(output, own)
+            if output in self.in_memory:
+                position, lanes = self.evaluator.position(own), self._lanes(output, own)
+                return self.in_memory[output].added(held, terms, position, lanes)
         return (Number(self.builder, held) + Number(self.builder, terms)).value
 
     def _held(self, output: int, combination: Combination) -> SSAValue | None:
@@ -506,18 +492,12 @@ class NestEmitter:
 
     def _result(self, output: int, combination: Combination, held: SSAValue | None) -> SSAValue:
         """The next value of an output, from the one that it holds."""
-        evaluator = self.evaluator
-        combiner = self.part.combiners[output]
-        in_vectors = self.part.is_vector(output)
+        combiner, product = self.part.combiners[output], self.part.products.get(output)
         if combiner is None:
-            result = self.body.yields[output]
-            if in_vectors:
-                return evaluator.as_vector(result, combination)
-            return evaluator.scalar(result, combination)
+            return self._term(output, combination)
         assert held is not None
-        product = self.part.products.get(output)
         if product is not None:
-            return evaluator.multiply_add(product, held, combination)
+            return self.evaluator.multiply_add(product, held, combination)
         return self._combine(combiner[0], held, self._term(output, combination))
 
     def _running_key(self, output: int, combination: Combination) -> PartialKey:

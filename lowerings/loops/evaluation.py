@@ -193,6 +193,10 @@ class BodyEvaluator:
         own = self.restrict(combination, self.body.mask[value])
         self._scopes[-1][value, is_vector, own] = result
 
+    def value(self, value: SSAValue, combination: Combination, *, is_vector: bool) -> SSAValue:
+        """The value in all lanes, or as a scalar."""
+        return self.as_vector(value, combination) if is_vector else self.scalar(value, combination)
+
     def scalar(self, value: SSAValue, combination: Combination) -> SSAValue:
         """The value as a scalar: that of the first lane if it is linear in the lanes."""
         value = self.body.scalars.get(value, value)
@@ -258,12 +262,8 @@ class BodyEvaluator:
             indices = in_word.indices(self.position(combination))
             result = loaded_word(in_word.access.memref, indices, in_word.element_type, self.builder)
         elif access is not None:
-            position = self.position(combination)
-            result = (
-                access.load_vector(position, self.lanes(combination))
-                if is_vector
-                else access.load(position)
-            )
+            lanes = self.lanes(combination) if is_vector else None
+            result = access.load(self.position(combination), lanes)
         else:
             op = value.owner
             assert isinstance(op, Operation)
@@ -294,7 +294,7 @@ class BodyEvaluator:
         rows: list[SSAValue] = []
         for lane in range(lanes):
             position[self.vector] = Index(start.value, start.constant + lane)
-            rows.append(access.load_vector(position, lanes))
+            rows.append(access.load(position, lanes))
         for number, column in enumerate(transpose_block(rows, self.builder)):
             own = (*combination[:place], number, *combination[place + 1 :])
             self._scopes[-1][value, True, own] = column
@@ -358,9 +358,7 @@ class BodyEvaluator:
         assert self.lane_analysis is not None
         in_lanes = set(self.lane_analysis.operands_in_lanes(op))
         operands = [
-            self.as_vector(operand, combination)
-            if operand in in_lanes
-            else self.scalar(operand, combination)
+            self.value(operand, combination, is_vector=operand in in_lanes)
             for operand in op.operands
         ]
         if type(op) in PRODUCTS:
@@ -442,8 +440,9 @@ class BodyEvaluator:
         """A product added to a number, or in all lanes, rounded once."""
         result_type: Attribute = addend.type
         is_vector = result_type != product.result.type
-        evaluated = self.as_vector if is_vector else self.scalar
-        operands = [evaluated(factor, combination) for factor in product.operands]
+        operands = [
+            self.value(factor, combination, is_vector=is_vector) for factor in product.operands
+        ]
         if isinstance(product, DotProductOp):
             return dot_product(product, operands, addend, self.builder)
         write = partial(self.builder.write, operands=[*operands, addend], type_=result_type)

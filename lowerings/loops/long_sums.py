@@ -139,11 +139,8 @@ class Rounding:
     ) -> SSAValue:
         """An element of the sums, or a vector of so many, with terms added."""
         memory = self._memory
-        before = memory.load(position) if lanes is None else memory.load_vector(position, lanes)
+        before = memory.load(position, lanes)
         after = compensated(*(Number(self._builder, part) for part in (total, before, terms)))
         added, rest = (number.value for number in after)
-        if lanes is None:
-            memory.store(rest, position)
-        else:
-            memory.store_vector(rest, position, lanes)
+        memory.store(rest, position, lanes)
         return added

@@ -2,10 +2,10 @@
 The loops of a nest as a schedule says them, as data: loops around others, copies of factors into
 memory of their own, and inside of them all the loops whose tiles are unrolled.
 
-To make them finds out whether a nest admits its schedule, and writes nothing. They say as well which
-value of a body is written at which loop, and which ones in lanes. `emission.emit` writes them, and
-decides nothing. What a tile leaves over at the end of its dimension is a part of
-its own, after that of whole tiles.
+To make them finds out whether a nest admits its schedule, and writes nothing. They say as well
+which value of a body is written at which loop, and which ones in lanes. `emission.emit` writes
+them, and decides nothing. What a tile leaves over at the end of its dimension is a part of its own,
+after that of whole tiles.
 """
 
 from __future__ import annotations

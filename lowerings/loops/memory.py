@@ -119,19 +119,12 @@ class MemoryAccess:
         *others, last = self.access.indices
         return [builder.materialize(builder.affine(index, lowest)) for index in (*others, last * 2)]
 
-    def load(self, position: Sequence[Index]) -> SSAValue:
-        """The element at a point."""
-        operands = [self.access.memref, *self.indices(position)]
-        return self.builder.write(memref.LoadOp, operands, self.element_type)
-
-    def store(self, value: SSAValue, position: Sequence[Index]) -> None:
-        """Writes the element at a point."""
-        op = create(memref.StoreOp, operands=[value, self.access.memref, *self.indices(position)])
-        self.builder.add(op)
-
-    def load_vector(self, position: Sequence[Index], lanes: int) -> SSAValue:
-        """The elements at a point and the next ones in the vector dimension."""
+    def load(self, position: Sequence[Index], lanes: int | None) -> SSAValue:
+        """The element at a point, or so many from there on in the vector dimension."""
         builder, base = self.builder, self.parts or self.access.memref
+        if lanes is None:
+            operands = [self.access.memref, *self.indices(position)]
+            return builder.write(memref.LoadOp, operands, self.element_type)
         vector_type = vector_of(self.element_type, lanes)
         if self.takes_every_other:
             return self._load_every_other(position, lanes)
@@ -162,9 +155,13 @@ class MemoryAccess:
         mask = [i if i < lanes else i + 1 for i in range(0, 2 * lanes, 2)]
         return shuffled(halves, mask, builder)
 
-    def store_vector(self, value: SSAValue, position: Sequence[Index], lanes: int) -> None:
-        """Writes the elements at a point and the next ones in the vector dimension."""
+    def store(self, value: SSAValue, position: Sequence[Index], lanes: int | None) -> None:
+        """Writes the element at a point, or so many from there on in the vector dimension."""
         builder, base = self.builder, self.parts or self.access.memref
+        if lanes is None:
+            operands = [value, self.access.memref, *self.indices(position)]
+            builder.add(create(memref.StoreOp, operands=operands))
+            return
         if self.stride is LaneStride.STRIDED:
             indices = self.indices(position)
             builder.add(ScatterOp(base, indices, self._steps(lanes), self._all_lanes(lanes), value))
