@@ -23,7 +23,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.bufferize.arena import Lifetime, Plan, aligned, max_live_bytes, plan_arena
 from lowerings.bufferize.liveness import (
@@ -38,13 +37,9 @@ from lowerings.bufferize.storage import MemRef, memref_type
 from lowerings.bufferize.strided import element_bytes, has_identity_layout
 from lowerings.ir.functions import functions_of
 from lowerings.ir.independent_loops import SharedLoop, order_uncounted_loops
-from lowerings.rewriting.conversion import (
-    ConversionFailed,
-    IllegalOp,
-    describe_place,
-    illegal_op,
-)
+from lowerings.rewriting.conversion import ConversionFailed, IllegalOp, illegal_op
 from lowerings.rewriting.counting import attempt
+from lowerings.rewriting.failure import FailedAt
 from lowerings.rewriting.levels import ON_BUFFERS
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
@@ -99,7 +94,7 @@ class XlaPlanBuffersPass(ModulePass):
         if found := unplannable(op):
             raise ConversionFailed(self.name, found)
         functions = functions_of(op)
-        planner = _ModulePlanner(self.name, functions)
+        planner = _ModulePlanner(functions)
         for function in functions.values():
             planner.plan(function)
 
@@ -132,7 +127,6 @@ def _problems(function: func.FuncOp) -> Iterator[IllegalOp]:
 class _ModulePlanner:
     """Plans functions after those that they call."""
 
-    pass_name: str
     functions: dict[str, func.FuncOp]
     arena_types: dict[str, MemRef | None] = field(default_factory=dict[str, "MemRef | None"])
     """For every function that is planned, the type of its arena, if it has one."""
@@ -146,9 +140,8 @@ class _ModulePlanner:
         if name in self.arena_types:
             return
         if name in self._calling:
-            raise PassFailedException(
-                f"{self.pass_name}: {describe_place(function)}: @{name} calls itself, so the "
-                "memory it needs has no bound"
+            raise FailedAt(
+                function.location, f"@{name} calls itself, so the memory it needs has no bound"
             )
         if not function.body.blocks:
             self.arena_types[name] = None
@@ -206,9 +199,10 @@ class _ModulePlanner:
     def _check_size(self, function: func.FuncOp, lifetimes: Sequence[Lifetime]) -> None:
         total = sum(aligned(lifetime.size) for lifetime in lifetimes)
         if total > MAX_ARENA_BYTES:
-            raise PassFailedException(
-                f"{self.pass_name}: {describe_place(function)}: temporary results of "
-                f"@{function.sym_name.data} take {total} bytes, more than any address reaches"
+            raise FailedAt(
+                function.location,
+                f"temporary results of @{function.sym_name.data} take {total} bytes, more than any "
+                "address reaches",
             )
 
     def _bytes_needed(self, op: Operation) -> int | None:
