@@ -19,7 +19,7 @@ from xla_dialect.extensions import EXPLORER, extensions, failures
 DEFAULT_PIPELINE = "native"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """The page of the explorer about a program; a notebook shows it in a frame."""
 
@@ -31,6 +31,9 @@ class Explanation:
     def save(self, path: str | Path) -> None:
         """Writes the page to a file; raises OSError."""
         Path(path).write_text(self.html, encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return f"<Explanation: a page of {len(self.html):,} characters; save(FILE) writes it>"
 
     def _repr_html_(self) -> str:
         return (

@@ -39,7 +39,10 @@ if TYPE_CHECKING:
     from lowerings.targets.llvm.machine import Machine
 
 
-_FEATURES = re.compile(r'("[^"]*")|(?<==)([+-][A-Za-z][^\s}"]*)|(?<=file=)([^\s}",]+)')
+_UNQUOTED = re.compile(
+    r'("[^"]*")|(?<==)([+-][A-Za-z][^\s}"]*)'
+    r'|(?:(?<=file=)|(?<==)(?=[A-Za-z_~./][^\s}",]*[./]))([^\s}",]+)'
+)
 
 
 def parse_specs(text: str) -> Sequence[ArgSpec]:
@@ -49,7 +52,7 @@ def parse_specs(text: str) -> Sequence[ArgSpec]:
     Features and names of files may stand without quotes, though xDSL's grammar has no word with a
     sign or a point. Raises SpecError.
     """
-    quoted = _FEATURES.sub(lambda found: found[1] or f'"{found[2] or found[3]}"', text)
+    quoted = _UNQUOTED.sub(lambda found: found[1] or f'"{found[2] or found[3]}"', text)
     try:
         return tuple(arg_spec.parse_pipeline(quoted))
     except BaseException as error:  # xDSL 0.74's ArgSpecParseError is a bare BaseException

@@ -35,6 +35,7 @@ from xdsl.utils.exceptions import (
 from lowerings.rewriting.options import made_from
 from lowerings.rewriting.passes import ResultDifference
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.spelling import suggestion
 from xla_dialect.xdsl.text import MlirParser
 
 
@@ -64,8 +65,15 @@ class PythonPass(ModulePass):
             raise XlaError(f"pass python: file= says where the pass stands{given_instead}")
         found = [each for each in _passes_of(file) if which in ("", each.name)]
         if len(found) != 1:
-            names = ", ".join(each.name for each in _passes_of(file)) or "none"
-            raise XlaError(f"{file} has {len(found)} passes to run, wanted one; it has: {names}")
+            known = [each.name for each in _passes_of(file)]
+            names = f"it has: {', '.join(known) or 'none'}"
+            if which:
+                raise XlaError(f"{file} has no pass '{which}'{suggestion(which, known)} ({names})")
+            raise XlaError(
+                f"{file} has {len(known)} passes, of which pass_name= says one ({names})"
+                if known
+                else f"{file} has no pass"
+            )
         given: dict[str, Any] = {"file": (file,)} | ({"pass_name": (which,)} if which else {})
 
         def own_spec(self: ModulePass, *, include_default: bool = False) -> ArgSpec:
@@ -249,8 +257,13 @@ class _NativeRewrites(InterpreterFunctions):
         self, interpreter: Interpreter, op: pdl.ApplyNativeRewriteOp, args: tuple[Any, ...]
     ) -> tuple[Any, ...]:
         """What the function of that name makes of a rewriter and the arguments."""
-        made: Any = self._functions[op.constraint_name.data](self._rule.rewriter, *args)
-        return cast("tuple[Any, ...]", made) if isinstance(made, tuple) else (made,)
+        name = op.constraint_name.data
+        made: Any = self._functions[name](self._rule.rewriter, *args)
+        found = cast("tuple[Any, ...]", made) if isinstance(made, tuple) else (made,)
+        if len(found) != len(op.results):
+            wanted = f"{len(op.results)} results, which pdl.apply_native_rewrite has"
+            raise InterpretationError(f"'{name}' returns {made!r}, wanted {wanted}")
+        return found
 
 
 _UNREAD = (
@@ -280,10 +293,13 @@ def rules_of(file: str, ctx: Context) -> Sequence[PdlRule]:
             _require(name, op, not isinstance(op, _UNREAD), f"{op.name} is not supported")
             typed = isinstance(op, pdl.AttributeOp) and op.value_type is not None
             _require(name, op, not typed, "an attribute is given by its value, not by its type")
+            if isinstance(op, pdl.OperationOp) and op.opName is not None:
+                _require_operation(name, op, op.opName.data, ctx)
             if isinstance(op, pdl.ApplyNativeConstraintOp | pdl.ApplyNativeRewriteOp):
                 function = op.constraint_name.data
                 is_there = callable(functions.get(function))
-                _require(name, op, is_there, f"{beside} has no function '{function}'")
+                where = "has no" if beside.exists() else "does not exist, which would have the"
+                _require(name, op, is_there, f"{beside} {where} function '{function}'")
             if isinstance(op, pdl.ApplyNativeConstraintOp):
                 is_plain = not op.res and not op.is_negated.value.data
                 _require(name, op, is_plain, "it has results, or is negated")
@@ -293,6 +309,14 @@ def rules_of(file: str, ctx: Context) -> Sequence[PdlRule]:
             raise XlaError(f"{file}: error: rule {name}: {error}") from error
         rules.append(PdlRule(pattern, name, ctx, functions))
     return sorted(rules, key=lambda rule: -rule.benefit)
+
+
+def _require_operation(rule: str, op: Operation, wanted: str, ctx: Context) -> None:
+    """Raises XlaError where a dialect has no operation of this name."""
+    dialect = ctx.get_optional_dialect(wanted.partition(".")[0])
+    known = [] if dialect is None else [each.name for each in dialect.operations]
+    message = f"there is no operation '{wanted}'{suggestion(wanted, known)}"
+    _require(rule, op, ctx.get_optional_op(wanted) is not None, message)
 
 
 def _require(rule: str, op: Operation, holds: bool, message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from lowerings.rewriting.passes_of_files import Rule, apply_rules
 from lowerings.validation.validator import MeaningChanged, Validator
 from xla_dialect.builder import BuildError, XlaBuilder, XlaValue
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.entry import ENTRY_SYMBOL
+from xla_dialect.runtime.runs import entry_function
 from xla_dialect.types import is_array, spell_all
 from xla_dialect.verification import InvalidProgram
 
@@ -56,6 +59,9 @@ class BuilderRulePass(ModulePass, ABC):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites a module; raises XlaError for a rule that does not hold."""
+        wanted = [name for name in ("examples", "before", "after") if not hasattr(self, name)]
+        if wanted:
+            raise XlaError(f"rule {self.name}: the class has no {' and no '.join(wanted)}")
         for types in self.examples:
             self._check(types)
         apply_rules([BuilderRule(type(self), types) for types in self.examples], op)
@@ -63,9 +69,18 @@ class BuilderRulePass(ModulePass, ABC):
     def _check(self, types: Sequence[Any]) -> None:
         """Raises XlaError if `after` computes something else than `before`."""
         validator = Validator(StringIO())
-        validator.before(self, built(type(self).before, types))
+        before, after = (built(each, types) for each in (type(self).before, type(self).after))
+        made, wanted = (
+            entry_function(each, ENTRY_SYMBOL).function_type.outputs.data
+            for each in (after, before)
+        )
+        if made != wanted:
+            raise XlaError(
+                f"rule {self.name}: `after` makes {spell_all(made)}, `before` {spell_all(wanted)}"
+            )
+        validator.before(self, before)
         try:
-            validator.after(self, built(type(self).after, types))
+            validator.after(self, after)
         except MeaningChanged as error:
             raise XlaError(f"the rule does not hold: {error}") from None
         # Where the pass rounds, it is said which inputs are left out.
@@ -76,7 +91,15 @@ class BuilderRulePass(ModulePass, ABC):
 def built(function: Callable[..., XlaValue], types: Sequence[Any]) -> ModuleOp:
     """The program that returns what a function makes of parameters; raises XlaError."""
     b = XlaBuilder(function.__name__)
-    return b.build(function(b, *(b.parameter(place, type_) for place, type_ in enumerate(types))))
+    arguments = [b.parameter(place, type_) for place, type_ in enumerate(types)]
+    try:
+        inspect.signature(function).bind(b, *arguments)
+    except TypeError as error:
+        raise XlaError(
+            f"`{function.__name__}` gets a builder and an argument for each type of an example: "
+            f"{error}"
+        ) from None
+    return b.build(function(b, *arguments))
 
 
 @dataclass(frozen=True)

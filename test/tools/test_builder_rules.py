@@ -100,6 +100,36 @@ class OtherTypePass(BuilderRulePass):
     @staticmethod
     def after(b, x):
         return b.neg(x) if x.shape == (2,) else b.reshape(b.neg(x), (1, *x.shape))
+
+
+class TwoArgumentsPass(BuilderRulePass):
+    name = "two-arguments"
+    examples = [("s32[2]",)]
+
+    @staticmethod
+    def before(b, x, y):
+        return b.add(x, y)
+
+    after = before
+
+
+class MisspelledPass(BuilderRulePass):
+    name = "misspelled"
+    examples = [("s32[2]",)]
+    befor = after = lambda b, x: b.neg(x)
+
+
+class OtherRankPass(BuilderRulePass):
+    name = "other-rank"
+    examples = [("s32[]", "s32[3]")]
+
+    @staticmethod
+    def before(b, x, y):
+        return b.neg(x)
+
+    @staticmethod
+    def after(b, x, y):
+        return b.neg(y)
 """
 
 
@@ -196,6 +226,9 @@ func.func @main(%x: tensor<3xi32>, %y: tensor<3xi32>) -> tensor<3xi32> {
         ("wrong", "the rule does not hold: wrong changes what @main computes"),
         ("turned", "rule turned applies to what it makes, without an end"),
         ("unused", "rule unused: `before` has to use all of its arguments"),
+        ("two-arguments", "`before` gets a builder and an argument for each type of an example"),
+        ("misspelled", "rule misspelled: the class has no before"),
+        ("other-rank", "rule other-rank: `after` makes (s32[3]), `before` (s32[])"),
         ("other-type", "rule other-type: `after` makes (s32[1,3]), not (s32[3])"),
     ],
 )

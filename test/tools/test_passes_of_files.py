@@ -49,8 +49,12 @@ def error_of(folder: Path, pipeline: str, capsys: pytest.CaptureFixture[str]) ->
         ("", "there is no pdl.pattern in it"),
         ("pdl.pattern", "rules.pdl:1:12"),
         (
-            RULE.format(more="", name="xla.none"),
-            "rule rule: Could not find op type for name xla.no",
+            RULE.format(more="", name="xla.rsqr"),
+            "rule rule: pdl.operation: there is no operation 'xla.rsqr'; did you mean 'xla.rsqrt'?",
+        ),
+        (
+            RULE.format(more="", name="xla.abs").replace("xla.multiply", "xla.multiplies"),
+            "there is no operation 'xla.multiplies'; did you mean 'xla.multiply'?",
         ),
         (RULE.format(more="", name="xla.dot"), "after pdl the module does not verify"),
         (RULE.format(more="%v = pdl.operands", name="xla.abs"), "pdl.operands is not supported"),
@@ -73,12 +77,12 @@ def test_a_rule_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "has 0 passes to run, wanted one; it has: none"),
+        ("", "mine.py has no pass"),
         ("x = 1\n1 / 0\n", "mine.py:2: error: ZeroDivisionError: division by zero"),
         ("x = 1\ndef\n", "mine.py:2: error: SyntaxError"),
         (
             PASS.format(name="one", body="pass") + PASS.format(name="two", body="pass"),
-            "has 2 passes to run, wanted one; it has: one, two",
+            "has 2 passes, of which pass_name= says one (it has: one, two)",
         ),
         (PASS.format(name="bad", body="op.nothing()"), "AttributeError"),
     ],
@@ -88,6 +92,20 @@ def test_wrong_files(
 ) -> None:
     (tmp_path / "mine.py").write_text(text)
     assert message in error_of(tmp_path, f"python{{file={tmp_path}/mine.py}}", capsys)
+
+
+def test_a_pass_that_a_file_does_not_have(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.py").write_text(PASS.format(name="first", body="pass"))
+    error = error_of(tmp_path, f"python{{file={tmp_path}/mine.py pass_name=frist}}", capsys)
+    assert "has no pass 'frist'; did you mean 'first'?" in error
+
+
+def test_a_path_is_read_as_one_whatever_the_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "there is no option 'fil'" in error_of(tmp_path, f"pdl{{fil={tmp_path}/a.pdl}}", capsys)
 
 
 def test_a_pass_is_read_anew_and_spelled_as_it_was_given(tmp_path: Path) -> None:

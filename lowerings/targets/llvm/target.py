@@ -82,7 +82,7 @@ class _ProcessorTarget(Target):
     cpu: str = ""
     """The processor, as LLVM names it."""
     features: str = ""
-    """What the processor has beyond the least of its kind, as LLVM spells it: `+v,+zvl256b`."""
+    """What the processor has beyond the least of its kind, as LLVM spells it: `+avx2`, `+v`."""
 
     @property
     def machine(self) -> Machine:
