@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -66,6 +66,7 @@ from xla_dialect.quantized_types import has_quantized_arrays
 from xla_dialect.runtime.custom_calls import CustomCallFunction
 from xla_dialect.runtime.runs import entry_function
 from xla_dialect.self_checking import RunParallelOp
+from xla_dialect.spelling import suggestion
 from xla_dialect.types import TokenType
 from xla_dialect.xdsl.traversal import deep_recursion, operations_in
 
@@ -125,6 +126,9 @@ def compile(
     >>> double(numpy.float32([1, 2]))
     (array([2., 4.], dtype=float32),)
     """
+    known = [each.name for each in fields(Options)]
+    for name in options.keys() - known:
+        raise TypeError(f"compile has no option '{name}'{suggestion(name, known)}")
     made = Options(**options)
     if communicator is not None:
         made = replace(made, ranks=ranks_of(communicator, made.time_limit))

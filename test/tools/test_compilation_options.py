@@ -55,6 +55,11 @@ def test_jit_has_those_of_the_device() -> None:
                 jit(**cast(Any, {name: None}))
 
 
+def test_misspelled_ones_are_told() -> None:
+    with pytest.raises(TypeError, match="no option 'pipelin'; did you mean 'pipeline'?"):
+        lowerings.compile("", pipelin="native")
+
+
 def test_signatures_have_them() -> None:
     found = inspect.signature(lowerings.compile).parameters
     assert found.keys() >= declared_options().keys()
