@@ -166,7 +166,7 @@ class Schedule:
         Unrolls the innermost loop over a dimension, `factor` times as far as it is, inside of all
         other loops. Of the vector dimension these are vectors.
         """
-        return self._with_last(dimension, self._last(dimension).tile * factor)
+        return self.with_tile(dimension, self._last(dimension).tile * factor)
 
     def vectorize(self, dimension: int, lanes: int) -> Schedule:
         """
@@ -177,7 +177,7 @@ class Schedule:
         """
         if self.vector is not None:
             raise ScheduleError(f"(SR4) vectors lie along d{self.vector} already")
-        tiled = self._with_last(dimension, self._last(dimension).tile * lanes)
+        tiled = self.with_tile(dimension, self._last(dimension).tile * lanes)
         return replace(tiled, vector=dimension, lanes=lanes)
 
     def transpose(self, dimension: int) -> Schedule:
@@ -185,7 +185,7 @@ class Schedule:
         Reads blocks with as many rows along a dimension as vectors have lanes, and transposes them
         in registers.
         """
-        return replace(self._with_last(dimension, self.lanes), transposed=dimension)
+        return replace(self.with_tile(dimension, self.lanes), transposed=dimension)
 
     def parallel(self, dimension: int, number: int = 0) -> Schedule:
         """
@@ -246,7 +246,7 @@ class Schedule:
             raise ScheduleError(f"(SR1) no loop over d{dimension}")
         return last[dimension]
 
-    def _with_last(self, dimension: int, tile: int) -> Schedule:
+    def with_tile(self, dimension: int, tile: int) -> Schedule:
         """With another tile of the innermost loop over a dimension."""
         last = self._last(dimension)
         number = len(self.steps) - 1 - self.steps[::-1].index(last)

@@ -10,7 +10,7 @@ columns, the vectors lie along a summed dimension.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import ceil, gcd, prod
@@ -243,13 +243,7 @@ class PackedContraction:
             return order
         extents = self.nest.extents
         side = block_side(order.lanes, extents[vector], extents[transposed])
-        innermost = {loop.dimension: loop for loop in order.loops}
-        blocks = [innermost[dimension] for dimension in (vector, transposed)]
-        loops = (
-            replace(loop, tile=side) if any(loop is block for block in blocks) else loop
-            for loop in order.loops
-        )
-        return replace(order, steps=tuple(loops), lanes=side)
+        return replace(order.with_tile(vector, side).with_tile(transposed, side), lanes=side)
 
     def _in_parallel(self, part: _InnermostPart, loops: list[Loop], least: float) -> list[Loop]:
         """The loops inside of the copy, one of them parallel if that pays."""
@@ -259,8 +253,8 @@ class PackedContraction:
         moved = panels.loops_of(own, part.inner[self.vector])
         order = order_in(nest, Schedule(tuple(moved), panels.column, self.lanes))
         shared = {
-            part.outside(loop.dimension)
-            for loop in in_parallel(nest, Body(nest), order.loops, order.lanes, least)
+            part.outside[loop.dimension]
+            for loop in in_parallel(nest, Body(nest), order, least).loops
             if loop.is_parallel
         }
         return [replace(loop, is_parallel=loop.dimension in shared) for loop in loops]
@@ -273,6 +267,8 @@ class _InnermostPart:
     panels: Panels
     inner: dict[int, int]
     """For each dimension of the contraction the one that counts in the tiles around the panels."""
+    outside: Mapping[int, int]
+    """For each dimension of the part the one of the contraction that it comes from."""
 
     @staticmethod
     def of(nest: Nest, around: Sequence[Loop], plan: PackedContraction) -> _InnermostPart:
@@ -287,32 +283,21 @@ class _InnermostPart:
         own = inner[plan.vector]
         nest, column, counter = next(iter(divided(nest, own, plan.width)))
         terms = tuple(inner[d] for d in plan.roles.summed)
-        return _InnermostPart(Panels(nest, plan.roles.right, column, counter, terms), inner)
-
-    def outside(self, dimension: int) -> int:
-        """The dimension of the contraction that one of the part comes from."""
-        counter = self.panels.counter
-        if dimension == self.panels.column and counter is not None:
-            dimension = counter
-        return next(outer for outer, own in self.inner.items() if own == dimension)
+        outside = {own: outer for outer, own in inner.items()} | {column: plan.vector}
+        panels = Panels(nest, plan.roles.right, column, counter, terms)
+        return _InnermostPart(panels, inner, outside)
 
     def in_schedule(self, order: Schedule, width: int) -> Schedule:
         """Loops of a copy over dimensions of the contraction."""
-        panels = self.panels
         loops: list[Loop] = []
-        for number, loop in enumerate(order.loops):
-            before = order.loops[number - 1].dimension if number else None
-            if loop.dimension == panels.counter:
-                loops.append(Loop(self.outside(loop.dimension), width))
-            elif not (
-                loop.dimension == panels.column
-                and panels.counter is not None
-                and before == panels.counter
-                and loop.tile == width
-            ):
-                loops.append(replace(loop, dimension=self.outside(loop.dimension)))
+        for loop in order.loops:
+            tile = width if loop.dimension == self.panels.counter else loop.tile
+            own = Loop(self.outside[loop.dimension], tile)
+            # Loops over panels and, right inside, over all columns of one are one loop.
+            if loops[-1:] != [own]:
+                loops.append(own)
         vector, transposed = (
-            None if each is None else self.outside(each)
+            None if each is None else self.outside[each]
             for each in (order.vector, order.transposed)
         )
         return Schedule(tuple(loops), vector, order.lanes, transposed)

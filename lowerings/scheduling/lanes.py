@@ -61,16 +61,16 @@ _MOST_VECTORS = 8
 """How many vectors of a row are read before the next rows."""
 
 
-def along_rows(nest: Nest, order: Schedule) -> Sequence[Loop]:
+def along_rows(nest: Nest, order: Schedule) -> Schedule:
     """
-    The loops of a nest; where it transposes, it reads on along a row before it goes to the next.
+    An order that, where it transposes, reads on along a row before it goes to the next.
 
     Along a column of the input it would take one line of the cache of each row, and come back for
     the next one when the first cache no longer has what else it read with it: pages and, from rows
     a power of two apart, sets. Blocks of long rows are whole ones, for edges are more code.
     """
     if order.transposed is None:
-        return order.loops
+        return order
     *kept, row, column = order.loops
     vectors = nest.extents[row.dimension] // row.tile
     # A dimension whose index is asked for has one loop (SR12).
@@ -78,7 +78,7 @@ def along_rows(nest: Nest, order: Schedule) -> Sequence[Loop]:
     sizes = range(_LEAST_VECTORS, 1 if is_asked_for else _MOST_VECTORS + 1)
     size = max((n for n in sizes if vectors % n == 0), default=vectors)
     blocks = [Loop(row.dimension, size * row.tile)] if size < vectors else []
-    return (*kept, *blocks, column, row)
+    return replace(order, steps=(*kept, *blocks, column, row))
 
 
 _VECTOR_OPERATIONS_PER_NANOSECOND = 8
@@ -138,31 +138,23 @@ def shared_loop(
     return None if best is None else best[0]
 
 
-def in_parallel(
-    nest: Nest, body: Body, loops: Sequence[Loop], lanes: int, least: float
-) -> tuple[Loop, ...]:
+def in_parallel(nest: Nest, body: Body, order: Schedule, least: float) -> Schedule:
     """
-    Loops with one of the outer ones parallel, if that is at least `least` microseconds of work
+    An order with one of the outer loops parallel, if that is at least `least` microseconds of work
     each time that it runs.
     """
     room = list(nest.extents)
     counted: list[tuple[int, int]] = []
-    for loop in loops:
+    for loop in order.loops:
         counted.append((loop.dimension, room[loop.dimension] // loop.tile))
         room[loop.dimension] = loop.tile
-    work = microseconds(nest, body, lanes)
-    shared = shared_loop(nest, body, counted, work, least)
-    dimensions = [loop.dimension for loop in loops]
-    outermost = dimensions.index(shared) if shared is not None else None
-    return tuple(
-        replace(loop, is_parallel=True) if position == outermost else loop
-        for position, loop in enumerate(loops)
-    )
+    shared = shared_loop(nest, body, counted, microseconds(nest, body, order.lanes), least)
+    return order if shared is None else order.parallel(shared)
 
 
-def block_columns(nest: Nest, body: Body, order: Schedule, least: float) -> tuple[Loop, ...] | None:
+def block_columns(nest: Nest, body: Body, order: Schedule, least: float) -> Schedule | None:
     """
-    The loops of a nest that walks along rows and adds them up, in blocks of columns that threads
+    The order of a nest that walks along rows and adds them up, in blocks of columns that threads
     share, or that long sums with compensation need.
 
     Each sum stays what it is. None for other nests, less work than `least`, or narrow rows.
@@ -186,8 +178,8 @@ def block_columns(nest: Nest, body: Body, order: Schedule, least: float) -> tupl
     size = ceil(min(size, MOST_BYTES // widest) / lanes) * lanes
     if columns < 2 * size:
         return None
-    steps = *outer, Loop(vector, size, is_parallel=is_shared), *inner
-    return in_parallel(nest, body, steps, lanes, least) if outer else steps
+    blocked = replace(order, steps=(*outer, Loop(vector, size, is_parallel=is_shared), *inner))
+    return in_parallel(nest, body, blocked, least) if outer else blocked
 
 
 def _adds_long_sums(nest: Nest, body: Body, order: Schedule) -> bool:

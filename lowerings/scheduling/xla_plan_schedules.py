@@ -119,13 +119,8 @@ class XlaPlanSchedulesPass(ModulePass):
         pairs = self._packed(nest, body, paired.pairs)
         rest = paired.nests.rest
         odd = None if rest is None else self._planned(rest, Body(rest), target, may_fold=False)
-        return replace(
-            pairs,
-            collapsed=collapsed,
-            paired=paired.dimension,
-            at_once=paired.at_once,
-            odd=odd,
-        )
+        planned = pairs.pair(paired.dimension, odd, paired.at_once)
+        return replace(planned, collapsed=collapsed)
 
     def _planned(
         self, nest: Nest, body: Body, target: Target, *, may_fold: bool = True
@@ -136,17 +131,16 @@ class XlaPlanSchedulesPass(ModulePass):
             return self._packed(nest, body, how, may_fold=may_fold)
         order = how or plan_order(nest, body, bits)
         fills = tuple(foldable_fills(nest, body, order.loops)) if may_fold else ()
-        steps = block_columns(nest, body, order, self._least)
-        if steps is None:
-            steps = in_parallel(nest, body, along_rows(nest, order), order.lanes, self._least)
-        return fitted(replace(order, steps=steps, folded_fills=fills), nest.extents)
+        blocked = block_columns(nest, body, order, self._least)
+        planned = blocked or in_parallel(nest, body, along_rows(nest, order), self._least)
+        return fitted(planned.fold_fills(*fills), nest.extents)
 
     def _packed(
         self, nest: Nest, body: Body, how: PackedContraction, *, may_fold: bool = True
     ) -> Schedule:
         schedule = fitted(how.schedule(self._least), how.nest.extents)
         fills = tuple(foldable_fills(nest, body, schedule.steps)) if may_fold else ()
-        return replace(schedule, folded_fills=fills)
+        return schedule.fold_fills(*fills)
 
 
 def _terms_at_once(body: Body, target: Target) -> Sequence[int]:

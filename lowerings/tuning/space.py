@@ -144,18 +144,18 @@ def _widths(problem: TuningProblem) -> list[int]:
 def _plans(nest: Nest, body: Body, bits: int) -> Iterator[Schedule]:
     if nest.is_empty:
         return
-    yield _scheduled(nest, body, plan_order(nest, body, bits))
+    yield in_parallel(nest, body, plan_order(nest, body, bits), LEAST_MICROSECONDS)
     contraction = contraction_of(nest, body)
     if contraction is None or not bits:
         return
     dot = dot_plan(nest, body, contraction, bits)
     if dot is not None:
-        yield _scheduled(nest, body, dot)
+        yield in_parallel(nest, body, dot, LEAST_MICROSECONDS)
     for roles in (contraction, contraction.transposed()):
         for vector in columns_in_lanes(nest, body, roles, LaneStride.UNIT):
             direct = direct_plan(nest, body, roles, vector, bits)
             if isinstance(direct, Schedule):
-                yield _scheduled(nest, body, direct)
+                yield in_parallel(nest, body, direct, LEAST_MICROSECONDS)
     for packed in _packed_plans(nest, body, bits):
         yield packed.schedule(LEAST_MICROSECONDS)
 
@@ -172,11 +172,6 @@ def _packed_plans(nest: Nest, body: Body, bits: int) -> list[PackedContraction]:
         for vector in columns_in_lanes(nest, body, roles, stride)
         if lanes_for(body, LaneAnalysis(body, vector), bits) > 1
     ]
-
-
-def _scheduled(nest: Nest, body: Body, order: Schedule) -> Schedule:
-    loops = in_parallel(nest, body, order.loops, order.lanes, LEAST_MICROSECONDS)
-    return replace(order, steps=loops)
 
 
 MOST_UNROLLED = 160
