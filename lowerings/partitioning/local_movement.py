@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import cast
 
@@ -33,7 +33,7 @@ from xla_dialect.ops import data_movement as ops
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.random import RngBitGeneratorOp
-from xla_dialect.shapes.size_arithmetic import ceil_div
+from xla_dialect.shapes.size_arithmetic import ceil_div, dilated
 from xla_dialect.types import BY_TYPE, U64, Array, array
 from xla_dialect.xdsl.dense_literals import is_splat
 
@@ -62,20 +62,31 @@ def slice_(local: LocalOperation) -> Sequence[SSAValue]:
     return local.again([value], dict(zip(names, lists, strict=True)))
 
 
-def dilated_places(
-    first: Sequence[int], block: int, dilation: int
-) -> tuple[list[int], int, int] | None:
-    """
-    Elements of a base with holes: which are first in each block, before how many holes, how many.
+@dataclass(frozen=True)
+class DilatedBlocks:
+    """What of a base with holes between its elements falls into each block."""
 
-    None where blocks begin at different places between elements, or some have none.
-    """
-    starts = [ceil_div(at, dilation) for at in first]
-    phases = {start * dilation - at for start, at in zip(starts, first, strict=True)}
-    if len(phases) > 1 or max(phases) >= block:
-        return None
-    phase = phases.pop()
-    return starts, phase, ceil_div(block - phase, dilation)
+    starts: Sequence[int]
+    """The first element of each block."""
+    count: int
+    low: int
+    """How many holes there are before the elements."""
+    high: int
+    """How many holes there are behind them."""
+    early: Sequence[int] = ()
+    """How much comes before each block begins, where they begin at different places."""
+
+
+def dilated_blocks(first: Sequence[int], block: int, dilation: int) -> DilatedBlocks:
+    """Blocks that begin at these places of a base, each with as many elements."""
+    starts, early = [ceil_div(at, dilation) for at in first], list[int]()
+    low, *others = {start * dilation - at for start, at in zip(starts, first, strict=True)}
+    if others or low >= block:
+        # All begin at an element, and are as much larger as one of them has to be early.
+        starts, early = [at // dilation for at in first], [at % dilation for at in first]
+        low, block = 0, block + dilation - 1
+    count = ceil_div(block - low, dilation)
+    return DilatedBlocks(starts, count, low, block - low - dilated(count, dilation), early)
 
 
 def _padded_starts(along: Padding, size: int, parts: int) -> tuple[list[int], int]:
@@ -85,33 +96,23 @@ def _padded_starts(along: Padding, size: int, parts: int) -> tuple[list[int], in
 
 
 def admits_pad(division: Division, factor: int, atoms: Atoms) -> bool:
-    """Between elements, blocks have to begin at the same place everywhere."""
-    found = division.relations.factors[factor]
-    along = found.along
-    if not isinstance(along, Padding):
-        return False
-    if not along.interior:
-        return True
-    first, block = _padded_starts(along, found.size, division.mesh.parts(atoms))
-    return dilated_places(first, block, along.interior + 1) is not None
+    """Wherever the elements of a device are among the padding."""
+    return isinstance(division.relations.factors[factor].along, Padding)
 
 
-def _padded(divided: DividedOperation) -> Iterator[tuple[int, Padding, tuple[list[int], int, int]]]:
-    """Padded dimensions that are divided: how, and the elements within each part."""
+def _padded(divided: DividedOperation) -> Iterator[tuple[int, DilatedBlocks]]:
+    """Padded dimensions that are divided, and the elements within each part."""
     for d in range(len(divided.division.operand_sizes[0])):
         here, along = divided.blocked(0, d), divided.along(0, d)
         if isinstance(along, Padding):
-            places = dilated_places(
-                *_padded_starts(along, here.size, here.parts), along.interior + 1
-            )
-            assert places is not None
-            yield d, along, places
+            first, block = _padded_starts(along, here.size, here.parts)
+            yield d, dilated_blocks(first, block, along.interior + 1)
 
 
 def pad_moves(divided: DividedOperation) -> Iterator[RemotePart]:
     """The elements within a part of the result."""
-    for d, _, (starts, _, count) in _padded(divided):
-        yield RemotePart(0, d, starts, count)
+    for d, blocks in _padded(divided):
+        yield RemotePart(0, d, blocks.starts, blocks.count)
 
 
 def pad(local: LocalOperation) -> Sequence[SSAValue]:
@@ -120,11 +121,16 @@ def pad(local: LocalOperation) -> Sequence[SSAValue]:
     names = ("edge_padding_low", "edge_padding_high", "interior_padding")
     low, high, interior = map(list, map(local.integers, names))
     sizes = local.local_sizes(0, is_result=True)
-    for d, along, (_, phase, count) in _padded(local):
-        low[d] = phase
-        high[d] = sizes[d] - phase - ((count - 1) * (along.interior + 1) + 1)
-    lists = map(integer_list, (low, high, interior))
-    return local.again([value, fill], dict(zip(names, lists, strict=True)))
+    padded = dict(_padded(local))
+    for d, blocks in padded.items():
+        low[d], high[d] = blocks.low, blocks.high
+    edges = {"edge_padding_low": low, "edge_padding_high": high, "interior_padding": interior}
+    made = local.b.emit(ops.PadOp, value, fill, **edges)
+    for d, blocks in padded.items():
+        if blocks.early:
+            start = local.b.by_block(local.blocked(0, d).atoms, blocks.early)
+            made = local.b.cut(made, d, start, sizes[d])
+    return [made]
 
 
 def reverse_moves(divided: DividedOperation) -> Iterator[RemotePart]:

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
 
 from lowerings.partitioning.factors import Division, is_regular
-from lowerings.partitioning.local_movement import dilated_places
+from lowerings.partitioning.local_movement import dilated_blocks
 from lowerings.partitioning.local_operation import (
     Build,
     DividedOperation,
@@ -60,13 +60,13 @@ def admits_window(division: Division, factor: int, atoms: Atoms) -> bool:
     found, parts = division.relations.factors[factor], division.mesh.parts(atoms)
     if isinstance(found.along, WindowDimension):
         covered = _covered(found.along, found.size, parts)
-        is_fitting = dilated_places(*covered, found.along.base_dilation) is not None
-        return found.size > 0 and (is_fitting or found.along.stride == 1)
+        is_early = bool(dilated_blocks(*covered, found.along.base_dilation).early)
+        return found.size > 0 and (not is_early or found.along.stride == 1)
     part = _window_of(division, factor)
     if found.along is not Traversal.WINDOW or part is None or part.reversal:
         return False
     covered = _covered(_turned(part, division, factor), part.size, parts)
-    return dilated_places(*covered, part.base_dilation) is not None
+    return not dilated_blocks(*covered, part.base_dilation).early
 
 
 def _window_of(division: Division, factor: int) -> WindowDimension | None:
@@ -121,18 +121,9 @@ def _slid(divided: DividedOperation, operand: int, d: int) -> _Slide | None:
     if not isinstance(part, WindowDimension) or not isinstance(turned, WindowDimension):
         return None
     first, extent = _covered(turned, found.size, divided.blocked(operand, d).parts)
-    dilation, early = part.base_dilation, list[int]()
-    places = dilated_places(first, extent, dilation)
-    if places is None:
-        # All begin at an element of the base, and are as many more as one of them has to be early.
-        early = [at % dilation for at in first]
-        extent += dilation - 1
-        places = dilated_places([at - at % dilation for at in first], extent, dilation)
-    assert places is not None
-    starts, phase, count = places
-    high = extent - phase - dilated(count, dilation)
-    window = replace(part, padding_low=phase, padding_high=high)
-    return _Slide(RemotePart(operand, d, starts, count), window, early)
+    blocks = dilated_blocks(first, extent, part.base_dilation)
+    window = replace(part, padding_low=blocks.low, padding_high=blocks.high)
+    return _Slide(RemotePart(operand, d, blocks.starts, blocks.count), window, blocks.early)
 
 
 def _on_time(

@@ -81,6 +81,19 @@ def _places(op: SliceOp | PadOp) -> Sequence[int]:
     return [-low for low in decode(op.edge_padding_low)]
 
 
+def _is_narrow(op: SliceOp, origin: Sequence[int], sizes: Sequence[int]) -> bool:
+    """
+    Whether a window has more of the operand of a slice than the slice, and blocks of another size.
+
+    A shift would send all of that: most blocks of the window begin elsewhere.
+    """
+    lines = zip(origin, _places(op), sizes, shape_of(op.operand), shape_of(op.result), strict=True)
+    return any(
+        whole != size and (max(at, -start) < 0 or min(at + size, whole - start) > taken)
+        for at, start, size, whole, taken in lines
+    )
+
+
 @dataclass(eq=False)
 class _Shifts:
     mesh: MeshAtoms
@@ -105,7 +118,7 @@ class _Shifts:
     ) -> SSAValue:
         """The elements of a value from an origin on; outside of it, anything."""
         op = value.owner
-        if op not in self.chained:
+        if op not in self.chained or (isinstance(op, SliceOp) and _is_narrow(op, origin, sizes)):
             zero = b.scalar(0, array_type(value).element_type)
             return _placed(b, value, zero, origin, sizes)
         if isinstance(op, ConcatenateOp):

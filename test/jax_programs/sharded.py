@@ -225,6 +225,21 @@ def lstm(n: int, batch: int = 8) -> ShardedProgram:
     )
 
 
+def linear_recurrence(n: int, steps: int = 32) -> ShardedProgram:
+    """A state by steps over time, which is split: an associative scan."""
+    spec = PartitionSpec("x")
+
+    def run(decay: Any, inputs: Any) -> Any:
+        def behind(first: Any, second: Any) -> Any:
+            return first[0] * second[0], second[0] * first[1] + second[1]
+
+        return lax.associative_scan(behind, (decay, inputs))[1]
+
+    return ShardedProgram(
+        run, (_random(steps, 16), _random(steps, 16)), (spec, spec), [("x", n)], spec
+    )
+
+
 def ring_attention(n: int) -> ShardedProgram:
     """Keys and values go around a ring, in shard_map."""
     spec = PartitionSpec
@@ -369,6 +384,8 @@ PROGRAMS: dict[str, Callable[[int], ShardedProgram]] = {
     "spatial_convolution uneven": lambda n: uneven(spatial_convolution(n, 18)),
     "lstm": lstm,
     "lstm uneven": lambda n: uneven(lstm(n, 7)),
+    "linear_recurrence": linear_recurrence,
+    "linear_recurrence uneven": lambda n: uneven(replace(linear_recurrence(n, 21), out_specs=None)),
     "ring_attention": ring_attention,
     "pipeline": pipeline,
     "experts": experts,

@@ -126,6 +126,9 @@ PROGRAMS: dict[str, Program] = {
     "pad": Program(
         lambda b, x: b.pad(x, b.constant(np.float32(3)), [(1, 2, 0), (0, 3, 0)]), ["f32[6,5]"]
     ),
+    "pad far apart": Program(
+        lambda b, x: b.pad(x, b.constant(np.float32(3)), [(2, 0, 3), (-1, 1, 1)]), ["f32[5,6]"]
+    ),
     "pad inside": Program(
         lambda b, x: b.pad(x, b.constant(np.float32(3)), [(2, 1, 1), (-1, 0, 0)]), ["f32[6,5]"]
     ),
@@ -364,10 +367,9 @@ def chains(draw: st.DrawFn) -> Program:
             if kind == 0:
                 low, high = [1 - n for n in edges[:2]], [n - 1 for n in edges[2:4]]
                 if all(n + a + c >= 0 for n, a, c in zip(sizes, low, high, strict=True)):
-                    made = b.pad(
-                        value, b.constant(np.float32(5)), list(zip(low, high, [0, 0], strict=True))
-                    )
-                    values.append(made)
+                    inside = [max(edges[4] - 2, 0), 0]
+                    padding = list(zip(low, high, inside, strict=True))
+                    values.append(b.pad(value, b.constant(np.float32(5)), padding))
             elif kind == 1 and all(
                 n == m for e, (n, m) in enumerate(zip(sizes, other.shape, strict=True)) if e != d
             ):
