@@ -366,6 +366,11 @@ def test_kept(attribute: str, value: str):
             "{tolerance={ulps=2.5, atol=inf}}",
             "{tolerance={atol=inf,rtol=0,ulps=2}}",
         ),
+        (
+            "result_accuracy",
+            "{tolerance={rtol=1.23456789e-05}}",
+            "{tolerance={atol=0,rtol=1.23456789e-05,ulps=0}}",
+        ),
         ("operand_precision", "{HIGH, Default}", "{high,default}"),
         ("operand_precision", "{default,DEFAULT}", DEFAULT),
         ("operand_precision", "{}", DEFAULT),

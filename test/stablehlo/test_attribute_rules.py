@@ -2,9 +2,13 @@
 
 import pytest
 from stablehlo_oracle import rejection
+from xdsl.dialects.builtin import ModuleOp
 
+from lowerings.driver.context import make_context
 from xla_dialect.diagnostics import LocatedError
+from xla_dialect.mlir_text import read_mlir
 from xla_dialect.stablehlo import read_stablehlo
+from xla_dialect.stablehlo.writing import StableHloPrintError, print_stablehlo
 
 DOT = "dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>"
 TYPES = "(tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>"
@@ -106,7 +110,7 @@ ILLEGAL = {
     accuracy(0, 0.5, 0, "DEFAULT"): "rtol is 0.5 in result_accuracy of mode DEFAULT",
     accuracy(0, 0, 0, "EXACT"): "EXACT is none of DEFAULT, HIGHEST, TOLERANCE",
     accuracy(0, 0, 2, "HIGHEST"): "ulps is 2 in result_accuracy of mode HIGHEST",
-    f"{UNARY} #stablehlo.result_accuracy<atol = 0.0>}}> : {SAME}": "None is none of DEFAULT",
+    f"{UNARY} #stablehlo.result_accuracy<atol = 0.0>}}> : {SAME}": "mode is missing",
     f"{UNARY} #stablehlo.result_accuracy<slack = 1>}}> : {SAME}": "result_accuracy has no slack",
     '"stablehlo.tuple"(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>': "not a tuple",
     f'"stablehlo.collective_permute"(%x) <{{source_target_pairs = dense<[[0, -2]]> : tensor<1x2xi64>}}> : {SAME}': "have a negative id",
@@ -140,6 +144,36 @@ def test_illegal(operation: str):
     with pytest.raises(LocatedError, match=r"^f.mlir:2:\d+: error: stablehlo\.") as caught:
         read_stablehlo(program(operation), "f.mlir")
     assert ILLEGAL[operation] in caught.value.message
+
+
+def exponential(kept: str) -> ModuleOp:
+    """A program with an accuracy as `xla` keeps it."""
+    return read_mlir(
+        f"""func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
+          %0 = xla.exponential %x attributes {{xla.result_accuracy = "{kept}"}} : tensor<4xf32>
+          func.return %0 : tensor<4xf32>
+        }}""",
+        make_context(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("kept", "written"),
+    [
+        ("{mode=highest}", "mode = #stablehlo.result_accuracy_mode<HIGHEST>"),
+        ("{tolerance={rtol=0.5,ulps=3}}", "rtol = 5.000000e-01, ulps = 3, mode"),
+        ("{tolerance={ulps=inf}}", f"ulps = {2**63 - 1}, mode"),
+    ],
+)
+def test_kept_accuracy(kept: str, written: str):
+    text = print_stablehlo(exponential(kept))
+    assert f"#stablehlo.result_accuracy<{written}" in text
+    assert print_stablehlo(read_stablehlo(text)) == text
+
+
+def test_kept_accuracy_that_is_none():
+    with pytest.raises(StableHloPrintError, match="result_accuracy: expected one of mode, toleran"):
+        print_stablehlo(exponential("{junk}"))
 
 
 @pytest.mark.jax

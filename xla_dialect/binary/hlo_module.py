@@ -23,6 +23,7 @@ from xla_dialect.element_types import NUMPY_TYPES
 from xla_dialect.hlo_text.instruction_text import quoted_text
 from xla_dialect.shapes.window import Window
 from xla_dialect.sharding.mesh import Iota
+from xla_dialect.text.accuracy import Accuracy, AccuracyMode
 from xla_dialect.text.literals import spell_float, spell_literal
 from xla_dialect.types import BY_NAME, array
 from xla_dialect.xdsl.dense_literals import DenseError, elements_of_bytes
@@ -455,12 +456,12 @@ def _metadata(metadata: Message) -> str:
     return f"{{{' '.join(parts)}}}" if parts else ""
 
 
-def _accuracy(accuracy: Message) -> str:
-    if not accuracy.has(2):
-        return "{mode=highest}" if accuracy.integer(1) == 1 else ""
-    tolerance = accuracy.message(2)
+def _accuracy(message: Message) -> str:
+    if not message.has(2):
+        return "{mode=highest}" if message.integer(1) == 1 else ""
+    tolerance = message.message(2)
     atol, rtol = (tolerance.float(n, "d") for n in (1, 2))
-    return f"{{tolerance={{atol={atol!r},rtol={rtol!r},ulps={tolerance.integer(3)}}}}}"
+    return str(Accuracy(atol, rtol, tolerance.integer(3), AccuracyMode.TOLERANCE))
 
 
 def _domain(message: Message) -> str:

@@ -16,7 +16,6 @@ from xdsl.dialects.builtin import (
     Float6E2M3FNType,
     Float6E3M2FNType,
     Float8E8M0FNUType,
-    FloatAttr,
     FloatTF32Type,
     IndexType,
     IntegerAttr,
@@ -276,19 +275,11 @@ BOUNDS = encoding(
 )
 
 
-def accuracy(atol: float, rtol: float, ulps: int, mode: Attribute) -> ResultAccuracy:
-    """The accuracy of a function, of these tolerances."""
-    tolerances = FloatAttr(atol, f64), FloatAttr(rtol, f64), IntegerAttr(ulps, i64)
-    names = ("atol", "rtol", "ulps", "mode")
-    return ResultAccuracy(tuple(zip(names, (*tolerances, mode), strict=True)))
-
-
-def _accuracy_parts(value: ResultAccuracy) -> Sequence[Any]:
-    fields = dict(value.data)
-    return [*(decode(fields.get(name)) or 0 for name in ("atol", "rtol", "ulps")), fields["mode"]]
-
-
-ACCURACY = encoding(accuracy, _accuracy_parts, DOUBLE, DOUBLE, SIGNED, ATTRIBUTE)
+ACCURACY = encoding(
+    ResultAccuracy.of,
+    lambda value: [*map(decode, value.parameters[:3]), value.mode],
+    *(DOUBLE, DOUBLE, SIGNED, ATTRIBUTE),
+)
 
 CONVOLUTION = (
     *("input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions"),

@@ -51,7 +51,6 @@ from xla_dialect.binary.stablehlo_encodings import (
     CONSTANT_TYPES,
     CONVOLUTION,
     ApiVersion,
-    accuracy,
     convolution,
     convolution_numbers,
     sub_axis_text,
@@ -60,7 +59,6 @@ from xla_dialect.diagnostics import LocatedError
 from xla_dialect.stablehlo.attributes import (
     FLAG,
     INTEGERS,
-    AccuracyMode,
     AccuracyModeAttr,
     Bounds,
     ChannelHandleAttr,
@@ -73,12 +71,14 @@ from xla_dialect.stablehlo.attributes import (
     GatherNumbers,
     Precision,
     PrecisionAttr,
+    ResultAccuracy,
     ScatterNumbers,
     Struct,
     TokenType,
 )
 from xla_dialect.stablehlo.op import integers_of
 from xla_dialect.stablehlo.ops import operation_named
+from xla_dialect.text.accuracy import AccuracyMode
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.text import MlirParser
 from xla_dialect.xdsl.traversal import deep_recursion
@@ -401,7 +401,9 @@ _PRECISION = PropertyForms(
     True,
 )
 _ACCURACY = optional(
-    "result_accuracy", accuracy(0.0, 0.0, 0, AccuracyModeAttr(AccuracyMode.DEFAULT)), is_newer=True
+    "result_accuracy",
+    ResultAccuracy.of(0.0, 0.0, 0, AccuracyModeAttr(AccuracyMode.DEFAULT)),
+    is_newer=True,
 )
 _GATHER = _structure(
     "dimension_numbers", GatherNumbers, ("operand_batching_dims", "start_indices_batching_dims")

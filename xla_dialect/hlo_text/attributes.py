@@ -26,17 +26,10 @@ from xdsl.ir import Attribute
 
 from xla_dialect.attributes import CustomCallApiVersion, CustomCallApiVersionAttr, SpelledAttribute
 from xla_dialect.entry import kept_name
-from xla_dialect.hlo_text import grammars
 from xla_dialect.hlo_text.grammars import (
     NORMAL_FORMS,
     PLAIN,
     UNINTERPRETED,
-    Grammar,
-    by_first,
-    listed,
-    numbers,
-    parsed,
-    rest,
     sharding_metadata,
 )
 from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr
@@ -46,6 +39,8 @@ from xla_dialect.spelling import (
     SpellingError,
     quoted,
 )
+from xla_dialect.text import grammars
+from xla_dialect.text.grammars import Grammar, by_first, listed, numbers, parsed, rest
 from xla_dialect.text.lexer import without_comments
 from xla_dialect.text.literals import spell_float
 from xla_dialect.text.shapes import count_list, parse_type, spell_type

@@ -1,256 +1,47 @@
 """
-Grammars of the values of attributes in HLO text: functions that step over a value, made of others.
+The grammars of attribute values that are kept as they are written: metadata, sharding, aliases.
 
-A grammar returns what it has read: numbers, truth values, words and strings as Python has them,
-lists, dictionaries of fields, and tuples of what stands one after the other. It raises
-SpellingError at the place that is wrong.
+Nobody here asks what they mean, but XLA does not read a text in which they are misspelled. What
+is spelled in several ways has one normal form, as XLA prints it: `{HIGH,default}` is
+`{high,default}`, and what says the default is not printed at all.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from math import isfinite
-from typing import Any, TypeAlias
+from typing import Any
 
 from xdsl.ir import Attribute
 
 from xla_dialect.shapes.window import ConvolutionLabelsAttr, WindowAttr
 from xla_dialect.sharding.hlo_sharding import HloSharding
-from xla_dialect.spelling import (
-    BRACES_AND_PARENTHESES,
-    FIELD,
-    Excerpt,
-    Scanner,
-    SpellingError,
-    Tokens,
-    quoted,
+from xla_dialect.spelling import BRACES_AND_PARENTHESES, Excerpt, Scanner, Tokens
+from xla_dialect.text.accuracy import Accuracy
+from xla_dialect.text.grammars import (
+    Grammar,
+    boolean,
+    braces,
+    by_first,
+    dictionary,
+    field,
+    int32,
+    integer,
+    listed,
+    nothing,
+    number,
+    optional,
+    record,
+    rest,
+    sequence,
+    string,
+    token,
+    tree,
+    word,
 )
-from xla_dialect.text.lexer import STRING, Lexer
+from xla_dialect.text.lexer import Lexer
 from xla_dialect.text.literals import parse_literal
-from xla_dialect.text.shapes import MAX_NESTING, TypeParser
-
-Grammar: TypeAlias = Callable[[Scanner], Any]
-"""Steps over a value and returns it; raises SpellingError."""
-
-
-def parsed(grammar: Grammar, text: str) -> Any:
-    """What a text says as a whole."""
-    scanner = Scanner(text)
-    found = grammar(scanner)
-    scanner.finish("the end of the value")
-    return found
-
-
-# Values of one token
-
-
-def token(pattern: str, expected: str) -> Grammar:
-    """The text of what a pattern matches."""
-    compiled = re.compile(pattern, re.DOTALL | re.ASCII)
-    return lambda scanner: scanner.match(compiled, expected).group()
-
-
-def numbers(pattern: str, expected: str, bits: int = 64) -> Grammar:
-    """The integers that the groups of a pattern match; None for one that is left out"""
-    compiled, limit = re.compile(pattern), 1 << bits - 1
-
-    def read(scanner: Scanner) -> list[int | None]:
-        match = scanner.match(compiled, expected)
-        found: list[int | None] = []
-        for i, digits in enumerate(match.groups(), 1):
-            if digits is not None and (
-                len(digits) > _MOST_DIGITS or not -limit <= int(digits) < limit
-            ):
-                raise SpellingError(f"{quoted(digits)} does not fit {bits} bits", match.start(i))
-            found.append(None if digits is None else int(digits))
-        return found
-
-    return read
-
-
-_MOST_DIGITS = 20
-"""Numbers of more are too large in any case; Python takes long for thousands."""
-
-
-def _single(grammar: Grammar) -> Grammar:
-    return lambda scanner: grammar(scanner)[0]
-
-
-integer = _single(numbers(r"(-?[0-9]++)", "an integer"))
-int32 = _single(numbers(r"(-?[0-9]++)", "an integer", 32))
-number = token(r"-?(?:[0-9]++(?:\.[0-9]*+)?(?:[eE][-+]?[0-9]++)?|inf)|nan", "a number")
-any_string = token(STRING, "a string in quotes")
-_UNKNOWN_ESCAPE = re.compile(
-    r"\\(?![abfnrtv\\?'\"0-7]|x[0-9a-fA-F]|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"
-)
-_ESCAPE = re.compile(r"\\.", re.DOTALL)
-
-
-def string(scanner: Scanner) -> str:
-    """`"text"`, with the escapes of C; as it is written, with its quotes"""
-    start, text = scanner.position, any_string(scanner)
-    for escape in _ESCAPE.finditer(text) if "\\" in text else ():
-        if _UNKNOWN_ESCAPE.match(text, escape.start()):
-            message = f"unknown escape {escape.group()} in a string"
-            raise SpellingError(message, start + escape.start())
-    return text
-
-
-def word(*words: str, in_any_case: bool = False) -> Grammar:
-    """One of some words"""
-    return lambda scanner: scanner.one_of(words, in_any_case=in_any_case)
-
-
-_BOOLEAN = word("true", "false")
-
-
-def boolean(scanner: Scanner) -> bool:
-    """`true` or `false`"""
-    return _BOOLEAN(scanner) == "true"
-
-
-def braces(scanner: Scanner) -> str:
-    """`{...}`, where only braces and strings count: JSON, or what looks like it"""
-    if not scanner.at("{"):
-        scanner.fail("'{'")
-    return scanner.group()
-
-
-def nothing(scanner: Scanner) -> None:
-    """No characters"""
-
-
-def rest(read: Callable[[str], Any], opening: str = "", closing: str = "") -> Grammar:
-    """All that is left, between two characters, as somebody else reads it"""
-
-    def grammar(scanner: Scanner) -> Any:
-        start = scanner.position
-        text = scanner.text[start:]
-        if not (text.startswith(opening) and text.endswith(closing)):
-            scanner.fail(f"'{opening}' and '{closing}'")
-        with Excerpt(start + len(opening)):
-            found = read(text[len(opening) : len(text) - len(closing)])
-        scanner.position = len(scanner.text)
-        return found
-
-    return grammar
-
-
-# Values made of values
-
-
-def separated(item: Grammar, by: str) -> Grammar:
-    """`item x item`, at least one"""
-
-    def read(scanner: Scanner) -> list[Any]:
-        found = [item(scanner)]
-        while scanner.accept(by):
-            found.append(item(scanner))
-        return found
-
-    return read
-
-
-def listed(
-    item: Grammar,
-    opening: str = "{",
-    closing: str = "}",
-    *,
-    may_be_empty: bool = True,
-    may_end_in_comma: bool = False,
-) -> Grammar:
-    """`{item, item}`"""
-
-    def read(scanner: Scanner) -> list[Any]:
-        scanner.expect(opening)
-        found: list[Any] = []
-        if may_be_empty and scanner.accept(closing):
-            return found
-        found.append(item(scanner))
-        while scanner.accept(",") and not (may_end_in_comma and scanner.at(closing)):
-            found.append(item(scanner))
-        scanner.expect(closing)
-        return found
-
-    return read
-
-
-def sequence(*parts: Grammar | str) -> Grammar:
-    """One after the other; strings stand for themselves, and are no part of the value"""
-
-    def read(scanner: Scanner) -> tuple[Any, ...]:
-        found: list[Any] = []
-        for part in parts:
-            if isinstance(part, str):
-                scanner.expect(part)
-            else:
-                found.append(part(scanner))
-        return tuple(found)
-
-    return read
-
-
-def optional(opening: str, rest: Grammar) -> Grammar:
-    """Nothing, or these characters and what follows them"""
-    return lambda scanner: rest(scanner) if scanner.accept(opening) else None
-
-
-def by_first(cases: Mapping[str, Grammar], otherwise: Grammar) -> Grammar:
-    """The grammar of the first character of the value"""
-    return lambda scanner: cases.get(scanner.text[scanner.position :][:1], otherwise)(scanner)
-
-
-def record(
-    fields: Mapping[str, Grammar], *, needs_all: bool = False, commas: bool = True
-) -> Grammar:
-    """`{name=value name=value}`, with or without commas between if there may be some"""
-
-    def read(scanner: Scanner) -> Mapping[str, Any]:
-        start = scanner.position
-        scanner.expect("{")
-        found: dict[str, object] = {}
-        while not scanner.accept("}"):
-            if commas:
-                scanner.accept(",")
-            scanner.field(fields, found)
-        missing = [name for name in fields if name not in found]
-        if needs_all and missing:
-            raise SpellingError(f"field '{missing[0]}' is missing", start)
-        return found
-
-    return read
-
-
-def field(fields: Mapping[str, Grammar]) -> Grammar:
-    """`name=value`, one of several"""
-
-    def read(scanner: Scanner) -> tuple[str, Any]:
-        found: dict[str, object] = {}
-        scanner.field(fields, found)
-        return next(iter(found.items()))
-
-    return read
-
-
-def dictionary(value: Grammar) -> Grammar:
-    """`{name=value,name=value}`, with any names"""
-    return listed(sequence(lambda scanner: scanner.match(FIELD, "a name with '='").group(), value))
-
-
-def tree(leaf: Grammar) -> Grammar:
-    """A leaf, or a tuple of trees, `(leaf, (leaf, leaf))`"""
-
-    def read(scanner: Scanner, depth: int = 0) -> Any:
-        if not scanner.at("("):
-            return leaf(scanner)
-        if depth == MAX_NESTING:
-            message = f"tuples are nested deeper than {MAX_NESTING}"
-            raise SpellingError(message, scanner.position)
-        return listed(lambda inner: read(inner, depth + 1), "(", ")")(scanner)
-
-    return read
-
+from xla_dialect.text.shapes import TypeParser
 
 # Shapes, literals and shardings
 
@@ -301,11 +92,7 @@ def sharding_of(metadata: Grammar) -> Grammar:
     return read
 
 
-# The grammar of attribute values that are kept as they are written: metadata, sharding, aliases.
-#
-# Nobody here asks what they mean, but XLA does not read a text in which they are misspelled. What
-# is spelled in several ways has one normal form, as XLA prints it: `{HIGH,default}` is
-# `{high,default}`, and what says the default is not printed at all.
+# Attributes
 
 _STRINGS = (
     *("op_type", "op_name", "source_file"),
@@ -420,16 +207,6 @@ def _line(*names: str) -> Grammar:
 
 _SCHEDULE = word("SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST", in_any_case=True)
 _PROPAGATION = by_first({"{": listed(boolean)}, boolean)
-_TOLERANCES = ("atol", "rtol", "ulps")
-
-
-def _tolerance(scanner: Scanner) -> tuple[str, float]:
-    start = scanner.position
-    name, text = field(dict.fromkeys(_TOLERANCES, number))(scanner)
-    value = float(text)
-    if not value >= 0:
-        raise SpellingError(f"{name} is {value:g}, tolerances are not negative", start)
-    return name, value
 
 
 _PLAIN_FIELD = (
@@ -480,16 +257,7 @@ UNINTERPRETED: Mapping[str, Grammar] = {
     ),
     "output_to_operand_aliasing": listed(sequence(_ALIAS, ")"), may_end_in_comma=True),
     "padding_type": word("PADDING_INVALID", "PADDING_VALID", "PADDING_SAME"),
-    "result_accuracy": sequence(
-        "{",
-        field(
-            {
-                "mode": word("default", "highest", in_any_case=True),
-                "tolerance": listed(_tolerance),
-            }
-        ),
-        "}",
-    ),
+    "result_accuracy": Accuracy.parse,
     "schedule": _SCHEDULE,
     "sparsity_config": _of_operands(_SPARSE),
     "slice_sizes": listed(listed(integer)),
@@ -534,18 +302,6 @@ def _precisions(words: Sequence[str]) -> str:
     return DEFAULT if set(words) <= {"default"} else f"{{{','.join(words)}}}"
 
 
-def _accuracy(found: Any) -> str:
-    ((kind, value),) = found
-    if kind == "mode":
-        return DEFAULT if value == "default" else f"{{mode={value}}}"
-    given = dict.fromkeys(_TOLERANCES, 0.0) | dict(value)
-    texts = (
-        f"{name}={int(n) if name == 'ulps' and isfinite(n) else f'{n:g}'}"
-        for name, n in given.items()
-    )
-    return f"{{tolerance={{{','.join(texts)}}}}}"
-
-
 def _metadata(fields: Mapping[str, Any]) -> str | None:
     """The text of fields without those that XLA reads no more; None where none of these are."""
     if not any(name in fields for name in _OLDER_FIELDS):
@@ -562,7 +318,7 @@ NORMAL_FORMS: Mapping[str, Callable[[Any], str | None]] = {
     "algorithm": _unless("unset"),
     "metadata": _metadata,
     "operand_precision": _precisions,
-    "result_accuracy": _accuracy,
+    "result_accuracy": str,
     "schedule": _unless("SCHEDULE_NONE"),
 }
 """The normal forms of values, or DEFAULT; None where that is how it is written."""

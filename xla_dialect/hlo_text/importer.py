@@ -60,7 +60,7 @@ from xla_dialect.hlo_text.attributes import (
     kept_value,
     names,
 )
-from xla_dialect.hlo_text.grammars import DEFAULT, UNINTERPRETED, parsed
+from xla_dialect.hlo_text.grammars import DEFAULT, UNINTERPRETED
 from xla_dialect.hlo_text.opcodes import (
     OPCODE_OF,
     OPCODES,
@@ -83,6 +83,7 @@ from xla_dialect.ops.asynchronous import OPEN, AsyncStartOp, context_start
 from xla_dialect.ops.control_flow import CallOp, ReturnOp
 from xla_dialect.ops.data_movement import ReshapeOp, SliceOp
 from xla_dialect.spelling import Excerpt, SpellingError, quoted, suggestion
+from xla_dialect.text.grammars import parsed
 from xla_dialect.text.literals import parse_literal
 from xla_dialect.text.shapes import MAX_NESTING, spell_entry_layout
 from xla_dialect.types import (

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from xdsl.ir import Attribute
 
-from xla_dialect.hlo_text.grammars import TABLE_LINES, parsed
+from xla_dialect.hlo_text.grammars import TABLE_LINES
 from xla_dialect.hlo_text.syntax import (
     COMPUTATION_LISTS,
     ONE_COMPUTATION,
@@ -30,6 +30,7 @@ from xla_dialect.hlo_text.syntax import (
     Span,
 )
 from xla_dialect.spelling import Excerpt, SpellingError
+from xla_dialect.text.grammars import parsed
 from xla_dialect.text.lexer import Lexer
 from xla_dialect.text.shapes import MAX_NESTING, TypeParser
 

@@ -7,16 +7,16 @@ attribute that has no class here is kept as its text.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NoReturn, Self, TypeAlias, cast
+from typing import Any, ClassVar, NoReturn, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BoolAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
+    Float64Type,
     FloatAttr,
     IndexType,
     IntegerAttr,
@@ -62,6 +62,7 @@ from xla_dialect.shapes.window import ConvolutionLabels
 from xla_dialect.sharding.attributes import TokensAttribute
 from xla_dialect.sharding.mesh import AxisReference, Mesh
 from xla_dialect.spelling import SpellingError, Tokens, symbol_text
+from xla_dialect.text.accuracy import TOLERANCES, Accuracy, AccuracyMode
 from xla_dialect.types import (
     Array,
     element_name,
@@ -268,6 +269,7 @@ class DimensionNumbers(Struct):
 Integers: TypeAlias = DenseArrayBase[IntegerType]
 INTEGERS = DenseArrayBase.constr(i64)
 INTEGER: Any = IntegerAttr.constr(i64)
+FLOAT: Any = BaseAttr(FloatAttr)
 FLAG: Any = IntegerAttr.constr(i1)
 
 
@@ -489,78 +491,45 @@ class MhloFusionKindAttr(EnumAttribute[FusionKind], SpacedOpaqueSyntaxAttribute)
     name = "mhlo.fusion_kind"
 
 
-class AccuracyMode(StrEnum):
-    """What limits the error of a function."""
-
-    DEFAULT = "default"
-    HIGHEST = "highest"
-    TOLERANCE = "tolerance"
-
-
 AccuracyModeAttr = _words("stablehlo.result_accuracy_mode", AccuracyMode)
 
 
 @irdl_attr_definition
-class ResultAccuracy(Data[tuple[tuple[str, Attribute], ...]]):
-    """`#stablehlo.result_accuracy<atol = 0.0, rtol = 0.5, ulps = 2, mode = ...>`."""
+class ResultAccuracy(Struct):
+    """`#stablehlo.result_accuracy<rtol = 0.5, ulps = 2, mode = ...>`."""
 
     name = "stablehlo.result_accuracy"
+    atol: FloatAttr[Float64Type] = param_def(FLOAT)
+    rtol: FloatAttr[Float64Type] = param_def(FLOAT)
+    ulps: IntegerAttr[IntegerType] = param_def(INTEGER)
+    mode: Word = param_def(BaseAttr(AccuracyModeAttr))
 
     @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, Attribute], ...]:
-        """Parses `<name = value, ...>`."""
-        with parser.in_angle_brackets():
-            return tuple(parse_fields(parser, cls.name).items())
+    def absent(cls, name: str) -> Attribute | None:
+        """No tolerance; there is always a mode."""
+        return _NO_TOLERANCE.get(name)
 
-    def print_parameter(self, printer: Printer) -> None:
-        """Prints the fields with their values as attributes."""
-        with printer.in_angle_brackets():
-            printer.print_list(self.data, lambda item: print_field(printer, *item))
+    @staticmethod
+    def of(atol: float, rtol: float, ulps: int, mode: Attribute) -> ResultAccuracy:
+        """The accuracy of these tolerances."""
+        tolerances = FloatAttr(atol, f64), FloatAttr(rtol, f64), IntegerAttr(ulps, i64)
+        return ResultAccuracy.new([*tolerances, mode])
 
-    @classmethod
-    def of_hlo(cls, text: str) -> Self:
-        """The accuracy for `{mode=highest}` or `{tolerance={atol=0,rtol=0.5,ulps=2}}`."""
-        found = dict(_TOLERANCE.findall(text))
-        fields: list[tuple[str, Attribute]] = [
-            (name, FloatAttr(float(found[name]), f64)) for name in ("atol", "rtol") if name in found
-        ]
-        if "ulps" in found:
-            fields.append(("ulps", IntegerAttr(int(found["ulps"]), i64)))
-        word = "TOLERANCE" if found else text.strip("{}").partition("=")[2].strip().upper()
-        fields.append(("mode", AccuracyModeAttr(AccuracyMode[word])))
-        return cls(tuple(fields))
-
-    def hlo_text(self) -> str | None:
-        """As HLO text spells it, `{mode=highest}`; None for the default. Raises VerifyException."""
-        fields = dict(self.data)
-        if unknown := [name for name in fields if name not in (*_TOLERANCES, "mode")]:
-            raise VerifyException(f"result_accuracy has no {unknown[0]}")
-        mode = fields.get("mode")
-        word = mode.data.name if isinstance(mode, Word) else str(mode)
-        if word not in _MODES:
-            raise VerifyException(f"{word} is none of {', '.join(_MODES)}")
-        numbers = {name: _number(fields.get(name)) for name in _TOLERANCES}
-        for name, value in numbers.items():
-            if value < 0 or (value and word != "TOLERANCE"):
-                raise VerifyException(f"{name} is {value} in result_accuracy of mode {word}")
-        if word != "TOLERANCE":
-            return None if word == "DEFAULT" else f"{{mode={word.lower()}}}"
-        listed = ",".join(f"{name}={value}" for name, value in numbers.items())
-        return f"{{tolerance={{{listed}}}}}"
+    def accuracy(self) -> Accuracy:
+        """What it says; raises VerifyException for tolerances that the mode does not have."""
+        mode = self.mode.data
+        found = self.atol.value.data, self.rtol.value.data, self.ulps.value.data
+        for name, value in zip(TOLERANCES, found, strict=True):
+            if not value >= 0 or (value and mode is not AccuracyMode.TOLERANCE):
+                raise VerifyException(f"{name} is {value} in result_accuracy of mode {mode.name}")
+        return Accuracy(*found, mode)
 
 
-_TOLERANCE = re.compile(r"(atol|rtol|ulps)=([^,}]+)")
-_TOLERANCES = ("atol", "rtol", "ulps")
-_MODES = ("DEFAULT", "HIGHEST", "TOLERANCE")
-
-
-def _number(value: Attribute | None) -> float | int:
-    """A number, an integer where it is one."""
-    if isinstance(value, FloatAttr):
-        number = cast("FloatAttr[Any]", value).value.data
-        return int(number) if number >= 0 and number.is_integer() else number
-    return cast("IntegerAttr[Any]", value).value.data if isinstance(value, IntegerAttr) else 0
-
+_NO_TOLERANCE: Mapping[str, Attribute] = {
+    "atol": FloatAttr(0.0, f64),
+    "rtol": FloatAttr(0.0, f64),
+    "ulps": IntegerAttr(0, i64),
+}
 
 _WORDS: Mapping[type[Attribute], type[Word]] = {
     xla.ComparisonDirectionAttr: ComparisonDirectionAttr,

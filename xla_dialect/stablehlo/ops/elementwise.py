@@ -32,11 +32,16 @@ from xdsl.utils.exceptions import VerifyException
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import conversion, elementwise
 from xla_dialect.shapes.size_arithmetic import compatible
+from xla_dialect.spelling import SpellingError
 from xla_dialect.stablehlo.attributes import (
+    AccuracyModeAttr,
+    Inexpressible,
     ResultAccuracy,
     xla_value,
 )
 from xla_dialect.stablehlo.op import Codec, StableHloOp, just_as, same_as
+from xla_dialect.text.accuracy import Accuracy
+from xla_dialect.text.grammars import parsed
 from xla_dialect.types import (
     BY_TYPE,
     PRED,
@@ -113,15 +118,20 @@ class UnaryOp(ElementwiseOp):
     operand = operand_def()
 
 
-def _kept_accuracy(op: StableHloOp, accuracy: ResultAccuracy | None) -> Attribute | None:
-    text = None if accuracy is None else accuracy.hlo_text()
-    return None if text is None else StringAttr(text)
+def _kept_accuracy(op: StableHloOp, value: ResultAccuracy | None) -> Attribute | None:
+    text = "" if value is None else str(value.accuracy())
+    return StringAttr(text) if text else None
 
 
 def _accuracy_of(op: XlaOp, kept: Attribute | None) -> Attribute | None:
     if kept is None:
         return None
-    return ResultAccuracy.of_hlo(kept.data if isinstance(kept, StringAttr) else str(kept))
+    text = kept.data if isinstance(kept, StringAttr) else str(kept)
+    try:
+        found = parsed(Accuracy.parse, text)
+    except SpellingError as error:
+        raise Inexpressible(f"result_accuracy: {error}") from None
+    return ResultAccuracy.of(found.atol, found.rtol, found.ulps, AccuracyModeAttr(found.mode))
 
 
 class AccurateUnaryOp(UnaryOp):
