@@ -1,1 +1,1 @@
-"""Types as HLO text spells them; the builder and StableHLO's attributes spell them so, too."""
+"""Types, literals and values of attributes as HLO text spells them; others spell them so, too."""
