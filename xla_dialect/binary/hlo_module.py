@@ -11,22 +11,21 @@ import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import ArrayAttr
-from xdsl.ir import Attribute
 
 from xla_dialect.binary.cursor import BinaryError, Cursor
 from xla_dialect.binary.stablehlo_encodings import FEATURES, labels
 from xla_dialect.element_types import NUMPY_TYPES
 from xla_dialect.hlo_text.instruction_text import quoted_text
+from xla_dialect.hlo_text.opcodes import OPCODES
+from xla_dialect.hlo_text.syntax import COMPUTATION_LISTS
+from xla_dialect.literals.arrays import Value, flatten_results, literal_of
 from xla_dialect.shapes.window import Window
 from xla_dialect.sharding.mesh import Iota
 from xla_dialect.text.accuracy import Accuracy, AccuracyMode
 from xla_dialect.text.literals import spell_float, spell_literal
-from xla_dialect.types import BY_NAME, array
-from xla_dialect.xdsl.dense_literals import DenseError, elements_of_bytes
 
 # The wire format of protocol buffers: numbers of fields, and varints or bytes for each.
 #
@@ -210,22 +209,12 @@ _BYTES = {
 """Fields of literals with the bytes of all elements; other types have that of their number."""
 
 
-def literal_text(literal: Message) -> str:
-    """The elements of a literal in HLO text."""
-    return spell_literal(_literal(literal))
-
-
-def _literal(literal: Message) -> Attribute:
+def literal_value(literal: Message) -> Value:
+    """The array that a literal is, or a tuple of values."""
     shape = literal.message(1)
-    number = shape.integer(2)
-    if number == _TUPLE:
-        return ArrayAttr(map(_literal, literal.messages(10)))
-    data = literal_array(literal, shape)
-    type_ = array(BY_NAME[ELEMENT_TYPES[number]].type, data.shape)
-    try:
-        return elements_of_bytes(data.tobytes(), cast(Any, type_)).compact()
-    except DenseError as error:
-        literal.cursor.fail(str(error), literal.start)
+    if shape.integer(2) == _TUPLE:
+        return tuple(map(literal_value, literal.messages(10)))
+    return literal_array(literal, shape)
 
 
 def literal_array(literal: Message, shape: Message) -> np.ndarray[Any, Any]:
@@ -465,8 +454,6 @@ def _accuracy(message: Message) -> str:
 
 
 def _domain(message: Message) -> str:
-    if message.text(2) != "domain":
-        return ""
     sides = [_inside(n, sharding_text)(message) for n in (55, 54)]
     return f'{{kind="sharding", entry={sides[0]}, exit={sides[1]}}}'
 
@@ -517,9 +504,6 @@ ATTRIBUTES: Mapping[str, _Writer] = {
     "slice": _slices,
     "exponent_bits": _number(18),
     "mantissa_bits": _number(19),
-    "dynamic_slice_sizes": lambda message: (
-        _numbers(20)(message) if message.text(2) == "dynamic-slice" else ""
-    ),
     "padding": _padding,
     "outfeed_config": _string(22),
     "outfeed_shape": _inside(29, shape_text),
@@ -534,7 +518,7 @@ ATTRIBUTES: Mapping[str, _Writer] = {
     "rhs_group_dims": _inside(90, _numbers(3)),
     "fft_length": _numbers(32),
     **{name: _inside(33, _numbers(n)) for name, n in _GATHER.items()},
-    "slice_sizes": lambda message: _numbers(34)(message) or _slice_sizes(message),
+    "slice_sizes": _numbers(34),
     **{name: _inside(48, _numbers(n)) for name, n in _SCATTER.items()},
     "index_vector_dim": lambda message: next(
         (str(message.message(n).integer(4)) for n in (33, 48) if message.has(n)), ""
@@ -569,7 +553,6 @@ ATTRIBUTES: Mapping[str, _Writer] = {
     "k": _number(81),
     "is_reverse": _flag(94),
     "num_carries": _number(95),
-    "domain": _domain,
     "is_composite": _flag(89),
     "result_accuracy": _inside(91, _accuracy),
     "metadata": _inside(7, _metadata),
@@ -579,13 +562,11 @@ ATTRIBUTES: Mapping[str, _Writer] = {
 
 def _slice_sizes(message: Message) -> str:
     """Of a collective-permute that moves parts of buffers: a list for each of these."""
-    if not message.text(2).startswith("collective-permute") or not message.has(20):
-        return ""
     numbers, shape = message.integers(20), message.message(3)
     part = shape.messages(4)[0] if shape.has(4) else shape
     each = max(1, len(part.integers(3)))
     lists = (_list(numbers[i : i + each]) for i in range(0, len(numbers), each))
-    return f"{{{','.join(lists)}}}"
+    return f"{{{','.join(lists)}}}" if numbers else ""
 
 
 def _above_one(value: int) -> str:
@@ -607,53 +588,47 @@ _WRITTEN_ALWAYS: Mapping[str, Mapping[str, str]] = {
     },
     "rng-get-and-update-state": {"delta": "0"},
     "topk": {"k": "0", "largest": "false"},
-    "fft": {"fft_type": "FFT"},
 }
 """Attributes that text always has: what they are where a file leaves them out."""
-
-_ONE_CALLEE = {"fusion": "calls", "async-start": "calls", "async-update": "calls"}
-
-
-def _callees(opcode: str, names: Sequence[str], selects_by_flag: bool) -> dict[str, str]:
-    """The attributes that name computations."""
-    if not names:
-        return {}
-    match opcode:
-        case "while":
-            keys = ("body", "condition")
-        case "select-and-scatter":
-            keys = ("select", "scatter")
-        case "conditional" if selects_by_flag:
-            keys = ("true_computation", "false_computation")
-        case "conditional":
-            return {"branch_computations": f"{{{', '.join(names)}}}"}
-        case "custom-call":
-            return {"called_computations": f"{{{', '.join(names)}}}"}
-        case _:
-            keys = (_ONE_CALLEE.get(opcode, "to_apply"),)
-    return dict(zip(keys, names, strict=False))
-
 
 _FFT_TYPES = ("FFT", "IFFT", "RFFT", "IRFFT")
 _RNG_ALGORITHMS = ("rng_default", "rng_three_fry", "rng_philox")
 
+_OF_OPCODE: Mapping[str, Mapping[str, _Writer]] = {
+    "collective-permute": {"slice_sizes": _slice_sizes},
+    "collective-permute-start": {"slice_sizes": _slice_sizes},
+    "domain": {"domain": _domain},
+    "dynamic-slice": {"dynamic_slice_sizes": _numbers(20)},
+    "fft": {"fft_type": _word(31, *_FFT_TYPES)},
+    "fusion": {"kind": lambda message: message.text(11)},
+    "iota": {
+        "dimensions": lambda message: "",
+        "iota_dimension": lambda message: str((message.integers(14) or [0])[0]),
+    },
+    "rng-bit-generator": {"algorithm": _word(70, *_RNG_ALGORITHMS)},
+    "topk": {"largest": _flag(85)},
+}
+"""Those that are written in another way, or at all, of one opcode only."""
+
+
+def _callees(opcode: str, names: Sequence[str], selects_by_flag: bool) -> dict[str, str]:
+    """The attributes that name computations."""
+    form = OPCODES.get(opcode)
+    if not names:
+        return {}
+    keys: Sequence[str] = ("calls" if opcode.startswith("async-") else "to_apply",)
+    if form is not None and form.computations:
+        keys = form.computations[opcode == "conditional" and selects_by_flag]
+    if keys[0] in COMPUTATION_LISTS:
+        return {keys[0]: f"{{{', '.join(names)}}}"}
+    # The body of a loop stands before its condition.
+    return dict(zip(keys, reversed(names) if opcode == "while" else names, strict=False))
+
 
 def _attributes(instruction: Message, opcode: str) -> dict[str, str]:
-    found = dict(_WRITTEN_ALWAYS.get(opcode, {}))
-    for name, write in ATTRIBUTES.items():
-        value = write(instruction)
-        if value:
-            found[name] = value
-    if opcode == "iota":
-        found["iota_dimension"] = str((instruction.integers(14) or [0])[0])
-        found.pop("dimensions", None)
-    if opcode == "fft":
-        found["fft_type"] = _word(31, *_FFT_TYPES)(instruction)
-    if opcode == "rng-bit-generator":
-        found["algorithm"] = _word(70, *_RNG_ALGORITHMS)(instruction)
-    if opcode == "topk" and instruction.integer(85):
-        found["largest"] = "true"
-    return found
+    writers = {**ATTRIBUTES, **_OF_OPCODE.get(opcode, {})}
+    found = {name: value for name, write in writers.items() if (value := write(instruction))}
+    return {**_WRITTEN_ALWAYS.get(opcode, {}), **found}
 
 
 # The module
@@ -787,13 +762,11 @@ def _body(
             attributes["control-predecessors"] = f"{{{', '.join(before)}}}"
         match opcode:
             case "constant":
-                argument = literal_text(each.message(8))
+                argument = spell_literal(literal_of(literal_value(each.message(8))))
             case "parameter":
                 argument = str(each.integer(9))
             case _:
                 argument = ", ".join(f"%{name}" for name in operands)
-        if opcode == "fusion":
-            attributes["kind"] = each.text(11)
         listed = "".join(f", {name}={value}" for name, value in attributes.items())
         is_root = each.integer(35) & _LOCAL == root
         name = _name(each.bytes(1))
@@ -822,10 +795,7 @@ def read_snapshot(data: bytes, file_name: str = "<bytes>") -> Snapshot:
     """
     message = Message(Cursor(data, file_name))
     module, arguments = _unwrapped(message)
-    found: list[np.ndarray[Any, Any]] = []
-    for each in arguments:
-        found += _arrays(each)
-    return Snapshot(module_text(module), found)
+    return Snapshot(module_text(module), flatten_results(list(map(literal_value, arguments))))
 
 
 def _unwrapped(message: Message) -> tuple[Message, Sequence[Message]]:
@@ -845,13 +815,6 @@ def _unwrapped(message: Message) -> tuple[Message, Sequence[Message]]:
 
 _DEEPEST = 2
 """A snapshot has a proto that has the module."""
-
-
-def _arrays(literal: Message) -> list[np.ndarray[Any, Any]]:
-    shape = literal.message(1)
-    if shape.integer(2) == _TUPLE:
-        return [found for each in literal.messages(10) for found in _arrays(each)]
-    return [literal_array(literal, shape)]
 
 
 def is_module(data: bytes) -> bool:

@@ -549,6 +549,3 @@ _SPELLINGS: dict[ElementClass, Callable[[bytes, ElementType], list[str]]] = {
     ElementClass.COMPLEX: _spell_complex,
 }
 """From the class to the texts of all elements."""
-
-
-# What the text formats spell alike in literals.
