@@ -157,6 +157,8 @@ def tuple_of_tuples():
         ("f32[1000000000000]", "{1}", 2, "dimension 0 of f32[1000000000000] has 1000000000000"),
         ("f32[9,0,1000000000000]", "{}", 1, "dimension 0 of f32[9,0,1000000000000] has 9 elements"),
         ("f32[2,2]", "{{...}, {1,2}}", 2, "'...' stands for all elements of an array"),
+        # Of other arrays it would be the first element.
+        ("c64[2]", "1", 0, "expected '{' for dimension 0 of c64[2], found '1'"),
         ("c64[2]", "(1,2)", 0, "expected '{' for dimension 0 of c64[2], found '(1,2)'"),
         ("f32[?]", "{1,2}", 0, "f32[?] has a dynamic dimension: no literal says its size"),
         ("token[]", "1", 0, "no literal has the type token[]"),

@@ -12,6 +12,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NoReturn, TypeAlias, cast
 
 import ml_dtypes
@@ -25,7 +26,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from xla_dialect.literals.arrays import check_memory, numpy_dtype
+from xla_dialect.literals.arrays import (
+    COMPUTE_DTYPES,
+    bytes_of,
+    check_memory,
+    elements_of,
+    numpy_dtype,
+)
 from xla_dialect.spelling import (
     BRACES_AND_PARENTHESES,
     Excerpt,
@@ -122,8 +129,11 @@ class _ArrayLiteral:
         structure = _NO_STRUCTURE.sub("", self.text)
         leaf = "(,)" if self.is_complex else ""
         # Dimensions after one of size 0 have no braces, whatever their sizes are.
-        if not structure and 0 not in self.sizes and self.sizes:
-            return self._first()
+        if not structure and not self.is_complex and 0 not in self.sizes and self.sizes:
+            # A scalar in the place of an array is, as XLA reads it, the first element.
+            first = self._converted(self.text)
+            check_memory(self.type)
+            return first.ljust(element_count(self.sizes) * len(first), b"\0")
         zero = self.sizes.index(0) + 1 if 0 in self.sizes else None
         # The structure of a large shape is not built for a short text.
         is_too_short = math.prod(filter(None, self.sizes[:zero])) > len(self.text)
@@ -134,19 +144,13 @@ class _ArrayLiteral:
             if numbers.strip(" \t\r\n,"):
                 self._fail()
             return b""
-        try:
-            return self.convert(numbers, self.element).tobytes()
-        except (ValueError, OverflowError, KeyError):
-            self._fail()
+        return self._converted(numbers)
 
-    def _first(self) -> bytes:
-        """A scalar in the place of an array: as XLA reads it, the first element; others are 0."""
+    def _converted(self, numbers: str) -> bytes:
         try:
-            (first,) = self.convert(self.text, self.element)
+            return bytes_of(self.convert(numbers, self.element))
         except (ValueError, OverflowError, KeyError):
             self._fail()
-        check_memory(self.type)
-        return first.tobytes().ljust(element_count(self.sizes) * first.itemsize, b"\0")
 
     def _fail(self) -> NoReturn:
         """Raises the SpellingError for the first thing that is wrong."""
@@ -252,7 +256,7 @@ def _structure(sizes: Sequence[int], leaf: str) -> str:
 
 
 def _booleans(text: str, element: ElementType) -> Numbers:
-    return np.array([_BOOLEANS[word.strip()] for word in text.split(",")], np.int8)
+    return np.array([_BOOLEANS[word.strip()] for word in text.split(",")], np.bool_)
 
 
 def _integers(text: str, element: ElementType) -> Numbers:
@@ -266,7 +270,7 @@ def _integers(text: str, element: ElementType) -> Numbers:
     numbers = np.array(values, np.uint64 if is_unsigned else np.int64)
     if not all(int(number) in element.integers for number in (numbers.min(), numbers.max())):
         raise OverflowError("integer out of range")
-    return numbers.astype(f"{'u' if is_unsigned else 'i'}{max(element.bits // 8, 1)}")
+    return numbers.astype(numpy_dtype(element.type))
 
 
 def _floats(text: str, element: ElementType) -> Numbers:
@@ -277,7 +281,7 @@ def _floats(text: str, element: ElementType) -> Numbers:
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         rounded = exact.astype(dtype)
         back = rounded.astype(np.float64)
-    mantissa_bits, smallest_normal = _precision(dtype)
+    mantissa_bits, smallest_normal, _ = _precision(dtype)
     out_of_range: Numbers = np.isfinite(exact) & ~np.isfinite(back)
     out_of_range |= ~np.isnan(exact) & np.isnan(back)
     out_of_range |= bool(np.isinf(exact).sum() != text.count("inf"))
@@ -297,8 +301,8 @@ def _floats_with_payloads(text: str, element: ElementType) -> Numbers:
     if not payloads or _FLOATS.fullmatch(plain) is None:
         raise ValueError("not a number")
     numbers = _floats(plain, element)
-    mantissa_bits, _ = _precision(numbers.dtype)
-    if not np.isinf(np.array(np.inf).astype(numbers.dtype).astype(np.float64)):
+    mantissa_bits, _, has_infinity = _precision(numbers.dtype)
+    if not has_infinity:
         raise ValueError("NaNs have a payload only where infinities exist")
     bits = numbers.view(f"u{numbers.itemsize}")
     quiet = 1 << mantissa_bits - 1
@@ -315,10 +319,12 @@ def _complex(text: str, element: ElementType) -> Numbers:
     return _floats(text, BY_TYPE[component_type(element.type)])
 
 
-def _precision(dtype: np.dtype[Any]) -> tuple[int, float]:
-    """The number of explicit mantissa bits of a float type, and its smallest normal number."""
+@cache
+def _precision(dtype: np.dtype[Any]) -> tuple[int, float, bool]:
+    """The explicit mantissa bits, the smallest normal number, and whether there is infinity."""
     info = cast(Any, ml_dtypes).finfo(dtype)
-    return int(info.nmant), float(info.smallest_normal)
+    infinity = np.array(np.inf).astype(dtype).astype(np.float64)
+    return int(info.nmant), float(info.smallest_normal), bool(np.isinf(infinity))
 
 
 _ELIDED = re.compile(r"\s*+\{\s*+\.\.\.\s*+\}\s*+")
@@ -335,8 +341,7 @@ _INTEGERS = re.compile(r"[-0-9,\s]*+", re.ASCII)
 _FLOATS = re.compile(r"[-+0-9.eEnaif,\s]*+", re.ASCII)
 _NAN = re.compile(r"\s*+(-?nan):(0x[0-9a-fA-F]{1,16})\s*+")
 
-# xDSL holds the elements of signless integers sign extended, so `true : i1` is -1.
-_BOOLEANS = {"true": -1, "false": 0, "1": -1, "0": 0}
+_BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 _CONVERSIONS: dict[ElementClass, Callable[[str, ElementType], Numbers]] = {
     ElementClass.PRED: _booleans,
     ElementClass.SIGNED: _integers,
@@ -450,7 +455,7 @@ def _spell_booleans(data: bytes, element: ElementType) -> list[str]:
 
 
 def _spell_reals(data: bytes, element: ElementType) -> list[str]:
-    return _spell_floats(np.frombuffer(data, numpy_dtype(element.type)))
+    return _spell_floats(elements_of(data, numpy_dtype(element.type)))
 
 
 def _spell_complex(data: bytes, element: ElementType) -> list[str]:
@@ -464,7 +469,7 @@ def _spell_floats(numbers: Numbers) -> list[str]:
 
     Of 32 and 64 bits XLA prints 6 and 15 digits where these are enough, else 9 and 17.
     """
-    mantissa_bits = int(cast(Any, ml_dtypes).finfo(numbers.dtype).nmant)
+    mantissa_bits, _, has_infinity = _precision(numbers.dtype)
     with np.errstate(invalid="ignore"):
         exact = numbers.astype(np.float64)
     digits = math.ceil(1 + (mantissa_bits + 1) * math.log10(2))
@@ -491,7 +496,7 @@ def _spell_floats(numbers: Numbers) -> list[str]:
     for i in np.flatnonzero((exact == 0) & np.signbit(exact)).tolist():
         texts[i] = "-0.0"  # XLA prints -0, which it reads as the integer 0.
     for i in np.flatnonzero(np.isnan(exact)).tolist():
-        texts[i] = _spell_nan(numbers[i : i + 1], mantissa_bits)
+        texts[i] = _spell_nan(numbers[i : i + 1], mantissa_bits, has_infinity)
     return texts
 
 
@@ -524,11 +529,10 @@ def _format(numbers: Numbers, digits: int) -> list[str]:
     return (f"%.{digits}g " * len(numbers) % tuple(numbers.tolist())).split()
 
 
-def _spell_nan(number: Numbers, mantissa_bits: int) -> str:
+def _spell_nan(number: Numbers, mantissa_bits: int, has_infinity: bool) -> str:
     """`nan`, `-nan`, or with its payload `nan(0x7)` where types with infinities have several."""
     sign = "-" if np.signbit(number)[0] else ""
     payload = int(number.view(f"u{number.itemsize}")[0]) & (1 << mantissa_bits) - 1
-    has_infinity = np.isinf(np.array(np.inf).astype(number.dtype).astype(np.float64))
     if not has_infinity or payload == 1 << mantissa_bits - 1:
         return f"{sign}nan"
     return f"{sign}nan({payload:#x})"
@@ -536,8 +540,8 @@ def _spell_nan(number: Numbers, mantissa_bits: int) -> str:
 
 def _spell_integers(data: bytes, element: ElementType) -> list[str]:
     """Integers as they lie in memory, in decimal: alike in HLO text and in MLIR."""
-    kind = "u" if element.element_class is ElementClass.UNSIGNED else "i"
-    numbers = np.frombuffer(data, f"{kind}{max(element.bits // 8, 1)}")
+    dtype = numpy_dtype(element.type)
+    numbers = elements_of(data, dtype).astype(COMPUTE_DTYPES.get(dtype, dtype), copy=False)
     return list(map(str, numbers.tolist()))
 
 
