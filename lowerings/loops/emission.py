@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.arith import FastMathFlagsAttr
@@ -191,17 +192,16 @@ class NestEmitter:
         if blocks is not None:
             self._in_blocks(level, loop, whole, blocks.size)
         elif whole == loop.tile:
-            self._tile(level, Index(), self._tile_points(loop, Index(), loop.tile))
+            self._tile(level, Index(), loop.tile)
         elif whole:
             index = self.builder.constants.index
             self._whole_tiles(level, loop, index(0), index(whole))
         if whole != extent:
-            start = Index(None, whole)
-            points = self._tile_points(loop, start, extent - whole)
-            if blocks is not None:
-                self._one_block(lambda: self._tile(level, start, points))
+            rest = partial(self._tile, level, Index(None, whole), extent - whole)
+            if blocks is None:
+                rest()
             else:
-                self._tile(level, start, points)
+                self._one_block(rest)
 
     def _in_blocks(self, level: int, loop: Loop, whole: int, iterations: int) -> None:
         """Writes the loop over blocks of so many iterations, of a loop's whole tiles."""
@@ -210,8 +210,7 @@ class NestEmitter:
 
         def write(start: SSAValue) -> None:
             if iterations == 1:
-                position = Index(start)
-                self._tile(level, position, self._tile_points(loop, position, loop.tile))
+                self._tile(level, Index(start), loop.tile)
                 return
             end = builder.binary(arith.AddiOp, start, constants.index(size))
             if whole % size:
@@ -236,13 +235,10 @@ class NestEmitter:
     def _whole_tiles(self, level: int, loop: Loop, lower: SSAValue, upper: SSAValue) -> None:
         in_lanes = loop.dimension == self.vector
         keys = [key for key in self.running if not (in_lanes and key.slot == SHORT)]
-
-        def write(value: SSAValue) -> None:
-            position = Index(value)
-            self._tile(level, position, self._tile_points(loop, position, loop.tile))
-
         bounds = lower, upper, self.builder.constants.index(loop.tile)
-        self._carrying_loop(loop, bounds, keys, write)
+        self._carrying_loop(
+            loop, bounds, keys, lambda value: self._tile(level, Index(value), loop.tile)
+        )
 
     def _carrying_loop(
         self,
@@ -265,18 +261,14 @@ class NestEmitter:
         results = builder.close_loop(opened, [self.running[key] for key in keys])
         self.running = outside | dict(zip(keys, results, strict=True))
 
-    def _tile_points(self, loop: Loop, start: Index, count: int) -> tuple[Point, ...]:
-        if loop.dimension != self.vector:
-            return tuple(
-                Point(Index(start.value, start.constant + number)) for number in range(count)
-            )
-        return tuple(
-            Point(Index(start.value, start.constant + first), min(self.lanes, count - first))
-            for first in range(0, count, self.lanes)
-        )
-
-    def _tile(self, level: int, start: Index, points: tuple[Point, ...]) -> None:
+    def _tile(self, level: int, start: Index, count: int) -> None:
+        """Writes what is in the loop at `level`, for so many iterations at once."""
         dimension = self.loops[level].dimension
+        lanes = self.lanes if dimension == self.vector else 1
+        points = tuple(
+            Point(Index(start.value, start.constant + first), min(lanes, count - first))
+            for first in range(0, count, lanes)
+        )
         before = self.evaluator.points[dimension]
         self.evaluator.points[dimension] = points
         if dimension in self.evaluator.indexing:
