@@ -15,6 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from xla_dialect.attributes import (
+    CustomCallApiVersion,
+    FftType,
+    RandomAlgorithm,
+    RandomDistribution,
+    Transpose,
+)
 from xla_dialect.binary.cursor import BinaryError, Cursor
 from xla_dialect.binary.stablehlo_encodings import FEATURES, labels
 from xla_dialect.element_types import NUMPY_TYPES
@@ -24,6 +31,7 @@ from xla_dialect.hlo_text.syntax import COMPUTATION_LISTS
 from xla_dialect.literals.arrays import Value, flatten_results, literal_of
 from xla_dialect.shapes.window import Window
 from xla_dialect.sharding.mesh import Iota
+from xla_dialect.stablehlo.attributes import Precision
 from xla_dialect.text.accuracy import Accuracy, AccuracyMode
 from xla_dialect.text.literals import spell_float, spell_literal
 
@@ -386,9 +394,9 @@ def _backend_config(message: Message) -> str:
 
 
 def _precision(message: Message) -> str:
-    words = ("default", "high", "highest")
-    found = [words[n] if 0 <= n < 3 else str(n) for n in message.message(51).integers(1)]
-    return f"{{{','.join(found)}}}" if any(word != "default" for word in found) else ""
+    words = tuple(Precision)
+    found = [words[n] if 0 <= n < len(words) else str(n) for n in message.message(51).integers(1)]
+    return f"{{{','.join(found)}}}" if any(word != Precision.DEFAULT for word in found) else ""
 
 
 def _layouts(message: Message) -> str:
@@ -490,11 +498,8 @@ def _dot_dimensions(number: int) -> _Writer:
     return write
 
 
-_TRANSPOSES = ("TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
-_API_VERSIONS = (
-    *("", "", "API_VERSION_STATUS_RETURNING", "API_VERSION_STATUS_RETURNING_UNIFIED"),
-    "API_VERSION_TYPED_FFI",
-)
+_API_VERSIONS = tuple(CustomCallApiVersion)[2:]
+"""Those that are written, and have the numbers from 2 on."""
 
 ATTRIBUTES: Mapping[str, _Writer] = {
     "dimensions": _numbers(14),
@@ -508,7 +513,7 @@ ATTRIBUTES: Mapping[str, _Writer] = {
     "outfeed_config": _string(22),
     "outfeed_shape": _inside(29, shape_text),
     "infeed_config": _string(27),
-    "distribution": _word(23, "", "rng_uniform", "rng_normal"),
+    "distribution": _word(23, "", *RandomDistribution),
     "epsilon": lambda message: spell_float(message.float(24)) if message.has(24) else "",
     "feature_index": _number(25),
     "channel_id": _number(26),
@@ -534,7 +539,7 @@ ATTRIBUTES: Mapping[str, _Writer] = {
     "operand_layout_constraints": _layouts,
     "left_side": _inside(59, _flag(1)),
     "unit_diagonal": _inside(59, _flag(3)),
-    "transpose_a": _inside(59, _word(4, *_TRANSPOSES)),
+    "transpose_a": _inside(59, _word(4, "TRANSPOSE_INVALID", *Transpose)),
     "lower": lambda message: _flag(2)(message.message(59)) or _flag(1)(message.message(62)),
     "is_stable": _flag(60),
     "direction": lambda message: message.text(63),
@@ -546,7 +551,7 @@ ATTRIBUTES: Mapping[str, _Writer] = {
     "unique_indices": _flag(69),
     "use_global_device_ids": _flag(71),
     "output_to_operand_aliasing": _aliases,
-    "api_version": _word(77, *_API_VERSIONS),
+    "api_version": _word(77, "", "", *_API_VERSIONS),
     "async_execution_thread": lambda message: (
         _string(79)(message) if message.text(79) not in ("", "main") else ""
     ),
@@ -591,21 +596,18 @@ _WRITTEN_ALWAYS: Mapping[str, Mapping[str, str]] = {
 }
 """Attributes that text always has: what they are where a file leaves them out."""
 
-_FFT_TYPES = ("FFT", "IFFT", "RFFT", "IRFFT")
-_RNG_ALGORITHMS = ("rng_default", "rng_three_fry", "rng_philox")
-
 _OF_OPCODE: Mapping[str, Mapping[str, _Writer]] = {
     "collective-permute": {"slice_sizes": _slice_sizes},
     "collective-permute-start": {"slice_sizes": _slice_sizes},
     "domain": {"domain": _domain},
     "dynamic-slice": {"dynamic_slice_sizes": _numbers(20)},
-    "fft": {"fft_type": _word(31, *_FFT_TYPES)},
+    "fft": {"fft_type": _word(31, *FftType)},
     "fusion": {"kind": lambda message: message.text(11)},
     "iota": {
         "dimensions": lambda message: "",
         "iota_dimension": lambda message: str((message.integers(14) or [0])[0]),
     },
-    "rng-bit-generator": {"algorithm": _word(70, *_RNG_ALGORITHMS)},
+    "rng-bit-generator": {"algorithm": _word(70, *RandomAlgorithm)},
     "topk": {"largest": _flag(85)},
 }
 """Those that are written in another way, or at all, of one opcode only."""
