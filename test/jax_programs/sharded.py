@@ -225,6 +225,18 @@ def lstm(n: int, batch: int = 8) -> ShardedProgram:
     )
 
 
+def noise(n: int) -> ShardedProgram:
+    """Random numbers for rows that are split: each is made of the key and its place."""
+    spec = PartitionSpec
+
+    def run(key: Any, x: Any) -> Any:
+        kept = jax.random.bernoulli(key, 0.7, x.shape)
+        return jnp.where(kept, x, jax.random.normal(key, x.shape))
+
+    key = np.array([3, 7], np.uint32)
+    return ShardedProgram(run, (key, _random(16, 6)), (spec(), spec("x")), [("x", n)], spec("x"))
+
+
 def linear_recurrence(n: int, steps: int = 32) -> ShardedProgram:
     """A state by steps over time, which is split: an associative scan."""
     spec = PartitionSpec("x")
@@ -386,6 +398,7 @@ PROGRAMS: dict[str, Callable[[int], ShardedProgram]] = {
     "lstm uneven": lambda n: uneven(lstm(n, 7)),
     "linear_recurrence": linear_recurrence,
     "linear_recurrence uneven": lambda n: uneven(replace(linear_recurrence(n, 21), out_specs=None)),
+    "noise": noise,
     "ring_attention": ring_attention,
     "pipeline": pipeline,
     "experts": experts,

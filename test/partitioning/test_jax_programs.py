@@ -79,7 +79,8 @@ def test_machine_code_on_threads(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "goal"), [("mlp_step", 1.01), ("fsdp_step", 1.01), ("megatron", 1.1)]
+    ("name", "goal"),
+    [("mlp_step", 1.01), ("fsdp_step", 1.01), ("megatron", 1.1), ("noise", 1.01)],
 )
 def test_the_work_is_divided(name: str, goal: float) -> None:
     module, _ = program_of(name)
