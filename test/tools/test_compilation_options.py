@@ -56,7 +56,7 @@ def test_jit_has_those_of_the_device() -> None:
 
 
 def test_misspelled_ones_are_told() -> None:
-    with pytest.raises(TypeError, match="no option 'pipelin'; did you mean 'pipeline'?"):
+    with pytest.raises(TypeError, match="no option 'pipelin'; did you mean 'pipeline'"):
         lowerings.compile("", pipelin="native")
 
 
