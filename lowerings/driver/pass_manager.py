@@ -342,4 +342,3 @@ def machine_target(machine: Machine, *, flush_subnormals: bool = False) -> XlaAt
 
 PLANNING = "xla-plan-schedules"
 """The pass, by name: it need not be loaded to be looked for."""
-MATH_EXPANSION = "expand-math"

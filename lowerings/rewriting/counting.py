@@ -17,7 +17,6 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from pdb import Pdb
 from types import FrameType
 from typing import TypeVar
 
@@ -65,7 +64,7 @@ class RewriteCounter:
         self.attempts += 1
         self.is_inside = True
         try:
-            found = _in_debugger(rewrite) if self.attempts == self.debugged else rewrite()
+            found = self._in_debugger(rewrite) if self.attempts == self.debugged else rewrite()
         finally:
             self.is_inside = False
         if is_made(found):
@@ -73,35 +72,12 @@ class RewriteCounter:
             self.after(number)
         return found
 
+    @staticmethod
+    def _in_debugger(rewrite: Callable[[], T]) -> T:
+        # Python's debugger takes 2 ms of each start to load.
+        from lowerings.rewriting.pattern_debugger import in_debugger  # noqa: PLC0415
 
-_AROUND_PATTERNS = (
-    *(__name__, f"{__package__}.passes_of_files"),
-    *("xdsl.pattern_rewriter", "xdsl.transforms.dead_code_elimination", "abc"),
-)
-"""The modules whose lines are around those of all patterns."""
-
-
-class _PatternDebugger(Pdb):
-    """Python's debugger, which stops in a pattern, not in what calls it."""
-
-    def __init__(self) -> None:
-        super().__init__(skip=_AROUND_PATTERNS)
-
-    def user_call(self, frame: FrameType, argument_list: None) -> None:
-        """Goes on to the first line of a function."""
-
-    def stop_here(self, frame: FrameType) -> bool:
-        """Whether to stop at a line; not at a lambda, that only hands on arguments."""
-        return frame.f_code.co_name != "<lambda>" and super().stop_here(frame)
-
-
-def _in_debugger(rewrite: Callable[[], T]) -> T:
-    """A rewrite, made in a debugger; quitting it ends the program."""
-    found: list[T] = []
-    _PatternDebugger().runcall(lambda: found.append(rewrite()))
-    if not found:
-        raise KeyboardInterrupt
-    return found[0]
+        return in_debugger(rewrite)
 
 
 _RUNNING: ContextVar[RewriteCounter | None] = ContextVar("rewrites", default=None)

@@ -63,17 +63,18 @@ class PythonPass(ModulePass):
         if not file:
             given_instead = f" (given: {', '.join(options)})" if options else ""
             raise XlaError(f"pass python: file= says where the pass stands{given_instead}")
-        found = [each for each in _passes_of(file) if which in ("", each.name)]
+        passes = _passes_of(file)
+        found = [each for each in passes if which in ("", each.name)]
+        if not passes:
+            raise XlaError(f"{file} has no pass")
         if len(found) != 1:
-            known = [each.name for each in _passes_of(file)]
-            names = f"it has: {', '.join(known) or 'none'}"
-            if which:
-                raise XlaError(f"{file} has no pass '{which}'{suggestion(which, known)} ({names})")
-            raise XlaError(
-                f"{file} has {len(known)} passes, of which pass_name= says one ({names})"
-                if known
-                else f"{file} has no pass"
+            known = [each.name for each in passes]
+            wrong = (
+                f"no pass '{which}'{suggestion(which, known)}"
+                if which
+                else f"{len(known)} passes, of which pass_name= says one"
             )
+            raise XlaError(f"{file} has {wrong} (it has: {', '.join(known)})")
         given: dict[str, Any] = {"file": (file,)} | ({"pass_name": (which,)} if which else {})
 
         def own_spec(self: ModulePass, *, include_default: bool = False) -> ArgSpec:
