@@ -69,7 +69,7 @@ pictures: $(VENV)/with-core $(VENV)/with-browser ## Renew docs/pictures, the REA
 	$(BIN)/python -m tools.repository.pictures
 
 site: $(VENV)/with-docs $(VENV)/with-jax ## The pages as a site with a search: build/site/index.html
-	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --nitpicky docs build/site
+	$(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning --keep-going --nitpicky docs build/site
 
 programs: $(VENV)/with-jax ## Make test/programs and the examples of the tools anew from JAX
 	$(BIN)/python test/programs/make_programs.py

@@ -8,6 +8,8 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any
 
+from xdsl.dialects.builtin import ModuleOp
+
 from lowerings.backends import DUMP, Program
 from lowerings.execution.runnable import PartitionedProgram, SurroundedProgram
 from lowerings.executors import ALL_LEVELS, SOURCE_LEVEL
@@ -165,6 +167,14 @@ class Lowered:
         Raises XlaError for what this toolkit does not read.
         """
         return _inspection().costs(self)
+
+    def module(self) -> ModuleOp:
+        """
+        The verified program in the xla dialect, made anew.
+
+        Raises XlaError for what this toolkit does not read.
+        """
+        return _inspection().module_of(self)
 
     def compile(self) -> CompiledFunction:
         """

@@ -14,6 +14,7 @@ from peers import has_jax
 from lowerings.execution.arrays import ArgumentError
 from lowerings.targets.llvm.machine import host
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.ops.elementwise import TanhOp
 
 if has_jax():
     import jax
@@ -223,6 +224,7 @@ def test_levels() -> None:
         assert signs.get(level, "") in text
     assert lowered.as_text("linalg") == lowered.as_text("tensors")
     assert lowered.as_text() == lowered.as_text("stablehlo")
+    assert any(isinstance(op, TanhOp) for op in lowered.module().walk())
     with pytest.raises(XlaError, match=r"no level 'lloops' \(there are: stablehlo, "):
         lowered.as_text("lloops")
 
