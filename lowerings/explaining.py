@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +73,8 @@ def explain(
 
 def _source_of_function(function: Callable[..., Any], args: Any, kwargs: Any) -> Source:
     """The StableHLO of a function, with the places in Python that its operations are from."""
-    package: Any = import_module("lowerings.jax")
-    jitted: Any = function if isinstance(function, package.Jitted) else package.jit(function)
+    from lowerings.jax import Jitted, jit  # noqa: PLC0415
+
+    jitted: Any = function if isinstance(function, Jitted) else jit(function)
     lowered = jitted.lower(*args, **kwargs)
     return Source(lowered.located_stablehlo, f"jit({lowered.name})", "stablehlo")

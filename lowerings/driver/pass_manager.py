@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from xdsl.context import Context
@@ -311,8 +310,9 @@ def _stages_of(spec: ArgSpec) -> tuple[tuple[Stage, ...], tuple[ModulePass, ...]
     if target is None:
         return found, ()
     # Only machine code needs LLVM.
-    machine = import_module("lowerings.targets.llvm.machine").parse_machine(target)
-    return found, (machine_target(machine),)
+    from lowerings.targets.llvm.machine import parse_machine  # noqa: PLC0415
+
+    return found, (machine_target(parse_machine(target)),)
 
 
 def _make_pass(spec: ArgSpec) -> ModulePass:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -50,9 +50,11 @@ def sharding_on(mesh: Any, shards: Shards) -> Any:
     return jax.sharding.NamedSharding(mesh, jax.P() if spec is None else spec)
 
 
-def _inspection() -> Any:
+def _inspection() -> ModuleType:
     """What shows programs needs printers, which no program is compiled with."""
-    return import_module("lowerings.pjrt.inspection")
+    from lowerings.pjrt import inspection  # noqa: PLC0415
+
+    return inspection
 
 
 class JaxProgramError(XlaError):

@@ -6,7 +6,6 @@ processes each has a client, which knows the devices of all, and has its own.
 from __future__ import annotations
 
 import ctypes
-import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -208,10 +207,10 @@ def client_of(args: Any) -> Client:
     processes = None
     if numbers[PROCESS_COUNT] > 1 and coordinator:
         # One process alone does without what several need.
-        store = importlib.import_module("lowerings.pjrt.processes")
-        processes = store.Processes(
-            numbers[PROCESS_NUMBER], numbers[PROCESS_COUNT], coordinator, store.KeyValueStore(args)
-        )
+        from lowerings.pjrt.processes import KeyValueStore, Processes  # noqa: PLC0415
+
+        store = KeyValueStore(args)
+        processes = Processes(numbers[PROCESS_NUMBER], numbers[PROCESS_COUNT], coordinator, store)
     return Client(numbers[DEVICE_COUNT], processes)
 
 

@@ -6,11 +6,11 @@ arrays, and how devices share them.
 from __future__ import annotations
 
 import ctypes
-import importlib
 import struct
 import threading
 import time
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -93,10 +93,11 @@ class LoadedProgram:
             and program.local.can_run_jointly
         )
         """Whether its devices need no Python while it runs."""
-        if 0 < len(places) < count:
+        if client.links is not None and 0 < len(places) < count:
             # Programs of one process know nothing of others.
-            module = importlib.import_module("lowerings.pjrt.shared_programs")
-            self.shared = module.SharedProgram(compiled, client.links, self.devices)
+            from lowerings.pjrt.shared_programs import SharedProgram  # noqa: PLC0415
+
+            self.shared = SharedProgram(compiled, client.links, self.devices)
         self._is_prepared = False
         self._preparing = threading.Lock()
         self._traced: Runnable | None = None
@@ -255,9 +256,11 @@ def _compiled(text: ProgramText, options: CompileOptions) -> CompiledProgram:
     return found
 
 
-def _inspection() -> Any:
+def _inspection() -> ModuleType:
     """What shows programs needs printers, and passes that no program is compiled with."""
-    return importlib.import_module("lowerings.pjrt.inspection")
+    from lowerings.pjrt import inspection  # noqa: PLC0415
+
+    return inspection
 
 
 @implements("Client_Compile")
@@ -397,8 +400,9 @@ def _shardings(
     if not divisions:
         return {f"num_{side}s": count, "shardings": None}
     # Only programs for several devices have any.
-    shardings = importlib.import_module("lowerings.pjrt.shardings")
-    memories: list[bytes] = [shardings.serialized(each) for each in divisions]
+    from lowerings.pjrt.shardings import serialized  # noqa: PLC0415
+
+    memories = [serialized(each) for each in divisions]
     kept = compiled.kept_for_clients.setdefault(
         f"{side} sharding bytes",
         [ctypes.create_string_buffer(data, len(data) or 1) for data in memories],

@@ -18,7 +18,7 @@ from xla_dialect.types import extents, is_array
 _PASSES = "xla-inline,xla-import-shardings,xla-propagate-shardings"
 
 
-def propagated(text: str, context: Any, spelled: Callable[[Shards], str]) -> Any:
+def propagated_by_our_passes(text: str, context: Any, spelled: Callable[[Shards], str]) -> Any:
     """
     The module with this text, with shardings of its results, by our own propagation: what cannot
     be cut into even parts is left open. `spelled`: how HLO writes shards.

@@ -7,7 +7,6 @@ Large constants are taken from jaxlib as bytes: as text they are three times as 
 from __future__ import annotations
 
 import hashlib
-import importlib
 import io
 import itertools
 import re
@@ -331,7 +330,9 @@ def _order_of_transposed(value: Any) -> Order:
 
 def _shared(module: Any, devices: int, is_kept: bool) -> Any:
     """How devices share parameters and results: with Shardy's attributes, loaded for several."""
-    return importlib.import_module("lowerings.pjrt.shardings").divided(module, devices, is_kept)
+    from lowerings.pjrt.shardings import divided  # noqa: PLC0415
+
+    return divided(module, devices, is_kept)
 
 
 _DEVICES_OF_PARTITION = re.compile(r"Computation\d+\{([\d ,]*)\}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
@@ -144,9 +143,9 @@ def _kept(text: ProgramText, options: CompileOptions) -> Runnable | None:
 def _compiled(text: ProgramText, options: CompileOptions, **others: Any) -> Runnable:
     """What the compiler makes of a program; raises PluginError."""
     with loading():
-        compiler = importlib.import_module("lowerings.pjrt.compiling")
+        from lowerings.pjrt.compiling import compile_program  # noqa: PLC0415
     try:
-        return compiler.compile_program(text, options, **others)
+        return compile_program(text, options, **others)
     except XlaError as error:
         is_memory = isinstance(error, MemoryError)
         code = ErrorCode.RESOURCE_EXHAUSTED if is_memory else ErrorCode.UNIMPLEMENTED

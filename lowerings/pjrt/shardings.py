@@ -12,7 +12,6 @@ how devices share the array.
 from __future__ import annotations
 
 import ctypes
-import importlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -351,8 +350,9 @@ def divided(
 def _propagated(module: Any) -> Any:
     if not mesh_operations(module) and HLO_SHARDING in (text := module.operation.get_asm()):
         # Other programs that are found on disk do without xDSL.
-        by_our_passes = importlib.import_module("lowerings.pjrt.gspmd_shardings").propagated
-        return by_our_passes(text, module.context, _spelled)
+        from lowerings.pjrt.gspmd_shardings import propagated_by_our_passes  # noqa: PLC0415
+
+        return propagated_by_our_passes(text, module.context, _spelled)
     return propagated(module)
 
 
