@@ -126,8 +126,8 @@ WRONG_OPERATIONS = {
         "more than 2^63 - 1 elements"
     ),
     # Constants
-    "%0 = stablehlo.constant dense<[1.0, §true]> : tensor<2xf32>": "Expected a float",
-    "%0 = stablehlo.constant dense<§[1.0, 2.0]> : tensor<3xf32>": "Shape mismatch",
+    "%0 = stablehlo.constant dense<[1.0, §true]> : tensor<2xf32>": "'true' is no value of f32",
+    "%0 = stablehlo.constant dense<[1.0, 2.0§]> : tensor<3xf32>": "has 3 elements, the literal has 2",
     "%0 = stablehlo.constant dense<§__elided__> : tensor<3xf32>": "left out when it was printed",
     "%0 = §stablehlo.constant dense_resource<__elided__> : tensor<3xf32>": (
         "there is no resource '__elided__' in this text"

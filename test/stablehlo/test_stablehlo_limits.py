@@ -74,7 +74,7 @@ LONG = {
     ),
     "a literal for a large type": (
         f"{HEAD}%0 = stablehlo.constant dense<[0.0]> : tensor<536870912xf32>",
-        "Shape mismatch",
+        "has 536870912 elements, the literal has 1",
     ),
 }
 

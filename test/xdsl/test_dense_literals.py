@@ -119,30 +119,34 @@ def test_elements(literal: str, expected: Any):
 @pytest.mark.parametrize(
     ("literal", "column", "message"),
     [
-        ("dense<0x17F800000> : tensor<f32>", 7, "Hexadecimal float 0x17F800000 is out of range"),
-        ("dense<[1.0, -0x7F800000]> : tensor<2xf32>", 13, "Expected a float"),
-        ("dense<1e5> : tensor<f32>", 7, "Expected a float in the dense literal, found '1e5'"),
-        ("dense<[1, 2.5]> : tensor<2xi32>", 11, "Expected an integer"),
-        ("dense<[1, 256]> : tensor<2xi8>", 11, "Integer value 256 is out of range for type i8"),
-        ("dense<-1> : tensor<ui8>", 7, "Integer value -1 is out of range for type ui8"),
-        ("dense<128> : tensor<si8>", 7, "Integer value 128 is out of range for type si8"),
-        ("dense<2> : tensor<i1>", 7, "Integer value 2 is out of range for type i1"),
-        (f"dense<{'9' * 5000}> : tensor<i32>", 7, "Integer value of 5000 digits is out of range"),
-        ("dense<true> : tensor<i8>", 7, "Boolean values are only allowed for i1 types"),
-        ("dense<1.0> : tensor<complex<f32>>", 7, "Expected a complex value"),
-        ("dense<(1.0,2.0,3.0)> : tensor<complex<f32>>", 7, "Expected a complex value"),
-        ("dense<[1.0, (1.0]> : tensor<2xf32>", 14, "Expected ',' or ']'"),
-        ("dense<[1, 2]> : tensor<2x1xi32>", 7, "Expected [2, 1] shape"),
-        ("dense<[]> : tensor<0x4xf32>", 7, "Expected [0, 4] shape"),
-        ("dense<[[1, 2], [3]]> : tensor<2x2xi32>", 18, "lists of different lengths"),
-        ("dense<[1, [2]]> : tensor<2xi32>", 11, "elements at different depths"),
-        ("dense<[[1], 2]> : tensor<2x1xi32>", 13, "elements at different depths"),
-        ("dense<[1, ]> : tensor<1xi32>", 11, "Expected an element"),
-        ("dense<[1 2]> : tensor<2xi32>", 10, "Expected ',' or ']'"),
-        ("dense<[1, 2> : tensor<2xi32>", 12, "Expected ']'"),
-        ("dense<1, 2> : tensor<2xi32>", 8, "Expected '>'"),
+        ("dense<0x17F800000> : tensor<f32>", 7, "'0x17F800000' is out of range for f32"),
+        ("dense<[1.0, -0x7F800000]> : tensor<2xf32>", 13, "'-0x7F800000' is no value of f32"),
+        ("dense<1e5> : tensor<f32>", 7, "'1e5' is no value of f32"),
+        ("dense<[1, 2.5]> : tensor<2xi32>", 11, "'2.5' is no value of i32"),
+        ("dense<[1, 256]> : tensor<2xi8>", 11, "'256' is out of range for i8"),
+        ("dense<-1> : tensor<ui8>", 7, "'-1' is out of range for ui8"),
+        ("dense<128> : tensor<si8>", 7, "'128' is out of range for si8"),
+        ("dense<2> : tensor<i1>", 7, "'2' is out of range for i1"),
+        (f"dense<{'9' * 5000}> : tensor<i32>", 7, "...' is no value of i32"),
+        ("dense<true> : tensor<i8>", 7, "'true' is no value of i8"),
+        ("dense<1.0> : tensor<complex<f32>>", 7, "'1.0' is no value of complex<f32>"),
+        ("dense<(1.0,2.0,3.0)> : tensor<complex<f32>>", 7, "'(1.0,2.0,3.0)' is no value"),
+        ("dense<[1.0, (1.0]> : tensor<2xf32>", 13, "'(1.0' is no value of f32"),
+        ("dense<[1, 2]> : tensor<2x1xi32>", 8, "expected '[' for dimension 1"),
+        ("dense<[]> : tensor<0x4xf32>", 7, "expected a literal of type tensor<0x4xf32>"),
+        (
+            "dense<[[1, 2], [3]]> : tensor<2x2xi32>",
+            18,
+            "dimension 1 of tensor<2x2xi32> has 2 elements, the literal has 1",
+        ),
+        ("dense<[1, [2]]> : tensor<2xi32>", 11, "brackets are nested deeper than the 1 dimensions"),
+        ("dense<[[1], 2]> : tensor<2x1xi32>", 13, "expected '[' for dimension 1"),
+        ("dense<[1, ]> : tensor<1xi32>", 11, "unexpected ']'"),
+        ("dense<[1 2]> : tensor<2xi32>", 10, "expected ',', found '2'"),
+        ("dense<[1, 2> : tensor<2xi32>", 12, "expected ']', found the end of the literal"),
+        ("dense<1, 2> : tensor<2xi32>", 8, "unexpected ','"),
         ("dense<[1, 2] : tensor<2xi32", 28, "Expected '>'"),
-        ("dense<> : tensor<1xi32>", 7, "Expected at least one element"),
+        ("dense<> : tensor<1xi32>", 7, "expected a literal of type tensor<1xi32>"),
         ('dense<"0x0"> : tensor<1xi8>', 7, "Hex string in denseAttr is invalid"),
         ('dense<""> : tensor<0xi8>', 7, "Hex string in denseAttr is invalid"),
         ('dense<"0x0102"> : tensor<3xi8>', 7, "Expected 3 elements from the type, but got 2"),
@@ -160,7 +164,7 @@ def test_wrong_literals_are_located(literal: str, column: int, message: str):
 
 
 def test_deep_nesting_is_no_recursion():
-    with pytest.raises(ParseError, match="Expected ']'"):
+    with pytest.raises(ParseError, match="nested deeper than the 1 dimensions"):
         read("dense<" + "[" * 100_000 + "> : tensor<1xf32>")
 
 

@@ -1,9 +1,6 @@
 """Literals of HLO text, `{ {1, 2}, {3, nan} }`, and the constants of the dialect they stand for.
 
-Constants of many megabytes are common, so the elements of an array are read all at once: the braces
-and commas are compared with those that the shape calls for, the numbers between them go through one
-`map`. Only when that fails is the literal read again, element by element, to find what is wrong.
-They are printed all at once, too. Floats have the digits that XLA prints.
+Elements are printed all at once, as they are read. Floats have the digits that XLA prints.
 """
 
 from __future__ import annotations
@@ -13,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, NoReturn, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import ml_dtypes
 import numpy as np
@@ -27,7 +24,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xla_dialect.literals.arrays import (
-    COMPUTE_DTYPES,
     bytes_of,
     check_memory,
     elements_of,
@@ -50,7 +46,8 @@ from xla_dialect.types import (
     element_count,
     spell,
 )
-from xla_dialect.xdsl.dense_literals import elided, is_elided
+from xla_dialect.xdsl.dense_literals import element_texts, elided, is_elided
+from xla_dialect.xdsl.nested_elements import Brackets, NestedElements
 
 Numbers: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
@@ -70,7 +67,7 @@ def parse_literal(text: str, type_: Attribute, start: int = 0) -> Attribute:
     if type_.get_shape() and _ELIDED.fullmatch(text):
         return elided(type_)
     with Excerpt(start):
-        data = _ArrayLiteral(text, type_).read()
+        data = _array_data(text, type_)
     return DenseIntOrFPElementsAttr(cast("TensorType[Any]", type_), BytesAttr(data))
 
 
@@ -105,158 +102,51 @@ def _element(scanner: Scanner) -> tuple[str, int]:
     return scanner.text[start : scanner.position].rstrip(), start
 
 
-class _ArrayLiteral:
-    """The literal of one array."""
+class _ArrayLiteral(NestedElements):
+    """The literal of one array in HLO text."""
 
-    def __init__(self, text: str, type_: Array):
+    brackets = Brackets("{", "}", "braces")
+    elision = "...", "'...' stands for all elements of an array, in one pair of braces"
+
+    def __init__(self, text: str, type_: Array, sizes: Sequence[int]):
         if "nan(" in text:
             # Not the parentheses of a complex number. The replacement `nan:0x7 ` is as long as
             # `nan(0x7)`, so that positions in messages stay right.
             text = _PAYLOAD.sub(r"\1:\2 ", text)
-        self.text = text
         self.type = type_
-        self.sizes = type_.get_shape()
         self.element = BY_TYPE[type_.element_type]
-        self.is_complex = self.element.element_class is ElementClass.COMPLEX
-        self.convert = _CONVERSIONS[self.element.element_class]
+        super().__init__(text, sizes, self.element.element_class is ElementClass.COMPLEX)
 
-    def read(self) -> bytes:
-        """The elements as the bytes of a dense attribute."""
-        if any(size < 0 for size in self.sizes):
-            raise SpellingError(
-                f"{spell(self.type)} has a dynamic dimension: no literal says its size", 0
-            )
-        structure = _NO_STRUCTURE.sub("", self.text)
-        leaf = "(,)" if self.is_complex else ""
-        # Dimensions after one of size 0 have no braces, whatever their sizes are.
-        if not structure and not self.is_complex and 0 not in self.sizes and self.sizes:
-            # A scalar in the place of an array is, as XLA reads it, the first element.
-            first = self._converted(self.text)
-            check_memory(self.type)
-            return first.ljust(element_count(self.sizes) * len(first), b"\0")
-        zero = self.sizes.index(0) + 1 if 0 in self.sizes else None
-        # The structure of a large shape is not built for a short text.
-        is_too_short = math.prod(filter(None, self.sizes[:zero])) > len(self.text)
-        if is_too_short or structure != _structure(self.sizes[:zero], leaf):
-            self._fail()
-        numbers = self.text.translate(_BRACKETS_TO_BLANKS)
-        if not element_count(self.sizes):
-            if numbers.strip(" \t\r\n,"):
-                self._fail()
-            return b""
-        return self._converted(numbers)
+    def converted(self, numbers: str) -> bytes:
+        return bytes_of(_CONVERSIONS[self.element.element_class](numbers, self.element))
 
-    def _converted(self, numbers: str) -> bytes:
-        try:
-            return bytes_of(self.convert(numbers, self.element))
-        except (ValueError, OverflowError, KeyError):
-            self._fail()
+    def types(self) -> tuple[str, str]:
+        return spell(self.type), self.element.name
 
-    def _fail(self) -> NoReturn:
-        """Raises the SpellingError for the first thing that is wrong."""
-        left_out = self.text.find("...")
-        if left_out >= 0:
-            raise SpellingError(
-                "'...' stands for all elements of an array, in one pair of braces", left_out
-            )
-        elements: list[re.Match[str]] = []
-        try:
-            self._check_structure(elements)
-        finally:
-            # An illegal element before the wrong brace or comma is the first error: it is raised.
-            self._check_elements(elements)
-        raise SpellingError(f"expected a literal of type {spell(self.type)}")
-
-    def _check_structure(self, elements: list[re.Match[str]]) -> None:
-        """Collects elements; raises SpellingError at the first brace or comma that is wrong."""
-        counts: list[int] = []
-        """How many elements were met inside each open brace."""
-        expects_element = True
-        for match in (_COMPLEX_TOKEN if self.is_complex else _TOKEN).finditer(self.text):
-            token, position = match.group(), match.start()
-            if token == ",":
-                if expects_element or not counts:
-                    raise SpellingError("unexpected ','", position)
-                expects_element = True
-            elif token == "}":
-                if not counts or (expects_element and counts[-1]):
-                    raise SpellingError("unexpected '}'", position)
-                self._check_count(counts, position)
-                counts.pop()
-                expects_element = False
-            elif not expects_element:
-                expected = "','" if counts else "the end of the literal"
-                raise SpellingError(f"expected {expected}, found {_spelled(token)}", position)
-            else:
-                self._check_depth(token, len(counts), position)
-                if counts:
-                    counts[-1] += 1
-                expects_element = token == "{"
-                if token == "{":
-                    counts.append(0)
-                else:
-                    elements.append(match)
-
-    def _check_count(self, counts: list[int], position: int) -> None:
-        dimension = len(counts) - 1
-        if counts[-1] != self.sizes[dimension]:
-            raise SpellingError(
-                f"dimension {dimension} of {spell(self.type)} has {self.sizes[dimension]} "
-                f"elements, the literal has {counts[-1]}",
-                position,
-            )
-
-    def _check_depth(self, token: str, depth: int, position: int) -> None:
-        """Braces open for every dimension, and elements stand inside all of them."""
-        rank = len(self.sizes)
-        if token == "{" and depth == rank:
-            message = f"braces are nested deeper than the {rank} dimensions of {spell(self.type)}"
-            raise SpellingError(message, position)
-        if token != "{" and depth < rank:
-            message = f"expected '{{' for dimension {depth} of {spell(self.type)}"
-            raise SpellingError(f"{message}, found {_spelled(token)}", position)
-
-    def _check_elements(self, elements: list[re.Match[str]]) -> None:
-        """Raises SpellingError for the first element that is no value of the type, by bisection."""
-        if self._reason_against(elements) is None:
-            return
-        while len(elements) > 1:
-            half = elements[: len(elements) // 2]
-            elements = half if self._reason_against(half) else elements[len(half) :]
-        (element,) = elements
-        message = f"{_spelled(element.group())} {self._reason_against(elements)}"
-        raise SpellingError(f"{message} {self.element.name}", element.start())
-
-    def _reason_against(self, elements: list[re.Match[str]]) -> str | None:
-        """Why some of the elements are no values of the type; None if all are."""
-        tokens = [element.group() for element in elements]
-        if self.is_complex and any(token.count(",") != 1 for token in tokens):
-            return "is no value of"
-        try:
-            if tokens:
-                self.convert(",".join(tokens).translate(_BRACKETS_TO_BLANKS), self.element)
-        except OverflowError:
-            return "is out of range for"
-        except (ValueError, KeyError):
-            return "is no value of"
-        return None
+    def shown(self, token: str) -> str:
+        return quoted(_PAYLOAD_MARK.sub(r"nan(\1)", token))
 
 
-def _spelled(token: str) -> str:
-    """A token as messages show it."""
-    return quoted(_PAYLOAD_MARK.sub(r"nan(\1)", token))
-
-
-def _structure(sizes: Sequence[int], leaf: str) -> str:
-    """A literal of these sizes without its numbers and blanks: `{{,},{,}}`."""
-    structure = leaf
-    for size in reversed(sizes):
-        structure = "{" + ",".join([structure] * size) + "}"
-    return structure
+def _array_data(text: str, type_: Array) -> bytes:
+    """The elements of the literal of an array."""
+    sizes = type_.get_shape()
+    if any(size < 0 for size in sizes):
+        raise SpellingError(f"{spell(type_)} has a dynamic dimension: no literal says its size")
+    literal = _ArrayLiteral(text, type_, sizes)
+    is_scalar = sizes and not literal.is_complex and _SCALAR.fullmatch(literal.text)
+    if not is_scalar or 0 in sizes:
+        return literal.read()
+    # A scalar in the place of an array is, as XLA reads it, the first element.
+    first = _ArrayLiteral(text, type_, ()).read()
+    check_memory(type_)
+    return first.ljust(element_count(sizes) * len(first), b"\0")
 
 
 def _booleans(text: str, element: ElementType) -> Numbers:
-    return np.array([_BOOLEANS[word.strip()] for word in text.split(",")], np.bool_)
+    words = [_BOOLEANS.get(word.strip()) for word in text.split(",")]
+    if None in words:
+        raise ValueError("not a truth value")
+    return np.array(words, np.bool_)
 
 
 def _integers(text: str, element: ElementType) -> Numbers:
@@ -330,11 +220,8 @@ def _precision(dtype: np.dtype[Any]) -> tuple[int, float, bool]:
 _ELIDED = re.compile(r"\s*+\{\s*+\.\.\.\s*+\}\s*+")
 _PAYLOAD = re.compile(r"(nan)\((0x[0-9a-fA-F]++)\)")
 _PAYLOAD_MARK = re.compile(r"nan:(0x[0-9a-fA-F]++)\s?")
-_NO_STRUCTURE = re.compile(r"[^(){},]++")
-_BRACKETS_TO_BLANKS = str.maketrans("(){}", "    ")
+_SCALAR = re.compile(r"[^(){},]++")
 _TO_BRACKET_OR_COMMA = re.compile(r"[^(){},]*+")
-_TOKEN = re.compile(r"[{},]|[^\s{},]++")
-_COMPLEX_TOKEN = re.compile(r"[{},]|\([^(){}]*+\)?|[^\s{},()]++")
 
 # Within these characters `int` and `float` accept what HLO text has, and no more.
 _INTEGERS = re.compile(r"[-0-9,\s]*+", re.ASCII)
@@ -539,10 +426,8 @@ def _spell_nan(number: Numbers, mantissa_bits: int, has_infinity: bool) -> str:
 
 
 def _spell_integers(data: bytes, element: ElementType) -> list[str]:
-    """Integers as they lie in memory, in decimal: alike in HLO text and in MLIR."""
-    dtype = numpy_dtype(element.type)
-    numbers = elements_of(data, dtype).astype(COMPUTE_DTYPES.get(dtype, dtype), copy=False)
-    return list(map(str, numbers.tolist()))
+    """As MLIR has them."""
+    return element_texts(element.type, data)
 
 
 _SPELLINGS: dict[ElementClass, Callable[[bytes, ElementType], list[str]]] = {

@@ -20,11 +20,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import StringIO
-from typing import Any, NoReturn, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -48,6 +48,9 @@ from xdsl.ir import Attribute
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from xla_dialect.spelling import SpellingError
+from xla_dialect.xdsl.nested_elements import Brackets, NestedElements
+
 ScalarType: TypeAlias = AnyFloat | IntegerType | IndexType
 """What one number of a dense literal can be."""
 
@@ -56,9 +59,6 @@ ShapedElements: TypeAlias = RankedStructure[Any]
 
 MAX_SPLAT_BYTES = 1 << 28
 """The largest splat that is expanded: xDSL's attribute holds every element."""
-
-_MAX_SPELLED = 100
-"""Of the shape of nested lists, in a message."""
 
 
 @dataclass(frozen=True)
@@ -136,8 +136,6 @@ class _DenseLiteralParser(AttrParser):
         end = cast("re.Match[str]", string or body).end()
         if text[end : end + 1] != ">":
             self.raise_error("Expected '>' in dense attribute", end)
-        tokens = None if body is None else _tokenize(body)
-        shape, elements = (None, []) if tokens is None else _structure(self, tokens)
         self._resume_from(end)
         self.parse_punctuation(">", " in dense attribute")
         if type is None:
@@ -149,8 +147,10 @@ class _DenseLiteralParser(AttrParser):
             if string is not None:
                 data, is_splat = _from_hex_string(string, shaped)
             else:
-                assert tokens is not None
-                data, is_splat = _from_elements(self, tokens, shape, elements, shaped)
+                elements = _ListedElements(text[opening.end : end], shaped)
+                data, is_splat = elements.read(), elements.is_splat
+        except SpellingError as error:
+            self.raise_error(error.message, opening.end + error.position)
         except (DenseError, NotImplementedError) as error:
             message = str(error) if isinstance(error, DenseError) else _unsupported(shaped)
             self.raise_error(message, opening.end, end)
@@ -183,151 +183,65 @@ def _unsupported(type: ShapedElements) -> str:
 _BODY = re.compile(r'[^>/"]*+(?://[^\n]*+[^>/"]*+)*')
 _COMMENT = re.compile(r"//[^\n]*+")
 _HEX_STRING = re.compile(r'\s*+"(0[xX])?([^"\n]*+)"\s*+')
-_TOKEN = re.compile(r"[\[\],]|\([^()\[\]]*+\)|(?:-\s*+)?[^\s\[\],()]++|[()]")
-_HEX = re.compile(r"0[xX][0-9a-fA-F]++")
-_INTEGER = re.compile(r"-?\s*+[0-9]++")
-_FLOAT = re.compile(r"-?\s*+[0-9]++\.[0-9]*+(?:[eE][-+]?[0-9]++)?")
-_BOOLEANS = {"true": 1, "false": 0}
+_SIGN_APART = re.compile(r"-(\s++)")
+_HEX = re.compile(r"\s*+0[xX][0-9a-fA-F]++\s*+")
+_INTEGERS = re.compile(r"[-0-9,\s]*+", re.ASCII)
+_FLOAT = re.compile(r"\s*+-?[0-9]++(?:\.[0-9]*+(?:[eE][-+]?[0-9]++)?)?\s*+")
 
 
-@dataclass(frozen=True)
-class _Tokens:
-    """The brackets, commas and elements between the angle brackets."""
+class _ListedElements(NestedElements):
+    """The elements between the angle brackets, but for hexadecimal strings."""
 
-    body: str
-    start: int
-    """Where the body starts in the text."""
-    texts: list[str]
+    brackets = Brackets("[", "]", "brackets")
+    elision = "__elided__", "The elements of this constant were left out when it was printed"
 
-    def fail(self, parser: AttrParser, index: int, message: str) -> NoReturn:
-        """Raises at a token; its place is looked for only now."""
-        if index < len(self.texts):
-            for i, match in enumerate(_TOKEN.finditer(self.body)):
-                if i == index:
-                    parser.raise_error(
-                        message, self.start + match.start(), self.start + match.end()
-                    )
-        parser.raise_error(message, self.start + len(self.body))
-
-
-def _tokenize(match: re.Match[str]) -> _Tokens:
-    body = match.group()
-    if "//" in body:
-        body = _COMMENT.sub(lambda comment: " " * len(comment.group()), body)
-    return _Tokens(body, match.start(), _TOKEN.findall(body))
-
-
-def _structure(parser: AttrParser, tokens: _Tokens) -> tuple[list[int] | None, list[int]]:
-    """The shape (None: no brackets) and the indices of the elements among the tokens."""
-    if not tokens.texts:
-        return [0], []
-    shape: list[int | None] = []
-    counts: list[int] = []  # elements so far of each open list
-    elements: list[int] = []
-    element_depth: int | None = None
-    expects_value = True
-    for i, text in enumerate(tokens.texts):
-        if i and not counts:
-            tokens.fail(parser, i, "Expected '>' in dense attribute")
-        if text == ",":
-            if expects_value:
-                tokens.fail(parser, i, "Expected an element")
-            expects_value = True
-            continue
-        if text == "]":
-            if not counts or (expects_value and counts[-1]):
-                tokens.fail(parser, i, "Expected an element")
-            count = counts.pop()
-            if shape[len(counts)] not in (None, count):
-                tokens.fail(parser, i, "Tensor literal has lists of different lengths")
-            shape[len(counts)] = count
-        else:
-            if not expects_value:
-                tokens.fail(parser, i, "Expected ',' or ']'")
-            if text == "[":
-                if element_depth is not None and len(counts) >= element_depth:
-                    tokens.fail(parser, i, "Tensor literal has elements at different depths")
-                if len(shape) == len(counts):
-                    shape.append(None)
-                counts.append(0)
-                continue
-            if element_depth not in (None, len(counts)):
-                tokens.fail(parser, i, "Tensor literal has elements at different depths")
-            element_depth = len(counts)
-            elements.append(i)
-        expects_value = False
-        if counts:
-            counts[-1] += 1
-    if counts:
-        tokens.fail(parser, len(tokens.texts), "Expected ']'")
-    return ([size or 0 for size in shape] or None), elements
-
-
-def _from_elements(
-    parser: AttrParser,
-    tokens: _Tokens,
-    shape: list[int] | None,
-    elements: list[int],
-    type: ShapedElements,
-) -> tuple[bytes, bool]:
-    expected = list(type.get_shape())
-    if not tokens.texts:
-        if math.prod(expected):
-            raise DenseError("Expected at least one element in the dense literal, but got None")
-    elif shape is not None and shape != expected:
-        found = f"{shape} shape" if len(shape) < _MAX_SPELLED else f"{len(shape)} dimensions"
-        raise DenseError(
-            f"Shape mismatch in dense literal. Expected {expected} "
-            f"shape from the type, but got {found}."
+    def __init__(self, body: str, type: ShapedElements):
+        if "//" in body:
+            body = _COMMENT.sub(lambda comment: " " * len(comment.group()), body)
+        # A sign may stand apart from its number. Positions in messages stay right.
+        text = _SIGN_APART.sub(r"\1-", body)
+        self.type = type
+        element = type.element_type
+        self.is_splat = "[" not in text and bool(text.strip())
+        super().__init__(
+            text, () if self.is_splat else type.get_shape(), isinstance(element, ComplexType)
         )
-    texts = [tokens.texts[i] for i in elements]
-    element_type = type.element_type
+        self.scalar = cast(ScalarType, element.element_type if self.is_complex else element)
 
-    def fail(position: int, message: str) -> NoReturn:
-        tokens.fail(parser, elements[position], message)
+    def read(self) -> bytes:
+        if 0 in self.sizes and not self.text.strip():
+            return b""
+        if 0 in self.sizes[:-1]:
+            self.fail()
+        return super().read()
 
-    if isinstance(element_type, ComplexType):
-        parts: list[str] = []
-        for position, text in enumerate(texts):
-            pair = [part.strip() for part in text[1:-1].split(",")] if text[0] == "(" else []
-            if len(pair) != 2:
-                fail(position, f"Expected a complex value (real, imaginary), found {text!r}")
-            parts += pair
-        component = cast(ScalarType, cast("ComplexType[Any]", element_type).element_type)
-        data = _pack(parts, component, lambda i, message: fail(i // 2, message))
-    else:
-        data = _pack(texts, cast(ScalarType, element_type), fail)
-    return data, shape is None and bool(texts)
+    def converted(self, numbers: str) -> bytes:
+        convert = _integers if isinstance(self.scalar, IntegerType | IndexType) else _floats
+        return convert(numbers, cast(Any, self.scalar))
+
+    def types(self) -> tuple[str, str]:
+        return str(self.type), str(self.type.element_type)
 
 
-def _pack(texts: Sequence[str], type: ScalarType, fail: Callable[[int, str], NoReturn]) -> bytes:
-    if isinstance(type, IntegerType | IndexType):
-        return _pack_integers(texts, type, fail)
-    return _pack_floats(texts, type, fail)
-
-
-def _pack_floats(
-    texts: Sequence[str], type: AnyFloat, fail: Callable[[int, str], NoReturn]
-) -> bytes:
-    values: list[float] = []
+def _floats(text: str, type: AnyFloat) -> bytes:
+    words = text.split(",")
     patterns: dict[int, int] = {}
-    for i, text in enumerate(texts):
-        if _FLOAT.fullmatch(text) or _INTEGER.fullmatch(text):
-            values.append(float(text.replace(" ", "")))
-        elif _HEX.fullmatch(text):
-            pattern = int(text, 16)
-            if pattern >> type.bitwidth:
-                fail(i, f"Hexadecimal float {text} is out of range for type {type}")
-            patterns[i] = pattern
-            values.append(0.0)
-        else:
-            fail(i, _expected("a float", text))
+    if "x" in text or "X" in text:
+        for i, word in enumerate(words):
+            if _HEX.fullmatch(word):
+                patterns[i] = int(word, 16)
+                words[i] = "0"
+    if not all(map(_FLOAT.fullmatch, words)):
+        raise ValueError("not a number")
+    values = list(map(float, words))
     try:
         packed = type.pack(values)
     except OverflowError:
         packed = b"".join(_pack_saturated(type, value) for value in values)
     if not patterns:
         return packed
+    if max(patterns.values()) >> type.bitwidth:
+        raise OverflowError("bit pattern out of range")
     data = bytearray(packed)
     size = type.compile_time_size
     for i, pattern in patterns.items():
@@ -342,43 +256,28 @@ def _pack_saturated(type: AnyFloat, value: float) -> bytes:
         return type.pack([math.copysign(math.inf, value)])
 
 
-def _pack_integers(
-    texts: Sequence[str], type: IntegerType | IndexType, fail: Callable[[int, str], NoReturn]
-) -> bytes:
-    values: list[int] = []
+def _integers(text: str, type: IntegerType | IndexType) -> bytes:
     width = 64 if isinstance(type, IndexType) else type.width.data
     if width > 64:
         raise NotImplementedError
-    is_unsigned = isinstance(type, IntegerType) and type.signedness.data is Signedness.UNSIGNED
-    is_signed = isinstance(type, IntegerType) and type.signedness.data is Signedness.SIGNED
-    lowest = 0 if is_unsigned else -(1 << width >> 1)
-    limit = 1 << (width - 1 if is_signed else width)
-    wrapped = limit if is_unsigned or is_signed else 1 << width >> 1
-    for i, text in enumerate(texts):
-        if _INTEGER.fullmatch(text):
-            # int() refuses thousands of digits; no type here has more than 40.
-            digits = text.replace(" ", "")
-            value = int(digits) if len(digits) < 80 else limit
-        elif _HEX.fullmatch(text):
-            value = int(text, 16)
-        elif text in _BOOLEANS:
-            if width != 1:
-                fail(i, "Boolean values are only allowed for i1 types")
-            value = -_BOOLEANS[text] if is_signed else _BOOLEANS[text]
-        else:
-            fail(i, _expected("an integer", text))
-        if not lowest <= value < limit:
-            shown = text if len(text) < 80 else f"of {len(text)} digits"
-            fail(i, f"Integer value {shown} is out of range for type {type}")
-        values.append(value - (1 << width) if value >= wrapped else value)
+    signedness = Signedness.SIGNLESS if isinstance(type, IndexType) else type.signedness.data
+    lowest = 0 if signedness is Signedness.UNSIGNED else -(1 << width >> 1)
+    limit = 1 << (width - 1 if signedness is Signedness.SIGNED else width)
+    words = text.split(",")
+    if _INTEGERS.fullmatch(text):
+        values = list(map(int, words))
+    else:
+        true = lowest if signedness is Signedness.SIGNED else 1
+        named = {"true": true, "false": 0} if width == 1 else {}
+        values = [
+            named[word] if word in named else int(word, 16 if _HEX.fullmatch(word) else 10)
+            for word in map(str.strip, words)
+        ]
+    if min(values) < lowest or max(values) >= limit:
+        raise OverflowError("integer out of range")
+    if signedness is Signedness.SIGNLESS and max(values) >= limit >> 1:
+        values = [value - limit if value >= limit >> 1 else value for value in values]
     return type.pack(values)
-
-
-def _expected(what: str, text: str) -> str:
-    if text == "__elided__":
-        return "The elements of this constant were left out when it was printed"
-    shown = text if len(text) < 80 else text[:77] + "..."
-    return f"Expected {what} in the dense literal, found {shown!r}"
 
 
 def _from_hex_string(match: re.Match[str], type: ShapedElements) -> tuple[bytes, bool]:
@@ -477,11 +376,11 @@ def _text(type: Attribute, sizes: Sequence[int], data: bytes, packs_flags: bool)
     size: int = cast(Any, type).compile_time_size
     view = memoryview(data)
     if view[size:] == view[:-size]:
-        return _element_texts(type, data[:size])[0]
+        return element_texts(type, data[:size])[0]
     is_flags = type in _FLAGS
     if len(data) > _MAX_LISTED * size and (packs_flags or not is_flags):
         return f'"0x{(packed_flags(data) if is_flags else data).hex().upper()}"'
-    texts = _element_texts(type, data)
+    texts = element_texts(type, data)
     for size in reversed(sizes[1:]):
         texts = [f"[{', '.join(texts[i : i + size])}]" for i in range(0, len(texts), size)]
     return f"[{', '.join(texts)}]" if sizes else texts[0]
@@ -500,10 +399,10 @@ _BINARY_DIGITS = b"0" + b"1" * 255
 """An i1 element of one byte as a binary digit."""
 
 
-def _element_texts(type: Attribute, data: bytes) -> list[str]:
+def element_texts(type: Attribute, data: bytes) -> list[str]:
     """Each element; of a complex type its parts in parentheses."""
     if isinstance(type, ComplexType):
-        parts = iter(_element_texts(cast("ComplexType[Any]", type).element_type, data))
+        parts = iter(element_texts(cast("ComplexType[Any]", type).element_type, data))
         return [f"({real},{imaginary})" for real, imaginary in zip(parts, parts, strict=True)]
     scalar = cast(ScalarType, type)
     size = scalar.compile_time_size
