@@ -29,7 +29,9 @@ from lowerings.bufferize.tensor_operands import (
     view_source,
 )
 from lowerings.dialects import vector_extension
+from lowerings.ir.custom_calls import declared_operation
 from lowerings.ir.memref_views import VIEWS
+from xla_dialect.types import TokenType
 from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import ancestors, block_of, operands_of, operations_in
 
@@ -328,11 +330,14 @@ class WrittenArguments:
     def of(self, name: str) -> frozenset[int]:
         """The positions of the arguments that a function, or one that it calls, writes."""
         if name not in self._found:
-            block = self.functions[name].body.blocks.first
-            arguments: Sequence[SSAValue] = () if block is None else block.args
-            self._found[name] = frozenset(
-                index for index, argument in enumerate(arguments) if self._is_written(argument)
-            )
+            function = self.functions[name]
+            block = function.body.blocks.first
+            if block is None:
+                self._found[name] = _written_outside(function)
+            else:
+                self._found[name] = frozenset(
+                    argument.index for argument in block.args if self._is_written(argument)
+                )
         return self._found[name]
 
     def _is_written(self, value: SSAValue) -> bool:
@@ -345,7 +350,7 @@ class WrittenArguments:
                 callee = op.callee.root_reference.data
                 if callee in self.functions and use.index in self.of(callee):
                     return True
-            elif any(target is value for target in _targets(op)):
+            elif any(target is value for target in written_operands(op)):
                 return True
         return False
 
@@ -362,8 +367,17 @@ _STORES = (
 """Where operations write that are no linalg operation."""
 
 
-def _targets(op: Operation) -> Sequence[SSAValue]:
-    """The memrefs that an operation writes."""
+def _written_outside(declared: func.FuncOp) -> frozenset[int]:
+    """The arguments for the results of the operation that a declared function stands for."""
+    op = declared_operation(declared)
+    if op is None:
+        return frozenset()
+    given = sum(not isinstance(type_, TokenType) for type_ in op.operand_types)
+    return frozenset(range(given, len(declared.function_type.inputs)))
+
+
+def written_operands(op: Operation) -> Sequence[SSAValue]:
+    """The memrefs that an operation itself writes."""
     if is_linalg_operation(op):
         return linalg_outputs(op)
     target = _STORES.get(type(op))

@@ -7,10 +7,9 @@ for each of them. The body of a loop counts once, for how often it runs is not k
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
-from graphlib import CycleError, TopologicalSorter
+from graphlib import CycleError
 
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp
@@ -19,7 +18,7 @@ from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.bufferize.arena import Lifetime, max_live_bytes
-from lowerings.bufferize.liveness import MemoryLiveness, WrittenArguments
+from lowerings.bufferize.liveness import MemoryLiveness, WrittenArguments, written_operands
 from lowerings.bufferize.signatures import ENTRY_ATTRIBUTE, aliased_parameters
 from lowerings.bufferize.storage import memref_type, planned_extent
 from lowerings.bufferize.strided import static_bytes
@@ -28,10 +27,11 @@ from lowerings.bufferize.tensor_operands import (
     linalg_inputs,
     linalg_outputs,
     overwrites_destination,
+    transposed_dimensions,
 )
 from lowerings.bufferize.xla_outline_kernels import KERNEL_ATTRIBUTE
 from lowerings.bufferize.xla_plan_buffers import ARENA_ATTRIBUTE, MAX_LIVE_ATTRIBUTE
-from lowerings.ir.functions import defined_functions
+from lowerings.ir.functions import callees_first, calls_of, defined_functions, functions_of
 from lowerings.ir.independent_loops import SharedLoop
 
 
@@ -125,14 +125,13 @@ def memory_traffic(module: ModuleOp, entry: str) -> tuple[MemoryTraffic, ...]:
         return ()
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Function:
     """What a function does by itself, without those that it calls."""
 
-    calls: tuple[str, ...] = ()
-    buffers: tuple[int, ...] = ()
+    buffers: list[int] = field(default_factory=list[int])
     """Bytes of each buffer for a temporary result."""
-    copies: tuple[int, ...] = ()
+    copies: list[int] = field(default_factory=list[int])
     """Bytes that each copy writes."""
     stack: int = 0
     structured: int = 0
@@ -149,9 +148,9 @@ class _ModuleAnalysis:
     _own: dict[str, _Function] = field(default_factory=dict[str, _Function])
     _peaks: dict[str, int] = field(default_factory=dict[str, int])
 
-    @cached_property
-    def functions(self) -> Mapping[str, func.FuncOp]:
-        return {op.sym_name.data: op for op in self.module.ops if isinstance(op, func.FuncOp)}
+    def __post_init__(self) -> None:
+        self.functions = functions_of(self.module)
+        self.calls = calls_of(self.functions)
 
     def usage(self, entry: func.FuncOp) -> MemoryUsage:
         name = entry.sym_name.data
@@ -193,19 +192,13 @@ class _ModuleAnalysis:
                 yield MemoryTraffic(name, is_kernel, calls, own.structured, own.read, own.written)
 
     def _times_called(self, entry: str) -> dict[str, int]:
-        """The functions that an entry reaches, and how often each is called."""
+        """The functions that an entry reaches, and how often each is called; raises CycleError."""
         times = dict.fromkeys(self.functions, 0)
         times[entry] = 1
-        for name in self.callers_first:
-            for callee in self._function(name).calls:
+        for name in reversed(callees_first(self.calls)):
+            for callee in self.calls[name]:
                 times[callee] += times[name]
         return {name: count for name, count in times.items() if count}
-
-    @cached_property
-    def callers_first(self) -> tuple[str, ...]:
-        """All functions, each before those that it calls; raises CycleError."""
-        calls = {name: self._function(name).calls for name in self.functions}
-        return tuple(reversed(tuple(TopologicalSorter(calls).static_order())))
 
     def _function(self, name: str) -> _Function:
         if name not in self._own:
@@ -213,33 +206,24 @@ class _ModuleAnalysis:
         return self._own[name]
 
     def _analysed(self, function: func.FuncOp) -> _Function:
-        calls: list[str] = []
-        buffers: list[int] = []
-        copies: list[int] = []
-        stack, structured, read, written = 0, 0, 0, 0
-        arena = _arena(function)
+        own, arena = _Function(), _arena(function)
         for op in _operations(function):
-            if isinstance(op, func.CallOp):
-                callee = op.callee.root_reference.data
-                if callee in self.functions:
-                    calls.append(callee)
-            elif isinstance(op, memref.AllocOp) or (
+            if isinstance(op, memref.AllocOp) or (
                 isinstance(op, memref.ViewOp)
                 and op.source is arena
                 and not self._is_arena_of_callee(op.results[0])
             ):
-                buffers.append(static_bytes(op.results[0].type))
+                own.buffers.append(static_bytes(op.results[0].type))
             elif isinstance(op, memref.AllocaOp):
-                stack += static_bytes(op.memref.type)
+                own.stack += static_bytes(op.memref.type)
             elif isinstance(op, memref.CopyOp) or is_linalg_operation(op):
-                structured += 1
-                read += sum(static_bytes(value.type) for value in _read(op))
-                written += sum(static_bytes(value.type) for value in _written(op))
-                if (copied := _copied_bytes(op)) is not None:
-                    copies.append(copied)
-        return _Function(
-            tuple(calls), tuple(buffers), tuple(copies), stack, structured, read, written
-        )
+                written = sum(static_bytes(value.type) for value in written_operands(op))
+                own.structured += 1
+                own.read += sum(static_bytes(value.type) for value in _read(op))
+                own.written += written
+                if _is_copy(op):
+                    own.copies.append(written)
+        return own
 
     def _is_arena_of_callee(self, view: SSAValue) -> bool:
         for use in view.uses:
@@ -274,7 +258,7 @@ class _ModuleAnalysis:
 
     def _stack(self, name: str) -> int:
         own = self._function(name)
-        return own.stack + max((self._stack(callee) for callee in own.calls), default=0)
+        return own.stack + max((self._stack(callee) for callee in self.calls[name]), default=0)
 
 
 def _operations(function: func.FuncOp) -> Iterator[Operation]:
@@ -295,33 +279,10 @@ def _read(op: Operation) -> list[SSAValue]:
     return [value for value in (*linalg_inputs(op), *kept) if isinstance(value.type, MemRefType)]
 
 
-def _written(op: Operation) -> Sequence[SSAValue]:
-    return [op.destination] if isinstance(op, memref.CopyOp) else linalg_outputs(op)
-
-
-def _copied_bytes(op: Operation) -> int | None:
-    """The bytes that a copy, transposing or not, writes; None for any other operation."""
-    match op:
-        case memref.CopyOp():
-            return static_bytes(op.destination.type)
-        case linalg.CopyOp() | linalg.TransposeOp():
-            return sum(static_bytes(output.type) for output in linalg_outputs(op))
-        case linalg.GenericOp():
-            body = op.body.block
-            yielded = body.last_op
-            is_copy = (
-                len(op.inputs) == 1
-                and len(op.outputs) == 1
-                and yielded is body.first_op
-                and yielded is not None
-                and yielded.operands[0] is body.args[0]
-                and all(
-                    len(each.data.results) == each.data.num_dims for each in op.indexing_maps.data
-                )
-            )
-            return static_bytes(op.outputs[0].type) if is_copy else None
-        case _:
-            return None
+def _is_copy(op: Operation) -> bool:
+    """Whether an operation copies, transposing or not."""
+    is_named = isinstance(op, memref.CopyOp | linalg.CopyOp | linalg.TransposeOp)
+    return is_named or transposed_dimensions(op) is not None
 
 
 def _arena(function: func.FuncOp) -> SSAValue | None:

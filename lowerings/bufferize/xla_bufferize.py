@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from typing import cast
 
 from xdsl.context import Context
@@ -32,6 +33,7 @@ from lowerings.bufferize.signatures import (
     strides_objection,
 )
 from lowerings.bufferize.tensor_operands import is_linalg_operation
+from lowerings.ir.functions import calls_of, functions_of
 from lowerings.rewriting.conversion import (
     SEVERAL_BLOCKS,
     ConversionFailed,
@@ -105,7 +107,7 @@ class XlaBufferizePass(ModulePass):
             raise ConversionFailed(self.name, illegal_ops)
         # Callees matter to aliases only, so call sites are not collected without any.
         asking = list(filter(asks_for_aliases, functions))
-        called = _called(functions) if asking else frozenset[str]()
+        called = set(chain(*calls_of(functions_of(op)).values())) if asking else set[str]()
         aliases = {
             function.sym_name.data: aliases_of(function)
             for function in asking
@@ -133,15 +135,6 @@ class XlaBufferizePass(ModulePass):
             plan = found[function][0] if function in found else None
             aliased = aliases.get(function.sym_name.data, {})
             bufferize_function(function, plan, constants, aliased)
-
-
-def _called(functions: Iterable[func.FuncOp]) -> frozenset[str]:
-    return frozenset(
-        op.callee.root_reference.data
-        for function in functions
-        for op in operations_in(function)
-        if isinstance(op, func.CallOp)
-    )
 
 
 def _unsupported(function: func.FuncOp) -> list[IllegalOp]:

@@ -31,6 +31,7 @@ from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
+from lowerings.bufferize.liveness import written_operands
 from lowerings.bufferize.storage import MemRef, memref_type, planned_extent
 from lowerings.bufferize.strided import (
     Slice,
@@ -578,10 +579,6 @@ class _Outliner:
                 erase(made_by)
 
 
-def _written(op: Operation) -> Sequence[SSAValue]:
-    return (op.destination,) if isinstance(op, memref.CopyOp) else linalg_outputs(op)
-
-
 def _is_initialization(op: Operation) -> bool:
     """Whether a linalg operation only writes memory, and reads none."""
     if any(isinstance(value.type, MemRefType) for value in linalg_inputs(op)):
@@ -602,13 +599,13 @@ def _is_tiny(group: _Group) -> bool:
     }
     if all(size <= 1 for size in sizes.values()):
         return True
-    return all(sizes[value] == 0 for op in group.operations for value in _written(op))
+    return all(sizes[value] == 0 for op in group.operations for value in written_operands(op))
 
 
 def _are_disjoint(group: _Group, extents: MemoryExtents) -> bool:
     """Whether no memref that a group writes overlaps another one that it uses."""
     memrefs = [value for value in group.arguments if isinstance(value.type, MemRefType)]
-    written = {value for op in group.operations for value in _written(op)}
+    written = {value for op in group.operations for value in written_operands(op)}
     return not any(
         extents.may_overlap(target, other)
         for target in written

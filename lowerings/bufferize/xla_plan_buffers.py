@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from math import prod
+from graphlib import CycleError
 from typing import cast
 
 from xdsl.context import Context
@@ -34,8 +34,8 @@ from lowerings.bufferize.liveness import (
 from lowerings.bufferize.result_reuse import reuse_results
 from lowerings.bufferize.signatures import ENTRY_ATTRIBUTE
 from lowerings.bufferize.storage import MemRef, memref_type
-from lowerings.bufferize.strided import element_bytes, has_identity_layout
-from lowerings.ir.functions import functions_of
+from lowerings.bufferize.strided import element_bytes, has_identity_layout, static_bytes
+from lowerings.ir.functions import callees_first, calls_of, functions_of
 from lowerings.ir.independent_loops import SharedLoop, order_uncounted_loops
 from lowerings.rewriting.conversion import ConversionFailed, IllegalOp, illegal_op
 from lowerings.rewriting.counting import attempt
@@ -94,9 +94,16 @@ class XlaPlanBuffersPass(ModulePass):
         if found := unplannable(op):
             raise ConversionFailed(self.name, found)
         functions = functions_of(op)
-        planner = _ModulePlanner(functions)
-        for function in functions.values():
-            planner.plan(function)
+        try:
+            order = callees_first(calls_of(functions))
+        except CycleError as error:
+            name: str = error.args[1][0]
+            reason = f"@{name} calls itself, so the memory it needs has no bound"
+            raise FailedAt(functions[name].location, reason) from None
+        planner = _ModulePlanner(WrittenArguments(functions))
+        for name in order:
+            if functions[name].body.blocks:
+                planner.plan(functions[name])
 
 
 def unplannable(module: ModuleOp) -> list[IllegalOp]:
@@ -127,41 +134,17 @@ def _problems(function: func.FuncOp) -> Iterator[IllegalOp]:
 class _ModulePlanner:
     """Plans functions after those that they call."""
 
-    functions: dict[str, func.FuncOp]
-    arena_types: dict[str, MemRef | None] = field(default_factory=dict[str, "MemRef | None"])
-    """For every function that is planned, the type of its arena, if it has one."""
-    _calling: list[str] = field(default_factory=list[str])
-
-    def __post_init__(self) -> None:
-        self._written = WrittenArguments(self.functions)
+    written: WrittenArguments
+    arena_types: dict[str, MemRef] = field(default_factory=dict[str, MemRef])
+    """The types of the arenas of functions that have been planned and have one."""
 
     def plan(self, function: func.FuncOp) -> None:
-        name = function.sym_name.data
-        if name in self.arena_types:
-            return
-        if name in self._calling:
-            raise FailedAt(
-                function.location, f"@{name} calls itself, so the memory it needs has no bound"
-            )
-        if not function.body.blocks:
-            self.arena_types[name] = None
-            return
-        self._calling.append(name)
-        for op in operations_in(function):
-            if type(op) is func.CallOp:
-                callee = self.functions.get(op.callee.root_reference.data)
-                if callee is not None:
-                    self.plan(callee)
-        self._calling.pop()
-        self.arena_types[name] = self._plan_body(function)
-
-    def _plan_body(self, function: func.FuncOp) -> MemRef | None:
         for op in operations_in(function):
             if isinstance(op, memref.AllocOp) or (
                 isinstance(op, func.CallOp) and self._callee_arena(op) is not None
             ):
                 order_uncounted_loops(op)
-        reuse_results(function, self._written)
+        reuse_results(function, self.written)
         needs: list[tuple[MemoryUse, int, SharedLoop | None]] = []
         lifetimes: list[Lifetime] = []
         liveness = MemoryLiveness.of(function.body)
@@ -180,7 +163,7 @@ class _ModulePlanner:
             needs.append((use, size, loop))
             lifetimes.append(lifetime)
         if not needs and ENTRY_ATTRIBUTE not in function.attributes:
-            return None
+            return
         self._check_size(function, lifetimes)
         plan = plan_arena(lifetimes)
         arena_type = _bytes_type(plan.size)
@@ -194,7 +177,7 @@ class _ModulePlanner:
                 assert type is not None
                 view = _insert_view(use.op, arena, place, type)
                 use.op.operands = (*use.op.operands, view)
-        return arena_type
+        self.arena_types[function.sym_name.data] = arena_type
 
     def _check_size(self, function: func.FuncOp, lifetimes: Sequence[Lifetime]) -> None:
         total = sum(aligned(lifetime.size) for lifetime in lifetimes)
@@ -208,7 +191,7 @@ class _ModulePlanner:
     def _bytes_needed(self, op: Operation) -> int | None:
         """The bytes that an allocation or a call needs; None for a call that needs no arena."""
         if isinstance(op, memref.AllocOp):
-            return _size_of(memref_type(op.memref))
+            return static_bytes(op.memref.type)
         type = self._callee_arena(op)
         return None if type is None else type.get_shape()[0]
 
@@ -258,9 +241,3 @@ def _replace_alloc(alloc: memref.AllocOp, arena: SSAValue, offset: SSAValue) -> 
     view.name_hint = alloc.memref.name_hint
     replace_uses(alloc.memref, view)
     erase(alloc)
-
-
-def _size_of(type: MemRef) -> int:
-    size = element_bytes(type.element_type)
-    assert size is not None
-    return prod(type.get_shape()) * size

@@ -6,17 +6,14 @@ A kernel's arguments must not overlap where it writes one of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.dialects import func, memref, vector
-from xdsl.dialects.builtin import MemRefType
-from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects import func
+from xdsl.ir import Attribute
 
-from lowerings.dialects.vector_extension import ScatterOp
-from lowerings.execution.declared_functions import DeclaredFunction, arrays_of
+from lowerings.execution.declared_functions import DeclaredFunction
 from lowerings.interpreter.elements import UndefinedBehavior, as_numbers, as_stored, element_of
 from lowerings.interpreter.machine import (
     Dialect,
@@ -26,8 +23,6 @@ from lowerings.interpreter.machine import (
     Translator,
 )
 from lowerings.interpreter.memory import Memref
-from lowerings.ir.custom_calls import declared_operation
-from lowerings.ir.memref_views import viewed_by
 from lowerings.targets.llvm.func import KERNEL
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, numpy_dtype
@@ -45,7 +40,7 @@ def call(translator: Translator, op: func.CallOp) -> FrameFunction:
     if name in machine.declared:
         return _call_outside(op, machine.declared[name])
     is_kernel = KERNEL in callee.attributes
-    written = sorted(written_arguments(machine.functions, callee)) if is_kernel else []
+    written = sorted(machine.written.of(name)) if is_kernel else []
 
     def run(_frame: Frame, *values: Any) -> Any:
         for number in written:
@@ -94,45 +89,6 @@ def _require_disjoint(values: Sequence[Any], written: int, name: str) -> None:
             raise UndefinedBehavior(
                 f"@{name} writes argument {written}, which overlaps argument {number}"
             )
-
-
-def written_arguments(functions: Mapping[str, func.FuncOp], function: func.FuncOp) -> set[int]:
-    """The numbers of the arguments whose memory a function writes."""
-    arguments: dict[SSAValue, int] = {
-        argument: number for number, argument in enumerate(function.body.blocks[0].args)
-    }
-    return {
-        arguments[root]
-        for op in function.body.walk()
-        for root in map(viewed_by, written_operands(functions, op))
-        if root in arguments
-    }
-
-
-def written_operands(functions: Mapping[str, func.FuncOp], op: Operation) -> Sequence[SSAValue]:
-    """The memrefs that an operation itself writes."""
-    match op:
-        case LinalgStructuredOperation():
-            return [value for value in op.outputs if isinstance(value.type, MemRefType)]
-        case memref.CopyOp():
-            return [op.destination]
-        case memref.StoreOp():
-            return [op.memref]
-        case vector.StoreOp() | vector.MaskedStoreOp() | ScatterOp():
-            return [op.base]
-        case vector.TransferWriteOp():
-            return [op.source]
-        case func.CallOp():
-            callee = functions.get(op.callee.string_value())
-            if callee is None:
-                return []
-            if not callee.body.blocks:
-                declared = declared_operation(callee)
-                passed = op.operand_types if declared is None else declared.operand_types
-                return op.operands[len(arrays_of(passed)) :]
-            return [op.operands[number] for number in written_arguments(functions, callee)]
-        case _:
-            return []
 
 
 STRUCTURED = OperationTable[StructuredMaker]().add(func.CallOp, call)

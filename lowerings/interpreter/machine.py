@@ -22,6 +22,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.dialects.memref import GlobalOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from lowerings.bufferize.liveness import WrittenArguments
 from lowerings.execution.declared_functions import DeclaredFunction, run_program
 from lowerings.interpreter.cf import JUMPS, TERMINATORS, Jump
 from lowerings.interpreter.elements import IterationLimitReached, element_of
@@ -294,6 +295,11 @@ class ModuleInterpreter:
     def functions(self) -> dict[str, FuncOp]:
         """The functions by name."""
         return {op.sym_name.data: op for op in self.module.ops if isinstance(op, FuncOp)}
+
+    @cached_property
+    def written(self) -> WrittenArguments:
+        """The arguments that the functions write."""
+        return WrittenArguments(self.functions)
 
     @cached_property
     def globals(self) -> dict[str, GlobalOp]:

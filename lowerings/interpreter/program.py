@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
+from lowerings.bufferize.liveness import WrittenArguments
 from lowerings.bufferize.signatures import RESULT_ATTRIBUTE, aliased_parameters
 from lowerings.bufferize.xla_plan_buffers import ARENA_ATTRIBUTE
 from lowerings.execution.arrays import from_arguments
@@ -29,7 +30,7 @@ from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.interpreter.arith import ARITH
 from lowerings.interpreter.complex import COMPLEX
 from lowerings.interpreter.elements import as_numbers, as_stored, element_of
-from lowerings.interpreter.func import FUNC, written_arguments
+from lowerings.interpreter.func import FUNC
 from lowerings.interpreter.linalg import LINALG
 from lowerings.interpreter.llvm import LLVM
 from lowerings.interpreter.machine import Dialect, ModuleInterpreter
@@ -244,8 +245,7 @@ def _signature(
     outputs: Sequence[Attribute] = tuple(function.function_type.outputs)
     count = len(types)
     if any(isinstance(type_, MemRefType) for type_ in types):
-        written = written_arguments(functions, function)
-        written |= aliased_parameters(function).keys()
+        written = WrittenArguments(functions).of(name) | aliased_parameters(function).keys()
         written |= _marked(function.arg_attrs, RESULT_ATTRIBUTE).keys()
         count = min((n for n in written if n < len(types)), default=count)
         outputs = types[count:]

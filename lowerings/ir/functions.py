@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from graphlib import TopologicalSorter
+
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import CallOp, FuncOp
+
+from xla_dialect.xdsl.traversal import operations_in
 
 INLINED = "xla.inline"
 """The unit attribute of a function that LLVM inlines, but for calls that are `NO_INLINE`."""
@@ -20,3 +25,24 @@ def functions_of(module: ModuleOp) -> dict[str, FuncOp]:
 def defined_functions(module: ModuleOp) -> list[FuncOp]:
     """Those of its functions that have a body."""
     return [function for function in functions_of(module).values() if not function.is_declaration]
+
+
+def calls_of(functions: Mapping[str, FuncOp]) -> dict[str, list[str]]:
+    """For each function those of them that its `func.call` operations name, once for each."""
+    return {
+        name: [
+            callee
+            for op in operations_in(function)
+            if isinstance(op, CallOp) and (callee := op.callee.root_reference.data) in functions
+        ]
+        for name, function in functions.items()
+    }
+
+
+def callees_first(calls: Mapping[str, Iterable[str]]) -> Sequence[str]:
+    """
+    Functions, each behind those that it calls.
+
+    Raises CycleError for recursion, whose second argument has the functions, callees first.
+    """
+    return tuple(TopologicalSorter(calls).static_order())

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from graphlib import CycleError
 from itertools import chain
 from typing import cast
 
@@ -15,7 +16,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, SymbolRefAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from lowerings.ir.functions import NO_INLINE
+from lowerings.ir.functions import NO_INLINE, callees_first
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.passes import ReportingPass
@@ -122,34 +123,12 @@ class CallGraph:
 
     def callees_first(self) -> list[func.FuncOp]:
         """The functions in an order in which callees precede their callers."""
-        order: list[func.FuncOp] = []
-        finished: set[str] = set()
-        for root in self.functions:
-            path: dict[str, list[str]] = {}
-            pending = [root]
-            while pending:
-                name = pending[-1]
-                if name in finished:
-                    pending.pop()
-                    continue
-                if name not in path:
-                    path[name] = self._callees(name)
-                rest = path[name]
-                if rest:
-                    following = rest.pop()
-                    if following in path:
-                        cycle = [*path][[*path].index(following) :]
-                        raise PassFailedException(
-                            "xla-inline: functions call each other: "
-                            + " -> ".join(f"@{n}" for n in (*cycle, following))
-                        )
-                    pending.append(following)
-                    continue
-                finished.add(name)
-                del path[name]
-                order.append(self.functions[name])
-                pending.pop()
-        return order
+        try:
+            order = callees_first({name: self._callees(name) for name in self.functions})
+        except CycleError as error:
+            cycle = " -> ".join(f"@{name}" for name in reversed(error.args[1]))
+            raise PassFailedException(f"xla-inline: functions call each other: {cycle}") from None
+        return [self.functions[name] for name in order]
 
     def _callees(self, name: str) -> list[str]:
         called = (callee(site) for site in self.sites[name] if is_call(site))
