@@ -214,7 +214,7 @@ class ConversionPass(ReportingPass, ABC):
             erase(absorbed)
         if walk.counter is None or not walk.counter.has_stopped:
             self.check(op, walk.reasons)
-        return True
+        return walk.has_changed
 
     def check(self, module: ModuleOp, reasons: Mapping[Operation, str] | None = None) -> None:
         """
@@ -252,6 +252,7 @@ class _ConversionWalk:
     reasons: dict[Operation, str] = field(default_factory=dict[Operation, str])
     absorbed: list[Operation] = field(default_factory=list[Operation])
     counter: RewriteCounter | None = field(default_factory=running_counter)
+    has_changed: bool = False
 
     def convert_regions(self, op: Operation) -> None:
         for region in op.regions:
@@ -266,6 +267,7 @@ class _ConversionWalk:
                 before = op.prev_op
                 self._convert(op, convert)
                 if op.parent is not block:
+                    self.has_changed = True
                     op = block.first_op if before is None else before.next_op
                     continue
             if op.regions:
