@@ -30,7 +30,7 @@ from lowerings.driver.pass_manager import (
     parse_passes,
     parse_pipeline,
 )
-from lowerings.driver.pass_options import with_fusion, with_schedules, with_script
+from lowerings.driver.pass_options import FUSION, SCHEDULES, with_script, with_values
 from lowerings.execution.dynamic_sizes import (
     LoweredSignatures,
     RunTimeCheck,
@@ -208,7 +208,7 @@ class Lowering:
         if self._pipeline is not None:
             pipeline = parse_pipeline(self._pipeline)
             self._pipeline = None
-            passes = self._with_options([each.module_pass for each in pipeline])
+            passes = self._with_options(pipeline)
             self._run(passes, PassManager(make_context()))
             self.level = level_reached(self.module, pipeline)
         return self.level
@@ -223,17 +223,19 @@ class Lowering:
             passes = (*unplanned_buffers(self.module, here), *passes, *finishing(here, level))
         # What is printed for LLVM, LLVM verifies.
         manager = PassManager(make_context(), verify_each=False, verify_last=level != LEVELS[-1])
-        lowered = self.run(self._with_options(passes), manager)
+        lowered = self.run(self._with_options([*map(PipelinePass, passes)]), manager)
         self.level = cast(Level, level)
         return lowered
 
-    def _with_options(self, passes: Sequence[ModulePass]) -> Sequence[ModulePass]:
+    def _with_options(self, pipeline: Sequence[PipelinePass]) -> Sequence[ModulePass]:
         """Passes with what files say of schedules and fusion, and the script."""
         if self._schedules is not None:
-            passes = with_schedules(passes, self._schedules, self._machine)
+            given = {"file": str(self._schedules), "processor": self._machine.processor}
+            pipeline = with_values(pipeline, SCHEDULES, **given)
         if self._fusion is not None:
-            passes = with_fusion(passes, self._fusion)
-        return with_script(passes, self._transform_script, at_the_end=False)
+            pipeline = with_values(pipeline, FUSION, file=str(self._fusion))
+        pipeline = with_script(pipeline, self._transform_script, at_the_end=False)
+        return [each.module_pass for each in pipeline]
 
     def run(self, passes: Sequence[ModulePass], manager: PassManager) -> LoweredSignatures:
         """Runs passes, of whatever pipeline, on the function: the next on its way."""

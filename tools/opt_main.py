@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import traceback
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from importlib import import_module
 from io import BytesIO, TextIOWrapper
 from typing import IO, TYPE_CHECKING
@@ -26,13 +25,10 @@ from lowerings.driver.pass_manager import (
 )
 from lowerings.driver.pass_options import (
     FUSION,
-    PLANNING,
+    SCHEDULES,
     with_communication_report,
-    with_explanation,
-    with_fusion,
-    with_printed_bufferization,
-    with_schedules,
     with_script,
+    with_values,
 )
 from lowerings.driver.program import detect_format, parse_program
 from xla_dialect.diagnostics import LocatedError, XlaError
@@ -92,13 +88,8 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
         machine: Machine | None = getattr(target_of(args), "machine", None)
         with loading():
             pipeline = parse_pipeline(args.passes or "")
-        pipeline = with_given_schedules(pipeline, args.schedules, machine)
-        pipeline = with_given_script(pipeline, args.transform_script)
-        pipeline = with_given_fusion(pipeline, args.fusion, args.print_fusion)
-        if args.explain:
-            pipeline = with_explanation(pipeline)
-        if args.print_bufferization:
-            pipeline = with_printed_bufferization(pipeline)
+        pipeline = with_given_values(pipeline, args, machine)
+        pipeline = with_script(pipeline, args.transform_script)
         if args.print_communication:
             pipeline = with_communication_report(pipeline)
         limits = PassLimits.of(
@@ -132,28 +123,36 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
     return exit_code
 
 
-def with_given_schedules(
-    pipeline: Sequence[PipelinePass], file: str | None, machine: Machine | None
+_OPTIONS_OF_PASSES = (
+    ("schedules", SCHEDULES, "file"),
+    ("fusion", FUSION, "file"),
+    ("print_fusion", FUSION, "print_reasons"),
+    ("explain", ("xla-propagate-shardings",), "explain"),
+    ("print_bufferization", ("xla-bufferize",), "print_decisions"),
+)
+"""Arguments that are options of passes: the argument, the passes' names, their option."""
+
+
+def with_given_values(
+    pipeline: Sequence[PipelinePass], args: argparse.Namespace, machine: Machine | None
 ) -> Sequence[PipelinePass]:
     """
-    Passes that take the schedules of a file for a machine, by default this one; raises XlaError
-    where none of them can.
+    Passes with what arguments say about them, schedules for a machine, by default this one; raises
+    XlaError where there is no such pass.
     """
-    if file is None:
-        return pipeline
-    if not any(each.module_pass.name == PLANNING for each in pipeline):
-        raise XlaError(f"--schedules is for pipelines with the pass {PLANNING}")
-    # Only machine code needs LLVM; here it says which processor this is.
-    host: Callable[[], Machine] = import_module("lowerings.targets.llvm.machine").host
-    passes = with_schedules([each.module_pass for each in pipeline], file, machine or host())
-    return [replace(each, module_pass=own) for each, own in zip(pipeline, passes, strict=True)]
+    for argument, names, option in _OPTIONS_OF_PASSES:
+        value = getattr(args, argument)
+        if value is None or value is False:
+            continue
+        given = {option: value}
+        if names is SCHEDULES:
+            # Only machine code needs LLVM; here it says which processor this is.
+            from lowerings.targets.llvm.machine import host  # noqa: PLC0415
 
-
-def with_given_script(pipeline: Sequence[PipelinePass], script: str) -> Sequence[PipelinePass]:
-    """Passes with the one that runs a transform script, if there is one."""
-    by_pass = {id(each.module_pass): each for each in pipeline}
-    passes = with_script([each.module_pass for each in pipeline], script)
-    return [by_pass.get(id(each)) or PipelinePass(each) for each in passes]
+            given["processor"] = (machine or host()).processor
+        needed_by = f"--{argument.replace('_', '-')}"
+        pipeline = with_values(pipeline, names, needed_by=needed_by, **given)
+    return pipeline
 
 
 def passes_given(args: argparse.Namespace) -> str | None:
@@ -172,20 +171,6 @@ def passes_given(args: argparse.Namespace) -> str | None:
         for rule in of_files.rules_of(args.pdl, make_context())
     ]
     return ",".join([passes, *rules] if passes else rules)
-
-
-def with_given_fusion(
-    pipeline: Sequence[PipelinePass], file: str | None, print_reasons: bool
-) -> Sequence[PipelinePass]:
-    """Passes with the options about fusion; raises XlaError where none of them plans it."""
-    if file is None and not print_reasons:
-        return pipeline
-    passes = [each.module_pass for each in pipeline]
-    if not any(each.name in FUSION for each in passes):
-        option = "--print-fusion" if file is None else "--fusion"
-        raise XlaError(f"{option} is for pipelines with the pass {' or '.join(FUSION)}")
-    found = with_fusion(passes, file, print_reasons=print_reasons)
-    return [replace(each, module_pass=own) for each, own in zip(pipeline, found, strict=True)]
 
 
 def take_reproducer(

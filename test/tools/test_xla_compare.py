@@ -376,10 +376,13 @@ def test_json_alone(capsys: pytest.CaptureFixture[str]) -> None:
         (["twice.mlir:schedules=missing.schedules"], "missing.schedules"),
         (
             ["twice.mlir:pipeline=xla-inline:schedules=twice.mlir"],
-            "schedules are for pipelines with xla-plan-schedules",
+            "schedules is for pipelines with the pass xla-plan-schedules",
         ),
         (["twice.mlir:fusion=missing.fusion"], "missing.fusion"),
-        (["twice.mlir:pipeline=xla-inline:fusion=a"], "fusion is for pipelines with linalg-plan"),
+        (
+            ["twice.mlir:pipeline=xla-inline:fusion=a"],
+            "fusion is for pipelines with the pass linalg-plan",
+        ),
         (
             ["twice.mlir:entry=nothing"],
             "there is no function @nothing; FILE:entry=NAME compares another (functions: @main, @other",

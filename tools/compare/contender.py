@@ -10,10 +10,9 @@ from pathlib import Path
 from lowerings.driver.pass_manager import PipelinePass, parse_pipeline
 from lowerings.driver.pass_options import (
     FUSION,
-    PLANNING,
-    with_fusion,
-    with_schedules,
+    SCHEDULES,
     with_script,
+    with_values,
 )
 from lowerings.driver.program import detect_format, parse_source
 from lowerings.driver.source import Source, read_file
@@ -87,19 +86,14 @@ class ProgramVariant:
                 f"{self.label}: there is no pass '{missing[0]}' to leave out "
                 f"(there are: {', '.join(dict.fromkeys(names))})"
             )
-        if self.schedules is not None and PLANNING not in names:
-            raise ContenderError(f"{self.label}: schedules are for pipelines with {PLANNING}")
-        if self.fusion is not None and not set(FUSION) & set(names):
-            raise ContenderError(f"{self.label}: fusion is for pipelines with {FUSION[0]}")
         kept = [each for each in scheduled if each.module_pass.name not in self.without]
-        passes = tuple(each.module_pass for each in kept)
         if self.schedules is not None:
-            passes = with_schedules(passes, self.schedules, machine)
+            given = {"file": self.schedules, "processor": machine.processor}
+            kept = with_values(kept, SCHEDULES, needed_by=f"{self.label}: schedules", **given)
         if self.fusion is not None:
-            passes = with_fusion(passes, self.fusion)
-        known = {id(own): each.group for each, own in zip(kept, passes, strict=True)}
-        scripted = with_script(passes, self.transform_script)
-        return tuple(PipelinePass(own, known.get(id(own), ())) for own in scripted)
+            needed_by = f"{self.label}: fusion"
+            kept = with_values(kept, FUSION, needed_by=needed_by, file=self.fusion)
+        return with_script(kept, self.transform_script)
 
     def ablations(self, machine: Machine) -> list[ProgramVariant]:
         """The same without each of its passes, one at a time."""
