@@ -32,8 +32,9 @@ def cache_entry(
     if options.pipeline is not None:
         # It may have passes of others, whose content is not known.
         return None
+    text = source.text if isinstance(source.text, str) else source.text.hex()
     parts = [
-        *(source.text, source.file_name, source.input_format),
+        *(text, source.file_name, source.input_format),
         *(checks_bounds(options.check_bounds), *options.decisions().values()),
     ]
     return CacheEntry.of(CompileCache.of(compile_cache), parts)

@@ -107,7 +107,7 @@ def check_diagnostics(
 
     What is not as expected is reported on stderr; `only_expected`: but for what comes besides.
     """
-    missing = expectations(chunk.text, file_name)
+    missing = expectations(chunk.shown, file_name)
     unexpected: list[Diagnostic] = []
     diagnostics, output = _run(process, file_name)
     for diagnostic in diagnostics:

@@ -6,7 +6,7 @@ import re
 import sys
 from dataclasses import dataclass
 
-from lowerings.driver.source import read_file, text_of
+from lowerings.driver.source import ProgramText, program_of, read_program
 
 _SEPARATOR = re.compile(r"^[ \t]*// -----.*$", re.M)
 
@@ -15,24 +15,31 @@ _SEPARATOR = re.compile(r"^[ \t]*// -----.*$", re.M)
 class Chunk:
     """One program of an input; blank lines in front keep the line numbers of the whole input."""
 
-    text: str
+    text: ProgramText
+
+    @property
+    def shown(self) -> str:
+        """The text, as messages and pages show it; empty where the program is in bytes."""
+        return self.text if isinstance(self.text, str) else ""
 
     @property
     def is_blank(self) -> bool:
         """Whether there is no program: white space and comments only."""
-        lines = map(str.strip, self.text.splitlines())
-        return all(not line or line.startswith("//") for line in lines)
+        lines = map(str.strip, self.shown.splitlines())
+        return self.text == self.shown and all(not line or line.startswith("//") for line in lines)
 
 
-def read_input(path: str) -> tuple[str, str]:
-    """The name for messages and the text of a file, or of stdin for `-`."""
+def read_input(path: str) -> tuple[str, ProgramText]:
+    """The name for messages and the text or bytes of a file, or of stdin for `-`."""
     if path != "-":
-        return path, read_file(path)
-    return "<stdin>", text_of(sys.stdin.buffer.read(), "<stdin>")
+        return path, read_program(path)
+    return "<stdin>", program_of(sys.stdin.buffer.read(), "<stdin>")
 
 
-def split_chunks(text: str) -> list[Chunk]:
-    """The programs between lines that start with `// -----`."""
+def split_chunks(text: ProgramText) -> list[Chunk]:
+    """The programs between lines that start with `// -----`; bytes are one."""
+    if isinstance(text, bytes):
+        return [Chunk(text)]
     return [
         Chunk("\n" * text.count("\n", 0, start) + text[start:end])
         for start, end in chunk_extents(text)

@@ -219,9 +219,9 @@ class Reproducer:
         return f"to reproduce: xla-opt {path} --run-reproducer"
 
     @staticmethod
-    def parse(text: str) -> Reproducer | None:
-        """Parses the text of a reproducer; None for any other text."""
-        if "{-#" not in text:
+    def parse(text: str | bytes) -> Reproducer | None:
+        """Parses the text of a reproducer; None for any other program."""
+        if isinstance(text, bytes) or "{-#" not in text:
             return None
         resource = _RESOURCE.search(text, text.rindex("{-#"))
         if resource is None or (pipeline := _PIPELINE.search(resource[1])) is None:

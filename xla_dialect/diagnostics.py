@@ -22,7 +22,8 @@ class XlaError(Exception):
 class LocatedError(XlaError):
     """An error at a place of a text: `file:line:column: error: message`, the line and a caret.
 
-    `line` and `column` count from 1; 0 means that they are not known.
+    `line` and `column` count from 1; 0 means that they are not known. A file that is no text has
+    no lines: `column` is then the offset.
     """
 
     def __init__(
@@ -44,7 +45,8 @@ class LocatedError(XlaError):
         place = self.file
         if self.line:
             place += f":{self.line}:{self.column}" if self.column else f":{self.line}"
-        head = f"{place}: error: {self.message}"
+        offset = f"offset {self.column}: " if self.column and not self.line else ""
+        head = f"{place}: error: {offset}{self.message}"
         if not self.source_line:
             return head
         text, column = _excerpt(self.source_line, self.column)
@@ -53,12 +55,12 @@ class LocatedError(XlaError):
         blank = "".join("\t" if c == "\t" else " " for c in text[: column - 1])
         return f"{head}\n{text}\n{blank}^"
 
-    def quoting(self, file: str, text: str) -> LocatedError:
+    def quoting(self, file: str, text: str | bytes) -> LocatedError:
         """The error with the line that it is about, if that is a line of this file."""
-        lines = text.split("\n", self.line)
-        if self.source_line or self.file != file or not 0 < self.line <= len(lines):
+        line = line_at(text, self.line) if isinstance(text, str) else ""
+        if self.source_line or self.file != file or not line:
             return self
-        return LocatedError(self.message, file, self.line, self.column, lines[self.line - 1])
+        return LocatedError(self.message, file, self.line, self.column, line)
 
     @classmethod
     def at_offset(cls, message: str, file: str, text: str, offset: int) -> Self:
@@ -69,6 +71,12 @@ class LocatedError(XlaError):
         line = text.count("\n", 0, start) + 1
         source_line = text[start : end if end >= 0 else len(text)]
         return cls(message, file, line, offset - start + 1, source_line)
+
+
+def line_at(text: str, number: int) -> str:
+    """A line of a text, counted from 1; an empty one where there is none."""
+    lines = text.split("\n", number)
+    return lines[number - 1] if 0 < number <= len(lines) else ""
 
 
 _EXCERPT_WIDTH = 160

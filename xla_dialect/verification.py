@@ -14,7 +14,7 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
-from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import FunctionType, LocationAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -30,7 +30,7 @@ from xla_dialect.analysis.computations import (
     runs_functions,
 )
 from xla_dialect.analysis.mixed_precision import require_one_precision
-from xla_dialect.diagnostics import LocatedError
+from xla_dialect.diagnostics import LocatedError, line_at
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.asynchronous import as_one
 from xla_dialect.ops.collectives import CollectiveOp, process_counts
@@ -525,16 +525,15 @@ class _Program:
     verified: VerifiedKeys = field(default_factory=VerifiedKeys)
 
 
-def invalid_program(op: Operation, message: str, sources: Sources) -> InvalidProgram:
-    """The error at the location of an operation."""
-    place = place_of(op.location)
+def invalid_program(
+    op: Operation, message: str, sources: Sources, location: LocationAttr | None = None
+) -> InvalidProgram:
+    """The error at a location, by default that of the operation."""
+    place = place_of(location or op.location)
     if place is None:
         return InvalidProgram(f"{message}{_context(op)}")
-    file, line, column = place
-    text = sources.get(file, "")
-    lines = text.split("\n", line) if text else []
-    source_line = lines[line - 1] if 0 < line <= len(lines) else ""
-    return InvalidProgram(message, file, line, column, source_line)
+    file, line, _ = place
+    return InvalidProgram(message, *place, line_at(sources.get(file, ""), line))
 
 
 def _context(op: Operation) -> str:

@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 from lowerings.driver import InputFormat
 from lowerings.driver.collector import collector_paused
 from lowerings.driver.context import make_context
-from lowerings.driver.source import Source
+from lowerings.driver.source import ProgramText, Source
 from lowerings.universe import unloaded_packages
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.mlir_text import read_mlir
@@ -56,12 +56,16 @@ _AROUND_A_NAME = 1 << 10
 """Characters of a line before and after a name that say what it is; lines may be megabytes long."""
 
 
-def detect_format(text: str, file_name: str = "") -> InputFormat:
+def detect_format(text: ProgramText, file_name: str = "") -> InputFormat:
     """
     The format of a program: by extension (`.hlo`), else by content.
 
-    MLIR with operations of StableHLO, CHLO or Shardy counts as `stablehlo`.
+    MLIR with operations of StableHLO, CHLO or Shardy counts as `stablehlo`, and bytecode with it.
     """
+    if isinstance(text, bytes):
+        from xla_dialect.binary import is_module  # noqa: PLC0415
+
+        return "hlo" if is_module(text) else "stablehlo"
     if file_name.endswith(".hlo"):
         return "hlo"
     comments = _COMMENTS.match(text)
@@ -110,7 +114,7 @@ def _has_stablehlo(text: str) -> bool:
 
 
 def parse_program(
-    text: str,
+    text: ProgramText,
     file_name: str = "<input>",
     input_format: InputFormat | None = None,
     ctx: Context | None = None,
@@ -120,24 +124,26 @@ def parse_program(
     given: Resources | None = None,
 ) -> ModuleOp:
     """
-    The module of a program, verified if asked for (a program in StableHLO always is).
+    The module of a program, a text or bytes in a binary format, verified if asked for (a program
+    in StableHLO always is).
 
     Raises LocatedError for text that cannot be read, or that breaks a rule. `places`
     receives the position in the text of each operation that has another location of its own.
     `given` has the elements of resources that StableHLO only names.
     """
-    chosen = input_format or detect_format(text, file_name)
+    chosen = (not isinstance(text, bytes) and input_format) or detect_format(text, file_name)
     try:
         with collector_paused():
             module = _read(text, file_name, chosen, ctx, verified, places, given)
-            if "custom" in text and chosen != "mlir":
+            has_calls = b"custom" in text if isinstance(text, bytes) else "custom" in text
+            if has_calls and chosen != "mlir":
                 # Few programs have such calls.
                 from lowerings.driver.own_operations import make_own_operations  # noqa: PLC0415
 
                 make_own_operations(module)
         return module
     except XlaError as error:
-        found = _by_content(text)
+        found = _by_content(text) if isinstance(text, str) else None
         if found is not None and found != chosen and "hlo" in (found, chosen):
             error.add_note(
                 f"note: this was read as {_NAMES[chosen]} and looks like {_NAMES[found]}, "
@@ -147,7 +153,7 @@ def parse_program(
 
 
 def _read(
-    text: str,
+    text: ProgramText,
     file_name: str,
     chosen: InputFormat,
     ctx: Context | None,
@@ -156,14 +162,23 @@ def _read(
     given: Resources | None,
 ) -> ModuleOp:
     # A reader is loaded when a text asks for it: both take a third of the time to start.
+    if isinstance(text, bytes):
+        from xla_dialect.binary import read_binary  # noqa: PLC0415
+
+        module = read_binary(text, file_name, places)
+        if verified and chosen == "hlo":
+            verify(module)
+        return module
     match chosen:
         case "stablehlo":
             from xla_dialect.stablehlo import read_stablehlo  # noqa: PLC0415
 
             if "vhlo." in text and _VHLO.search(text):
-                from xla_dialect.binary import stablehlo_of_vhlo  # noqa: PLC0415
+                from xla_dialect.binary import VhloParser  # noqa: PLC0415
 
-                text = stablehlo_of_vhlo(text, file_name)
+                return read_stablehlo(
+                    text, file_name, places=places, given=given, parser_class=VhloParser
+                )
             return read_stablehlo(text, file_name, places=places, given=given)
         case "hlo":
             from xla_dialect.hlo_text import read_hlo  # noqa: PLC0415
@@ -193,7 +208,7 @@ def _read_mlir(
 
 def parse_source(source: Source, ctx: Context | None = None) -> ModuleOp:
     """The verified module; raises XlaError, with places in the text as it was given."""
-    if source.outlined:
+    if source.outlined and isinstance(source.text, str):
         from xla_dialect.stablehlo.outlining import outline_equal_parts  # noqa: PLC0415
 
         outlined = replace(source, text=outline_equal_parts(source.text), outlined=False)

@@ -1,4 +1,4 @@
-"""The text of a program, from a file or its author."""
+"""A program as text or bytes, from a file or its author."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from os.path import isfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from xla_dialect.diagnostics import XlaError
 
@@ -17,28 +17,45 @@ if TYPE_CHECKING:
     from xla_dialect.mlir_text import Resources
 
 
+ProgramText: TypeAlias = str | bytes
+"""A program as text, or its bytes in a binary format."""
+
+
 class UnreadableFile(XlaError):
     """A file that cannot be opened or is not text."""
 
 
 def read_file(path: str | Path) -> str:
-    """The text of a file, that of its program where it is binary; raises XlaError."""
+    """The text of a file; raises XlaError."""
+    return text_of(_content(path), str(path))
+
+
+def read_program(path: str | Path) -> ProgramText:
+    """The text of a program, or its bytes in a binary format; raises XlaError."""
+    return program_of(_content(path), str(path))
+
+
+def _content(path: str | Path) -> bytes:
     try:
-        data = Path(path).read_bytes()
+        return Path(path).read_bytes()
     except OSError as error:
         raise UnreadableFile(f"{path}: error: {error.strerror}") from None
-    return text_of(data, str(path))
+
+
+def program_of(data: bytes, file_name: str) -> ProgramText:
+    """The text that data are, or the data in a binary format that is read; raises XlaError."""
+    if _CONTROL.search(data, 0, _BEGINNING):
+        # It loads the reader of StableHLO (0.5 s), and texts do not need it.
+        from xla_dialect.binary import binary_format  # noqa: PLC0415
+
+        if binary_format(data) is not None:
+            return data
+    return text_of(data, file_name)
 
 
 def text_of(data: bytes, file_name: str) -> str:
-    """The text that data are, or that of their program where it is binary; raises XlaError."""
+    """The text that data are; raises XlaError."""
     if _CONTROL.search(data, 0, _BEGINNING):
-        # It loads the reader of StableHLO (0.5 s), and texts do not need it.
-        from xla_dialect.binary import text_of_binary  # noqa: PLC0415
-
-        text = text_of_binary(data, file_name)
-        if text is not None:
-            return text
         _require_text(data, file_name)
     try:
         return data.decode().replace("\r\n", "\n").replace("\r", "\n")
@@ -64,9 +81,9 @@ _BEGINNING = 1 << 10
 
 @dataclass(frozen=True)
 class Source:
-    """The text of a program, and where it is from."""
+    """The text of a program, or its bytes, and where it is from."""
 
-    text: str
+    text: ProgramText
     file_name: str = "<input>"
     input_format: InputFormat | None = None
     given: Resources | None = None
@@ -84,12 +101,12 @@ class Source:
         A string with a line break, or one that names no file, is taken as text. Raises XlaError.
         """
         if isinstance(text_or_path, bytes):
-            return Source(text_of(text_or_path, "<bytes>"), input_format=input_format)
+            return Source(program_of(text_or_path, "<bytes>"), input_format=input_format)
         if not isinstance(text_or_path, str | Path):
             return _printed(text_or_path)
         text = str(text_or_path)
         if isinstance(text_or_path, Path) or _is_path(text):
-            return Source(read_file(text_or_path), text, input_format)
+            return Source(read_program(text_or_path), text, input_format)
         return Source(text, input_format=input_format)
 
 

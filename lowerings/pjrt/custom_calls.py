@@ -99,12 +99,10 @@ _FLAT = 2
 
 def with_custom_partitioning(source: Source) -> Source:
     """
-    The program with what devices compute in the place of these calls; without any, as it is.
+    The program with what devices compute in the place of these calls.
 
     Raises XlaError for functions that are gone, and for what their authors' code raises.
     """
-    if TARGET not in source.text:
-        return source
     module = parse_source(source)
     PassManager(make_context()).run(module, parse_passes(",".join(PARTITIONING[:_BEFORE])))
     mesh = program_mesh(module)

@@ -14,7 +14,7 @@ from lowerings.expand.xla_expand_bitcast import XlaExpandBitcastPass
 from xla_dialect.analysis.mixed_precision import in_one_precision
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.data_movement import BitcastOp
-from xla_dialect.stablehlo.writing import print_stablehlo
+from xla_dialect.stablehlo.writing import print_stablehlo, stablehlo_module
 from xla_dialect.xdsl.traversal import operations_in
 
 
@@ -35,7 +35,7 @@ class StableHloTarget(Target):
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         """Prints the module; raises StableHloPrintError for what StableHLO cannot express."""
-        output.write(_text(ctx, module, self.debug_info))
+        output.write(print_stablehlo(_expressible(ctx, module), debug_info=self.debug_info))
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,12 @@ class StableHloBytecodeTarget(Target):
         match = _VERSION.fullmatch(self.version)
         if match is None:
             raise XlaError(f"target '{self.name}': {self.version!r} is no version like 1.7.0")
-        # It loads the reader of StableHLO, which printing text does not need.
-        from xla_dialect.binary import artifact_of_stablehlo  # noqa: PLC0415
+        # It loads the readers of all binary formats.
+        from xla_dialect.binary import write_artifact  # noqa: PLC0415
 
         major, minor, patch = map(int, match.groups())
-        text = _text(ctx, module, debug_info=True)
-        artifact = artifact_of_stablehlo(text, (major, minor, patch))
+        program = stablehlo_module(_expressible(ctx, module))
+        artifact = write_artifact(program, (major, minor, patch))
         buffer: IO[bytes] | None = getattr(output, "buffer", None)
         if buffer is None:
             raise XlaError(f"target '{self.name}': bytecode is no text; write it to a file")
@@ -74,9 +74,10 @@ class StableHloBytecodeTarget(Target):
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})\.([0-9]{1,4})")
 
 
-def _text(ctx: Context, module: ModuleOp, debug_info: bool) -> str:
+def _expressible(ctx: Context, module: ModuleOp) -> ModuleOp:
+    """The module without what StableHLO has no operation for."""
     module = in_one_precision(module)
     if any(isinstance(op, BitcastOp) for op in operations_in(module)):
         module = module.clone()
         XlaExpandBitcastPass().apply(ctx, module)
-    return print_stablehlo(module, debug_info=debug_info)
+    return module

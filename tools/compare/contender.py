@@ -15,7 +15,7 @@ from lowerings.driver.pass_options import (
     with_values,
 )
 from lowerings.driver.program import detect_format, parse_source
-from lowerings.driver.source import Source, read_file
+from lowerings.driver.source import Source, read_program
 from lowerings.native_lowering import continuing
 from lowerings.targets.llvm.machine import Machine
 from xla_dialect.diagnostics import XlaError
@@ -127,7 +127,7 @@ def parse_contenders(texts: Sequence[str]) -> list[ProgramVariant]:
 
 def _parsed(text: str) -> ProgramVariant:
     file, *options = _OPTION.split(text)
-    contender = ProgramVariant(Source(read_file(Path(file)), file))
+    contender = ProgramVariant(Source(read_program(Path(file)), file))
     for option in options:
         name, _, value = option.partition("=")
         if name not in _OPTIONS:

@@ -19,7 +19,7 @@ from lowerings.driver import InputFormat
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, PipelinePass, parse_pipeline
 from lowerings.driver.program import detect_format, parse_program
-from lowerings.driver.source import Source, read_file
+from lowerings.driver.source import ProgramText, Source, read_file
 from lowerings.profiling.source_operations import SourceOperation, source_operations
 from lowerings.profiling.xla_name_operations import StackFrames, named_location
 from lowerings.targets.llvm.instruction_origins import (
@@ -197,7 +197,8 @@ class Exploration:
 
     passes: Sequence[PipelinePass]
     file_name: str
-    text: str
+    text: ProgramText
+    """Of one in bytes no line is shown."""
     input_format: InputFormat
     places: dict[Operation, LocationAttr] = field(default_factory=dict[Operation, LocationAttr])
     """Filled by the reader of the program."""
@@ -212,7 +213,8 @@ class Exploration:
         """Takes the program as it was read; what records its passes."""
         lines = self.recording.start(module, "as read", "xla")
         links = links_to_text(module, lines, self.file_name, self.places)
-        own = input_document(self.text, self.file_name, self.input_format)
+        shown = self.text if isinstance(self.text, str) else ""
+        own = input_document(shown, self.file_name, self.input_format)
         source = source_document(module, lines, links, self.file_name)
         self.recording.documents[0].links = links
         if source is not None:

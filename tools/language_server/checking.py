@@ -59,7 +59,7 @@ def check(text: str, file_name: str) -> Findings:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             try:
-                _check_program(chunk.text, file_name, findings)
+                _check_program(chunk.shown, file_name, findings)
             except LocatedError as error:
                 findings.problems.append(_problem(error))
             except XlaError as error:

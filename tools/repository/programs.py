@@ -68,7 +68,7 @@ def examples() -> Mapping[str, Example]:
     for family in FAMILIES:
         path = FOLDER / f"{family.__name__.rpartition('.')[2]}.mlir"
         for chunk in split_chunks(read_file(path)):
-            example = _example(chunk.text.strip(), path)
+            example = _example(chunk.shown.strip(), path)
             if example.name in found:
                 raise ExampleError(f"{path}: there are two examples of {example.name}")
             found[example.name] = example

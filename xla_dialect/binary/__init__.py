@@ -1,16 +1,11 @@
 """Programs in binary files: MLIR bytecode, files of `jax.export`, protos of HLO."""
 
+from xla_dialect.binary.artifact import write_artifact
 from xla_dialect.binary.cursor import BinaryError
-from xla_dialect.binary.formats import (
-    BinaryFormat,
-    artifact_of_stablehlo,
-    binary_format,
-    read_bytecode,
-    stablehlo_of_vhlo,
-    text_of_binary,
-)
+from xla_dialect.binary.formats import BinaryFormat, binary_format, read_binary
 from xla_dialect.binary.hlo_module import Snapshot, is_module, read_snapshot
 from xla_dialect.binary.jax_export import Exported, ExportedSignature, read_export
+from xla_dialect.binary.vhlo import VhloParser
 
 __all__ = [
     "BinaryError",
@@ -18,12 +13,11 @@ __all__ = [
     "Exported",
     "ExportedSignature",
     "Snapshot",
-    "artifact_of_stablehlo",
+    "VhloParser",
     "binary_format",
     "is_module",
-    "read_bytecode",
+    "read_binary",
     "read_export",
     "read_snapshot",
-    "stablehlo_of_vhlo",
-    "text_of_binary",
+    "write_artifact",
 ]

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, TypeVar, cast
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BytesAttr,
@@ -56,7 +55,6 @@ from xla_dialect.binary.vhlo import (
     FUNCTION,
     NEWEST,
     IllegalOperation,
-    Operations,
     Version,
     VhloOp,
     integers_in,
@@ -94,14 +92,19 @@ class UnwritableProgram(XlaError):
 
 
 @deep_recursion()
-def write_artifact(module: ModuleOp, context: Context, version: Version) -> bytes:
-    """The portable artifact of a module of StableHLO; raises XlaError."""
+def write_artifact(module: ModuleOp, version: Version) -> bytes:
+    """
+    The portable artifact of a module of StableHLO, as `stablehlo_module` makes it, for a version of
+    it: `(1, 7, 0)`.
+
+    Raises XlaError for what the version does not have.
+    """
     if not FIRST_WRITTEN <= version <= NEWEST:
         raise UnwritableProgram(
             f"StableHLO {version_text(version)} is not written, only {version_text(FIRST_WRITTEN)} "
             f"to {version_text(NEWEST)}"
         )
-    return _File(context, version).write(module)
+    return _File(version).write(module)
 
 
 _Key = TypeVar("_Key")
@@ -118,9 +121,8 @@ class _Numbers(dict[_Key, int]):
 class _File:
     """The tables of a file."""
 
-    def __init__(self, context: Context, version: Version):
+    def __init__(self, version: Version):
         self.version = version
-        self.operations = Operations(context)
         self.strings = _Numbers[bytes]()
         self.dialects = _Numbers[str]()
         self.names = _Numbers[str]()

@@ -14,8 +14,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DictionaryAttr, LocationAttr, ModuleOp
-from xdsl.ir import Attribute, Block, Region, SSAValue, TypeAttribute
+from xdsl.dialects.builtin import (
+    DictionaryAttr,
+    IntAttr,
+    LocationAttr,
+    ModuleOp,
+    StringAttr,
+    UnknownLoc,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from xla_dialect.binary.cursor import Cursor
@@ -31,11 +38,12 @@ from xla_dialect.binary.stablehlo_encodings import (
 from xla_dialect.binary.vhlo import (
     NEWEST,
     OLDEST,
-    IllegalOperation,
     Operations,
     properties_of,
     version_text,
 )
+from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.xdsl.creation import location_at
 from xla_dialect.xdsl.traversal import deep_recursion
 
 MAGIC = b"ML\xefR"
@@ -57,6 +65,8 @@ _STRINGS, _DIALECTS, _ENTRIES, _ENTRY_OFFSETS, _CODE, _BLOBS, _BLOB_OFFSETS, _, 
 
 _PRODUCER = re.compile(rb"StableHLO_v([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})")
 """Who wrote a portable artifact."""
+
+_NO_LINE = IntAttr(0)
 
 _CAST = "builtin.unrealized_conversion_cast"
 
@@ -92,16 +102,22 @@ class _Entry:
 
 
 @deep_recursion()
-def read_bytecode(data: bytes, context: Context, file_name: str = "<input>") -> ModuleOp:
+def read_bytecode(
+    data: bytes,
+    context: Context,
+    file_name: str = "<input>",
+    places: dict[Operation, LocationAttr] | None = None,
+) -> ModuleOp:
     """
     The module of a file of MLIR bytecode, with the operations that the context has.
 
     Portable artifacts of StableHLO (the dialect `vhlo`) become operations of StableHLO. The module
-    is not verified. Raises BinaryError.
+    is not verified. `places` receives the offset of each operation that has a location. Raises
+    BinaryError.
     """
     code: _Code | None = None
     try:
-        code = _Code(_Tables(data, context, file_name))
+        code = _Code(_Tables(data, context, file_name), {} if places is None else places)
         return code.module()
     except RecursionError:
         place = 0 if code is None else code.current
@@ -354,8 +370,10 @@ def read_section(cursor: Cursor) -> tuple[int, Cursor]:
 class _Code:
     """The operations of a file."""
 
-    def __init__(self, tables: _Tables):
+    def __init__(self, tables: _Tables, places: dict[Operation, LocationAttr]):
         self.tables = tables
+        self.places = places
+        self._file = StringAttr(tables.file.file)
         self.make = tables.operations
         self.values: dict[int, SSAValue] = {}
         """Those that are visible at this place, by number."""
@@ -448,9 +466,15 @@ class _Code:
         regions = self.regions(cursor, free) if mask & 16 else []
         try:
             op = self.make(name, operands, types, properties, attributes, regions)
-        except (IllegalOperation, VerifyException, ParseError) as error:
+            if isinstance(op, StableHloOp):
+                op.complete()
+        except (VerifyException, ParseError) as error:
             cursor.fail(f"{name}: {error}", start)
-        op.location = location
+        place = location_at(self._file, _NO_LINE, IntAttr(start))
+        if isinstance(location, UnknownLoc):
+            op.location = place
+        else:
+            op.location, self.places[op] = location, place
         block.add_op(op)
         return self.define(op.results, next_)
 

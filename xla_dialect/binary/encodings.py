@@ -194,7 +194,7 @@ class Field(Generic[_Value]):
     write: Callable[[EntryWriter, _Value], None]
 
 
-def list_of(item: Field[_Value]) -> Field[list[_Value]]:
+def list_of(item: Field[_Value]) -> Field[Sequence[_Value]]:
     """A count and as many items."""
 
     def write(writer: EntryWriter, values: Sequence[_Value]) -> None:
@@ -202,7 +202,7 @@ def list_of(item: Field[_Value]) -> Field[list[_Value]]:
         for value in values:
             item.write(writer, value)
 
-    return Field(lambda cursor: cursor.list(lambda: item.read(cursor)), write)
+    return Field(lambda cursor: tuple(cursor.list(lambda: item.read(cursor))), write)
 
 
 def attribute_of(class_: type[_AttributeT]) -> Field[_AttributeT]:

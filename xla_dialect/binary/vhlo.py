@@ -26,7 +26,6 @@ from xdsl.dialects.builtin import (
     FunctionType,
     IntegerAttr,
     IntegerType,
-    ModuleOp,
     NoneType,
     StringAttr,
     SymbolRefAttr,
@@ -45,7 +44,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue, TypeAttribute
 from xdsl.irdl import IRDLOperation, OptionalDef
 from xdsl.parser import Parser
 from xdsl.rewriter import Rewriter
-from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.binary.stablehlo_encodings import (
     CONSTANT_TYPES,
@@ -55,7 +54,6 @@ from xla_dialect.binary.stablehlo_encodings import (
     convolution_numbers,
     sub_axis_text,
 )
-from xla_dialect.diagnostics import LocatedError
 from xla_dialect.stablehlo.attributes import (
     FLAG,
     INTEGERS,
@@ -78,10 +76,10 @@ from xla_dialect.stablehlo.attributes import (
 )
 from xla_dialect.stablehlo.op import integers_of
 from xla_dialect.stablehlo.ops import operation_named
+from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.text.accuracy import AccuracyMode
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.text import MlirParser
-from xla_dialect.xdsl.traversal import deep_recursion
 
 Version: TypeAlias = tuple[int, int, int]
 
@@ -90,7 +88,7 @@ NEWEST: Version = (1, 20, 0)
 """The versions of VHLO that are known."""
 
 
-class IllegalOperation(Exception):
+class IllegalOperation(VerifyException):
     """An operation whose attributes cannot be what they are."""
 
 
@@ -738,22 +736,7 @@ _OTHER_NAMES = {"call": "func.call"}
 # has them.
 
 
-@deep_recursion()
-def read_vhlo(text: str, context: Context, file_name: str) -> ModuleOp:
-    """The module of VHLO in a text, with the operations of StableHLO; raises LocatedError."""
-    parser = _VhloParser(context, text, file_name)
-    try:
-        return parser.parse_module()
-    except ParseError as error:
-        message, offset = error.msg.strip(), error.span.start
-    except (IllegalOperation, VerifyException, ValueError) as error:
-        message, offset = str(error), parser.pos
-    except RecursionError:
-        message, offset = "something is nested too deeply", parser.pos
-    raise LocatedError.at_offset(message, file_name, text, offset)
-
-
-class _VhloParser(MlirParser):
+class VhloParser(StableHloParser):
     """Reads what VHLO has in the place of what StableHLO has."""
 
     def __init__(self, context: Context, text: str, file_name: str):
@@ -764,6 +747,7 @@ class _VhloParser(MlirParser):
         """A class that makes the operation of StableHLO, of an operation of VHLO."""
         if not name.startswith("vhlo."):
             return super()._get_op_by_name(name)
+        self._names.append(self.lexer.input.content.rfind(name, 0, self.pos))
 
         def make(**parts: Any) -> Operation:
             op = self.operations(
@@ -887,17 +871,17 @@ _TYPES: Mapping[str, Attribute] = {
 }
 """Those that are one word; VHLO prints tf32 as tf31."""
 
-_COMPOSED: Mapping[str, Callable[[_VhloParser], Attribute]] = {
+_COMPOSED: Mapping[str, Callable[[VhloParser], Attribute]] = {
     "complex_v1": lambda parser: ComplexType(cast(Any, parser.parse_type())),
-    "func_v1": _VhloParser.function_type,
+    "func_v1": VhloParser.function_type,
     "future_v1": lambda parser: FutureType.new([ArrayAttr(parser.types())]),
-    "tensor_v1": _VhloParser.array,
+    "tensor_v1": VhloParser.array,
     "tuple_v1": lambda parser: TupleType(tuple(parser.types())),
     "unranked_tensor_v1": lambda parser: UnrankedTensorType(parser.parse_type()),
 }
 """Types with something in angle brackets."""
 
-_ATTRIBUTES: Mapping[str, Callable[[_VhloParser], Attribute]] = {
+_ATTRIBUTES: Mapping[str, Callable[[VhloParser], Attribute]] = {
     "array_v1": lambda parser: ArrayAttr(
         parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_attribute)
     ),
@@ -905,10 +889,10 @@ _ATTRIBUTES: Mapping[str, Callable[[_VhloParser], Attribute]] = {
     "dict_v1": lambda parser: DictionaryAttr(
         dict(parser.parse_comma_separated_list(parser.Delimiter.BRACES, parser.entry))
     ),
-    "sub_axis_info_v1": _VhloParser.sub_axis,
+    "sub_axis_info_v1": VhloParser.sub_axis,
     "type_extensions_v1": Bounds.parse_older,
     **{
-        f"{name}_v1": partial(_VhloParser.fields, name=name)
+        f"{name}_v1": partial(VhloParser.fields, name=name)
         for name in (
             *("axis_ref", "mesh", "mesh_axis", "output_operand_alias", "replica_group_mesh_axes"),
             "result_accuracy",
@@ -916,7 +900,7 @@ _ATTRIBUTES: Mapping[str, Callable[[_VhloParser], Attribute]] = {
     },
     **dict.fromkeys(
         ("float_v1", "integer_v1", "string_v1", "tensor_v1", "type_v1"),
-        _VhloParser.parse_attribute,
+        VhloParser.parse_attribute,
     ),
 }
 """Attributes with something in angle brackets."""

@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import Func, FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xla_dialect.diagnostics import LocatedError
+from xla_dialect.diagnostics import LocatedError, line_at
 from xla_dialect.mlir_text import (
     LocatingParser,
     RecoveringParser,
@@ -93,6 +93,7 @@ def read_stablehlo(
     *,
     places: dict[Operation, LocationAttr] | None = None,
     given: Resources | None = None,
+    parser_class: type[StableHloParser] = StableHloParser,
 ) -> ModuleOp:
     """
     Reads StableHLO, as `jax.jit(f).lower(...).as_text()` prints it or in generic form.
@@ -118,9 +119,31 @@ def read_stablehlo(
       }
     }
     """
-    with parser_of(text, make_reading_context(), file_name, StableHloParser) as parser:
+    with parser_of(text, make_reading_context(), file_name, parser_class) as parser:
         module = parser.parse_module()
-    result = _legalized(module, parser, argument_types, given, places)
+    _resolve(module, parser, given)
+    return legalized(module, parser.places, {file_name: text}, argument_types, places)
+
+
+def _resolve(module: ModuleOp, parser: LocatingParser, given: Resources | None = None) -> None:
+    if "dense_resource<" in parser.lexer.input.content:
+        resolve_resources(module, parser, given)
+
+
+def legalized(
+    module: ModuleOp,
+    known_places: Mapping[Operation, LocationAttr],
+    sources: Sources,
+    argument_types: Sequence[Attribute] | None = None,
+    places: dict[Operation, LocationAttr] | None = None,
+) -> ModuleOp:
+    """
+    What `read_stablehlo` returns, for a module of StableHLO that takes its place.
+
+    `known_places`: where operations stand whose own location says something else. `sources`: the
+    text, if the module is from one. Raises LocatedError.
+    """
+    result = _legalized(module, known_places, sources, argument_types, places)
     if result is not module:
         release(module)
     return result
@@ -128,38 +151,32 @@ def read_stablehlo(
 
 def _legalized(
     module: ModuleOp,
-    parser: LocatingParser,
+    known_places: Mapping[Operation, LocationAttr],
+    sources: Sources,
     argument_types: Sequence[Attribute] | None = None,
-    given: Resources | None = None,
     places: dict[Operation, LocationAttr] | None = None,
 ) -> ModuleOp:
-    """The verified module with operations of `xla`, or the parsed one; see `read_stablehlo`."""
-    text, file_name = parser.lexer.input.content, parser.lexer.input.name
-    if "dense_resource<" in text:
-        resolve_resources(module, parser, given)
+    """The verified module with operations of `xla`, or the module itself."""
     try:
         flatten_modules(module)
-        quantized = "!quant." in text and has_quantized_arrays(module)
+        may_be_quantized = not sources or any("!quant." in text for text in sources.values())
+        quantized = may_be_quantized and has_quantized_arrays(module)
         make = _quantized_conversion() if quantized else Conversion
-        conversion = make(parser.places)
+        conversion = make(known_places)
         result = None
         if argument_types is not None or not takes_dynamic_arguments(module):
             with suppress(UnknownShape):
                 result = conversion.module(module, argument_types)
         is_resolved = result is not None and (argument_types is not None or not quantized)
         if not is_resolved or (argument_types is None and conversion.refines):
-            _verify_unresolved(module, conversion, {file_name: text})
+            _verify_unresolved(module, conversion, sources)
+        if result is not None:
+            verify(result, sources, mixes_precisions=False)
     except SourceError as error:
-        raise _located(error, parser) from None
+        raise _located(error, known_places, sources) from None
     except InvalidProgram as error:
-        raise naming_the_source(error, text) from None
-    if result is None:
-        return module
-    try:
-        verify(result, {file_name: text}, mixes_precisions=False)
-    except InvalidProgram as error:
-        raise naming_the_source(error, text) from None
-    if not is_resolved:
+        raise naming_the_source(error, sources) from None
+    if result is None or not is_resolved:
         return module
     for op, location in conversion.explicit_locations.items():
         if places is not None:
@@ -242,19 +259,19 @@ def _common_context() -> ReadingContext:
     return context
 
 
-def _located(error: SourceError, parser: LocatingParser) -> LocatedError:
+def _located(
+    error: SourceError, places: Mapping[Operation, LocationAttr], sources: Sources
+) -> LocatedError:
     """The error at the place of its operation, or of one around it that is in the text."""
     op = error.op
-    while isinstance(parser.places.get(op, op.location), UnknownLoc) and op.parent_op() is not None:
+    while isinstance(places.get(op, op.location), UnknownLoc) and op.parent_op() is not None:
         op = cast(Operation, op.parent_op())
-    text = parser.lexer.input
-    return LocatedError.at_offset(str(error), text.name, text.content, parser.start_of(op))
+    return invalid_program(op, str(error), sources, places.get(op))
 
 
-def naming_the_source(error: InvalidProgram, text: str) -> LocatedError:
+def naming_the_source(error: InvalidProgram, sources: Sources) -> LocatedError:
     """The error with the name of the operation in the text that broke the rule."""
-    lines = text.split("\n", error.line)
-    line = lines[error.line - 1] if 0 < error.line <= len(lines) else ""
+    line = line_at(sources.get(error.file, ""), error.line)
     found = _NAME.match(line, max(0, error.column - 1))
     if found is None or error.message.startswith(found.group()):
         return error
@@ -367,12 +384,13 @@ def errors_of_stablehlo(
     module, errors, parser = recovered(_Parser, context, text, file_name)
     if module is None or parser is None:
         return errors, {} if parser is None else parser.values
+    sources = {file_name: text}
     try:
-        _legalized(module, parser)
+        _resolve(module, parser)
+        _legalized(module, parser.places, sources)
     except LocatedError as first:
-        sources = {file_name: text}
         found = violations(module, sources, mixes_precisions=False, has_unknown_sizes=True)
-        errors = [naming_the_source(error, text) for error in found]
+        errors = [naming_the_source(error, sources) for error in found]
         if all((error.line, error.column) != (first.line, first.column) for error in errors):
             errors = [first, *errors]
     return errors, parser.values

@@ -63,9 +63,12 @@ def print_stablehlo(module: ModuleOp, *, debug_info: bool = False) -> str:
       }
     }
     """
-    if not has_source_operations(module):
-        module = FromXla(FROM_XLA).module(module)
-    return StableHloPrinter(debug_info).text(module)
+    return StableHloPrinter(debug_info).text(stablehlo_module(module))
+
+
+def stablehlo_module(module: ModuleOp) -> ModuleOp:
+    """The module of StableHLO that `print_stablehlo` prints; the module itself if it is one."""
+    return module if has_source_operations(module) else FromXla(FROM_XLA).module(module)
 
 
 _DIALECTS = frozenset({"func", "sdy", "check", "interpreter"})
