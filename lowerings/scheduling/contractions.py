@@ -14,11 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import ceil, gcd, prod
-from typing import TypeAlias
 
 from xdsl.ir import Block, SSAValue
 
-from lowerings.dialects.schedule import Factor, Loop, Pack, Schedule, Step
+from lowerings.dialects.schedule import Factor, Loop, Pack, Schedule, ScheduleError
 from lowerings.dialects.words import DotProductOp, JoinOp, PairProductOp
 from lowerings.loops.body import Body, LaneAnalysis
 from lowerings.loops.constants import element_bits
@@ -31,17 +30,14 @@ from lowerings.loops.contraction import (
     roles_of,
 )
 from lowerings.loops.memory import LaneStride, lane_stride
-from lowerings.loops.nest import Access, Nest, divided
-from lowerings.loops.panels import Panels, order_in
+from lowerings.loops.nest import Access, Nest
+from lowerings.loops.panels import Panels
 from lowerings.scheduling.lanes import (
     block_side,
-    in_parallel,
     lanes_for,
     loops_along_rows,
-    microseconds,
     output_stride,
     plan_order,
-    shared_loop,
     walks_along_rows,
 )
 
@@ -54,13 +50,13 @@ class Tile:
     vectors: int
 
 
-MOST_ROWS = 8
+_MOST_ROWS = 8
 """Each row takes an address; more of them than this do not fit the general registers."""
 
 
 def _register_tiles(registers: int) -> Iterable[Tile]:
     """The tiles that leave room for the operands of one step."""
-    for rows in range(1, MOST_ROWS + 1):
+    for rows in range(1, _MOST_ROWS + 1):
         for vectors in range(1, registers // 2):
             if rows * vectors + vectors + 1 < registers:
                 yield Tile(rows, vectors)
@@ -147,164 +143,6 @@ class _TileProblem:
         )
 
 
-@dataclass(frozen=True)
-class PackedContraction:
-    """A contraction that copies the operand of its columns into panels."""
-
-    nest: Nest
-    roles: Contraction
-    factor: Factor
-    """What is copied: the right factor of `roles`."""
-    vector: int
-    """The column dimension that runs in lanes."""
-    row: int
-    """The row dimension that is tiled."""
-    tile: Tile
-    lanes: int
-    panels: int
-    """How many panels are packed at a time."""
-    term_blocks: tuple[int, ...]
-    """How much of each summed dimension a panel holds at a time."""
-    vector_bits: int
-    rows_are_large: bool
-    """Whether the operand of the rows leaves the second-level cache from panel to panel."""
-
-    @property
-    def width(self) -> int:
-        """The columns of one panel."""
-        return self.tile.vectors * self.lanes
-
-    def schedule(self, least: float) -> Schedule:
-        """The schedule; loops with `least` microseconds of work or more are parallel."""
-        nest, vector = self.nest, self.vector
-        outer = [*self.roles.batch, *(d for d in self.roles.columns if d != vector)]
-        outer.sort(key=lambda d: output_stride(nest, d), reverse=True)
-        shared = self._shared_dimension(outer, least)
-        around = [Loop(d, is_parallel=d == shared) for d in outer]
-        if nest.extents[vector] > self.width * self.panels:
-            around.append(Loop(vector, self.width * self.panels, shared == vector))
-        for dimension, size in zip(self.roles.summed, self.term_blocks, strict=True):
-            if size != nest.extents[dimension]:
-                around.append(Loop(dimension, size))
-        part = _InnermostPart.of(nest, around, self)
-        steps: list[Step] = [*around, Pack(self.factor, self._copy(part))]
-        inside = self._loops_inside()
-        if shared is None:
-            inside = self._in_parallel(part, inside, least)
-        return Schedule((*steps, *inside), vector, self.lanes)
-
-    def _shared_dimension(self, outer: Sequence[int], least: float) -> int | None:
-        """
-        The dimension whose loop is parallel, around the packing: one of `outer`, or the columns.
-
-        None where none of them has enough iterations; loops over the rows that pass by may.
-        """
-        extents = self.nest.extents
-        loops = [(d, extents[d]) for d in outer if extents[d] > 1]
-        loops.append((self.vector, extents[self.vector] // (self.width * self.panels)))
-        body = Body(self.nest)
-        work = microseconds(self.nest, body, self.lanes)
-        return shared_loop(self.nest, body, loops, work, least)
-
-    def _copy(self, part: _InnermostPart) -> Schedule:
-        """Along the rows of the operand if they have unit stride; else as for any copy."""
-        panels = part.panels
-        nest = panels.copying_nest(Block(arg_types=[panels.memory]).args[0])
-        body = Body(nest)
-        inputs = body.inputs.values()
-        if any(lane_stride(access, panels.column) is not LaneStride.UNIT for access in inputs):
-            order = plan_order(nest, body, self.vector_bits)
-            if panels.counter is None or order.vector != panels.counter:
-                return self._in_even_blocks(part.in_schedule(order, self.width))
-        loops = [*map(Loop, self._terms), Loop(self.vector, self.width)]
-        if body.has(JoinOp) and self.width > self.lanes:
-            # Putting words together is much code for each vector.
-            loops.append(Loop(self.vector, self.lanes))
-        return Schedule(tuple(loops), self.vector, self.lanes)
-
-    def _loops_inside(self) -> list[Loop]:
-        others = [d for d in self.roles.rows if d != self.row]
-        others.sort(key=lambda d: output_stride(self.nest, d), reverse=True)
-        row, panels = Loop(self.row, self.tile.rows), Loop(self.vector, self.width)
-        # If the rows do not stay in the L2 cache from panel to panel, they are the outer loop.
-        order = [row, panels] if self.rows_are_large else [panels, row]
-        return [*(Loop(d) for d in others), *order, *map(Loop, self._terms)]
-
-    @property
-    def _terms(self) -> list[int]:
-        """The summed dimensions of which a panel holds several terms."""
-        sizes = zip(self.roles.summed, self.term_blocks, strict=True)
-        return [d for d, size in sizes if size != 1]
-
-    def _in_even_blocks(self, order: Schedule) -> Schedule:
-        """A copy in blocks that leave no edges at the end of the operand either, if there are."""
-        vector, transposed = order.vector, order.transposed
-        if vector is None or transposed is None:
-            return order
-        extents = self.nest.extents
-        side = block_side(order.lanes, extents[vector], extents[transposed])
-        return replace(order.with_tile(vector, side).with_tile(transposed, side), lanes=side)
-
-    def _in_parallel(self, part: _InnermostPart, loops: list[Loop], least: float) -> list[Loop]:
-        """The loops inside of the copy, one of them parallel if that pays."""
-        panels = part.panels
-        nest = panels.reading_nest(Block(arg_types=[panels.memory]).args[0])
-        own = [replace(loop, dimension=part.inner[loop.dimension]) for loop in loops]
-        moved = panels.loops_of(own, part.inner[self.vector])
-        order = order_in(nest, Schedule(tuple(moved), panels.column, self.lanes))
-        shared = {
-            part.outside[loop.dimension]
-            for loop in in_parallel(nest, Body(nest), order, least).loops
-            if loop.is_parallel
-        }
-        return [replace(loop, is_parallel=loop.dimension in shared) for loop in loops]
-
-
-@dataclass(frozen=True)
-class _InnermostPart:
-    """The first of the parts that the tiles of a contraction leave: whole tiles, if there are."""
-
-    panels: Panels
-    inner: dict[int, int]
-    """For each dimension of the contraction the one that counts in the tiles around the panels."""
-    outside: Mapping[int, int]
-    """For each dimension of the part the one of the contraction that it comes from."""
-
-    @staticmethod
-    def of(nest: Nest, around: Sequence[Loop], plan: PackedContraction) -> _InnermostPart:
-        inner = dict(enumerate(range(len(nest.extents))))
-        for loop in around:
-            counter: int | None = loop.dimension
-            if loop.tile != 1:
-                parts = divided(nest, loop.dimension, loop.tile)
-                nest, inner[loop.dimension], counter = next(iter(parts))
-            if counter is not None:
-                nest = replace(nest, enclosing=nest.enclosing | {counter})
-        own = inner[plan.vector]
-        nest, column, counter = next(iter(divided(nest, own, plan.width)))
-        terms = tuple(inner[d] for d in plan.roles.summed)
-        outside = {own: outer for outer, own in inner.items()} | {column: plan.vector}
-        panels = Panels(nest, plan.roles.right, column, counter, terms)
-        return _InnermostPart(panels, inner, outside)
-
-    def in_schedule(self, order: Schedule, width: int) -> Schedule:
-        """Loops of a copy over dimensions of the contraction."""
-        loops: list[Loop] = []
-        for loop in order.loops:
-            tile = width if loop.dimension == self.panels.counter else loop.tile
-            own = Loop(self.outside[loop.dimension], tile)
-            # Loops over panels and, right inside, over all columns of one are one loop.
-            if loops[-1:] != [own]:
-                loops.append(own)
-        vector, transposed = (
-            None if each is None else self.outside[each]
-            for each in (order.vector, order.transposed)
-        )
-        return Schedule(tuple(loops), vector, order.lanes, transposed)
-
-
-_ContractionPlan: TypeAlias = "Schedule | PackedContraction"
-
 _ROWS_WORTH_PACKING_STRIDED = 8
 """Rows from which columns without unit stride are packed."""
 _ROWS_WORTH_PACKING = 32
@@ -338,7 +176,7 @@ _DOT_VECTORS = 8
 """Running vectors that hide the latency of a multiply-add."""
 
 
-def plan_contraction(nest: Nest, body: Body, vector_bits: int) -> _ContractionPlan | None:
+def plan_contraction(nest: Nest, body: Body, vector_bits: int) -> Schedule | None:
     """How a contraction runs; None for nests that are none, or for which no plan here fits."""
     contraction = contraction_of(nest, body)
     if contraction is None:
@@ -356,18 +194,19 @@ def plan_contraction(nest: Nest, body: Body, vector_bits: int) -> _ContractionPl
 
 
 @dataclass(frozen=True)
-class _PairedPlan:
-    """A contraction that adds pairs of terms of a dimension."""
+class PairedPlan:
+    """A contraction that adds several terms of a dimension at a time."""
 
     dimension: int
     at_once: int
     nests: PairedNest
-    pairs: PackedContraction
+    order: Schedule
+    """Of the nest that counts them."""
 
 
 def plan_in_pairs(
     nest: Nest, body: Body, vector_bits: int, at_once: Iterable[int]
-) -> _PairedPlan | None:
+) -> PairedPlan | None:
     """
     How a contraction of numbers of at most 16 bits runs, several terms at a time: as many as the
     first of `at_once` that is possible.
@@ -393,13 +232,13 @@ def plan_in_pairs(
             lanes = lanes_for(words, LaneAnalysis(words, vector), vector_bits)
             if pairs.extents[vector] > _NARROW_LANES * lanes:
                 packed = packed_plan(pairs, words, roles, vector, vector_bits)
-                return _PairedPlan(dimension, terms, paired, packed)
+                return PairedPlan(dimension, terms, paired, packed)
     return None
 
 
 def _plan_in_columns(
     nest: Nest, body: Body, both: Sequence[Contraction], vector_bits: int, share: float
-) -> _ContractionPlan | None:
+) -> Schedule | None:
     """
     Vectors of the output along a column dimension with unit stride.
 
@@ -422,7 +261,7 @@ def _plan_in_columns(
 
 def _plan_scattered(
     nest: Nest, body: Body, both: Sequence[Contraction], vector_bits: int, terms: int
-) -> _ContractionPlan | None:
+) -> Schedule | None:
     """
     Vectors along columns that lie apart in the output, as little as possible, which sums of many
     terms make up for.
@@ -474,6 +313,36 @@ def extent_of(nest: Nest, dimensions: Sequence[int]) -> int:
     return prod(nest.extents[d] for d in dimensions)
 
 
+def copy_along_lanes(
+    nest: Nest, body: Body, order: Schedule, factor: Factor, place: int
+) -> Schedule:
+    """
+    The copy of a factor inside of so many steps of an order: along its vectors, term by term.
+
+    Raises ScheduleError for what is no contraction.
+    """
+    roles = roles_of(nest, body, factor)
+    if roles is None:
+        raise ScheduleError("(SR9) a copy of a factor, of what is no contraction")
+    reached = body.mask[roles.right]
+    loops = {
+        step.dimension: step
+        for step in reversed(order.steps[place:])
+        if isinstance(step, Loop) and reached >> step.dimension & 1
+    }
+    panels = loops.pop(order.vector, None) if order.vector is not None else None
+    terms = [Loop(dimension) for dimension in sorted(loops)]
+    if panels is None:
+        return Schedule(tuple(terms))
+    columns = Loop(panels.dimension, panels.tile)
+    return Schedule((*terms, columns), order.vector, order.lanes)
+
+
+def _lanes_along(nest: Nest, body: Body, vector: int, vector_bits: int) -> int:
+    """The lanes of vectors along a dimension, of which there are iterations to fill them."""
+    return min(lanes_for(body, LaneAnalysis(body, vector), vector_bits), nest.extents[vector])
+
+
 def _row_dimension(nest: Nest, roles: Contraction, vector: int) -> int | None:
     """
     The row dimension that is tiled: the longest. Where vectors are scattered, the one whose numbers
@@ -523,7 +392,7 @@ def _tile_for(
 
 def direct_plan(
     nest: Nest, body: Body, roles: Contraction, vector: int, vector_bits: int
-) -> _ContractionPlan:
+) -> Schedule:
     """
     A tile whose vectors are loaded unpacked, unless successive terms are far apart.
 
@@ -535,7 +404,7 @@ def direct_plan(
     size = _operand_bytes(nest, body, roles.right)
     if any(rows >= least and size > most for least, most in _UNPACKED_BYTES.items()):
         return packed_plan(nest, body, roles, vector, vector_bits)
-    lanes = lanes_for(body, LaneAnalysis(body, vector), vector_bits)
+    lanes = _lanes_along(nest, body, vector, vector_bits)
     term_bytes = max(_stride_bytes(access, roles.summed[-1]) for access in inputs)
     tile = _tile_for(nest, body, roles, vector, lanes, term_bytes, vector_bits)
     row = _row_dimension(nest, roles, vector)
@@ -567,25 +436,71 @@ def _stride_bytes(access: Access, dimension: int) -> int:
 
 def packed_plan(
     nest: Nest, body: Body, roles: Contraction, vector: int, vector_bits: int
-) -> PackedContraction:
+) -> Schedule:
     """A tile whose vectors are copied into panels first."""
     row = _row_dimension(nest, roles, vector)
     assert row is not None
-    lanes = lanes_for(body, LaneAnalysis(body, vector), vector_bits)
+    extents, lanes = nest.extents, _lanes_along(nest, body, vector, vector_bits)
     bits = element_bits(roles.right.type) or 0
     # Within a panel, the vectors of one term and the next are neighbours.
     tile = _tile_for(nest, body, roles, vector, lanes, lanes * bits // 8, vector_bits)
     width = tile.vectors * lanes
-    panels = max(1, _COLUMNS_AT_ONCE // width)
-    columns = min(panels * width, nest.extents[vector])
-    blocks = _term_blocks(nest, roles, max(1, _SCRATCH_BYTES // (columns * bits // 8)))
-    large = _rows_are_large(nest, body, roles)
+    columns = min(max(1, _COLUMNS_AT_ONCE // width) * width, extents[vector])
+    sizes = _term_blocks(nest, roles, max(1, 8 * _SCRATCH_BYTES // (columns * bits)))
+    blocks = dict(zip(roles.summed, sizes, strict=True))
+    around = _outermost_first(nest, [*roles.batch, *(d for d in roles.columns if d != vector)])
+    divided = {vector: columns, **blocks}
+    around += [Loop(d, size) for d, size in divided.items() if size < extents[d]]
+    inside = _outermost_first(nest, [d for d in roles.rows if d != row])
+    inside += [Loop(vector, width), Loop(row, tile.rows)]
+    if _rows_are_large(nest, body, roles):
+        # The rows do not stay in the L2 cache from panel to panel.
+        inside[-2:] = reversed(inside[-2:])
+    terms = [Loop(d) for d, size in blocks.items() if size != 1]
+    part = {**blocks, vector: columns - columns % width or columns}
+    copy = _copy_across(nest, roles, vector, vector_bits, part, width)
+    if copy is None:
+        # Putting words together is much code for each vector.
+        widths = (width, lanes) if body.has(JoinOp) and width > lanes else (width,)
+        copy = Schedule((*terms, *(Loop(vector, size) for size in widths)), vector, lanes)
     # The order of the factors in the body tells which one is packed.
-    contraction = contraction_of(nest, body)
-    factor = Factor.RHS if contraction == roles else Factor.LHS
-    return PackedContraction(
-        nest, roles, factor, vector, row, tile, lanes, panels, blocks, vector_bits, large
-    )
+    factor = Factor.RHS if contraction_of(nest, body) == roles else Factor.LHS
+    return Schedule((*around, Pack(factor, copy), *inside, *terms), vector, lanes)
+
+
+def _outermost_first(nest: Nest, dimensions: Iterable[int]) -> list[Loop]:
+    ordered = sorted(dimensions, key=lambda d: output_stride(nest, d), reverse=True)
+    return [Loop(dimension) for dimension in ordered]
+
+
+def _copy_across(
+    nest: Nest,
+    roles: Contraction,
+    vector: int,
+    vector_bits: int,
+    part: Mapping[int, int],
+    width: int,
+) -> Schedule | None:
+    """
+    The copy of a part of the right factor, of so many terms and columns, into panels of a width, as
+    any copy is planned. None where rows of the operand have unit stride.
+    """
+    extents = tuple(part.get(d, n) for d, n in enumerate(nest.extents))
+    around = frozenset((*roles.batch, *roles.columns)) - {vector}
+    block = replace(nest, extents=extents, enclosing=around)
+    panels = Panels(block, roles.right, vector, None, roles.summed)
+    copying = panels.copying_nest(Block(arg_types=[panels.memory]).args[0])
+    body = Body(copying)
+    if all(lane_stride(access, vector) is LaneStride.UNIT for access in body.inputs.values()):
+        return None
+    order = plan_order(copying, body, vector_bits)
+    if order.vector is not None and order.transposed is not None:
+        # Blocks that leave no edges at the end of the operand either, if there are.
+        own, across = order.vector, order.transposed
+        side = block_side(order.lanes, nest.extents[own], nest.extents[across])
+        order = replace(order.with_tile(own, side).with_tile(across, side), lanes=side)
+    panel = [Loop(vector, width)] if part[vector] > width else []
+    return replace(order, steps=(*panel, *order.steps))
 
 
 def _term_blocks(nest: Nest, roles: Contraction, fitting: int) -> tuple[int, ...]:

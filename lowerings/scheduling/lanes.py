@@ -8,7 +8,7 @@ instruction. They need to rank alternatives that differ by factors, no more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil, log2, prod
 
@@ -16,7 +16,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute
 
-from lowerings.dialects.schedule import Loop, Pack, Schedule, Step
+from lowerings.dialects.schedule import Loop, Pack, Schedule
 from lowerings.loops.body import Body, LaneAnalysis, Lanewise, indexed_dimensions
 from lowerings.loops.constants import element_bits, part_type
 from lowerings.loops.long_sums import IN_TURN, MOST_BYTES, block_of
@@ -35,26 +35,6 @@ from lowerings.loops.order_rules import (
     reason_against_lanes,
 )
 from lowerings.loops.schedule_rules import MOST_LANES
-
-
-def fitted(schedule: Schedule, extents: Sequence[int]) -> Schedule:
-    """A schedule whose vectors have at most as many lanes as there are iterations to fill them."""
-    room = list(extents)
-    lanes, vector = schedule.lanes, schedule.vector
-    steps: list[Step] = []
-    for step in schedule.steps:
-        if isinstance(step, Pack):
-            steps.append(replace(step, copy=fitted(step.copy, room)))
-            continue
-        own = step
-        if vector is not None and step.dimension == vector:
-            lanes = min(schedule.lanes, room[vector])
-            own = replace(step, tile=min(step.tile, ceil(room[vector] / lanes) * lanes))
-        steps.append(own)
-        if own.tile != 1:
-            room[own.dimension] = own.tile
-    return replace(schedule, steps=tuple(steps), lanes=lanes)
-
 
 _LEAST_VECTORS = 4
 _MOST_VECTORS = 8
@@ -113,43 +93,29 @@ def bytes_of(nest: Nest, access: Access) -> int:
     return points * (element_bits(access.type.element_type) or 64) // 8
 
 
-def shared_loop(
-    nest: Nest,
-    body: Body,
-    loops: Iterable[tuple[int, int]],
-    work: float,
-    least: float,
-) -> int | None:
-    """
-    Which of some loops, the outer ones of a nest from the outside in, threads are to share.
-
-    `loops` are dimensions with their iterations, `work` is what all of them take, `least` what it
-    has to be each time that the parallel loop runs, both in microseconds. None if it is less.
-    """
-    best: tuple[int, int] | None = None
-    for dimension, iterations in loops:
-        if work < least or not is_independent(nest, body, dimension):
-            break
-        if iterations > 1 and (best is None or iterations > best[1]):
-            best = dimension, iterations
-        if iterations >= _BALANCED_ITERATIONS:
-            break
-        work /= max(1, iterations)
-    return None if best is None else best[0]
-
-
 def in_parallel(nest: Nest, body: Body, order: Schedule, least: float) -> Schedule:
     """
     An order with one of the outer loops parallel, if that is at least `least` microseconds of work
-    each time that it runs.
+    each time that it runs: one outside of a copy, else one inside. Inside, the work after all
+    copies counts as one, because threads are awake from one to the next.
     """
-    room = list(nest.extents)
-    counted: list[tuple[int, int]] = []
-    for loop in order.loops:
-        counted.append((loop.dimension, room[loop.dimension] // loop.tile))
-        room[loop.dimension] = loop.tile
-    shared = shared_loop(nest, body, counted, microseconds(nest, body, order.lanes), least)
-    return order if shared is None else order.parallel(shared)
+    room, work = list(nest.extents), microseconds(nest, body, order.lanes)
+    left, is_possible, most, best = work, True, 1, order
+    for place, step in enumerate(order.steps):
+        if isinstance(step, Pack):
+            if best is not order:
+                break
+            left, is_possible = work, True
+            continue
+        iterations, room[step.dimension] = room[step.dimension] // step.tile, step.tile
+        is_possible &= left >= least and is_independent(nest, body, step.dimension)
+        if is_possible and iterations > most:
+            shared = replace(step, is_parallel=True)
+            steps = (*order.steps[:place], shared, *order.steps[place + 1 :])
+            most, best = iterations, replace(order, steps=steps)
+        is_possible &= iterations < _BALANCED_ITERATIONS
+        left /= max(1, iterations)
+    return best
 
 
 def block_columns(nest: Nest, body: Body, order: Schedule, least: float) -> Schedule | None:
@@ -162,7 +128,7 @@ def block_columns(nest: Nest, body: Body, order: Schedule, least: float) -> Sche
     vector, lanes = order.vector, order.lanes
     first = next((n for n, loop in enumerate(order.loops) if nest.is_reduction[loop.dimension]), 0)
     outer, inner = order.loops[:first], order.loops[first:]
-    if vector is None or not nest.is_reduction[inner[0].dimension]:
+    if vector is None or any(order.packs) or not nest.is_reduction[inner[0].dimension]:
         return None
     if vector in indexed_dimensions(nest) or not is_independent(nest, body, vector):
         return None
@@ -339,7 +305,7 @@ def _choose_lanes(nest: Nest, body: Body, vector_bits: int) -> _Lanes | None:
             continue
         cost = _cost_in_lanes(nest, body, lane_analysis, lanes)
         choices = _transposed_lanes(nest, body, lane_analysis, lanes)
-        for choice in (*choices, _Lanes(dimension, lanes, cost)):
+        for choice in (*choices, _Lanes(dimension, min(lanes, nest.extents[dimension]), cost)):
             if best is None or choice.cost < best.cost:
                 best = choice
     if best is not None and best.cost >= body_cost(body) + len(nest.accesses):

@@ -30,6 +30,7 @@ from lowerings.loops.initial_values import foldable_fills
 from lowerings.loops.nest import NESTS, nest_of
 from lowerings.loops.order_rules import has_vector_result, is_independent
 from lowerings.loops.schedule_rules import MOST_LANES
+from lowerings.scheduling.contractions import copy_along_lanes
 from lowerings.tensors.fuse_into_consumer import fuse_into_consumer
 
 
@@ -283,25 +284,11 @@ class ScheduledOperation:
             # A single iteration may be anywhere; fills are folded if reductions come last.
             is_last = self.nest.is_reduction[dimension]
             steps.insert(len(steps) if is_last else outer_steps(steps), Loop(dimension, tile))
+        schedule = Schedule(tuple(steps), self.vector, self.lanes)
         placed = tuple(
-            self._pack(step.factor, steps[number:]) if isinstance(step, Pack) else step
-            for number, step in enumerate(steps)
+            replace(step, copy=copy_along_lanes(self.nest, self.body, schedule, step.factor, place))
+            if isinstance(step, Pack)
+            else step
+            for place, step in enumerate(steps)
         )
-        return Schedule(placed, self.vector, self.lanes, folded_fills=tuple(self.folded_fills))
-
-    def _pack(self, factor: Factor, inside: Sequence[Step]) -> Pack:
-        """A copy of a factor before some loops: along the vectors, term by term."""
-        contraction = self._contraction()
-        value = contraction.left if factor is Factor.LHS else contraction.right
-        reached = self.body.mask[value]
-        loops = {
-            step.dimension: step
-            for step in reversed(inside)
-            if isinstance(step, Loop) and reached >> step.dimension & 1
-        }
-        panels = loops.pop(self.vector, None) if self.vector is not None else None
-        copy = [Loop(dimension) for dimension in sorted(loops)]
-        if panels is None:
-            return Pack(factor, Schedule(tuple(copy)))
-        copy.append(Loop(panels.dimension, panels.tile))
-        return Pack(factor, Schedule(tuple(copy), self.vector, self.lanes))
+        return replace(schedule, steps=placed, folded_fills=tuple(self.folded_fills))

@@ -31,8 +31,8 @@ from lowerings.loops.nest import NESTS, Nest, nest_of
 from lowerings.loops.schedule_rules import loops_by
 from lowerings.loops.views import collapse_dense, collapse_groups
 from lowerings.rewriting.levels import ON_BUFFERS
-from lowerings.scheduling.contractions import PackedContraction, plan_contraction, plan_in_pairs
-from lowerings.scheduling.lanes import along_rows, block_columns, fitted, in_parallel, plan_order
+from lowerings.scheduling.contractions import plan_contraction, plan_in_pairs
+from lowerings.scheduling.lanes import along_rows, block_columns, in_parallel, plan_order
 from lowerings.scheduling.schedule_file import ScheduleFile, operation_key, read_schedule_file
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -116,31 +116,26 @@ class XlaPlanSchedulesPass(ModulePass):
         paired = plan_in_pairs(nest, body, target.vector_bits, terms)
         if paired is None:
             return replace(self._planned(nest, body, target), collapsed=collapsed)
-        pairs = self._packed(nest, body, paired.pairs)
-        rest = paired.nests.rest
+        pairs, rest = paired.nests.pairs, paired.nests.rest
+        planned = self._finished(pairs, Body(pairs), paired.order)
         odd = None if rest is None else self._planned(rest, Body(rest), target, may_fold=False)
-        planned = pairs.pair(paired.dimension, odd, paired.at_once)
-        return replace(planned, collapsed=collapsed)
+        return replace(planned.pair(paired.dimension, odd, paired.at_once), collapsed=collapsed)
 
     def _planned(
         self, nest: Nest, body: Body, target: Target, *, may_fold: bool = True
     ) -> Schedule:
         bits = target.vector_bits
-        how = plan_contraction(nest, body, bits) if self.register_tiles else None
-        if isinstance(how, PackedContraction):
-            return self._packed(nest, body, how, may_fold=may_fold)
-        order = how or plan_order(nest, body, bits)
-        fills = tuple(foldable_fills(nest, body, order.loops)) if may_fold else ()
+        order = plan_contraction(nest, body, bits) if self.register_tiles else None
+        return self._finished(nest, body, order or plan_order(nest, body, bits), may_fold=may_fold)
+
+    def _finished(
+        self, nest: Nest, body: Body, order: Schedule, *, may_fold: bool = True
+    ) -> Schedule:
+        """An order with what follows from it: blocks, the loop that threads share, and fills."""
+        fills = foldable_fills(nest, body, order.steps) if may_fold else ()
         blocked = block_columns(nest, body, order, self._least)
         planned = blocked or in_parallel(nest, body, along_rows(nest, order), self._least)
-        return fitted(planned.fold_fills(*fills), nest.extents)
-
-    def _packed(
-        self, nest: Nest, body: Body, how: PackedContraction, *, may_fold: bool = True
-    ) -> Schedule:
-        schedule = fitted(how.schedule(self._least), how.nest.extents)
-        fills = tuple(foldable_fills(nest, body, schedule.steps)) if may_fold else ()
-        return schedule.fold_fills(*fills)
+        return planned.fold_fills(*fills)
 
 
 def _terms_at_once(body: Body, target: Target) -> Sequence[int]:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from xdsl.ir import Operation
 
-from lowerings.dialects.schedule import Loop, Pack, Schedule, ScheduleError
+from lowerings.dialects.schedule import Factor, Loop, Pack, Schedule, ScheduleError
 from lowerings.ir.independent_loops import LEAST_MICROSECONDS
 from lowerings.loops.body import Body, LaneAnalysis, indexed_dimensions
 from lowerings.loops.contraction import contraction_of
@@ -22,16 +22,14 @@ from lowerings.loops.nest import Nest, nest_of
 from lowerings.loops.schedule_rules import loops_by
 from lowerings.loops.views import collapse_dense, collapse_groups
 from lowerings.scheduling.contractions import (
-    MOST_ROWS,
-    PackedContraction,
-    Tile,
     columns_in_lanes,
+    copy_along_lanes,
     direct_plan,
     dot_plan,
     extent_of,
     packed_plan,
 )
-from lowerings.scheduling.lanes import fitted, in_parallel, lanes_for, plan_order
+from lowerings.scheduling.lanes import in_parallel, lanes_for, plan_order
 from lowerings.scheduling.primitives import Primitive, primitives_of
 
 
@@ -79,47 +77,15 @@ more.
 """
 
 
-PANEL_ROWS = 2 * MOST_ROWS
-"""Rows of register tiles that are tried: more than the planner takes."""
-
-
 def seeds(problem: TuningProblem) -> list[Schedule]:
     """Schedules that differ from the default by more than one step, each once."""
     found = [
-        _finished(problem, fitted(schedule, nest.extents), groups)
+        _finished(problem, in_parallel(nest, Body(nest), order, LEAST_MICROSECONDS), groups)
         for nest, groups in _views(problem)
         for bits in _widths(problem)
-        for schedule in _plans(nest, Body(nest), bits)
+        for order in _plans(nest, Body(nest), bits)
     ]
     return [each for each in dict.fromkeys((*problem.known, *found)) if each != problem.default]
-
-
-def packed_seed(problem: TuningProblem, random: Random) -> Schedule | None:
-    """A contraction with one factor packed, in tiles and blocks of any size; None for others."""
-    choices: list[tuple[PackedContraction, tuple[tuple[int, ...], ...]]] = []
-    for nest, groups in _views(problem):
-        plans = _packed_plans(nest, Body(nest), random.choice(_widths(problem)))
-        choices += [(plan, groups) for plan in plans]
-    if not choices:
-        return None
-    plan, groups = random.choice(choices)
-    nest = plan.nest
-    vectors = ceil(nest.extents[plan.vector] / plan.lanes)
-    tile = Tile(
-        random.randint(1, min(PANEL_ROWS, nest.extents[plan.row])),
-        random.randint(1, min(4, vectors)),
-    )
-    blocks = tuple(
-        ceil(nest.extents[d] / random.choice((1, 1, 2, 3, 4, 8))) for d in plan.roles.summed
-    )
-    changed = replace(
-        plan,
-        tile=tile,
-        panels=random.choice((1, 2, 4, 8, 16)),
-        term_blocks=blocks,
-        rows_are_large=random.random() < 0.3,
-    )
-    return _finished(problem, fitted(changed.schedule(LEAST_MICROSECONDS), nest.extents), groups)
 
 
 def _finished(
@@ -144,34 +110,21 @@ def _widths(problem: TuningProblem) -> list[int]:
 def _plans(nest: Nest, body: Body, bits: int) -> Iterator[Schedule]:
     if nest.is_empty:
         return
-    yield in_parallel(nest, body, plan_order(nest, body, bits), LEAST_MICROSECONDS)
+    yield plan_order(nest, body, bits)
     contraction = contraction_of(nest, body)
     if contraction is None or not bits:
         return
     dot = dot_plan(nest, body, contraction, bits)
     if dot is not None:
-        yield in_parallel(nest, body, dot, LEAST_MICROSECONDS)
+        yield dot
     for roles in (contraction, contraction.transposed()):
-        for vector in columns_in_lanes(nest, body, roles, LaneStride.UNIT):
-            direct = direct_plan(nest, body, roles, vector, bits)
-            if isinstance(direct, Schedule):
-                yield in_parallel(nest, body, direct, LEAST_MICROSECONDS)
-    for packed in _packed_plans(nest, body, bits):
-        yield packed.schedule(LEAST_MICROSECONDS)
-
-
-def _packed_plans(nest: Nest, body: Body, bits: int) -> list[PackedContraction]:
-    contraction = contraction_of(nest, body)
-    if contraction is None or not bits:
-        return []
-    return [
-        packed_plan(nest, body, roles, vector, bits)
-        for roles in (contraction, contraction.transposed())
-        if roles.rows and extent_of(nest, roles.rows) > 1
-        for stride in (LaneStride.UNIT, LaneStride.STRIDED)
-        for vector in columns_in_lanes(nest, body, roles, stride)
-        if lanes_for(body, LaneAnalysis(body, vector), bits) > 1
-    ]
+        for stride in (LaneStride.UNIT, LaneStride.STRIDED):
+            for vector in columns_in_lanes(nest, body, roles, stride):
+                if stride is LaneStride.UNIT:
+                    yield direct_plan(nest, body, roles, vector, bits)
+                lanes = lanes_for(body, LaneAnalysis(body, vector), bits)
+                if extent_of(nest, roles.rows) > 1 and lanes > 1:
+                    yield packed_plan(nest, body, roles, vector, bits)
 
 
 MOST_UNROLLED = 160
@@ -180,9 +133,6 @@ MOST_UNROLLED = 160
 TILES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 32)
 BLOCKS = (16, 32, 64, 128, 256, 512, 1024, 4096)
 VECTORS = (1, 2, 3, 4, 5, 6, 8, 12, 16)
-
-_REPACKED = 0.1
-"""How often a contraction is packed anew, in tiles and blocks of other sizes."""
 
 Draw: TypeAlias = Callable[[TuningProblem, Schedule, Random], "tuple[Any, ...] | None"]
 """Arguments for a primitive, drawn for a schedule; None to leave one out."""
@@ -193,8 +143,6 @@ def mutated(problem: TuningProblem, schedule: Schedule, random: Random) -> Sched
     A schedule one primitive from another: one added, one in the place of another, or one less; None
     where the operation does not admit it.
     """
-    if random.random() < _REPACKED:
-        return packed_seed(problem, random)
     name = random.choices([*DRAWS], [weight for _, weight in DRAWS.values()])[0]
     arguments = DRAWS[name][0](problem, schedule, random)
     made = primitives_of(schedule, problem.nest.loop_dimensions)
@@ -299,11 +247,23 @@ def _draw_shared(problem: TuningProblem, schedule: Schedule, random: Random) -> 
     return None if shared is None or problem.threads < 2 else (shared.dimension,)
 
 
+def _draw_pack(
+    problem: TuningProblem, schedule: Schedule, random: Random
+) -> tuple[Factor, Schedule, int] | None:
+    """A copy of either factor of a contraction, anywhere."""
+    nest, body = problem.view(schedule)
+    if contraction_of(nest, body) is None:
+        return None
+    factor, place = random.choice([*Factor]), random.randrange(len(schedule.steps))
+    return factor, copy_along_lanes(nest, body, schedule, factor, place), place
+
+
 DRAWS: dict[str, tuple[Draw, float]] = {
     "unroll": (_draw_unroll, 6),
     "interchange": (_draw_order, 3),
     "vectorize": (_draw_lanes, 4),
     "tile": (_draw_tile, 3),
+    "pack": (_draw_pack, 2),
     "transpose": (_draw_blocks, 1),
     "parallel": (_draw_shared, 1),
 }
