@@ -13,13 +13,11 @@ from xdsl.dialects import arith, complex, tensor
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
     ArrayAttr,
-    ComplexType,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     Float32Type,
     Float64Type,
     FloatAttr,
-    IndexType,
     IntegerAttr,
     LocationAttr,
     TensorType,
@@ -35,8 +33,9 @@ from lowerings.tensors.constants import constant_of, exact_reciprocal, filled_fr
 from lowerings.tensors.fusion_graph import FusionGroup, Node
 from lowerings.tensors.fusion_plan import FusionPlan
 from lowerings.tensors.indices import Index, Indices, affine_map, compose, identity
+from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder
 from xla_dialect.xdsl.creation import create
-from xla_dialect.xdsl.linking import append, insert_before, replace_uses
+from xla_dialect.xdsl.linking import insert_before, replace_uses
 from xla_dialect.xdsl.traversal import operands_of, outs_of
 
 Number = Any
@@ -176,106 +175,65 @@ def _compute(op: Operation, numbers: Sequence[Number]) -> Number | None:
 
 _CONSTANTS = frozenset({arith.ConstantOp, complex.ConstantOp})
 
-INDEX = IndexType()
 
+@dataclass(eq=False)
+class FusedBody(ScalarBuilder):
+    """Appends scalar operations to a block, equal ones once."""
 
-class FusedBody:
-    """Appends scalar operations to a block, or puts them in front of an operation."""
+    numbers: dict[SSAValue, Attribute] = field(default_factory=dict[SSAValue, Attribute])
+    """What the constants are."""
+    _known: dict[Hashable, SSAValue] = field(default_factory=dict[Hashable, SSAValue])
 
-    def __init__(self, block: Block, location: LocationAttr, before: Operation | None = None):
-        self.block = block
-        self.location = location
-        self.before = before
-        self.constants: dict[SSAValue, Attribute] = {}
-        self._known: dict[Hashable, SSAValue] = {}
-
-    def _insert(self, op: Operation, location: LocationAttr = UNKNOWN_LOC) -> None:
-        op.location = self.location if location is UNKNOWN_LOC else location
-        if self.before is None:
-            append(self.block, op)
-        else:
-            insert_before(op, self.before)
-
-    def constant(self, value: Attribute) -> SSAValue:
+    def constant_of(self, value: Attribute) -> SSAValue:
         """The constant of a number attribute, or of a pair of floats (complex)."""
-        found = self._known.get(value)
-        if found is not None:
-            return found
-        if isinstance(value, ArrayAttr):
-            parts = cast("ArrayAttr[Any]", value)
-            op: Operation = create(
-                complex.ConstantOp,
-                result_types=(ComplexType(parts.data[0].type),),
-                properties={"value": parts},
-            )
-        else:
-            type_ = cast("IntegerAttr[Any]", value).type
-            op = create(arith.ConstantOp, result_types=(type_,), properties={"value": value})
-        self._insert(op)
-        result = op.results[0]
-        self._known[value] = result
-        self.constants[result] = value
-        return result
+        made = super().constant_of(value)
+        self.numbers[made] = value
+        return made
 
     def copy(self, op: Operation, values: Mapping[SSAValue, SSAValue]) -> SSAValue:
         """The result of an operation on the values that stand for its operands."""
         if type(op) in _CONSTANTS:
-            return self.constant(op.properties["value"])
-        operands = [values.get(operand, operand) for operand in operands_of(op)]
-        folded = fold(op, operands, [self.constants.get(operand) for operand in operands])
+            return self.constant_of(op.properties["value"])
+        op_class, operands = type(op), [values.get(operand, operand) for operand in operands_of(op)]
+        folded = fold(op, operands, [self.numbers.get(operand) for operand in operands])
         if isinstance(folded, SSAValue):
             return folded
         if folded is not None:
-            return self.constant(folded)
-        if type(op) is arith.DivfOp:
-            factor = exact_reciprocal(self.constants.get(operands[1]))
+            return self.constant_of(folded)
+        if op_class is arith.DivfOp:
+            factor = exact_reciprocal(self.numbers.get(operands[1]))
             if factor is not None:
-                factors = (operands[0], self.constant(factor))
-                return self.emit(
-                    arith.MulfOp, factors, op.results[0].type, op.properties, op.location
-                )
-        return self.emit(type(op), operands, op.results[0].type, op.properties, op.location)
+                op_class, operands[1] = arith.MulfOp, self.constant_of(factor)
+        return self.emit(op_class, operands, op.results[0].type, op.properties, op.location)
 
     def emit(
         self,
         op_class: type[Operation],
         operands: Sequence[SSAValue],
-        result_type: Attribute,
-        properties: Mapping[str, Attribute],
+        result_type: Attribute | None = None,
+        properties: dict[str, Attribute] | None = None,
         location: LocationAttr = UNKNOWN_LOC,
     ) -> SSAValue:
         """A new operation, or an equal one that is already there."""
-        key = op_class, tuple(operands), tuple(sorted(properties.items(), key=_name)), result_type
+        key = op_class, tuple(operands), frozenset((properties or {}).items()), result_type
         found = self._known.get(key)
         if found is None:
-            op = create(
-                op_class,
-                operands=operands,
-                result_types=(result_type,),
-                properties=dict(properties),
-            )
-            self._insert(op, location)
-            found = self._known[key] = op.results[0]
+            found = self._known[key] = super().emit(op_class, operands, result_type, properties)
+            if location is not UNKNOWN_LOC:
+                cast(OpResult, found).op.location = location
         return found
 
     def position(self, index: Index) -> SSAValue:
         """The value of an index in the loops around the body."""
         loop, scale, offset = index
         if loop is None:
-            return self.constant(IntegerAttr(offset, INDEX))
-        value = self.emit(IndexOp, (), INDEX, {"dim": IntegerAttr(loop, 64)})
+            return self.constant(offset, INDEX)
+        value = self.index(loop)
         if scale != 1:
-            factor = self.constant(IntegerAttr(scale, INDEX))
-            value = self.emit(arith.MuliOp, (value, factor), INDEX, {})
+            value = self.emit(arith.MuliOp, (value, self.constant(scale, INDEX)), INDEX)
         if offset:
-            value = self.emit(
-                arith.AddiOp, (value, self.constant(IntegerAttr(offset, INDEX))), INDEX, {}
-            )
+            value = self.emit(arith.AddiOp, (value, self.constant(offset, INDEX)), INDEX)
         return value
-
-
-def _name(item: tuple[str, Attribute]) -> str:
-    return item[0]
 
 
 NodeInstance = tuple[Node, Indices]
@@ -382,7 +340,7 @@ class GroupEmission:
     def element(self, body: FusedBody, source: Source, elements: Sequence[SSAValue]) -> SSAValue:
         """The value of a source; `elements` are the leaves."""
         if isinstance(source, Attribute):
-            return body.constant(source)
+            return body.constant_of(source)
         if len(source) == 3:
             return self.values[source]
         return elements[self.leaves[source]]
@@ -395,10 +353,13 @@ def emit_scalar(emission: GroupEmission, extract: tensor.ExtractOp) -> None:
     assert block is not None
     if isinstance(source, tuple) and isinstance(source[0], Node):
         emission.collect([(source[0], source[1])])
-    body = FusedBody(block, extract.location, extract)
+    body = FusedBody(Block(), extract.location)
     elements = [_scalar_element(emission, body, leaf) for leaf in emission.leaves]
     emission.evaluate(body, elements, ())
     extract.result.replace_all_uses_with(emission.element(body, source, elements))
+    for op in list(body.block.ops):
+        op.detach()
+        block.insert_op_before(op, extract)
 
 
 def _scalar_element(emission: GroupEmission, body: FusedBody, leaf: Leaf) -> SSAValue:
@@ -498,7 +459,7 @@ def _is_known(
     anchor: GenericOp,
 ) -> bool:
     """Whether a result is a constant or an input as it is; then it is replaced by that."""
-    constant = body.constants.get(output.value)
+    constant = body.numbers.get(output.value)
     if constant is not None and not isinstance(constant, ArrayAttr):
         filled = _filled(constant, output.destination, anchor)
         _replace(emission, output.old, filled)
