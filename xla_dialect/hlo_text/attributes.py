@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
@@ -27,6 +27,7 @@ from xdsl.ir import Attribute
 from xla_dialect.attributes import CustomCallApiVersion, CustomCallApiVersionAttr, SpelledAttribute
 from xla_dialect.entry import kept_name
 from xla_dialect.hlo_text.grammars import (
+    DEFAULT,
     NORMAL_FORMS,
     PLAIN,
     UNINTERPRETED,
@@ -58,6 +59,8 @@ class Spelling:
     """From the text of a value to the properties; raises SpellingError."""
     write: Callable[..., str]
     """From the values of `properties`, in order, to the text as XLA prints it."""
+    is_kept: bool = False
+    """Whether these are discardable attributes: the operation does not know them."""
 
 
 def of_one(
@@ -65,24 +68,6 @@ def of_one(
 ) -> Spelling:
     """The spelling of a single property."""
     return Spelling((property_name,), lambda text: {property_name: read(text)}, write)
-
-
-COMMON_ATTRIBUTES = (
-    "parameter_replication",
-    "sharding",
-    "frontend_attributes",
-    "control-predecessors",
-    "statistics",
-    "original_value",
-    "origin",
-    "metadata",
-    "backend_config",
-)
-"""What any instruction may carry, in the order of printing. Not interpreted, but kept under
-`kept_name`."""
-
-COMPUTATION_ATTRIBUTES = ("execution_thread", "frontend_attributes")
-"""What may follow the closing brace of a computation. Not interpreted, but kept."""
 
 
 def kept_value(attribute: str, text: str) -> Attribute:
@@ -166,6 +151,8 @@ _DICTIONARIES = {
 }
 """What is printed as it was read."""
 
+
+_DEFAULT = StringAttr(DEFAULT)
 
 _FLOAT_OVERFLOW = 2.0**128 - 2.0**103
 """The least number that rounds to the infinity of f32."""
@@ -277,13 +264,20 @@ def shape(property_name: str) -> Spelling:
     return of_one(property_name, parse_type, spell_type)
 
 
+@cache
 def uninterpreted(attribute: str) -> Spelling:
-    """As it is written, see `kept_value`"""
-    return of_one(
-        kept_name(attribute),
-        lambda text: kept_value(attribute, text),
-        lambda value: kept_text(attribute, value),
-    )
+    """As it is written, see `kept_value`; kept under `kept_name`"""
+    key = kept_name(attribute)
+
+    def read(text: str) -> Properties:
+        value = kept_value(attribute, text)
+        return {} if value == _DEFAULT else {key: value}
+
+    return Spelling((key,), read, partial(kept_text, attribute), is_kept=True)
+
+
+def _all_uninterpreted(*attributes: str) -> dict[str, Spelling]:
+    return {attribute: uninterpreted(attribute) for attribute in attributes}
 
 
 def integers(property_name: str) -> Spelling:
@@ -392,24 +386,34 @@ def names(text: str) -> list[tuple[str, int]]:
     return parsed(_NAMES, without_comments(text))
 
 
+COMMON_ATTRIBUTES = _all_uninterpreted(
+    "parameter_replication",
+    "sharding",
+    "frontend_attributes",
+    "control-predecessors",
+    "statistics",
+    "original_value",
+    "origin",
+    "metadata",
+    "backend_config",
+)
+"""What any instruction may carry, in the order of printing."""
+
+COMPUTATION_ATTRIBUTES = _all_uninterpreted("execution_thread", "frontend_attributes")
+"""What may follow the closing brace of a computation."""
+
 MODULE_ATTRIBUTES: dict[str, Spelling] = {
     "is_scheduled": boolean("xla.is_scheduled"),
-    **{name: uninterpreted(name) for name in ("input_output_alias", "buffer_donor")},
+    **_all_uninterpreted("input_output_alias", "buffer_donor"),
     "alias_passthrough_params": boolean("xla.alias_passthrough_params"),
-    **{
-        name: uninterpreted(name)
-        for name in (
-            "entry_computation_layout",
-            "allow_spmd_sharding_propagation_to_parameters",
-            "allow_spmd_sharding_propagation_to_output",
-        )
-    },
+    **_all_uninterpreted(
+        "entry_computation_layout",
+        "allow_spmd_sharding_propagation_to_parameters",
+        "allow_spmd_sharding_propagation_to_output",
+    ),
     "replica_count": integer("xla.replica_count"),
     "num_partitions": integer("xla.num_partitions"),
-    **{
-        name: uninterpreted(name)
-        for name in ("frontend_attributes", "origin_recovery_table", "debug_attributes")
-    },
+    **_all_uninterpreted("frontend_attributes", "origin_recovery_table", "debug_attributes"),
 }
 """What the head of a module may say, in the order of printing."""
 

@@ -24,7 +24,7 @@ instructions, computations and the module, see `kept_value`. Besides these:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Generator, Iterator, Mapping
+from collections.abc import Container, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
@@ -57,10 +57,10 @@ from xla_dialect.hlo_text.attributes import (
     LAYOUT_DEPENDENT,
     MODULE_ATTRIBUTES,
     Properties,
-    kept_value,
+    Spelling,
     names,
 )
-from xla_dialect.hlo_text.grammars import DEFAULT, UNINTERPRETED
+from xla_dialect.hlo_text.grammars import UNINTERPRETED
 from xla_dialect.hlo_text.opcodes import (
     OPCODE_OF,
     OPCODES,
@@ -127,31 +127,22 @@ def set_name(value: SSAValue, name: str) -> dict[str, Attribute]:
     return {} if value.name_hint == name else {"xla.name": StringAttr(name)}
 
 
-class _InstructionImporter:
-    """
-    Makes operations from instructions.
+class _Importer:
+    """Makes operations from instructions, and functions and regions from computations."""
 
-    `functions` are those made so far, by computation; `regions` makes the regions for computations
-    that an instruction calls, and the attributes that say whose they are.
-    """
-
-    def __init__(
-        self,
-        module: Module,
-        functions: Mapping[str, FuncOp],
-        regions: Callable[[Instruction], tuple[list[Region], Properties]],
-    ):
+    def __init__(self, module: Module, recovery: Recovery | None):
         self.module = module
         self.text = module.text
-        self.functions = functions
-        self.regions = regions
+        self.recovery = recovery
+        self.functions: dict[str, FuncOp] = {}
+        """Those made so far, by computation."""
+        self.kept_of_parameters: dict[str, list[Properties]] = {}
+        """What the parameters of each computation carry."""
         self._file = StringAttr(module.source.file)
         self._locations: dict[tuple[int, int], FileLineColLoc] = {}
         """Made once, however often a computation is copied."""
-        self._properties: dict[tuple[str, str, str], Properties] = {}
-        """Opcode, attribute and the text of its value, to what they mean."""
-        self._kept: dict[tuple[str, str], Attribute] = {}
-        """Attribute and the text of its value, to what is kept of it."""
+        self._properties: dict[tuple[int, str], Properties] = {}
+        """The identity of a spelling and the text of a value, to what they mean."""
         self._inferred: dict[tuple[object, ...], tuple[Attribute, ...]] = {}
         """The results of instructions checked before, by the identity of all they follow from;
         operations keep those objects."""
@@ -293,11 +284,7 @@ class _InstructionImporter:
         """The type of a `parameter`, and its attributes as they are kept."""
         if instruction.type is None:
             self.fail("a parameter needs its shape written", instruction.opcode_start)
-        kept: Properties = {}
-        for name, attribute in instruction.attributes.items():
-            if name not in COMMON_ATTRIBUTES:
-                self.fail(f"parameter has no attribute '{name}'", attribute.start)
-            kept[kept_name(name)] = self.kept(name, attribute.value)
+        kept = self.kept("parameter", COMMON_ATTRIBUTES, instruction.attributes)
         replication = instruction.attributes.get("parameter_replication")
         if replication is not None:
             grammar = UNINTERPRETED["parameter_replication"]
@@ -310,13 +297,26 @@ class _InstructionImporter:
                 )
         return instruction.type, kept
 
-    def kept(self, name: str, value: Span) -> Attribute:
-        """What is kept of an attribute that is not interpreted."""
-        key = (name, self.module.source.text[value.start : value.end])
-        found = self._kept.get(key)
+    def read(self, spelling: Spelling, name: str, value: Span) -> Properties:
+        """What an attribute says; one that is kept as it is written keeps its comments."""
+        text = self.module.source.text if spelling.is_kept else self.text
+        key = id(spelling), text[value.start : value.end]
+        found = self._properties.get(key)
         if found is None:
             with Excerpt(value.start, name):
-                found = self._kept[key] = kept_value(*key)
+                found = self._properties[key] = spelling.read(key[1])
+        return found
+
+    def kept(
+        self, whose: str, known: Mapping[str, Spelling], given: Mapping[str, AttributeText]
+    ) -> Properties:
+        """What is kept of the attributes of a parameter, a computation or the module."""
+        found: Properties = {}
+        for name, attribute in given.items():
+            if name not in known:
+                own = ", ".join(sorted(known))
+                self._fail_unknown_attribute(whose, own, known, name, attribute)
+            found |= self.read(known[name], name, attribute.value)
         return found
 
     def _operands(self, opcode: Opcode, instruction: Instruction, values: Values) -> list[SSAValue]:
@@ -376,26 +376,20 @@ class _InstructionImporter:
         properties = dict(opcode.defaults)
         kept: dict[str, Attribute] = {}
         for name, attribute in instruction.attributes.items():
-            start, end = attribute.value
-            if name in opcode.spellings:
-                key = (opcode.name, name, self.text[start:end])
-                found = self._properties.get(key)
-                if found is None:
-                    with Excerpt(start, name):
-                        found = self._properties[key] = opcode.spellings[name].read(key[2])
-                properties |= found
-            elif name == "parameter_replication":
+            spelling = opcode.spellings.get(name) or COMMON_ATTRIBUTES.get(name)
+            if name == "parameter_replication":
                 self.fail(f"{opcode.name} is no parameter, but has {name}", attribute.start)
-            elif name in COMMON_ATTRIBUTES or name in opcode.difference.kept:
-                value = self.kept(name, attribute.value)
-                if value != _DEFAULT:
-                    kept[kept_name(name)] = value
+            elif spelling is not None:
+                found = self.read(spelling, name, attribute.value)
+                (kept if spelling.is_kept else properties).update(found)
                 if name == "control-predecessors":
                     self.check_predecessors(attribute.value, values)
             elif opcode.name in _LATER and name in _INHERITED:
                 self._check_inherited(name, attribute, instruction, values)
             elif not any(name in alternative for alternative in opcode.computations):
-                self._fail_unknown_attribute(opcode, name, attribute)
+                own = opcode.describe_attributes()
+                known = (*own.split(", "), *COMMON_ATTRIBUTES)
+                self._fail_unknown_attribute(opcode.name, own, known, name, attribute)
         for name in opcode.required:
             if name not in instruction.attributes:
                 self.fail(f"{opcode.name} needs the attribute '{name}'", instruction.opcode_start)
@@ -565,74 +559,19 @@ class _InstructionImporter:
         self.fail(f"unknown opcode {quoted(opcode)}{hint}", instruction.opcode_start)
 
     def _fail_unknown_attribute(
-        self, opcode: Opcode, name: str, attribute: AttributeText
+        self, whose: str, own: str, known: Iterable[str], name: str, attribute: AttributeText
     ) -> NoReturn:
-        own = opcode.describe_attributes()
-        hint = suggestion(name, (*own.split(", "), *COMMON_ATTRIBUTES))
+        hint = suggestion(name, known)
         removed = _REMOVED_ATTRIBUTES.get(name)
         self.fail(
-            f"{opcode.name} has no attribute {quoted(name)} (it has {own})"
+            f"{whose} has no attribute {quoted(name)} (it has {own})"
             + (f"; {removed}" if removed else hint),
             attribute.start,
         )
 
-
-_REMOVED_OPCODES = {
-    "create-token": "XLA has after-all without operands instead",
-    "trace": "XLA has removed it; it did nothing",
-    "tuple-select": "XLA has a select of every element instead",
-}
-_REMOVED_ATTRIBUTES = {"sparsity": "XLA has removed dots of sparse operands"}
-"""Attributes of older texts, with the reason for rejecting them."""
-
-_DEFAULT = StringAttr(DEFAULT)
-
-_ALIASING = kept_name("output_to_operand_aliasing")
-
-_LATER = ("async-update", "async-done")
-_INHERITED = ("calls", "async_execution_thread")
-"""What these may repeat of their `async-start`."""
-
-
-FIRST_START = {"dynamic-slice": 1, "dynamic-update-slice": 2}
-"""Which operand is the first start."""
-
-TABLE_ATTRIBUTES = {
-    "FileNames": "xla.file_names",
-    "FunctionNames": "xla.function_names",
-    "FileLocations": "xla.file_locations",
-    "StackFrames": "xla.stack_frames",
-}
-"""Where the lines of the stack frame tables are kept, without quotes, braces and numbers."""
-
-
-def import_module(module: Module, recovery: Recovery | None = None) -> ModuleOp:
-    """
-    The module of the dialect for the syntax of an HLO module; not verified.
-
-    Raises HloImportError or HloSyntaxError for the first thing that is wrong. With a `recovery`, an
-    instruction that is wrong becomes a cast of nothing to its declared shape.
-    """
-    resolve_computations(module)
-    try:
-        return _ModuleImporter(module, recovery).module_op()
-    except SpellingError as error:
-        raise module.source.syntax_error(error) from None
-
-
-class _ModuleImporter:
-    def __init__(self, module: Module, recovery: Recovery | None):
-        self.module = module
-        self.recovery = recovery
-        self.functions: dict[str, FuncOp] = {}
-        self.kept_of_parameters: dict[str, list[Properties]] = {}
-        """What the parameters of each computation carry."""
-        self.instructions = _InstructionImporter(module, self.functions, self.regions)
-
     def module_op(self) -> ModuleOp:
         module = self.module
         for computation in module.computations.values():
-            self.check_attributes(computation)
             if computation.becomes_function:
                 self.functions[computation.name] = self.function(computation)
         if self.recovery is not None:
@@ -662,7 +601,7 @@ class _ModuleImporter:
         )
         if symbol != computation.name:
             function.attributes["xla.computation"] = StringAttr(computation.name)
-        function.attributes |= self.kept(computation)
+        function.attributes |= self.kept_of(computation)
         return function
 
     def symbol(self, name: str) -> str:
@@ -694,41 +633,37 @@ class _ModuleImporter:
             )
         if any(callee.attributes for callee in callees):
             attributes["xla.computation_attributes"] = ArrayAttr(
-                [DictionaryAttr(self.kept(callee)) for callee in callees]
+                [DictionaryAttr(self.kept_of(callee)) for callee in callees]
             )
         return regions, attributes
 
-    def kept(self, computation: Computation) -> Properties:
+    def kept_of(self, computation: Computation) -> Properties:
         """The attributes that follow the closing brace of a computation, as they are kept."""
-        return {
-            kept_name(name): self.instructions.kept(name, attribute.value)
-            for name, attribute in computation.attributes.items()
-        }
+        return self.kept("a computation", COMPUTATION_ATTRIBUTES, computation.attributes)
 
     def block(self, computation: Computation) -> tuple[Block, SSAValue]:
         """The instructions of a computation as a block without terminator, and its root."""
-        importer = self.instructions
-        parameters = [importer.parameter(parameter) for parameter in computation.parameters]
+        parameters = [self.parameter(parameter) for parameter in computation.parameters]
         block = Block(arg_types=[type_ for type_, _ in parameters])
         values: Values = {}
         kept_of_each: list[Properties] = []
         for argument, (_, kept), parameter in zip(
             block.args, parameters, computation.parameters, strict=True
         ):
-            argument.location = importer.location(parameter)
+            argument.location = self.location(parameter)
             kept_of_each.append(set_name(argument, parameter.name) | kept)
         for position, instruction in enumerate(computation.instructions):
             if instruction.opcode == "parameter":
                 number = instruction.number
                 predecessors = instruction.attributes.get("control-predecessors")
                 if predecessors is not None:
-                    importer.check_predecessors(predecessors.value, values)
+                    self.check_predecessors(predecessors.value, values)
                 values[instruction.name] = block.args[number]
                 if number != position:
                     kept_of_each[number]["xla.position"] = IntegerAttr(position, i64)
             else:
                 try:
-                    op = importer.operation(instruction, values, block)
+                    op = self.operation(instruction, values, block)
                 except SpellingError as error:
                     op = self.stand_in(instruction, self.module.source.syntax_error(error))
                 except HloImportError as error:
@@ -776,13 +711,13 @@ class _ModuleImporter:
         name = computation.name
         found = [argument.type for argument in block.args]
         if not all_compatible(signature.parameters, found):
-            self.instructions.fail(
+            self.fail(
                 f"'{name}' is declared with parameters {spell_all(signature.parameters)}, "
                 f"but has {spell_all(found)}",
                 signature.start,
             )
         if not compatible(signature.result, root.type):
-            self.instructions.fail(
+            self.fail(
                 f"'{name}' is declared to return {spell(signature.result)}, "
                 f"but its root is {spell(root.type)}",
                 signature.result_start,
@@ -796,44 +731,25 @@ class _ModuleImporter:
         signature = self.functions[self.module.entry.name].function_type
         declared = [*layout.parameters, layout.result]
         if not all_compatible(declared, [*signature.inputs.data, *signature.outputs.data]):
-            self.instructions.fail(
+            self.fail(
                 f"entry_computation_layout is {spell_all(layout.parameters)} -> "
                 f"{spell(layout.result)}, but '{self.module.entry.name}' is "
                 f"{spell_all(signature.inputs.data)} -> {spell_all(signature.outputs.data)}",
                 layout.start,
             )
 
-    def check_attributes(self, computation: Computation) -> None:
-        """The attributes after a computation are known."""
-        for name, attribute in computation.attributes.items():
-            if name not in COMPUTATION_ATTRIBUTES:
-                hint = suggestion(name, COMPUTATION_ATTRIBUTES)
-                self.instructions.fail(
-                    f"a computation has no attribute {quoted(name)}{hint}", attribute.start
-                )
-
     def module_attributes(self) -> Properties:
         """The attributes and tables in the head of the module, as they are kept."""
         module = self.module
-        found: Properties = {}
-        for name, attribute in module.attributes.items():
-            spelling = MODULE_ATTRIBUTES.get(name)
-            start, end = attribute.value
-            if spelling is None:
-                known = ", ".join(sorted(MODULE_ATTRIBUTES))
-                hint = suggestion(name, MODULE_ATTRIBUTES)
-                self.instructions.fail(
-                    f"HloModule has no attribute {quoted(name)} (it has {known}){hint}",
-                    attribute.start,
-                )
-            with Excerpt(start, name):
-                found |= spelling.read(module.source.text[start:end])
-                if name in ALIASES:
-                    entry = self.functions[module.entry.name].function_type
-                    (result,) = entry.outputs.data
-                    check_aliases(module.text[start:end], entry.inputs.data, result)
+        found = self.kept("HloModule", MODULE_ATTRIBUTES, module.attributes)
+        signature = self.functions[module.entry.name].function_type
+        for name in ALIASES:
+            if name in module.attributes:
+                start, end = module.attributes[name].value
+                with Excerpt(start, name):
+                    text = module.text[start:end]
+                    check_aliases(text, signature.inputs.data, signature.outputs.data[0])
         if any(name in found for name in LAYOUT_DEPENDENT):
-            signature = self.functions[module.entry.name].function_type
             layout = spell_entry_layout(signature.inputs.data, signature.outputs.data[0])
             found.setdefault(ENTRY_LAYOUT, StringAttr(layout))
         if len(module.computations) > 1:
@@ -842,6 +758,47 @@ class _ModuleImporter:
         for table, lines in module.tables.items():
             found[TABLE_ATTRIBUTES[table]] = ArrayAttr([StringAttr(line) for line in lines])
         return found
+
+
+_REMOVED_OPCODES = {
+    "create-token": "XLA has after-all without operands instead",
+    "trace": "XLA has removed it; it did nothing",
+    "tuple-select": "XLA has a select of every element instead",
+}
+_REMOVED_ATTRIBUTES = {"sparsity": "XLA has removed dots of sparse operands"}
+"""Attributes of older texts, with the reason for rejecting them."""
+
+_ALIASING = kept_name("output_to_operand_aliasing")
+
+_LATER = ("async-update", "async-done")
+_INHERITED = ("calls", "async_execution_thread")
+"""What these may repeat of their `async-start`."""
+
+
+FIRST_START = {"dynamic-slice": 1, "dynamic-update-slice": 2}
+"""Which operand is the first start."""
+
+TABLE_ATTRIBUTES = {
+    "FileNames": "xla.file_names",
+    "FunctionNames": "xla.function_names",
+    "FileLocations": "xla.file_locations",
+    "StackFrames": "xla.stack_frames",
+}
+"""Where the lines of the stack frame tables are kept, without quotes, braces and numbers."""
+
+
+def import_module(module: Module, recovery: Recovery | None = None) -> ModuleOp:
+    """
+    The module of the dialect for the syntax of an HLO module; not verified.
+
+    Raises HloImportError or HloSyntaxError for the first thing that is wrong. With a `recovery`, an
+    instruction that is wrong becomes a cast of nothing to its declared shape.
+    """
+    resolve_computations(module)
+    try:
+        return _Importer(module, recovery).module_op()
+    except SpellingError as error:
+        raise module.source.syntax_error(error) from None
 
 
 # Which computations the instructions of a module call, and how large they become when copied.

@@ -19,7 +19,7 @@ from xla_dialect.entry import kept_name
 from xla_dialect.hlo_text.attributes import (
     COMMON_ATTRIBUTES,
     COMPUTATION_ATTRIBUTES,
-    kept_text,
+    Spelling,
     names,
     sharding_text,
 )
@@ -143,23 +143,18 @@ class _AttributeForm:
         return known[1]
 
 
-def _kept_form(name: str) -> _AttributeForm:
-    """The form of an attribute that is kept as it was written."""
-    return _AttributeForm(name, [kept_name(name)], partial(kept_text, name), is_kept=True)
-
-
-def _own_forms(opcode: Opcode) -> list[_AttributeForm]:
-    """The forms of the attributes that are special to an opcode, in order."""
-    forms: list[_AttributeForm] = []
-    for name in opcode.order:
-        spelling = opcode.spellings.get(name)
-        if spelling is None:
-            forms.append(_kept_form(name))
-            continue
-        keys, difference = spelling.properties, opcode.difference
-        default = [opcode.defaults.get(key) for key in keys if name not in difference.always]
-        implied = difference.implied.get(name, "")
-        forms.append(_AttributeForm(name, keys, spelling.write, default, implied))
+def _forms(
+    spellings: Mapping[str, Spelling], opcode: Opcode | None = None
+) -> dict[str, _AttributeForm]:
+    """The forms of attributes, of one opcode or of any."""
+    forms: dict[str, _AttributeForm] = {}
+    for name, spelling in spellings.items():
+        form = _AttributeForm(name, spelling.properties, spelling.write, is_kept=spelling.is_kept)
+        if opcode is not None:
+            if name not in opcode.difference.always:
+                form.default = [opcode.defaults.get(key) for key in form.keys]
+            form.implied = opcode.difference.implied.get(name, "")
+        forms[name] = form
     return forms
 
 
@@ -176,13 +171,16 @@ def _common_forms(options: HloPrintOptions) -> dict[str, tuple[int, _AttributeFo
     if not options.print_backend_config:
         left_out.add("backend_config")
     forms = {
-        kept_name(name): (place, _kept_form(name))
-        for place, name in enumerate(COMMON_ATTRIBUTES)
+        kept_name(name): (_PLACES[name], form)
+        for name, form in _forms(COMMON_ATTRIBUTES).items()
         if name not in left_out
     }
     for key, (name, write) in _OF_STABLEHLO.items():
-        forms[key] = COMMON_ATTRIBUTES.index(name), _AttributeForm(name, [key], write)
+        forms[key] = _PLACES[name], _AttributeForm(name, [key], write)
     return forms
+
+
+_PLACES = {name: place for place, name in enumerate(COMMON_ATTRIBUTES)}
 
 
 def quoted_text(text: str) -> str:
@@ -248,7 +246,7 @@ class InstructionTexts:
         """Texts of literals by type and elements."""
         self._own: dict[str, list[_AttributeForm]] = {}
         self._common = _common_forms(options)
-        self._trailing = [_kept_form(name) for name in COMPUTATION_ATTRIBUTES]
+        self._trailing = _forms(COMPUTATION_ATTRIBUTES).values()
 
     def trailing(self, kept: Attributes) -> str:
         """What follows the closing brace of a computation."""
@@ -295,7 +293,8 @@ class InstructionTexts:
         """
         forms = self._own.get(opcode.name)
         if forms is None:
-            forms = self._own[opcode.name] = _own_forms(opcode)
+            spellings = {name: opcode.spellings[name] for name in opcode.order}
+            forms = self._own[opcode.name] = list(_forms(spellings, opcode).values())
         text = ""
         for form in forms:
             text += form.text(kept if form.is_kept else properties)
@@ -316,12 +315,8 @@ class InstructionTexts:
         ]
         predecessors = attributes.get("xla.control_predecessors")
         if predecessors is not None and self._names_predecessors:
-            found.append(
-                (
-                    COMMON_ATTRIBUTES.index("control-predecessors"),
-                    self._predecessors(predecessors, taken),
-                )
-            )
+            text = self._predecessors(predecessors, taken)
+            found.append((_PLACES["control-predecessors"], text))
         if len(found) < 2:
             return found[0][1] if found else ""
         texts: dict[int, str] = {}

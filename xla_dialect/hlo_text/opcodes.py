@@ -183,12 +183,12 @@ class Opcode:
     name: str
     operation: type[XlaOp]
     spellings: Mapping[str, Spelling]
-    """Per HLO attribute that is interpreted."""
+    """Per HLO attribute."""
     required: frozenset[str]
     """Those of them that must be there."""
     difference: Difference
     order: tuple[str, ...]
-    """The attributes of `spellings`, and those kept as written, in the order of printing."""
+    """The attributes of `spellings` in the order of printing, each under one name."""
     defaults: Properties
     """The values of properties that may be left out."""
     computations: tuple[tuple[str, ...], ...]
@@ -217,11 +217,7 @@ class Opcode:
 
     def describe_attributes(self) -> str:
         """The attributes that are special to it."""
-        own = {
-            *self.spellings,
-            *self.difference.kept,
-            *(a for names in self.computations for a in names),
-        }
+        own = {*self.spellings, *(a for names in self.computations for a in names)}
         return ", ".join(sorted(own)) or "none of its own"
 
 
@@ -255,8 +251,8 @@ def _read_opcode(operation: type[XlaOp]) -> Opcode:
         if not _is_optional(prop) and prop_name not in defaults:
             required.add(attribute)
     regions = tuple(region_name for region_name, _ in definition.regions)
-    first = [n for n in difference.first if n in spellings or n in difference.kept]
-    own = (*first, *spellings, *difference.kept)
+    spellings |= {kept: attributes.uninterpreted(kept) for kept in difference.kept}
+    own = (*(n for n in difference.first if n in spellings), *spellings)
     spellings |= {name: spelling for name, (_, spelling) in difference.otherwise.items()}
     variadic = sum(
         isinstance(operand, VarOperandDef) and name not in difference.packed
