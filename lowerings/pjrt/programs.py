@@ -143,9 +143,12 @@ def _kept(text: ProgramText, options: CompileOptions) -> Runnable | None:
 def _compiled(text: ProgramText, options: CompileOptions, **others: Any) -> Runnable:
     """What the compiler makes of a program; raises PluginError."""
     with loading():
+        from lowerings.driver.pass_manager import PipelineError  # noqa: PLC0415
         from lowerings.pjrt.compiling import compile_program  # noqa: PLC0415
     try:
         return compile_program(text, options, **others)
+    except PipelineError as error:
+        raise PluginError(ErrorCode.INVALID_ARGUMENT, f"{text.name}: {error}") from error
     except XlaError as error:
         is_memory = isinstance(error, MemoryError)
         code = ErrorCode.RESOURCE_EXHAUSTED if is_memory else ErrorCode.UNIMPLEMENTED
