@@ -57,6 +57,10 @@ class Cursor:
         self.skip(size)
         return Cursor(self.data, self.file, start, start + size)
 
+    def again(self) -> Cursor:
+        """Another cursor at this place."""
+        return Cursor(self.data, self.file, self.offset, self.end)
+
     def skip(self, size: int) -> None:
         """Leaves bytes out."""
         if not 0 <= size <= self.end - self.offset:

@@ -1,7 +1,8 @@
 """
 HloModuleProto, HloProto and HloSnapshot, read as the HLO text of the module.
 
-The importer of texts gives everything its meaning; here are the numbers of fields.
+`DEFINITIONS` has the messages and their fields. The importer of texts gives everything its meaning:
+fields of instructions have the names of attributes in text, and are spelled by their kinds.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -35,6 +37,121 @@ from xla_dialect.stablehlo.attributes import Precision
 from xla_dialect.text.accuracy import Accuracy, AccuracyMode
 from xla_dialect.text.literals import spell_float, spell_literal
 
+_MESSAGES = """
+Wrapper: Wrapper inner = 1, Literal* arguments = 2
+Module: bytes name = 1, Computation* computations = 3, ProgramShape program_shape = 4,
+    int entry_id = 6, Schedule schedule = 7, InputOutputAliases input_output_alias = 8,
+    StackFrameIndex stack_frames = 17, Map frontend_attributes = 19
+ProgramShape: Shape* parameters = 1, Shape result = 2
+Schedule: Sequence* sequences = 1
+Sequence: int computation = 1, Ids order = 2
+Ids: int* ids = 1
+InputOutputAliases: InputOutputAlias* entries = 1
+InputOutputAlias: int* output = 1, int parameter = 2, int* index = 3, int kind = 4
+StackFrameIndex: bytes* FileNames = 1, bytes* FunctionNames = 2, FileLocation* FileLocations = 3,
+    StackFrame* StackFrames = 4
+FileLocation: int file_name_id = 1, int function_name_id = 2, int line = 3, int end_line = 5,
+    int column = 4, int end_column = 6
+StackFrame: int file_location_id = 1, int parent_frame_id = 2
+Map: Entry* entries = 1
+Entry: string key = 1, bytes value = 2
+Computation: bytes name = 1, Instruction* instructions = 2, int id = 5, int root_id = 6,
+    string thread = 8
+
+Instruction: bytes name = 1, string opcode = 2, Shape shape = 3, Literal literal = 8,
+    int parameter_number = 9, int id = 35, int* operands = 36, int* predecessors = 37,
+    int* computations = 38, Sharding exit = 54, Sharding entry = 55, bool constrains_layouts = 56
+Attributes: Metadata metadata = 7, string kind = 11, int index = 13, int* dimensions = 14,
+    Window window = 15, ConvolutionNumbers dim_labels = 16, Slice* slice = 17,
+    int exponent_bits = 18, int mantissa_bits = 19, int* dynamic_slice_sizes = 20,
+    Padding padding = 21, bytes outfeed_config = 22, Distribution distribution = 23,
+    float epsilon = 24, int feature_index = 25, int channel_id = 26, bytes infeed_config = 27,
+    bytes custom_call_target = 28, Shape outfeed_shape = 29, Dot dot = 30, FftType fft_type = 31,
+    int* fft_length = 32, Gather gather = 33, int* slice_sizes = 34, Sharding sharding = 40,
+    json backend_config = 43, bool is_host_transfer = 47, Scatter scatter = 48,
+    Group* replica_groups = 49, count feature_group_count = 50, Precisions operand_precision = 51,
+    Pair* source_target_pairs = 52, Shape* operand_layout_constraints = 57,
+    count batch_group_count = 58, TriangularSolve triangular_solve = 59, bool is_stable = 60,
+    Cholesky cholesky = 62, string direction = 63, bool custom_call_has_side_effect = 65,
+    int delta = 66, bool indices_are_sorted = 67, Map frontend_attributes = 68,
+    bool unique_indices = 69, Algorithm algorithm = 70, bool use_global_device_ids = 71,
+    string type = 72, Alias* output_to_operand_aliasing = 74, ApiVersion api_version = 77,
+    thread async_execution_thread = 79, int k = 81, bool largest = 85, Devices replica_groups = 87,
+    bool is_composite = 89, RaggedDot ragged_dot = 90, Accuracy result_accuracy = 91,
+    IotaGroups replica_groups = 92, bool is_reverse = 94, int num_carries = 95
+Metadata: bytes op_type = 1, bytes op_name = 2, bytes source_file = 3, int source_line = 4,
+    int stack_frame_id = 15
+Window: WindowDimension* dimensions = 1
+WindowDimension: int size = 1, int stride = 2, int low = 3, int high = 4, int window_dilation = 5,
+    int base_dilation = 6, int reversal = 7
+ConvolutionNumbers: int input_batch = 7, int input_feature = 8, int* input_spatial = 11,
+    int kernel_input = 3, int kernel_output = 4, int* kernel_spatial = 6,
+    int output_batch = 9, int output_feature = 10, int* output_spatial = 12
+Slice: int start = 1, int limit = 2, int stride = 3
+Padding: PaddingDimension* dimensions = 1
+PaddingDimension: int low = 1, int high = 2, int interior = 3
+Dot: int* lhs_contracting_dims = 1, int* rhs_contracting_dims = 2, int* lhs_batch_dims = 3,
+    int* rhs_batch_dims = 4
+RaggedDot: Dot dot = 1, int* lhs_ragged_dims = 2, int* rhs_group_dims = 3
+Gather: int* offset_dims = 1, int* collapsed_slice_dims = 2, int* start_index_map = 3,
+    int index_vector_dim = 4, int* operand_batching_dims = 5, int* start_indices_batching_dims = 6
+Scatter: int* update_window_dims = 1, int* inserted_window_dims = 2,
+    int* scatter_dims_to_operand_dims = 3, int index_vector_dim = 4, int* input_batching_dims = 5,
+    int* scatter_indices_batching_dims = 6
+TriangularSolve: bool left_side = 1, bool lower = 2, bool unit_diagonal = 3,
+    Transpose transpose_a = 4
+Cholesky: bool lower = 1
+Group: int* ids = 1
+Devices: Group* groups = 1, IotaGroups iota = 2
+IotaGroups: int count = 1, int size = 2, int* dimensions = 3, int* permutation = 4
+Precisions: int* operands = 1
+Pair: int source = 1, int target = 2
+Alias: int* output = 1, int operand = 2, int* index = 3
+Accuracy: int mode = 1, Tolerance tolerance = 2
+Tolerance: double atol = 1, double rtol = 2, int ulps = 3
+Sharding: int kind = 1, int* sizes = 3, int* devices = 4, Sharding* elements = 5,
+    bool replicates_last = 6, int* last_kinds = 9, int* iota = 10, int* permutation = 11
+
+Shape: int element_type = 2, int* sizes = 3, Shape* elements = 4, Layout layout = 5,
+    int* is_dynamic = 6
+Layout: int* minor_to_major = 1, Tile* tiles = 6, int element_bits = 7, int memory_space = 8
+Tile: int* sizes = 1
+Literal: Shape shape = 1, int* pred = 2, bytes* u8 = 3, int* s32 = 4, int* s64 = 5, int* u32 = 6,
+    int* u64 = 7, bytes* f32 = 8, bytes* f64 = 9, Literal* elements = 10, bytes* f16 = 11,
+    bytes* c64 = 12, bytes* bf16 = 13, bytes* s8 = 15, bytes* u16 = 16, bytes* s16 = 17,
+    bytes* c128 = 18, bytes* f8e5m2 = 19, bytes* f8e4m3fn = 20, bytes* s4 = 21, bytes* u4 = 22,
+    bytes* f8e4m3b11fnuz = 23, bytes* f8e5m2fnuz = 24, bytes* f8e4m3fnuz = 25, bytes* s2 = 26,
+    bytes* u2 = 27, bytes* f8e4m3 = 28, bytes* f8e3m4 = 29, bytes* s1 = 30, bytes* u1 = 31,
+    bytes* f4e2m1fn = 32, bytes* f8e8m0fnu = 33, bytes* f6e3m2fn = 35, bytes* f6e2m3fn = 36
+"""
+"""
+Messages: kind, name and number of each field that is read, `*` for a list.
+
+`Attributes` are those of an `Instruction`. Elements of literals have the name of their type.
+"""
+
+DEFINITIONS: Mapping[str, Sequence[tuple[str, str, int]]] = {
+    name: [
+        (kind, field, int(number))
+        for kind, field, number in re.findall(r"([\w*]+) (\w+) = (\d+)", body)
+    ]
+    for name, body in re.findall(r"^(\w+):((?:.|\n +)*)", _MESSAGES, re.MULTILINE)
+}
+"""By message, its fields: kind, name and number."""
+
+_BY_NAME = {name: {each[1]: each for each in listed} for name, listed in DEFINITIONS.items()}
+_BY_NUMBER = {name: {each[2]: each for each in listed} for name, listed in DEFINITIONS.items()}
+
+_WORDS: Mapping[str, Sequence[str]] = {
+    "Algorithm": tuple(RandomAlgorithm),
+    # Versions before those that are written have no words.
+    "ApiVersion": ("", "", *tuple(CustomCallApiVersion)[2:]),
+    "Distribution": ("", *RandomDistribution),
+    "FftType": tuple(FftType),
+    "Transpose": ("TRANSPOSE_INVALID", *Transpose),
+}
+"""The words of enumerations by their numbers; empty for what is not written."""
+
 # The wire format of protocol buffers: numbers of fields, and varints or bytes for each.
 #
 # The library `protobuf` (0.02 s to load) would need the definitions of all messages, generated or
@@ -43,85 +160,83 @@ from xla_dialect.text.literals import spell_float, spell_literal
 _VARINT, _FIXED64, _LENGTH_DELIMITED, _FIXED32 = 0, 1, 2, 5
 
 
-class Message:
-    """The fields of a message by their numbers; messages inside are read when asked for."""
+_NUMBERS = ("int", "bool", "count", *_WORDS)
+"""The kinds of fields that are varints."""
+_REALS = {"float": "f", "double": "d"}
+"""The kinds of fields that are floats, with their letters in `struct`."""
 
-    def __init__(self, cursor: Cursor):
+
+class Message:
+    """A message by its definition; messages inside are read when asked for."""
+
+    def __init__(self, kind: str, cursor: Cursor):
+        self.kind = kind
         self.cursor = cursor
         self.start = cursor.offset
-        self._fields: dict[int, list[int | Cursor]] = {}
+        self._values: dict[int, list[int | Cursor]] = {}
         for number, value in fields(cursor):
-            self._fields.setdefault(number, []).append(value)
+            self._values.setdefault(number, []).append(value)
 
-    def has(self, number: int) -> bool:
+    def viewed_as(self, kind: str) -> Message:
+        """The same fields by another definition."""
+        message = copy(self)
+        message.kind = kind
+        return message
+
+    def __contains__(self, name: str) -> bool:
         """Whether a field is there."""
-        return number in self._fields
+        return _BY_NAME[self.kind][name][2] in self._values
 
-    def integer(self, number: int) -> int:
-        """A number of up to 64 bits, signed; 0 where it is left out."""
-        value = self._fields.get(number, (0,))[-1]
-        if not isinstance(value, int):
-            value.fail(f"field {number} is no number")
-        return value
+    def __getitem__(self, name: str) -> Any:
+        """The value of a field, or a list; zero, empty or without fields where it is left out."""
+        return self._read(*_BY_NAME[self.kind][name])
 
-    def integers(self, number: int) -> list[int]:
-        """A list of numbers, packed or not."""
-        found: list[int] = []
-        for value in self._fields.get(number, ()):
-            if isinstance(value, int):
-                found.append(value)
-                continue
-            packed = Cursor(value.data, value.file, value.offset, value.end)
-            while not packed.is_done:
-                found.append(varint(packed))
-        return found
+    def given(self) -> Iterator[tuple[str, str, Any]]:
+        """Kind, name and value of each field that is there."""
+        for field in map(_BY_NUMBER[self.kind].get, self._values):
+            if field is not None:
+                yield *field[:2], self._read(*field)
 
-    def bytes(self, number: int) -> bytes:
-        """A text or bytes; empty where it is left out."""
-        found = self.all_bytes(number)
-        return found[-1] if found else b""
+    def _read(self, kind: str, name: str, number: int) -> Any:
+        values = self._values.get(number, ())
+        if kind.endswith("*"):
+            return [each for value in values for each in self._listed(kind[:-1], name, value)]
+        if values or kind not in _REALS:
+            nothing = 0 if kind in _NUMBERS else Cursor(b"", self.cursor.file)
+            return self._value(kind, name, values[-1] if values else nothing)
+        return 0.0
 
-    def all_bytes(self, number: int) -> list[bytes]:
-        """A list of texts or bytes."""
-        return [part.data[part.offset : part.end] for part in self._parts(number)]
+    def _listed(self, kind: str, name: str, value: int | Cursor) -> Iterator[Any]:
+        """The elements of a list that a value has: numbers may be packed."""
+        if isinstance(value, int) or kind not in _NUMBERS:
+            yield self._value(kind, name, value)
+            return
+        packed = value.again()
+        while not packed.is_done:
+            yield varint(packed)
 
-    def text(self, number: int) -> str:
-        """A text; empty where it is left out."""
-        return self.cursor.text_of(self.bytes(number), f"field {number}", self.start)
-
-    def float(self, number: int, form: str = "f") -> float:
-        """A number of 32 bits, or of 64 (`d`); 0 where it is left out."""
-        size = struct.calcsize(form)
-        data = self.bytes(number) or bytes(size)
-        self.cursor.check(
-            len(data) == size,
-            "field {} has {} bytes, not {}",
-            number,
-            len(data),
-            size,
-            at=self.start,
-        )
-        return struct.unpack(f"<{form}", data)[0]
-
-    def message(self, number: int) -> Message:
-        """A message; one without fields where it is left out."""
-        found = self.messages(number)
-        return found[-1] if found else Message(Cursor(b"", self.cursor.file))
-
-    def messages(self, number: int) -> list[Message]:
-        """A list of messages."""
-        return [
-            Message(Cursor(part.data, part.file, part.offset, part.end))
-            for part in self._parts(number)
-        ]
-
-    def _parts(self, number: int) -> Sequence[Cursor]:
-        parts: list[Cursor] = []
-        for value in self._fields.get(number, ()):
-            if isinstance(value, int):
-                self.cursor.fail(f"field {number} is a number", self.start)
-            parts.append(value)
-        return parts
+    def _value(self, kind: str, name: str, value: int | Cursor) -> Any:
+        if isinstance(value, int) != (kind in _NUMBERS):
+            self.cursor.fail(f"field {name} has another wire type than {kind}", self.start)
+        if isinstance(value, int):
+            return value
+        if kind in DEFINITIONS:
+            return Message(kind, value.again())
+        data = value.data[value.offset : value.end]
+        if kind in _REALS:
+            size = struct.calcsize(_REALS[kind])
+            self.cursor.check(
+                len(data) == size,
+                "field {} has {} bytes, not {}",
+                name,
+                len(data),
+                size,
+                at=self.start,
+            )
+            return struct.unpack(f"<{_REALS[kind]}", data)[0]
+        if kind in ("string", "thread"):
+            return value.text_of(data, f"field {name}", self.start)
+        return data
 
 
 def fields(cursor: Cursor) -> Iterator[tuple[int, int | Cursor]]:
@@ -172,27 +287,26 @@ ELEMENT_TYPES = {
 
 def shape_text(shape: Message) -> str:
     """`f32[2,<=3]{1,0}`, or a tuple of shapes."""
-    number = shape.integer(2)
+    number = shape["element_type"]
     if number == _TUPLE:
-        return f"({', '.join(map(shape_text, shape.messages(4)))})"
+        return f"({', '.join(map(shape_text, shape['elements']))})"
     name = ELEMENT_TYPES.get(number)
     if name is None or number == _BUFFER:
         shape.cursor.fail(f"element type {number} is not known", shape.start)
-    sizes, dynamic = shape.integers(3), shape.bytes(6)
-    packed = list(dynamic) or shape.integers(6)
-    bounds = [
-        f"<={size}" if i < len(packed) and packed[i] else str(size) for i, size in enumerate(sizes)
-    ]
-    layout = _layout_text(shape.message(5)) if shape.has(5) else ""
-    return f"{name}[{','.join(bounds)}]{layout}"
+    dynamic = [*shape["is_dynamic"], *[0] * len(shape["sizes"])]
+    bounds = (
+        "<=" * bool(is_dynamic) + str(size)
+        for size, is_dynamic in zip(shape["sizes"], dynamic, strict=False)
+    )
+    return f"{name}[{','.join(bounds)}]{_layout_text(shape['layout'])}"
 
 
 def _layout_text(layout: Message) -> str:
-    order = ",".join(map(str, layout.integers(1)))
-    tiles = "".join(f"({','.join(map(str, tile.integers(1)))})" for tile in layout.messages(6))
+    order = ",".join(map(str, layout["minor_to_major"]))
+    tiles = "".join(f"({','.join(map(str, tile['sizes']))})" for tile in layout["tiles"])
     rest = f"T{tiles}" if tiles else ""
-    rest += f"E({layout.integer(7)})" if layout.integer(7) else ""
-    rest += f"S({layout.integer(8)})" if layout.integer(8) else ""
+    rest += f"E({layout['element_bits']})" if layout["element_bits"] else ""
+    rest += f"S({layout['memory_space']})" if layout["memory_space"] else ""
     if not order and not rest:
         return ""
     return f"{{{order}:{rest}}}" if rest else f"{{{order}}}"
@@ -200,34 +314,18 @@ def _layout_text(layout: Message) -> str:
 
 # Literals
 
-_VARINTS = {"pred": 2, "s32": 4, "s64": 5, "u32": 6, "u64": 7}
-"""Fields of literals with a varint for each element."""
-_BYTES = {
-    "u8": 3,
-    "f32": 8,
-    "f64": 9,
-    "f16": 11,
-    "c64": 12,
-    "bf16": 13,
-    "s8": 15,
-    "u16": 16,
-    "s16": 17,
-    "c128": 18,
-}
-"""Fields of literals with the bytes of all elements; other types have that of their number."""
-
 
 def literal_value(literal: Message) -> Value:
     """The array that a literal is, or a tuple of values."""
-    shape = literal.message(1)
-    if shape.integer(2) == _TUPLE:
-        return tuple(map(literal_value, literal.messages(10)))
+    shape = literal["shape"]
+    if shape["element_type"] == _TUPLE:
+        return tuple(map(literal_value, literal["elements"]))
     return literal_array(literal, shape)
 
 
 def literal_array(literal: Message, shape: Message) -> np.ndarray[Any, Any]:
     """The elements of a literal of an array type, row-major."""
-    number, sizes = shape.integer(2), shape.integers(3)
+    number, sizes = shape["element_type"], shape["sizes"]
     name = ELEMENT_TYPES.get(number, "")
     literal.cursor.check(
         name in NUMPY_TYPES and all(size >= 0 for size in sizes),
@@ -236,12 +334,12 @@ def literal_array(literal: Message, shape: Message) -> np.ndarray[Any, Any]:
         sizes,
         at=literal.start,
     )
-    dtype = NUMPY_TYPES[name]
-    if name in _VARINTS:
-        numbers = np.array(literal.integers(_VARINTS[name]), np.int64)
-        elements = numbers.view(np.uint64).astype(dtype) if name == "u64" else numbers.astype(dtype)
+    dtype, content = NUMPY_TYPES[name], literal[name]
+    if _BY_NAME["Literal"][name][0] == "int*":
+        # What is above the signed numbers stands in two's complement.
+        elements = np.array(content, np.int64).astype(dtype)
     else:
-        data = b"".join(literal.all_bytes(_BYTES.get(name, number)))
+        data = b"".join(content)
         literal.cursor.check(
             not len(data) % dtype.itemsize,
             "a literal of {} has {} bytes",
@@ -258,7 +356,7 @@ def literal_array(literal: Message, shape: Message) -> np.ndarray[Any, Any]:
         elements.size,
         at=literal.start,
     )
-    return in_rows(elements, sizes, shape.message(5).integers(1))
+    return in_rows(elements, sizes, shape["layout"]["minor_to_major"])
 
 
 def in_rows(
@@ -273,166 +371,105 @@ def in_rows(
 
 # Attributes of instructions
 
-_Writer = Callable[[Message], str]
-"""The value of an attribute in text; empty where it is left out."""
 
-
-def _list(numbers: Sequence[int]) -> str:
-    return f"{{{','.join(map(str, numbers))}}}"
+def _list(items: Sequence[int | str]) -> str:
+    return f"{{{','.join(map(str, items))}}}"
 
 
 def _quoted(value: bytes) -> str:
     return quoted_text(value.decode("utf-8", "surrogateescape"))
 
 
-def _numbers(number: int) -> _Writer:
-    return lambda message: _list(message.integers(number)) if message.has(number) else ""
-
-
-def _number(number: int) -> _Writer:
-    return lambda message: str(message.integer(number)) if message.has(number) else ""
-
-
-def _flag(number: int) -> _Writer:
-    return lambda message: "true" if message.integer(number) else ""
-
-
-def _string(number: int) -> _Writer:
-    return lambda message: _quoted(message.bytes(number)) if message.has(number) else ""
-
-
-def _word(number: int, *words: str) -> _Writer:
-    def write(message: Message) -> str:
-        value = message.integer(number)
-        message.cursor.check(
-            0 <= value < len(words),
-            "field {} is {}, of {} words",
-            number,
-            value,
-            len(words),
-            at=message.start,
-        )
-        return words[value]
-
-    return write
-
-
-def _inside(number: int, write: _Writer) -> _Writer:
-    """Of a message within."""
-    return lambda message: write(message.message(number)) if message.has(number) else ""
-
-
 def window_text(window: Message) -> str:
     """`{size=2x3 stride=2x1}`"""
-    dimensions = window.messages(1)
+    dimensions = window["dimensions"]
     if not dimensions:
         return ""
-    column = {n: [each.integer(n) for each in dimensions] for n in range(1, 8)}
+    size, stride, low, high, window_dilation, base_dilation, reversal = (
+        [each[name] for each in dimensions] for name in _BY_NAME["WindowDimension"]
+    )
     found = Window.of(
-        column[1],
-        stride=column[2],
-        padding=list(zip(column[3], column[4], strict=True)),
-        window_dilation=column[5],
-        base_dilation=column[6],
-        reversal=[bool(each) for each in column[7]],
+        size,
+        stride=stride,
+        padding=list(zip(low, high, strict=True)),
+        window_dilation=window_dilation,
+        base_dilation=base_dilation,
+        reversal=list(map(bool, reversal)),
     )
     return f"{{{found}}}"
 
 
 def _labels(numbers: Message) -> str:
-    sides: list[str] = []
-    fields = ((7, 8, 11), (3, 4, 6), (9, 10, 12))
-    for letters, (first, second, spatial) in zip(FEATURES, fields, strict=True):
-        features = numbers.integer(first), numbers.integer(second)
-        sides.append(labels(letters, *features, numbers.integers(spatial)))
-    return f"{sides[0]}_{sides[1]}->{sides[2]}"
+    found = [numbers[name] for name in _BY_NAME[numbers.kind]]
+    sides = (labels(letters, *found[3 * i : 3 * i + 3]) for i, letters in enumerate(FEATURES))
+    return "{}_{}->{}".format(*sides)
 
 
-def _slices(message: Message) -> str:
+def _slices(slices: Sequence[Message]) -> str:
     parts: list[str] = []
-    for each in message.messages(17):
-        start, limit, stride = (each.integer(n) for n in (1, 2, 3))
-        parts.append(f"[{start}:{limit}:{stride}]" if stride != 1 else f"[{start}:{limit}]")
-    return f"{{{', '.join(parts)}}}" if message.has(17) else ""
+    for each in slices:
+        stride = f":{each['stride']}" if each["stride"] != 1 else ""
+        parts.append(f"[{each['start']}:{each['limit']}{stride}]")
+    return f"{{{', '.join(parts)}}}"
 
 
-def _padding(message: Message) -> str:
-    entries = ([each.integer(n) for n in (1, 2, 3)] for each in message.message(21).messages(1))
-    return "x".join("_".join(map(str, each)) for each in entries)
+def _padding(padding: Message) -> str:
+    return "x".join(
+        f"{each['low']}_{each['high']}_{each['interior']}" for each in padding["dimensions"]
+    )
 
 
-def _groups(message: Message) -> str:
-    groups = message.messages(49) or message.message(87).messages(1)
-    if groups:
-        return f"{{{','.join(_list(each.integers(1)) for each in groups)}}}"
-    iota = message.message(87).message(2) if message.has(87) else message.message(92)
-    return _iota_groups(iota)
+def _groups(groups: Sequence[Message]) -> str:
+    return _list([_list(each["ids"]) for each in groups])
+
+
+def _devices(devices: Message) -> str:
+    return _groups(devices["groups"]) if "groups" in devices else _iota_groups(devices["iota"])
 
 
 def _iota_groups(iota: Message) -> str:
     """`[2,4]<=[4,2]T(1,0)`"""
-    dimensions = tuple(iota.integers(3))
+    dimensions = tuple(iota["dimensions"])
     if not dimensions:
         return ""
-    return f"[{iota.integer(1)},{iota.integer(2)}]<={Iota(dimensions, tuple(iota.integers(4)))}"
+    return f"[{iota['count']},{iota['size']}]<={Iota(dimensions, tuple(iota['permutation']))}"
 
 
-def _pairs(message: Message) -> str:
-    pairs = (f"{{{each.integer(1)},{each.integer(2)}}}" for each in message.messages(52))
-    return f"{{{','.join(pairs)}}}" if message.has(52) else ""
-
-
-def _entries(message: Message) -> str:
+def _entries(map_: Message) -> str:
     """The entries of a map of texts: `{a="b"}`."""
-    found = (f"{each.text(1)}={_quoted(each.bytes(2))}" for each in message.messages(1))
-    return f"{{{','.join(found)}}}" if message.has(1) else ""
+    found = [f"{each['key']}={_quoted(each['value'])}" for each in map_["entries"]]
+    return f"{{{','.join(found)}}}" if found else ""
 
 
-def _backend_config(message: Message) -> str:
-    config = message.bytes(43)
-    return config.decode("utf-8", "surrogateescape") if config[:1] == b"{" else _string(43)(message)
+def _precision(precisions: Message) -> str:
+    words = dict(enumerate(Precision))
+    found = [str(words.get(n, n)) for n in precisions["operands"]]
+    return _list(found) if any(word != Precision.DEFAULT for word in found) else ""
 
 
-def _precision(message: Message) -> str:
-    words = tuple(Precision)
-    found = [words[n] if 0 <= n < len(words) else str(n) for n in message.message(51).integers(1)]
-    return f"{{{','.join(found)}}}" if any(word != Precision.DEFAULT for word in found) else ""
-
-
-def _layouts(message: Message) -> str:
-    if not message.integer(56):
-        return ""
-    return f"{{{', '.join(map(shape_text, message.messages(57)))}}}"
-
-
-def _aliases(message: Message) -> str:
-    parts: list[str] = []
-    for each in message.messages(74):
-        output, operand = _list(each.integers(1)), _list(each.integers(3))
-        parts.append(f"{output}: ({each.integer(2)}, {operand})")
-    return f"{{{', '.join(parts)}}}" if parts else ""
+def _aliases(aliases: Sequence[Message]) -> str:
+    parts = (
+        f"{_list(each['output'])}: ({each['operand']}, {_list(each['index'])})" for each in aliases
+    )
+    return f"{{{', '.join(parts)}}}"
 
 
 def sharding_text(sharding: Message) -> str:
     """`{devices=[2,1]<=[2]}`, `{replicated}`, or a tuple of these."""
-    kind = sharding.integer(1)
+    kind, devices = sharding["kind"], sharding["devices"]
     if kind == _TUPLE_SHARDING:
-        return f"{{{', '.join(map(sharding_text, sharding.messages(5)))}}}"
+        return f"{{{', '.join(map(sharding_text, sharding['elements']))}}}"
     if kind == _MAXIMAL:
-        return f"{{maximal device={(sharding.integers(4) or [0])[0]}}}"
+        return f"{{maximal device={(devices or [0])[0]}}}"
     if kind != _DEVICES:
         return f"{{{_KINDS.get(kind, 'replicated')}}}"
-    dimensions = sharding.integers(10)
-    if dimensions:
-        devices = f"<={Iota(tuple(dimensions), tuple(sharding.integers(11)))}"
-    else:
-        devices = ",".join(map(str, sharding.integers(4)))
-    rest = " last_tile_dim_replicate" if sharding.integer(6) else ""
-    if sharding.has(9):
-        names = ", ".join(_KINDS.get(n, "replicated") for n in sharding.integers(9))
+    iota = Iota(tuple(sharding["iota"]), tuple(sharding["permutation"]))
+    listed = f"<={iota}" if iota.dimensions else ",".join(map(str, devices))
+    rest = " last_tile_dim_replicate" if sharding["replicates_last"] else ""
+    if "last_kinds" in sharding:
+        names = ", ".join(_KINDS.get(n, "replicated") for n in sharding["last_kinds"])
         rest = f" last_tile_dims={{{names}}}"
-    sizes = ",".join(map(str, sharding.integers(3)))
-    return f"{{devices=[{sizes}]{devices}{rest}}}"
+    return f"{{devices=[{','.join(map(str, sharding['sizes']))}]{listed}{rest}}}"
 
 
 _MAXIMAL, _TUPLE_SHARDING, _DEVICES = 1, 2, 3
@@ -440,142 +477,70 @@ _KINDS = {0: "replicated", 4: "manual", 5: "unknown", 6: "unreduced"}
 
 
 def _metadata(metadata: Message) -> str:
-    parts = [
-        f"{name}={_quoted(metadata.bytes(n))}"
-        for n, name in ((1, "op_type"), (2, "op_name"), (3, "source_file"))
-        if metadata.has(n)
-    ]
-    parts += [
-        f"{name}={metadata.integer(n)}"
-        for n, name in ((4, "source_line"), (15, "stack_frame_id"))
-        if metadata.has(n)
-    ]
+    parts = [f"{name}={value}" for name, value in _attributes(metadata)]
     return f"{{{' '.join(parts)}}}" if parts else ""
 
 
-def _accuracy(message: Message) -> str:
-    if not message.has(2):
-        return "{mode=highest}" if message.integer(1) == 1 else ""
-    tolerance = message.message(2)
-    atol, rtol = (tolerance.float(n, "d") for n in (1, 2))
-    return str(Accuracy(atol, rtol, tolerance.integer(3), AccuracyMode.TOLERANCE))
+def _accuracy(accuracy: Message) -> str:
+    if "tolerance" not in accuracy:
+        return "{mode=highest}" if accuracy["mode"] == 1 else ""
+    atol, rtol, ulps = (accuracy["tolerance"][name] for name in _BY_NAME["Tolerance"])
+    return str(Accuracy(atol, rtol, ulps, AccuracyMode.TOLERANCE))
 
 
-def _domain(message: Message) -> str:
-    sides = [_inside(n, sharding_text)(message) for n in (55, 54)]
-    return f'{{kind="sharding", entry={sides[0]}, exit={sides[1]}}}'
-
-
-_DIMENSIONS_OF = {
-    "lhs_contracting_dims": 1,
-    "rhs_contracting_dims": 2,
-    "lhs_batch_dims": 3,
-    "rhs_batch_dims": 4,
-}
-_GATHER = {
-    "offset_dims": 1,
-    "collapsed_slice_dims": 2,
-    "start_index_map": 3,
-    "operand_batching_dims": 5,
-    "start_indices_batching_dims": 6,
-}
-_SCATTER = {
-    "update_window_dims": 1,
-    "inserted_window_dims": 2,
-    "scatter_dims_to_operand_dims": 3,
-    "input_batching_dims": 5,
-    "scatter_indices_batching_dims": 6,
-}
-
-
-def _dot_dimensions(number: int) -> _Writer:
-    """Of a dot, and of a ragged one."""
-
-    def write(message: Message) -> str:
-        numbers = message.message(90).message(1) if message.has(90) else message.message(30)
-        return _numbers(number)(numbers)
-
-    return write
-
-
-_API_VERSIONS = tuple(CustomCallApiVersion)[2:]
-"""Those that are written, and have the numbers from 2 on."""
-
-ATTRIBUTES: Mapping[str, _Writer] = {
-    "dimensions": _numbers(14),
-    "index": _number(13),
-    "window": _inside(15, window_text),
-    "dim_labels": _inside(16, _labels),
-    "slice": _slices,
-    "exponent_bits": _number(18),
-    "mantissa_bits": _number(19),
-    "padding": _padding,
-    "outfeed_config": _string(22),
-    "outfeed_shape": _inside(29, shape_text),
-    "infeed_config": _string(27),
-    "distribution": _word(23, "", *RandomDistribution),
-    "epsilon": lambda message: spell_float(message.float(24)) if message.has(24) else "",
-    "feature_index": _number(25),
-    "channel_id": _number(26),
-    "custom_call_target": _string(28),
-    **{name: _dot_dimensions(n) for name, n in _DIMENSIONS_OF.items()},
-    "lhs_ragged_dims": _inside(90, _numbers(2)),
-    "rhs_group_dims": _inside(90, _numbers(3)),
-    "fft_length": _numbers(32),
-    **{name: _inside(33, _numbers(n)) for name, n in _GATHER.items()},
-    "slice_sizes": _numbers(34),
-    **{name: _inside(48, _numbers(n)) for name, n in _SCATTER.items()},
-    "index_vector_dim": lambda message: next(
-        (str(message.message(n).integer(4)) for n in (33, 48) if message.has(n)), ""
+_SPELLINGS: Mapping[str, Callable[[Any], str]] = {
+    "Accuracy": _accuracy,
+    "Alias*": _aliases,
+    "ConvolutionNumbers": _labels,
+    "Devices": _devices,
+    "Group*": _groups,
+    "IotaGroups": _iota_groups,
+    "Map": _entries,
+    "Metadata": _metadata,
+    "Padding": _padding,
+    "Pair*": lambda pairs: _list([_list((each["source"], each["target"])) for each in pairs]),
+    "Precisions": _precision,
+    "Shape": shape_text,
+    "Shape*": lambda shapes: f"{{{', '.join(map(shape_text, shapes))}}}",
+    "Sharding": sharding_text,
+    "Slice*": _slices,
+    "Window": window_text,
+    "bool": lambda value: "true" if value else "",
+    "bytes": _quoted,
+    "count": lambda value: str(value) if value > 1 else "",
+    "float": spell_float,
+    "int": str,
+    "int*": _list,
+    "json": lambda value: (
+        value.decode("utf-8", "surrogateescape") if value.startswith(b"{") else _quoted(value)
     ),
-    "sharding": _inside(40, sharding_text),
-    "backend_config": _backend_config,
-    "is_host_transfer": _flag(47),
-    "replica_groups": _groups,
-    "feature_group_count": lambda message: _above_one(message.integer(50)),
-    "batch_group_count": lambda message: _above_one(message.integer(58)),
-    "operand_precision": _precision,
-    "source_target_pairs": _pairs,
-    "operand_layout_constraints": _layouts,
-    "left_side": _inside(59, _flag(1)),
-    "unit_diagonal": _inside(59, _flag(3)),
-    "transpose_a": _inside(59, _word(4, "TRANSPOSE_INVALID", *Transpose)),
-    "lower": lambda message: _flag(2)(message.message(59)) or _flag(1)(message.message(62)),
-    "is_stable": _flag(60),
-    "direction": lambda message: message.text(63),
-    "type": lambda message: message.text(72),
-    "custom_call_has_side_effect": _flag(65),
-    "delta": _number(66),
-    "indices_are_sorted": _flag(67),
-    "frontend_attributes": _inside(68, _entries),
-    "unique_indices": _flag(69),
-    "use_global_device_ids": _flag(71),
-    "output_to_operand_aliasing": _aliases,
-    "api_version": _word(77, "", "", *_API_VERSIONS),
-    "async_execution_thread": lambda message: (
-        _string(79)(message) if message.text(79) not in ("", "main") else ""
-    ),
-    "k": _number(81),
-    "is_reverse": _flag(94),
-    "num_carries": _number(95),
-    "is_composite": _flag(89),
-    "result_accuracy": _inside(91, _accuracy),
-    "metadata": _inside(7, _metadata),
+    "string": str,
+    "thread": lambda value: quoted_text(value) if value not in ("", "main") else "",
 }
-"""Those that are written the same of every instruction that has them."""
+"""What HLO text has for a value of a kind; empty where it is left out."""
 
 
-def _slice_sizes(message: Message) -> str:
-    """Of a collective-permute that moves parts of buffers: a list for each of these."""
-    numbers, shape = message.integers(20), message.message(3)
-    part = shape.messages(4)[0] if shape.has(4) else shape
-    each = max(1, len(part.integers(3)))
-    lists = (_list(numbers[i : i + each]) for i in range(0, len(numbers), each))
-    return f"{{{','.join(lists)}}}" if numbers else ""
-
-
-def _above_one(value: int) -> str:
-    return str(value) if value > 1 else ""
+def _attributes(message: Message) -> Iterator[tuple[str, str]]:
+    """The attributes that a message has in text; those of messages inside are its own."""
+    for kind, name, value in message.given():
+        if kind in _SPELLINGS:
+            text = _SPELLINGS[kind](value)
+        elif kind in _WORDS:
+            words = dict(enumerate(_WORDS[kind]))
+            message.cursor.check(
+                value in words,
+                "field {} is {}, of {} words",
+                name,
+                value,
+                len(words),
+                at=message.start,
+            )
+            text = words[value]
+        else:
+            yield from _attributes(value)
+            continue
+        if text:
+            yield name, text
 
 
 _WRITTEN_ALWAYS: Mapping[str, Mapping[str, str]] = {
@@ -584,8 +549,12 @@ _WRITTEN_ALWAYS: Mapping[str, Mapping[str, str]] = {
         for opcode in ("broadcast", "map", "reduce", "reverse", "transpose")
     },
     "get-tuple-element": {"index": "0"},
-    "gather": dict.fromkeys(_GATHER, "{}") | {"slice_sizes": "{}"},
-    "scatter": dict.fromkeys(_SCATTER, "{}"),
+    "gather": dict.fromkeys([*_BY_NAME["Gather"], "slice_sizes"], "{}") | {"index_vector_dim": "0"},
+    "scatter": dict.fromkeys(_BY_NAME["Scatter"], "{}") | {"index_vector_dim": "0"},
+    "fft": {"fft_type": _WORDS["FftType"][0]},
+    "iota": {"dimensions": "{0}"},
+    "rng-bit-generator": {"algorithm": _WORDS["Algorithm"][0]},
+    "triangular-solve": {"transpose_a": _WORDS["Transpose"][0]},
     "reduce-precision": {"exponent_bits": "0", "mantissa_bits": "0"},
     **{
         f"batch-norm-{kind}": {"epsilon": "0", "feature_index": "0"}
@@ -595,22 +564,6 @@ _WRITTEN_ALWAYS: Mapping[str, Mapping[str, str]] = {
     "topk": {"k": "0", "largest": "false"},
 }
 """Attributes that text always has: what they are where a file leaves them out."""
-
-_OF_OPCODE: Mapping[str, Mapping[str, _Writer]] = {
-    "collective-permute": {"slice_sizes": _slice_sizes},
-    "collective-permute-start": {"slice_sizes": _slice_sizes},
-    "domain": {"domain": _domain},
-    "dynamic-slice": {"dynamic_slice_sizes": _numbers(20)},
-    "fft": {"fft_type": _word(31, *FftType)},
-    "fusion": {"kind": lambda message: message.text(11)},
-    "iota": {
-        "dimensions": lambda message: "",
-        "iota_dimension": lambda message: str((message.integers(14) or [0])[0]),
-    },
-    "rng-bit-generator": {"algorithm": _word(70, *RandomAlgorithm)},
-    "topk": {"largest": _flag(85)},
-}
-"""Those that are written in another way, or at all, of one opcode only."""
 
 
 def _callees(opcode: str, names: Sequence[str], selects_by_flag: bool) -> dict[str, str]:
@@ -627,28 +580,43 @@ def _callees(opcode: str, names: Sequence[str], selects_by_flag: bool) -> dict[s
     return dict(zip(keys, reversed(names) if opcode == "while" else names, strict=False))
 
 
-def _attributes(instruction: Message, opcode: str) -> dict[str, str]:
-    writers = {**ATTRIBUTES, **_OF_OPCODE.get(opcode, {})}
-    found = {name: value for name, write in writers.items() if (value := write(instruction))}
-    return {**_WRITTEN_ALWAYS.get(opcode, {}), **found}
+def _of_instruction(instruction: Message, opcode: str) -> dict[str, str]:
+    """The attributes of an instruction, but for those that name computations or instructions."""
+    found = {
+        **_WRITTEN_ALWAYS.get(opcode, {}),
+        **dict(_attributes(instruction.viewed_as("Attributes"))),
+    }
+    if opcode == "iota":
+        found["iota_dimension"] = found.pop("dimensions").strip("{}")
+    if opcode == "domain":
+        sides = (f"{side}={sharding_text(instruction[side])}" for side in ("entry", "exit"))
+        found["domain"] = f'{{kind="sharding", {", ".join(sides)}}}'
+    if opcode.startswith("collective-permute") and "dynamic_slice_sizes" in found:
+        found["slice_sizes"] = _slice_sizes(found.pop("dynamic_slice_sizes"), instruction["shape"])
+    if not instruction["constrains_layouts"]:
+        found.pop("operand_layout_constraints", None)
+    elif opcode == "custom-call":
+        found.setdefault("operand_layout_constraints", "{}")
+    return found
+
+
+def _slice_sizes(sizes: str, shape: Message) -> str:
+    """Those of a collective-permute that moves parts of buffers: a list for each of these."""
+    numbers = sizes.strip("{}").split(",")
+    part = shape["elements"][0] if "elements" in shape else shape
+    each = max(1, len(part["sizes"]))
+    return _list([_list(numbers[i : i + each]) for i in range(0, len(numbers), each)])
 
 
 # The module
 
 
-@dataclass
-class _Names:
-    """What instructions and computations are called, by the low half of their ids."""
-
-    computations: dict[int, str]
-    instructions: dict[int, str]
-
-    @staticmethod
-    def of(found: Mapping[int, str], id_: int, message: Message) -> str:
-        name = found.get(id_ & _LOCAL)
-        if name is None:
-            message.cursor.fail(f"there is nothing with the id {id_} here", message.start)
-        return name
+def _named(names: Mapping[int, str], id_: int, message: Message) -> str:
+    """What has an id, by whose low half instructions and computations are named."""
+    name = names.get(id_ & _LOCAL)
+    if name is None:
+        message.cursor.fail(f"there is nothing with the id {id_} here", message.start)
+    return name
 
 
 _LOCAL = (1 << 32) - 1
@@ -656,27 +624,27 @@ _LOCAL = (1 << 32) - 1
 
 def module_text(module: Message) -> str:
     """The HLO text of an HloModuleProto; raises BinaryError."""
-    computations = module.messages(3)
-    ids = {each.integer(5) & _LOCAL: _name(each.bytes(1)) for each in computations}
-    entry = _Names.of(ids, module.integer(6), module)
-    head = f"HloModule {_name(module.bytes(1)) or 'module'}"
-    if module.message(7).has(1):
+    computations = module["computations"]
+    ids = {each["id"] & _LOCAL: _name(each["name"]) for each in computations}
+    entry = _named(ids, module["entry_id"], module)
+    head = f"HloModule {_name(module['name']) or 'module'}"
+    if module["schedule"]["sequences"]:
         head += ", is_scheduled=true"
-    aliases = _input_output_aliases(module.message(8))
+    aliases = _input_output_aliases(module["input_output_alias"]["entries"])
     head += f", input_output_alias={aliases}" if aliases else ""
-    if module.has(4):
-        head += f", entry_computation_layout={{{_program_shape(module.message(4))}}}"
-    attributes = _entries(module.message(19))
+    if "program_shape" in module:
+        head += f", entry_computation_layout={{{_program_shape(module['program_shape'])}}}"
+    attributes = _entries(module["frontend_attributes"])
     head += f", frontend_attributes={attributes}" if attributes else ""
-    texts = [head, *_tables(module.message(17))]
+    texts = [head, *_tables(module["stack_frames"])]
     schedule = {
-        each.integer(1) & _LOCAL: [id_ & _LOCAL for id_ in each.message(2).integers(1)]
-        for each in module.message(7).messages(1)
+        each["computation"] & _LOCAL: [id_ & _LOCAL for id_ in each["order"]["ids"]]
+        for each in module["schedule"]["sequences"]
     }
     for computation in computations:
-        name = _name(computation.bytes(1))
+        name = _name(computation["name"])
         prefix = "ENTRY " if name == entry else ""
-        thread = computation.text(8)
+        thread = computation["thread"]
         end = f', execution_thread="{thread}"' if thread not in ("", "main") else ""
         texts.append(f"{prefix}%{name} {{\n{_body(computation, ids, schedule)}\n}}{end}")
     return "\n\n".join(texts) + "\n"
@@ -691,91 +659,67 @@ _NO_NAME = re.compile(r"[^\w.\-]", re.ASCII)
 
 
 def _program_shape(shape: Message) -> str:
-    return f"({', '.join(map(shape_text, shape.messages(1)))})->{shape_text(shape.message(2))}"
+    return f"({', '.join(map(shape_text, shape['parameters']))})->{shape_text(shape['result'])}"
 
 
-def _input_output_aliases(aliases: Message) -> str:
+def _input_output_aliases(aliases: Sequence[Message]) -> str:
     parts: list[str] = []
-    for each in aliases.messages(1):
-        output, parameter = _list(each.integers(1)), _list(each.integers(3))
-        kind = "must-alias" if each.integer(4) == 2 else "may-alias"
-        parts.append(f"{output}: ({each.integer(2)}, {parameter}, {kind})")
+    for each in aliases:
+        kind = "must-alias" if each["kind"] == 2 else "may-alias"
+        source = f"{each['parameter']}, {_list(each['index'])}, {kind}"
+        parts.append(f"{_list(each['output'])}: ({source})")
     return f"{{ {', '.join(parts)} }}" if parts else ""
 
 
 def _tables(index: Message) -> list[str]:
     """The tables of stack frames, in the order of their lines."""
     texts: list[str] = []
-    for number, (table, fields) in enumerate(_TABLES.items(), 1):
-        if not index.has(number):
-            continue
-        lines = (
-            [_quoted(each) for each in index.all_bytes(number)]
-            if fields is None
-            else [_line(each, fields) for each in index.messages(number)]
-        )
-        texts.append("\n".join([table, *(f"{i} {line}" for i, line in enumerate(lines, 1))]))
+    for _, table, entries in index.given():
+        lines = (f"{i} {_line(each)}" for i, each in enumerate(entries, 1))
+        texts.append("\n".join([table, *lines]))
     return texts
 
 
-def _line(entry: Message, fields: Mapping[str, int]) -> str:
+def _line(entry: Message | bytes) -> str:
+    if isinstance(entry, bytes):
+        return _quoted(entry)
     # In text, no parent is 1.
-    values = {name: entry.integer(n) + (name == "parent_frame_id") for name, n in fields.items()}
+    values = {name: entry[name] + (name == "parent_frame_id") for name in _BY_NAME[entry.kind]}
     return f"{{{' '.join(f'{name}={value}' for name, value in values.items())}}}"
-
-
-_TABLES: Mapping[str, Mapping[str, int] | None] = {
-    "FileNames": None,
-    "FunctionNames": None,
-    "FileLocations": {
-        "file_name_id": 1,
-        "function_name_id": 2,
-        "line": 3,
-        "end_line": 5,
-        "column": 4,
-        "end_column": 6,
-    },
-    "StackFrames": {"file_location_id": 1, "parent_frame_id": 2},
-}
-"""By the number of their field; names have no fields of their own."""
 
 
 def _body(
     computation: Message, computations: Mapping[int, str], schedule: Mapping[int, Sequence[int]]
 ) -> str:
-    instructions = computation.messages(2)
-    order = schedule.get(computation.integer(5) & _LOCAL)
+    instructions: list[Message] = computation["instructions"]
+    order = schedule.get(computation["id"] & _LOCAL)
     if order is not None:
         places = {id_: place for place, id_ in enumerate(order)}
-        instructions.sort(key=lambda each: places.get(each.integer(35) & _LOCAL, len(places)))
-    names = {each.integer(35) & _LOCAL: _name(each.bytes(1)) for each in instructions}
-    shapes = {each.integer(35) & _LOCAL: each.message(3) for each in instructions}
-    root = computation.integer(6) & _LOCAL
+        instructions.sort(key=lambda each: places.get(each["id"] & _LOCAL, len(places)))
+    names = {each["id"] & _LOCAL: _name(each["name"]) for each in instructions}
+    shapes = {each["id"] & _LOCAL: each["shape"] for each in instructions}
+    root = computation["root_id"] & _LOCAL
     lines: list[str] = []
     for each in instructions:
-        opcode = each.text(2)
-        operands = [_Names.of(names, id_, each) for id_ in each.integers(36)]
-        callees = [f"%{_Names.of(computations, id_, each)}" for id_ in each.integers(38)]
-        first = shapes.get(each.integers(36)[0] & _LOCAL) if operands else None
-        attributes = _attributes(each, opcode)
-        attributes |= _callees(opcode, callees, first is not None and first.integer(2) == 1)
-        before = [f"%{_Names.of(names, id_, each)}" for id_ in each.integers(37)]
+        opcode, id_ = each["opcode"], each["id"] & _LOCAL
+        operands = [f"%{_named(names, id_, each)}" for id_ in each["operands"]]
+        callees = [f"%{_named(computations, id_, each)}" for id_ in each["computations"]]
+        first = shapes.get(each["operands"][0] & _LOCAL) if operands else None
+        attributes = _of_instruction(each, opcode)
+        attributes |= _callees(opcode, callees, first is not None and first["element_type"] == 1)
+        before = [f"%{_named(names, id_, each)}" for id_ in each["predecessors"]]
         if before:
             attributes["control-predecessors"] = f"{{{', '.join(before)}}}"
         match opcode:
             case "constant":
-                argument = spell_literal(literal_of(literal_value(each.message(8))))
+                argument = spell_literal(literal_of(literal_value(each["literal"])))
             case "parameter":
-                argument = str(each.integer(9))
+                argument = str(each["parameter_number"])
             case _:
-                argument = ", ".join(f"%{name}" for name in operands)
+                argument = ", ".join(operands)
         listed = "".join(f", {name}={value}" for name, value in attributes.items())
-        is_root = each.integer(35) & _LOCAL == root
-        name = _name(each.bytes(1))
-        prefix = "ROOT " if is_root else ""
-        lines.append(
-            f"  {prefix}%{name} = {shape_text(each.message(3))} {opcode}({argument}){listed}"
-        )
+        head = f"{'ROOT ' * (id_ == root)}%{names[id_]} = {shape_text(shapes[id_])}"
+        lines.append(f"  {head} {opcode}({argument}){listed}")
     return "\n".join(lines)
 
 
@@ -795,7 +739,7 @@ def read_snapshot(data: bytes, file_name: str = "<bytes>") -> Snapshot:
 
     Raises BinaryError.
     """
-    message = Message(Cursor(data, file_name))
+    message = Message("Wrapper", Cursor(data, file_name))
     module, arguments = _unwrapped(message)
     return Snapshot(module_text(module), flatten_results(list(map(literal_value, arguments))))
 
@@ -805,14 +749,15 @@ def _unwrapped(message: Message) -> tuple[Message, Sequence[Message]]:
     around: list[Message] = []
     while len(around) < _DEEPEST:
         try:
-            inner = message.message(1)
+            inner = message["inner"]
         except BinaryError:
             break  # The name of a module.
-        if not inner.has(1):
+        if "inner" not in inner:
             break
         around.append(message)
         message = inner
-    return message, around[0].messages(2) if len(around) == _DEEPEST else ()
+    arguments = around[0]["arguments"] if len(around) == _DEEPEST else ()
+    return message.viewed_as("Module"), arguments
 
 
 _DEEPEST = 2
@@ -822,6 +767,9 @@ _DEEPEST = 2
 def is_module(data: bytes) -> bool:
     """Whether data may be a module: protos have no mark at their start, but a name or a message."""
     try:
-        return data[:1] == b"\n" and _unwrapped(Message(Cursor(data, "")))[0].has(3)
+        return (
+            data[:1] == b"\n"
+            and "computations" in _unwrapped(Message("Wrapper", Cursor(data, "")))[0]
+        )
     except BinaryError:
         return False
