@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import count
 from math import prod
 from typing import cast
 
@@ -27,7 +28,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.linalg import ops as linalg
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from lowerings.bufferize.bufferization import (
@@ -38,7 +39,7 @@ from lowerings.bufferize.bufferization import (
     Move,
     is_to_be_copied,
 )
-from lowerings.bufferize.destinations import plan_destinations, tensor_shape
+from lowerings.bufferize.destinations import plan_destinations
 from lowerings.bufferize.liveness import NEVER, Liveness
 from lowerings.bufferize.storage import (
     Buffer,
@@ -72,6 +73,7 @@ from lowerings.bufferize.tensor_operands import (
     slice_put_back,
     transposed_dimensions,
 )
+from lowerings.ir.reshapes import tensor_shape
 from lowerings.rewriting.counting import attempt
 from xla_dialect.xdsl.operation_table import OperationTable
 
@@ -661,12 +663,22 @@ def _bind_results(op: Operation, buffers: Sequence[Buffer | None], state: Analys
             state.bind(result, buffer)
 
 
-def _bind_argument(argument: BlockArgument, buffer: Buffer | None, state: Analysis) -> None:
-    if buffer is not None:
-        state.buffers[argument] = buffer
-        if buffer.name_hint is None:
-            buffer.name_hint = argument.name_hint
-        buffer.storage.keep_until(state.liveness.last_use.get(argument, NEVER), argument)
+def _visit_with(
+    arguments: Sequence[SSAValue],
+    buffers: Sequence[Buffer | None],
+    block: Block,
+    yielded: Sequence[SSAValue],
+    targets: Sequence[Buffer | None],
+    state: Analysis,
+) -> None:
+    """Goes through a block of a loop, as `_visit_yielding`, with its arguments in buffers."""
+    for argument, buffer in zip(arguments, buffers, strict=True):
+        if buffer is not None:
+            state.buffers[argument] = buffer
+            if buffer.name_hint is None:
+                buffer.name_hint = argument.name_hint
+            buffer.storage.keep_until(state.liveness.last_use.get(argument, NEVER), argument)
+    _visit_yielding(block, yielded, targets, state)
 
 
 def _carried_buffers(
@@ -720,46 +732,31 @@ def _carry(operand: int, initial: SSAValue, result: SSAValue | None, state: Anal
     return carried
 
 
-def _analyse_for(op: scf.ForOp, state: Analysis) -> None:
-    block = op.body.block
-    terminator = block.last_op
-    assert isinstance(terminator, scf.YieldOp)
-    yielded, initials = terminator.arguments, op.iter_args
+def _analyse_loop(op: scf.ForOp | scf.WhileOp, state: Analysis) -> None:
+    body = op.regions[-1].block
+    yielded = cast(Operation, body.last_op).operands
+    initials: Sequence[SSAValue]
+    # For each value that is handed to the body, the carried one that it is, unchanged; or None.
+    forwarded: list[int | None]
+    if isinstance(op, scf.ForOp):
+        initials, arguments = op.iter_args, body.args[1:]
+        forwarded = list(range(len(initials)))
+    else:
+        initials, arguments = op.arguments, body.args
+        before = op.before_region.block
+        position = dict[SSAValue, int](zip(before.args, count(), strict=False))
+        passing = cast(Operation, before.last_op).operands[1:]
+        forwarded = [position.get(value) for value in passing]
+    carried_as = dict[SSAValue, int | None](zip(arguments, forwarded, strict=True))
     unchanged = [
-        initial not in state.undefined and value is argument
-        for argument, value, initial in zip(block.args[1:], yielded, initials, strict=True)
-    ]
-    carried = _carried_buffers(op, initials, unchanged, dict(enumerate(op.res)), state)
-    targets = [None if same else buffer for same, buffer in zip(unchanged, carried, strict=True)]
-    _release(targets)
-    for argument, buffer in zip(block.args[1:], carried, strict=True):
-        _bind_argument(argument, buffer, state)
-    _visit_yielding(block, yielded, targets, state)
-    _bind_results(op, carried, state)
-
-
-def _analyse_while(op: scf.WhileOp, state: Analysis) -> None:
-    before, after = op.before_region.block, op.after_region.block
-    condition, terminator = before.last_op, after.last_op
-    assert isinstance(condition, scf.ConditionOp)
-    assert isinstance(terminator, scf.YieldOp)
-    position: dict[SSAValue, int] = {each: index for index, each in enumerate(before.args)}
-    # For each value that is handed to `after`, the carried one that it is, unchanged; or None.
-    forwarded = [position.get(value) for value in condition.args]
-    unchanged = [
-        initial not in state.undefined
-        and isinstance(yielded, BlockArgument)
-        and yielded.block is after
-        and forwarded[yielded.index] == index
-        for index, (initial, yielded) in enumerate(
-            zip(op.arguments, terminator.arguments, strict=True)
-        )
+        initial not in state.undefined and carried_as.get(value) == index
+        for index, (initial, value) in enumerate(zip(initials, yielded, strict=True))
     ]
     results: dict[int, SSAValue] = {}
     for result, index in zip(op.res, forwarded, strict=True):
         if index is not None:
             results.setdefault(index, result)
-    carried = _carried_buffers(op, op.arguments, unchanged, results, state)
+    carried = _carried_buffers(op, initials, unchanged, results, state)
     passed: list[Buffer | None] = []
     for result, index in zip(op.res, forwarded, strict=True):
         buffer = None if index is None else carried[index]
@@ -772,12 +769,11 @@ def _analyse_while(op: scf.WhileOp, state: Analysis) -> None:
         buffer if index is None else None for index, buffer in zip(forwarded, passed, strict=True)
     ]
     _release((*targets, *computed))
-    for argument, buffer in zip(before.args, carried, strict=True):
-        _bind_argument(argument, buffer, state)
-    _visit_yielding(before, condition.args, computed, state)
-    for argument, buffer in zip(after.args, passed, strict=True):
-        _bind_argument(argument, buffer, state)
-    _visit_yielding(after, terminator.arguments, targets, state)
+    if isinstance(op, scf.WhileOp):
+        before = op.before_region.block
+        passing = cast(Operation, before.last_op).operands[1:]
+        _visit_with(before.args, carried, before, passing, computed, state)
+    _visit_with(arguments, passed, body, yielded, targets, state)
     _bind_results(op, passed, state)
 
 
@@ -831,9 +827,8 @@ TABLE = (
     .add(LINALG_OPERATIONS, _analyse_linalg)
     .add(arith.ConstantOp, _analyse_constant)
     .add(func.CallOp, _analyse_call)
-    .add(scf.ForOp, _analyse_for)
+    .add((scf.ForOp, scf.WhileOp), _analyse_loop)
     .add((scf.IfOp, scf.IndexSwitchOp), _analyse_branches)
-    .add(scf.WhileOp, _analyse_while)
     .add(tensor.CastOp, _analyse_cast)
     .add(tensor.ConcatOp, _analyse_concat)
     .add(tensor.DimOp, _analyse_dim)

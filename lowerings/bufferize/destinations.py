@@ -13,7 +13,7 @@ from itertools import combinations, pairwise
 from typing import TypeAlias, cast
 
 from xdsl.dialects import scf, tensor
-from xdsl.dialects.builtin import ArrayAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
@@ -36,6 +36,7 @@ from lowerings.bufferize.tensor_operands import (
     overwrites_destination,
     transposed_dimensions,
 )
+from lowerings.ir.reshapes import tensor_shape
 
 Link: TypeAlias = tuple[SSAValue, Slice, Operation, int]
 """A tensor, where in a chain it goes, the operation that puts it there, and as which operand."""
@@ -222,8 +223,3 @@ def _are_disjoint(slices: list[Slice]) -> bool:
         return False
     ordered = sorted(slices, key=lambda slice: (slice.offsets[along] or 0, slice.sizes[along]))
     return all(a.is_disjoint_from(b) for a, b in pairwise(ordered))
-
-
-def tensor_shape(value: SSAValue) -> tuple[int, ...]:
-    """The shape of a value that is known to be a ranked tensor."""
-    return cast(TensorType[Attribute], value.type).get_shape()

@@ -32,6 +32,7 @@ from lowerings.dialects import vector_extension
 from lowerings.ir.custom_calls import declared_operation
 from lowerings.ir.memref_views import VIEWS
 from xla_dialect.types import TokenType
+from xla_dialect.xdsl.dominance import reverse_postorder, successors
 from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import ancestors, block_of, operands_of, operations_in
 
@@ -287,22 +288,8 @@ def _loops_around(op: Operation) -> tuple[list[Operation], Block | None]:
     around = list(takewhile(lambda each: not isinstance(each, func.FuncOp), ancestors(op)))
     loops = [each for each in around if type(each) in LOOPS]
     block = (around[-1] if around else op).parent
-    return loops, block if block is not None and block in _reached(_successors(block)) else None
-
-
-def _successors(block: Block) -> Iterable[Block]:
-    last = block.last_op
-    return () if last is None else last.successors
-
-
-def _reached(blocks: Iterable[Block]) -> set[Block]:
-    waiting, found = list(blocks), set[Block]()
-    while waiting:
-        block = waiting.pop()
-        if block not in found:
-            found.add(block)
-            waiting.extend(_successors(block))
-    return found
+    following = () if block is None else successors(block)
+    return loops, block if any(block in reverse_postorder(each) for each in following) else None
 
 
 def _may_be_operand_of(op: Operation) -> Iterable[SSAValue]:

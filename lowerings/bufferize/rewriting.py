@@ -42,7 +42,6 @@ from lowerings.bufferize.bufferization import (
     FillStep,
     Step,
 )
-from lowerings.bufferize.destinations import tensor_shape
 from lowerings.bufferize.storage import Buffer, make_permuted, memref_type
 from lowerings.bufferize.strided import buffer_type, descending_dimensions
 from lowerings.bufferize.tensor_operands import (
@@ -55,6 +54,7 @@ from lowerings.bufferize.tensor_operands import (
 )
 from lowerings.dialects.arith_extension import IndexCastUIOp
 from lowerings.dialects.schedule import schedule_of
+from lowerings.ir.reshapes import tensor_shape
 from lowerings.ir.scalar_attributes import constant_integer
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase, insert_before, set_arguments

@@ -27,7 +27,8 @@ from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import insert_before
 
 
-def _shape(value: SSAValue) -> Sizes:
+def tensor_shape(value: SSAValue) -> Sizes:
+    """The sizes of a value that is known to be a ranked tensor."""
     return cast("TensorType[Attribute]", value.type).get_shape()
 
 
@@ -41,11 +42,11 @@ def reshape(value: SSAValue, sizes: Sequence[int], before: Operation) -> SSAValu
     (`linalg-fold-reshapes-by-expansion`).
     """
     target = tuple(sizes)
-    while _shape(value) != target and isinstance(
+    while tensor_shape(value) != target and isinstance(
         value.owner, tensor.ExpandShapeOp | tensor.CollapseShapeOp
     ):
         value = value.owner.src
-    for step in reshape_steps(_shape(value), target):
+    for step in reshape_steps(tensor_shape(value), target):
         value = _single(value, step, before)
     return value
 
@@ -70,7 +71,7 @@ def reshape_steps(before: Sizes, after: Sizes) -> list[Sizes]:
 
 def _single(value: SSAValue, sizes: Sizes, before: Operation) -> SSAValue:
     """One expansion or collapse."""
-    old = _shape(value)
+    old = tensor_shape(value)
     type_ = TensorType(cast("TensorType[Attribute]", value.type).element_type, sizes)
     if len(old) >= len(sizes):
         op: Operation = create(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from math import inf
+from math import inf, nan
+from operator import pos
 from typing import Any, cast
 
 import numpy as np
@@ -58,7 +59,7 @@ def number_of(attribute: Attribute) -> Number | None:
     return None
 
 
-_BINARY: dict[type[Operation], Callable[[Number, Number], Number]] = {
+_FUNCTIONS: dict[type[Operation], Callable[..., Number]] = {
     arith.AddfOp: np.add,
     arith.SubfOp: np.subtract,
     arith.MulfOp: np.multiply,
@@ -71,18 +72,16 @@ _BINARY: dict[type[Operation], Callable[[Number, Number], Number]] = {
     arith.XOrIOp: int.__xor__,
     arith.MaxSIOp: max,
     arith.MinSIOp: min,
+    # The number stays; what it becomes in the type of the result is what `scalar_attribute` makes.
+    **dict.fromkeys((arith.ExtSIOp, arith.TruncIOp, arith.IndexCastOp, arith.ExtFOp), pos),
 }
-
-_ORDERED: dict[str, Callable[[Number, Number], Any]] = {
+_RELATIONS: dict[str, Callable[..., Any]] = {
     "oeq": np.equal,
     "ogt": np.greater,
     "oge": np.greater_equal,
     "olt": np.less,
     "ole": np.less_equal,
     "une": np.not_equal,
-}
-
-_SIGNED: dict[str, Callable[[Number, Number], bool]] = {
     "eq": int.__eq__,
     "ne": int.__ne__,
     "slt": int.__lt__,
@@ -90,6 +89,16 @@ _SIGNED: dict[str, Callable[[Number, Number], bool]] = {
     "sgt": int.__gt__,
     "sge": int.__ge__,
 }
+_OF_MORE_BITS = (arith.CmpiOp, arith.SIToFPOp, arith.ExtSIOp, arith.TruncIOp, arith.IndexCastOp)
+"""What is not folded for an i1."""
+_NEUTRAL: dict[type[Operation], float] = {
+    arith.MaximumfOp: -inf,
+    arith.MinimumfOp: inf,
+    **dict.fromkeys((arith.MulfOp, arith.DivfOp, arith.MuliOp), 1),
+    **dict.fromkeys((arith.AddiOp, arith.SubiOp, arith.OrIOp, arith.XOrIOp), 0),
+    arith.AndIOp: -1,
+}
+"""The second operands with which operations give their first, bit for bit or NaN."""
 
 
 def fold(
@@ -104,16 +113,14 @@ def fold(
     if isinstance(op, arith.SelectOp):
         return _fold_select(operands, constants)
     if len(operands) == 2 and constants[1] is not None and constants[0] is None:
-        return operands[0] if _is_neutral(op, number_of(constants[1])) else None
+        return operands[0] if number_of(constants[1]) == _NEUTRAL.get(type(op), nan) else None
     numbers = [None if c is None else number_of(c) for c in constants]
-    if not numbers or any(number is None for number in numbers):
+    function = _function_of(op)
+    if function is None or any(number is None for number in numbers):
         return None
-    result_type = op.results[0].type
     with np.errstate(all="ignore"):
-        number = _compute(op, numbers)
-    if number is None or number != number:
-        return None
-    return scalar_attribute(number, result_type)
+        number = function(*numbers)
+    return None if number != number else scalar_attribute(number, op.results[0].type)
 
 
 _TRUE, _FALSE = IntegerAttr(-1, i1), IntegerAttr(0, i1)
@@ -132,45 +139,18 @@ def _fold_select(
     return operands[1] if number_of(condition) else operands[2]
 
 
-def _is_neutral(op: Operation, number: Number | None) -> bool:
-    """Whether a binary operation with this second operand gives its first, bit for bit or NaN."""
-    match op:
-        case arith.MaximumfOp():
-            return number == -inf
-        case arith.MinimumfOp():
-            return number == inf
-        case arith.MulfOp() | arith.DivfOp() | arith.MuliOp():
-            return number == 1
-        case arith.AddiOp() | arith.SubiOp() | arith.OrIOp() | arith.XOrIOp():
-            return number == 0
-        case arith.AndIOp():
-            return number == -1
-        case _:
-            return False
-
-
-def _compute(op: Operation, numbers: Sequence[Number]) -> Number | None:
-    binary = _BINARY.get(type(op))
-    if binary is not None:
-        return binary(*numbers)
+def _function_of(op: Operation) -> Callable[..., Number] | None:
+    if isinstance(op, _OF_MORE_BITS) and op.operands[0].type == i1:
+        return None
     match op:
         case arith.CmpfOp():
-            word = arith.CMPF_COMPARISON_OPERATIONS[op.predicate.value.data]
-            relation = _ORDERED.get(word)
-            return None if relation is None else bool(relation(*numbers))
+            return _RELATIONS.get(arith.CMPF_COMPARISON_OPERATIONS[op.predicate.value.data])
         case arith.CmpiOp():
-            word = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
-            relation = _SIGNED.get(word)
-            return None if relation is None or op.lhs.type == i1 else relation(*numbers)
-        case arith.SIToFPOp() if op.input.type != i1:
-            make = _FLOATS.get(type(cast(Attribute, op.result.type)))
-            return None if make is None else make(numbers[0])
-        case arith.ExtSIOp() | arith.TruncIOp() | arith.IndexCastOp() if op.input.type != i1:
-            return numbers[0]
-        case arith.ExtFOp():
-            return numbers[0]
+            return _RELATIONS.get(arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data])
+        case arith.SIToFPOp():
+            return _FLOATS.get(type(cast(Attribute, op.result.type)))
         case _:
-            return None
+            return _FUNCTIONS.get(type(op))
 
 
 _CONSTANTS = frozenset({arith.ConstantOp, complex.ConstantOp})

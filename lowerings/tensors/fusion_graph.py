@@ -10,9 +10,10 @@ from xdsl.dialects import arith, math, tensor
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.dialects.linalg.ops import GenericOp, IndexOp, YieldOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.dialects.arith_extension import RemFOp
+from lowerings.ir.reshapes import tensor_shape
 from lowerings.tensors.indices import Indices, constant, identity, indices_of, loops_of
 from xla_dialect.xdsl.traversal import ins_of, operands_of
 
@@ -164,7 +165,7 @@ def _loop_sizes(op: GenericOp, maps: list[Indices]) -> tuple[int, ...] | None:
     for operand, indices in zip(operands_of(op), maps, strict=True):
         if not isinstance(operand.type, TensorType):
             return None
-        shape = _shape(operand)
+        shape = tensor_shape(operand)
         if any(size < 0 for size in shape):
             return None
         for (loop, scale, offset), size in zip(indices, shape, strict=True):
@@ -213,14 +214,10 @@ def view_of(op: Operation, position: int) -> ReindexedView | None:
     return None if transform is None else ReindexedView(op, position, op.operands[0], transform)
 
 
-def _shape(value: SSAValue) -> tuple[int, ...]:
-    return cast("TensorType[Attribute]", value.type).get_shape()
-
-
 def _slice_transform(op: tensor.ExtractSliceOp) -> Callable[[Indices], Indices] | None:
     offsets = op.static_offsets.get_values()
     strides = op.static_strides.get_values()
-    if len(op.operands) != 1 or len(_shape(op.result)) != len(offsets):
+    if len(op.operands) != 1 or len(tensor_shape(op.result)) != len(offsets):
         return None
 
     def transform(indices: Indices) -> Indices:
@@ -236,10 +233,12 @@ def _slice_transform(op: tensor.ExtractSliceOp) -> Callable[[Indices], Indices] 
 
 def _unit_transform(result: SSAValue, source: SSAValue) -> Callable[[Indices], Indices] | None:
     """Sizes other than 1 are the same on both sides, in order."""
-    kept = [d for d, size in enumerate(_shape(result)) if size != 1]
-    if [_shape(result)[d] for d in kept] != [size for size in _shape(source) if size != 1]:
+    kept = [d for d, size in enumerate(tensor_shape(result)) if size != 1]
+    if [tensor_shape(result)[d] for d in kept] != [
+        size for size in tensor_shape(source) if size != 1
+    ]:
         return None
-    sizes = _shape(source)
+    sizes = tensor_shape(source)
 
     def transform(indices: Indices) -> Indices:
         rest = iter(kept)

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.linalg.ops import FillOp, GenericOp, IndexOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from lowerings.ir.reshapes import reshape, reshape_steps
+from lowerings.ir.reshapes import reshape, reshape_steps, tensor_shape
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.dead_code import remove_dead_code
 from lowerings.rewriting.levels import ON_TENSORS
@@ -97,8 +97,8 @@ def _shorten(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp) -> Operation | N
     source, length = op.src, 1
     while isinstance(source.owner, tensor.ExpandShapeOp | tensor.CollapseShapeOp):
         source, length = source.owner.src, length + 1
-    target = _shape(op.result)
-    if len(reshape_steps(_shape(source), target)) >= length:
+    target = tensor_shape(op.result)
+    if len(reshape_steps(tensor_shape(source), target)) >= length:
         return None
     block, previous = op.parent, op.prev_op
     assert block is not None
@@ -107,10 +107,6 @@ def _shorten(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp) -> Operation | N
     erase(op)
     first = block.first_op if previous is None else previous.next_op
     return following if first is None else first
-
-
-def _shape(value: SSAValue) -> Sizes:
-    return cast("TensorType[Attribute]", value.type).get_shape()
 
 
 def _group_sizes(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp, expanded: Sizes) -> list[Sizes]:
@@ -131,7 +127,7 @@ def _compute_expanded(op: tensor.ExpandShapeOp, pending: list[tensor.ExpandShape
         return False
     if node.op.parent is not op.parent or len(node.op.res) != 1:
         return False
-    sizes = _group_sizes(op, _shape(op.result))
+    sizes = _group_sizes(op, tensor_shape(op.result))
     groups = {d: s for d, s in enumerate(sizes) if len(s) > 1}
     collapsed = _expand(node, groups, pending)
     if collapsed is None:
@@ -155,7 +151,7 @@ def _read_before_collapse(op: GenericOp, pending: list[tensor.ExpandShapeOp]) ->
         indices = dict(node.inputs)[value]
         groups: Groups = {}
         for (loop, _, _), sizes in zip(
-            indices, _group_sizes(owner, _shape(owner.src)), strict=True
+            indices, _group_sizes(owner, tensor_shape(owner.src)), strict=True
         ):
             if loop is not None and len(sizes) > 1:
                 groups[loop] = sizes
@@ -255,9 +251,9 @@ def _reassociation(indices: Indices, groups: Groups) -> ArrayAttr[ArrayAttr[Attr
 def _expanded(value: SSAValue, indices: Indices, groups: Groups, anchor: GenericOp) -> SSAValue:
     """An operand with its dimensions divided; before `anchor`."""
     shape: list[int] = []
-    for (loop, _, _), size in zip(indices, _shape(value), strict=True):
+    for (loop, _, _), size in zip(indices, tensor_shape(value), strict=True):
         shape.extend((size,) if loop is None else groups.get(loop, (size,)))
-    if tuple(shape) == _shape(value):
+    if tuple(shape) == tensor_shape(value):
         return value
     type_ = TensorType(cast("TensorType[Attribute]", value.type).element_type, shape)
     owner = value.owner
