@@ -7,8 +7,9 @@ attribute that has no class here is kept as its text.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, ClassVar, NoReturn, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
@@ -216,8 +217,13 @@ def parse_value(parser: AttrParser) -> Attribute:
     return StringAttr(parser.parse_identifier(" as the value of a field"))
 
 
-def integers(values: Sequence[int]) -> DenseArrayBase[Any]:
+def integers(values: Iterable[int]) -> DenseArrayBase[Any]:
     """A list of integers as `array<i64>`."""
+    return _integers(tuple(values))
+
+
+@lru_cache(4096)
+def _integers(values: tuple[int, ...]) -> DenseArrayBase[Any]:
     return DenseArrayBase.from_list(i64, values)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
 
@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     UNKNOWN_LOC,
     ArrayAttr,
-    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
     FileLineColLoc,
@@ -26,7 +25,6 @@ from xdsl.dialects.builtin import (
     TupleType,
     UnknownLoc,
     UnrankedTensorType,
-    i64,
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
@@ -40,7 +38,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.creation import ConstantOp
-from xla_dialect.ops.data_movement import ReshapeOp, SliceOp
+from xla_dialect.ops.data_movement import BroadcastOp, ReshapeOp, SliceOp
 from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp
 from xla_dialect.ops.tuples import GetTupleElementOp
 from xla_dialect.quantized_types import quantization_of, with_element_type
@@ -54,6 +52,7 @@ from xla_dialect.stablehlo.attributes import (
     Bounds,
     FutureType,
     has_foreign_encoding,
+    integers,
     integers_for_index,
     is_index,
     with_bounds,
@@ -269,19 +268,6 @@ def _dimension_size(op: Operation) -> int | None:
 
 MAX_CALL_DEPTH = 64
 """Calls of functions with unbounded dimensions do not nest deeper."""
-
-NO_DIMENSIONS = DenseArrayBase.from_list(i64, ())
-"""The empty list of dimensions."""
-
-
-def dimension_list(values: Iterable[int]) -> Attribute:
-    """A list of dimensions or sizes as a property of the `xla` dialect."""
-    return _dimension_list(tuple(values))
-
-
-@lru_cache(4096)
-def _dimension_list(values: tuple[int, ...]) -> Attribute:
-    return DenseArrayBase.from_list(i64, values)
 
 
 def sizes_of(type_: Attribute) -> tuple[int, ...]:
@@ -504,6 +490,13 @@ class Conversion:
         literal = DenseIntOrFPElementsAttr.from_list(cast(Any, type_), list(numbers))
         return self.emit(ConstantOp, (), [type_], {"value": literal})[0]
 
+    def broadcast(
+        self, value: SSAValue, type_: Attribute, dimensions: Iterable[int] = ()
+    ) -> SSAValue:
+        """Adds what repeats an array, whose dimensions become these, in one of a type."""
+        properties = {"dimensions": integers(dimensions)}
+        return self.emit(BroadcastOp, [value], [type_], properties)[0]
+
     def element(self, vector: SSAValue, index: int) -> SSAValue:
         """Adds what takes one element out of an array of one dimension."""
         part = SliceOp(vector, start_indices=[index], limit_indices=[index + 1], strides=[1])
@@ -547,8 +540,9 @@ class Conversion:
             raise SourceError(op, f"a region has {len(region.blocks)} blocks instead of one")
         return Region(self._convert_block(block, op, "stablehlo.return", types))
 
-    def regions(self, op: Operation, types: Sequence[Attribute] | None = None) -> list[Region]:
-        """The computations for all regions of a parsed operation; see `region`."""
+    def regions(self, op: Operation) -> list[Region]:
+        """The computations for all regions of a parsed operation, applied to its operands."""
+        types = [operand.type for operand in self.operands(op)] if op.regions else ()
         return [self.region(region, op, types) for region in op.regions]
 
     def inline(
@@ -838,8 +832,8 @@ class Conversion:
                 )
             return pattern(op, self)
         assert op.SAME is not None
-        properties = op.xla_properties()
-        regions = self.regions(op) if op.regions else ()
+        properties = op.xla_properties([operand.type for operand in self.operands(op)])
+        regions = self.regions(op)
         operands = self.operands_of_xla(op, regions)
         return self.emit(op.SAME, operands, self.result_types(op), properties, regions)
 

@@ -210,9 +210,11 @@ class StableHloOp(IRDLOperation):
                 NO_ELEMENT_TYPE,
             )
 
-    def xla_properties(self) -> dict[str, Attribute]:
+    def xla_properties(self, operands: Sequence[Attribute] = ()) -> dict[str, Attribute]:
         """
-        The properties of `SAME` for those of this operation; raises VerifyException.
+        The properties of `SAME` for those of this operation, on operands of some types.
+
+        Raises VerifyException.
 
         Dimension numbers are taken apart, and what is absent has the default.
         """
@@ -307,7 +309,7 @@ class StableHloOp(IRDLOperation):
             return None
         return self.SAME.types_of(
             self.xla_operand_types(operands, self.regions),
-            self.xla_properties(),
+            self.xla_properties(operands),
             self.regions,
             declared,
         )

@@ -30,8 +30,7 @@ from xla_dialect.attributes import (
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise
 from xla_dialect.ops.conversion import BitcastConvertOp
-from xla_dialect.ops.data_movement import BroadcastOp
-from xla_dialect.stablehlo.conversion import NO_DIMENSIONS, Conversion
+from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.terms import Term, Terms
 from xla_dialect.types import (
@@ -389,8 +388,7 @@ def convert_clamp(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]
     type_ = cast(Array, operands[1].type)
     for i in (0, 2):
         if is_scalar(operands[i].type, type_.element_type) and type_.shape.data:
-            none = {"dimensions": NO_DIMENSIONS}
-            (operands[i],) = conversion.emit(BroadcastOp, [operands[i]], [type_], none)
+            operands[i] = conversion.broadcast(operands[i], type_)
     least, value, most = _terms(op, conversion, operands)
     value = _of_order(value, least, ComparisonDirection.GT)
     return [_returned(op, conversion, _of_order(value, most, ComparisonDirection.LT))]

@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, TensorType
+from xdsl.dialects.builtin import IntegerType, TensorType
 from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.attributes import ComparisonDirection, ComparisonDirectionAttr
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import conversion as conversions
 from xla_dialect.ops import elementwise
-from xla_dialect.ops.creation import ConstantOp
-from xla_dialect.ops.data_movement import BroadcastOp
-from xla_dialect.stablehlo.conversion import NO_DIMENSIONS, Conversion
+from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.types import (
     PRED,
     Array,
@@ -62,14 +60,10 @@ class Terms:
         scalar = TensorType(element_type, ())
         is_complex = element_class(element_type) == ElementClass.COMPLEX
         element = (number, 0.0) if is_complex else number
-        literal = DenseIntOrFPElementsAttr.from_list(cast(Any, scalar), [cast(Any, element)])
-        constant = self.conversion.emit(ConstantOp, (), [scalar], {"value": literal})
+        constant = self.conversion.constant(scalar, [element])
         if not self.type.shape.data:
-            return constant[0]
-        type_ = array_like(self.type, element_type)
-        return self.conversion.emit(BroadcastOp, constant, [type_], {"dimensions": NO_DIMENSIONS})[
-            0
-        ]
+            return constant
+        return self.conversion.broadcast(constant, array_like(self.type, element_type))
 
 
 def _binary(op_class: type[XlaOp]) -> Callable[[Term, Operand], Term]:

@@ -12,10 +12,9 @@ from xdsl.ir import SSAValue
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise
 from xla_dialect.ops.control_flow import ScanOp
-from xla_dialect.ops.data_movement import BroadcastOp, ReshapeOp
 from xla_dialect.shapes.broadcasting import expansion
 from xla_dialect.stablehlo import special_functions as special
-from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
+from xla_dialect.stablehlo.conversion import Conversion, Legalize, sizes_of
 from xla_dialect.stablehlo.legalize.creation import convert_constant, emit_constant
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
 from xla_dialect.stablehlo.op import StableHloOp
@@ -150,13 +149,8 @@ def stretched(
         return value
     element_type = cast(Array, value.type).element_type
     if found.reshaped != sizes_of(value.type):
-        value = conversion.emit(ReshapeOp, [value], [array(element_type, found.reshaped)])[0]
-    return conversion.emit(
-        BroadcastOp,
-        [value],
-        [array(element_type, sizes)],
-        {"dimensions": dimension_list(found.dimensions)},
-    )[0]
+        value = conversion.reshaped(value, found.reshaped)
+    return conversion.broadcast(value, array(element_type, sizes), found.dimensions)
 
 
 def stretched_operands(op: StableHloOp, conversion: Conversion) -> list[SSAValue]:

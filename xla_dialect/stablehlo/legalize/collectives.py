@@ -27,12 +27,11 @@ from xla_dialect.ops.data_movement import DynamicSliceOp, ReshapeOp, TransposeOp
 from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.reduction import MapOp
 from xla_dialect.shapes import size_arithmetic as shapes
-from xla_dialect.stablehlo.attributes import FutureType, Inexpressible
+from xla_dialect.stablehlo.attributes import FutureType, Inexpressible, integers
 from xla_dialect.stablehlo.conversion import (
     Conversion,
     Legalize,
     applied_to_two,
-    dimension_list,
     sizes_of,
 )
 from xla_dialect.stablehlo.legalize.from_xla import (
@@ -147,9 +146,9 @@ def all_to_all_of_xla(op: xla.AllToAllOp, legalization: FromXla) -> Sequence[SSA
     results: list[SSAValue] = []
     for i in range(count):
         ranges = {
-            "start_indices": dimension_list((i, *[0] * len(sizes))),
-            "limit_indices": dimension_list((i + 1, *sizes)),
-            "strides": dimension_list([1] * (len(sizes) + 1)),
+            "start_indices": integers((i, *[0] * len(sizes))),
+            "limit_indices": integers((i + 1, *sizes)),
+            "strides": integers([1] * (len(sizes) + 1)),
         }
         row = emit(data_movement.SliceOp, received, [one], ranges).results
         results += emit(data_movement.ReshapeOp, row, [type_]).results

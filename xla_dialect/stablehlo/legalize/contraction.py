@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
 from xla_dialect.ops import contraction as xla
 from xla_dialect.ops.data_movement import SliceOp, TransposeOp
@@ -40,24 +40,6 @@ def emit_sum(conversion: Conversion, value: SSAValue, dimensions: Sequence[int])
     return conversion.made(ReduceOp([value], [zero], dimensions=dimensions, regions=regions))
 
 
-def convert_convolution(op: stablehlo.ConvolutionOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.convolution`."""
-    return emit_convolution(op, conversion, op.padding, conversion.result_types(op))
-
-
-def emit_convolution(
-    op: stablehlo.ConvolvingOp,
-    conversion: Conversion,
-    padding: Attribute | None,
-    types: Sequence[Attribute],
-) -> Sequence[SSAValue]:
-    """Emits the convolution with a padding, whose result has these types."""
-    operands = conversion.operands(op)[:2]
-    op.xla_operand_types([operand.type for operand in operands], ())
-    properties = op.with_window(sizes_of(operands[1].type), padding)
-    return conversion.emit(xla.ConvolutionOp, operands, types, properties)
-
-
 def convert_dynamic_convolution(
     op: stablehlo.DynamicConvOp, conversion: Conversion
 ) -> Sequence[SSAValue]:
@@ -72,8 +54,11 @@ def convert_dynamic_convolution(
     )
     if found is None:
         raise UnknownShape(op, 2)
+    operands = conversion.operands(op)[:2]
+    op.xla_operand_types([operand.type for operand in operands], ())
     literal = DenseIntOrFPElementsAttr.from_list(TensorType(i64, sizes), found)
-    return emit_convolution(op, conversion, literal, conversion.result_types(op))
+    properties = op.with_window(sizes_of(operands[1].type), literal)
+    return conversion.emit(xla.ConvolutionOp, operands, conversion.result_types(op), properties)
 
 
 class EinsumOperand:
@@ -208,7 +193,6 @@ def convert_torch_index_select(
 
 TO_XLA = (
     OperationTable[Legalize]()
-    .add(stablehlo.ConvolutionOp, convert_convolution)
     .add(stablehlo.DynamicConvOp, convert_dynamic_convolution)
     .add(stablehlo.EinsumOp, convert_einsum)
     .add(stablehlo.UnaryEinsumOp, convert_unary_einsum)

@@ -51,13 +51,6 @@ def element_of_xla(op: GetTupleElementOp, legalization: FromXla) -> Sequence[Tre
     return flat(tree[cast(int, decode(op.index))])
 
 
-def convert_while(op: stablehlo.WhileOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.while`; its regions are refined by what is carried."""
-    operands = conversion.operands(op)
-    regions = conversion.regions(op, [operand.type for operand in operands])
-    return conversion.emit(xla.WhileOp, operands, conversion.result_types(op), regions=regions)
-
-
 def conditional_of_xla(op: xla.ConditionalOp, legalization: FromXla) -> Sequence[SSAValue]:
     """`stablehlo.if` for a pred, else `stablehlo.case`; branches see what they take."""
     given = list(op.branch_operands)
@@ -125,11 +118,7 @@ def operand_of_xla(op: Operation, legalization: FromXla) -> Sequence[Tree]:
     return flat(legalization.tree(op.operands[0]))
 
 
-TO_XLA = (
-    OperationTable[Legalize]()
-    .add(stablehlo.WhileOp, convert_while)
-    .add(stablehlo.OptimizationBarrierOp, convert_barrier)
-)
+TO_XLA = OperationTable[Legalize]().add(stablehlo.OptimizationBarrierOp, convert_barrier)
 
 
 FROM_XLA = (

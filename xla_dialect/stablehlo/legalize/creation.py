@@ -25,7 +25,6 @@ from xla_dialect.ops import random
 from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.stablehlo.attributes import Inexpressible
 from xla_dialect.stablehlo.conversion import (
-    NO_DIMENSIONS,
     Conversion,
     Legalize,
     sized_result,
@@ -71,7 +70,7 @@ def emit_constant(
     element = value.data.data[: value.get_element_type().compile_time_size]
     literal = DenseIntOrFPElementsAttr(cast(Any, scalar), BytesAttr(element))
     constant = conversion.emit(xla.ConstantOp, (), [scalar], {"value": literal})
-    return conversion.emit(BroadcastOp, constant, declared, {"dimensions": NO_DIMENSIONS})
+    return [conversion.broadcast(constant[0], type_)]
 
 
 def constant_of_xla(op: xla.ConstantOp, legalization: FromXla) -> Sequence[SSAValue]:

@@ -17,7 +17,8 @@ from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp
 from xla_dialect.stablehlo.attributes import Inexpressible
-from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
+from xla_dialect.stablehlo.attributes import integers as integer_list
+from xla_dialect.stablehlo.conversion import Conversion, Legalize, sizes_of
 from xla_dialect.stablehlo.legalize.creation import emit_literal
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla, Tree, same_operation
 from xla_dialect.stablehlo.op import StableHloOp, integers_of
@@ -58,9 +59,7 @@ def broadcast_in_dim(
     type_, dimensions = stablehlo.unstretched(operand.type, declared, dimensions)
     if type_ is not operand.type:
         (operand,) = conversion.emit(xla.ReshapeOp, [operand], [type_])
-    return conversion.emit(
-        xla.BroadcastOp, [operand], [declared], {"dimensions": dimension_list(dimensions)}
-    )
+    return [conversion.broadcast(operand, declared, dimensions)]
 
 
 def convert_broadcast(op: stablehlo.BroadcastOp, conversion: Conversion) -> Sequence[SSAValue]:
@@ -70,8 +69,8 @@ def convert_broadcast(op: stablehlo.BroadcastOp, conversion: Conversion) -> Sequ
     if is_unbounded(declared[0]):
         declared = inferred
     rank = len(sizes_of(inferred[0]))
-    dimensions = dimension_list(range(rank - len(sizes_of(operand.type)), rank))
-    return conversion.emit(xla.BroadcastOp, [operand], declared, {"dimensions": dimensions})
+    dimensions = range(rank - len(sizes_of(operand.type)), rank)
+    return [conversion.broadcast(operand, declared[0], dimensions)]
 
 
 def broadcast_of_xla(op: xla.BroadcastOp, legalization: FromXla) -> Sequence[SSAValue]:
@@ -84,8 +83,8 @@ def broadcast_of_xla(op: xla.BroadcastOp, legalization: FromXla) -> Sequence[SSA
     operands, dimensions = legalization.operands(op), op.properties.get("dimensions")
     if isinstance(reshape, xla.ReshapeOp) and _is_stretched(reshape):
         operands = legalization.operands(reshape)
-        dimensions = dimension_list(range(len(sizes_of(op.result.type))))
-    properties = {"broadcast_dimensions": dimensions or dimension_list(())}
+        dimensions = integer_list(range(len(sizes_of(op.result.type))))
+    properties = {"broadcast_dimensions": dimensions or integer_list(())}
     types = legalization.result_types(op)
     return legalization.emit(stablehlo.BroadcastInDimOp, operands, types, properties).results
 

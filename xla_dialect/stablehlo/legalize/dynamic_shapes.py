@@ -25,11 +25,10 @@ from xla_dialect.ops.data_movement import ConcatenateOp, DynamicSliceOp, Reshape
 from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp
 from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.shapes.size_arithmetic import is_dynamic
-from xla_dialect.stablehlo.attributes import is_index, literal_of_integers
+from xla_dialect.stablehlo.attributes import integers, is_index, literal_of_integers
 from xla_dialect.stablehlo.conversion import (
     Conversion,
     Legalize,
-    dimension_list,
     sized_result,
     sizes_from_operand,
     sizes_of,
@@ -91,7 +90,7 @@ def convert_lists(op: stablehlo.ListedOp, conversion: Conversion) -> Sequence[SS
     """The operation whose lists are operands."""
     first = op.first_shape
     properties = {
-        name: dimension_list(sizes_from_operand(op, conversion, first + i))
+        name: integers(sizes_from_operand(op, conversion, first + i))
         for i, name in enumerate(op.LISTS)
     }
     operands, types = conversion.operands(op)[:first], conversion.result_types(op)
@@ -102,7 +101,7 @@ def convert_dynamic_gather(
     op: stablehlo.DynamicGatherOp, conversion: Conversion
 ) -> Sequence[SSAValue]:
     """`stablehlo.dynamic_gather`, whose last operand has the slice sizes."""
-    sizes = {"slice_sizes": dimension_list(sizes_from_operand(op, conversion, 2))}
+    sizes = {"slice_sizes": integers(sizes_from_operand(op, conversion, 2))}
     operands, types = conversion.operands(op)[:2], conversion.result_types(op)
     return conversion.emit(GatherOp, operands, types, op.xla_properties() | sizes)
 

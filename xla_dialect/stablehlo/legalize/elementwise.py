@@ -14,15 +14,15 @@ from xdsl.ir import SSAValue
 
 from xla_dialect.ops.conversion import BitcastConvertOp
 from xla_dialect.ops.creation import IotaOp
-from xla_dialect.ops.data_movement import BroadcastOp, ReshapeOp
+from xla_dialect.ops.data_movement import ReshapeOp
 from xla_dialect.ops.elementwise import AbsOp, OrOp, ShiftLeftOp
 from xla_dialect.ops.elementwise import ShiftRightLogicalOp as ShiftRightOp
 from xla_dialect.ops.reduction import ReduceOp
+from xla_dialect.stablehlo.attributes import integers
 from xla_dialect.stablehlo.conversion import (
     Conversion,
     Legalize,
     applied_to_two,
-    dimension_list,
     sizes_of,
 )
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
@@ -55,8 +55,8 @@ def convert_bits(
     after = stablehlo.bits_type(before, after)
     row = BY_TYPE[(after if is_narrow else before).element_type]
     sizes = sizes_of(before)[:-1] if is_narrow else sizes_of(before)
-    integers = array(BY_NAME[f"u{row.bits}"].type, sizes)
-    last, bits = len(sizes), Terms(conversion, array(integers.element_type, (*sizes, row.bits)))
+    whole_type = array(BY_NAME[f"u{row.bits}"].type, sizes)
+    last, bits = len(sizes), Terms(conversion, array(whole_type.element_type, (*sizes, row.bits)))
 
     def places() -> Term:
         """The number of each bit, from the least significant one."""
@@ -64,20 +64,19 @@ def convert_bits(
         return bits.of(conversion.emit(IotaOp, (), [bits.type], along)[0])
 
     if not is_narrow:
-        whole = conversion.emit(BitcastConvertOp, [operand], [integers])
-        dimensions = {"dimensions": dimension_list(range(last))}
-        spread = bits.of(conversion.emit(BroadcastOp, whole, [bits.type], dimensions)[0])
+        whole = conversion.emit(BitcastConvertOp, [operand], [whole_type])
+        spread = bits.of(conversion.broadcast(whole[0], bits.type, range(last)))
         single = spread.emit(ShiftRightOp, places()) & 1
         return [single.differs(0).value]
-    single = bits.of(operand).converted(integers.element_type)
+    single = bits.of(operand).converted(whole_type.element_type)
     placed = single.emit(ShiftLeftOp, places())
-    zero = conversion.constant(array(integers.element_type, ()), [0])
+    zero = conversion.constant(array(whole_type.element_type, ()), [0])
     whole = conversion.emit(
         ReduceOp,
         [placed.value, zero],
-        [integers],
-        {"dimensions": dimension_list([last])},
-        [applied_to_two(OrOp, integers.element_type)],
+        [whole_type],
+        {"dimensions": integers([last])},
+        [applied_to_two(OrOp, whole_type.element_type)],
     )
     return conversion.emit(BitcastConvertOp, whole, [after])
 

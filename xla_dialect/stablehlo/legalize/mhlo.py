@@ -8,7 +8,8 @@ from xdsl.ir import SSAValue
 
 from xla_dialect.layout import Layout
 from xla_dialect.ops import data_movement as xla
-from xla_dialect.stablehlo.conversion import Conversion, Legalize, dimension_list, sizes_of
+from xla_dialect.stablehlo.attributes import integers
+from xla_dialect.stablehlo.conversion import Conversion, Legalize, sizes_of
 from xla_dialect.stablehlo.op import integers_of
 from xla_dialect.stablehlo.ops import mhlo
 from xla_dialect.types import Array, array, as_array
@@ -34,7 +35,7 @@ def convert_bitcast(op: mhlo.BitcastOp, conversion: Conversion) -> Sequence[SSAV
         (in_memory[1], xla.ReshapeOp, None),
         (sizes_of(after), xla.TransposeOp, [last.index(d) for d in range(len(last))]),
     ):
-        properties = {} if order is None else {"dimensions": dimension_list(order)}
+        properties = {} if order is None else {"dimensions": integers(order)}
         result = array(before.element_type, sizes)
         (value,) = conversion.emit(op_class, [value], [result], properties)
     return [value]

@@ -122,13 +122,6 @@ def _first(value: SSAValue, type_: Attribute, conversion: Conversion) -> SSAValu
     return conversion.made(part)
 
 
-def convert_sort(op: stablehlo.SortOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.sort`."""
-    operands = conversion.operands(op)
-    properties = op.properties_of_rank(len(sizes_of(operands[0].type)) if operands else 0)
-    return conversion.replaced(op, xla.SortOp, properties, conversion.regions(op))
-
-
 def convert_top_k(op: stablehlo.TopKOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`chlo.top_k`; truth values count as 1 and 0."""
     declared = conversion.result_types(op)
@@ -159,10 +152,6 @@ def top_k_of_xla(op: xla.TopkOp, legalization: FromXla) -> Sequence[SSAValue]:
     return [back.results[0], indices]
 
 
-TO_XLA = (
-    OperationTable[Legalize]()
-    .add(stablehlo.SortOp, convert_sort)
-    .add(stablehlo.TopKOp, convert_top_k)
-)
+TO_XLA = OperationTable[Legalize]().add(stablehlo.TopKOp, convert_top_k)
 
 FROM_XLA = OperationTable[LegalizeFromXla]().add(xla.TopkOp, top_k_of_xla)

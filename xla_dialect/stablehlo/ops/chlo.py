@@ -445,7 +445,7 @@ class ScanOp(StableHloOp):
         check(first == last, "has {} initial values and {} last ones", first, last)
         return first
 
-    def xla_properties(self) -> dict[str, Attribute]:
+    def xla_properties(self, operands: Sequence[Attribute] = ()) -> dict[str, Attribute]:
         """The properties of `xla.scan`."""
         return {
             "dimension": self.dimension,

@@ -259,12 +259,12 @@ class RootedOp(GroupedOp):
 
     has_dynamic_root = opt_prop_def(FLAG)
 
-    def xla_properties(self) -> dict[str, Attribute]:
+    def xla_properties(self, operands: Sequence[Attribute] = ()) -> dict[str, Attribute]:
         """Those of groups, which have as many results as there are operands with a root."""
-        operands, results = len(self.operands), len(self.results)
-        count = operands - self.tells_root
-        require(results == count, "C5", "has {} operands and {} results", operands, results)
-        return super().xla_properties()
+        given, results = len(self.operands), len(self.results)
+        count = given - self.tells_root
+        require(results == count, "C5", "has {} operands and {} results", given, results)
+        return super().xla_properties(operands)
 
     @property
     def tells_root(self) -> bool:

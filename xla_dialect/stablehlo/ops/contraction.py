@@ -315,9 +315,9 @@ class DotOp(ContractionOp):
         "functional-type(operands, results)"
     )
 
-    def xla_properties(self) -> dict[str, Attribute]:
+    def xla_properties(self, operands: Sequence[Attribute] = ()) -> dict[str, Attribute]:
         """The dimensions that follow from the ranks."""
-        ranks = [len(_sizes(value.type)) for value in self.operands]
+        ranks = [len(_sizes(type_)) for type_ in operands]
         check(
             all(1 <= rank <= 2 for rank in ranks),
             "operands have rank {} and {}, expected 1 or 2",
@@ -328,7 +328,7 @@ class DotOp(ContractionOp):
             "lhs_contracting_dims": integers((ranks[0] - 1,)),
             "rhs_contracting_dims": integers((0,)),
         }
-        return super().xla_properties() | contracted
+        return super().xla_properties(operands) | contracted
 
 
 @just_as(xla.DotOp)
@@ -514,9 +514,9 @@ class ConvolutionOp(ConvolvingOp):
         "$rhs_dilation, $window_reversal) attr-dict `:` functional-type(operands, results)"
     )
 
-    def xla_properties(self) -> dict[str, Attribute]:
+    def xla_properties(self, operands: Sequence[Attribute] = ()) -> dict[str, Attribute]:
         """The window of the lists, labels, and the numbers of groups."""
-        return self.with_window(_sizes(self.rhs.type), self.padding)
+        return self.with_window(_sizes(operands[1]), self.padding)
 
     @classmethod
     def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:

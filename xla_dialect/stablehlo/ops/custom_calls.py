@@ -149,7 +149,7 @@ class CustomCallOp(StableHloOp):
             verify_sizes(position, operands[position], type_, self.operands[position])
         super().verify_types(operands, declared)
 
-    def xla_properties(self) -> dict[str, Attribute]:
+    def xla_properties(self, operands: Sequence[Attribute] = ()) -> dict[str, Attribute]:
         """What is called, and how; checks the layouts."""
         self._check_layouts()
         version = ORIGINAL if self.api_version is None else self.api_version.value.data

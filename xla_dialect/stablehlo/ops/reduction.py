@@ -332,7 +332,7 @@ class WindowReductionOp(AccumulatingOp, WindowedOp):
     window_dimensions = prop_def(DenseArrayBase.constr(i64))
     padding = opt_prop_def(DenseIntOrFPElementsAttr)
 
-    def xla_properties(self) -> dict[str, Attribute]:
+    def xla_properties(self, operands: Sequence[Attribute] = ()) -> dict[str, Attribute]:
         """The window of the lists."""
         return {"window": self.window(integers_of(self.window_dimensions) or (), self.padding)}
 

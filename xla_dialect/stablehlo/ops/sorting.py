@@ -36,10 +36,13 @@ class SortOp(StableHloOp):
     comparator = region_def()
     traits = traits_def(RecursiveMemoryEffect())
 
-    def xla_properties(self) -> dict[str, Attribute]:
+    def xla_properties(self, operands: Sequence[Attribute] = ()) -> dict[str, Attribute]:
         """The same, the dimension counted from the first one."""
-        array = as_array(self.inputs[0].type) if self.inputs else None
-        return self.properties_of_rank(0 if array is None else len(array.get_shape()))
+        found = super().xla_properties(operands)
+        array = as_array(operands[0]) if operands else None
+        rank = 0 if array is None else len(array.get_shape())
+        dimension = -1 if self.dimension is None else self.dimension.value.data
+        return found | {"dimension": IntegerAttr(dimension + rank * (dimension < 0), i64)}
 
     def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
         """All arrays may be of one shape, whatever is known of it."""
@@ -50,12 +53,6 @@ class SortOp(StableHloOp):
                 "{} differ in shape",
                 spell_all(pair),
             )
-
-    def properties_of_rank(self, rank: int) -> dict[str, Attribute]:
-        """The properties in `xla` for inputs of a rank."""
-        dimension = -1 if self.dimension is None else self.dimension.value.data
-        counted = IntegerAttr(dimension + rank if dimension < 0 else dimension, i64)
-        return {**super().xla_properties(), "dimension": counted}
 
 
 class TopKBase(StableHloOp):

@@ -16,10 +16,9 @@ from xdsl.dialects.builtin import TensorType, f32, f64, i32, i64
 from xdsl.ir import Attribute, Block, SSAValue
 
 from xla_dialect.literals.arrays import numpy_dtype
-from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.ops.elementwise import RoundNearestEvenOp
 from xla_dialect.quantized_types import Quantization, quantization_of, with_element_type
-from xla_dialect.stablehlo.conversion import Conversion, dimension_list
+from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.op import SourceError, StableHloOp
 from xla_dialect.stablehlo.quantization.rules import NUMBERS
 from xla_dialect.stablehlo.terms import Term, Terms
@@ -115,17 +114,9 @@ def along(
         return term.terms.number(numbers[0], element_type)
     assert dimension is not None
     conversion = term.terms.conversion
-    value = constant(conversion, numbers, element_type, [len(numbers)])
+    value = conversion.constant(TensorType(element_type, [len(numbers)]), numbers)
     type_ = array_like(term.type, element_type)
-    spread = {"dimensions": dimension_list([dimension])}
-    return term.terms.of(conversion.emit(BroadcastOp, [value], [type_], spread)[0])
-
-
-def constant(
-    conversion: Conversion, numbers: Sequence[float], element_type: Attribute, sizes: Sequence[int]
-) -> SSAValue:
-    """An array of numbers."""
-    return conversion.constant(TensorType(element_type, sizes), numbers)
+    return term.terms.of(conversion.broadcast(value, type_, [dimension]))
 
 
 def paired(*lists: Sequence[float]) -> list[tuple[float, ...]]:

@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.ops.contraction import ConvolutionOp
-from xla_dialect.ops.data_movement import BroadcastOp, PadOp
+from xla_dialect.ops.data_movement import PadOp
 from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.reduction import ReduceWindowOp
 from xla_dialect.quantized_types import (
@@ -33,12 +33,11 @@ from xla_dialect.quantized_types import (
     with_element_type,
 )
 from xla_dialect.shapes.window import Window, WindowAttr, WindowDimension
-from xla_dialect.stablehlo.conversion import Conversion, applied_to_two, dimension_list
+from xla_dialect.stablehlo.conversion import Conversion, applied_to_two
 from xla_dialect.stablehlo.legalize.contraction import emit_sum
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.quantization.expressed import (
     along,
-    constant,
     convert_as,
     expressed_arithmetic,
     paired,
@@ -116,14 +115,8 @@ def _sums(term: Term, value: SSAValue, places: Mapping[int, int]) -> Term:
     wide = Terms(term.terms.conversion, cast(Array, value.type)).of(value).converted(i32)
     rank = len(extents(wide.type))
     total = emit_sum(term.terms.conversion, wide.value, [d for d in range(rank) if d not in places])
-    return _spread(term, total, [places[d] for d in sorted(places)])
-
-
-def _spread(term: Term, value: SSAValue, places: Sequence[int]) -> Term:
-    properties = {"dimensions": dimension_list(places)}
-    return term.terms.of(
-        term.terms.conversion.emit(BroadcastOp, [value], [term.type], properties)[0]
-    )
+    places_of = [places[d] for d in sorted(places)]
+    return term.terms.of(term.terms.conversion.broadcast(total, term.type, places_of))
 
 
 def _window_sums(term: Term, op: ConvolutionOp) -> Term:
@@ -142,12 +135,12 @@ def _window_sums(term: Term, op: ConvolutionOp) -> Term:
     kept = sorted(windows)
     (sums,) = conversion.emit(
         ReduceWindowOp,
-        [total, constant(conversion, [0], i32, ())],
+        [total, conversion.constant(array(i32, ()), [0])],
         [array(i32, [result_sizes[places[d]] for d in kept])],
         {"window": WindowAttr(Window(tuple(windows[d] for d in kept)))},
         [applied_to_two(AddOp, i32)],
     )
-    return _spread(term, sums, [places[d] for d in kept])
+    return term.terms.of(conversion.broadcast(sums, term.type, [places[d] for d in kept]))
 
 
 def _padded(conversion: Conversion, op: ConvolutionOp, zero_point: int) -> ConvolutionOp:
@@ -162,7 +155,7 @@ def _padded(conversion: Conversion, op: ConvolutionOp, zero_point: int) -> Convo
         [getattr(moved[d], name) - least if d in moved else 0 for d in range(len(order))]
         for name, least in (("padding_low", 0), ("padding_high", 0), ("base_dilation", 1))
     )
-    value = constant(conversion, [zero_point], type_.element_type, ())
+    value = conversion.constant(array(type_.element_type, ()), [zero_point])
     base = conversion.made(
         PadOp(
             op.lhs,
