@@ -178,7 +178,7 @@ WRONG = {
     "%0 = stablehlo.dynamic_reshape %x, %n : (tensor<?x3xf32>, tensor<2xi32>) -> tensor<?x?xi32>": "element types f32 and s32",
     "%0 = stablehlo.dynamic_reshape %x, %k : (tensor<?x3xf32>, tensor<2xi32>) -> tensor<?x5xf32>": "the sizes are [2, 4]",
     "%0 = stablehlo.dynamic_broadcast_in_dim %x, %n, dims = [0, 0] : (tensor<?x3xf32>, tensor<2xi32>) -> tensor<?x?xf32>": "broadcast_dimensions [0, 0]",
-    "%0 = stablehlo.dynamic_broadcast_in_dim %x, %n, dims = [0, 1] : (tensor<?x3xf32>, tensor<2xi32>) -> tensor<?x2xf32>": "dimension 1 of f32[?,3] becomes",
+    "%0 = stablehlo.dynamic_broadcast_in_dim %x, %n, dims = [0, 1] : (tensor<?x3xf32>, tensor<2xi32>) -> tensor<?x2xf32>": "(C4) operand sizes [?, 3] map to",
     "%0 = stablehlo.dynamic_pad %x, %z, %n, %n, %k : (tensor<?x3xf32>, tensor<i32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<?x?xf32>": "(C1)",
     "%0 = stablehlo.real_dynamic_slice %x, %n, %n, %n : (tensor<?x3xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<?xf32>": "(Result)",
     "%0 = stablehlo.convolution(%x, %y) dim_numbers = [b, f]x[i, o]->[b, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (tensor<?x3xf32>, tensor<?x2xf32>) -> tensor<?x2xf32>": "stablehlo.convolution: (C6)",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, i64
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
 from xla_dialect.ops import contraction as xla
@@ -16,17 +16,15 @@ from xla_dialect.ops.data_movement import SliceOp, TransposeOp
 from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.ops.reduction import ReduceOp
-from xla_dialect.shapes.size_arithmetic import compatible
 from xla_dialect.stablehlo.conversion import (
     Conversion,
     Legalize,
     applied_to_two,
     sizes_of,
 )
-from xla_dialect.stablehlo.op import UnknownShape
+from xla_dialect.stablehlo.legalize.dynamic_shapes import convert_shaped
 from xla_dialect.stablehlo.ops import contraction as stablehlo
-from xla_dialect.types import Array, ElementClass, array, element_class, spell
-from xla_dialect.violations import check
+from xla_dialect.types import Array, ElementClass, array, element_class
 from xla_dialect.xdsl.operation_table import OperationTable
 
 
@@ -38,27 +36,6 @@ def emit_sum(conversion: Conversion, value: SSAValue, dimensions: Sequence[int])
     zero = conversion.constant(TensorType(type_.element_type, ()), [element])
     regions = [applied_to_two(AddOp, type_.element_type)]
     return conversion.made(ReduceOp([value], [zero], dimensions=dimensions, regions=regions))
-
-
-def convert_dynamic_convolution(
-    op: stablehlo.DynamicConvOp, conversion: Conversion
-) -> Sequence[SSAValue]:
-    """`stablehlo.dynamic_conv`, whose last operand has the padding."""
-    padding = conversion.operands(op)[2]
-    sizes = sizes_of(padding.type)
-    found = conversion.constant_integers(padding)
-    check(
-        len(sizes) == 2 and compatible(sizes[1], 2),
-        "the padding is {}, not a list of pairs",
-        spell(padding.type),
-    )
-    if found is None:
-        raise UnknownShape(op, 2)
-    operands = conversion.operands(op)[:2]
-    op.xla_operand_types([operand.type for operand in operands], ())
-    literal = DenseIntOrFPElementsAttr.from_list(TensorType(i64, sizes), found)
-    properties = op.with_window(sizes_of(operands[1].type), literal)
-    return conversion.emit(xla.ConvolutionOp, operands, conversion.result_types(op), properties)
 
 
 class EinsumOperand:
@@ -193,7 +170,7 @@ def convert_torch_index_select(
 
 TO_XLA = (
     OperationTable[Legalize]()
-    .add(stablehlo.DynamicConvOp, convert_dynamic_convolution)
+    .add(stablehlo.DynamicConvOp, convert_shaped)
     .add(stablehlo.EinsumOp, convert_einsum)
     .add(stablehlo.UnaryEinsumOp, convert_unary_einsum)
     .add(stablehlo.TorchIndexSelectOp, convert_torch_index_select)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, i32, i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from xla_dialect.layout import Layout
@@ -21,7 +21,7 @@ from xla_dialect.stablehlo.attributes import integers as integer_list
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, sizes_of
 from xla_dialect.stablehlo.legalize.creation import emit_literal
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla, Tree, same_operation
-from xla_dialect.stablehlo.op import StableHloOp, integers_of
+from xla_dialect.stablehlo.op import integers_of
 from xla_dialect.stablehlo.ops import data_movement as stablehlo
 from xla_dialect.stablehlo.ops.dynamic_shapes import DynamicReshapeOp as ShapedReshapeOp
 from xla_dialect.stablehlo.ops.elementwise import BitcastConvertOp
@@ -42,20 +42,13 @@ from xla_dialect.xdsl.operation_table import OperationTable
 def convert_broadcast_in_dim(
     op: stablehlo.BroadcastInDimOp, conversion: Conversion
 ) -> Sequence[SSAValue]:
-    """`stablehlo.broadcast_in_dim`."""
-    dimensions = integers_of(op.broadcast_dimensions) or ()
-    return broadcast_in_dim(op, conversion, dimensions, conversion.result_types(op)[0])
-
-
-def broadcast_in_dim(
-    op: StableHloOp, conversion: Conversion, dimensions: Sequence[int], declared: Attribute
-) -> Sequence[SSAValue]:
     """
-    Emits the broadcast of the first operand to a type.
+    The broadcast of the operand.
 
     Sizes of 1 that are stretched are first dropped by a reshape: `xla.broadcast` has none.
     """
-    (operand, *_) = conversion.operands(op)
+    (operand,), (declared,) = conversion.operands(op), conversion.result_types(op)
+    dimensions = integers_of(op.broadcast_dimensions) or ()
     type_, dimensions = stablehlo.unstretched(operand.type, declared, dimensions)
     if type_ is not operand.type:
         (operand,) = conversion.emit(xla.ReshapeOp, [operand], [type_])

@@ -20,12 +20,10 @@ from xdsl.ir import SSAValue
 
 from xla_dialect.ops import dynamic_shapes as xla
 from xla_dialect.ops.conversion import ConvertOp
-from xla_dialect.ops.creation import IotaOp
 from xla_dialect.ops.data_movement import ConcatenateOp, DynamicSliceOp, ReshapeOp
 from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp
-from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.shapes.size_arithmetic import is_dynamic
-from xla_dialect.stablehlo.attributes import integers, is_index, literal_of_integers
+from xla_dialect.stablehlo.attributes import is_index, literal_of_integers
 from xla_dialect.stablehlo.conversion import (
     Conversion,
     Legalize,
@@ -34,7 +32,6 @@ from xla_dialect.stablehlo.conversion import (
     sizes_of,
 )
 from xla_dialect.stablehlo.legalize.creation import emit_constant
-from xla_dialect.stablehlo.legalize.data_movement import broadcast_in_dim
 from xla_dialect.stablehlo.op import StableHloOp, UnknownShape, integers_of
 from xla_dialect.stablehlo.ops import dynamic_shapes as stablehlo
 from xla_dialect.stablehlo.ops import operations_of
@@ -71,39 +68,20 @@ def convert_dynamic_reshape(
     return conversion.emit(xla.DynamicReshapeOp, [operand, *scalars], [declared])
 
 
-def convert_dynamic_broadcast_in_dim(
-    op: stablehlo.DynamicBroadcastInDimOp, conversion: Conversion
-) -> Sequence[SSAValue]:
-    """`stablehlo.dynamic_broadcast_in_dim`; what it says to expand follows from the sizes."""
-    result = sized_result(op, conversion, sizes_from_operand(op, conversion, 1))
-    dimensions = integers_of(op.broadcast_dimensions) or ()
-    return broadcast_in_dim(op, conversion, dimensions, result)
-
-
-def convert_dynamic_iota(op: stablehlo.DynamicIotaOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.dynamic_iota`."""
-    result = sized_result(op, conversion, sizes_from_operand(op, conversion, 0))
-    return conversion.emit(IotaOp, (), [result], op.properties)
-
-
-def convert_lists(op: stablehlo.ListedOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """The operation whose lists are operands."""
-    first = op.first_shape
-    properties = {
-        name: integers(sizes_from_operand(op, conversion, first + i))
-        for i, name in enumerate(op.LISTS)
-    }
-    operands, types = conversion.operands(op)[:first], conversion.result_types(op)
-    return conversion.emit(op.APPLIED, operands, types, properties)
-
-
-def convert_dynamic_gather(
-    op: stablehlo.DynamicGatherOp, conversion: Conversion
-) -> Sequence[SSAValue]:
-    """`stablehlo.dynamic_gather`, whose last operand has the slice sizes."""
-    sizes = {"slice_sizes": integers(sizes_from_operand(op, conversion, 2))}
-    operands, types = conversion.operands(op)[:2], conversion.result_types(op)
-    return conversion.emit(GatherOp, operands, types, op.xla_properties() | sizes)
+def convert_shaped(op: stablehlo.ShapedOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """What the operation becomes that it is for the values of its shapes."""
+    shapes: list[tuple[int, ...]] = []
+    for position in range(op.first_shape, len(op.operands)):
+        found = conversion.constant_integers(conversion.operands(op)[position])
+        if found is None:
+            raise UnknownShape(op, position)
+        shapes.append(found)
+    types = [] if op.SHAPES else [sized_result(op, conversion, shapes[0])]
+    types = types or conversion.result_types(op)
+    static = op.static(shapes, op.operands[: op.first_shape], types)
+    results = conversion.by_pattern(static)
+    static.erase()
+    return results
 
 
 # What makes shapes: `arith`, `shape` and `tensor`. MLIR has sizes of type `index`, for which XLA
@@ -243,10 +221,9 @@ def convert_number(op: stablehlo.ConstantOp, conversion: Conversion) -> Sequence
 TO_XLA = (
     OperationTable[Legalize]()
     .add(stablehlo.DynamicReshapeOp, convert_dynamic_reshape)
-    .add(stablehlo.DynamicBroadcastInDimOp, convert_dynamic_broadcast_in_dim)
-    .add(stablehlo.DynamicIotaOp, convert_dynamic_iota)
-    .add((stablehlo.DynamicPadOp, stablehlo.RealDynamicSliceOp), convert_lists)
-    .add(stablehlo.DynamicGatherOp, convert_dynamic_gather)
+    .add((stablehlo.DynamicBroadcastInDimOp, stablehlo.DynamicIotaOp), convert_shaped)
+    .add((stablehlo.DynamicPadOp, stablehlo.RealDynamicSliceOp), convert_shaped)
+    .add(stablehlo.DynamicGatherOp, convert_shaped)
     .add(stablehlo.ConstantOp, convert_number)
     .add((stablehlo.IndexCastOp, stablehlo.ExtSIOp, stablehlo.TruncIOp), convert_cast)
     .add(

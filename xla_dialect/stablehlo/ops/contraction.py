@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
-from xdsl.ir import Attribute, Region
+from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
@@ -55,10 +55,10 @@ from xla_dialect.stablehlo.attributes import (
     Word,
     integers,
 )
-from xla_dialect.stablehlo.op import Codec, StableHloOp, integers_of, just_as, require_results
+from xla_dialect.stablehlo.op import Codec, StableHloOp, integers_of, just_as
 from xla_dialect.stablehlo.ops.dynamic_shapes import (
     ShapedOp,
-    Shapes,
+    constant_integers,
     require_array,
 )
 from xla_dialect.stablehlo.ops.reduction import WindowedOp, matrix, pairs_of
@@ -532,21 +532,16 @@ class DynamicConvOp(ShapedOp, ConvolvingOp):
     """As `convolution`, with a padding that an operand says."""
 
     name = "stablehlo.dynamic_conv"
+    STATIC: ClassVar = ConvolutionOp
+    SHAPES: ClassVar = ("padding",)
     lhs = operand_def()
     rhs = operand_def()
     padding = operand_def()
 
-    @property
-    def first_shape(self) -> int:
-        """The position of the padding."""
-        return 2
-
-    def verify_shapes(
-        self, operands: Sequence[Attribute], declared: Sequence[Attribute], shapes: Shapes
-    ) -> None:
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
         """As a convolution; without a known padding, spatial sizes of the result may be any."""
         arrays = [require_array(type_, f"operand {i}") for i, type_ in enumerate(operands)]
-        lhs, kernel, given = map(sizes_of, arrays)
+        lhs, _, given = map(sizes_of, arrays)
         spatial = len(lhs) - 2
         integer = element_class(arrays[2].element_type) & ElementClass.INTEGER
         check(
@@ -555,18 +550,24 @@ class DynamicConvOp(ShapedOp, ConvolvingOp):
             spell(operands[2]),
             spatial,
         )
-        numbers = shapes[0] or (0,) * (2 * spatial)
-        window = self.with_window(
-            kernel, matrix(list(zip(numbers[::2], numbers[1::2], strict=True)))
-        )
-        types = self.xla_operand_types(operands[:2], ())
-        inferred = xla.ConvolutionOp.types_of(types, window, (), declared)
-        result = as_array(declared[0])
-        if shapes[0] is None and result is not None:
+        padding, result = constant_integers(self.padding), as_array(declared[0])
+        if padding is None and result is not None:
             order = self.dimension_numbers.data.result_order()[2:]
             sizes = [UNKNOWN if d in order else size for d, size in enumerate(sizes_of(result))]
             declared = [array(result.element_type, sizes)]
-        require_results(declared, inferred)
+        self.static([padding or (0,) * (2 * spatial)]).verify_types(operands[:2], declared)
+
+    def static(
+        self,
+        shapes: Sequence[Sequence[int]],
+        operands: Sequence[SSAValue] = (),
+        result_types: Sequence[Attribute] = (),
+    ) -> StableHloOp:
+        """The convolution for pairs of numbers, one after the other."""
+        (numbers,), found = shapes, super().static((), operands, result_types)
+        pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
+        found.properties["padding"] = matrix(pairs)
+        return found
 
 
 def _sizes(type_: Attribute) -> Sequence[int]:

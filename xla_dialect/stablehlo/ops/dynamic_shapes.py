@@ -6,8 +6,8 @@ else the number of its elements.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self, TypeAlias, cast
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -45,10 +45,10 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.attributes import FLAG
+from xla_dialect.constraints import require_same_elements
 from xla_dialect.op import XlaOp, decode
-from xla_dialect.ops import data_movement, elementwise
 from xla_dialect.ops import dynamic_shapes as xla
-from xla_dialect.ops.gather_scatter import GatherOp
+from xla_dialect.ops import elementwise
 from xla_dialect.shapes.size_arithmetic import (
     UNKNOWN,
     are_dimensions,
@@ -57,10 +57,23 @@ from xla_dialect.shapes.size_arithmetic import (
     compatible_sizes,
     is_unknown,
 )
-from xla_dialect.stablehlo.attributes import GatherNumbers, integers_for_index, is_index, xla_type
+from xla_dialect.stablehlo.attributes import (
+    GatherNumbers,
+    integers,
+    integers_for_index,
+    is_index,
+    xla_type,
+)
 from xla_dialect.stablehlo.op import StableHloOp, applying, integers_of, require_results, same_as
-from xla_dialect.stablehlo.ops.creation import LiteralOp
-from xla_dialect.stablehlo.ops.data_movement import MovementOp
+from xla_dialect.stablehlo.ops.creation import IotaOp, LiteralOp
+from xla_dialect.stablehlo.ops.data_movement import (
+    BroadcastInDimOp,
+    MovementOp,
+    PadOp,
+    ReshapeOp,
+    SliceOp,
+)
+from xla_dialect.stablehlo.ops.gather_scatter import GatherOp
 from xla_dialect.types import (
     Array,
     ElementClass,
@@ -69,7 +82,6 @@ from xla_dialect.types import (
     as_array,
     element_class,
     element_count,
-    element_name,
     fits,
     is_unbounded,
     sizes_of,
@@ -107,10 +119,6 @@ SetDimensionSizeOp = same_as(
 # Shapes that are operands
 
 
-Shapes: TypeAlias = Sequence[tuple[int, ...] | None]
-"""The values of operands that say shapes; None where they depend on arguments."""
-
-
 def constant_integers(value: SSAValue) -> tuple[int, ...] | None:
     """The elements of a constant; None for any other value."""
     owner = value.owner
@@ -121,39 +129,67 @@ def constant_integers(value: SSAValue) -> tuple[int, ...] | None:
 
 
 class ShapedOp(StableHloOp):
-    """An operation whose operands from `INDEX_OPERANDS` on say sizes."""
+    """An operation whose last operands say sizes: those of the result, or its `SHAPES`."""
+
+    STATIC: ClassVar[type[StableHloOp]]
+    """The operation that it is where they are known."""
+
+    SHAPES: ClassVar[Sequence[str]] = ()
+    """The properties of that which operands say; none where one says the sizes of the result."""
 
     @property
     def first_shape(self) -> int:
         """The position of the first operand that says sizes."""
-        first = self.INDEX_OPERANDS
-        assert first is not None
-        return first
+        return len(self.operands) - max(1, len(self.SHAPES))
+
+    def known_shapes(
+        self, operands: Sequence[Attribute], declared: Sequence[Attribute]
+    ) -> list[tuple[int, ...]]:
+        """What the operands say, as far as it is known, with as many sizes as they have to have."""
+        type_, name = (operands[0], "operand 0") if self.SHAPES else (declared[0], "the result")
+        rank, found = rank_of(type_, name), list[tuple[int, ...]]()
+        for position in range(self.first_shape, len(operands)):
+            count, shape = count_of_sizes(operands[position], position), operands[position]
+            unknown = "operand {} is {}, the number of sizes has to be known"
+            check(not is_unknown(count), unknown, position, spell(shape))
+            check(count == rank, "operand {} has {} sizes for rank {}", position, count, rank)
+            found.append(constant_integers(self.operands[position]) or (UNKNOWN,) * rank)
+        lists = operands[self.first_shape :]
+        one = "its lists of numbers are {}, not of one type"
+        check(all(type_ == lists[0] for type_ in lists), one, spell_all(lists))
+        if not self.SHAPES:
+            require_sizes(require_array(type_, name), found[0])
+        return found
 
     def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
-        """As `verify_shapes`, with the shapes that are constants."""
-        shapes = list(map(constant_integers, self.operands[self.first_shape :]))
-        self.verify_shapes(operands, declared, shapes)
+        """By the rules of `STATIC`, with what is known."""
+        shapes, given = self.known_shapes(operands, declared), operands[: self.first_shape]
+        static, same = self.static(shapes), self.STATIC.SAME
+        if not self.SHAPES or same is None:
+            return static.verify_types(given, declared)
+        # An attribute cannot hold a number that is not known.
+        contract = same.contract()
+        values = contract.values(contract.keywords, static.xla_properties(given), ())
+        values |= dict(zip(self.SHAPES, shapes, strict=True))
+        return require_results(declared, contract.types_inferred(given, values))
 
-    def verify_shapes(
-        self, operands: Sequence[Attribute], declared: Sequence[Attribute], shapes: Shapes
-    ) -> None:
-        """Checks the constraints with the shapes that are known; raises VerifyException."""
-        raise NotImplementedError
-
-    def known_sizes(
-        self, operands: Sequence[Attribute], shapes: Shapes, position: int, rank: int
-    ) -> tuple[int, ...]:
-        """The sizes that an operand says, as far as they are known: one for each dimension."""
-        count = count_of_sizes(operands[position], position)
-        check(
-            not is_unknown(count),
-            "operand {} is {}, the number of sizes has to be known",
-            position,
-            spell(operands[position]),
+    def static(
+        self,
+        shapes: Sequence[Sequence[int]],
+        operands: Sequence[SSAValue] = (),
+        result_types: Sequence[Attribute] = (),
+    ) -> StableHloOp:
+        """The operation for what the operands say."""
+        known = self.STATIC.get_irdl_definition().properties
+        own = {name: value for name, value in self.properties.items() if name in known}
+        return create(
+            self.STATIC,
+            operands=operands,
+            result_types=result_types,
+            properties=own | dict(zip(self.SHAPES, map(integers, shapes), strict=False)),
+            attributes=self.attributes,
+            location=self.location,
         )
-        check(count == rank, "operand {} has {} sizes for rank {}", position, count, rank)
-        return shapes[position - self.first_shape] or (UNKNOWN,) * rank
 
 
 def require_array(type_: Attribute, name: str) -> Array:
@@ -200,39 +236,21 @@ def require_sizes(declared: Array, sizes: Sequence[int]) -> None:
     )
 
 
-def _operand_and_result(
-    operands: Sequence[Attribute], declared: Sequence[Attribute]
-) -> tuple[Array, Array]:
-    """The first operand and the result, arrays of one element type."""
-    operand, result = (
-        require_array(operands[0], "operand 0"),
-        require_array(declared[0], "the result"),
-    )
-    check(
-        operand.element_type == result.element_type,
-        "operand and result have element types {} and {}",
-        element_name(operand.element_type),
-        element_name(result.element_type),
-    )
-    return operand, result
-
-
 @op_definition
 class DynamicReshapeOp(ShapedOp, MovementOp):
     """As `reshape`, to the sizes that an operand says."""
 
     name = "stablehlo.dynamic_reshape"
     INDEX_OPERANDS: ClassVar = 1
+    STATIC: ClassVar = ReshapeOp
     operand = operand_def()
     output_shape = operand_def()
 
-    def verify_shapes(
-        self, operands: Sequence[Attribute], declared: Sequence[Attribute], shapes: Shapes
-    ) -> None:
-        """As many elements, and the sizes that the shape says."""
-        operand, result = _operand_and_result(operands, declared)
-        sizes = self.known_sizes(operands, shapes, 1, len(sizes_of(result)))
-        require_sizes(result, sizes)
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """One element type and as many elements; sizes with a bound may become ones without."""
+        (sizes,), result = self.known_shapes(operands, declared), cast(Array, declared[0])
+        operand = require_array(operands[0], "operand 0")
+        require_same_elements(operand, result, "operand and result", "Result")
         before = element_count(sizes_of(operand))
         for after in (element_count(sizes_of(result)), element_count(sizes)):
             require(compatible(before, after), "C2", "{} elements become {}", before, after)
@@ -244,6 +262,7 @@ class DynamicBroadcastInDimOp(ShapedOp, MovementOp):
 
     name = "stablehlo.dynamic_broadcast_in_dim"
     INDEX_OPERANDS: ClassVar = 1
+    STATIC: ClassVar = BroadcastInDimOp
     operand = operand_def()
     output_dimensions = operand_def()
     broadcast_dimensions = prop_def(_INTEGERS)
@@ -255,38 +274,17 @@ class DynamicBroadcastInDimOp(ShapedOp, MovementOp):
         "attr-dict `:` functional-type(operands, results)"
     )
 
-    def verify_shapes(
-        self, operands: Sequence[Attribute], declared: Sequence[Attribute], shapes: Shapes
-    ) -> None:
-        """Sizes of the operand are those of the result, or 1; hints name each dimension once."""
-        operand, result = _operand_and_result(operands, declared)
-        before, after = sizes_of(operand), sizes_of(result)
-        dimensions = integers_of(self.broadcast_dimensions) or ()
-        spelled = f"{spell(operand)} in {spell(result)}"
-        check(
-            len(dimensions) == len(before) and are_dimensions(dimensions, len(after)),
-            "broadcast_dimensions {} of {}",
-            list(dimensions),
-            spelled,
-        )
-        for i, d in enumerate(dimensions):
-            check(
-                before[i] == 1 or compatible(before[i], after[d]),
-                "dimension {} of {} becomes dimension {} of {}",
-                i,
-                spell(operand),
-                d,
-                spell(result),
-            )
+    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
+        """As `broadcast_in_dim`; hints name each dimension of the operand once."""
+        super().verify_types(operands, declared)
         given = (self.known_expanding_dimensions, self.known_nonexpanding_dimensions)
         hints = [d for each in given if each is not None for d in integers_of(each) or ()]
         check(
-            are_dimensions(hints, len(before)),
+            are_dimensions(hints, rank_of(operands[0], "operand 0")),
             "hints {} are not distinct dimensions of {}",
             hints,
-            spell(operand),
+            spell(operands[0]),
         )
-        require_sizes(result, self.known_sizes(operands, shapes, 1, len(after)))
 
 
 @op_definition
@@ -295,6 +293,7 @@ class DynamicIotaOp(ShapedOp, MovementOp):
 
     name = "stablehlo.dynamic_iota"
     INDEX_OPERANDS: ClassVar = 0
+    STATIC: ClassVar = IotaOp
     output_shape = operand_def()
     iota_dimension = prop_def(IntegerAttr.constr(i64))
     assembly_format = (
@@ -302,67 +301,15 @@ class DynamicIotaOp(ShapedOp, MovementOp):
         "functional-type(operands, results)"
     )
 
-    def verify_shapes(
-        self, operands: Sequence[Attribute], declared: Sequence[Attribute], shapes: Shapes
-    ) -> None:
-        """The dimension is one of the result, which has the sizes that the shape says."""
-        result = require_array(declared[0], "the result")
-        rank, dimension = len(sizes_of(result)), self.iota_dimension.value.data
-        require(0 <= dimension < rank, "C2", "iota_dimension = {} of rank {}", dimension, rank)
-        require(
-            element_class(result.element_type) & ElementClass.NUMBER,
-            "C3",
-            "the result has element type {}",
-            element_name(result.element_type),
-        )
-        require_sizes(result, self.known_sizes(operands, shapes, 0, rank))
-
-
-class ListedOp(ShapedOp, MovementOp):
-    """As an operation of `xla` whose lists, one number for each dimension, are operands here."""
-
-    APPLIED: ClassVar[type[XlaOp]]
-    """The operation whose lists they are."""
-
-    LISTS: ClassVar[Sequence[str]]
-    """The properties of it, in the order of the operands."""
-
-    def verify_shapes(
-        self, operands: Sequence[Attribute], declared: Sequence[Attribute], shapes: Shapes
-    ) -> None:
-        """Lists have one type; the result is what the operation infers of known numbers."""
-        first = self.first_shape
-        rank = rank_of(operands[0], "operand 0")
-        lists = {
-            name: self.known_sizes(operands, shapes, first + i, rank)
-            for i, name in enumerate(self.LISTS)
-        }
-        check(
-            all(type_ == operands[first] for type_ in operands[first:]),
-            "its lists of numbers are {}, not of one type",
-            spell_all(operands[first:]),
-        )
-        require_inferred(self.APPLIED, operands[:first], lists, declared)
-
-
-def require_inferred(
-    op_class: type[XlaOp],
-    operands: Sequence[Attribute],
-    properties: Mapping[str, Any],
-    declared: Sequence[Attribute],
-) -> None:
-    """The declared result is what an operation infers; raises VerifyException."""
-    require_results(declared, op_class.contract().types_inferred(operands, properties))
-
 
 @op_definition
-class DynamicPadOp(ListedOp):
+class DynamicPadOp(ShapedOp, MovementOp):
     """Padding by the numbers that operands say."""
 
     name = "stablehlo.dynamic_pad"
     INDEX_OPERANDS: ClassVar = 2
-    APPLIED: ClassVar = data_movement.PadOp
-    LISTS: ClassVar = ("edge_padding_low", "edge_padding_high", "interior_padding")
+    STATIC: ClassVar = PadOp
+    SHAPES: ClassVar = ("edge_padding_low", "edge_padding_high", "interior_padding")
     operand = operand_def()
     padding_value = operand_def()
     edge_padding_low = operand_def()
@@ -371,13 +318,13 @@ class DynamicPadOp(ListedOp):
 
 
 @op_definition
-class RealDynamicSliceOp(ListedOp):
+class RealDynamicSliceOp(ShapedOp, MovementOp):
     """As `slice`, from start to limit that operands say."""
 
     name = "stablehlo.real_dynamic_slice"
     INDEX_OPERANDS: ClassVar = 1
-    APPLIED: ClassVar = data_movement.SliceOp
-    LISTS: ClassVar = ("start_indices", "limit_indices", "strides")
+    STATIC: ClassVar = SliceOp
+    SHAPES: ClassVar = ("start_indices", "limit_indices", "strides")
     operand = operand_def()
     start_indices = operand_def()
     limit_indices = operand_def()
@@ -389,6 +336,8 @@ class DynamicGatherOp(ShapedOp):
     """As `gather`, with sizes that an operand says, which has no elements of type `index`."""
 
     name = "stablehlo.dynamic_gather"
+    STATIC: ClassVar = GatherOp
+    SHAPES: ClassVar = ("slice_sizes",)
     operand = operand_def()
     start_indices = operand_def()
     slice_sizes = operand_def()
@@ -396,20 +345,6 @@ class DynamicGatherOp(ShapedOp):
     indices_are_sorted = opt_prop_def(FLAG)
     result = result_def()
     traits = traits_def(Pure())
-
-    @property
-    def first_shape(self) -> int:
-        """The position of the operand."""
-        return 2
-
-    def verify_shapes(
-        self, operands: Sequence[Attribute], declared: Sequence[Attribute], shapes: Shapes
-    ) -> None:
-        """As a gather, with the slice sizes as far as they are known."""
-        sizes = self.known_sizes(operands, shapes, 2, rank_of(operands[0], "operand 0"))
-        numbers = {name: decode(each) for name, each in self.dimension_numbers.values().items()}
-        numbers = {**numbers, "slice_sizes": sizes}
-        require_inferred(GatherOp, operands[:2], numbers, declared)
 
 
 class ShapeOp(StableHloOp):

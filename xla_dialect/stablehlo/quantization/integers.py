@@ -23,6 +23,7 @@ from typing import TypeAlias, cast
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
+from xla_dialect.op import decode
 from xla_dialect.ops.contraction import ConvolutionOp
 from xla_dialect.ops.data_movement import PadOp
 from xla_dialect.ops.elementwise import AddOp
@@ -49,7 +50,6 @@ from xla_dialect.stablehlo.quantization.expressed import (
 from xla_dialect.stablehlo.quantization.rules import (
     convolution_labels,
     dot_lists,
-    integers_of_entry,
 )
 from xla_dialect.stablehlo.terms import Term, Terms
 from xla_dialect.types import Array, array, extents, sizes_of
@@ -64,7 +64,7 @@ def are_bytes(lhs: Quantization, rhs: Quantization) -> bool:
 
 def is_summed_alone(op: StableHloOp, rhs: Quantization) -> bool:
     """Whether windows of a convolution need not be summed group by group."""
-    counts = [integers_of_entry(op, f"{each}_group_count") for each in ("feature", "batch")]
+    counts = [decode(op.properties[f"{each}_group_count"]) for each in ("feature", "batch")]
     return counts == [1, 1] or not any(rhs.zero_points)
 
 
@@ -204,25 +204,24 @@ def _as_stored(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue] | 
     return conversion.by_pattern(op)
 
 
-def _sum(op: StableHloOp, conversion: Conversion, sign: int) -> Sequence[SSAValue] | None:
+def _linear(
+    op: StableHloOp, conversion: Conversion, combine: Callable[..., Term]
+) -> Sequence[SSAValue] | None:
+    """A function of operands as multiples of the scale of the result, in floats if need be."""
     found = _quantizations(op)
     if found is None:
         return None
     sides, result = found
-    left, right = (
-        rescaled(
-            shifted(term, side),
-            [mine / theirs for mine, theirs in paired(side.scales, result.scales)],
-            result.dimension,
-            None if result.storage.width.data > 16 else span(side),
-            result,
-        )
-        for term, side in zip(_terms(op, conversion), sides, strict=True)
-    )
-    if left.element_type != right.element_type:  # one of the factors is 1
-        wider = right if right.element_type not in (i32, i64) else left
-        left, right = (side.converted(wider.element_type) for side in (left, right))
-    return [stored(left + right if sign > 0 else left - right, result).value]
+    terms: list[Term] = []
+    for term, side in zip(_terms(op, conversion), sides, strict=True):
+        factors = [mine / theirs for mine, theirs in paired(side.scales, result.scales)]
+        dimension = side.dimension if result.dimension is None else result.dimension
+        bound = span(side) if side.storage.width.data <= 16 else None
+        terms.append(rescaled(shifted(term, side), factors, dimension, bound, result))
+    if terms[0].element_type != terms[-1].element_type:  # one of the factors is 1
+        wider = next(term for term in terms if term.element_type not in (i32, i64))
+        terms = [term.converted(wider.element_type) for term in terms]
+    return [stored(combine(*terms), result).value]
 
 
 def _product(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue] | None:
@@ -238,23 +237,6 @@ def _product(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue] | No
     return [stored(rescaled(left * right, factors, None, bound, result), result).value]
 
 
-def _one_operand(
-    op: StableHloOp, conversion: Conversion, apply: Callable[[Term], Term]
-) -> Sequence[SSAValue] | None:
-    found = _quantizations(op)
-    if found is None:
-        return None
-    (side,), result = found
-    (term,) = _terms(op, conversion)
-    factors = [mine / theirs for mine, theirs in paired(side.scales, result.scales)]
-    dimension = side.dimension if result.dimension is None else result.dimension
-    narrow = side.storage.width.data <= 16
-    term = rescaled(
-        apply(shifted(term, side)), factors, dimension, span(side) if narrow else None, result
-    )
-    return [stored(term, result).value]
-
-
 def _requantized(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue] | None:
     found = _quantizations(op)
     if found is None:
@@ -262,7 +244,11 @@ def _requantized(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue] 
     (side,), result = found
     if None not in (side.dimension, result.dimension) and side.dimension != result.dimension:
         return None
-    return _one_operand(op, conversion, lambda term: term)
+    return _linear(op, conversion, _itself)
+
+
+def _itself(term: Term) -> Term:
+    return term
 
 
 def _dot(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue] | None:
@@ -272,8 +258,8 @@ def _dot(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue] | None:
     if rhs is None or len(op.operands) != 2:
         return None
     sizes = extents(cast(Array, op.operands[1].type))
-    contracted = lists.get("rhs_contracting_dimensions", ())
-    batch = list(lists.get("rhs_batching_dimensions", ()))
+    contracted = lists["rhs_contracting_dims"]
+    batch = list(lists["rhs_batch_dims"])
     free = [d for d in range(len(sizes)) if d not in (*batch, *contracted)]
     before = len(extents(cast(Array, op.results[0].type))) - len(free)
     places = {d: batch.index(d) if d in batch else before + free.index(d) for d in (*batch, *free)}
@@ -348,9 +334,13 @@ def _factors_of(
     return found
 
 
+def _applying(combine: Callable[..., Term]) -> Form:
+    return lambda op, conversion: _linear(op, conversion, combine)
+
+
 FORMS: Mapping[str, Form] = {
-    "stablehlo.abs": lambda op, conversion: _one_operand(op, conversion, abs),
-    "stablehlo.add": lambda op, conversion: _sum(op, conversion, 1),
+    "stablehlo.abs": _applying(Term.__abs__),
+    "stablehlo.add": _applying(Term.__add__),
     "stablehlo.clamp": _as_stored,
     "stablehlo.compare": _as_stored,
     "stablehlo.convolution": _convolution,
@@ -360,9 +350,9 @@ FORMS: Mapping[str, Form] = {
     "stablehlo.maximum": _as_stored,
     "stablehlo.minimum": _as_stored,
     "stablehlo.multiply": _product,
-    "stablehlo.negate": lambda op, conversion: _one_operand(op, conversion, lambda term: -term),
+    "stablehlo.negate": _applying(Term.__neg__),
     "stablehlo.select": _as_stored,
-    "stablehlo.subtract": lambda op, conversion: _sum(op, conversion, -1),
+    "stablehlo.subtract": _applying(Term.__sub__),
     "stablehlo.uniform_quantize": _requantized,
 }
 """The integer forms of operations."""
