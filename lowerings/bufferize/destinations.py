@@ -199,27 +199,21 @@ def _are_disjoint(slices: list[Slice]) -> bool:
     """
     Whether slices at static offsets are disjoint and none is empty.
 
-    More than `COMPARED_PAIRWISE` slices are only analysed if they differ along one dimension with
-    unit strides, as those of a concatenation do.
+    Of more than `COMPARED_PAIRWISE` slices that is only seen where they follow each other along one
+    dimension, as those of a concatenation do.
     """
-    if not slices:
-        return False
-    first = slices[0]
-    if any(None in slice.offsets for slice in slices):
+    if not slices or any(
+        None in each.offsets or min(each.strides, default=1) < 1 for each in slices
+    ):
         return False
     if len(slices) <= COMPARED_PAIRWISE:
         return all(a.is_disjoint_from(b) for a, b in combinations(slices, 2))
-    differing = {
-        d
-        for slice in slices
-        for d in range(len(first.sizes))
-        if (slice.offsets[d], slice.sizes[d], slice.strides[d])
-        != (first.offsets[d], first.sizes[d], first.strides[d])
-    }
-    if len(differing) != 1:
-        return False
-    along = differing.pop()
-    if any(slice.strides[along] != 1 for slice in slices):
-        return False
-    ordered = sorted(slices, key=lambda slice: (slice.offsets[along] or 0, slice.sizes[along]))
-    return all(a.is_disjoint_from(b) for a, b in pairwise(ordered))
+    spans = (
+        [
+            (first or 0, (first or 0) + (size - 1) * stride)
+            for first, size, stride in zip(each.offsets, each.sizes, each.strides, strict=True)
+        ]
+        for each in slices
+    )
+    dimensions = map(sorted, zip(*spans, strict=True))
+    return any(all(a[1] < b[0] for a, b in pairwise(along)) for along in dimensions)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TypeVar
 
 from xdsl.dialects import arith, func, memref, scf, tensor
@@ -54,6 +55,7 @@ from lowerings.bufferize.tensor_operands import (
 )
 from lowerings.dialects.arith_extension import IndexCastUIOp
 from lowerings.dialects.schedule import schedule_of
+from lowerings.ir.functions import SymbolNames
 from lowerings.ir.reshapes import tensor_shape
 from lowerings.ir.scalar_attributes import constant_integer
 from xla_dialect.xdsl.creation import create
@@ -79,14 +81,11 @@ class ConstantPool:
         default_factory=dict[Attribute, tuple[SymbolRefAttr, Attribute]]
     )
     """The name and the type of the global for each constant."""
-    _names: set[str] = field(default_factory=set[str])
-    _anchor: Operation | None = None
-    """The operation that globals go before."""
 
     def __post_init__(self) -> None:
+        self._names = SymbolNames(self.module)
         self._anchor = self.module.body.block.first_op
-        symbols = (op.properties.get("sym_name") for op in self.module.ops)
-        self._names = {symbol.data for symbol in symbols if isinstance(symbol, StringAttr)}
+        """The operation that globals go before."""
 
     def get_global(self, op: arith.ConstantOp) -> Operation:
         """`memref.get_global` of a constant tensor."""
@@ -97,7 +96,8 @@ class ConstantPool:
         return create(memref.GetGlobalOp, result_types=(memref_type,), properties={"name": name})
 
     def _add(self, op: arith.ConstantOp) -> tuple[SymbolRefAttr, Attribute]:
-        name, memref_type = StringAttr(self._new_name()), buffer_type(op.result)
+        names = (f"constant_{number}" for number in count(len(self._globals)))
+        name, memref_type = StringAttr(self._names.take(names)), buffer_type(op.result)
         new = create(
             memref.GlobalOp,
             properties={
@@ -113,13 +113,6 @@ class ConstantPool:
         assert self._anchor is not None
         self.module.body.block.insert_op_before(new, self._anchor)
         return SymbolRefAttr(name), memref_type
-
-    def _new_name(self) -> str:
-        number = len(self._globals)
-        while (name := f"constant_{number}") in self._names:
-            number += 1
-        self._names.add(name)
-        return name
 
 
 def rewrite_body(

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import count
 from math import prod
 from typing import cast
 
@@ -48,6 +49,7 @@ from lowerings.bufferize.tensor_operands import (
     linalg_outputs,
 )
 from lowerings.ir.equality import StructuralKeys
+from lowerings.ir.functions import SymbolNames
 from lowerings.ir.locations import fused
 from lowerings.ir.memref_views import VIEWS, viewed_by
 from lowerings.rewriting.counting import attempt
@@ -366,12 +368,10 @@ class _Kernels:
     calls: dict[func.FuncOp, list[func.CallOp]] = field(
         default_factory=lambda: defaultdict[func.FuncOp, list[func.CallOp]](list)
     )
-    _names: set[str] = field(default_factory=set[str])
     _keys: StructuralKeys = field(default_factory=StructuralKeys)
 
     def __post_init__(self) -> None:
-        symbols = (op.properties.get("sym_name") for op in self.module.ops)
-        self._names.update(symbol.data for symbol in symbols if isinstance(symbol, StringAttr))
+        self._names = SymbolNames(self.module)
 
     def function_for(self, group: _Group) -> func.FuncOp:
         """The kernel that does what the group does; a new one takes over the group's regions."""
@@ -379,7 +379,9 @@ class _Kernels:
         function = self._functions.get(key)
         locations = [op.location for each in group.operations for op in operations_in(each)]
         if function is None:
-            function = _make_kernel(self._new_name(group.operations[-1]), group)
+            stem = kernel_name(group.operations[-1])
+            names = (f"{stem}_kernel_{number}" for number in count(len(self._functions)))
+            function = _make_kernel(self._names.take(names), group)
             self.module.body.block.add_op(function)
             self._functions[key] = function
             self._locations[function] = []
@@ -401,13 +403,6 @@ class _Kernels:
             ops = operations_in(function.body)[-1 - len(locations[0]) : -1]
             for op, own in zip(ops, zip(*locations, strict=True), strict=True):
                 op.location = fused(own)
-
-    def _new_name(self, op: Operation) -> str:
-        stem, number = kernel_name(op), len(self._functions)
-        while (name := f"{stem}_kernel_{number}") in self._names:
-            number += 1
-        self._names.add(name)
-        return name
 
 
 @dataclass(eq=False)

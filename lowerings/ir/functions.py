@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from graphlib import TopologicalSorter
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
 
 from xla_dialect.xdsl.traversal import operations_in
@@ -46,3 +46,17 @@ def callees_first(calls: Mapping[str, Iterable[str]]) -> Sequence[str]:
     Raises CycleError for recursion, whose second argument has the functions, callees first.
     """
     return tuple(TopologicalSorter(calls).static_order())
+
+
+class SymbolNames:
+    """The names of the symbols of a module, and of those that are going to be added."""
+
+    def __init__(self, module: ModuleOp):
+        symbols = (op.properties.get("sym_name") for op in module.ops)
+        self.taken = {symbol.data for symbol in symbols if isinstance(symbol, StringAttr)}
+
+    def take(self, names: Iterable[str]) -> str:
+        """The first of some names that is free, and is taken then."""
+        name = next(name for name in names if name not in self.taken)
+        self.taken.add(name)
+        return name

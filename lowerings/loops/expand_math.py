@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, count
 from typing import TypeAlias, cast
 
 from xdsl.context import Context
@@ -13,7 +14,6 @@ from xdsl.dialects import func, math
 from xdsl.dialects.builtin import (
     LocationAttr,
     ModuleOp,
-    StringAttr,
     SymbolRefAttr,
     UnitAttr,
     VectorType,
@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.passes import ModulePass
 from xdsl.utils.type import get_element_type_or_self
 
-from lowerings.ir.functions import INLINED, NO_INLINE
+from lowerings.ir.functions import INLINED, NO_INLINE, SymbolNames
 from lowerings.ir.locations import fused
 from lowerings.ir.target import Target
 from lowerings.loops.builder import LoopBuilder
@@ -115,7 +115,7 @@ class ExpandMathPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         expansion = MathExpansion(op)
         expansion.expand()
-        for name in sorted(expansion.called - expansion.defined):
+        for name in sorted(expansion.called - expansion.names.taken):
             op.body.block.add_ops(CALLED_FUNCTIONS[name]())
 
 
@@ -127,11 +127,7 @@ class MathExpansion:
         self.estimates_roots = Target.of(module).estimates_roots
         self.called: set[str] = set()
         """The functions of `CALLED_FUNCTIONS` that expansions call."""
-        self.defined = {
-            symbol.data
-            for op in module.body.block.ops
-            if isinstance(symbol := op.properties.get("sym_name"), StringAttr)
-        }
+        self.names = SymbolNames(module)
         self._shared: dict[Use, tuple[str, int]] = {}
         """The functions that were added, with the number of their operations."""
 
@@ -169,10 +165,7 @@ class MathExpansion:
         block.add_ops(builder.ops)
         self.called |= builder.called
         stem = f"{op_class.name.removeprefix('math.')}.{_spelled(types[0])}"
-        name, number = stem, 1
-        while name in self.defined:
-            name, number = f"{stem}.{number}", number + 1
-        self.defined.add(name)
+        name = self.names.take(chain([stem], (f"{stem}.{number}" for number in count(1))))
         self._shared[use] = name, len(operations_in(block))
         function = func.FuncOp(name, (types, [result.value.type]), Region(block), "private")
         function.attributes[INLINED] = UnitAttr()

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain, count
 from math import inf, isqrt
 from typing import Any, TypeAlias
 
@@ -37,6 +38,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from lowerings.ir.functions import SymbolNames
 from lowerings.ir.reshapes import reshape
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.fourier.butterflies import (
@@ -89,10 +91,8 @@ def shared_call(
         None,
     )
     if found is None:
-        taken = {function.sym_name.data for function in functions}
-        name, number = computes, 1
-        while name in taken:
-            name, number = f"{computes}.{number}", number + 1
+        names = chain([computes], (f"{computes}.{number}" for number in count(1)))
+        name = SymbolNames(builder.module).take(names)
         found = _made(builder, name, types, make)
         found.attributes[COMPUTES] = mark
     call = create(
