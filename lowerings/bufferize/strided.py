@@ -260,17 +260,17 @@ def slice_of(op: tensor.ExtractSliceOp | tensor.InsertSliceOp | memref.SubviewOp
     )
 
 
-def kept_dimensions(sizes: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
+def kept_dimensions(sizes: Sequence[int], shape: Sequence[int | None]) -> tuple[int, ...]:
     """
-    The dimensions of a slice of these sizes that make up a rank-reduced `shape`;
-    the others have size 1. Where several dimensions of size 1 could be the one
+    The dimensions of a slice of these sizes that make up a rank-reduced `shape`, of which None is
+    not known; the others have size 1. Where several dimensions of size 1 could be the one
     that is dropped, the last is.
 
     Raises ValueError if `shape` is not a rank reduction of `sizes`.
     """
     kept: list[int] = []
     for dimension, size in enumerate(sizes):
-        if len(kept) < len(shape) and size == shape[len(kept)]:
+        if len(kept) < len(shape) and shape[len(kept)] in (None, size):
             kept.append(dimension)
         elif size != 1:
             break

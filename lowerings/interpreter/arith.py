@@ -44,32 +44,22 @@ def constant(op: arith.ConstantOp) -> Function:
 # Integers
 
 
-def integer(function: Function) -> ValueMaker:
-    """A function of signed integers, whose value wraps."""
-
-    def make(op: Operation) -> Function:
-        element = element_of_result(op)
-        if element.is_whole:
-            return function
-        return lambda *xs: element.wrapped(function(*map(element.signed, xs)))
-
-    return make
-
-
-def of_unsigned(function: Function) -> ValueMaker:
-    """A function of unsigned integers, whose value wraps."""
+def integers(function: Function, *, signed: bool = True) -> ValueMaker:
+    """A function of integers, with or without sign, whose value wraps."""
 
     def make(op: Operation) -> Function:
         source, target = element_of(op.operands[0].type), element_of_result(op)
-        stays = source == target and target.is_whole
-
-        def run(*xs: Number) -> Number:
-            value = function(*map(source.unsigned, xs))
-            return value.view(target.dtype) if stays else target.wrapped(value)
-
-        return run
+        read = source.signed if signed else source.unsigned
+        if source == target and target.is_whole:
+            return function if signed else lambda *xs: function(*map(read, xs)).view(target.dtype)
+        return lambda *xs: target.wrapped(function(*map(read, xs)))
 
     return make
+
+
+def same(x: Number) -> Number:
+    """The number itself."""
+    return x
 
 
 def shift(function: Function, is_signed: bool) -> ValueMaker:
@@ -133,7 +123,7 @@ def unsigned_division(function: Function) -> ValueMaker:
         require_divisor(y)
         return function(x, y)
 
-    return of_unsigned(run)
+    return integers(run, signed=False)
 
 
 def extended_product(is_signed: bool) -> ValueMaker:
@@ -241,27 +231,10 @@ def compare_floats(op: arith.CmpfOp) -> Function:
 # Conversions
 
 
-def to_bits(is_signed: bool) -> ValueMaker:
-    """To the same number in more bits, or to the low ones of fewer."""
-
-    def make(op: Operation) -> Function:
-        source, target = element_of(op.operands[0].type), element_of_result(op)
-        read = source.signed if is_signed else source.unsigned
-        return of_one(lambda x: target.wrapped(read(x)))
-
-    return make
-
-
-def truncate_float(op: Operation) -> Function:
-    """To a float of fewer bits, rounded once."""
+def resize_float(op: Operation) -> Function:
+    """To a float of fewer bits, rounded once, or of more."""
     dtype = element_of_result(op).dtype
     return of_one(lambda x: rounded(x, dtype))
-
-
-def extend_float(op: Operation) -> Function:
-    """To a float of more bits."""
-    dtype = element_of_result(op).dtype
-    return of_one(lambda x: x.astype(dtype))
 
 
 def to_integer(is_signed: bool) -> ValueMaker:
@@ -350,19 +323,19 @@ def is_shaped(type_: object) -> bool:
 VALUES = (
     OperationTable[ValueMaker]()
     .add(arith.ConstantOp, constant)
-    .add(arith.AddiOp, integer(operator.add))
-    .add(arith.SubiOp, integer(operator.sub))
-    .add(arith.MuliOp, integer(operator.mul))
+    .add(arith.AddiOp, integers(operator.add))
+    .add(arith.SubiOp, integers(operator.sub))
+    .add(arith.MuliOp, integers(operator.mul))
     .add(arith.AddUIExtendedOp, extended_sum)
     .add(arith.MulUIExtendedOp, extended_product(is_signed=False))
     .add(arith.MulSIExtendedOp, extended_product(is_signed=True))
-    .add(arith.AndIOp, integer(np.bitwise_and))
-    .add(arith.OrIOp, integer(np.bitwise_or))
-    .add(arith.XOrIOp, integer(np.bitwise_xor))
-    .add(arith.MaxSIOp, integer(np.maximum))
-    .add(arith.MinSIOp, integer(np.minimum))
-    .add(arith.MaxUIOp, of_unsigned(np.maximum))
-    .add(arith.MinUIOp, of_unsigned(np.minimum))
+    .add(arith.AndIOp, integers(np.bitwise_and))
+    .add(arith.OrIOp, integers(np.bitwise_or))
+    .add(arith.XOrIOp, integers(np.bitwise_xor))
+    .add(arith.MaxSIOp, integers(np.maximum))
+    .add(arith.MinSIOp, integers(np.minimum))
+    .add(arith.MaxUIOp, integers(np.maximum, signed=False))
+    .add(arith.MinUIOp, integers(np.minimum, signed=False))
     .add(arith.DivSIOp, signed_division(quotient))
     .add(arith.RemSIOp, signed_division(np.fmod))
     .add(arith.FloorDivSIOp, signed_division(np.floor_divide))
@@ -387,10 +360,9 @@ VALUES = (
     .add(arith.CmpfOp, compare_floats)
     .add(arith.SelectOp, select)
     .add(arith.BitcastOp, bitcast)
-    .add(arith.ExtFOp, extend_float)
-    .add(arith.TruncFOp, truncate_float)
-    .add((arith.ExtSIOp, arith.TruncIOp, arith.IndexCastOp), to_bits(is_signed=True))
-    .add((arith.ExtUIOp, IndexCastUIOp), to_bits(is_signed=False))
+    .add((arith.ExtFOp, arith.TruncFOp), resize_float)
+    .add((arith.ExtSIOp, arith.TruncIOp, arith.IndexCastOp), integers(same))
+    .add((arith.ExtUIOp, IndexCastUIOp), integers(same, signed=False))
     .add(arith.FPToSIOp, to_integer(is_signed=True))
     .add(arith.FPToUIOp, to_integer(is_signed=False))
     .add(arith.SIToFPOp, from_integer(is_signed=True))

@@ -14,12 +14,12 @@ from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects import arith, complex
-from xdsl.dialects.builtin import MemRefType, TensorType
+from xdsl.dialects.builtin import MemRefType, ShapedType
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.dialects.linalg.ops import YieldOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -29,6 +29,7 @@ from xdsl.ir.affine import (
     AffineMap,
 )
 
+from lowerings.bufferize.tensor_operands import LINALG_OPERATIONS, linalg_inputs
 from lowerings.interpreter.elements import (
     Element,
     Number,
@@ -288,50 +289,25 @@ def _is_vectorizable(translator: Translator, block: Block) -> bool:
     return all(op.name in translator.machine.values or not op.regions for op in block.walk())
 
 
-def _loops(op: LinalgStructuredOperation) -> tuple[list[AffineMap], list[bool]]:
+def _loops(op: Operation) -> tuple[list[AffineMap], list[bool]]:
     """The maps of the operands, and for each loop whether it is parallel."""
-    maps = [attribute.data for attribute in op.get_indexing_maps()]
-    kinds = [each.data is IteratorType.PARALLEL for each in op.get_iterator_types()]
-    return maps, kinds
+    if isinstance(op, LinalgStructuredOperation):
+        maps = [attribute.data for attribute in op.get_indexing_maps()]
+        return maps, [each.data is IteratorType.PARALLEL for each in op.get_iterator_types()]
+    assert isinstance(op, linalg.ReduceOp | linalg.BroadcastOp)
+    rank = max(cast(ShapedType, type_).get_num_dims() for type_ in op.operand_types)
+    some = op.dimensions.get_values()
+    whole = AffineMap.identity(rank)
+    rest = AffineMap(rank, 0, tuple(whole.results[d] for d in range(rank) if d not in some))
+    if isinstance(op, linalg.BroadcastOp):
+        return [rest, whole], [True] * rank
+    return [whole, rest], [dimension not in some for dimension in range(rank)]
 
 
-def structured(translator: Translator, op: LinalgStructuredOperation) -> FrameFunction:
+def structured(translator: Translator, op: Operation) -> FrameFunction:
     """A structured operation with a body."""
-    maps, kinds = _loops(op)
-    return _nest(translator, op, [*op.inputs, *op.outputs], maps, kinds, len(op.inputs))
-
-
-def _rank(value: SSAValue) -> int:
-    return cast("TensorType[Attribute] | MemRefType[Attribute]", value.type).get_num_dims()
-
-
-def reduce(translator: Translator, op: linalg.ReduceOp) -> FrameFunction:
-    """Dimensions of an array folded."""
-    rank = _rank(op.input)
-    reduced = op.dimensions.get_values()
-    kinds = [dimension not in reduced for dimension in range(rank)]
-    kept = [AffineExpr.dimension(d) for d in range(rank) if kinds[d]]
-    maps = [AffineMap.identity(rank), AffineMap(rank, 0, tuple(kept))]
-    return _nest(translator, op, [op.input, op.init], maps, kinds, 1)
-
-
-def broadcast(translator: Translator, op: linalg.BroadcastOp) -> FrameFunction:
-    """An array repeated along new dimensions."""
-    rank = _rank(op.init)
-    added = op.dimensions.get_values()
-    kept = [AffineExpr.dimension(d) for d in range(rank) if d not in added]
-    maps = [AffineMap(rank, 0, tuple(kept)), AffineMap.identity(rank)]
-    return _nest(translator, op, [op.input, op.init], maps, [True] * rank, 1)
-
-
-def _nest(
-    translator: Translator,
-    op: Operation,
-    operands: Sequence[SSAValue],
-    maps: Sequence[AffineMap],
-    parallel: Sequence[bool],
-    input_count: int,
-) -> FrameFunction:
+    maps, parallel = _loops(op)
+    operands, input_count = op.operands, len(linalg_inputs(op))
     block = single_block(op.regions[0])
     is_scalar = not _is_vectorizable(translator, block)
     kinds = [kind and not is_scalar for kind in parallel]
@@ -408,23 +384,8 @@ def fill(translator: Translator, op: linalg.FillOp) -> FrameFunction:
 
 STRUCTURED = (
     OperationTable[StructuredMaker]()
-    .add(linalg.AddOp, structured)
-    .add(linalg.BroadcastOp, broadcast)
-    .add(linalg.CopyOp, structured)
-    .add(linalg.ExpOp, structured)
+    .add(LINALG_OPERATIONS, structured)
     .add(linalg.FillOp, fill)
-    .add(linalg.GenericOp, structured)
     .add(linalg.IndexOp, index)
-    .add(linalg.LogOp, structured)
-    .add(linalg.MatmulOp, structured)
-    .add(linalg.MaxOp, structured)
-    .add(linalg.MinOp, structured)
-    .add(linalg.MulOp, structured)
-    .add(linalg.ReduceOp, reduce)
-    .add(linalg.SelectOp, structured)
-    .add(linalg.SqrtOp, structured)
-    .add(linalg.SubOp, structured)
-    .add(linalg.TransposeOp, structured)
 )
-
 LINALG = Dialect({}, STRUCTURED, frozenset({"linalg.yield"}))

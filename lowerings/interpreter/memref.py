@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import SSAValue
 
+from lowerings.bufferize import strided
 from lowerings.interpreter.elements import Number, UndefinedBehavior, dense_values
 from lowerings.interpreter.machine import (
     Dialect,
@@ -159,19 +160,12 @@ def require_slice(
             )
 
 
-def kept_dimensions(sizes: Sequence[int], result: Sequence[int | None]) -> list[int]:
+def kept_dimensions(sizes: Sequence[int], result: Sequence[int | None]) -> Sequence[int]:
     """The dimensions of a slice that its type keeps, which may leave out any of size 1."""
-    kept: list[int] = []
-    for dimension, size in enumerate(sizes):
-        left = len(sizes) - dimension
-        missing = len(result) - len(kept)
-        if missing and (result[len(kept)] in (None, size)) and (size != 1 or left >= missing):
-            kept.append(dimension)
-        elif size != 1:
-            break
-    if len(kept) != len(result):
-        raise UndefinedBehavior(f"a slice of sizes {list(sizes)} for {list(result)}")
-    return kept
+    try:
+        return strided.kept_dimensions(sizes, result)
+    except ValueError:
+        raise UndefinedBehavior(f"a slice of sizes {list(sizes)} for {list(result)}") from None
 
 
 def subview(op: memref.SubviewOp) -> Function:
