@@ -22,9 +22,11 @@ from xdsl.ir import Attribute, Data, Dialect, Operation, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.types import Array, ElementClass, element_class, flatten
+from xla_dialect.violations import check
 from xla_dialect.xdsl.traversal import operations_in
 
 STORAGE_WIDTHS = (2, 4, 8, 16, 32)
@@ -64,6 +66,10 @@ class Quantization:
 
     def fault(self) -> str | None:
         """The rule of quantized types that is broken, and what was found; None if none is."""
+        if element_class(self.expressed) != ElementClass.FLOAT:
+            return f"{self.expressed} is no type of floats"
+        if len(self.scales) != len(self.zero_points):
+            return f"{len(self.scales)} scales and {len(self.zero_points)} zero points"
         low, high = self.range_of_storage
         least, greatest = _float_range(self.expressed)
         if self.storage.width.data not in STORAGE_WIDTHS:
@@ -133,10 +139,7 @@ class QuantizedType(Data[Quantization], TypeAttribute):
                 high = parser.parse_integer(allow_boolean=False)
                 parser.parse_punctuation(">")
             parser.parse_punctuation(":")
-            expressed_position = parser.pos
             expressed = parser.parse_type()
-            if element_class(expressed) != ElementClass.FLOAT:
-                parser.raise_error(f"{expressed} is no type of floats", expressed_position)
             dimension = None
             if parser.parse_optional_punctuation(":") is not None:
                 if parser.parse_optional_punctuation("{") is not None:
@@ -152,10 +155,17 @@ class QuantizedType(Data[Quantization], TypeAttribute):
             )
         scales, zero_points = zip(*pairs, strict=True) if pairs else ((), ())
         found = Quantization(storage, low, high, expressed, scales, zero_points, dimension)
-        fault = found.fault()
-        if fault is not None:
-            parser.raise_error(f"!quant.uniform: {fault}", position, parser.pos)
-        return found
+        try:
+            return cls.checked(found).data
+        except VerifyException as error:
+            parser.raise_error(str(error), position, parser.pos)
+
+    @classmethod
+    def checked(cls, quantization: Quantization) -> QuantizedType:
+        """The type of integers that stand for numbers so; raises VerifyException."""
+        fault = quantization.fault()
+        check(fault is None, "!quant.uniform: {}", fault)
+        return cls(quantization)
 
     def print_parameter(self, printer: Printer) -> None:
         """Prints what `parse_parameter` parses, as MLIR does."""

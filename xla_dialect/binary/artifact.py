@@ -8,51 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
-from typing import Any, TypeVar, cast
+from typing import TypeVar
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    BytesAttr,
-    ComplexType,
-    DenseIntOrFPElementsAttr,
     DictionaryAttr,
-    FloatAttr,
-    FunctionType,
-    IndexType,
-    IntegerAttr,
-    IntegerType,
     ModuleOp,
-    NoneAttr,
     StringAttr,
     TensorType,
-    TupleType,
-    UnrankedTensorType,
-    bf16,
-    f16,
-    f32,
-    f64,
-    i1,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xla_dialect.binary.bytecode import MAGIC
+from xla_dialect.binary.bytecode import ENCODINGS, MAGIC
 from xla_dialect.binary.cursor import Writer
 from xla_dialect.binary.encodings import (
-    BUILTIN_ATTRIBUTES,
-    BUILTIN_TYPES,
-    Encoding,
     EntryWriter,
     UnwritableAttribute,
-    builtin_code,
-)
-from xla_dialect.binary.stablehlo_encodings import (
-    CONSTANT_TYPES,
-    VHLO_ATTRIBUTES,
-    VHLO_TYPES,
-    ApiVersion,
+    code_of,
+    codes_of,
 )
 from xla_dialect.binary.vhlo import (
-    FUNCTION,
     NEWEST,
     IllegalOperation,
     Version,
@@ -63,21 +38,8 @@ from xla_dialect.binary.vhlo import (
     version_text,
 )
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.stablehlo.attributes import (
-    AccuracyModeAttr,
-    Bounds,
-    ComparisonDirectionAttr,
-    ComparisonTypeAttr,
-    FutureType,
-    OutputAlias,
-    PrecisionAttr,
-    ResultAccuracy,
-    RngAlgorithmAttr,
-    RngDistributionAttr,
-    StableHloFftTypeAttr,
-    StableHloTransposeAttr,
-    TokenType,
-)
+from xla_dialect.sharding.attributes import MESHES
+from xla_dialect.sharding.hlo_sharding import HloShardingAttr
 from xla_dialect.xdsl.traversal import deep_recursion
 
 FIRST_WRITTEN: Version = (1, 0, 0)
@@ -234,34 +196,28 @@ class _Entry(EntryWriter):
 
     def number(self, value: Attribute) -> int:
         """The number of an attribute."""
-        is_vhlo = self.mode == "vhlo"
-        code = _vhlo_code(value) if is_vhlo else builtin_code(value)
+        if isinstance(value, HloShardingAttr):
+            value = StringAttr(value.data.text)
+        code = code_of(value, _CODES[self.mode][0])
         if code is None and "." in value.name:
             return self.file.text(value)
-        return self.encoded(value, False, code, _ENCODINGS[self.mode][0])
+        return self.encoded(value, False, code)
 
     def type(self, value: Attribute) -> None:
         self.varint(self.type_number(value))
 
     def type_number(self, value: Attribute) -> int:
         """The number of a type."""
-        codes = _VHLO_TYPE_CODES if self.mode == "vhlo" else _BUILTIN_TYPE_CODES
-        code = codes.get(value, codes.get(type(value)))
-        bounds = value.encoding if type(value) is TensorType else None
-        if bounds is not None and not isinstance(bounds, NoneAttr):
-            code = 21 if self.mode == "vhlo" else 14
-        return self.encoded(value, True, code, _ENCODINGS[self.mode][1])
+        return self.encoded(value, True, code_of(value, _CODES[self.mode][1]))
 
-    def encoded(
-        self, value: Attribute, is_type: bool, code: int | None, table: Mapping[int, Encoding]
-    ) -> int:
+    def encoded(self, value: Attribute, is_type: bool, code: int | None) -> int:
         """The number of what is written by its dialect."""
         if code is None:
             raise UnwritableAttribute(f"{value} cannot be written as bytecode")
 
         def write(entry: _Entry) -> None:
             entry.varint(code)
-            table[code].write(entry, value)
+            ENCODINGS[self.mode][is_type][code].write(entry, value)
 
         return self.file.number((self.mode, value), is_type, self.mode, write, self.mode)
 
@@ -269,62 +225,8 @@ class _Entry(EntryWriter):
         self.varint(self.file.strings[value])
 
 
-_ENCODINGS = {
-    "builtin": (BUILTIN_ATTRIBUTES, BUILTIN_TYPES),
-    "vhlo": (VHLO_ATTRIBUTES, VHLO_TYPES),
-}
-
-_BUILTIN_TYPE_CODES: Mapping[object, int] = {
-    IntegerType: 0,
-    FunctionType: 2,
-    bf16: 3,
-    f16: 4,
-    f32: 5,
-    f64: 6,
-    ComplexType: 9,
-    IndexType: 1,
-    TensorType: 13,
-    TupleType: 15,
-}
-_VHLO_TYPE_CODES: Mapping[object, int] = {
-    **{type_: code for code, type_ in CONSTANT_TYPES.items()},
-    ComplexType: 1,
-    FunctionType: 8,
-    TensorType: 20,
-    TokenType: 22,
-    TupleType: 23,
-    UnrankedTensorType: 25,
-    FutureType: 42,
-}
-_VHLO_ATTRIBUTE_CODES: Mapping[type[Attribute], int] = {
-    ArrayAttr: 1,
-    ComparisonDirectionAttr: 3,
-    ComparisonTypeAttr: 4,
-    StableHloFftTypeAttr: 7,
-    OutputAlias: 10,
-    PrecisionAttr: 11,
-    RngAlgorithmAttr: 12,
-    RngDistributionAttr: 13,
-    StableHloTransposeAttr: 16,
-    Bounds: 18,
-    AccuracyModeAttr: 19,
-    ResultAccuracy: 20,
-    ApiVersion: 5,
-    DictionaryAttr: 6,
-    FloatAttr: 8,
-    StringAttr: 14,
-    BytesAttr: 14,
-    DenseIntOrFPElementsAttr: 15,
-}
-
-
-def _vhlo_code(value: Attribute) -> int | None:
-    """The code that VHLO has for an attribute of StableHLO; None for one of another dialect."""
-    if isinstance(value, TypeAttribute):
-        return 17
-    if isinstance(value, IntegerAttr):
-        return 2 if cast("IntegerAttr[Any]", value).type == i1 else 9
-    return _VHLO_ATTRIBUTE_CODES.get(type(value))
+_CODES = {mode: list(map(codes_of, ENCODINGS[mode])) for mode in ("builtin", "vhlo")}
+"""Those that attributes, and types, are written with."""
 
 
 class _Code(_Entry):
@@ -423,27 +325,21 @@ class _Code(_Entry):
     def lowered(self, op: Operation) -> tuple[str, bytes | None, Mapping[str, Attribute]]:
         """The name of an operation in VHLO, its properties in bytes, and its other attributes."""
         given = {**op.attributes, **op.properties}
-        if op.name == "builtin.module":
-            entry = _Entry(self.file, "builtin")
-            for name in ("sym_name", "sym_visibility"):
-                value = given.pop(name, None)
-                entry.varint(0 if value is None else entry.number(value) << 1 | 1)
-            return op.name, bytes(entry.data), given
-        if op.name.startswith("sdy."):
-            if op.operands or op.results or op.regions:
-                raise UnwritableProgram(
-                    f"{op.name} is not written; of Shardy, portable artifacts have only meshes and "
-                    "the shardings of StableHLO's operations"
-                )
-            (listed,) = properties_of(op.name, type(op))
-            found = {name: given.pop(name) for name, _ in listed if name in given}
-            return op.name, self.blob_of(op.name, found, "builtin"), given
+        given.pop(MESHES, None)
         name = _NAMES.get(op.name, op.name.removeprefix("stablehlo."))
+        is_shardy = name.startswith("sdy.")
+        if is_shardy and (op.operands or op.results or op.regions):
+            raise UnwritableProgram(
+                f"{op.name} is not written; of Shardy, portable artifacts have only meshes and "
+                "the shardings of StableHLO's operations"
+            )
+        if is_shardy or name == ModuleOp.name:
+            return name, self.blob_of(name, type(op), given, "builtin"), given
         if name == op.name:
             raise UnwritableProgram(f"{op.name} is no operation of StableHLO, and is not written")
         if name == "func":
-            found = {**_FUNCTION_DEFAULTS, **{n: given.pop(n) for n in FUNCTION if n in given}}
-            return "vhlo.func_v1", self.blob_of(op.name, found, "vhlo"), given
+            given = {**_FUNCTION_DEFAULTS, **given}
+            return "vhlo.func_v1", self.blob_of("vhlo.func_v1", None, given, "vhlo"), given
         row = row_of(name)
         revision = row.revision if self.file.version >= row.revised else row.revision - 1
         if self.file.version < row.first or not revision:
@@ -452,8 +348,8 @@ class _Code(_Entry):
                 f"{version_text(row.first)} on"
             )
         found = self.attributes_of(op, row, revision, given)
-        properties = self.blob_of(op.name, found, "vhlo") if found else None
-        return f"vhlo.{name}_v{revision}", properties, given
+        name = f"vhlo.{name}_v{revision}"
+        return name, self.blob_of(name, None, found, "vhlo") if found else None, given
 
     def attributes_of(
         self, op: Operation, row: VhloOp, revision: int, given: dict[str, Attribute]
@@ -477,11 +373,21 @@ class _Code(_Entry):
                     )
         return found
 
-    def blob_of(self, name: str, values: Mapping[str, Attribute], mode: str) -> bytes:
-        """Properties, by their names, as bytes."""
+    def blob_of(
+        self,
+        name: str,
+        operation: type[Operation] | None,
+        given: dict[str, Attribute],
+        mode: str,
+    ) -> bytes:
+        """The properties of an operation as bytes, taken from what it is given."""
         entry = _Entry(self.file, mode)
-        for _, value in sorted(values.items()):
-            entry.attribute(value)
+        for each, is_optional in properties_of(name, operation)[0]:
+            value = given.pop(each, None)
+            if is_optional:
+                entry.varint(0 if value is None else entry.number(value) << 1 | 1)
+            elif value is not None:
+                entry.attribute(value)
         return bytes(entry.data)
 
 

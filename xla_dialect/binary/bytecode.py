@@ -26,7 +26,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from xla_dialect.binary.cursor import Cursor
-from xla_dialect.binary.encodings import BUILTIN_ATTRIBUTES, BUILTIN_TYPES, Encoding, EntryCursor
+from xla_dialect.binary.encodings import BUILTIN_ATTRIBUTES, BUILTIN_TYPES, Encodings, EntryCursor
 from xla_dialect.binary.stablehlo_encodings import (
     QUANTIZED_TYPES,
     SHARDY_ATTRIBUTES,
@@ -73,7 +73,7 @@ _CAST = "builtin.unrealized_conversion_cast"
 _BLOB_KIND = 0
 """The other kinds of resources are flags and texts."""
 
-ENCODINGS: Mapping[str, tuple[Mapping[int, Encoding], Mapping[int, Encoding]]] = {
+ENCODINGS: Mapping[str, tuple[Encodings, Encodings]] = {
     "builtin": (BUILTIN_ATTRIBUTES, BUILTIN_TYPES),
     "stablehlo": (STABLEHLO_ATTRIBUTES, STABLEHLO_TYPES),
     "sdy": (SHARDY_ATTRIBUTES, {}),
@@ -91,12 +91,11 @@ class _Entry:
     is_type: bool
     is_encoded: bool
     """Whether by its dialect, rather than as text."""
-    start: int
-    end: int
+    content: Cursor
     value: Attribute | None = None
     """None until it is read."""
     is_open: bool = False
-    """Whether it is being read."""
+    """Whether its reading has begun."""
     parts: int = 1
     """How many attributes it stands for, with all that it refers to."""
 
@@ -185,9 +184,7 @@ class _Tables:
 
     def string(self, number: int, cursor: Cursor) -> bytes:
         """The string with a number that the cursor has read."""
-        if number >= len(self.strings):
-            cursor.fail(f"there is no string {number}, but {len(self.strings)} in all")
-        return self.strings[number]
+        return cursor.among(self.strings, number, "string")
 
     def read_dialects(self, section: Cursor) -> None:
         """Reads the names of dialects and of operations."""
@@ -211,14 +208,7 @@ class _Tables:
 
     def dialect(self, cursor: Cursor) -> str:
         """The dialect whose number stands here."""
-        number = cursor.varint()
-        cursor.check(
-            number < len(self.dialects),
-            "there is no dialect {}, but {} in all",
-            number,
-            len(self.dialects),
-        )
-        return self.dialects[number]
+        return cursor.among(self.dialects, cursor.varint(), "dialect")
 
     def read_entries(self, sizes: Cursor, entries: Cursor) -> None:
         """Finds attributes and types."""
@@ -235,10 +225,8 @@ class _Tables:
                 )
                 for _ in range(group):
                     size, is_encoded = sizes.flagged()
-                    start = entries.offset
-                    entries.skip(size)
-                    is_type = table is self.types
-                    table.append(_Entry(dialect, is_type, is_encoded, start, entries.offset))
+                    content = entries.part(size)
+                    table.append(_Entry(dialect, table is self.types, is_encoded, content))
 
     def read_resources(self) -> Sequence[bytes | None]:
         """The blobs that dialects refer to; None for one that is not here, or something else."""
@@ -272,21 +260,8 @@ class _Tables:
             return ()
         return [section.part(section.varint()) for _ in range(section.count())]
 
-    def value_of(self, table: list[_Entry], number: int, user: Cursor, start: int) -> _Entry:
-        """The entry with a number that was read at an offset, with its value."""
-        if number >= len(table):
-            kind = "type" if table is self.types else "attribute"
-            user.fail(f"there is no {kind} {number}, but {len(table)} in all", start)
-        entry = table[number]
-        if entry.value is None:
-            user.check(not entry.is_open, "an attribute or type is a part of itself", at=start)
-            entry.is_open = True
-            entry.value = self.read_entry(entry)
-            entry.is_open = False
-        return entry
-
     def read_entry(self, entry: _Entry) -> Attribute:
-        cursor = _TableCursor(self, entry.start, entry.end)
+        cursor = _TableCursor(self, entry.content)
         if not entry.is_encoded:
             return cursor.spelled(cursor.text_of(cursor.terminated()))
         encodings = ENCODINGS.get(entry.dialect)
@@ -296,13 +271,13 @@ class _Tables:
         encoding = encodings[entry.is_type].get(code)
         kind = "type" if entry.is_type else "attribute"
         if encoding is None:
-            cursor.fail(f"{entry.dialect} has no {kind} with the code {code}", entry.start)
+            cursor.fail(f"{entry.dialect} has no {kind} with the code {code}", entry.content.offset)
         try:
             value = encoding.read(cursor)
         except VerifyException as error:
-            cursor.fail(str(error), entry.start)
+            cursor.fail(str(error), entry.content.offset)
         if entry.is_type and not isinstance(value, TypeAttribute):
-            cursor.fail(f"{value} is no type", entry.start)
+            cursor.fail(f"{value} is no type", entry.content.offset)
         cursor.check(
             cursor.is_done, "{} bytes more than the {} has", cursor.end - cursor.offset, kind
         )
@@ -313,19 +288,23 @@ class _Tables:
 class _TableCursor(EntryCursor):
     """The bytes of an attribute, type or operation of a file."""
 
-    def __init__(self, tables: _Tables, start: int, end: int):
-        super().__init__(tables.file.data, tables.file.file, start, end)
+    def __init__(self, tables: _Tables, part: Cursor):
+        super().__init__(part.data, part.file, part.offset, part.end)
         self.tables = tables
         self.parts = 1
         """How many attributes this stands for."""
 
     def entry(self, table: list[_Entry], number: int, start: int) -> Attribute:
         """The value of an entry, which counts as parts of this one."""
-        entry = self.tables.value_of(table, number, self, start)
+        kind = "type" if table is self.tables.types else "attribute"
+        entry = self.among(table, number, kind, start)
+        if entry.value is None:
+            self.check(not entry.is_open, "an attribute or type is a part of itself", at=start)
+            entry.is_open = True
+            entry.value = self.tables.read_entry(entry)
         self.parts += entry.parts
         if self.parts > MAX_EXPANSION:
             self.fail(f"an attribute stands for more than {MAX_EXPANSION} attributes", start)
-        assert entry.value is not None
         return entry.value
 
     def attribute(self) -> Attribute:
@@ -344,11 +323,9 @@ class _TableCursor(EntryCursor):
 
     def resource(self) -> bytes:
         start = self.offset
-        number = self.varint()
-        resources = self.tables.resources
-        blob = resources[number] if number < len(resources) else None
+        blob = self.among(self.tables.resources, self.varint(), "resource", start)
         if blob is None:
-            self.fail(f"there is no resource {number} in this file", start)
+            self.fail("this resource has no bytes in this file", start)
         return blob
 
     def spelled(self, text: str) -> Attribute:
@@ -384,7 +361,7 @@ class _Code:
     def module(self) -> ModuleOp:
         """The one operation at the top."""
         section = self.tables.section(_CODE)
-        cursor = _TableCursor(self.tables, section.offset, section.end)
+        cursor = _TableCursor(self.tables, section)
         block = Block()
         self.block(cursor, block, 0, 0)
         module = block.first_op
@@ -434,17 +411,10 @@ class _Code:
 
     def operation(self, cursor: _TableCursor, block: Block, next_: int, free: int) -> int:
         """Adds an operation to a block; returns the number behind its results."""
-        names = self.tables.names
         self.current = start = cursor.offset
-        number = cursor.varint()
-        cursor.check(
-            number < len(names),
-            "there is no name {} of an operation, but {} in all",
-            number,
-            len(names),
-            at=start,
+        name, is_registered = cursor.among(
+            self.tables.names, cursor.varint(), "name of an operation", start
         )
-        name, is_registered = names[number]
         mask = cursor.byte()
         location = self.location(cursor)
         cursor.parts = 1
@@ -499,12 +469,8 @@ class _Code:
     ) -> dict[str, Attribute]:
         """The properties whose number stands here."""
         start = cursor.offset
-        number = cursor.varint()
-        cursor.check(
-            number < len(self.tables.properties), "there are no properties {}", number, at=start
-        )
-        part = self.tables.properties[number]
-        values = _TableCursor(self.tables, part.offset, part.end)
+        part = cursor.among(self.tables.properties, cursor.varint(), "set of properties", start)
+        values = _TableCursor(self.tables, part)
         if not is_registered:
             return self.dictionary(values)
         count = 0
@@ -533,7 +499,7 @@ class _Code:
             self.values, free = {}, 0
             if self.tables.version >= 2:
                 _, section = read_section(cursor)
-                cursor = _TableCursor(self.tables, section.offset, section.end)
+                cursor = _TableCursor(self.tables, section)
         regions = [self.region(cursor, free) for _ in range(count)]
         self.values = around
         self.depth -= 1

@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+import re
 import struct
-from collections.abc import Callable
-from typing import NoReturn, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import NoReturn, TypeAlias, TypeVar
 
 from xla_dialect.diagnostics import XlaError
 
 _Item = TypeVar("_Item")
+
+
+Definition: TypeAlias = Mapping[str, tuple[str, str, int]]
+"""Fields by name: kind, name and number of each."""
+
+
+def definitions(text: str) -> Mapping[str, Definition]:
+    """
+    Tables and messages by name, of lines `Name: kind field = number, kind* list = number`, which
+    may go on in indented ones.
+    """
+    return {
+        name: {field: (kind, field, int(n)) for kind, field, n in _FIELD.findall(body)}
+        for name, body in _DEFINITION.findall(text)
+    }
+
+
+_DEFINITION = re.compile(r"^(\w+):((?:.|\n +)*)", re.MULTILINE)
+_FIELD = re.compile(r"([\w*]+) (\w+) = (\d+)")
 
 
 class BinaryError(XlaError):
@@ -106,6 +126,14 @@ class Cursor:
     def list(self, item: Callable[[], _Item]) -> list[_Item]:
         """A count and as many items."""
         return [item() for _ in range(self.count())]
+
+    def among(
+        self, items: Sequence[_Item], number: int, what: str, start: int | None = None
+    ) -> _Item:
+        """The item with a number that was read, by default just now; raises BinaryError."""
+        if number >= len(items):
+            self.fail(f"there is no {what} {number}, but {len(items)} in all", start)
+        return items[number]
 
     def blob(self) -> bytes:
         """A size and as many bytes."""

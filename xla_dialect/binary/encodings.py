@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, NoReturn, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import (
@@ -56,13 +57,16 @@ from xdsl.dialects.builtin import (
     f80,
     f128,
 )
-from xdsl.ir import Attribute, TypeAttribute
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.parser import AttrParser
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.binary.cursor import Cursor, Writer
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.xdsl.dense_literals import DenseError, elements_of_bytes, is_splat, packed_flags
 
 _Value = TypeVar("_Value")
+_Other = TypeVar("_Other")
 _AttributeT = TypeVar("_AttributeT", bound=Attribute)
 
 DYNAMIC_SIZE = -(1 << 63)
@@ -87,10 +91,6 @@ class EntryCursor(Cursor):
     @abstractmethod
     def resource(self) -> bytes:
         """The bytes of the resource with the number that stands here."""
-
-    @abstractmethod
-    def spelled(self, text: str) -> Attribute:
-        """The attribute or type with this text in MLIR."""
 
     def optional_attribute(self) -> Attribute | None:
         """The attribute with the number that stands here, if there is one."""
@@ -186,12 +186,32 @@ def width_of(type_: Attribute) -> int | None:
     return cast("IntegerType[Any]", type_).width.data if isinstance(type_, IntegerType) else None
 
 
+def no_way_to_write(writer: EntryWriter, value: object) -> NoReturn:
+    """Of what is only read."""
+    raise UnwritableAttribute(f"{value} cannot be written as bytecode")
+
+
 @dataclass(frozen=True)
 class Field(Generic[_Value]):
     """One part of an attribute or type, or all of it."""
 
     read: Callable[[EntryCursor], _Value]
-    write: Callable[[EntryWriter, _Value], None]
+    """Raises BinaryError, or VerifyException for what is no such part."""
+    write: Callable[[EntryWriter, _Value], None] = no_way_to_write
+    parse: Callable[[AttrParser], Any] = AttrParser.parse_attribute
+    """In the text of VHLO, behind the name of the part."""
+
+    def mapped(
+        self, to: Callable[[_Value], _Other], back: Callable[[_Other], _Value] | None = None
+    ) -> Field[_Other]:
+        """The field of what these values stand for; it is only read without the way back."""
+
+        def write(writer: EntryWriter, value: _Other) -> None:
+            self.write(writer, (back or partial(no_way_to_write, writer))(value))
+
+        return Field(
+            lambda cursor: to(self.read(cursor)), write, lambda parser: to(self.parse(parser))
+        )
 
 
 def list_of(item: Field[_Value]) -> Field[Sequence[_Value]]:
@@ -202,20 +222,24 @@ def list_of(item: Field[_Value]) -> Field[Sequence[_Value]]:
         for value in values:
             item.write(writer, value)
 
-    return Field(lambda cursor: tuple(cursor.list(lambda: item.read(cursor))), write)
+    def parse(parser: AttrParser) -> Sequence[_Value]:
+        items = parser.parse_comma_separated_list(
+            parser.Delimiter.SQUARE, lambda: item.parse(parser)
+        )
+        return tuple(items)
+
+    return Field(lambda cursor: tuple(cursor.list(lambda: item.read(cursor))), write, parse)
 
 
-def attribute_of(class_: type[_AttributeT]) -> Field[_AttributeT]:
-    """An attribute of a class."""
+def of_class(class_: type[_AttributeT]) -> Callable[[Attribute], _AttributeT]:
+    """Checks the class of an attribute or type; raises VerifyException."""
 
-    def read(cursor: EntryCursor) -> _AttributeT:
-        start = cursor.offset
-        value = cursor.attribute()
+    def checked(value: Attribute) -> _AttributeT:
         if not isinstance(value, class_):
-            cursor.fail(f"{value} stands where a {class_.name} is expected", start)
+            raise VerifyException(f"{value} stands where a {class_.name} is expected")
         return value
 
-    return Field(read, lambda writer, value: writer.attribute(value))
+    return checked
 
 
 ATTRIBUTE: Field[Attribute] = Field(
@@ -224,49 +248,98 @@ ATTRIBUTE: Field[Attribute] = Field(
 TYPE: Field[Attribute] = Field(
     lambda cursor: cursor.type(), lambda writer, value: writer.type(value)
 )
+
+
+def attribute_of(class_: type[_AttributeT]) -> Field[_AttributeT]:
+    """An attribute of a class."""
+    return ATTRIBUTE.mapped(of_class(class_), lambda value: value)
+
+
 STRING = Field(EntryCursor.string, EntryWriter.string)
 VARINT = Field(EntryCursor.varint, EntryWriter.varint)
-SIGNED = Field(EntryCursor.signed, EntryWriter.signed)
+SIGNED = Field(EntryCursor.signed, EntryWriter.signed, AttrParser.parse_integer)
 RAW_STRING: Field[bytes] = Field(
     lambda cursor: cursor.raw_string(), lambda writer, value: writer.raw_string(value)
 )
 TEXT_ATTRIBUTE = attribute_of(StringAttr)
-BLOB = Field(EntryCursor.blob, EntryWriter.blob)
-DOUBLE = Field(EntryCursor.double, EntryWriter.double)
+DOUBLE = Field(EntryCursor.double, EntryWriter.double, AttrParser.parse_number)
 ATTRIBUTES, TYPES, SIGNEDS = list_of(ATTRIBUTE), list_of(TYPE), list_of(SIGNED)
+ELEMENTS: Field[ArrayAttr[Attribute]] = ATTRIBUTES.mapped(ArrayAttr, lambda value: value.data)
+TYPE_LIST: Field[ArrayAttr[Attribute]] = TYPES.mapped(ArrayAttr, lambda value: value.data)
+NUMBER: Field[IntAttr] = VARINT.mapped(IntAttr, lambda value: value.data)
+ABSENT: Field[Attribute] = Field(lambda cursor: NoneAttr(), lambda writer, value: None)
+"""Nothing, where a parameter may be absent."""
 
 
-Encoding: TypeAlias = Field[Any]
-"""How what follows the code of an attribute or type is read and written."""
+@dataclass(frozen=True)
+class Encoding(Field[Any]):
+    """How what follows the code of an attribute or type is read and written."""
+
+    writes: Sequence[object] = ()
+    """What is written so, as `code_of` looks for it: values, classes, or these with a parameter."""
+    fields: Sequence[Field[Any]] = ()
+    make: Callable[..., Attribute] = NoneAttr
+    """Makes it of the values of its fields."""
 
 
 def encoding(
-    make: Callable[..., Attribute], parts: Callable[[Any], Sequence[Any]], *fields: Field[Any]
+    make: Callable[..., Attribute],
+    parts: Callable[[Any], Sequence[Any]] | None,
+    *fields: Field[Any],
+    writes: Sequence[object] = (),
 ) -> Encoding:
-    """The encoding of what is made of fields, one after the other, and comes apart into them."""
+    """
+    The encoding of what is made of fields, one after the other, and comes apart into them; it is
+    only read where `parts` is None.
+    """
 
     def read(cursor: EntryCursor) -> Attribute:
         return make(*[field.read(cursor) for field in fields])
 
     def write(writer: EntryWriter, value: Any) -> None:
-        for field, part in zip(fields, parts(value), strict=True):
+        listed = no_way_to_write(writer, value) if parts is None else parts(value)
+        for field, part in zip(fields, listed, strict=True):
             field.write(writer, part)
 
-    return Encoding(read, write)
+    return Encoding(read, write, writes=writes, fields=fields, make=make)
+
+
+def parameters(class_: type[ParametrizedAttribute], *fields: Field[Any]) -> Encoding:
+    """The encoding of an attribute by its parameters, in their order."""
+    writes = (class_, NoneAttr()) if fields[-1] is ABSENT else class_
+    return encoding(
+        lambda *values: class_.new(values), lambda value: value.parameters, *fields, writes=[writes]
+    )
 
 
 def constant(value: Attribute) -> Encoding:
     """The encoding of what has no fields."""
-    return encoding(lambda: value, lambda _: ())
+    return encoding(lambda: value, lambda _: (), writes=[value])
+
+
+def only_read(make: Callable[..., Attribute], *fields: Field[Any]) -> Encoding:
+    """The encoding of what is written in another way, or not at all."""
+    return encoding(make, None, *fields)
+
+
+Encodings: TypeAlias = Mapping[int, Encoding]
+"""By code."""
+
+
+def codes_of(encodings: Encodings) -> Mapping[object, int]:
+    """The codes with which attributes or types are written, by what `Encoding.writes` has."""
+    return {kind: code for code, each in encodings.items() for kind in each.writes}
+
+
+def code_of(value: Attribute, codes: Mapping[object, int]) -> int | None:
+    """The code that a value is written with; None where there is none."""
+    last = value.parameters[-1:] if isinstance(value, ParametrizedAttribute) else ()
+    kinds = value, (type(value), *last), type(value), isinstance(value, TypeAttribute)
+    return next((codes[kind] for kind in kinds if kind in codes), None)
 
 
 class UnwritableAttribute(XlaError):
     """An attribute that is read, and cannot be written."""
-
-
-def no_way_to_write(writer: EntryWriter, value: object) -> NoReturn:
-    """Of what is only read."""
-    raise UnwritableAttribute(f"{value} cannot be written as bytecode")
 
 
 # Attributes and types of MLIR's builtin dialect, by their codes
@@ -285,7 +358,15 @@ def bytes_of_text(value: Attribute) -> bytes:
     return value.data if isinstance(value, BytesAttr) else cast(StringAttr, value).data.encode()
 
 
-TEXT = encoding(text_attribute, lambda value: [bytes_of_text(value)], RAW_STRING)
+TEXT = encoding(
+    text_attribute,
+    lambda value: [bytes_of_text(value)],
+    RAW_STRING,
+    writes=[StringAttr, BytesAttr],
+)
+IS_TYPE = True
+"""What `Encoding.writes` has for attributes that are types."""
+TYPE_ATTRIBUTE = Encoding(TYPE.read, TYPE.write, writes=[IS_TYPE])
 
 
 def read_integer(cursor: EntryCursor) -> Attribute:
@@ -394,25 +475,6 @@ def _write_dense_array(writer: EntryWriter, value: DenseArrayBase[Any]) -> None:
     writer.blob(value.data.data)
 
 
-def only_read(make: Callable[..., Attribute], *fields: Field[Any]) -> Encoding:
-    """The encoding of what is written in another way."""
-    found = encoding(make, tuple, *fields)
-    return Encoding(found.read, no_way_to_write)
-
-
-def _symbol(root: StringAttr, nested: Sequence[SymbolRefAttr] = ()) -> Attribute:
-    return SymbolRefAttr(root, [each.root_reference for each in nested])
-
-
-def _symbol_parts(value: SymbolRefAttr) -> Sequence[Any]:
-    nested = [SymbolRefAttr(name) for name in value.nested_references.data]
-    return value.root_reference, nested
-
-
-def _dictionary(entries: Sequence[tuple[str, Attribute]]) -> Attribute:
-    return DictionaryAttr(dict(entries))
-
-
 def _read_entry(cursor: EntryCursor) -> tuple[str, Attribute]:
     return TEXT_ATTRIBUTE.read(cursor).data, cursor.attribute()
 
@@ -425,91 +487,62 @@ def _write_entry(writer: EntryWriter, entry: tuple[str, Attribute]) -> None:
 ENTRIES = list_of(Field(_read_entry, _write_entry))
 
 
-def _place(file: StringAttr, line: int = 0, column: int = 0, *_: int) -> Attribute:
-    return FileLineColLoc(file, IntAttr(line), IntAttr(column))
-
-
-def _place_parts(value: FileLineColLoc) -> Sequence[Any]:
-    return value.filename, value.line.data, value.column.data
-
-
-def _range(file: StringAttr, numbers: Sequence[int]) -> Attribute:
-    return _place(file, *numbers)
-
-
-def _fused(parts: Sequence[Attribute], metadata: Attribute | None = None) -> Attribute:
-    return FusedLoc(ArrayAttr(parts), metadata or NoneAttr())
+def _dictionary(entries: Sequence[tuple[str, Attribute]]) -> Attribute:
+    return DictionaryAttr(dict(entries))
 
 
 def _typed_text(value: bytes, _: Attribute) -> Attribute:
     return text_attribute(value)
 
 
-def _named(name: StringAttr, child: Attribute) -> Attribute:
-    return NameLoc(name, NoneAttr() if isinstance(child, UnknownLoc) else child)
+def _range(file: StringAttr, numbers: Sequence[int]) -> Attribute:
+    """A place whose line and column may be left out; where it ends has no place in xDSL."""
+    line, column, *_ = (*numbers, 0, 0)
+    return FileLineColLoc(file, IntAttr(line), IntAttr(column))
 
 
-def _named_parts(value: NameLoc) -> Sequence[Attribute]:
-    child = value.location
-    return value.desc, UnknownLoc() if isinstance(child, NoneAttr) else child
+_CHILD: Field[Attribute] = ATTRIBUTE.mapped(
+    lambda child: NoneAttr() if isinstance(child, UnknownLoc) else child,
+    lambda child: UnknownLoc() if isinstance(child, NoneAttr) else child,
+)
+_SYMBOL: Field[StringAttr] = attribute_of(SymbolRefAttr).mapped(
+    lambda symbol: symbol.root_reference, SymbolRefAttr
+)
 
-
-BUILTIN_ATTRIBUTES: Mapping[int, Encoding] = {
-    0: encoding(ArrayAttr, lambda value: [value.data], ATTRIBUTES),
-    1: encoding(_dictionary, lambda value: [list(value.data.items())], ENTRIES),
+BUILTIN_ATTRIBUTES: Encodings = {
+    0: encoding(ArrayAttr, lambda value: [value.data], ATTRIBUTES, writes=[ArrayAttr]),
+    1: encoding(
+        _dictionary,
+        lambda value: [value.data.items()],
+        ENTRIES,
+        writes=[DictionaryAttr],
+    ),
     2: TEXT,
     3: only_read(_typed_text, RAW_STRING, TYPE),
-    4: encoding(_symbol, lambda value: [value.root_reference], TEXT_ATTRIBUTE),
-    5: encoding(_symbol, _symbol_parts, TEXT_ATTRIBUTE, list_of(attribute_of(SymbolRefAttr))),
-    6: TYPE,
-    7: constant(UnitAttr()),
-    8: Encoding(read_integer, write_integer),
-    9: Encoding(read_float, write_float),
-    10: encoding(CallSiteLoc, lambda value: [value.callee, value.caller], ATTRIBUTE, ATTRIBUTE),
-    11: encoding(_place, _place_parts, TEXT_ATTRIBUTE, VARINT, VARINT),
-    12: encoding(_fused, lambda value: [value.locations.data], ATTRIBUTES),
-    13: encoding(
-        _fused, lambda value: [value.locations.data, value.metadata], ATTRIBUTES, ATTRIBUTE
+    4: only_read(SymbolRefAttr, TEXT_ATTRIBUTE),
+    5: encoding(
+        SymbolRefAttr,
+        lambda value: [value.root_reference, value.nested_references.data],
+        TEXT_ATTRIBUTE,
+        list_of(_SYMBOL),
+        writes=[SymbolRefAttr],
     ),
-    14: encoding(_named, _named_parts, TEXT_ATTRIBUTE, ATTRIBUTE),
+    6: TYPE_ATTRIBUTE,
+    7: constant(UnitAttr()),
+    8: Encoding(read_integer, write_integer, writes=[IntegerAttr]),
+    9: Encoding(read_float, write_float, writes=[FloatAttr]),
+    10: parameters(CallSiteLoc, ATTRIBUTE, ATTRIBUTE),
+    11: parameters(FileLineColLoc, TEXT_ATTRIBUTE, NUMBER, NUMBER),
+    12: parameters(FusedLoc, ELEMENTS, ABSENT),
+    13: parameters(FusedLoc, ELEMENTS, ATTRIBUTE),
+    14: parameters(NameLoc, TEXT_ATTRIBUTE, _CHILD),
     15: constant(UnknownLoc()),
-    16: Encoding(_read_resource, no_way_to_write),
-    17: Encoding(_read_dense_array, _write_dense_array),
-    18: Encoding(read_dense, write_dense),
+    16: Encoding(_read_resource),
+    17: Encoding(_read_dense_array, _write_dense_array, writes=[DenseArrayBase]),
+    18: Encoding(read_dense, write_dense, writes=[DenseIntOrFPElementsAttr]),
     22: only_read(_range, TEXT_ATTRIBUTE, list_of(VARINT)),
 }
 """Those of programs; not among them are sparse and string literals, and distinct attributes."""
-
-CODE_OF_CLASS: Mapping[type[Attribute], int] = {
-    ArrayAttr: 0,
-    DictionaryAttr: 1,
-    StringAttr: 2,
-    BytesAttr: 2,
-    SymbolRefAttr: 5,
-    UnitAttr: 7,
-    IntegerAttr: 8,
-    FloatAttr: 9,
-    CallSiteLoc: 10,
-    FileLineColLoc: 11,
-    FusedLoc: 13,
-    NameLoc: 14,
-    UnknownLoc: 15,
-    DenseArrayBase: 17,
-    DenseIntOrFPElementsAttr: 18,
-}
-"""How attributes are written, by their class."""
-
-
-def builtin_code(value: Attribute) -> int | None:
-    """The code that an attribute is written with; None where it is none of the builtin dialect."""
-    if isinstance(value, TypeAttribute):
-        return 6
-    if isinstance(value, SymbolRefAttr) and not value.nested_references.data:
-        return 4
-    if isinstance(value, FusedLoc) and isinstance(value.metadata, NoneAttr):
-        return 12
-    return CODE_OF_CLASS.get(type(value))
-
 
 _SIGNS = (Signedness.SIGNLESS, Signedness.SIGNED, Signedness.UNSIGNED)
 
@@ -528,80 +561,61 @@ def _read_integer_type(cursor: EntryCursor) -> Attribute:
     return IntegerType(width, _SIGNS[sign])
 
 
-def sizes_read(sizes: Sequence[int]) -> list[int]:
-    """Sizes of an array as xDSL has them."""
-    return [DYNAMIC_INDEX if size == DYNAMIC_SIZE else size for size in sizes]
-
-
-def sizes_written(type_: TensorType[Attribute]) -> list[int]:
-    """Sizes of an array as bytecode has them."""
-    return [DYNAMIC_SIZE if size == DYNAMIC_INDEX else size for size in type_.get_shape()]
-
-
 MAX_RANK = 256
 """Arrays of more dimensions are an error, as in texts."""
 
 
-def _read_sizes(cursor: EntryCursor) -> list[int]:
-    start = cursor.offset
-    sizes = sizes_read(cursor.list(cursor.signed))
-    cursor.check(
-        len(sizes) <= MAX_RANK and all(size >= 0 or size == DYNAMIC_INDEX for size in sizes),
-        "an array has too many dimensions, or a negative size",
-        at=start,
-    )
-    return sizes
+def _shape(sizes: Sequence[int]) -> ArrayAttr[IntAttr]:
+    known = [DYNAMIC_INDEX if size == DYNAMIC_SIZE else size for size in sizes]
+    if len(known) > MAX_RANK or any(size < 0 and size != DYNAMIC_INDEX for size in known):
+        raise VerifyException("an array has too many dimensions, or a negative size")
+    return ArrayAttr(map(IntAttr, known))
 
 
-SIZES: Field[list[int]] = Field(_read_sizes, SIGNEDS.write)
+def _sizes(shape: ArrayAttr[IntAttr]) -> Sequence[int]:
+    sizes = (each.data for each in shape)
+    return [DYNAMIC_SIZE if size == DYNAMIC_INDEX else size for size in sizes]
 
 
-def _vector(sizes: Sequence[int], type_: Attribute) -> Attribute:
-    return VectorType(cast(Any, type_), list(sizes))
+SHAPE: Field[ArrayAttr[IntAttr]] = SIGNEDS.mapped(_shape, _sizes)
 
 
-def array_parts(value: TensorType[Attribute]) -> Sequence[Any]:
-    """The sizes and the element type of an array, as bytecode has them."""
-    return sizes_written(value), value.element_type
+def _encoded_array(encoding: Attribute, shape: Attribute, type_: Attribute) -> Attribute:
+    return TensorType[Attribute].new([shape, type_, encoding])
 
 
-def _array(sizes: Sequence[int], type_: Attribute) -> Attribute:
-    return TensorType(type_, sizes)
+def _vector(shape: ArrayAttr[IntAttr], type_: Attribute) -> Attribute:
+    return VectorType(cast(Any, type_), shape)
 
 
-def _bounded(bounds: Attribute, sizes: Sequence[int], type_: Attribute) -> Attribute:
-    return TensorType(type_, sizes, bounds)
-
-
-BUILTIN_TYPES: Mapping[int, Encoding] = {
+BUILTIN_TYPES: Encodings = {
     0: Encoding(
         _read_integer_type,
         lambda writer, value: writer.varint(
             value.width.data << 2 | _SIGNS.index(value.signedness.data)
         ),
+        writes=[IntegerType],
     ),
     1: constant(IndexType()),
-    2: encoding(
-        FunctionType.from_lists,
-        lambda value: [value.inputs.data, value.outputs.data],
-        TYPES,
-        TYPES,
-    ),
+    2: parameters(FunctionType, TYPE_LIST, TYPE_LIST),
     3: constant(bf16),
     4: constant(f16),
     5: constant(f32),
     6: constant(f64),
     7: constant(f80),
     8: constant(f128),
-    9: encoding(ComplexType, lambda value: [value.element_type], TYPE),
+    9: parameters(ComplexType, TYPE),
     12: constant(NoneType()),
-    13: encoding(_array, array_parts, SIZES, TYPE),
+    13: parameters(TensorType, SHAPE, TYPE, ABSENT),
     14: encoding(
-        _bounded, lambda value: [value.encoding, *array_parts(value)], ATTRIBUTE, SIZES, TYPE
+        _encoded_array,
+        lambda value: [value.encoding, value.shape, value.element_type],
+        *(ATTRIBUTE, SHAPE, TYPE),
+        writes=[TensorType],
     ),
-    15: encoding(TupleType, lambda value: [value.types.data], TYPES),
-    18: encoding(UnrankedTensorType, lambda value: [value.element_type], TYPE),
-    19: only_read(_vector, SIZES, TYPE),
+    15: parameters(TupleType, TYPE_LIST),
+    18: parameters(UnrankedTensorType, TYPE),
+    19: only_read(_vector, SHAPE, TYPE),
     21: constant(FloatTF32Type()),
     22: constant(f8E5M2),
     23: constant(f8E4M3),

@@ -24,7 +24,7 @@ from xla_dialect.attributes import (
     RandomDistribution,
     Transpose,
 )
-from xla_dialect.binary.cursor import BinaryError, Cursor
+from xla_dialect.binary.cursor import BinaryError, Cursor, definitions
 from xla_dialect.binary.stablehlo_encodings import FEATURES, labels
 from xla_dialect.element_types import NUMPY_TYPES
 from xla_dialect.hlo_text.instruction_text import quoted_text
@@ -37,7 +37,7 @@ from xla_dialect.stablehlo.attributes import Precision
 from xla_dialect.text.accuracy import Accuracy, AccuracyMode
 from xla_dialect.text.literals import spell_float, spell_literal
 
-_MESSAGES = """
+DEFINITIONS = definitions("""
 Wrapper: Wrapper inner = 1, Literal* arguments = 2
 Module: bytes name = 1, Computation* computations = 3, ProgramShape program_shape = 4,
     int entry_id = 6, Schedule schedule = 7, InputOutputAliases input_output_alias = 8,
@@ -69,16 +69,16 @@ Attributes: Metadata metadata = 7, string kind = 11, int index = 13, int* dimens
     bytes custom_call_target = 28, Shape outfeed_shape = 29, Dot dot = 30, FftType fft_type = 31,
     int* fft_length = 32, Gather gather = 33, int* slice_sizes = 34, Sharding sharding = 40,
     json backend_config = 43, bool is_host_transfer = 47, Scatter scatter = 48,
-    Group* replica_groups = 49, count feature_group_count = 50, Precisions operand_precision = 51,
+    Group* groups = 49, count feature_group_count = 50, Precisions operand_precision = 51,
     Pair* source_target_pairs = 52, Shape* operand_layout_constraints = 57,
     count batch_group_count = 58, TriangularSolve triangular_solve = 59, bool is_stable = 60,
     Cholesky cholesky = 62, string direction = 63, bool custom_call_has_side_effect = 65,
     int delta = 66, bool indices_are_sorted = 67, Map frontend_attributes = 68,
     bool unique_indices = 69, Algorithm algorithm = 70, bool use_global_device_ids = 71,
     string type = 72, Alias* output_to_operand_aliasing = 74, ApiVersion api_version = 77,
-    thread async_execution_thread = 79, int k = 81, bool largest = 85, Devices replica_groups = 87,
+    thread async_execution_thread = 79, int k = 81, bool largest = 85, Devices devices = 87,
     bool is_composite = 89, RaggedDot ragged_dot = 90, Accuracy result_accuracy = 91,
-    IotaGroups replica_groups = 92, bool is_reverse = 94, int num_carries = 95
+    IotaGroups iota_groups = 92, bool is_reverse = 94, int num_carries = 95
 Metadata: bytes op_type = 1, bytes op_name = 2, bytes source_file = 3, int source_line = 4,
     int stack_frame_id = 15
 Window: WindowDimension* dimensions = 1
@@ -123,24 +123,17 @@ Literal: Shape shape = 1, int* pred = 2, bytes* u8 = 3, int* s32 = 4, int* s64 =
     bytes* f8e4m3b11fnuz = 23, bytes* f8e5m2fnuz = 24, bytes* f8e4m3fnuz = 25, bytes* s2 = 26,
     bytes* u2 = 27, bytes* f8e4m3 = 28, bytes* f8e3m4 = 29, bytes* s1 = 30, bytes* u1 = 31,
     bytes* f4e2m1fn = 32, bytes* f8e8m0fnu = 33, bytes* f6e3m2fn = 35, bytes* f6e2m3fn = 36
+""")
 """
-"""
-Messages: kind, name and number of each field that is read, `*` for a list.
+Messages of protos with the fields that are read.
 
 `Attributes` are those of an `Instruction`. Elements of literals have the name of their type.
 """
 
-DEFINITIONS: Mapping[str, Sequence[tuple[str, str, int]]] = {
-    name: [
-        (kind, field, int(number))
-        for kind, field, number in re.findall(r"([\w*]+) (\w+) = (\d+)", body)
-    ]
-    for name, body in re.findall(r"^(\w+):((?:.|\n +)*)", _MESSAGES, re.MULTILINE)
+_BY_NUMBER = {
+    name: {field[2]: field for field in definition.values()}
+    for name, definition in DEFINITIONS.items()
 }
-"""By message, its fields: kind, name and number."""
-
-_BY_NAME = {name: {each[1]: each for each in listed} for name, listed in DEFINITIONS.items()}
-_BY_NUMBER = {name: {each[2]: each for each in listed} for name, listed in DEFINITIONS.items()}
 
 _WORDS: Mapping[str, Sequence[str]] = {
     "Algorithm": tuple(RandomAlgorithm),
@@ -185,11 +178,11 @@ class Message:
 
     def __contains__(self, name: str) -> bool:
         """Whether a field is there."""
-        return _BY_NAME[self.kind][name][2] in self._values
+        return DEFINITIONS[self.kind][name][2] in self._values
 
     def __getitem__(self, name: str) -> Any:
         """The value of a field, or a list; zero, empty or without fields where it is left out."""
-        return self._read(*_BY_NAME[self.kind][name])
+        return self._read(*DEFINITIONS[self.kind][name])
 
     def given(self) -> Iterator[tuple[str, str, Any]]:
         """Kind, name and value of each field that is there."""
@@ -335,7 +328,7 @@ def literal_array(literal: Message, shape: Message) -> np.ndarray[Any, Any]:
         at=literal.start,
     )
     dtype, content = NUMPY_TYPES[name], literal[name]
-    if _BY_NAME["Literal"][name][0] == "int*":
+    if DEFINITIONS["Literal"][name][0] == "int*":
         # What is above the signed numbers stands in two's complement.
         elements = np.array(content, np.int64).astype(dtype)
     else:
@@ -386,7 +379,7 @@ def window_text(window: Message) -> str:
     if not dimensions:
         return ""
     size, stride, low, high, window_dilation, base_dilation, reversal = (
-        [each[name] for each in dimensions] for name in _BY_NAME["WindowDimension"]
+        [each[name] for each in dimensions] for name in DEFINITIONS["WindowDimension"]
     )
     found = Window.of(
         size,
@@ -400,7 +393,7 @@ def window_text(window: Message) -> str:
 
 
 def _labels(numbers: Message) -> str:
-    found = [numbers[name] for name in _BY_NAME[numbers.kind]]
+    found = [numbers[name] for name in DEFINITIONS[numbers.kind]]
     sides = (labels(letters, *found[3 * i : 3 * i + 3]) for i, letters in enumerate(FEATURES))
     return "{}_{}->{}".format(*sides)
 
@@ -484,7 +477,7 @@ def _metadata(metadata: Message) -> str:
 def _accuracy(accuracy: Message) -> str:
     if "tolerance" not in accuracy:
         return "{mode=highest}" if accuracy["mode"] == 1 else ""
-    atol, rtol, ulps = (accuracy["tolerance"][name] for name in _BY_NAME["Tolerance"])
+    atol, rtol, ulps = (accuracy["tolerance"][name] for name in DEFINITIONS["Tolerance"])
     return str(Accuracy(atol, rtol, ulps, AccuracyMode.TOLERANCE))
 
 
@@ -540,7 +533,11 @@ def _attributes(message: Message) -> Iterator[tuple[str, str]]:
             yield from _attributes(value)
             continue
         if text:
-            yield name, text
+            yield "replica_groups" if name in _REPLICA_GROUPS else name, text
+
+
+_REPLICA_GROUPS = ("groups", "devices", "iota_groups")
+"""The fields in which versions of XLA have the groups of a collective."""
 
 
 _WRITTEN_ALWAYS: Mapping[str, Mapping[str, str]] = {
@@ -549,8 +546,9 @@ _WRITTEN_ALWAYS: Mapping[str, Mapping[str, str]] = {
         for opcode in ("broadcast", "map", "reduce", "reverse", "transpose")
     },
     "get-tuple-element": {"index": "0"},
-    "gather": dict.fromkeys([*_BY_NAME["Gather"], "slice_sizes"], "{}") | {"index_vector_dim": "0"},
-    "scatter": dict.fromkeys(_BY_NAME["Scatter"], "{}") | {"index_vector_dim": "0"},
+    "gather": dict.fromkeys([*DEFINITIONS["Gather"], "slice_sizes"], "{}")
+    | {"index_vector_dim": "0"},
+    "scatter": dict.fromkeys(DEFINITIONS["Scatter"], "{}") | {"index_vector_dim": "0"},
     "fft": {"fft_type": _WORDS["FftType"][0]},
     "iota": {"dimensions": "{0}"},
     "rng-bit-generator": {"algorithm": _WORDS["Algorithm"][0]},
@@ -684,7 +682,7 @@ def _line(entry: Message | bytes) -> str:
     if isinstance(entry, bytes):
         return _quoted(entry)
     # In text, no parent is 1.
-    values = {name: entry[name] + (name == "parent_frame_id") for name in _BY_NAME[entry.kind]}
+    values = {name: entry[name] + (name == "parent_frame_id") for name in DEFINITIONS[entry.kind]}
     return f"{{{' '.join(f'{name}={value}' for name, value in values.items())}}}"
 
 

@@ -7,19 +7,35 @@ table, or 0 where the field is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import struct
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute
 
 from xla_dialect.binary.bytecode import MAGIC
-from xla_dialect.binary.cursor import BinaryError, Cursor
+from xla_dialect.binary.cursor import BinaryError, Cursor, definitions
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.mesh import AxisReference, Mesh, spell_axes
 
-_Item = TypeVar("_Item")
+_TABLES = definitions("""
+Exported: string name = 1, Array* in_arrays = 3, Array* out_arrays = 5, short few_devices = 6,
+    string* platforms = 9, bytes program = 13, ushort calling_convention = 14, ushort* used = 15,
+    uint devices = 18, Array* arrays = 19, Mesh* meshes = 20, Sharding* shardings = 21,
+    uint* parameters = 22, uint* results = 23, uint* parameter_shardings = 24,
+    uint* result_shardings = 25
+Array: byte is_token = 0, string* sizes = 1, byte type = 2
+Mesh: uint* sizes = 0, string* names = 1
+Sharding: Spec spec = 1, uint mesh = 3
+Spec: Partition* partitions = 0
+Partition: string* axes = 0
+""")
+"""Tables of a flatbuffer with the fields that are read, by their slots."""
+
+_NUMBERS = {"byte": "B", "short": "h", "ushort": "H", "uint": "I"}
+"""The kinds of numbers, with their letters in `struct`."""
 
 
 @dataclass(frozen=True)
@@ -61,15 +77,15 @@ class Exported:
 
 def read_export(data: bytes, file_name: str = "<bytes>") -> Exported:
     """What a file of `jax.export` has; raises BinaryError."""
-    root = _Table.at(_Reader(data, file_name), 0)
-    artifact = root.bytes(_PROGRAM)
+    root = _Table.at("Exported", _Reader(data, file_name), 0)
+    artifact: bytes = root["program"]
     root.cursor.check(artifact.startswith(MAGIC), "the program of this export is no MLIR bytecode")
-    arrays = [_array(each) for each in root.tables(19)]
-    meshes = [_mesh(each) for each in root.tables(20)]
-    shardings = ["unspecified", *(_sharding(each, meshes) for each in root.tables(21))]
+    arrays = list(map(_array, root["arrays"]))
+    meshes = list(map(_mesh, root["meshes"]))
+    shardings = ["unspecified", *(_sharding(each, meshes) for each in root["shardings"])]
 
-    def chosen(slot: int, found: Sequence[str]) -> Sequence[str]:
-        numbers = root.integers(slot, "I")
+    def chosen(name: str, found: Sequence[str]) -> Sequence[str]:
+        numbers: Sequence[int] = root[name]
         root.cursor.check(
             all(number < len(found) for number in numbers),
             "there are {} arrays or shardings, not {}",
@@ -79,27 +95,26 @@ def read_export(data: bytes, file_name: str = "<bytes>") -> Exported:
         return [found[number] for number in numbers]
 
     signature = ExportedSignature(
-        root.text(1),
-        root.strings(9),
-        root.integer(18, "I") or root.integer(6, "h"),
-        root.integer(14, "H"),
+        root["name"],
+        root["platforms"],
+        root["devices"] or root["few_devices"],
+        root["calling_convention"],
         # Older files have each array where it is used.
-        chosen(22, arrays) or [_array(each) for each in root.tables(3)],
-        chosen(23, arrays) or [_array(each) for each in root.tables(5)],
-        chosen(24, shardings),
-        chosen(25, shardings),
-        root.integers(15, "H"),
+        chosen("parameters", arrays) or list(map(_array, root["in_arrays"])),
+        chosen("results", arrays) or list(map(_array, root["out_arrays"])),
+        chosen("parameter_shardings", shardings),
+        chosen("result_shardings", shardings),
+        root["used"],
     )
     return Exported(signature, artifact)
 
 
 def _array(table: _Table) -> str:
     """`float32[n,8]`, or `token`."""
-    if table.integer(0, "B"):
+    if table["is_token"]:
         return "token"
-    number = table.integer(2, "B")
-    type_ = _TYPES[number] if number < len(_TYPES) else f"type {number}"
-    return f"{type_}[{','.join(table.strings(1))}]"
+    type_ = dict(enumerate(_TYPES)).get(table["type"], f"type {table['type']}")
+    return f"{type_}[{','.join(table['sizes'])}]"
 
 
 _TYPES = (
@@ -113,27 +128,24 @@ _TYPES = (
 
 
 def _mesh(table: _Table) -> Mesh:
-    return Mesh(tuple(zip(table.strings(1), table.integers(0, "I"), strict=False)))
+    return Mesh(tuple(zip(table["names"], table["sizes"], strict=False)))
 
 
 def _sharding(table: _Table, meshes: Sequence[Mesh]) -> str:
     """`mesh<["x"=2]>, [{"x"}, {}]`, as Shardy writes it."""
-    number, spec = table.integer(3, "I"), table.table(1)
-    partitions = () if spec is None else spec.tables(0)
-    axes = [list(map(AxisReference, each.strings(0))) for each in partitions]
+    number: int = table["mesh"]
+    spec: _Table | None = table["spec"]
+    partitions: Sequence[_Table] = () if spec is None else spec["partitions"]
+    axes = [list(map(AxisReference, each["axes"])) for each in partitions]
     if number < len(meshes):
         return str(Sharding.of_axes(meshes[number], axes))
     return f"[{', '.join(map(spell_axes, axes))}]"
 
 
-_PROGRAM = 13
-"""The slot of the portable artifact."""
-
-
 def is_export(data: bytes) -> bool:
     """Whether data may be a file of `jax.export`, which has no mark of its own at its start."""
     try:
-        return _Table.at(_Reader(data, ""), 0).bytes(_PROGRAM).startswith(MAGIC)
+        return _Table.at("Exported", _Reader(data, ""), 0)["program"].startswith(MAGIC)
     except BinaryError:
         return False
 
@@ -142,75 +154,47 @@ def is_export(data: bytes) -> bool:
 class _Table:
     """A table of a flatbuffer."""
 
+    kind: str
     cursor: _Reader
     """At its start."""
     slots: Sequence[int]
     """Where fields are, from its start; 0 where one is left out."""
 
     @staticmethod
-    def at(cursor: _Reader, place: int) -> _Table:
+    def at(kind: str, cursor: _Reader, place: int) -> _Table:
         """The table that the reference at a place leads to."""
         start = _target(cursor, place)
         table = _moved(cursor, start)
         slots = _moved(cursor, start - _moved(cursor, start).fixed("i"))
         size = slots.fixed("H")
         slots.skip(2)
-        return _Table(table, [slots.fixed("H") for _ in range(size // 2 - 2)])
+        return _Table(kind, table, [slots.fixed("H") for _ in range(size // 2 - 2)])
 
-    def place(self, slot: int) -> int | None:
-        """Where a field is in the file; None where it is left out."""
+    def __getitem__(self, name: str) -> Any:
+        """The value of a field; nothing of its kind, or None for a table, where it is left out."""
+        kind, _, slot = _TABLES[self.kind][name]
         offset = self.slots[slot] if slot < len(self.slots) else 0
-        return self.cursor.offset + offset if offset else None
+        if offset:
+            return self._read(kind, self.cursor.offset + offset)
+        nothing: Mapping[str, object] = {"bytes": b"", "string": "", **dict.fromkeys(_NUMBERS, 0)}
+        return () if kind.endswith("*") else nothing.get(kind)
 
-    def integer(self, slot: int, form: str) -> int:
-        """A number, by its letter in `struct`; 0 where it is left out."""
-        place = self.place(slot)
-        return 0 if place is None else _moved(self.cursor, place).fixed(form)
-
-    def bytes(self, slot: int) -> bytes:
-        """A list of bytes; none where it is left out."""
-        place = self.place(slot)
-        if place is None:
-            return b""
-        found = _moved(self.cursor, _target(self.cursor, place))
-        return found.bytes(found.fixed("I"))
-
-    def text(self, slot: int) -> str:
-        """A text, empty where it is left out."""
-        return self.cursor.text_of(self.bytes(slot))
-
-    def integers(self, slot: int, form: str) -> Sequence[int]:
-        """A list of numbers, by their letter in `struct`."""
-        return self.list(slot, 2 if form == "H" else 4, lambda cursor: cursor.fixed(form))
-
-    def tables(self, slot: int) -> Sequence[_Table]:
-        """A list of tables."""
-        return self.list(slot, 4, lambda cursor: _Table.at(cursor, cursor.offset))
-
-    def table(self, slot: int) -> _Table | None:
-        """A table, if it is there."""
-        place = self.place(slot)
-        return None if place is None else _Table.at(self.cursor, place)
-
-    def strings(self, slot: int) -> Sequence[str]:
-        """A list of texts."""
-
-        def text(cursor: _Reader) -> str:
-            found = _moved(cursor, _target(cursor, cursor.offset))
-            return cursor.text_of(found.bytes(found.fixed("I")))
-
-        return self.list(slot, 4, text)
-
-    def list(self, slot: int, size: int, item: Callable[[_Reader], _Item]) -> Sequence[_Item]:
-        """A list of items of a size, each read where it stands."""
-        place = self.place(slot)
-        if place is None:
-            return ()
+    def _read(self, kind: str, place: int) -> Any:
+        """What stands at a place of the file, or what the reference there leads to."""
+        if kind in _NUMBERS:
+            return _moved(self.cursor, place).fixed(_NUMBERS[kind])
+        if kind in _TABLES:
+            return _Table.at(kind, self.cursor, place)
         found = _moved(self.cursor, _target(self.cursor, place))
         count = found.fixed("I")
+        if not kind.endswith("*"):
+            data = found.bytes(count)
+            return found.text_of(data) if kind == "string" else data
+        item = kind[:-1]
+        size = struct.calcsize(_NUMBERS.get(item, "I"))
         start = found.offset
         found.skip(count * size)
-        return [item(_moved(self.cursor, start + size * i)) for i in range(count)]
+        return [self._read(item, start + size * i) for i in range(count)]
 
 
 class _Reader(Cursor):

@@ -12,10 +12,12 @@ from typing import Any, TypeVar, cast
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BoolAttr,
+    DenseIntOrFPElementsAttr,
     Float4E2M1FNType,
     Float6E2M3FNType,
     Float6E3M2FNType,
     Float8E8M0FNUType,
+    FloatAttr,
     FloatTF32Type,
     IndexType,
     IntegerAttr,
@@ -41,7 +43,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Data
-from xdsl.irdl import AllOf, irdl_attr_definition
+from xdsl.irdl import AllOf, BaseAttr, irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
@@ -59,21 +61,25 @@ from xla_dialect.binary.encodings import (
     TEXT,
     TEXT_ATTRIBUTE,
     TYPE,
-    TYPES,
+    TYPE_LIST,
     VARINT,
     Encoding,
+    Encodings,
     EntryCursor,
+    EntryWriter,
     Field,
     attribute_of,
     constant,
     dense_elements,
     encoding,
     list_of,
-    no_way_to_write,
+    of_class,
     only_read,
+    parameters,
     write_dense,
 )
 from xla_dialect.op import decode
+from xla_dialect.quantized_types import Quantization, QuantizedType
 from xla_dialect.shapes.window import ConvolutionLabels
 from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding, Shardings
 from xla_dialect.sharding.attributes import (
@@ -103,6 +109,7 @@ from xla_dialect.stablehlo.attributes import (
     FLAG as FLAG_CONSTRAINT,
 )
 from xla_dialect.stablehlo.attributes import (
+    FLOAT,
     INTEGER,
     INTEGERS,
     AccuracyModeAttr,
@@ -139,34 +146,22 @@ from xla_dialect.xdsl.dense_literals import packed_flags
 _Value = TypeVar("_Value")
 
 
-def only_read_field(read: Callable[[EntryCursor], _Value]) -> Field[_Value]:
-    """A field of what is only read."""
-    return Field(read, no_way_to_write)
-
-
-def by_text(make: Callable[..., str], *fields: Field[Any]) -> Encoding:
-    """The encoding of fields that make the text of an attribute or type."""
-    return Encoding(
-        lambda cursor: cursor.spelled(make(*[field.read(cursor) for field in fields])),
-        no_way_to_write,
-    )
-
-
 def holding(class_: type[Any], make: Callable[..., object], *fields: Field[Any]) -> Encoding:
     """The encoding of an attribute with a content that is made of fields."""
     return only_read(lambda *values: class_(make(*values)), *fields)
 
 
-def contents(class_: type[Any], attributes: Field[Any] = ATTRIBUTES) -> Field[tuple[Any, ...]]:
+def contents(
+    class_: type[Any], attributes: Field[Sequence[Any]] = ATTRIBUTES
+) -> Field[tuple[Any, ...]]:
     """What the attributes of a list hold, all of one class."""
 
-    def read(cursor: EntryCursor) -> tuple[Any, ...]:
-        start, found = cursor.offset, attributes.read(cursor)
+    def held(found: Sequence[Any]) -> tuple[Any, ...]:
         if not all(isinstance(each, class_) for each in found):
-            cursor.fail(f"{class_.name} is expected in a list", start)
+            raise VerifyException(f"{class_.name} is expected in a list")
         return tuple(each.data for each in found)
 
-    return only_read_field(read)
+    return attributes.mapped(held)
 
 
 def words(class_: type[Any], first: int = 0) -> Encoding:
@@ -175,17 +170,14 @@ def words(class_: type[Any], first: int = 0) -> Encoding:
 
     def read(cursor: EntryCursor) -> Attribute:
         start = cursor.offset
-        number = cursor.varint()
-        cursor.check(
-            first <= number < first + len(members),
-            "{} has no member {}",
-            class_.name,
-            number,
-            at=start,
-        )
-        return class_(members[number - first])
+        number = cursor.varint() - first
+        cursor.check(number >= 0, "{} has no member {}", class_.name, number + first, at=start)
+        return class_(cursor.among(members, number, class_.name, start))
 
-    return Encoding(read, lambda writer, value: writer.varint(members.index(value.data) + first))
+    def write(writer: EntryWriter, value: Any) -> None:
+        writer.varint(members.index(value.data) + first)
+
+    return Encoding(read, write, writes=[class_])
 
 
 def structure(class_: type[Struct]) -> Encoding:
@@ -193,8 +185,7 @@ def structure(class_: type[Struct]) -> Encoding:
     constraints = (parameter.constr for _, parameter in class_.get_irdl_definition().parameters)
     # xDSL combines what the annotation of a parameter says with the constraint that it is given.
     given = (each.attr_constrs[-1] if isinstance(each, AllOf) else each for each in constraints)
-    fields = (_FIELDS.get(constraint, TYPE) for constraint in given)
-    return only_read(lambda *values: class_.new(values), *fields)
+    return parameters(class_, *(_FIELDS.get(constraint, TYPE) for constraint in given))
 
 
 DIRECTIONS = words(ComparisonDirectionAttr)
@@ -207,34 +198,41 @@ TRANSPOSES = words(StableHloTransposeAttr, 1)
 ACCURACY_MODES = words(AccuracyModeAttr)
 
 
-FLAG = only_read_field(lambda cursor: bool(cursor.byte()))
+FLAG: Field[bool] = Field(
+    lambda cursor: bool(cursor.byte()), lambda writer, value: writer.data.append(value)
+)
 _FIELDS: Mapping[Any, Field[Any]] = {
-    INTEGER: only_read_field(lambda cursor: IntegerAttr(cursor.signed(), i64)),
-    INTEGERS: only_read_field(lambda cursor: integers(SIGNEDS.read(cursor))),
-    FLAG_CONSTRAINT: only_read_field(lambda cursor: BoolAttr.from_bool(FLAG.read(cursor))),
+    INTEGER: SIGNED.mapped(lambda number: IntegerAttr(number, i64), decode),
+    INTEGERS: SIGNEDS.mapped(integers, decode),
+    FLAG_CONSTRAINT: FLAG.mapped(BoolAttr.from_bool, decode),
+    FLOAT: DOUBLE.mapped(lambda number: FloatAttr(number, f64), decode),
+    BaseAttr(AccuracyModeAttr): ATTRIBUTE,
 }
 """By the constraints of the parameters of a `Struct`."""
 
+OUTPUT_ALIAS = structure(OutputAlias)
+ACCURACY = structure(ResultAccuracy)
 
-_ARRAY = attribute_of(ArrayAttr)
-ARRAY = only_read_field(lambda cursor: _ARRAY.read(cursor).data)
-OPTIONAL_ATTRIBUTE = only_read_field(EntryCursor.optional_attribute)
-
-
-def optional(given: Callable[[EntryCursor], int]) -> Field[Attribute | None]:
-    """An attribute with a flag before it that says whether it is there."""
-    return only_read_field(lambda cursor: cursor.attribute() if given(cursor) else None)
+ARRAY: Field[Sequence[Attribute]] = attribute_of(ArrayAttr).mapped(lambda value: value.data)
+OPTIONAL_ATTRIBUTE = Field(EntryCursor.optional_attribute)
 
 
-def axis(name: str, sub_axis: Attribute | None) -> AxisReference:
+def _numbers(list_: Attribute | None) -> Sequence[int]:
+    return () if list_ is None else integers_of(list_) or ()
+
+
+def optional_numbers(given: Callable[[EntryCursor], int]) -> Field[Sequence[int]]:
+    """A list of integers with a flag before it that says whether it is there."""
+    found = Field(lambda cursor: cursor.attribute() if given(cursor) else None)
+    return found.mapped(_numbers)
+
+
+OPTIONAL_NUMBERS = OPTIONAL_ATTRIBUTE.mapped(_numbers)
+
+
+def _axis(name: str, sub_axis: Sequence[int]) -> AxisReference:
     """An axis of a mesh, or a part of it."""
-    part = () if sub_axis is None else integers_of(sub_axis) or ()
-    return AxisReference(name, *part[:2])
-
-
-def device_mesh(axes: tuple[tuple[str, int], ...], ids: Attribute | None) -> Mesh:
-    """A mesh, whose devices are listed by a literal."""
-    return Mesh.checked(axes, () if ids is None else integers_of(ids) or ())
+    return AxisReference(name, *sub_axis[:2])
 
 
 def mesh_groups(mesh: Attribute, axes: tuple[AxisReference, ...]) -> Chosen:
@@ -243,23 +241,13 @@ def mesh_groups(mesh: Attribute, axes: tuple[AxisReference, ...]) -> Chosen:
 
 
 def _mesh_or_name(mesh: Attribute, class_: type[DeviceMesh | MeshAttr]) -> Mesh | str:
-    if isinstance(mesh, SymbolRefAttr):
-        return mesh.root_reference.data
+    if isinstance(mesh, SymbolRefAttr | StringAttr):
+        return mesh.string_value() if isinstance(mesh, SymbolRefAttr) else mesh.data
     if not isinstance(mesh, class_):
         raise VerifyException(f"{mesh} stands where a mesh is expected")
     return mesh.data
 
 
-def sub_axis_text(before: int, size: int) -> str:
-    """`(1)2`"""
-    return f"({before}){size}"
-
-
-OUTPUT_ALIAS = encoding(
-    OutputAlias.of,
-    lambda value: list(map(decode, value.parameters)),
-    *(SIGNEDS, SIGNED, SIGNEDS),
-)
 MESH_AXIS = holding(MeshAxis, lambda *pair: pair, STRING, SIGNED)
 SUB_AXIS = only_read(lambda *numbers: integers(numbers), SIGNED, SIGNED)
 
@@ -272,13 +260,7 @@ BOUNDS = encoding(
     _bounds,
     lambda value: [[DYNAMIC_SIZE if each is None else each for each in value.data]],
     SIGNEDS,
-)
-
-
-ACCURACY = encoding(
-    ResultAccuracy.of,
-    lambda value: [*map(decode, value.parameters[:3]), value.mode],
-    *(DOUBLE, DOUBLE, SIGNED, ATTRIBUTE),
+    writes=[Bounds],
 )
 
 CONVOLUTION = (
@@ -313,8 +295,8 @@ def convolution_numbers(value: ConvolutionNumbers) -> Sequence[int | Sequence[in
     return [batch, feature, lhs, input_, output, rhs, result_batch, result_feature, result]
 
 
-STABLEHLO_ATTRIBUTES: Mapping[int, Encoding] = {
-    1: only_read(ChannelHandleAttr.of, SIGNED, SIGNED),
+STABLEHLO_ATTRIBUTES: Encodings = {
+    1: structure(ChannelHandleAttr),
     2: DIRECTIONS,
     3: COMPARISON_TYPES,
     4: only_read(convolution, *(SIGNED, SIGNED, SIGNEDS) * 3),
@@ -333,29 +315,23 @@ STABLEHLO_ATTRIBUTES: Mapping[int, Encoding] = {
     17: ACCURACY,
     18: holding(MeshAxes, mesh_groups, ATTRIBUTE, contents(AxisRef)),
     19: SUB_AXIS,
-    20: holding(AxisRef, axis, STRING, optional(EntryCursor.byte)),
+    20: holding(AxisRef, _axis, STRING, optional_numbers(EntryCursor.byte)),
     21: MESH_AXIS,
-    22: holding(DeviceMesh, device_mesh, contents(MeshAxis, ARRAY), optional(EntryCursor.byte)),
+    22: holding(
+        DeviceMesh, Mesh.checked, contents(MeshAxis, ARRAY), optional_numbers(EntryCursor.byte)
+    ),
 }
 """Those of `stablehlo`."""
 
 
-def _future(types: Sequence[Attribute]) -> Attribute:
-    return FutureType.new([ArrayAttr(types)])
-
-
-STABLEHLO_TYPES: Mapping[int, Encoding] = {
+STABLEHLO_TYPES: Encodings = {
     0: constant(TokenType()),
-    1: encoding(_future, lambda value: [value.types.data], TYPES),
+    1: parameters(FutureType, TYPE_LIST),
 }
 """Those of `stablehlo`."""
 
 
 # Shardy
-
-
-def _mesh(axes: tuple[tuple[str, int], ...], ids: Sequence[int]) -> Mesh:
-    return Mesh.checked(axes, tuple(ids))
 
 
 def _dimension(
@@ -375,20 +351,15 @@ def _sharding(
 
 def _rule(
     sizes: Sequence[int],
-    operands: Sequence[Sequence[Attribute]],
-    results: Sequence[Sequence[Attribute]],
+    operands: tuple[tuple[tuple[int, ...], ...], ...],
+    results: tuple[tuple[tuple[int, ...], ...], ...],
     *rest: Any,
 ) -> ShardingRule:
-    *kinds, is_custom = rest
-    lists: list[tuple[int, ...]] = list(map(tuple, kinds))
-    taken, given = (
-        tuple(tuple(integers_of(d) or () for d in array) for array in side)
-        for side in (operands, results)
-    )
-    named = {n for side in (taken, given) for array in side for d in array for n in d}
+    *lists, is_custom = rest
+    named = {n for side in (operands, results) for array in side for d in array for n in d}
     for factor in named.union(*lists):
         require(0 <= factor < len(sizes), "SH25", "factor {} has no size", factor)
-    return ShardingRule(tuple(sizes), taken, given, *lists, is_custom=is_custom)
+    return ShardingRule(tuple(sizes), operands, results, *lists, is_custom=is_custom)
 
 
 def _move(axes: tuple[AxisReference, ...], source: int, target: int) -> AxisMove:
@@ -396,21 +367,22 @@ def _move(axes: tuple[AxisReference, ...], source: int, target: int) -> AxisMove
 
 
 _AXES = contents(AxisReferenceAttr)
+_FACTORS = contents(ArrayAttr).mapped(
+    lambda arrays: tuple(tuple(tuple(_numbers(d)) for d in array) for array in arrays)
+)
 
-SHARDY_ATTRIBUTES: Mapping[int, Encoding] = {
+SHARDY_ATTRIBUTES: Encodings = {
     0: holding(ManualAxesAttr, ManualAxes, contents(StringAttr)),
     1: MESH_AXIS,
-    2: holding(MeshAttr, _mesh, contents(MeshAxis), SIGNEDS),
+    2: holding(MeshAttr, Mesh.checked, contents(MeshAxis), SIGNEDS),
     3: SUB_AXIS,
-    4: holding(AxisReferenceAttr, axis, STRING, OPTIONAL_ATTRIBUTE),
+    4: holding(AxisReferenceAttr, _axis, STRING, OPTIONAL_NUMBERS),
     5: holding(DimensionShardingAttr, _dimension, _AXES, FLAG, VARINT),
     6: holding(ShardingAttr, _sharding, ATTRIBUTE, contents(DimensionShardingAttr), _AXES),
     7: holding(ShardingPerValueAttr, Shardings, contents(ShardingAttr)),
     8: only_read(integers, SIGNEDS),
     9: only_read(ArrayAttr, ATTRIBUTES),
-    10: holding(
-        ShardingRuleAttr, _rule, SIGNEDS, *(contents(ArrayAttr),) * 2, *(SIGNEDS,) * 4, FLAG
-    ),
+    10: holding(ShardingRuleAttr, _rule, SIGNEDS, _FACTORS, _FACTORS, *(SIGNEDS,) * 4, FLAG),
     11: holding(AxisListAttr, AxisList, _AXES),
     12: holding(AxisListsAttr, AxisLists, contents(AxisListAttr)),
     13: holding(AxisMoveAttr, _move, _AXES, SIGNED, SIGNED),
@@ -424,46 +396,35 @@ SHARDY_ATTRIBUTES: Mapping[int, Encoding] = {
 # Quantized types
 
 
-def _quantized(flags: int, storage: Attribute, expressed: Attribute, *rest: float) -> str:
-    """`!quant.uniform<i8<-127:127>:f32, 0.1:3>`; `flags` says whether integers are signed."""
-    scale, zero_point, low, high = rest
-    return _spelled(flags, storage, expressed, (low, high), f"{scale!r}:{zero_point}")
-
-
-def _quantized_per_axis(
+def _per_axis(
     flags: int,
-    storage: Attribute,
+    storage: IntegerType,
     expressed: Attribute,
-    dimension: int,
+    dimension: int | None,
     low: int,
     high: int,
     scales: Sequence[float],
     zero_points: Sequence[int],
-) -> str:
-    """`!quant.uniform<u8:f32:1, {0.1:0,0.2:4}>`"""
-    pairs = ", ".join(f"{s!r}:{z}" for s, z in zip(scales, zero_points, strict=False))
-    return _spelled(flags, storage, expressed, (low, high), f"{{{pairs}}}", f":{dimension}")
+) -> QuantizedType:
+    """The type of integers that stand for numbers; `flags` says whether they are signed."""
+    sign = Signedness.SIGNLESS if flags & 1 else Signedness.UNSIGNED
+    stored = IntegerType(storage.width.data, sign), low, high
+    pairs = tuple(scales), tuple(zero_points)
+    return QuantizedType.checked(Quantization(*stored, expressed, *pairs, dimension))
 
 
-def _spelled(
-    flags: int,
-    storage: Attribute,
-    expressed: Attribute,
-    limits: tuple[float, float],
-    pairs: str,
-    axis: str = "",
-) -> str:
-    sign, width = "i" if flags & 1 else "u", str(storage).lstrip("sui")
-    return f"!quant.uniform<{sign}{width}<{limits[0]}:{limits[1]}>:{expressed}{axis}, {pairs}>"
+def _per_array(flags: int, storage: IntegerType, expressed: Attribute, *rest: Any) -> QuantizedType:
+    scale, zero_point, low, high = rest
+    return _per_axis(flags, storage, expressed, None, low, high, (scale,), (zero_point,))
 
 
-QUANTIZED = by_text(_quantized, VARINT, TYPE, TYPE, DOUBLE, SIGNED, SIGNED, SIGNED)
-QUANTIZED_PER_AXIS = by_text(
-    _quantized_per_axis,
-    *(VARINT, TYPE, TYPE, VARINT, SIGNED, SIGNED, list_of(DOUBLE), SIGNEDS),
+_STORED = VARINT, TYPE.mapped(of_class(IntegerType)), TYPE
+QUANTIZED = only_read(_per_array, *_STORED, DOUBLE, SIGNED, SIGNED, SIGNED)
+QUANTIZED_PER_AXIS = only_read(
+    _per_axis, *_STORED, VARINT, SIGNED, SIGNED, list_of(DOUBLE), SIGNEDS
 )
 
-QUANTIZED_TYPES: Mapping[int, Encoding] = {4: QUANTIZED, 5: QUANTIZED_PER_AXIS}
+QUANTIZED_TYPES: Encodings = {4: QUANTIZED, 5: QUANTIZED_PER_AXIS}
 """Those of `quant`."""
 
 
@@ -514,31 +475,25 @@ API_VERSIONS = tuple(
 
 
 def _read_api_version(cursor: EntryCursor) -> Attribute:
-    start = cursor.offset
     number = cursor.varint()
-    cursor.check(
-        number < len(API_VERSIONS), "there is no interface {} of custom calls", number, at=start
-    )
+    cursor.among(API_VERSIONS, number, "interface of custom calls")
     return ApiVersion(number)
 
 
-NAME = only_read_field(lambda cursor: TEXT_ATTRIBUTE.read(cursor).data)
+NAME: Field[str] = TEXT_ATTRIBUTE.mapped(lambda value: value.data)
 
-
-def _vhlo_groups(mesh: Attribute, axes: tuple[AxisReference, ...]) -> Chosen:
-    """As of StableHLO; the name of a mesh is a text."""
-    return mesh_groups(SymbolRefAttr(mesh) if isinstance(mesh, StringAttr) else mesh, axes)
-
-
-VHLO_ATTRIBUTES: Mapping[int, Encoding] = {
+VHLO_ATTRIBUTES: Encodings = {
     1: BUILTIN_ATTRIBUTES[0],
     2: Encoding(
         lambda cursor: BoolAttr.from_bool(bool(cursor.varint())),
         lambda writer, value: writer.varint(int(bool(value.value.data))),
+        writes=[(IntegerAttr, i1)],
     ),
     3: DIRECTIONS,
     4: COMPARISON_TYPES,
-    5: Encoding(_read_api_version, lambda writer, value: writer.varint(value.data)),
+    5: Encoding(
+        _read_api_version, lambda writer, value: writer.varint(value.data), writes=[ApiVersion]
+    ),
     6: BUILTIN_ATTRIBUTES[1],
     7: FFT_TYPES,
     8: BUILTIN_ATTRIBUTES[9],
@@ -548,19 +503,33 @@ VHLO_ATTRIBUTES: Mapping[int, Encoding] = {
     12: RNG_ALGORITHMS,
     13: RNG_DISTRIBUTIONS,
     14: TEXT,
-    15: Encoding(_read_tensor, write_dense),
+    15: Encoding(_read_tensor, write_dense, writes=[DenseIntOrFPElementsAttr]),
     16: TRANSPOSES,
     17: BUILTIN_ATTRIBUTES[6],
     18: BOUNDS,
     19: ACCURACY_MODES,
     20: ACCURACY,
     21: SUB_AXIS,
-    22: holding(AxisRef, axis, NAME, optional(EntryCursor.varint)),
-    23: holding(MeshAxes, _vhlo_groups, ATTRIBUTE, contents(AxisRef, ARRAY)),
+    22: holding(AxisRef, _axis, NAME, optional_numbers(EntryCursor.varint)),
+    23: holding(MeshAxes, mesh_groups, ATTRIBUTE, contents(AxisRef, ARRAY)),
     24: holding(MeshAxis, lambda *pair: pair, NAME, SIGNED),
-    25: holding(DeviceMesh, device_mesh, contents(MeshAxis, ARRAY), OPTIONAL_ATTRIBUTE),
+    25: holding(DeviceMesh, Mesh.checked, contents(MeshAxis, ARRAY), OPTIONAL_NUMBERS),
 }
 """Those of VHLO."""
+
+VHLO_NAMES: Mapping[str, tuple[int, Sequence[str]]] = {
+    "axis_ref": (22, ("name", "sub_axis_info")),
+    "mesh": (25, ("axes", "device_ids")),
+    "mesh_axis": (24, ("name", "size")),
+    "output_operand_alias": (
+        10,
+        ("outputTupleIndices", "operandIndex", "operandTupleIndices"),
+    ),
+    "replica_group_mesh_axes": (23, ("mesh", "axes")),
+    "result_accuracy": (20, ("atol", "rtol", "ulps", "mode")),
+    "sub_axis_info": (21, ("pre_size", "size")),
+}
+"""Attributes of VHLO as its text names them: their codes and the names of their fields."""
 
 _INTEGERS = {
     10: IntegerType(4),
@@ -596,7 +565,7 @@ CONSTANT_TYPES: Mapping[int, Attribute] = {
     40: Float8E8M0FNUType(),
 }
 
-VHLO_TYPES: Mapping[int, Encoding] = {
+VHLO_TYPES: Encodings = {
     **{code: constant(type_) for code, type_ in CONSTANT_TYPES.items()},
     1: BUILTIN_TYPES[9],
     8: BUILTIN_TYPES[2],

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache
 from typing import Any, TypeAlias, cast
 
 from xdsl.context import Context
@@ -49,10 +49,11 @@ from xdsl.utils.exceptions import VerifyException
 from xla_dialect.binary.stablehlo_encodings import (
     CONSTANT_TYPES,
     CONVOLUTION,
+    VHLO_ATTRIBUTES,
+    VHLO_NAMES,
     ApiVersion,
     convolution,
     convolution_numbers,
-    sub_axis_text,
 )
 from xla_dialect.stablehlo.attributes import (
     FLAG,
@@ -73,6 +74,7 @@ from xla_dialect.stablehlo.attributes import (
     ScatterNumbers,
     Struct,
     TokenType,
+    Word,
 )
 from xla_dialect.stablehlo.op import integers_of
 from xla_dialect.stablehlo.ops import operation_named
@@ -789,18 +791,32 @@ class VhloParser(StableHloParser):
             return self.word(name)
         if is_type and name in _TYPES:
             return _TYPES[name]
+        base = name.removesuffix("_v1")
         parse = (_COMPOSED if is_type else _ATTRIBUTES).get(name)
-        if parse is None:
+        if parse is None and (is_type or base not in VHLO_NAMES):
             self.raise_error(f"{attr_name} is not known")
         with self.in_angle_brackets():
-            return parse(self)
+            return self.structure(base) if parse is None else parse(self)
 
     def word(self, name: str) -> Attribute:
         """Parses the word of an enumeration."""
         if name == "api_version_v1":
             return ApiVersion(ApiVersion.parse_parameter(self))
-        word = self.parse_identifier()
-        return self.operations.attribute(f"#stablehlo<{name.removesuffix('_v1')} {word}>")
+        class_ = cast("type[Word]", self.ctx.get_attr(f"stablehlo.{name.removesuffix('_v1')}"))
+        return class_(class_.parse_parameter(self))
+
+    def structure(self, name: str) -> Attribute:
+        """Parses `name = value, ...`, fields of an attribute; the last ones may be left out."""
+        code, names = VHLO_NAMES[name]
+        encoding, values = VHLO_ATTRIBUTES[code], list[Any]()
+        for each, part in zip(names, encoding.fields, strict=True):
+            if values and self.parse_optional_punctuation(",") is None:
+                values.append(())
+                continue
+            self.parse_keyword(each)
+            self.parse_punctuation("=")
+            values.append(part.parse(self))
+        return encoding.make(*values)
 
     def entry(self) -> tuple[str, Attribute]:
         """Parses `#vhlo.string_v1<"name"> = value`."""
@@ -826,41 +842,11 @@ class VhloParser(StableHloParser):
             return TensorType(type_, sizes)
         return TensorType(type_, sizes, self.parse_attribute())
 
-    def sub_axis(self) -> Attribute:
-        """Parses `pre_size = 1, size = 2`, as the text that StableHLO has for it."""
-        numbers: list[int] = []
-        for end, name in ((",", "pre_size"), ("", "size")):
-            self.parse_keyword(name)
-            self.parse_punctuation("=")
-            numbers.append(self.parse_integer())
-            if end:
-                self.parse_punctuation(",")
-        return StringAttr(sub_axis_text(*numbers))
-
     def types(self) -> Sequence[TypeAttribute]:
         """Parses types up to the end of the angle brackets."""
         if self.lexer.input.content[self.pos] == ">":
             return ()
         return self.parse_comma_separated_list(self.Delimiter.NONE, self.parse_type)
-
-    def fields(self, name: str) -> Attribute:
-        """Parses `name = value, ...`, the fields of an attribute of StableHLO."""
-
-        def parse_field() -> str:
-            field = self.parse_identifier()
-            self.parse_punctuation("=")
-            numbers = self.parse_optional_comma_separated_list(
-                self.Delimiter.SQUARE, self.parse_integer
-            )
-            value: object = self.parse_optional_number() if numbers is None else numbers
-            if value is None:
-                value = self.parse_attribute()
-            if isinstance(value, StringAttr) and field in ("mesh", "sub_axis_info"):
-                value = f"@{value.data}" if field == "mesh" else value.data
-            return f"{_FIELD_NAMES.get(field, field)} = {value}"
-
-        found = self.parse_comma_separated_list(self.Delimiter.NONE, parse_field)
-        return self.operations.attribute(f"#stablehlo.{name}<{', '.join(found)}>")
 
 
 _TYPES: Mapping[str, Attribute] = {
@@ -889,25 +875,10 @@ _ATTRIBUTES: Mapping[str, Callable[[VhloParser], Attribute]] = {
     "dict_v1": lambda parser: DictionaryAttr(
         dict(parser.parse_comma_separated_list(parser.Delimiter.BRACES, parser.entry))
     ),
-    "sub_axis_info_v1": VhloParser.sub_axis,
     "type_extensions_v1": Bounds.parse_older,
-    **{
-        f"{name}_v1": partial(VhloParser.fields, name=name)
-        for name in (
-            *("axis_ref", "mesh", "mesh_axis", "output_operand_alias", "replica_group_mesh_axes"),
-            "result_accuracy",
-        )
-    },
     **dict.fromkeys(
         ("float_v1", "integer_v1", "string_v1", "tensor_v1", "type_v1"),
         VhloParser.parse_attribute,
     ),
 }
 """Attributes with something in angle brackets."""
-
-_FIELD_NAMES = {
-    "outputTupleIndices": "output_tuple_indices",
-    "operandIndex": "operand_index",
-    "operandTupleIndices": "operand_tuple_indices",
-}
-"""Of an `output_operand_alias`, in StableHLO."""
