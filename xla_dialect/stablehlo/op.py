@@ -167,6 +167,11 @@ class Codec:
     """Whether it is a discardable attribute there."""
 
 
+def flag(name: str) -> Codec:
+    """A flag that is not written where it is false."""
+    return Codec(name, lambda op, value: value, lambda op, value: value if value == TRUE else None)
+
+
 class StableHloOp(IRDLOperation):
     """Base of all operations of the dialects."""
 
@@ -235,7 +240,7 @@ class StableHloOp(IRDLOperation):
         first = {
             n: value for n, value in given.items() if n in coded and value not in (FALSE, TRUE)
         }
-        return first | _in_order(self.SAME, given)
+        return first | in_order(self.SAME, given)
 
     @classmethod
     def properties_of(cls, op: XlaOp) -> dict[str, Attribute]:
@@ -354,7 +359,7 @@ class StableHloOp(IRDLOperation):
             require_results(declared, inferred)
 
 
-def _in_order(op_class: type[XlaOp], properties: Mapping[str, Attribute]) -> dict[str, Attribute]:
+def in_order(op_class: type[XlaOp], properties: Mapping[str, Attribute]) -> dict[str, Attribute]:
     """Those that an operation of `xla` has, in the order of its definition, with defaults."""
     known = _defaults(op_class)
     found = ((name, properties.get(name, default)) for name, default in known.items())

@@ -6,36 +6,23 @@ attributes of HLO. Tuples stay tuples here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BoolAttr,
-    Builtin,
-    DenseIntOrFPElementsAttr,
     DictionaryAttr,
-    IndexType,
     IntegerAttr,
     StringAttr,
-    TensorType,
-    TupleType,
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Dialect, Operation, SSAValue
-from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from xla_dialect import shardy
 from xla_dialect.analysis.computations import TOP_K, top_k_properties
 from xla_dialect.attributes import RandomAlgorithmAttr
 from xla_dialect.devices.replica_groups import ReplicaGroupsAttr
-from xla_dialect.layout import LayoutAttr
-from xla_dialect.layouts.type_layouts import layout_of
-from xla_dialect.op import decode
 from xla_dialect.ops import custom_calls as xla
 from xla_dialect.ops.collectives import RaggedAllToAllOp
 from xla_dialect.ops.control_flow import CallOp
@@ -44,43 +31,34 @@ from xla_dialect.ops.random import RngBitGeneratorOp
 from xla_dialect.ops.reduction import ReduceWindowOp
 from xla_dialect.ops.sorting import TopkOp
 from xla_dialect.shapes.window import Window, WindowAttr
-from xla_dialect.sharding.attributes import SHARDING, ShardingAttr, ShardingPerValueAttr
 from xla_dialect.spelling import SpellingError
 from xla_dialect.stablehlo.attributes import (
-    ATTRIBUTES,
-    CHLO_ATTRIBUTES,
     Inexpressible,
     MeshAxes,
-    OutputAlias,
     RngAlgorithmAttr,
     stablehlo_type,
 )
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, sized_result, sizes_from_operand
+from xla_dialect.stablehlo.hlo_strings import frontend_attributes
 from xla_dialect.stablehlo.legalize.chlo import FUNCTIONS, FunctionCall
 from xla_dialect.stablehlo.legalize.from_xla import (
     FromXla,
     LegalizeFromXla,
     discardable,
-    frontend_attributes,
-    plain_text,
-    unescaped,
 )
+from xla_dialect.stablehlo.legalize.sharding import annotation_of_xla
 from xla_dialect.stablehlo.legalize.sorting import convert_approximate_top_k
 from xla_dialect.stablehlo.op import UnknownShape
 from xla_dialect.stablehlo.ops import custom_calls as stablehlo
 from xla_dialect.stablehlo.ops.collectives import groups_among, groups_in, matrix_of_groups
 from xla_dialect.stablehlo.ops.custom_calls import CustomCallOp
-from xla_dialect.text.shapes import parse_type
 from xla_dialect.types import (
     fits,
-    is_array,
     is_unbounded,
     spell_all,
-    tuple_elements,
 )
 from xla_dialect.violations import check
 from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.text import MlirParser
 
 ReplacedCall: TypeAlias = Callable[[CustomCallOp, Conversion], Sequence[SSAValue]]
 """Emits what replaces a custom call."""
@@ -292,7 +270,14 @@ def _call_without_shapes(op: CustomCallOp, conversion: Conversion) -> Sequence[S
     shapes = op.shape_positions()
     op.attributes.pop(stablehlo.SHAPE_OPERANDS, None)
     if replaced is None:
-        op.attributes.update(_kept(op, shapes, conversion))
+        groups = op.attributes.get("replica_groups")
+        if isinstance(groups, MeshAxes):
+            del op.attributes["replica_groups"]
+            found = groups_among(groups, conversion.meshes)
+            op.attributes["xla.replica_groups"] = ReplicaGroupsAttr(found)
+    else:
+        for codec in op.CODECS.values():
+            op.attributes.pop(codec.name, None)
     if shapes:
         apply_shape_operands(op, conversion, shapes)
     if replaced is not None:
@@ -303,52 +288,6 @@ def _call_without_shapes(op: CustomCallOp, conversion: Conversion) -> Sequence[S
             op, message=f"no operand says the sizes of its results {spell_all(types)}"
         )
     return conversion.emit(xla.CustomCallOp, conversion.operands(op), types, properties)
-
-
-def _kept(
-    op: stablehlo.CustomCallOp, shapes: Sequence[int], conversion: Conversion
-) -> Mapping[str, Attribute]:
-    """
-    What a call says of its operands and results, and for what it calls.
-
-    The operands at the positions `shapes` say shapes, and are none of the call that is left.
-    """
-    kept: dict[str, Attribute] = {}
-    config = op.backend_config
-    if isinstance(config, StringAttr):
-        # Quoted as in HLO text, where an empty string is the same as no attribute.
-        escaped = config.data.replace("\\", "\\\\").replace('"', '\\"')
-        config = StringAttr(f'"{escaped}"') if config.data else None
-    if config is not None:
-        kept["xla.backend_config"] = config
-    groups = op.attributes.get("replica_groups")
-    if isinstance(groups, MeshAxes):
-        del op.attributes["replica_groups"]
-        kept["xla.replica_groups"] = ReplicaGroupsAttr(groups_among(groups, conversion.meshes))
-    if aliases := [_spelled_alias(op, *alias, shapes) for alias in op.aliases()]:
-        kept["xla.output_to_operand_aliasing"] = StringAttr(f"{{{', '.join(aliases)}}}")
-    for name in ("called_computations", *stablehlo.LAYOUTS):
-        value = op.properties.get(name)
-        if name == stablehlo.LAYOUTS[0] and op.operand_layouts is not None:
-            layouts = op.operand_layouts.data
-            value = ArrayAttr(found for i, found in enumerate(layouts) if i not in shapes)
-        if value is not None and value != ArrayAttr(()):
-            kept[f"xla.{name}"] = value
-    return kept
-
-
-def _spelled_alias(
-    op: stablehlo.CustomCallOp,
-    output: Sequence[int],
-    index: int,
-    part: Sequence[int],
-    dropped: Sequence[int],
-) -> str:
-    """Which result shares memory with an operand, as HLO text says it: `{}: (0, {})`."""
-    check(index not in dropped, "output_operand_aliases: operand {} says a shape", index)
-    index -= sum(position < index for position in set(dropped))
-    result, operand = (",".join(map(str, found)) for found in (output, part))
-    return f"{{{result}}}: ({index}, {{{operand}}})"
 
 
 def convert_composite(op: stablehlo.CompositeOp, conversion: Conversion) -> Sequence[SSAValue]:
@@ -414,31 +353,11 @@ def composite_of_xla(op: CallOp, legalization: FromXla) -> Sequence[SSAValue]:
         properties["version"] = IntegerAttr(version, i32)
     text = found.pop(f"{_COMPOSITE}attributes", "{}")
     if text.strip() != "{}":
-        properties["composite_attributes"] = _dictionary(text)
+        properties["composite_attributes"] = stablehlo.dictionary_of(text)
     if found:
         rest = {name: StringAttr(text) for name, text in found.items()}
         attributes["mhlo.frontend_attributes"] = DictionaryAttr(rest)
     return legalization.replaced(op, stablehlo.CompositeOp, properties, attributes=attributes)
-
-
-def _dictionary(text: str) -> Attribute:
-    """The dictionary that a text of MLIR stands for, as HLO text keeps it; Inexpressible."""
-    try:
-        found = MlirParser(_context(), text).parse_attribute()
-    except (ParseError, VerifyException, ValueError):
-        found = None
-    if not isinstance(found, DictionaryAttr):
-        raise Inexpressible(f"{text} is no dictionary of MLIR")
-    return found
-
-
-@cache
-def _context() -> Context:
-    context = Context(allow_unregistered=True)
-    attributes = (("stablehlo", ATTRIBUTES), ("chlo", CHLO_ATTRIBUTES))
-    for dialect in (Builtin, *(Dialect(name, [], list(found)) for name, found in attributes)):
-        context.load_dialect(dialect)
-    return context
 
 
 def custom_call_of_xla(op: xla.CustomCallOp, legalization: FromXla) -> Sequence[SSAValue]:
@@ -446,13 +365,18 @@ def custom_call_of_xla(op: xla.CustomCallOp, legalization: FromXla) -> Sequence[
     attributes = discardable(op.attributes)
     operands = list(map(legalization.packed, op.operands))
     types = list(map(stablehlo_type, op.result_types))
-    said = _shardy_operation(op)
+    said = annotation_of_xla(op)
     if said is not None:
-        if said[0] is shardy.ShardingConstraintOp:
-            del attributes[SHARDING]
-        made = legalization.emit(said[0], operands, types, said[1], attributes=attributes)
+        annotation, properties = said
+        attributes.pop(annotation.attribute, None)
+        made = legalization.emit(
+            annotation.op_class, operands, types, properties, attributes=attributes
+        )
     else:
-        properties = _properties(op, legalization)
+        properties, target = CustomCallOp.properties_of(op), op.custom_call_target.data
+        called = [legalization.outline(region, target) for region in op.regions]
+        if called:
+            properties.setdefault("called_computations", ArrayAttr(called))
         groups = op.attributes.get("xla.replica_groups")
         if isinstance(groups, ReplicaGroupsAttr):
             attributes["replica_groups"] = groups_in(op, groups.data)
@@ -460,108 +384,6 @@ def custom_call_of_xla(op: xla.CustomCallOp, legalization: FromXla) -> Sequence[
             stablehlo.CustomCallOp, operands, types, properties, attributes=attributes
         )
     return [leaf for value in made.results for leaf in legalization.unpacked(value)]
-
-
-def _shardy_operation(
-    call: xla.CustomCallOp,
-) -> tuple[type[Operation], dict[str, Attribute]] | None:
-    """The operation of Shardy that a call stands for, if its attributes say so; its properties."""
-    names = (SHARDING, xla.GROUP_ID, xla.ALLOWED_DIRECTION)
-    match call.custom_call_target.data, [call.attributes.get(name) for name in names]:
-        case xla.SHARDING_CONSTRAINT, [ShardingPerValueAttr() as found, *_] if len(found.data) == 1:
-            return shardy.ShardingConstraintOp, {"sharding": ShardingAttr(found.data[0])}
-        case xla.SHARDING_GROUP, [_, IntegerAttr() as number, _]:
-            group = IntegerAttr(cast(int, decode(cast(Attribute, number))), i64)
-            return shardy.ShardingGroupOp, {"group_id": group}
-        case xla.PROPAGATION_BARRIER, [_, _, StringAttr() as word]:
-            direction = IntegerAttr(shardy.DIRECTIONS.index(word.data), i32)
-            return shardy.PropagationBarrierOp, {"allowed_direction": direction}
-        case _:
-            return None
-
-
-def _properties(call: xla.CustomCallOp, legalization: FromXla) -> dict[str, Attribute]:
-    """The properties of StableHLO's custom calls, those that say something."""
-    target = call.custom_call_target
-    found: dict[str, Attribute] = {"call_target_name": target}
-    version = call.api_version
-    number = stablehlo.ORIGINAL
-    if version is not None:
-        number = stablehlo.API_VERSIONS.index(version.data)
-    if number != stablehlo.ORIGINAL:
-        found["api_version"] = IntegerAttr(number, i32)
-    if call.custom_call_has_side_effect.value.data:
-        found["has_side_effect"] = call.custom_call_has_side_effect
-    config = call.attributes.get("xla.backend_config")
-    if config is not None:
-        found["backend_config"] = _configuration(config, number == stablehlo.TYPED)
-    called = [legalization.outline(region, target.data) for region in call.regions]
-    kept = call.attributes.get("xla.called_computations")
-    if called or kept is not None:
-        found["called_computations"] = kept if kept is not None else ArrayAttr(called)
-    aliases = call.attributes.get("xla.output_to_operand_aliasing")
-    if aliases is not None:
-        found["output_operand_aliases"] = _aliases(plain_text(aliases))
-    return found | _layouts(call)
-
-
-def _configuration(config: Attribute, typed: bool) -> Attribute:
-    """A dictionary for typed calls, else a string; HLO text has one in quotes, or JSON."""
-    if isinstance(config, DictionaryAttr):
-        return config
-    text = plain_text(config)
-    if typed and text.startswith("{"):
-        return _dictionary(text)
-    quoted = len(text) > 1 and text.startswith('"') and text.endswith('"')
-    return StringAttr(unescaped(text[1:-1]) if quoted else text)
-
-
-_ALIAS = re.compile(r"\{([\d,\s]*)\}:\s*\((\d+),\s*\{([\d,\s]*)\}")
-
-
-def _aliases(text: str) -> Attribute:
-    """`{{1}: (0, {})}` as a list of `#stablehlo.output_operand_alias`."""
-    found: list[Attribute] = []
-    for output, operand, element in _ALIAS.findall(text):
-        places = [[int(n) for n in part.split(",") if n.strip()] for part in (output, element)]
-        found.append(OutputAlias.of(places[0], int(operand), places[1]))
-    return ArrayAttr(found)
-
-
-def _layouts(call: xla.CustomCallOp) -> dict[str, Attribute]:
-    """
-    The layouts of operands and results, both or none.
-
-    They are those that StableHLO gave. From HLO text they are its constraints for the operands and
-    the layouts of the results' types, if there are any.
-    """
-    names = stablehlo.LAYOUTS
-    kept = [call.attributes.get(f"xla.{name}") for name in names]
-    if any(isinstance(value, ArrayAttr) for value in kept):
-        return {name: value or ArrayAttr(()) for name, value in zip(names, kept, strict=True)}
-    constraints = call.attributes.get("xla.operand_layout_constraints")
-    results: Sequence[Attribute] = call.result_types
-    if len(results) == 1:
-        results = tuple_elements(results[0]) or results
-    given = any(is_array(type_) and isinstance(type_.encoding, LayoutAttr) for type_ in results)
-    operands: Sequence[Attribute] = call.operand_types
-    if isinstance(constraints, StringAttr):
-        operands = tuple_elements(parse_type(f"({constraints.data[1:-1]})")) or ()
-    elif not given:
-        return {}
-    if any(isinstance(type_, TupleType) for type_ in (*operands, *results)):
-        return {}
-    return {
-        name: ArrayAttr(map(_layout_of, each))
-        for name, each in zip(names, (operands, results), strict=True)
-    }
-
-
-def _layout_of(type_: Attribute) -> Attribute:
-    """`dense<[1, 0]> : tensor<2xindex>`, from minor to major."""
-    order = layout_of(type_).minor_to_major if is_array(type_) else ()
-    list_type = cast(Any, TensorType(IndexType(), (len(order),)))
-    return DenseIntOrFPElementsAttr.from_list(list_type, list(order))
 
 
 def ragged_all_to_all_of_xla(op: RaggedAllToAllOp, legalization: FromXla) -> Sequence[SSAValue]:

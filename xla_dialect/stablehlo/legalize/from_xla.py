@@ -6,7 +6,6 @@ values; operations take and give leaves.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeAlias, cast
@@ -33,8 +32,8 @@ from xdsl.rewriter import Rewriter
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 from xla_dialect.sharding.attributes import MESH, MeshAttr, meshes_of
-from xla_dialect.spelling import Scanner
 from xla_dialect.stablehlo.attributes import Inexpressible, fail, stablehlo_type
+from xla_dialect.stablehlo.hlo_strings import frontend_attributes, unescaped
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import operation_named, operations_of_dialect
 from xla_dialect.types import tuple_of
@@ -356,52 +355,6 @@ LegalizeFromXla: TypeAlias = Callable[[Operation, FromXla], Sequence[Tree]]
 # those of a StableHLO program and stay.
 
 KEPT_PREFIX = "xla."
-
-
-def plain_text(value: Attribute) -> str:
-    """A string, or the text of any other attribute."""
-    return value.data if isinstance(value, StringAttr) else str(value)
-
-
-# Strings and dictionaries of HLO text
-
-
-_ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
-_LETTERS = {"n": "\n", "t": "\t", "r": "\r"}
-
-
-def unescaped(text: str) -> str:
-    """What a string of HLO text stands for, given without its quotes."""
-    if "\\" not in text:
-        return text
-
-    def character(match: re.Match[str]) -> str:
-        octal, hexadecimal, letter = match.groups()
-        if letter is not None:
-            return _LETTERS.get(letter, letter)
-        return chr(int(octal, 8) if octal is not None else int(hexadecimal, 16))
-
-    return _ESCAPE.sub(character, text)
-
-
-_NAME = re.compile(r"([\w.\-]+)=")
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
-
-
-def frontend_attributes(value: Attribute) -> dict[str, str]:
-    """The frontend attributes that an operation carries: a dictionary, or its text."""
-    if isinstance(value, DictionaryAttr):
-        return {name: unescaped(plain_text(entry)) for name, entry in value.data.items()}
-    scanner = Scanner(plain_text(value))
-
-    def entry() -> tuple[str, str]:
-        name = scanner.match(_NAME, "a name").group(1)
-        if scanner.at("{"):
-            return name, scanner.group().rstrip()
-        return name, unescaped(scanner.match(_STRING, "a string").group(1))
-
-    scanner.expect("{")
-    return dict(scanner.items("}", entry))
 
 
 def _frontend(value: Attribute) -> Attribute:

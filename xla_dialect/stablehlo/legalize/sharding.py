@@ -11,15 +11,16 @@ docs/specification/shardings.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
-from xdsl.dialects.builtin import BoolAttr, DictionaryAttr, IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import BoolAttr, DictionaryAttr, IntegerAttr, StringAttr, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect import shardy
 from xla_dialect.analysis.manual_borders import ManualBorder
-from xla_dialect.op import properties_of_class
+from xla_dialect.op import decode, properties_of_class
 from xla_dialect.ops.custom_calls import (
     ALLOWED_DIRECTION,
     GROUP_ID,
@@ -122,38 +123,82 @@ def _summed(op: shardy.CollectiveOp, value: SSAValue, conversion: Conversion) ->
 # Custom calls
 
 
-def _annotation(
-    op: Operation, conversion: Conversion, target: str, name: str, value: Attribute
-) -> Sequence[SSAValue]:
-    """A custom call with this target and attribute, as XLA has them in HLO."""
-    op.attributes[name] = value
-    return conversion.replaced(
-        op,
-        CustomCallOp,
-        {
-            "custom_call_target": StringAttr(target),
-            "custom_call_has_side_effect": BoolAttr.from_bool(target != SHARDING_CONSTRAINT),
-        },
-    )
+@dataclass(frozen=True)
+class Annotation:
+    """An operation of Shardy that is a custom call with an attribute, as XLA has it in HLO."""
+
+    op_class: type[shardy.ShardyOp]
+    target: str
+    attribute: str
+    property: str
+    to_xla: Callable[[Any], Attribute | None]
+    """The attribute of the call for the property."""
+    of_xla: Callable[[Any], Attribute | None]
+    """The property for the attribute; None where that is none of the operation."""
 
 
-def _legalize_constraint(
-    op: shardy.ShardingConstraintOp, conversion: Conversion
-) -> Sequence[SSAValue]:
-    said = ShardingPerValueAttr(Shardings([op.sharding.data]))
-    return _annotation(op, conversion, SHARDING_CONSTRAINT, SHARDING, said)
+def _as_i64(value: Attribute) -> Attribute | None:
+    number = decode(value)
+    return IntegerAttr(number, i64) if isinstance(number, int) else None
 
 
-def _legalize_group(op: shardy.ShardingGroupOp, conversion: Conversion) -> Sequence[SSAValue]:
-    number = IntegerAttr(op.group_id.value.data, i64)
-    return _annotation(op, conversion, SHARDING_GROUP, GROUP_ID, number)
+def _per_value(value: ShardingAttr) -> Attribute:
+    return ShardingPerValueAttr(Shardings([value.data]))
 
 
-def _legalize_barrier(
-    op: shardy.PropagationBarrierOp, conversion: Conversion
-) -> Sequence[SSAValue]:
-    direction = StringAttr(shardy.DIRECTIONS[op.allowed_direction.value.data])
-    return _annotation(op, conversion, PROPAGATION_BARRIER, ALLOWED_DIRECTION, direction)
+def _constraint(value: Attribute) -> Attribute | None:
+    if not isinstance(value, ShardingPerValueAttr) or len(value.data) != 1:
+        return None
+    return ShardingAttr(value.data[0])
+
+
+def _direction(value: Attribute) -> Attribute | None:
+    is_word = isinstance(value, StringAttr)
+    return IntegerAttr(shardy.DIRECTIONS.index(value.data), i32) if is_word else None
+
+
+_ANNOTATIONS = (
+    Annotation(
+        shardy.ShardingConstraintOp,
+        SHARDING_CONSTRAINT,
+        SHARDING,
+        "sharding",
+        _per_value,
+        _constraint,
+    ),
+    Annotation(
+        *(shardy.ShardingGroupOp, SHARDING_GROUP, GROUP_ID, "group_id"),
+        _as_i64,
+        _as_i64,
+    ),
+    Annotation(
+        shardy.PropagationBarrierOp,
+        PROPAGATION_BARRIER,
+        ALLOWED_DIRECTION,
+        "allowed_direction",
+        lambda value: StringAttr(shardy.DIRECTIONS[cast(int, decode(value))]),
+        _direction,
+    ),
+)
+
+
+def _legalize_annotation(op: shardy.ShardyOp, conversion: Conversion) -> Sequence[SSAValue]:
+    (found,) = (each for each in _ANNOTATIONS if isinstance(op, each.op_class))
+    value = found.to_xla(op.properties[found.property])
+    assert value is not None
+    op.attributes[found.attribute] = value
+    effect = BoolAttr.from_bool(found.target != SHARDING_CONSTRAINT)
+    target = {"custom_call_target": StringAttr(found.target)}
+    return conversion.replaced(op, CustomCallOp, {**target, "custom_call_has_side_effect": effect})
+
+
+def annotation_of_xla(call: CustomCallOp) -> tuple[Annotation, dict[str, Attribute]] | None:
+    """The operation that a call stands for, if its attribute says so, and its properties."""
+    for each in _ANNOTATIONS:
+        if call.custom_call_target.data == each.target and each.attribute in call.attributes:
+            found = each.of_xla(call.attributes[each.attribute])
+            return None if found is None else (each, {each.property: found})
+    return None
 
 
 # Computations
@@ -264,13 +309,11 @@ TO_XLA = (
     OperationTable[Legalize]()
     .add(shardy.MeshOp, _legalize_mesh)
     .add(shardy.ConstantOp, _checked(_legalize_constant))
-    .add(shardy.ShardingConstraintOp, _checked(_legalize_constraint))
+    .add(tuple(each.op_class for each in _ANNOTATIONS), _checked(_legalize_annotation))
     .add(
         (shardy.ReshardOp, shardy.DataFlowEdgeOp, shardy.FuncDataFlowEdgeOp),
         _checked(_legalize_copy),
     )
-    .add(shardy.ShardingGroupOp, _checked(_legalize_group))
-    .add(shardy.PropagationBarrierOp, _checked(_legalize_barrier))
     .add(shardy.ManualComputationOp, _checked(_legalize_manual))
     .add(shardy.NamedComputationOp, _checked(_legalize_named))
     .add(shardy.COLLECTIVE_OPERATIONS, _checked(_legalize_collective))

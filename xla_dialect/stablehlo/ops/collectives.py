@@ -46,7 +46,7 @@ from xla_dialect.stablehlo.attributes import (
     Inexpressible,
     MeshAxes,
 )
-from xla_dialect.stablehlo.op import Codec, StableHloOp, just_as, rows_of, same_as
+from xla_dialect.stablehlo.op import Codec, StableHloOp, flag, just_as, rows_of, same_as
 from xla_dialect.stablehlo.ops.data_movement import (
     DynamicSliceOp,
     DynamicUpdateSliceOp,
@@ -245,11 +245,6 @@ class CrossReplicaSumOp(GroupedOp):
         """The type of the operand, which is an array."""
         self.checked_groups()
         return list(xla.arrays_of(operands))
-
-
-def flag(name: str) -> Codec:
-    """A flag that is not written where it is false."""
-    return Codec(name, lambda op, value: value, lambda op, value: value if value == TRUE else None)
 
 
 class RootedOp(GroupedOp):

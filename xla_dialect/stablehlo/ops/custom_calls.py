@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import cast
+from functools import cache
+from typing import Any, ClassVar, cast
 
+from xdsl.context import Context
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    BoolAttr,
+    Builtin,
+    DenseIntOrFPElementsAttr,
     DictionaryAttr,
     FlatSymbolRefAttrConstr,
+    IndexType,
     IntegerAttr,
     StringAttr,
     SymbolNameConstraint,
     SymbolRefAttr,
+    TensorType,
     TupleType,
     i32,
     i64,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, TypeAttribute
+from xdsl.ir import Attribute, Dialect, TypeAttribute
 from xdsl.irdl import (
     ParsePropInAttrDict,
     opt_prop_def,
@@ -30,17 +35,36 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.traits import SymbolTable
-from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.exceptions import ParseError, VerifyException
 
 from xla_dialect.attributes import FLAG, CustomCallApiVersion, CustomCallApiVersionAttr
-from xla_dialect.op import decode
+from xla_dialect.layout import LayoutAttr
+from xla_dialect.layouts.type_layouts import layout_of
+from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops import custom_calls as xla
-from xla_dialect.stablehlo.attributes import OutputAlias, integers
-from xla_dialect.stablehlo.op import StableHloOp, has_elements, integers_of, just_as
+from xla_dialect.stablehlo.attributes import (
+    ATTRIBUTES,
+    CHLO_ATTRIBUTES,
+    Inexpressible,
+    OutputAlias,
+    integers,
+)
+from xla_dialect.stablehlo.hlo_strings import plain_text, unescaped
+from xla_dialect.stablehlo.op import (
+    Codec,
+    StableHloOp,
+    flag,
+    has_elements,
+    in_order,
+    integers_of,
+    just_as,
+)
 from xla_dialect.stablehlo.ops.dynamic_shapes import verify_sizes
-from xla_dialect.types import as_array, spell_all
+from xla_dialect.text.shapes import parse_type
+from xla_dialect.types import as_array, is_array, spell_all, tuple_elements
 from xla_dialect.violations import check
 from xla_dialect.xdsl.definition import op_definition
+from xla_dialect.xdsl.text import MlirParser
 
 API_VERSIONS = tuple(CustomCallApiVersion)
 """The versions by their numbers in StableHLO."""
@@ -64,11 +88,167 @@ def _part_of(type_: Attribute, indices: Sequence[int]) -> Attribute:
     return type_
 
 
+def _xla_version(op: CustomCallOp, value: Attribute | None) -> Attribute | None:
+    check(
+        0 <= op.version < len(API_VERSIONS),
+        "api_version is {}, not 0 to {}",
+        op.version,
+        len(API_VERSIONS) - 1,
+    )
+    return None if op.version == ORIGINAL else CustomCallApiVersionAttr(API_VERSIONS[op.version])
+
+
+def _own_version(op: XlaOp, value: CustomCallApiVersionAttr | None) -> Attribute | None:
+    number = ORIGINAL if value is None else API_VERSIONS.index(value.data)
+    return None if number == ORIGINAL else IntegerAttr(number, i32)
+
+
+def _kept_configuration(op: CustomCallOp, config: Attribute | None) -> Attribute | None:
+    """A dictionary, or a string in quotes; HLO text has none where that is empty."""
+    check(
+        config is None or isinstance(config, DictionaryAttr) == (op.version == TYPED),
+        "backend_config is {}, which does not go with api_version {}",
+        config,
+        op.version,
+    )
+    if not isinstance(config, StringAttr):
+        return config
+    escaped = config.data.replace("\\", "\\\\").replace('"', '\\"')
+    return StringAttr(f'"{escaped}"') if config.data else None
+
+
+def _own_configuration(op: XlaOp, config: Attribute | None) -> Attribute | None:
+    """A dictionary for typed calls, else a string; HLO text has one in quotes, or JSON."""
+    if config is None or isinstance(config, DictionaryAttr):
+        return config
+    text = plain_text(config)
+    if text.startswith("{") and decode(op.properties.get("api_version")) == API_VERSIONS[TYPED]:
+        return dictionary_of(text)
+    quoted = len(text) > 1 and text.startswith('"') and text.endswith('"')
+    return StringAttr(unescaped(text[1:-1]) if quoted else text)
+
+
+def dictionary_of(text: str) -> Attribute:
+    """The dictionary that a text of MLIR stands for, as HLO text keeps it; Inexpressible."""
+    try:
+        found = MlirParser(_context(), text).parse_attribute()
+    except (ParseError, VerifyException, ValueError):
+        found = None
+    if not isinstance(found, DictionaryAttr):
+        raise Inexpressible(f"{text} is no dictionary of MLIR")
+    return found
+
+
+@cache
+def _context() -> Context:
+    context = Context(allow_unregistered=True)
+    attributes = (("stablehlo", ATTRIBUTES), ("chlo", CHLO_ATTRIBUTES))
+    for dialect in (Builtin, *(Dialect(name, [], list(found)) for name, found in attributes)):
+        context.load_dialect(dialect)
+    return context
+
+
+def _kept_aliases(op: CustomCallOp, value: Attribute | None) -> Attribute | None:
+    """`{{1}: (0, {})}`: which results share memory with which operands that are left."""
+    dropped, found = set(op.shape_positions()), list[str]()
+    for output, index, part in op.aliases():
+        check(index not in dropped, "{}: operand {} says a shape", _ALIASES, index)
+        index -= sum(position < index for position in dropped)
+        result, operand = (",".join(map(str, each)) for each in (output, part))
+        found.append(f"{{{result}}}: ({index}, {{{operand}}})")
+    return StringAttr(f"{{{', '.join(found)}}}") if found else None
+
+
+def _own_aliases(op: XlaOp, aliases: Attribute | None) -> Attribute | None:
+    if aliases is None:
+        return None
+    found: list[Attribute] = []
+    for output, operand, element in _ALIAS.findall(plain_text(aliases)):
+        places = [[int(n) for n in part.split(",") if n.strip()] for part in (output, element)]
+        found.append(OutputAlias.of(places[0], int(operand), places[1]))
+    return ArrayAttr(found)
+
+
+_ALIAS = re.compile(r"\{([\d,\s]*)\}:\s*\((\d+),\s*\{([\d,\s]*)\}")
+
+
+def _layouts(place: int) -> Codec:
+    """
+    The layouts of all operands, or of all results: both or none; each is a permutation.
+
+    In `xla` they are those that StableHLO gave. From HLO text they are its constraints for the
+    operands and the layouts of the results' types, if there are any.
+    """
+    name, kept = LAYOUTS[place], [f"xla.{each}" for each in LAYOUTS]
+
+    def kept_layouts(op: CustomCallOp, layouts: ArrayAttr[Attribute] | None) -> Attribute | None:
+        types = _values(op)[place]
+        if layouts is None:
+            lacks = (op.operand_layouts, op.result_layouts) != (None, None)
+            check(not lacks, "{} is missing, the other list is given", name)
+            return None
+        count, wanted = len(layouts.data), len(types)
+        check(count == wanted, "{} has {} entries for {} values", name, count, wanted)
+        for layout, type_ in zip(layouts.data, types, strict=True):
+            array_type, order = as_array(type_), integers_of(layout)
+            rank = 0 if array_type is None else len(array_type.get_shape())
+            is_order = order is not None and sorted(order) == list(range(rank))
+            check(is_order, "{}: {} is no layout of {}", name, layout, type_)
+        dropped = () if place else op.shape_positions()
+        left = [layout for i, layout in enumerate(layouts.data) if i not in dropped]
+        return ArrayAttr(left) if left else None
+
+    def own_layouts(op: XlaOp, layouts: Attribute | None) -> Attribute | None:
+        if any(isinstance(op.attributes.get(each), ArrayAttr) for each in kept):
+            return layouts or ArrayAttr(())
+        constraints, types = op.attributes.get("xla.operand_layout_constraints"), _values(op)
+        if isinstance(constraints, StringAttr):
+            types[0] = tuple_elements(parse_type(f"({constraints.data[1:-1]})")) or ()
+        elif not any(is_array(t) and isinstance(t.encoding, LayoutAttr) for t in types[1]):
+            return None
+        has_tuples = any(isinstance(type_, TupleType) for each in types for type_ in each)
+        return None if has_tuples else ArrayAttr(map(_layout_of, types[place]))
+
+    return Codec(kept[place], kept_layouts, own_layouts, is_kept=True)
+
+
+def _values(op: XlaOp | CustomCallOp) -> list[Sequence[Attribute]]:
+    """The types of operands, and of results or the elements of the only one."""
+    results = op.result_types
+    elements = tuple_elements(results[0]) if len(results) == 1 else None
+    return [op.operand_types, elements or results]
+
+
+def _layout_of(type_: Attribute) -> Attribute:
+    """`dense<[1, 0]> : tensor<2xindex>`, from minor to major."""
+    order = layout_of(type_).minor_to_major if is_array(type_) else ()
+    list_type = cast(Any, TensorType(IndexType(), (len(order),)))
+    return DenseIntOrFPElementsAttr.from_list(list_type, list(order))
+
+
 @just_as(xla.CustomCallOp)
 class CustomCallOp(StableHloOp):
     """The results of a function outside of the program."""
 
     name = "stablehlo.custom_call"
+    NAMES: ClassVar = {"call_target_name": "custom_call_target"}
+    CODECS: ClassVar = {
+        "has_side_effect": flag("custom_call_has_side_effect"),
+        "api_version": Codec("api_version", _xla_version, _own_version),
+        "backend_config": Codec(
+            "xla.backend_config", _kept_configuration, _own_configuration, is_kept=True
+        ),
+        "called_computations": Codec(
+            "xla.called_computations",
+            lambda op, value: value if value is not None and value.data else None,
+            lambda op, value: value,
+            is_kept=True,
+        ),
+        "output_operand_aliases": Codec(
+            "xla.output_to_operand_aliasing", _kept_aliases, _own_aliases, is_kept=True
+        ),
+        **{name: _layouts(place) for place, name in enumerate(LAYOUTS)},
+    }
     call_target_name = prop_def(SymbolNameConstraint())
     has_side_effect = opt_prop_def(FLAG)
     backend_config = opt_prop_def()
@@ -81,6 +261,11 @@ class CustomCallOp(StableHloOp):
     assembly_format = (
         "$call_target_name `(` $inputs `)` attr-dict `:` functional-type(operands, results)"
     )
+
+    @property
+    def version(self) -> int:
+        """The number of the version of the interface."""
+        return ORIGINAL if self.api_version is None else self.api_version.value.data
 
     @property
     def callees(self) -> Sequence[str]:
@@ -144,59 +329,13 @@ class CustomCallOp(StableHloOp):
 
     def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
         """By the rules of `xla`; results have the sizes that constant operands say."""
-        self.aliases()
         for position, type_ in zip(self.shape_positions(), declared, strict=False):
             verify_sizes(position, operands[position], type_, self.operands[position])
         super().verify_types(operands, declared)
 
     def xla_properties(self, operands: Sequence[Attribute] = ()) -> dict[str, Attribute]:
-        """What is called, and how; checks the layouts."""
-        self._check_layouts()
-        version = ORIGINAL if self.api_version is None else self.api_version.value.data
-        check(
-            0 <= version < len(API_VERSIONS),
-            "api_version is {}, not 0 to {}",
-            version,
-            len(API_VERSIONS) - 1,
-        )
-        config = self.backend_config
-        if config is not None and isinstance(config, DictionaryAttr) != (version == TYPED):
-            raise VerifyException(
-                f"backend_config is {config}, which does not go with api_version {version}"
-            )
-        effect = BoolAttr.from_bool(False) if self.has_side_effect is None else self.has_side_effect
-        found: dict[str, Attribute] = {
-            "custom_call_target": self.call_target_name,
-            "custom_call_has_side_effect": effect,
-        }
-        if version != ORIGINAL:
-            found["api_version"] = CustomCallApiVersionAttr(API_VERSIONS[version])
-        return found
-
-    def _check_layouts(self) -> None:
-        """Layouts are those of all operands and all results, or none; each is a permutation."""
-        given = (self.operand_layouts, self.result_layouts)
-        if given == (None, None):
-            return
-        results: Sequence[Attribute] = self.result_types
-        if len(results) == 1 and isinstance(results[0], TupleType):
-            results = results[0].types.data
-        for name, value, types in zip(LAYOUTS, given, (self.operand_types, results), strict=True):
-            if value is None:
-                raise VerifyException(f"{name} is missing, the other list is given")
-            check(
-                len(value.data) == len(types),
-                "{} has {} entries for {} values",
-                name,
-                len(value.data),
-                len(types),
-            )
-            for layout, type_ in zip(value.data, types, strict=True):
-                array_type = as_array(type_)
-                rank = 0 if array_type is None else len(array_type.get_shape())
-                order = integers_of(layout)
-                if order is None or sorted(order) != list(range(rank)):
-                    raise VerifyException(f"{name}: {layout} is no layout of {type_}")
+        """What is called, and how, in the order of the definition."""
+        return in_order(xla.CustomCallOp, super().xla_properties(operands))
 
 
 @op_definition

@@ -31,8 +31,8 @@ from xla_dialect.layouts.type_layouts import layout_of
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import transfers as xla
 from xla_dialect.stablehlo.attributes import ChannelHandleAttr
-from xla_dialect.stablehlo.op import Codec, StableHloOp, integers_of, just_as
-from xla_dialect.stablehlo.ops.collectives import DEVICE_TO_DEVICE, flag
+from xla_dialect.stablehlo.op import Codec, StableHloOp, flag, integers_of, just_as
+from xla_dialect.stablehlo.ops.collectives import DEVICE_TO_DEVICE
 from xla_dialect.stablehlo.ops.reduction import pairs_of
 from xla_dialect.types import TokenType, array, flatten, is_array, spell
 from xla_dialect.violations import check

@@ -1,0 +1,53 @@
+"""Strings and dictionaries of HLO text, as attributes keep them."""
+
+from __future__ import annotations
+
+import re
+
+from xdsl.dialects.builtin import DictionaryAttr, StringAttr
+from xdsl.ir import Attribute
+
+from xla_dialect.spelling import Scanner
+
+
+def plain_text(value: Attribute) -> str:
+    """A string, or the text of any other attribute."""
+    return value.data if isinstance(value, StringAttr) else str(value)
+
+
+_ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
+_LETTERS = {"n": "\n", "t": "\t", "r": "\r"}
+
+
+def unescaped(text: str) -> str:
+    """What a string of HLO text stands for, given without its quotes."""
+    if "\\" not in text:
+        return text
+
+    def character(match: re.Match[str]) -> str:
+        octal, hexadecimal, letter = match.groups()
+        if letter is not None:
+            return _LETTERS.get(letter, letter)
+        return chr(int(octal, 8) if octal is not None else int(hexadecimal, 16))
+
+    return _ESCAPE.sub(character, text)
+
+
+_NAME = re.compile(r"([\w.\-]+)=")
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+
+
+def frontend_attributes(value: Attribute) -> dict[str, str]:
+    """The frontend attributes that an operation carries: a dictionary, or its text."""
+    if isinstance(value, DictionaryAttr):
+        return {name: unescaped(plain_text(entry)) for name, entry in value.data.items()}
+    scanner = Scanner(plain_text(value))
+
+    def entry() -> tuple[str, str]:
+        name = scanner.match(_NAME, "a name").group(1)
+        if scanner.at("{"):
+            return name, scanner.group().rstrip()
+        return name, unescaped(scanner.match(_STRING, "a string").group(1))
+
+    scanner.expect("{")
+    return dict(scanner.items("}", entry))
