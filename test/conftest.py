@@ -19,7 +19,7 @@ from lowerings.execution.executable import BOUNDS_VARIABLE
 os.environ.setdefault("XLA_FLAGS", f"--xla_force_host_platform_device_count={DEVICES}")
 
 # Examples are derived from the test itself: a red run stays red when it is repeated.
-settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)
+settings.register_profile("quick", max_examples=12, deadline=None, derandomize=True)
 settings.register_profile("full", max_examples=500, deadline=None, print_blob=True)
 settings.load_profile(PROFILE)
 

@@ -23,9 +23,9 @@ from xla_dialect.verification import verify
 QEMU_FAULT = "qemu before 8.0 cannot execute vfcvt.rtz"
 IN_A_BLOCK = 10
 ALL_BLOCKS = range(200)
-QUICK_BLOCKS = range(5)
+QUICK_BLOCKS = range(3)
 QUICK_BLOCKS_OF_OURS: Mapping[str, range] = {
-    "llvm": range(5, 8),
+    "llvm": range(5, 7),
     "tiles": range(14, 15),
     "tensors": range(8, 9),
     "buffers": range(9, 10),

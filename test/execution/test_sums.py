@@ -202,13 +202,19 @@ EXECUTORS = {
 }
 
 
-@pytest.mark.parametrize("name", ["bf16", "f16"])
 @pytest.mark.parametrize("form", EXACT)
 @pytest.mark.parametrize(
-    "executor",
+    ("executor", "name"),
     [
-        pytest.param(executor, marks=[pytest.mark.riscv64] if executor == "riscv64" else [])
+        pytest.param(
+            *(executor, name),
+            marks=[
+                *([pytest.mark.riscv64] if executor == "riscv64" else []),
+                *([pytest.mark.full] if name == "f16" and executor != "llvm" else []),
+            ],
+        )
         for executor in EXECUTORS
+        for name in ("bf16", "f16")
     ],
 )
 def test_narrow_sums_are_rounded_once(executor: str, form: str, name: str) -> None:
@@ -290,21 +296,20 @@ BETTER: dict[str, Callable[[str], Sum]] = {
 }
 
 
+QUICK = (("f32", "equal"), ("c64", "equal"))
+
+
 @pytest.mark.jax
 @pytest.mark.parametrize("form", LONG)
 @pytest.mark.parametrize(
-    ("name", "kind"), [("f32", "equal"), ("f32", "positive"), ("c64", "equal")]
+    ("name", "kind"),
+    [
+        pytest.param(name, kind, marks=() if (name, kind) in QUICK else pytest.mark.full)
+        for name in DTYPES
+        for kind in ("equal", "positive", "of both signs")
+    ],
 )
 def test_long_sums_beside_xla(form: str, name: str, kind: str) -> None:
-    require_exactness(LONG[form](name), name, kind)
-
-
-@pytest.mark.full
-@pytest.mark.jax
-@pytest.mark.parametrize("form", LONG)
-@pytest.mark.parametrize("name", ["bf16", "f16", "f32", "f64", "c64"])
-@pytest.mark.parametrize("kind", ["equal", "positive", "of both signs"])
-def test_long_sums_of_every_kind_beside_xla(form: str, name: str, kind: str) -> None:
     require_exactness(LONG[form](name), name, kind)
 
 

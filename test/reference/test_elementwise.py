@@ -314,9 +314,6 @@ def test_select_moves_bits():
     assert chosen.view(np.uint32).tolist() == [0x7F800001, 0x7F800001]
 
 
-RELATIONS = {"EQ": "==", "NE": "!=", "GE": ">=", "GT": ">", "LE": "<=", "LT": "<"}
-
-
 def compared(
     direction: str, lhs: np.ndarray, rhs: np.ndarray, order: str | None = None
 ) -> list[int]:

@@ -121,7 +121,7 @@ class RandomUpdates:
         )
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4)
 @given(st.integers(0, 2**32))
 @example(3)
 def test_results_stay_the_same(seed: int):

@@ -28,7 +28,6 @@ DTYPES: dict[str, Any] = {
     "i32": np.int32,
     "i64": np.int64,
 }
-HLO_NAMES = {"i1": "pred", "i8": "s8", "i32": "s32", "i64": "s64"}
 
 
 @dataclass(frozen=True)

@@ -97,8 +97,12 @@ def joined(parts: Arrays, sizes: Sequence[int], sharding: Sharding | None, mesh:
     return whole[tuple(slice(0, n) for n in sizes)]
 
 
-def partition_into(module: ModuleOp) -> tuple[ModuleOp, MeshAtoms, list[Any], list[Any]]:
-    """The program of one device, the mesh, and the shardings of parameters and results."""
+Partitioned = tuple[ModuleOp, MeshAtoms, list[Any], list[Any]]
+"""The program of one device, the mesh, and the shardings of parameters and results."""
+
+
+def partition_into(module: ModuleOp) -> Partitioned:
+    """A program, split as its shardings say."""
     module = module.clone()
     ctx = Context()
     XlaImportShardingsPass().apply(ctx, module)
@@ -123,8 +127,15 @@ def partition_into(module: ModuleOp) -> tuple[ModuleOp, MeshAtoms, list[Any], li
 
 def run_in_parts(module: ModuleOp, arguments: Arrays, execute: Run = on_the_reference) -> list[Any]:
     """The results of a program with shardings, computed in parts."""
+    return run_partitioned(module, partition_into(module), arguments, execute)
+
+
+def run_partitioned(
+    module: ModuleOp, partitioned: Partitioned, arguments: Arrays, execute: Run
+) -> list[Any]:
+    """The results of a program that has been split."""
     types = array_types(main_of(module).function_type.outputs.data)
-    local, mesh, given, returned = partition_into(module)
+    local, mesh, given, returned = partitioned
     parts = [cut(a, s, mesh) for a, s in zip(arguments, given, strict=True)]
     count = mesh.mesh.device_count
     results = execute(local, [[part[device] for part in parts] for device in range(count)])
