@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 import ml_dtypes
-from xdsl.ir import SSAValue
 
 from lowerings.partitioning.factors import Division, is_regular
 from lowerings.partitioning.local_operation import (
     BlockedDimension,
     LocalOperation,
     LocalRule,
-    array_type,
     has_property_sizes,
-    integer_list,
     is_divisible,
-    shape_of,
 )
 from lowerings.partitioning.mesh_atoms import Atoms
 from lowerings.partitioning.relations import fold_of, neutral_number
+from xla_dialect.builder import XlaValue
 from xla_dialect.dimensions import FactorType, Traversal
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.data_movement import DynamicSliceOp, DynamicUpdateSliceOp
-from xla_dialect.ops.elementwise import SelectOp, SubtractOp
 from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
 from xla_dialect.types import S32
 
@@ -43,44 +38,31 @@ def admits_indexed(division: Division, factor: int, atoms: Atoms) -> bool:
     return found.type is not FactorType.REDUCTION or fold_of(division.op) is not None
 
 
-def dynamic_slice(local: LocalOperation) -> Sequence[SSAValue]:
+def dynamic_slice(local: LocalOperation) -> Sequence[XlaValue]:
     """
     What of the slice falls into the part of this device, elsewhere what changes nothing in a sum.
 
     Along a dimension of which one element is taken there is all of it or nothing. Else the part
     gets room for all of the slice on both sides.
     """
-    value, *starts = local.operands
-    taken = local.integers("dynamic_slice_sizes")
+    b, taken = local.b, local.integers("dynamic_slice_sizes")
     divided = _divided(local, range(len(taken)))
     sizes = has_property_sizes(local, 0, taken)
     for d in divided:
         sizes[d] = taken[d]
     if not divided:
-        return local.again(local.operands, {"dynamic_slice_sizes": integer_list(sizes)})
-    b = local.b
-    fold = fold_of(local.op)
-    assert fold is not None
-    neutral = neutral_number(fold, array_type(value).element_type)
-    assert neutral is not None
-    fill, inside = b.constant(neutral), None
-    places = _clamped_places(local, starts, taken)
+        return local.again(local.operands, dynamic_slice_sizes=sizes)
+    value, *starts = local.operands
+    fill = _neutral(local, value)
     for d in divided:
-        here = local.blocked(0, d)
-        places[d] = _relative(local, places[d], here)
-        if taken[d] == 1:
-            inside = b.both(inside, b.inside(places[d], here.block))
-            continue
-        value = b.pad(b.without_tail(value, here, fill), d, taken[d], taken[d], fill)
-        places[d] = b.plus(places[d], b.constant(taken[d]))
+        value = value if taken[d] == 1 else b.without_tail(value, local.blocked(0, d), fill)
+    value, places, inside = _with_room(local, value, starts, taken, fill)
     # Places outside of the part and its rooms are clamped into them.
-    made = b.emit(DynamicSliceOp, value, places, dynamic_slice_sizes=sizes)
-    if inside is not None:
-        made = b.select(b.splat(inside, shape_of(made)), made, fill)
-    return [made]
+    made = b.dynamic_slice(value, places, sizes)
+    return [made if inside is None else b.select(b.broadcast(inside, sizes), made, fill)]
 
 
-def dynamic_update_slice(local: LocalOperation) -> Sequence[SSAValue]:
+def dynamic_update_slice(local: LocalOperation) -> Sequence[XlaValue]:
     """
     Each device writes what falls into its part.
 
@@ -88,29 +70,19 @@ def dynamic_update_slice(local: LocalOperation) -> Sequence[SSAValue]:
     written into the part with room for all of it on both sides, at a place that is in this room
     where nothing falls into the part.
     """
-    value, update, *starts = local.operands
-    b, rooms, inside = local.b, dict[int, int](), None
-    written = shape_of(update)
-    divided = _divided(local, range(len(starts)))
-    if not divided:
+    b, (value, update, *starts) = local.b, local.operands
+    if not _divided(local, range(len(starts))):
         return local.again(local.operands)
-    places = _clamped_places(local, starts, written)
-    for d in divided:
-        here, room = local.blocked(0, d), written[d]
-        places[d] = _relative(local, places[d], here)
-        if room == 1:
-            inside = b.both(inside, b.inside(places[d], here.block))
-            continue
-        value = b.pad(value, d, room, room)
-        places[d] = b.plus(places[d], b.constant(room))
-        rooms[d] = room
+    sizes, written = value.shape, update.shape
+    value, places, inside = _with_room(local, value, starts, written, None)
     if inside is not None:
-        old = b.emit(DynamicSliceOp, value, places, dynamic_slice_sizes=list(written))
-        update = b.emit(SelectOp, b.splat(inside, written), update, old)
+        old = b.dynamic_slice(value, places, written)
+        update = b.select(b.broadcast(inside, written), update, old)
     # A place outside of the part and its rooms is clamped into them.
-    made = b.emit(DynamicUpdateSliceOp, value, update, places)
-    for d, room in rooms.items():
-        made = b.slice(made, d, room, shape_of(made)[d] - room)
+    made = b.dynamic_update_slice(value, update, places)
+    for d, size in enumerate(sizes):
+        room = (made.shape[d] - size) // 2
+        made = b.piece(made, d, room, room + size)
     return [made]
 
 
@@ -125,131 +97,140 @@ def _divided(local: LocalOperation, mapped: Sequence[int]) -> dict[int, int]:
     }
 
 
-def _relative(local: LocalOperation, places: SSAValue, here: BlockedDimension) -> SSAValue:
-    """s32 places of the whole array, counted from where the part begins."""
-    begin = local.b.begin_of_block(here.atoms, here.block)
-    return local.b.emit(SubtractOp, places, local.b.splat(begin, shape_of(places)))
-
-
-def _clamped_places(
-    local: LocalOperation, starts: Sequence[SSAValue], taken: Sequence[int]
-) -> list[SSAValue]:
-    """The places as s32, where so many elements from there are in the whole array."""
+def _with_room(
+    local: LocalOperation,
+    value: XlaValue,
+    starts: Sequence[XlaValue],
+    taken: Sequence[int],
+    fill: XlaValue | None,
+) -> tuple[XlaValue, list[XlaValue], XlaValue | None]:
+    """
+    A part with room for all that is taken on both sides where that is more than an element; the
+    places in it; and whether the single elements are in the part, if there are any.
+    """
+    b, inside = local.b, None
     wholes = local.division.operand_sizes[0]
-    return [
-        local.b.clamped_indices(start, max(wholes[d], size) - size)
+    places = [
+        b.clamped_indices(start, max(wholes[d], size) - size)
         for d, (start, size) in enumerate(zip(starts, taken, strict=True))
     ]
+    for d in _divided(local, range(len(taken))):
+        here, room = local.blocked(0, d), taken[d]
+        places[d] = _relative(local, places[d], here)
+        if room == 1:
+            inside = _both(inside, b.inside(places[d], here.block))
+        else:
+            value, places[d] = b.padded(value, d, room, room, fill), places[d] + room
+    return value, places, inside
 
 
-def gather(local: LocalOperation) -> Sequence[SSAValue]:
+def _relative(local: LocalOperation, places: XlaValue, here: BlockedDimension) -> XlaValue:
+    """s32 places of the whole array, counted from where the part begins."""
+    return places - local.b.begin_of_block(here.atoms, here.block)
+
+
+def _both(first: XlaValue | None, second: XlaValue) -> XlaValue:
+    return second if first is None else first & second
+
+
+def _neutral(local: LocalOperation, value: XlaValue) -> XlaValue:
+    """What changes nothing where results are folded."""
+    fold = fold_of(local.op)
+    assert fold is not None
+    return local.b.scalar(neutral_number(fold, value.element_type), value.element_type)
+
+
+def gather(local: LocalOperation) -> Sequence[XlaValue]:
     """
     Where an index points into the part of this device its element, else what a sum ignores.
 
     Indices are clamped as those of the whole array, then count from where the part begins.
     """
-    op = local.op
-    assert isinstance(op, GatherOp)
-    value, indices = local.operands
-    slice_sizes = has_property_sizes(local, 0, local.integers("slice_sizes"))
+    b, (value, indices) = local.b, local.operands
     whole = local.integers("slice_sizes")
-    picked = _divided(local, local.integers("start_index_map"))
+    slice_sizes = has_property_sizes(local, 0, whole)
     for d in local.integers("operand_batching_dims"):
         slice_sizes[d] = min(whole[d], 1)
-    sized = {"slice_sizes": integer_list(slice_sizes)}
+    mapped, vector = local.integers("start_index_map"), _vector(local)
+    picked = _divided(local, mapped)
     if not picked:
-        return local.again([value, indices], sized)
-    b, vector = local.b, op.index_vector_dim.value.data
-    limits = [
-        local.division.operand_sizes[0][d] - whole[d] for d in local.integers("start_index_map")
-    ]
-    moved = _clamped(local, indices, vector, limits)
-    moved, mask = _in_part(local, moved, vector, picked)
-    # Positions outside are clamped by the gather itself.
-    (made,) = local.again([value, moved], sized)
-    places = [d for d in range(len(shape_of(made))) if d not in local.integers("offset_dims")]
-    fold = fold_of(op)
-    assert fold is not None
-    neutral = neutral_number(fold, array_type(made).element_type)
-    return [b.select(b.broadcast(mask, places, shape_of(made)), made, b.constant(neutral))]
-
-
-def _clamped(
-    local: LocalOperation, indices: SSAValue, vector: int, limits: Sequence[int]
-) -> SSAValue:
-    """Indices as s32, each between 0 and its limit."""
-    b = local.b
-    if vector == len(shape_of(indices)):
-        return b.clamped_indices(indices, limits[0])
+        return local.again([value, indices], slice_sizes=slice_sizes)
+    wholes = local.division.operand_sizes[0]
     parts = [
-        b.clamped_indices(b.slice(indices, vector, i, i + 1), limit)
-        for i, limit in enumerate(limits)
+        b.clamped_indices(part, wholes[d] - whole[d])
+        for part, d in zip(_components(local, indices, vector), mapped, strict=True)
     ]
-    return b.concatenate(parts, vector)
+    moved, mask = _in_part(local, parts, vector, picked)
+    # Positions outside are clamped by the gather itself.
+    (made,) = local.again([value, moved], slice_sizes=slice_sizes)
+    places = [d for d in range(made.rank) if d not in local.integers("offset_dims")]
+    sizes = [n for d, n in enumerate(mask.shape) if d != vector]
+    mask = b.broadcast_in_dim(b.reshape(mask, sizes), made.shape, places)
+    return [b.select(mask, made, _neutral(local, made))]
+
+
+def _vector(local: LocalOperation) -> int:
+    """The dimension of indices along which there are the parts of one."""
+    assert isinstance(local.op, GatherOp | ScatterOp)
+    return local.op.index_vector_dim.value.data
+
+
+def _components(local: LocalOperation, indices: XlaValue, vector: int) -> Sequence[XlaValue]:
+    """The parts of indices, each with size 1 along their dimension."""
+    if vector == indices.rank:
+        return [indices]
+    return [local.b.piece(indices, vector, i, i + 1) for i in range(indices.shape[vector])]
 
 
 def _in_part(
-    local: LocalOperation, indices: SSAValue, vector: int, picked: dict[int, int]
-) -> tuple[SSAValue, SSAValue]:
+    local: LocalOperation, parts: Sequence[XlaValue], vector: int, picked: dict[int, int]
+) -> tuple[XlaValue, XlaValue]:
     """s32 indices that count from where the part begins, and whether they point into it."""
-    b, mask = local.b, cast("SSAValue | None", None)
-    sizes = shape_of(indices)
-    has_vector = vector < len(sizes)
-    count = sizes[vector] if has_vector else 0
-    parts = [b.slice(indices, vector, i, i + 1) for i in range(count)] or [indices]
+    found, mask = list(parts), None
     for i, d in picked.items():
         here = local.blocked(0, d)
-        parts[i] = _relative(local, parts[i], here)
-        inside = b.inside(parts[i], here.block)
-        if has_vector:
-            inside = b.reshape(inside, [*sizes[:vector], *sizes[vector + 1 :]])
-        mask = b.both(mask, inside)
+        found[i] = _relative(local, found[i], here)
+        mask = _both(mask, local.b.inside(found[i], here.block))
     assert mask is not None
-    return (b.concatenate(parts, vector) if has_vector else parts[0]), mask
+    return local.b.joined(found, vector), mask
 
 
-def scatter(local: LocalOperation) -> Sequence[SSAValue]:
+def scatter(local: LocalOperation) -> Sequence[XlaValue]:
     """Indices count from where the part begins; those outside, and of padding, are skipped."""
-    op = local.op
+    op, b = local.op, local.b
     assert isinstance(op, ScatterOp)
-    count = len(op.inputs)
-    operands = list(local.operands)
+    operands, count, vector = list(local.operands), len(op.inputs), _vector(local)
     indices = operands[count]
-    vector = op.index_vector_dim.value.data
     picked = _divided(local, local.integers("scatter_dims_to_operand_dims"))
     if picked:
-        indices = _wide(local, indices)
-        indices, mask = _in_part(local, indices, vector, picked)
-        indices = _skipped(local, indices, mask, vector)
+        parts = _components(local, _wide(local, indices), vector)
+        indices, mask = _in_part(local, parts, vector, picked)
+        # An index with a part of -1 is outside of every array.
+        mask = b.broadcast_in_dim(mask, indices.shape, range(indices.rank))
+        indices = b.select(mask, indices, -1)
     operands[count] = _without_padded_updates(local, indices, count)
     return local.again(operands)
 
 
-def _wide(local: LocalOperation, indices: SSAValue) -> SSAValue:
+def _wide(local: LocalOperation, indices: XlaValue) -> XlaValue:
     """Indices as s32; what is too large for any array stays so."""
     b, largest = local.b, 2**31 - 1
-    info = ml_dtypes.iinfo(numpy_dtype(array_type(indices).element_type))
-    if int(info.max) > largest:
+    if _largest(indices) > largest:
         return b.clamped_indices(indices, largest, -1)
-    return b.convert(indices, S32)
+    return b.converted(indices, S32)
 
 
-def _skipped(local: LocalOperation, indices: SSAValue, mask: SSAValue, vector: int) -> SSAValue:
-    """Where the mask does not hold all parts of an index are -1, outside of every array."""
-    b, sizes = local.b, shape_of(indices)
-    places = [d for d in range(len(sizes)) if d != vector]
-    return b.select(b.broadcast(mask, places, sizes), indices, b.constant(-1))
+def _largest(indices: XlaValue) -> int:
+    return int(ml_dtypes.iinfo(numpy_dtype(indices.element_type)).max)
 
 
-def _without_padded_updates(local: LocalOperation, indices: SSAValue, operand: int) -> SSAValue:
+def _without_padded_updates(local: LocalOperation, indices: XlaValue, operand: int) -> XlaValue:
     """Indices of updates that are padding point outside."""
     relations = local.division.relations
-    for d in range(len(shape_of(indices))):
+    for d in range(indices.rank):
         factor = local.factor_of(operand, d)
         if factor is not None and relations.factors[factor].type is FactorType.REDUCTION:
-            element_type = array_type(indices).element_type
-            outside = int(ml_dtypes.iinfo(numpy_dtype(element_type)).max)
-            fill = local.b.scalar(outside, element_type)
+            fill = local.b.scalar(_largest(indices), indices.element_type)
             indices = local.b.without_tail(indices, local.blocked(operand, d), fill)
     return indices
 

@@ -1,341 +1,204 @@
 """
 What one device computes of an operation: the builder, parts of operands, halos of neighbours.
 
-`moved_block` is the one function for slices, pads, reversals, concatenations and windows: it
-brings the elements from any place to any device, with the fewest bytes by collective-permutes of
-the parts that are needed, or by an all-gather where that is less. Along most factors an operation
-on parts is the operation itself with other sizes; the others are in `local_movement`,
+`moved_block` is the one function for slices, pads, reversals and windows: it brings the elements
+from any place to any device, with the fewest bytes by collective-permutes of the parts that are
+needed, or by an all-gather where that is less. Along most factors an operation on parts is the
+operation itself with other sizes; the others are in `local_windows`, `local_movement`,
 `local_reductions` and `local_indexing`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar, cast
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
 
 import ml_dtypes
 import numpy as np
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation
 
 from lowerings.ir.equality import KnownOperations, StructuralKeys
 from lowerings.partitioning.factors import Division, FactorAtoms, is_regular
 from lowerings.partitioning.mesh_atoms import Atoms, MeshAtoms
 from lowerings.partitioning.relations import fold_of, neutral_number
 from lowerings.simplify.purity import is_pure
-from xla_dialect.attributes import ComparisonDirection
+from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.devices.replica_groups import (
-    ReplicaGroups,
     ReplicaGroupsAttr,
     SourceTargetPairs,
     SourceTargetPairsAttr,
 )
 from xla_dialect.dimensions import FactorType
-from xla_dialect.literals.arrays import from_numpy, numpy_dtype
-from xla_dialect.op import XlaOp, decode
-from xla_dialect.ops import data_movement as movement
-from xla_dialect.ops.collectives import AllGatherOp, CollectivePermuteOp, PartitionIdOp
-from xla_dialect.ops.conversion import ConvertOp
-from xla_dialect.ops.creation import ConstantOp, IotaOp
-from xla_dialect.ops.elementwise import AddOp, AndOp, ClampOp, CompareOp, SelectOp
+from xla_dialect.literals.arrays import numpy_dtype
+from xla_dialect.op import XlaOp, decode, encode
+from xla_dialect.ops.collectives import CollectivePermuteOp
+from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.shapes.size_arithmetic import ceil_div
 from xla_dialect.sharding.attributes import SHARDING
-from xla_dialect.types import PRED, S32, Array, array, sizes_of
+from xla_dialect.types import S32, array
 from xla_dialect.xdsl.linking import insert_before
 
-OperationT = TypeVar("OperationT", bound=XlaOp)
-CHANNEL = IntegerAttr(1, i64)
+CHANNEL = 1
 """With a channel, ids are those of partitions."""
 
 
-def array_type(value: SSAValue) -> Array:
-    """The type of a value that is an array."""
-    return cast(Array, value.type)
+class LocalBuilder(XlaBuilder):
+    """Builds what a device computes before the operations that it is for, nothing twice."""
 
+    def __init__(self, mesh: MeshAtoms):
+        super().__init__("partition")
+        self.mesh = mesh
+        self.anchor: Operation
+        self.heads: dict[Block, Operation] = {}
+        """The operation of a block before which there is what it has of constants."""
+        self._keys = StructuralKeys()
+        self._known: dict[Block, KnownOperations] = {}
+        self._sent: dict[Hashable, list[CollectivePermuteOp]] = {}
 
-def shape_of(value: SSAValue) -> tuple[int, ...]:
-    """The sizes of a value that is an array."""
-    return sizes_of(array_type(value))
+    def stand_before(self, op: Operation) -> None:
+        """From now on builds before an operation, with its location."""
+        super().stand_before(op)
+        self.anchor = op
 
-
-@dataclass(eq=False)
-class LocalBuilder:
-    """Puts operations before another, with its location."""
-
-    mesh: MeshAtoms
-    anchor: Operation
-    keys: StructuralKeys = field(default_factory=StructuralKeys)
-    heads: dict[Block, Operation] = field(default_factory=dict[Block, Operation])
-    """The operation of a block before which there is what is made once."""
-    _made: dict[tuple[Block, object], SSAValue] = field(
-        default_factory=dict[tuple[Block, object], SSAValue]
-    )
-    _sent: dict[Hashable, list[CollectivePermuteOp]] = field(
-        default_factory=dict["Hashable", list[CollectivePermuteOp]]
-    )
-    _known: dict[Block, KnownOperations] = field(default_factory=dict[Block, KnownOperations])
-
-    def insert(self, op: OperationT) -> OperationT:
-        """Inserts an operation before the anchor, unless an equal one is there: returns that."""
-        block = self.anchor.parent
-        assert block is not None
+    def append(self, op: XlaOp) -> tuple[XlaValue, ...]:
+        """Puts an operation there, unless an equal one is: gives the results of that."""
+        if isinstance(op, ConstantOp) and self.anchor is not self.head():
+            with self._at_head():
+                return self.append(op)
         if is_pure(op):
-            known = self._known.setdefault(block, KnownOperations(self.keys))
-            equal = cast(OperationT, known.first_equal(op))
-            is_first = self.anchor is self.heads.get(block)
+            equal = self._known.setdefault(self.block, KnownOperations(self._keys)).first_equal(op)
+            is_first = self.anchor is self.head()
             if equal is not op and (not is_first or equal.is_before_in_block(self.anchor)):
                 op.drop_all_references()
-                return equal
-        return insert_before(op, self.anchor)
+                return tuple(XlaValue(self, result) for result in equal.results)
+        return super().append(op)
 
-    def emit(
-        self,
-        op_class: type[XlaOp],
-        *operands: SSAValue | Sequence[SSAValue],
-        **properties: Any,
-    ) -> SSAValue:
-        """The result of a new operation, its type inferred."""
-        return self.insert(op_class(*operands, **properties)).results[0]
-
-    def constant(self, values: Any) -> SSAValue:
-        """A constant of a numpy array, s32 for integers of Python."""
-        data = np.asarray(values)
-        data = data.astype(np.int32) if isinstance(values, int | list) else data
-        key = data.dtype.str, data.shape, data.tobytes()
-        return self._once(
-            key, lambda: self.insert(ConstantOp.make((), {"value": from_numpy(data)})).result
-        )
-
-    def scalar(self, number: float, element_type: Attribute) -> SSAValue:
-        """A constant of rank 0."""
-        return self.constant(np.asarray(number).astype(numpy_dtype(element_type)))
-
-    def _once(self, key: object, make: Callable[[], SSAValue]) -> SSAValue:
-        """A value made at most once in a block, before its first operation."""
+    @property
+    def block(self) -> Block:
+        """Where it builds."""
         block = self.anchor.parent
         assert block is not None
-        found = self._made.get((block, key))
-        if found is None:
-            anchor, self.anchor = self.anchor, self.heads.get(block, self.anchor)
-            found = self._made[block, key] = make()
-            self.anchor = anchor
-        return found
+        return block
 
-    def by_partition(self, numbers: Sequence[int]) -> SSAValue:
-        """The number, s32 of rank 0, that a table by partition has for this one."""
-        if len(set(numbers)) == 1:
-            return self.constant(int(numbers[0]))
+    def head(self) -> Operation:
+        """The operation before which there are constants."""
+        return self.heads.get(self.block, self.anchor)
 
-        def look_up() -> SSAValue:
-            table = self.insert(
-                ConstantOp.make((), {"value": from_numpy(np.array(numbers, np.int32))})
-            ).result
-            here = self._once("partition", lambda: self.emit(PartitionIdOp))
-            found = self.emit(movement.DynamicSliceOp, table, [here], dynamic_slice_sizes=[1])
-            return self.reshape(found, ())
+    @contextmanager
+    def _at_head(self) -> Generator[None]:
+        anchor = self.anchor
+        self.stand_before(self.head())
+        yield
+        self.stand_before(anchor)
 
-        return self._once(("by_partition", tuple(numbers)), look_up)
+    def scalar(self, number: Any, element_type: Attribute) -> XlaValue:
+        """A constant of rank 0, its number rounded to the type."""
+        return self.constant(np.asarray(number).astype(numpy_dtype(element_type)))
 
-    def by_block(self, atoms: Atoms, numbers: Sequence[int]) -> SSAValue:
-        """The number for the block, of those that atoms make, which is this partition's."""
-        return self.by_partition([numbers[block] for block in self.mesh.blocks(atoms)])
+    def by_block(self, atoms: Atoms, numbers: Sequence[int]) -> XlaValue:
+        """The number, s32, for the block, of those that atoms make, which is this partition's."""
+        table = [int(numbers[block]) for block in self.mesh.blocks(atoms)]
+        if len(set(table)) == 1:
+            return self.constant(table[0])
+        with self._at_head():
+            found = self.dynamic_slice(self.constant(table), [self.partition_id()], [1])
+            return self.reshape(found, [])
 
-    def begin_of_block(self, atoms: Atoms, block: int) -> SSAValue:
+    def begin_of_block(self, atoms: Atoms, block: int) -> XlaValue:
         """Where this partition's part of a dimension begins that atoms cut into blocks."""
         return self.by_block(atoms, [q * block for q in range(self.mesh.parts(atoms))])
 
-    def reshape(self, value: SSAValue, sizes: Sequence[int]) -> SSAValue:
-        """The value with other sizes."""
-        type_ = array(array_type(value).element_type, sizes)
-        return self.insert(movement.ReshapeOp.make([value], {}, result_types=[type_])).results[0]
-
-    def splat(self, scalar: SSAValue, sizes: Sequence[int]) -> SSAValue:
-        """A scalar everywhere."""
-        type_ = array(array_type(scalar).element_type, sizes)
-        if not sizes:
-            return scalar
-        op = movement.BroadcastOp.make([scalar], {}, result_types=[type_])
-        return self.insert(op).results[0]
-
-    def broadcast(
-        self, value: SSAValue, dimensions: Sequence[int], sizes: Sequence[int]
-    ) -> SSAValue:
-        """The value, whose dimensions become these of the result, along all others."""
-        type_ = array(array_type(value).element_type, sizes)
-        properties = {"dimensions": integer_list(dimensions)}
-        op = movement.BroadcastOp.make([value], properties, result_types=[type_])
-        return self.insert(op).results[0]
-
-    def indices(self, sizes: Sequence[int], d: int) -> SSAValue:
-        """s32 positions along a dimension."""
-        properties = {"iota_dimension": IntegerAttr(d, i64)}
-        op = IotaOp.make((), properties, result_types=[array(S32, sizes)])
-        return self.insert(op).result
-
-    def compare(self, lhs: SSAValue, direction: ComparisonDirection, rhs: SSAValue) -> SSAValue:
-        """Elementwise; the right side may be a scalar."""
-        sizes = shape_of(lhs)
-        if shape_of(rhs) != sizes:
-            rhs = self.splat(rhs, sizes)
-        return self.emit(CompareOp, lhs, rhs, direction=direction)
-
-    def both(self, lhs: SSAValue | None, rhs: SSAValue) -> SSAValue:
-        """The logical and, or the second where there is no first."""
-        return rhs if lhs is None else self.emit(AndOp, lhs, rhs)
-
-    def select(self, mask: SSAValue, value: SSAValue, fill: SSAValue) -> SSAValue:
-        """The value where the mask holds, else a scalar."""
-        return self.emit(SelectOp, mask, value, self.splat(fill, shape_of(value)))
+    def inside(self, position: XlaValue, size: int) -> XlaValue:
+        """Whether positions, s32 of any rank, are those of elements."""
+        return (position >= 0) & (position < size)
 
     def masked(
-        self, value: SSAValue, d: int, start: SSAValue, size: int, fill: SSAValue
-    ) -> SSAValue:
+        self, value: XlaValue, d: int, start: XlaValue, size: int, fill: XlaValue
+    ) -> XlaValue:
         """Elements whose position, `start` and on, is none below `size`, become `fill`."""
-        sizes = shape_of(value)
-        position = self.plus(self.indices(sizes, d), start)
-        below = self.compare(position, ComparisonDirection.LT, self.constant(size))
-        above = self.compare(position, ComparisonDirection.GE, self.constant(0))
-        return self.select(self.both(above, below), value, fill)
+        position = self.iota(array(S32, value.shape), d) + start
+        return self.select(self.inside(position, size), value, fill)
 
-    def without_tail(self, value: SSAValue, here: BlockedDimension, fill: SSAValue) -> SSAValue:
+    def without_tail(self, value: XlaValue, here: BlockedDimension, fill: XlaValue) -> XlaValue:
         """What is behind the end of the whole array, in its last blocks, becomes `fill`."""
         if here.size % here.parts == 0:
             return value
         begin = self.begin_of_block(here.atoms, here.block)
         return self.masked(value, here.d, begin, here.size, fill)
 
-    def inside(self, position: SSAValue, size: int) -> SSAValue:
-        """Whether positions, s32 of any rank, are those of elements."""
-        above = self.compare(position, ComparisonDirection.GE, self.constant(0))
-        below = self.compare(position, ComparisonDirection.LT, self.constant(size))
-        return self.emit(AndOp, above, below)
-
-    def plus(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        """The sum; the right side may be a scalar."""
-        return self.emit(AddOp, lhs, self.splat(rhs, shape_of(lhs)))
-
-    def slice(self, value: SSAValue, d: int, start: int, limit: int, stride: int = 1) -> SSAValue:
+    def piece(self, value: XlaValue, d: int, start: int, limit: int) -> XlaValue:
         """A part along one dimension."""
-        sizes = shape_of(value)
-        if (start, limit, stride) == (0, sizes[d], 1):
+        starts, limits = [0] * value.rank, list(value.shape)
+        starts[d], limits[d] = start, limit
+        is_all = not start and limit == value.shape[d]
+        return value if is_all else self.slice(value, starts, limits)
+
+    def padded(
+        self, value: XlaValue, d: int, low: int, high: int, fill: XlaValue | None = None
+    ) -> XlaValue:
+        """With elements before and behind, zeros unless said otherwise."""
+        if not (low or high):
             return value
-        rank = len(sizes)
-        starts, limits, strides = [0] * rank, list(sizes), [1] * rank
-        starts[d], limits[d], strides[d] = start, limit, stride
-        return self.emit(
-            movement.SliceOp,
-            value,
-            start_indices=starts,
-            limit_indices=limits,
-            strides=strides,
-        )
+        edges = [(low, high) if e == d else (0, 0) for e in range(value.rank)]
+        zero = self.scalar(0, value.element_type) if fill is None else fill
+        return self.pad(value, zero, edges)
 
-    def pad(
-        self,
-        value: SSAValue,
-        d: int,
-        low: int,
-        high: int,
-        fill: SSAValue | None = None,
-        interior: int = 0,
-    ) -> SSAValue:
-        """With elements before, behind and between; zeros unless said otherwise."""
-        if not (low or high or interior):
-            return value
-        if fill is None:
-            fill = self.scalar(0, array_type(value).element_type)
-        rank = len(shape_of(value))
-        edges = [0] * rank, [0] * rank, [0] * rank
-        edges[0][d], edges[1][d], edges[2][d] = low, high, interior
-        return self.emit(
-            movement.PadOp,
-            value,
-            fill,
-            edge_padding_low=edges[0],
-            edge_padding_high=edges[1],
-            interior_padding=edges[2],
-        )
-
-    def clamped_indices(self, indices: SSAValue, last: int, first: int = 0) -> SSAValue:
-        """Integers of any type as s32, those outside of `first` to `last` at the nearer end."""
-        element_type = array_type(indices).element_type
-        info = ml_dtypes.iinfo(numpy_dtype(element_type))
-        low = self.scalar(max(first, int(info.min)), element_type)
-        high = self.scalar(min(last, int(info.max)), element_type)
-        return self.convert(self.emit(ClampOp, low, indices, high), S32)
-
-    def convert(self, value: SSAValue, element_type: Attribute) -> SSAValue:
-        """The value with another element type."""
-        if array_type(value).element_type == element_type:
-            return value
-        type_ = array(element_type, shape_of(value))
-        return self.insert(ConvertOp.make([value], {}, result_types=[type_])).results[0]
-
-    def cut(self, value: SSAValue, d: int, start: SSAValue, length: int) -> SSAValue:
+    def cut(self, value: XlaValue, d: int, start: XlaValue, length: int) -> XlaValue:
         """A part along one dimension, from a place of this partition."""
-        sizes = list(shape_of(value))
-        zero = self.constant(0)
-        starts = [start if e == d else zero for e in range(len(sizes))]
-        sizes[d] = length
-        return self.emit(movement.DynamicSliceOp, value, starts, dynamic_slice_sizes=sizes)
+        starts = [start if e == d else 0 for e in range(value.rank)]
+        sizes = [length if e == d else size for e, size in enumerate(value.shape)]
+        return self.dynamic_slice(value, starts, sizes)
 
-    def concatenate(self, values: Sequence[SSAValue], d: int) -> SSAValue:
+    def joined(self, values: Sequence[XlaValue], d: int) -> XlaValue:
         """Values behind each other."""
-        if len(values) == 1:
-            return values[0]
-        return self.emit(movement.ConcatenateOp, list(values), dimension=d)
+        return values[0] if len(values) == 1 else self.concatenate(values, d)
 
-    def all_gather(self, value: SSAValue, d: int, atoms: Atoms) -> SSAValue:
+    def clamped_indices(self, indices: XlaValue, last: int, first: int = 0) -> XlaValue:
+        """Integers of any type as s32, those outside of `first` to `last` at the nearer end."""
+        info = ml_dtypes.iinfo(numpy_dtype(indices.element_type))
+        low, high = max(first, int(info.min)), min(last, int(info.max))
+        return self.converted(self.clamp(low, indices, high), S32)
+
+    def converted(self, value: XlaValue, element_type: Attribute) -> XlaValue:
+        """The value with another element type."""
+        if value.element_type == element_type:
+            return value
+        return self.convert_element_type(value, element_type)
+
+    def groups(self, atoms: Atoms) -> Any:
+        """Those of the devices that differ along atoms."""
+        return ReplicaGroupsAttr(self.mesh.groups(atoms))
+
+    def gathered(self, value: XlaValue, d: int, atoms: Atoms) -> XlaValue:
         """The blocks of all devices along atoms, behind each other."""
-        groups = self.mesh.groups(atoms)
-        sizes = list(shape_of(value))
-        sizes[d] *= self.mesh.parts(atoms)
-        op = AllGatherOp.make(
-            [value],
-            {**grouped(groups), **GLOBAL, "dimension": IntegerAttr(d, i64)},
-            result_types=[array(array_type(value).element_type, sizes)],
-        )
-        return self.insert(op).results[0]
+        groups, count = self.groups(atoms), self.mesh.parts(atoms)
+        return self.all_gather(value, d, count, groups, CHANNEL, use_global_device_ids=True)
 
-    def permute(self, value: SSAValue, pairs: Sequence[tuple[int, int]]) -> SSAValue:
+    def permuted(self, value: XlaValue, pairs: Sequence[tuple[int, int]]) -> XlaValue:
         """What the source of a pair has; zeros where this partition is no target."""
-        properties = {"source_target_pairs": _pairs(pairs), "channel_id": CHANNEL}
-        return self.insert(CollectivePermuteOp.make([value], properties)).results[0]
+        return self.collective_permute(value, pairs, CHANNEL)
 
     def part_of_others(
-        self, value: SSAValue, d: int, span: tuple[int, int], pairs: Sequence[tuple[int, int]]
-    ) -> SSAValue:
+        self, value: XlaValue, d: int, span: tuple[int, int], pairs: Sequence[tuple[int, int]]
+    ) -> XlaValue:
         """
         A part of what the source of a pair has; anything where this partition is no target.
 
         Where others are sent the same part already, these are sent it by the same permute.
         """
-        known = self._sent.setdefault((self.anchor.parent, value, d, *span), [])
+        known = self._sent.setdefault((self.block, value.ssa, d, *span), [])
         for op in known:
             there = op.source_target_pairs.data.pairs
             both = sorted({*there, *pairs})
             if len(both) == len({source for source, _ in both}) == len({to for _, to in both}):
-                op.properties["source_target_pairs"] = _pairs(both)
-                return op.results[0]
-        found = self.permute(self.slice(value, d, *span), pairs)
-        known.append(cast(CollectivePermuteOp, found.owner))
+                merged = SourceTargetPairsAttr(SourceTargetPairs(tuple(both)))
+                op.properties["source_target_pairs"] = merged
+                return XlaValue(self, op.results[0])
+        found = self.permuted(self.piece(value, d, *span), pairs)
+        known.append(cast(CollectivePermuteOp, found.ssa.owner))
         return found
-
-
-def _pairs(pairs: Iterable[tuple[int, int]]) -> SourceTargetPairsAttr:
-    return SourceTargetPairsAttr(SourceTargetPairs(tuple(pairs)))
-
-
-def grouped(groups: ReplicaGroups) -> Mapping[str, Attribute]:
-    """The properties of a collective of groups of partitions."""
-    return {"replica_groups": ReplicaGroupsAttr(groups), "channel_id": CHANNEL}
-
-
-GLOBAL: Mapping[str, Attribute] = {
-    "use_global_device_ids": IntegerAttr(1, cast(Any, PRED)),
-}
-"""Ids of groups are those of processes: partitions, as there are no replicas."""
 
 
 @dataclass(frozen=True)
@@ -363,8 +226,8 @@ class RemotePart:
     starts: Sequence[int]
     """For each block where in the whole array it is to begin."""
     length: int
-    end: int | None = None
-    """Where in the array the last element is followed by what nobody needs; its size if None."""
+    end: int
+    """Where in the array the last element is followed by what nobody needs, at most its size."""
 
 
 @dataclass(frozen=True)
@@ -380,11 +243,11 @@ class _Piece:
 
 def moved_block(
     b: LocalBuilder,
-    value: SSAValue,
+    value: XlaValue,
     here: BlockedDimension,
     move: RemotePart,
-    fill: SSAValue | None = None,
-) -> SSAValue:
+    fill: XlaValue | None = None,
+) -> XlaValue:
     """
     For the device of block q the elements `starts[q]` to `starts[q] + length` of the whole array.
 
@@ -392,23 +255,22 @@ def moved_block(
     """
     pieces, starts, length = _pieces(here, move), move.starts, move.length
     if _permuted(pieces) > _gathered(here):
-        found, base = b.all_gather(value, here.d, here.atoms), [0] * here.parts
+        found, base = b.gathered(value, here.d, here.atoms), [0] * here.parts
     elif pieces:
         parts = [_received(b, value, here, piece) for piece in pieces]
-        found = b.concatenate(parts, here.d)
+        found = b.joined(parts, here.d)
         first = pieces[0]
         base = [(q + first.delta) * here.block + first.low for q in range(here.parts)]
     else:
-        found, base = b.slice(value, here.d, 0, 0), [0] * here.parts
+        found, base = b.piece(value, here.d, 0, 0), [0] * here.parts
     offsets = [start - at for start, at in zip(starts, base, strict=True)]
     if len(set(offsets)) > 1:
-        end = _end(here, move)
-        offsets = [_nearest(o, s, end, length) for o, s in zip(offsets, starts, strict=True)]
+        offsets = [_nearest(o, s, move) for o, s in zip(offsets, starts, strict=True)]
     low = max(0, -min(offsets))
-    high = max(0, max(offsets) + length - shape_of(found)[here.d])
-    found = b.pad(found, here.d, low, high)
+    high = max(0, max(offsets) + length - found.shape[here.d])
+    found = b.padded(found, here.d, low, high)
     if len(set(offsets)) == 1:
-        found = b.slice(found, here.d, offsets[0] + low, offsets[0] + low + length)
+        found = b.piece(found, here.d, offsets[0] + low, offsets[0] + low + length)
     else:
         start = b.by_block(here.atoms, [offset + low for offset in offsets])
         found = b.cut(found, here.d, start, length)
@@ -431,13 +293,9 @@ def _gathered(here: BlockedDimension) -> int:
     return (here.parts - 1) * here.block
 
 
-def _end(here: BlockedDimension, move: RemotePart) -> int:
-    return here.size if move.end is None else min(move.end, here.size)
-
-
-def _nearest(offset: int, start: int, end: int, length: int) -> int:
+def _nearest(offset: int, start: int, move: RemotePart) -> int:
     """Where nothing of the array is needed it does not matter what is read."""
-    return 0 if start >= end or start + length <= 0 else offset
+    return 0 if start >= move.end or start + move.length <= 0 else offset
 
 
 def _pieces(here: BlockedDimension, move: RemotePart) -> list[_Piece]:
@@ -445,7 +303,7 @@ def _pieces(here: BlockedDimension, move: RemotePart) -> list[_Piece]:
     block = here.block
     needs: dict[int, list[tuple[int, int, int]]] = {}
     for q, start in enumerate(move.starts):
-        first, end = max(start, 0), min(start + move.length, _end(here, move))
+        first, end = max(start, 0), min(start + move.length, move.end)
         for r in range(here.parts if first < end else 0):
             low, high = max(first - r * block, 0), min(end - r * block, block)
             if low < high:
@@ -462,10 +320,10 @@ def _pieces(here: BlockedDimension, move: RemotePart) -> list[_Piece]:
     return found
 
 
-def _received(b: LocalBuilder, value: SSAValue, here: BlockedDimension, piece: _Piece) -> SSAValue:
+def _received(b: LocalBuilder, value: XlaValue, here: BlockedDimension, piece: _Piece) -> XlaValue:
     span = piece.low, piece.high
     if not piece.delta:
-        return b.slice(value, here.d, *span)
+        return b.piece(value, here.d, *span)
     pairs = [
         (group[q + piece.delta], group[q])
         for group in b.mesh.groups(here.atoms).expand()
@@ -474,14 +332,14 @@ def _received(b: LocalBuilder, value: SSAValue, here: BlockedDimension, piece: _
     return b.part_of_others(value, here.d, span, pairs)
 
 
-def mirrored(b: LocalBuilder, value: SSAValue, here: BlockedDimension) -> SSAValue:
+def mirrored(b: LocalBuilder, value: XlaValue, here: BlockedDimension) -> XlaValue:
     """The blocks in opposite order, the elements of each as they are."""
     pairs = [
         (group[q], group[here.parts - 1 - q])
         for group in b.mesh.groups(here.atoms).expand()
         for q in range(here.parts)
     ]
-    return b.permute(value, pairs)
+    return b.permuted(value, pairs)
 
 
 _OF_WHOLES = (SHARDING, "xla.operand_layout_constraints")
@@ -505,9 +363,7 @@ class DividedOperation:
         division, relations = self.division, self.division.relations
         sizes = (division.result_sizes if is_result else division.operand_sizes)[array_]
         factors = (relations.results if is_result else relations.operands)[array_]
-        spread = division.spread(factors, self.divided)
-        counts = map(division.mesh.parts, spread.dimensions)
-        return tuple(ceil_div(n, k) for n, k in zip(sizes, counts, strict=True))
+        return division.spread(factors, self.divided).blocks(sizes, division.mesh)
 
     def factor_of(self, operand: int, d: int) -> int | None:
         """The factor along which a dimension of an operand is divided; None where it is whole."""
@@ -538,14 +394,14 @@ class LocalOperation(DividedOperation):
     """What is known where the part of an operation is built."""
 
     b: LocalBuilder
-    operands: Sequence[SSAValue]
+    operands: Sequence[XlaValue]
     """What this device has of the operands."""
     result_types: Sequence[Attribute]
     """The types of the parts of the results."""
 
     def moved(
-        self, moves: Iterable[RemotePart], fills: Mapping[int, SSAValue] | None = None
-    ) -> list[SSAValue]:
+        self, moves: Iterable[RemotePart], fills: Mapping[int, XlaValue] | None = None
+    ) -> list[XlaValue]:
         """The operands after these moves; `fills`: what is outside of the array, by operand."""
         found = list(self.operands)
         for move in moves:
@@ -553,26 +409,24 @@ class LocalOperation(DividedOperation):
             found[move.operand] = moved_block(self.b, found[move.operand], here, move, fill)
         return found
 
-    def again(
-        self, operands: Sequence[SSAValue], properties: Mapping[str, Attribute] | None = None
-    ) -> list[SSAValue]:
-        """The operation itself on these operands; it takes the computations away from the other."""
-        regions = [region.clone() for region in self.op.regions]
-        attributes = {k: v for k, v in self.op.attributes.items() if k not in _OF_WHOLES}
+    def again(self, operands: Sequence[XlaValue], **properties: Any) -> Sequence[XlaValue]:
+        """The operation itself on these operands, with these properties instead of its own."""
+        classes = self.op.contract().classes
+        changed = {name: encode(value, classes[name]) for name, value in properties.items()}
         made = type(self.op).make(
-            operands,
-            {**self.op.properties, **(properties or {})},
-            regions,
+            [value.ssa for value in operands],
+            {**self.op.properties, **changed},
+            [region.clone() for region in self.op.regions],
             self.result_types,
-            attributes,
+            {k: v for k, v in self.op.attributes.items() if k not in _OF_WHOLES},
         )
-        made.location = self.op.location
         for mine, old in zip(made.results, self.op.results, strict=True):
             mine.name_hint = old.name_hint
-        return list(self.b.insert(made).results)
+        insert_before(made, self.b.anchor)
+        return [XlaValue(self.b, result) for result in made.results]
 
 
-Build: TypeAlias = Callable[[LocalOperation], Sequence[SSAValue]]
+Build: TypeAlias = Callable[[LocalOperation], Sequence[XlaValue]]
 
 
 def is_divisible(division: Division, factor: int, atoms: Atoms) -> bool:
@@ -591,17 +445,12 @@ class LocalRule:
     """Whether the operation can be divided over atoms along a factor that is not regular."""
 
 
-def integer_list(numbers: Sequence[int]) -> Attribute:
-    """A list property."""
-    return DenseArrayBase.from_list(i64, numbers)
-
-
-def regular(local: LocalOperation) -> Sequence[SSAValue]:
+def regular(local: LocalOperation) -> Sequence[XlaValue]:
     """The operation on parts; what is no element takes no part in what is folded."""
     return local.again(without_padding(local, local.operands))
 
 
-def without_padding(local: LocalOperation, operands: Sequence[SSAValue]) -> list[SSAValue]:
+def without_padding(local: LocalOperation, operands: Sequence[XlaValue]) -> list[XlaValue]:
     """Operands whose padding along folded factors is replaced by what changes nothing."""
     found = list(operands)
     relations = local.division.relations
@@ -611,13 +460,12 @@ def without_padding(local: LocalOperation, operands: Sequence[SSAValue]) -> list
         for i, d in relations.operand_places(factor):
             here = local.blocked(i, d)
             number, fold = relations.factors[factor].neutral, fold_of(local.op)
-            element_type = array_type(found[i]).element_type
+            element_type = found[i].element_type
             if here.size % here.parts == 0:
                 continue
             if number is None and fold is not None:
-                fill = local.b.constant(neutral_number(fold, element_type))
-            else:
-                fill = local.b.scalar(number or 0, element_type)
+                number = neutral_number(fold, element_type)
+            fill = local.b.scalar(0 if number is None else number, element_type)
             found[i] = local.b.without_tail(found[i], here, fill)
     return found
 
@@ -625,13 +473,8 @@ def without_padding(local: LocalOperation, operands: Sequence[SSAValue]) -> list
 def has_property_sizes(local: LocalOperation, operand: int, values: Sequence[int]) -> list[int]:
     """Sizes in a property, those of whole dimensions replaced by the sizes of parts."""
     whole = local.division.operand_sizes[operand]
-    parts = shape_of(local.operands[operand])
+    parts = local.operands[operand].shape
     return [
         part if value == size else value
         for value, size, part in zip(values, whole, parts, strict=True)
     ]
-
-
-def sizes_of_type(type_: Attribute) -> tuple[int, ...]:
-    """The sizes of an array type."""
-    return sizes_of(cast(Array, type_))

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import cast
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from lowerings.ir.equality import StructuralKeys
-from lowerings.partitioning import local_indexing, local_movement, local_reductions
+from lowerings.partitioning import local_indexing, local_movement, local_windows
 from lowerings.partitioning.factors import Division, FactorAtoms, is_regular
 from lowerings.partitioning.local_operation import (
     DividedOperation,
@@ -26,6 +26,7 @@ from lowerings.partitioning.relations import (
     linear_operands,
     picking_relations,
 )
+from xla_dialect.builder import XlaValue
 from xla_dialect.dimensions import DimensionRelations, FactorType
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ScanOp
@@ -38,7 +39,7 @@ from xla_dialect.xdsl.traversal import operands_of
 RULES: dict[type[XlaOp], LocalRule] = {
     **local_movement.RULES,
     **local_indexing.RULES,
-    **local_reductions.RULES,
+    **local_windows.RULES,
 }
 WHOLE = (ScanOp, RngOp, RngGetAndUpdateStateOp)
 """Computed whole by every device: a computation on arrays, and numbers that depend on places."""
@@ -125,7 +126,7 @@ def moved_bytes(division: Division, divided: FactorAtoms) -> float:
     return total
 
 
-def build_local(local: LocalOperation) -> Sequence[SSAValue]:
+def build_local(local: LocalOperation) -> Sequence[XlaValue]:
     """The part of an operation that one device computes."""
     rule = RULES.get(type(local.op))
     return regular(local) if rule is None else rule.build(local)

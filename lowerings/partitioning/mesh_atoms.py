@@ -8,7 +8,7 @@ numbers. A device's place in the mesh is one coordinate for each atom.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -24,6 +24,7 @@ from xla_dialect.analysis.manual_borders import all_shardings
 from xla_dialect.devices.replica_groups import MeshGroups
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp
+from xla_dialect.shapes.size_arithmetic import ceil_div
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import (
     meshes_of,
@@ -49,6 +50,11 @@ class Spread:
         """The same with other atoms of one dimension."""
         dimensions = (*self.dimensions[:d], atoms, *self.dimensions[d + 1 :])
         return replace(self, dimensions=dimensions)
+
+    def blocks(self, sizes: Sequence[int], mesh: MeshAtoms) -> tuple[int, ...]:
+        """The sizes of a device's block of an array, padding included."""
+        parts = map(mesh.parts, self.dimensions)
+        return tuple(ceil_div(n, count) for n, count in zip(sizes, parts, strict=True))
 
     @property
     def used(self) -> frozenset[int]:

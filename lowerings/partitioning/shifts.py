@@ -16,17 +16,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from typing import cast
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
-from lowerings.partitioning.local_operation import LocalBuilder, array_type, shape_of
+from lowerings.partitioning.local_operation import LocalBuilder
 from lowerings.partitioning.mesh_atoms import MeshAtoms, ValueShardings
-from xla_dialect.attributes import ComparisonDirection
+from xla_dialect.builder import XlaValue
 from xla_dialect.op import decode
 from xla_dialect.ops.data_movement import ConcatenateOp, PadOp, SliceOp
-from xla_dialect.ops.elementwise import SelectOp
 from xla_dialect.sharding.attributes import set_result_shardings
+from xla_dialect.types import S32, Array, array, sizes_of
 from xla_dialect.xdsl.linking import erase, replace_uses
 from xla_dialect.xdsl.traversal import operands_of, operations_in
 
@@ -59,7 +60,7 @@ def _moved(op: Operation) -> Iterator[int]:
         case ConcatenateOp():
             yield decode(op.dimension)
         case SliceOp() | PadOp() if not _spaced(op):
-            source, made = shape_of(op.operand), shape_of(op.results[0])
+            source, made = _sizes(op.operand), _sizes(op.results[0])
             for d, place in enumerate(_places(op)):
                 if place or source[d] != made[d]:
                     yield d
@@ -87,7 +88,7 @@ def _is_narrow(op: SliceOp, origin: Sequence[int], sizes: Sequence[int]) -> bool
 
     A shift would send all of that: most blocks of the window begin elsewhere.
     """
-    lines = zip(origin, _places(op), sizes, shape_of(op.operand), shape_of(op.result), strict=True)
+    lines = zip(origin, _places(op), sizes, _sizes(op.operand), _sizes(op.result), strict=True)
     return any(
         whole != size and (max(at, -start) < 0 or min(at + size, whole - start) > taken)
         for at, start, size, whole, taken in lines
@@ -102,76 +103,72 @@ class _Shifts:
     def replace(self, op: Operation, shardings: ValueShardings) -> None:
         """Puts shifts before the end of a chain, in its sharding, and gives them to its users."""
         result, before = op.results[0], op.prev_op
-        b = LocalBuilder(self.mesh, op)
-        found = self.window(b, result, [0] * len(shape_of(result)), shape_of(result))
+        b = LocalBuilder(self.mesh)
+        b.stand_before(op)
+        found = self.window(b, XlaValue(b, result), [0] * len(_sizes(result)), _sizes(result)).ssa
         sharding = self.mesh.sharding(shardings.spread(result))
         made = op.prev_op
         while made is not before and made is not None:
-            if shape_of(made.results[0]):
+            if _sizes(made.results[0]):
                 set_result_shardings(made, [sharding])
             made = made.prev_op
         found.name_hint = found.name_hint or result.name_hint
         replace_uses(result, found)
 
     def window(
-        self, b: LocalBuilder, value: SSAValue, origin: Sequence[int], sizes: Sequence[int]
-    ) -> SSAValue:
+        self, b: LocalBuilder, value: XlaValue, origin: Sequence[int], sizes: Sequence[int]
+    ) -> XlaValue:
         """The elements of a value from an origin on; outside of it, anything."""
-        op = value.owner
+        op = value.ssa.owner
         if op not in self.chained or (isinstance(op, SliceOp) and _is_narrow(op, origin, sizes)):
-            zero = b.scalar(0, array_type(value).element_type)
-            return _placed(b, value, zero, origin, sizes)
+            return _placed(b, value, b.scalar(0, value.element_type), origin, sizes)
         if isinstance(op, ConcatenateOp):
             return self.joined(b, op, origin, sizes)
         assert isinstance(op, SliceOp | PadOp)
-        there = [o + at for o, at in zip(origin, _places(op), strict=True)]
-        if isinstance(op, SliceOp):
-            return self.window(b, op.operand, there, sizes)
-        if op.operand.owner not in self.chained:
-            return _placed(b, op.operand, op.padding_value, there, sizes)
-        found = self.window(b, op.operand, there, sizes)
-        for d, (at, size) in enumerate(zip(there, shape_of(op.operand), strict=True)):
-            if at < 0 or at + sizes[d] > size:
-                found = b.masked(found, d, b.constant(at), size, op.padding_value)
+        there, operand = [o + at for o, at in zip(origin, _places(op), strict=True)], op.operand
+        if isinstance(op, PadOp) and operand.owner not in self.chained:
+            return _placed(b, XlaValue(b, operand), XlaValue(b, op.padding_value), there, sizes)
+        found = self.window(b, XlaValue(b, operand), there, sizes)
+        if isinstance(op, PadOp):
+            for d, (at, size) in enumerate(zip(there, _sizes(operand), strict=True)):
+                if at < 0 or at + sizes[d] > size:
+                    fill = XlaValue(b, op.padding_value)
+                    found = b.masked(found, d, b.constant(at), size, fill)
         return found
 
     def joined(
         self, b: LocalBuilder, op: ConcatenateOp, origin: Sequence[int], sizes: Sequence[int]
-    ) -> SSAValue:
+    ) -> XlaValue:
         """Of each operand what falls into the window."""
         d: int = decode(op.dimension)
-        ends = accumulate((shape_of(value)[d] for value in op.inputs), initial=-origin[d])
-        found: SSAValue | None = None
+        ends = accumulate((_sizes(value)[d] for value in op.inputs), initial=-origin[d])
+        found: XlaValue | None = None
         spans = list(zip(op.inputs, pairwise(ends), strict=True))
         for value, (begin, end) in reversed(spans):
             if begin == end or end <= 0 or begin >= sizes[d]:
                 continue
             there = [-begin if e == d else at for e, at in enumerate(origin)]
-            part = self.window(b, value, there, sizes)
+            part = self.window(b, XlaValue(b, value), there, sizes)
             if found is not None:
-                positions = b.indices(sizes, d)
-                is_mine = b.compare(positions, ComparisonDirection.LT, b.constant(end))
-                part = b.emit(SelectOp, is_mine, part, found)
+                part = b.select(b.iota(array(S32, sizes), d) < end, part, found)
             found = part
-        return (
-            b.splat(b.scalar(0, array_type(op.result).element_type), sizes)
-            if found is None
-            else found
-        )
+        if found is None:
+            zero = b.scalar(0, cast(Array, op.result.type).element_type)
+            found = b.broadcast(zero, sizes)
+        return found
 
 
 def _placed(
     b: LocalBuilder,
-    value: SSAValue,
-    fill: SSAValue,
+    value: XlaValue,
+    fill: XlaValue,
     origin: Sequence[int],
     sizes: Sequence[int],
-) -> SSAValue:
+) -> XlaValue:
     """The elements from an origin on, and what is outside."""
-    low = [-at for at in origin]
-    high = [at + n - m for at, n, m in zip(origin, sizes, shape_of(value), strict=True)]
-    if not any((*low, *high)):
-        return value
-    interior = [0] * len(low)
-    edges = {"edge_padding_low": low, "edge_padding_high": high}
-    return b.emit(PadOp, value, fill, **edges, interior_padding=interior)
+    edges = [(-at, at + n - m) for at, n, m in zip(origin, sizes, value.shape, strict=True)]
+    return b.pad(value, fill, edges) if any(map(any, edges)) else value
+
+
+def _sizes(value: SSAValue) -> tuple[int, ...]:
+    return sizes_of(cast(Array, value.type))

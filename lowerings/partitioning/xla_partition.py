@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -16,12 +16,9 @@ from lowerings.ir.functions import defined_functions
 from lowerings.partitioning.annotations import is_annotation, runs_on_parts
 from lowerings.partitioning.factors import FactorAtoms
 from lowerings.partitioning.local_operation import (
-    GLOBAL,
+    CHANNEL,
     LocalBuilder,
     LocalOperation,
-    array_type,
-    grouped,
-    shape_of,
 )
 from lowerings.partitioning.local_rules import Divisions, build_local
 from lowerings.partitioning.mesh_atoms import (
@@ -39,18 +36,12 @@ from lowerings.partitioning.xla_insert_reshards import XlaInsertReshardsPass
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.passes import ReportingPass, ResultDifference
 from xla_dialect.analysis.manual_borders import located_border
-from xla_dialect.attributes import ComparisonDirection
+from xla_dialect.builder import XlaValue
+from xla_dialect.builder.recorder import XlaComputation
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp
-from xla_dialect.ops.collectives import (
-    AllReduceOp,
-    AllToAllOp,
-    ReduceScatterOp,
-    process_counts,
-    set_process_counts,
-)
-from xla_dialect.ops.data_movement import CopyOp, DynamicUpdateSliceOp, TransposeOp
-from xla_dialect.shapes.size_arithmetic import ceil_div
+from xla_dialect.ops.collectives import process_counts, set_process_counts
+from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.sharding.attributes import MESHES, SHARDING, SHARDING_RULE, set_function_shardings
 from xla_dialect.types import Array, array
 from xla_dialect.violations import described
@@ -142,16 +133,12 @@ class _Partition:
         sizes = static_sizes(type_)
         if sizes is None or not any(spread.dimensions):
             return type_
-        blocks = [
-            ceil_div(n, self.mesh.parts(atoms))
-            for n, atoms in zip(sizes, spread.dimensions, strict=True)
-        ]
-        return array(cast(Array, type_).element_type, blocks)
+        return array(cast(Array, type_).element_type, spread.blocks(sizes, self.mesh))
 
     def function(self, function: FuncOp) -> None:
         """Its parameters, its operations and its type."""
         block, self.divisions = function.body.block, Divisions(self.mesh)
-        self.b = LocalBuilder(self.mesh, cast(Operation, block.first_op))
+        self.b = LocalBuilder(self.mesh)
         outputs = [self.local_type(value) for value in operands_of(cast(Operation, block.last_op))]
         inputs = [self.local_type(argument) for argument in block.args]
         self.block(block)
@@ -173,7 +160,7 @@ class _Partition:
             replaced.append(argument)
         *operations, last = old
         for op in operations:
-            self.b.anchor = op
+            self.b.stand_before(op)
             for result, value in zip(op.results, self.operation(op), strict=True):
                 self.local[result] = value
         for i, value in enumerate(operands_of(last)):
@@ -225,15 +212,10 @@ class _Partition:
                 f"{described(op)} has shardings that contradict each other: xla-insert-reshards "
                 "makes reshards of them"
             )
-        return build_local(
-            LocalOperation(
-                division,
-                divided,
-                self.b,
-                operands,
-                [self.local_type(result) for result in op.results],
-            )
-        )
+        values = [XlaValue(self.b, value) for value in operands]
+        types = [self.local_type(result) for result in op.results]
+        made = build_local(LocalOperation(division, divided, self.b, values, types))
+        return [value.ssa for value in made]
 
     def copied(self, op: Operation, operands: Sequence[SSAValue]) -> Sequence[SSAValue]:
         """The operation as it is."""
@@ -247,10 +229,11 @@ class _Partition:
         type_ = cast(Array, op.operand.type)
         sizes = static_sizes(type_)
         assert sizes is not None
+        found = XlaValue(self.b, value)
         for step in plan(self.mesh, type_, before, after).steps:
-            value = local_step(self.b, value, sizes, before, step, fold_name(op))
+            found = local_step(self.b, found, sizes, before, step, fold_name(op))
             before = step.after
-        return value
+        return found.ssa
 
     def computations(self, op: XlaOp, operands: Sequence[SSAValue]) -> Sequence[SSAValue]:
         """A loop or branch, the parts of whose values go through its computations."""
@@ -258,7 +241,6 @@ class _Partition:
         attributes = {k: v for k, v in op.attributes.items() if k != SHARDING}
         for region in op.regions:
             self.block(region.block)
-        self.b.anchor = op
         made = type(op).make(
             operands,
             op.properties,
@@ -271,111 +253,55 @@ class _Partition:
 
 def local_step(
     b: LocalBuilder,
-    value: SSAValue,
+    value: XlaValue,
     sizes: Sequence[int],
     before: Spread,
     step: ReshardStep,
     fold: str,
-) -> SSAValue:
+) -> XlaValue:
     """What a device has after a step; `sizes` are those of the whole array."""
-    blocks = [
-        ceil_div(n, b.mesh.parts(atoms))
-        for n, atoms in zip(sizes, step.after.dimensions, strict=True)
-    ]
+    count, groups = b.mesh.parts(step.atoms), b.groups(step.atoms)
+    source, target = step.source, step.target
+    folded = XlaComputation(fold, computation(fold, value.element_type), True, ())
+    blocks = step.after.blocks(sizes, b.mesh)
+    if target is not None:
+        # Room for a block of equal size for every member.
+        value = b.padded(value, target, 0, count * blocks[target] - value.shape[target])
     match step.collective:
         case Collective.ALL_SLICE:
-            return _sliced(b, value, step, blocks)
+            assert target is not None
+            start = b.begin_of_block(step.atoms, blocks[target])
+            return b.cut(value, target, start, blocks[target])
         case Collective.ALL_GATHER:
-            assert step.source is not None
-            found = b.all_gather(value, step.source, step.atoms)
-            return b.slice(found, step.source, 0, blocks[step.source])
+            assert source is not None
+            value = b.gathered(value, source, step.atoms)
         case Collective.ALL_TO_ALL:
-            return _exchanged(b, value, step, blocks)
+            assert source is not None
+            assert target is not None
+            value = b.all_to_all(value, target, source, count, groups, CHANNEL)
         case Collective.COLLECTIVE_PERMUTE:
-            return b.permute(value, _moves(b.mesh, before, step.after))
+            return b.permuted(value, _moves(b.mesh, before, step.after))
         case Collective.ALL_REDUCE:
-            region = computation(fold, array_type(value).element_type)
-            op = AllReduceOp.make(
-                [value], {**grouped(b.mesh.groups(step.atoms)), **GLOBAL}, [region]
-            )
-            return b.insert(op).results[0]
+            return b.all_reduce(value, folded, groups, CHANNEL, use_global_device_ids=True)
         case Collective.REDUCE_SCATTER:
-            return _scattered(b, value, step, blocks, fold)
+            assert target is not None
+            return b.reduce_scatter(
+                value, folded, target, count, groups, CHANNEL, use_global_device_ids=True
+            )
         case Collective.SHARDED_TO_UNREDUCED:
-            return _surrounded(b, value, step, blocks)
+            # The block of a device among zeros, in the place that it has in a larger block.
+            assert source is not None
+            zeros = b.broadcast(
+                b.scalar(0, value.element_type),
+                [n * count if d == source else n for d, n in enumerate(value.shape)],
+            )
+            start = b.begin_of_block(step.atoms, value.shape[source])
+            places = [start if d == source else 0 for d in range(value.rank)]
+            value = b.dynamic_update_slice(zeros, value, places)
         case Collective.REPLICATED_TO_UNREDUCED:
-            first = b.by_block(step.atoms, [1, *[0] * (b.mesh.parts(step.atoms) - 1)])
-            is_first = b.compare(first, ComparisonDirection.EQ, b.constant(1))
-            zero = b.scalar(0, array_type(value).element_type)
-            return b.select(b.splat(is_first, shape_of(value)), value, zero)
-
-
-def _padded(b: LocalBuilder, value: SSAValue, step: ReshardStep, blocks: Sequence[int]) -> SSAValue:
-    """With room for a block of equal size for every member along the dimension that is cut."""
-    assert step.target is not None
-    room = b.mesh.parts(step.atoms) * blocks[step.target]
-    return b.pad(value, step.target, 0, room - shape_of(value)[step.target])
-
-
-def _sliced(b: LocalBuilder, value: SSAValue, step: ReshardStep, blocks: Sequence[int]) -> SSAValue:
-    d = step.target
-    assert d is not None
-    start = b.begin_of_block(step.atoms, blocks[d])
-    return b.cut(_padded(b, value, step, blocks), d, start, blocks[d])
-
-
-def _surrounded(
-    b: LocalBuilder, value: SSAValue, step: ReshardStep, blocks: Sequence[int]
-) -> SSAValue:
-    """The block of a device among zeros, in the place that it has in a larger block."""
-    d = step.source
-    assert d is not None
-    sizes, count = list(shape_of(value)), b.mesh.parts(step.atoms)
-    start = b.begin_of_block(step.atoms, sizes[d])
-    room = [count * n if i == d else n for i, n in enumerate(sizes)]
-    zeros = b.splat(b.scalar(0, array_type(value).element_type), room)
-    starts = [start if i == d else b.constant(0) for i in range(len(sizes))]
-    found = b.emit(DynamicUpdateSliceOp, zeros, value, starts)
-    return b.slice(found, d, 0, blocks[d])
-
-
-def _exchanged(
-    b: LocalBuilder, value: SSAValue, step: ReshardStep, blocks: Sequence[int]
-) -> SSAValue:
-    """Blocks of one dimension are sent, those received follow each other along another."""
-    source, target = step.source, step.target
-    assert source is not None and target is not None
-    count = b.mesh.parts(step.atoms)
-    value = _padded(b, value, step, blocks)
-    sizes = shape_of(value)
-    properties = {**grouped(b.mesh.groups(step.atoms)), "dimension": IntegerAttr(target, i64)}
-    received = b.insert(AllToAllOp.make([value], properties)).results[0]
-    split = b.reshape(received, [*sizes[:target], count, blocks[target], *sizes[target + 1 :]])
-    order = [d for d in range(len(sizes) + 1) if d != target]
-    # The members of the group come in front of the dimension whose blocks they had.
-    place = order.index(source if source < target else source + 1)
-    order.insert(place, target)
-    moved = b.emit(TransposeOp, split, dimensions=order)
-    joined = [
-        count * n if d == source else blocks[target] if d == target else n
-        for d, n in enumerate(sizes)
-    ]
-    return b.slice(b.reshape(moved, joined), source, 0, blocks[source])
-
-
-def _scattered(
-    b: LocalBuilder, value: SSAValue, step: ReshardStep, blocks: Sequence[int], fold: str
-) -> SSAValue:
-    d = step.target
-    assert d is not None
-    value = _padded(b, value, step, blocks)
-    region = computation(fold, array_type(value).element_type)
-    properties = {
-        **grouped(b.mesh.groups(step.atoms)),
-        **GLOBAL,
-        "dimension": IntegerAttr(d, i64),
-    }
-    return b.insert(ReduceScatterOp.make([value], properties, [region])).results[0]
+            is_first = b.begin_of_block(step.atoms, 1) == 0
+            return b.select(b.broadcast(is_first, value.shape), value, 0)
+    return b.piece(value, source, 0, blocks[source])
 
 
 def _moves(mesh: MeshAtoms, before: Spread, after: Spread) -> list[tuple[int, int]]:

@@ -228,8 +228,11 @@ class Recorder:
         """The operation of a module before which operations are put, with its location."""
         self._finished = False
 
-    def _stand_before(self, op: Operation) -> None:
+    def stand_before(self, op: Operation) -> None:
+        """For passes: from now on operations are put before this one, with its location."""
         self._before = op
+        if op.parent is self._entry:
+            return
         around = (each.parent for each in (*reversed(list(ancestors(op))), op))
         self._open_blocks = [block for block in around if block is not None]
         self._entry = self._open_blocks[-1]
@@ -306,8 +309,9 @@ class Recorder:
                 op.verify(verify_nested_ops=False)
         except VerifyException as error:
             raise build_error(_innermost(error)) from None
-        op.location = caller_location() if self._before is None else self._before.location
-        results = self._add(op)
+        if self._before is None:
+            op.location = caller_location()
+        results = self.append(op)
         is_one = first_list is not None and isinstance(operands[first_list], XlaValue)
         return results if has_list_of_results and not is_one else results[0]
 
@@ -320,9 +324,6 @@ class Recorder:
         if self._before is not None:
             for each in operations_in(op):
                 each.location = self._before.location
-        return self._add(op)
-
-    def _add(self, op: XlaOp) -> tuple[XlaValue, ...]:
         block = self._open_blocks[-1]
         if self._before is not None and block is self._entry:
             insert_before(op, self._before)

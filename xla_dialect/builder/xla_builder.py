@@ -37,7 +37,7 @@ class XlaBuilder(ArrayMethods, ControlFlowMethods, CommunicationMethods, Operati
         """
         super().__init__()
         if before is not None:
-            self._stand_before(before)
+            self.stand_before(before)
         self.name = name
         self._parameters: dict[int, BlockArgument] = {}
 

@@ -54,6 +54,10 @@ class XlaBuilder:
         Example: `b.parameter(0, "(f32[2], s32[])", "state")`.
         """
 
+    def stand_before(self, op: Operation) -> None:
+        r"""For passes: from now on operations are put before this one, with its location.
+        """
+
     def constant(
         self,
         value: ArrayLike | tuple[object, ...],
