@@ -68,27 +68,24 @@ def bytes_moved(module: ModuleOp) -> BytesMoved:
     total = BytesMoved()
     for function in module.ops:
         if isinstance(function, func.FuncOp) and function.body.blocks:
-            for op in operations_on_arrays(function.body.block):
+            for op in movers(function.body.block):
                 total += bytes_moved_by(op, declared_order)
     return total
 
 
-def operations_on_arrays(block: Block) -> Iterator[Operation]:
-    """The operations of a block and of loops and branches in it; no computations on scalars."""
+def movers(block: Block) -> Iterator[Mover]:
+    """
+    The operations of a block and of loops and branches in it, with the arrays that the function
+    returns one by one; no computations on scalars.
+    """
     for op in block.ops:
+        if isinstance(op, func.ReturnOp):
+            yield from (OpOperand(op, index) for index, _ in _arrays(op.operands))
+            continue
         yield op
         if op.regions and forwards_values(type(op)):
             for region in op.regions:
-                yield from operations_on_arrays(region.block)
-
-
-def movers(block: Block) -> Iterator[Mover]:
-    """`operations_on_arrays`, with the arrays that the function returns one by one."""
-    for op in operations_on_arrays(block):
-        if isinstance(op, func.ReturnOp):
-            yield from (OpOperand(op, index) for index, _ in _arrays(op.operands))
-        else:
-            yield op
+                yield from movers(region.block)
 
 
 def declared_order(value: SSAValue) -> MemoryOrder:
@@ -313,18 +310,6 @@ def _forwarded(op: Operation) -> Iterator[tuple[SSAValue, Sequence[OpOperand]]]:
             yield edge.result, edge.sources
 
 
-class _Return(LayoutRule):
-    """What a function returns is in the order that its type says."""
-
-    def misplaced(
-        self, op: Operation, order_of: OrderOf
-    ) -> Iterable[tuple[Operation, int, MemoryOrder]]:
-        for index, value in _arrays(op.operands):
-            order = _returned_order(OpOperand(op, index))
-            if order_of(value) != order:
-                yield op, index, order
-
-
 def _returned_order(operand: OpOperand) -> MemoryOrder:
     function = operand.operation.parent_op()
     assert isinstance(function, func.FuncOp)
@@ -336,7 +321,6 @@ _ANY_ORDER = _AnyOrder()
 _DATA_FLOW = _DataFlow()
 
 LAYOUT_RULES: Mapping[type[Operation], LayoutRule] = {
-    func.ReturnOp: _Return(),
     ops.contraction.DotOp: _ANY_ORDER,
     ops.creation.ConstantOp: _ANY_ORDER,
     ops.data_movement.ReshapeOp: _Reshape(),
