@@ -253,9 +253,12 @@ def _shape_of(relations: DimensionRelations, orders: Sequence[MemoryOrder]) -> t
     )
 
 
-def renamed_order(permutation: Sequence[int], before: MemoryOrder) -> MemoryOrder:
+def renamed_order(transpose: Operation, before: MemoryOrder) -> MemoryOrder:
     """The order in which a transpose of an array in order `before` moves nothing."""
-    return MemoryOrder(tuple(permutation.index(d) for d in before.major_to_minor))
+    alignment = alignment_of(transpose)
+    found = None if alignment is None else alignment.lead(0, before)
+    assert found is not None, "a transpose has each dimension of its operand"
+    return found
 
 
 def dot_result_order(

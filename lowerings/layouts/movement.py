@@ -12,7 +12,6 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.layouts.alignment import (
     Alignment,
-    Ints,
     alignment_of,
     edges_of,
     forwards_values,
@@ -24,13 +23,12 @@ from lowerings.layouts.alignment import (
 from lowerings.layouts.memory_order import (
     MemoryOrder,
     canonical,
-    inverse,
     memory_order,
     sizes_of,
 )
 from xla_dialect import ops
 from xla_dialect.dimensions import OpOperand
-from xla_dialect.op import XlaOp, decode
+from xla_dialect.op import XlaOp
 from xla_dialect.types import Array, byte_size, is_array
 
 OrderOf: TypeAlias = Callable[[SSAValue], MemoryOrder]
@@ -138,6 +136,9 @@ def orders_that_agree(op: Mover, value: SSAValue, order_of: OrderOf) -> list[Cho
 def misplaced(op: Operation, order_of: OrderOf) -> Iterator[tuple[Operation, int, MemoryOrder]]:
     """The operands that have to be copied: where they are operands, and the order they need."""
     rule = _rule_of(op, order_of)
+    if isinstance(op, ops.data_movement.TransposeOp):
+        # It moves what it reads anyway.
+        return
     if rule is not None:
         yield from rule.misplaced(op, order_of)
     elif isinstance(op, XlaOp) and not isinstance(op, ops.control_flow.ReturnOp):
@@ -175,8 +176,7 @@ def _out_of_default(op: Operation, order_of: OrderOf) -> int:
 def _moved_by_transpose(op: ops.data_movement.TransposeOp, order_of: OrderOf) -> int:
     before, after = order_of(op.operand), order_of(op.result)
     if not before.tiles and not after.tiles:
-        permutation = cast(Ints, decode(op.dimensions))
-        if _choice(op.result, renamed_order(permutation, before))[1] == after:
+        if _choice(op.result, renamed_order(op, before))[1] == after:
             return 0
     return _bytes(op.result)
 
@@ -270,18 +270,6 @@ class _Reshape(LayoutRule):
         return () if found is None else [_choice(other, found)]
 
 
-class _Transpose(LayoutRule):
-    """Dimensions have other names in the result; what is moved is no copy."""
-
-    def agree(self, op: Operation, value: SSAValue, order_of: OrderOf) -> Iterable[Choice]:
-        permutation, order = cast(Ints, decode(op.properties["dimensions"])), order_of(value)
-        if order.tiles:
-            return ()
-        if value is op.operands[0]:
-            return [_choice(op.results[0], renamed_order(permutation, order))]
-        return [_choice(op.operands[0], renamed_order(inverse(permutation), order))]
-
-
 class _DataFlow(LayoutRule):
     """What becomes a result of a loop or branch is in the order of that, throughout."""
 
@@ -324,7 +312,6 @@ LAYOUT_RULES: Mapping[type[Operation], LayoutRule] = {
     ops.contraction.DotOp: _ANY_ORDER,
     ops.creation.ConstantOp: _ANY_ORDER,
     ops.data_movement.ReshapeOp: _Reshape(),
-    ops.data_movement.TransposeOp: _Transpose(),
 }
 """The operations that have a rule of their own; for others it follows from their relations."""
 
@@ -336,7 +323,10 @@ def _rule_of(op: Operation, order_of: OrderOf) -> LayoutRule | None:
         return rule
     if forwards_values(type(op)):
         return _DATA_FLOW
-    if all(order_of(value).is_default for _, value in _arrays((*op.operands, *op.results))):
+    values = (value for _, value in _arrays((*op.operands, *op.results)))
+    if type(op) is not ops.data_movement.TransposeOp and all(
+        order_of(v).is_default for v in values
+    ):
         # Nothing moves.
         return _ANY_ORDER
     alignment = alignment_of(op)

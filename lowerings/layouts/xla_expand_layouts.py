@@ -52,7 +52,7 @@ from lowerings.rewriting.passes import ReportingPass, ResultDifference
 from xla_dialect import ops
 from xla_dialect.dimensions import OpOperand, Traversal, terminator
 from xla_dialect.literals.arrays import from_numpy, to_numpy
-from xla_dialect.op import Ints, XlaOp, decode
+from xla_dialect.op import XlaOp
 from xla_dialect.types import Array, is_array, spell, without_layout
 from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import inventory
@@ -195,11 +195,6 @@ def _memory(type_: Attribute) -> dict[str, Attribute]:
     return {BUFFER_LAYOUT: StridedLayoutAttr(order.strides(array.get_shape()))}
 
 
-def _integers(op: Operation, name: str) -> Ints:
-    value = op.properties.get(name)
-    return () if value is None else cast(Ints, decode(value))
-
-
 def _copy(op: Operation, expansion: Expansion) -> Sequence[Placed]:
     """The operand in the order of the result."""
     order = expansion.declared(op.results[0])
@@ -212,7 +207,7 @@ def _transpose(op: ops.data_movement.TransposeOp, expansion: Expansion) -> Seque
     if order.tiles or expansion.declared(op.result).tiles:
         return None
     value = expansion.value_in(op.operand, order)
-    return [(value, renamed_order(_integers(op, "dimensions"), order))]
+    return [(value, renamed_order(op, order))]
 
 
 def _aligned(alignment: Alignment, op: Operation, expansion: Expansion) -> Sequence[Placed] | None:

@@ -14,7 +14,9 @@ from lowerings.layouts.movement import (
     declared_order,
 )
 from lowerings.layouts.xla_expand_layouts import FAMILIES
-from xla_dialect.ops.data_movement import CopyOp
+from xla_dialect.builder import XlaBuilder
+from xla_dialect.op import Ints
+from xla_dialect.ops.data_movement import CopyOp, TransposeOp
 
 COLUMN = ", #xla.layout<{0,1}>"
 
@@ -126,13 +128,20 @@ def test_sums() -> None:
 
 
 def test_what_is_computed_in_a_way_of_its_own_has_a_rule() -> None:
-    """But for copies, which count as elementwise; a return is no operation to compute."""
-    assert {op for op in LAYOUT_RULES if op.name != "func.return"} == set(FAMILIES) - {CopyOp}
+    """But for copies, which count as elementwise, and transposes, whose dimensions are related."""
+    assert set(LAYOUT_RULES) == set(FAMILIES) - {CopyOp, TransposeOp}
 
 
-def test_orders_of_a_transpose() -> None:
-    assert renamed_order((1, 0), MemoryOrder((0, 1))) == MemoryOrder((1, 0))
-    assert renamed_order((1, 2, 0), MemoryOrder((2, 0, 1))) == MemoryOrder((1, 2, 0))
+@pytest.mark.parametrize(
+    ("dimensions", "before", "after"),
+    [((1, 0), (0, 1), (1, 0)), ((1, 2, 0), (2, 0, 1), (1, 2, 0))],
+)
+def test_orders_of_a_transpose(dimensions: Ints, before: Ints, after: Ints) -> None:
+    sizes = ",".join(map(str, range(2, 2 + len(before))))
+    b = XlaBuilder("transposed")
+    module = b.build(b.transpose(b.parameter(0, f"f32[{sizes}]"), dimensions))
+    (transpose,) = (op for op in module.walk() if isinstance(op, TransposeOp))
+    assert renamed_order(transpose, MemoryOrder(before)) == MemoryOrder(after)
 
 
 @pytest.mark.parametrize(
