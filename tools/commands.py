@@ -6,11 +6,11 @@ Loading takes most of a short run. It happens in here, so that Ctrl-C during it 
 
 import gc
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from types import ModuleType
+
+from lowerings.driver.collector import loading
 
 EXTRAS = {"lsprotocol": "lsp", "pygls": "lsp"}
 """What modules of this package import, and the extra that brings it."""
@@ -27,23 +27,6 @@ def load(name: str) -> ModuleType:
                 raise
             message = f"it needs {error.name}: pip install 'xla-dialect[{extra}]'"
             raise import_module("xla_dialect.diagnostics").XlaError(message) from None
-
-
-@contextmanager
-def loading() -> Generator[None]:
-    """
-    While modules are loaded inside, Python's cyclic garbage collector never looks at what is made:
-    all of that stays.
-    """
-    enabled, loaded = gc.isenabled(), len(sys.modules)
-    gc.disable()
-    try:
-        yield
-    finally:
-        if len(sys.modules) > loaded:
-            gc.freeze()
-        if enabled:
-            gc.enable()
 
 
 def _run(tool: str, module: str) -> int:

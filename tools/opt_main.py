@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException
 from xdsl.utils.target import Target
 
+from lowerings.driver.collector import loading
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import (
     PassManager,
@@ -34,7 +35,6 @@ from lowerings.driver.program import detect_format, parse_program
 from xla_dialect.diagnostics import LocatedError, XlaError
 
 from .command_line import write_output
-from .commands import loading
 from .expected_diagnostics import check_diagnostics
 from .input_text import Chunk, read_input, split_chunks
 from .pass_instrumentation import IrPrinting, PassLimits, PrintingFlags, Reproducer, reproducing
@@ -86,8 +86,7 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
     chunks = split_chunks(text) if args.split_input_file else [Chunk(text)]
     with timer.part("Setup").running():
         machine: Machine | None = getattr(target_of(args), "machine", None)
-        with loading():
-            pipeline = parse_pipeline(args.passes or "")
+        pipeline = parse_pipeline(args.passes or "")
         pipeline = with_given_values(pipeline, args, machine)
         pipeline = with_script(pipeline, args.transform_script)
         if args.print_communication:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 from lowerings.driver import INPUT_FORMATS
 from lowerings.pipelines import PIPELINES
@@ -13,32 +14,13 @@ from .command_line import CommandLine, complete_passes, complete_targets, guarde
 from .commands import load
 from .xla_reduce import add_reduction_arguments
 
+Option: TypeAlias = tuple[tuple[str, ...], dict[str, Any]]
+"""The names of an option, and its settings for argparse."""
 
-def add_validation_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options to a command line."""
-    add = parser.add_argument
-    for name, text in (
-        (
-            "validate-each",
-            "run the module on random inputs before and after every pass; name the first that "
-            "changes what it computes, and note what could not be checked",
-        ),
-        ("validate-strict", "the same, where it is an error that something could not be checked"),
-    ):
-        add(f"--{name}", f"--mlir-{name}", action="store_true", help=text)
-    add(
-        "--validate-seed",
-        type=whole_number(0),
-        metavar="N",
-        help="the seed of the inputs of --validate-each; by default they are always the same",
-    )
-    add(
-        "--validate-inputs",
-        type=whole_number(1),
-        metavar="N",
-        help="how many of these inputs have plain numbers in a parameter, how many special ones "
-        "(NaN, infinities, zeros), and how many the limits of its type; default: 2",
-    )
+
+def option(*names: str, **settings: Any) -> Option:
+    """A row of the tables below."""
+    return names, settings
 
 
 FLAGS: tuple[tuple[tuple[str, ...], str], ...] = (
@@ -85,10 +67,146 @@ FLAGS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("--allow-unregistered-dialect",), "accept operations of unknown dialects"),
     (("--run-reproducer",), "run the passes that the input, a crash reproducer, names"),
     (("--debug",), "print the Python traceback of every error (stderr)"),
+    (
+        ("--validate-each",),
+        "run the module on random inputs before and after every pass; name the first that changes "
+        "what it computes, and note what could not be checked",
+    ),
+    (
+        ("--validate-strict",),
+        "the same, where it is an error that something could not be checked",
+    ),
     (("--list-passes",), "list all pipelines and passes with their options"),
     (("--list-targets",), "list all targets"),
 )
 """The flags: their names and their help."""
+
+
+PROGRAM: tuple[Option, ...] = (
+    option(
+        *("-f", "--frontend"), choices=INPUT_FORMATS, help="format, if not by extension or content"
+    ),
+    option("-p", "--passes", metavar="PIPELINE", help="passes, separated by commas"),
+    option(
+        "--pass-pipeline",
+        metavar="PIPELINE",
+        help="the same as mlir-opt takes it, 'builtin.module(...)'",
+    ),
+    option("--schedules", metavar="FILE", help="schedules to run operations by (see xla-tune)"),
+    option("--fusion", metavar="FILE", help="decisions on what is fused (see linalg-plan-fusion)"),
+    option("-t", "--target", help="what to print: mlir, or see --list-targets"),
+    option("-o", "--output-file", default="-", help="where to print; - is stdout"),
+    option(
+        "--transform-script",
+        default="",
+        metavar="FILE",
+        help="run a script of the transform dialect, before schedules are planned or at the end",
+    ),
+    option(
+        "--pdl",
+        default="",
+        metavar="FILE",
+        help="apply the rewrite rules of a file, in the dialect pdl, after all passes: each is a "
+        "pass of its own, so that reports name it (see docs/rewrite_rules.md)",
+    ),
+    option(
+        "--reduce",
+        metavar="TEST",
+        help="print the smallest program found for which a test holds, see xla-reduce --help",
+    ),
+    option(
+        "--bisect",
+        metavar="TEST",
+        help="name the first pass of the pipeline after which a test holds, its first rewrite that "
+        "makes it so, and what that changes",
+    ),
+    option(
+        "--opt-bisect-limit",
+        type=int,
+        metavar="N",
+        help="run the first N passes only, and say which (stderr); -1 runs all",
+    ),
+    option(
+        "--debug-counter",
+        action="append",
+        default=[],
+        metavar="PASS-count=N",
+        help="make the first N rewrites of a pass only",
+    ),
+    option(
+        "--debug-counter-break-on-last",
+        action="store_true",
+        help="make the last of these in Python's debugger, which stops in the pattern",
+    ),
+    option(
+        "--validate-seed",
+        type=whole_number(0),
+        metavar="N",
+        help="the seed of the inputs of --validate-each; by default they are always the same",
+    ),
+    option(
+        "--validate-inputs",
+        type=whole_number(1),
+        metavar="N",
+        help="how many of these inputs have plain numbers in a parameter, how many special ones "
+        "(NaN, infinities, zeros), and how many the limits of its type; default: 2",
+    ),
+    option(
+        "--explore",
+        metavar="FILE",
+        help="write a page of HTML about the passes instead of printing the program: what each "
+        "line comes from and becomes, down to assembly (see docs/explorer.md)",
+    ),
+    option(
+        "--explore-profile",
+        metavar="FILE",
+        help="for --explore: show the time of each kernel, as xla-run --profile-json measured it",
+    ),
+)
+"""What is read and printed, what looks for the cause of a fault, what stops passes half-way."""
+
+REPORTS: tuple[Option, ...] = (
+    *(option(*names, action="store_true", help=text) for names, text in FLAGS),
+    # The value is a part of the name: a file may come behind it.
+    *(
+        option(
+            f"--verify-diagnostics{value}",
+            dest="verify_diagnostics",
+            action="store_const",
+            const=value or "=all",
+            help=text,
+        )
+        for value, text in (
+            ("", "check the `expected-error` comments of the input"),
+            ("=all", "the same"),
+            ("=only-expected", "the same, but for diagnostics that no comment expects"),
+        )
+    ),
+    *(
+        option(
+            f"--print-ir-{when}",
+            default="",
+            metavar="PASSES",
+            help=f"print the module {when} these passes (stderr)",
+        )
+        for when in ("before", "after")
+    ),
+    option(
+        "--print-ir-tree-dir",
+        metavar="FOLDER",
+        help="print what --print-ir-* ask for into files of this folder, one for each pass",
+    ),
+    option(
+        "--pass-pipeline-crash-reproducer",
+        default="",
+        metavar="FILE",
+        help="where a reproducer goes if a pass fails; by default only crashes write one, to the "
+        "folder for temporary files",
+    ),
+)
+"""The flags, and what is printed of passes: options that have names of mlir-opt, too."""
+
+COMPLETERS = {"passes": complete_passes, "target": complete_targets}
 
 
 def make_argument_parser() -> argparse.ArgumentParser:
@@ -102,136 +220,16 @@ def make_argument_parser() -> argparse.ArgumentParser:
             for name, stages in PIPELINES.items()
         ),
     )
-    add = parser.add_argument
     parser.add_program()
-    add("-f", "--frontend", choices=INPUT_FORMATS, help="format, if not by extension or content")
-    passes = add("-p", "--passes", metavar="PIPELINE", help="passes, separated by commas")
-    passes.completer = complete_passes  # pyright: ignore[reportAttributeAccessIssue]
-    add(
-        "--pass-pipeline",
-        metavar="PIPELINE",
-        help="the same as mlir-opt takes it, 'builtin.module(...)'",
-    )
-    add("--schedules", metavar="FILE", help="schedules to run operations by (see xla-tune)")
-    add("--fusion", metavar="FILE", help="decisions on what is fused (see linalg-plan-fusion)")
-    target = add("-t", "--target", help="what to print: mlir, or see --list-targets")
-    target.completer = complete_targets  # pyright: ignore[reportAttributeAccessIssue]
-    add("-o", "--output-file", default="-", help="where to print; - is stdout")
-    add(
-        "--transform-script",
-        default="",
-        metavar="FILE",
-        help="run a script of the transform dialect, before schedules are planned or at the end",
-    )
-    add(
-        "--pdl",
-        default="",
-        metavar="FILE",
-        help="apply the rewrite rules of a file, in the dialect pdl, after all passes: each is a "
-        "pass of its own, so that reports name it (see docs/rewrite_rules.md)",
-    )
-    add_search_arguments(parser)
-    add_reporting_arguments(parser)
-    return parser
-
-
-def add_search_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds what looks for the cause of a fault, and what stops passes half-way."""
-    add = parser.add_argument
-    add(
-        "--reduce",
-        metavar="TEST",
-        help="print the smallest program found for which a test holds, see xla-reduce --help",
-    )
-    add(
-        "--bisect",
-        metavar="TEST",
-        help="name the first pass of the pipeline after which a test holds, its first rewrite that "
-        "makes it so, and what that changes",
-    )
+    for names, settings in PROGRAM:
+        action = parser.add_argument(*names, **settings)
+        if action.dest in COMPLETERS:
+            action.completer = COMPLETERS[action.dest]  # pyright: ignore[reportAttributeAccessIssue]
     add_reduction_arguments(parser)
-    add(
-        "--opt-bisect-limit",
-        type=int,
-        metavar="N",
-        help="run the first N passes only, and say which (stderr); -1 runs all",
-    )
-    add(
-        "--debug-counter",
-        action="append",
-        default=[],
-        metavar="PASS-count=N",
-        help="make the first N rewrites of a pass only",
-    )
-    add(
-        "--debug-counter-break-on-last",
-        action="store_true",
-        help="make the last of these in Python's debugger, which stops in the pattern",
-    )
-
-
-def add_reporting_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the flags, and what is printed of passes; also under the names of mlir-opt."""
-    add = parser.add_argument
-    for names, text in FLAGS:
-        add(
-            *names,
-            *(name.replace("--", "--mlir-", 1) for name in names),
-            action="store_true",
-            help=text,
-        )
-    add_verification_arguments(parser)
-    add_validation_arguments(parser)
-    for when in ("before", "after"):
-        names = (f"--print-ir-{when}", f"--mlir-print-ir-{when}")
-        add(
-            *names,
-            default="",
-            metavar="PASSES",
-            help=f"print the module {when} these passes (stderr)",
-        )
-    add(
-        "--print-ir-tree-dir",
-        "--mlir-print-ir-tree-dir",
-        metavar="FOLDER",
-        help="print what --print-ir-* ask for into files of this folder, one for each pass",
-    )
-    add(
-        "--explore",
-        metavar="FILE",
-        help="write a page of HTML about the passes instead of printing the program: what each "
-        "line comes from and becomes, down to assembly (see docs/explorer.md)",
-    )
-    add(
-        "--explore-profile",
-        metavar="FILE",
-        help="for --explore: show the time of each kernel, as xla-run --profile-json measured it",
-    )
-    add(
-        "--pass-pipeline-crash-reproducer",
-        "--mlir-pass-pipeline-crash-reproducer",
-        default="",
-        metavar="FILE",
-        help="where a reproducer goes if a pass fails; by default only crashes write one, to the "
-        "folder for temporary files",
-    )
-
-
-def add_verification_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds `--verify-diagnostics`, whose value is a part of its name: a file may come behind it."""
-    for value, text in (
-        ("", "check the `expected-error` comments of the input"),
-        ("=all", "the same"),
-        ("=only-expected", "the same, but for diagnostics that no comment expects"),
-    ):
-        parser.add_argument(
-            f"--verify-diagnostics{value}",
-            f"--mlir-verify-diagnostics{value}",
-            dest="verify_diagnostics",
-            action="store_const",
-            const=value or "=all",
-            help=text,
-        )
+    for names, settings in REPORTS:
+        of_mlir_opt = (name.replace("--", "--mlir-", 1) for name in names)
+        parser.add_argument(*names, *of_mlir_opt, **settings)
+    return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-import threading
+from _thread import get_ident
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -18,11 +18,11 @@ def collector_paused() -> Generator[None]:
         yield
         return
     gc.disable()
-    _pausing.add(threading.get_ident())
+    _pausing.add(get_ident())
     try:
         yield
     finally:
-        _pausing.discard(threading.get_ident())
+        _pausing.discard(get_ident())
         gc.enable()
 
 
@@ -32,8 +32,8 @@ _pausing: set[int] = set()
 
 def _after_fork() -> None:
     """A child has only the thread that forked: for others it goes on."""
-    if _pausing - {threading.get_ident()}:
-        _pausing.intersection_update({threading.get_ident()})
+    if _pausing - {get_ident()}:
+        _pausing.intersection_update({get_ident()})
         gc.enable()
 
 
