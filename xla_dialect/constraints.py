@@ -215,15 +215,9 @@ def require_marks(
 ) -> None:
     """Types are compatible, and dynamic dimensions of arguments are dynamic in the parameters."""
     for number, (value, parameter) in enumerate(zip(given, parameters, strict=True)):
-        require(
-            keeps_marks(parameter, value),
-            label,
-            "parameter {} of {} is {}, a value for it {}",
-            number,
-            name,
-            spell(parameter),
-            spell(value),
-        )
+        if not keeps_marks(parameter, value):
+            found = f"parameter {number} of {name} is {spell(parameter)}"
+            raise Violation(label, f"{found}, a value for it {spell(value)}")
 
 
 def results_agree(declared: Sequence[Attribute], inferred: Sequence[Attribute]) -> bool:

@@ -64,7 +64,7 @@ from xla_dialect.types import (
     spell,
     spell_all,
 )
-from xla_dialect.violations import Violation, described, place_of
+from xla_dialect.violations import Violation, described, innermost, place_of
 from xla_dialect.xdsl.dominance import NotDefined, verify_alone, visit_in_order
 from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import (
@@ -393,39 +393,24 @@ def is_decided_by_key(op: Operation) -> bool:
     return decided is Decided.WITH_REGIONS and op.next_op is not None
 
 
-class VerifiedKeys:
-    """The keys of operations that were found right; lives as long as one verification."""
-
-    def __init__(self) -> None:
-        self._keys: set[OperationKey] = set()
-        self._identity = AttributeIdentities()
-
-    def key(self, op: Operation) -> OperationKey:
-        """The key of an operation."""
-        identity = self._identity
-        operands = operands_of(op)
-        found: list[type[Operation] | int | str] = [type(op), len(operands)]
-        for value in operands:
-            found.append(identity(value.type))
-        for value in op.results:
-            found.append(identity(value.type))
-        if op.properties:
-            found += identity.named(op.properties)
-        found.append(len(op.properties))
-        if op.attributes:
-            found += identity.named(op.attributes)
-        for region in op.regions:
-            for block in region.blocks:
-                found.append(-1)
-                found += [identity(argument.type) for argument in block.args]
-        return tuple(found)
-
-    def __contains__(self, key: OperationKey) -> bool:
-        return key in self._keys
-
-    def add(self, key: OperationKey) -> None:
-        """Remembers the key of an operation that was verified."""
-        self._keys.add(key)
+def operation_key(op: Operation, identity: AttributeIdentities) -> OperationKey:
+    """The key of an operation."""
+    operands = operands_of(op)
+    found: list[type[Operation] | int | str] = [type(op), len(operands)]
+    for value in operands:
+        found.append(identity(value.type))
+    for value in op.results:
+        found.append(identity(value.type))
+    if op.properties:
+        found += identity.named(op.properties)
+    found.append(len(op.properties))
+    if op.attributes:
+        found += identity.named(op.attributes)
+    for region in op.regions:
+        for block in region.blocks:
+            found.append(-1)
+            found += [identity(argument.type) for argument in block.args]
+    return tuple(found)
 
 
 class InvalidProgram(LocatedError):
@@ -522,7 +507,9 @@ class _Program:
     errors: list[InvalidProgram] = field(default_factory=list[InvalidProgram])
     transfers: list[TransferStartOp] = field(default_factory=list[TransferStartOp])
     """The transfers that have been verified."""
-    verified: VerifiedKeys = field(default_factory=VerifiedKeys)
+    verified: set[OperationKey] = field(default_factory=set[OperationKey])
+    """The keys of operations that were found right."""
+    identity: AttributeIdentities = field(default_factory=AttributeIdentities)
 
 
 def invalid_program(
@@ -570,7 +557,7 @@ def _verify_operation(op: Operation, program: _Program) -> None:
     try:
         if not is_decided_by_key(op):
             _verify_alone(op, program)
-        elif (key := program.verified.key(op)) not in program.verified:
+        elif (key := operation_key(op, program.identity)) not in program.verified:
             _verify_alone(op, program)
             program.verified.add(key)
         check = _check_beside_the_program(type(op))
@@ -594,11 +581,8 @@ def _verify_alone(op: Operation, program: _Program) -> None:
 
 
 def _message(op: Operation, error: VerifyException) -> str:
-    """The innermost message; xDSL wraps it into an excerpt of the whole module."""
-    cause: BaseException = error
-    while isinstance(cause.__cause__, VerifyException):
-        cause = cause.__cause__
-    message = str(cause).strip()
+    """The message of the rule, with the name of the operation."""
+    message = innermost(error)
     return message if message.startswith(op.name) else f"{op.name}: {message}"
 
 

@@ -45,6 +45,13 @@ class Violation(VerifyException):
         super().__init__(f"({label}) {found}")
 
 
+def innermost(error: BaseException) -> str:
+    """The message of the constraint; xDSL wraps it into a print of the operation or the module."""
+    while isinstance(error.__cause__, VerifyException):
+        error = error.__cause__
+    return str(error).strip()
+
+
 def require(holds: object, label: str, found: str, *values: object) -> None:
     """Raises `Violation(label, ...)` unless `holds`; `found` is a format string for `values`."""
     if not holds:

@@ -49,7 +49,7 @@ from xla_dialect.types import (
     spell_all,
     tuple_elements,
 )
-from xla_dialect.violations import Violation
+from xla_dialect.violations import Violation, innermost
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import insert_before
 from xla_dialect.xdsl.traversal import ancestors, operations_in
@@ -308,7 +308,7 @@ class Recorder:
                 op.require_bounds(op.operand_types)
                 op.verify(verify_nested_ops=False)
         except VerifyException as error:
-            raise build_error(_innermost(error)) from None
+            raise build_error(innermost(error)) from None
         if self._before is None:
             op.location = caller_location()
         results = self.append(op)
@@ -398,13 +398,6 @@ def _from_start(numbering: Numbering | None, given: Any, types: Sequence[Attribu
     type_ = types[numbering.numbers] if types else None
     rank = len(type_.shape.data) if isinstance(type_, TensorType) else 0
     return all_normalized(given, rank) if np.iterable(given) else normalized(given, rank)
-
-
-def _innermost(error: BaseException) -> str:
-    """The message of the constraint; xDSL wraps it into a print of the operation."""
-    while isinstance(error.__cause__, VerifyException):
-        error = error.__cause__
-    return str(error).strip()
 
 
 # Broadcasting of operands, by the rules of `xla_dialect.shapes.broadcasting`.
