@@ -39,7 +39,6 @@ from xla_dialect.text.grammars import (
     tree,
     word,
 )
-from xla_dialect.text.lexer import Lexer
 from xla_dialect.text.literals import parse_literal
 from xla_dialect.text.shapes import TypeParser
 
@@ -48,15 +47,14 @@ from xla_dialect.text.shapes import TypeParser
 
 def shape(scanner: Scanner) -> Attribute:
     """`f32[2]{0}` or `(f32[2], s32[])`; the type"""
-    lexer = Lexer(scanner.text, scanner.position)
-    parser = TypeParser(lexer)
-    if lexer.kind == "shape":
+    parser = TypeParser(scanner.text, scanner.position)
+    if parser.kind == "shape":
         # What follows need not be a token.
-        end = lexer.end
-        type_ = parser.array(lexer.token, lexer.start)
+        end = parser.end
+        type_ = parser.array(parser.token, parser.start)
     else:
         type_ = parser.type()
-        end = lexer.start
+        end = parser.start
     scanner.position = end
     scanner.skip_blanks()
     return type_

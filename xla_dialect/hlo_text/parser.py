@@ -31,7 +31,6 @@ from xla_dialect.hlo_text.syntax import (
 )
 from xla_dialect.spelling import Excerpt, SpellingError
 from xla_dialect.text.grammars import parsed
-from xla_dialect.text.lexer import Lexer
 from xla_dialect.text.shapes import MAX_NESTING, TypeParser
 
 STACK_FRAME_TABLES = {
@@ -109,7 +108,7 @@ def _free(name: str, taken: Container[str], numbers: dict[str, int]) -> str:
 
 class _Parser(TypeParser):
     def __init__(self, source: HloText, recovery: Recovery | None):
-        super().__init__(Lexer(source.text))
+        super().__init__(source.text)
         self.source = source
         self.recovery = recovery
         self.line = 1
@@ -127,94 +126,89 @@ class _Parser(TypeParser):
         """How many operands are instructions at this place, one inside the other."""
 
     def module(self) -> Module:
-        lexer = self.lexer
         name, attributes = "", dict[str, AttributeText]()
-        has_head = lexer.token == "HloModule"
+        has_head = self.token == "HloModule"
         if has_head:
-            lexer.advance()
+            self.advance()
             name = self.name("the name of the module")
-            lexer.accept(":")
+            self.accept(":")
             attributes = self.attributes()
         layout_text = attributes.get("entry_computation_layout")
         layout = None if layout_text is None else self.entry_layout(layout_text.value)
         tables = self.tables()
-        while lexer.kind != "end":
-            if lexer.kind != "name":
+        while self.kind != "end":
+            if self.kind != "name":
                 head = "" if has_head else "'HloModule', "
-                lexer.fail_expected(f"{head}a computation or an instruction")
-            if lexer.token == "ROOT" or lexer.next_character() == "=":
+                self.fail_expected(f"{head}a computation or an instruction")
+            if self.token == "ROOT" or self.next_character() == "=":
                 self.entry_instructions()
             else:
                 self.attempt(self.computation, _COMPUTATION)
         if not self.computations:
-            lexer.fail("module has no computations")
+            self.fail("module has no computations")
         entry = self.entry or next(reversed(self.computations.values()))
         if not has_head:
             name = f"module_{entry.name}"
         return Module(
-            *(self.source, lexer.text, name, attributes, tables),
+            *(self.source, self.text, name, attributes, tables),
             *(self.computations, entry, layout),
         )
 
     def name(self, what: str) -> str:
         """Steps over a name and returns it without `%`."""
-        lexer = self.lexer
-        name = lexer.token
-        if lexer.kind != "name" or name in _KEYWORDS:
-            lexer.fail_expected(what)
+        name = self.token
+        if self.kind != "name" or name in _KEYWORDS:
+            self.fail_expected(what)
         if name[0] == "%":
             name = name[1:]
-        lexer.advance()
+        self.advance()
         return name
 
     def attributes(self) -> dict[str, AttributeText]:
         """Steps over `, name=value` as often as it stands here."""
-        lexer = self.lexer
         found: dict[str, AttributeText] = {}
-        while lexer.token == ",":
-            lexer.advance()
-            if lexer.kind != "attribute":
-                lexer.fail_expected("an attribute, 'name=' without a blank")
-            name = lexer.token[:-1]
-            start = lexer.start
+        while self.token == ",":
+            self.advance()
+            if self.kind != "attribute":
+                self.fail_expected("an attribute, 'name=' without a blank")
+            name = self.token[:-1]
+            start = self.start
             if name in found:
-                lexer.fail(f"attribute '{name}' is given twice")
+                self.fail(f"attribute '{name}' is given twice")
             if name in ONE_COMPUTATION or name in COMPUTATION_LISTS:
                 found[name] = self.computations_of(name)
             else:
-                found[name] = AttributeText(start, Span(*lexer.value()))
+                found[name] = AttributeText(start, Span(*self.value()))
         return found
 
     def computations_of(self, attribute: str) -> AttributeText:
         """Steps over `name=%computation`, `name={ instructions }`, or `name={...}` with several."""
-        lexer = self.lexer
-        start = lexer.start
-        lexer.advance()
-        value_start = lexer.start
+        start = self.start
+        self.advance()
+        value_start = self.start
         uses: list[ComputationUse] = []
         if attribute in ONE_COMPUTATION:
-            if lexer.token == "{" and _LIST.match(lexer.text, lexer.end):
-                lexer.fail(f"{attribute} takes one computation, not a list")
+            if self.token == "{" and _LIST.match(self.text, self.end):
+                self.fail(f"{attribute} takes one computation, not a list")
             uses.append(self.computation_use(attribute))
-        elif lexer.accept("{"):
-            while not lexer.accept("}"):
+        elif self.accept("{"):
+            while not self.accept("}"):
                 if uses:
-                    lexer.expect(",")
+                    self.expect(",")
                 uses.append(self.computation_use(attribute))
         else:
-            lexer.fail_expected(f"'{{' after {attribute}=")
-        return AttributeText(start, Span(value_start, lexer.start), tuple(uses))
+            self.fail_expected(f"'{{' after {attribute}=")
+        return AttributeText(start, Span(value_start, self.start), tuple(uses))
 
     def computation_use(self, attribute: str) -> ComputationUse:
         """Steps over the name of a computation, or over its instructions in braces."""
-        lexer = self.lexer
-        start = lexer.start
-        if lexer.token != "{":
+        start = self.start
+        if self.token != "{":
             return ComputationUse(self.name(f"a computation after {attribute}="), start)
         if not self.scopes:
-            lexer.fail(f"only instructions have an attribute '{attribute}'")
+            self.fail(f"only instructions have an attribute '{attribute}'")
         if len(self.scopes) == MAX_NESTING:
-            lexer.fail(f"computations are nested deeper than {MAX_NESTING}")
+            self.fail(f"computations are nested deeper than {MAX_NESTING}")
         caller = self.scopes[-1].computation.name
         name = _free(f"{caller}.{attribute}", self.computations, self.numbers)
         self.body(Computation(start, name, False, None))
@@ -222,49 +216,46 @@ class _Parser(TypeParser):
 
     def tables(self) -> dict[str, list[str]]:
         """Steps over the stack frame tables, all four or none; their lines are numbered from 1."""
-        lexer = self.lexer
         tables: dict[str, list[str]] = {}
-        if lexer.token not in STACK_FRAME_TABLES:
+        if self.token not in STACK_FRAME_TABLES:
             return tables
         for table in STACK_FRAME_TABLES:
-            if lexer.token != table:
-                lexer.fail_expected(f"the table '{table}'")
-            lexer.advance()
+            if self.token != table:
+                self.fail_expected(f"the table '{table}'")
+            self.advance()
             tables[table] = self.table_lines(table)
         return tables
 
     def table_lines(self, table: str) -> list[str]:
         """Steps over `1 "..."` or `1 {...}`, and so on; returns what stands inside."""
-        lexer = self.lexer
         lines: list[str] = []
-        while (number := lexer.token).isdecimal():
+        while (number := self.token).isdecimal():
             if number != str(len(lines) + 1):
-                lexer.fail_expected(f"'{len(lines) + 1}', the number of the next line")
-            lexer.advance()
-            start, end = lexer.start, lexer.end
-            if lexer.kind != STACK_FRAME_TABLES[table]:
-                lexer.fail_expected(f"a line of '{table}'")
-            if lexer.kind == "punctuation":
-                lexer.expect("{")
-                end = lexer.skip_group(start)
+                self.fail_expected(f"'{len(lines) + 1}', the number of the next line")
+            self.advance()
+            start, end = self.start, self.end
+            if self.kind != STACK_FRAME_TABLES[table]:
+                self.fail_expected(f"a line of '{table}'")
+            if self.kind == "punctuation":
+                self.expect("{")
+                end = self.skip_group(start)
             with Excerpt(start):
-                parsed(TABLE_LINES[table], lexer.text[start:end])
-            lines.append(lexer.text[start + 1 : end - 1])
-            lexer.advance_to(end)
+                parsed(TABLE_LINES[table], self.text[start:end])
+            lines.append(self.text[start + 1 : end - 1])
+            self.advance_to(end)
         return lines
 
     def computation(self) -> None:
         """Steps over a computation and adds it to the module."""
-        lexer = self.lexer
-        is_entry = lexer.token == "ENTRY"
+        is_entry = self.token == "ENTRY"
         if is_entry:
-            lexer.advance()
-        start = lexer.start
+            self.advance()
+        start = self.start
         name = self.name("a computation")
-        signature = self.signature() if lexer.token == "(" else None
+        signature = self.signature() if self.token == "(" else None
         computation = Computation(start, name, is_entry, signature)
         if name in self.computations:
-            lexer.fail(f"computation '{name}' is defined twice", start)
+            self.fail(f"computation '{name}' is defined twice", start)
         if is_entry:
             self.set_entry(computation)
         self.body(computation)
@@ -273,7 +264,7 @@ class _Parser(TypeParser):
     def set_entry(self, computation: Computation) -> None:
         """Makes it the entry computation; there can only be one."""
         if self.entry is not None:
-            self.lexer.fail("second ENTRY computation", computation.start)
+            self.fail("second ENTRY computation", computation.start)
         self.entry = computation
 
     def signature(self, *, has_names: bool = True) -> ComputationSignature:
@@ -282,54 +273,50 @@ class _Parser(TypeParser):
 
         They have no `%` here, so `ROOT` may be one.
         """
-        lexer = self.lexer
-        start = lexer.start
-        lexer.expect("(")
+        start = self.start
+        self.expect("(")
         parameters: list[Attribute] = []
-        while not lexer.accept(")"):
+        while not self.accept(")"):
             if parameters:
-                lexer.expect(",")
+                self.expect(",")
             if has_names:
-                if lexer.kind != "name":
-                    lexer.fail_expected("a parameter")
-                lexer.advance()
-                lexer.expect(":")
+                if self.kind != "name":
+                    self.fail_expected("a parameter")
+                self.advance()
+                self.expect(":")
             parameters.append(self.type())
-        lexer.expect("->")
-        return ComputationSignature(start, parameters, lexer.start, self.type())
+        self.expect("->")
+        return ComputationSignature(start, parameters, self.start, self.type())
 
     def entry_layout(self, value: Span) -> ComputationSignature:
         """Reads `{(type, ...)->type}`; the current token stays."""
-        lexer = self.lexer
-        resume_at = lexer.start
-        lexer.advance_to(value.start)
-        lexer.expect("{")
+        resume_at = self.start
+        self.advance_to(value.start)
+        self.expect("{")
         layout = replace(self.signature(has_names=False), start=value.start)
-        if lexer.token != "}":
-            lexer.fail_expected("'}'")
-        lexer.advance_to(resume_at)
+        if self.token != "}":
+            self.fail_expected("'}'")
+        self.advance_to(resume_at)
         return layout
 
     def body(self, computation: Computation) -> None:
         """Steps over `{ instructions }` and adds the computation to the module."""
-        lexer = self.lexer
-        lexer.expect("{")
+        self.expect("{")
         scope = _Scope(computation)
         self.scopes.append(scope)
-        while lexer.token != "}":
+        while self.token != "}":
             self.attempt(self.root_or_instruction, _INSTRUCTION)
         self.finish(scope)
-        lexer.advance()
+        self.advance()
 
     def entry_instructions(self) -> None:
         """Steps over the instructions outside of any computation, up to the end of the text."""
-        lexer = self.lexer
         name = _free(ENTRY_NAME, self.computations, self.numbers)
-        computation = Computation(lexer.start, name, True, None)
+        computation = Computation(self.start, name, True, None)
         self.set_entry(computation)
         scope = _Scope(computation, makes_parameters=True)
         self.scopes.append(scope)
-        while lexer.kind != "end":
+        while self.kind != "end":
             self.attempt(self.root_or_instruction, _INSTRUCTION)
         number = max(scope.numbered, default=-1)
         for parameter in scope.implicit:
@@ -339,14 +326,13 @@ class _Parser(TypeParser):
 
     def finish(self, scope: _Scope) -> None:
         """Completes the computation of the innermost scope and leaves it."""
-        lexer = self.lexer
         computation = scope.computation
         if not computation.instructions:
-            lexer.fail(f"computation '{computation.name}' has no instructions")
+            self.fail(f"computation '{computation.name}' has no instructions")
         computation.root = scope.root or computation.instructions[-1]
         for number in range(len(scope.numbered)):
             if number not in scope.numbered:
-                lexer.fail(
+                self.fail(
                     f"parameter {number} is missing in computation '{computation.name}', "
                     f"which has parameter {max(scope.numbered)}",
                     computation.start,
@@ -360,31 +346,30 @@ class _Parser(TypeParser):
         if self.recovery is None:
             step()
             return
-        lexer = self.lexer
-        start, depth = lexer.start, len(self.scopes)
+        start, depth = self.start, len(self.scopes)
         try:
             step()
         except SpellingError as error:
             located = self.source.syntax_error(error)
-            following = self.recovery.note(located, lexer.text, start, resume)
+            following = self.recovery.note(located, self.text, start, resume)
             if following is None:
                 raise
             del self.scopes[depth:]
             self.depth = 0
             self.line, self.line_start, self.counted = 1, 0, 0
-            lexer.advance_to(following)
+            self.advance_to(following)
 
     def root_or_instruction(self) -> None:
         """Steps over `ROOT name = ...` and adds it to the innermost computation."""
-        lexer, scope = self.lexer, self.scopes[-1]
-        is_root = lexer.token == "ROOT"
+        scope = self.scopes[-1]
+        is_root = self.token == "ROOT"
         if is_root:
             if scope.root is not None:
-                lexer.fail("second ROOT instruction")
-            lexer.advance()
-        start = lexer.start
+                self.fail("second ROOT instruction")
+            self.advance()
+        start = self.start
         name = self.name("an instruction")
-        lexer.expect("=")
+        self.expect("=")
         instruction = self.instruction(scope, start, name)
         if is_root:
             scope.root = instruction
@@ -393,13 +378,11 @@ class _Parser(TypeParser):
         """Adds an instruction to the computation; its name and parameter number must be new."""
         name = instruction.name
         if name in scope.names:
-            self.lexer.fail(
-                f"'{name}' is defined twice in '{scope.computation.name}'", instruction.start
-            )
+            self.fail(f"'{name}' is defined twice in '{scope.computation.name}'", instruction.start)
         scope.names.add(name)
         if instruction.opcode == "parameter" and instruction.number >= 0:
             if instruction.number in scope.numbered:
-                self.lexer.fail(f"second parameter {instruction.number}", instruction.opcode_start)
+                self.fail(f"second parameter {instruction.number}", instruction.opcode_start)
             scope.numbered[instruction.number] = instruction
         scope.computation.instructions.append(instruction)
 
@@ -410,33 +393,32 @@ class _Parser(TypeParser):
         In the place of an operand, that is with the name "", there are no attributes, and the
         instruction is named after its opcode.
         """
-        lexer = self.lexer
         line, column = self.place(start)
-        type_start = lexer.start
+        type_start = self.start
         type_ = self.type() if self.at_type() else None
-        opcode, opcode_start = lexer.token, lexer.start
-        if lexer.kind != "name":
-            lexer.fail_expected("an opcode" if type_ is not None else "a shape or an opcode")
-        lexer.advance()
-        if lexer.token == "[":
-            lexer.fail(f"the shape '{opcode}[' is never closed")
-        argument_start = lexer.end
+        opcode, opcode_start = self.token, self.start
+        if self.kind != "name":
+            self.fail_expected("an opcode" if type_ is not None else "a shape or an opcode")
+        self.advance()
+        if self.token == "[":
+            self.fail(f"the shape '{opcode}[' is never closed")
+        argument_start = self.end
         operands: list[Operand] = []
         number = -1
         if opcode == "constant":
-            if lexer.token != "(":
-                lexer.fail_expected("'(' after the opcode 'constant'")
-            end = lexer.skip_group(lexer.start)
-            lexer.advance_to(end)
+            if self.token != "(":
+                self.fail_expected("'(' after the opcode 'constant'")
+            end = self.skip_group(self.start)
+            self.advance_to(end)
         else:
-            if not lexer.accept("("):
-                lexer.fail_expected(f"'(' after the opcode '{opcode}'")
+            if not self.accept("("):
+                self.fail_expected(f"'(' after the opcode '{opcode}'")
             if opcode == "parameter":
                 number = self.number("the parameter")
-            elif lexer.token != ")":
+            elif self.token != ")":
                 self.operands(scope, operands)
-            end = lexer.end
-            lexer.expect(")")
+            end = self.end
+            self.expect(")")
         instruction = Instruction(
             start,
             name or scope.free_name(f"{opcode}.anon"),
@@ -456,49 +438,46 @@ class _Parser(TypeParser):
 
     def operands(self, scope: _Scope, operands: list[Operand]) -> None:
         """Fills in the operands, up to the closing parenthesis."""
-        lexer = self.lexer
         while True:
             type_ = None
-            start = lexer.start
-            if lexer.kind != "name" or lexer.token == "b":
+            start = self.start
+            if self.kind != "name" or self.token == "b":
                 if self.at_type():
                     type_ = self.type()
-                if lexer.kind != "name" and not (type_ is not None and scope.makes_parameters):
-                    lexer.fail_expected("an operand")
+                if self.kind != "name" and not (type_ is not None and scope.makes_parameters):
+                    self.fail_expected("an operand")
             name = ""
-            if lexer.kind == "name":
-                name = lexer.token
+            if self.kind == "name":
+                name = self.token
                 if name[0] == "%":
                     name = name[1:]
-                lexer.advance()
-            if lexer.token == "#":
+                self.advance()
+            if self.token == "#":
                 operands.append(Operand(start, self.element(scope, start, name), type_))
-            elif lexer.token == "(":
+            elif self.token == "(":
                 operands.append(self.nested_instruction(scope, start))
             elif scope.makes_parameters and name not in scope.names:
                 operands.append(self.implicit_parameter(scope, start, name, type_))
             else:
                 operands.append(Operand(start, name, type_))
-            if lexer.token != ",":
+            if self.token != ",":
                 return
-            lexer.advance()
+            self.advance()
 
     def nested_instruction(self, scope: _Scope, start: int) -> Operand:
         """Steps over an instruction in the place of an operand, `s8[2] negate(x)`."""
-        lexer = self.lexer
         self.depth += 1
         if self.depth > MAX_NESTING:
-            lexer.fail(f"instructions are nested deeper than {MAX_NESTING}")
-        lexer.advance_to(start)
+            self.fail(f"instructions are nested deeper than {MAX_NESTING}")
+        self.advance_to(start)
         instruction = self.instruction(scope, start, "")
         self.depth -= 1
         return Operand(start, instruction.name, None)
 
     def element(self, scope: _Scope, start: int, name: str) -> str:
         """Steps over `#1#0` after a name; the instruction that takes that element of a tuple."""
-        lexer = self.lexer
-        while lexer.accept("#"):
-            index = Span(lexer.start, lexer.end)
+        while self.accept("#"):
+            index = Span(self.start, self.end)
             whole = (name, self.number("an element"))
             known = scope.elements.get(whole)
             if known is None:
@@ -522,7 +501,7 @@ class _Parser(TypeParser):
     ) -> Operand:
         """Adds the parameter for an operand that no instruction defines."""
         if type_ is None:
-            self.lexer.fail(
+            self.fail(
                 f"'{name}' is not defined before its use; with its shape, as in 'f32[2] {name}', "
                 "it would be a parameter",
                 start,
@@ -538,16 +517,15 @@ class _Parser(TypeParser):
 
     def number(self, what: str) -> int:
         """Steps over a number from 0."""
-        lexer = self.lexer
-        if _NUMBER.fullmatch(lexer.token) is None:
-            lexer.fail_expected(f"the number of {what}")
-        number = int(lexer.token)
-        lexer.advance()
+        if _NUMBER.fullmatch(self.token) is None:
+            self.fail_expected(f"the number of {what}")
+        number = int(self.token)
+        self.advance()
         return number
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset that is not before that of the last call."""
-        text = self.lexer.text
+        text = self.text
         newlines = text.count("\n", self.counted, offset)
         if newlines:
             self.line += newlines

@@ -163,18 +163,18 @@ def parse_type(text: str) -> Attribute:
 
     Raises SpellingError.
     """
-    parser = TypeParser(Lexer(text))
+    parser = TypeParser(text)
     type_ = parser.type()
-    if parser.lexer.kind != "end":
-        parser.lexer.fail_expected("the end of the type")
+    if parser.kind != "end":
+        parser.fail_expected("the end of the type")
     return type_
 
 
-class TypeParser:
-    """Reads types where the lexer stands."""
+class TypeParser(Lexer):
+    """Reads types among tokens."""
 
-    def __init__(self, lexer: Lexer):
-        self.lexer = lexer
+    def __init__(self, text: str, start: int = 0):
+        super().__init__(text, start)
         self.types: dict[str, Attribute] = {}
         """Every spelling of a type met so far."""
         self.equal_types: dict[Attribute, Attribute] = {}
@@ -182,47 +182,44 @@ class TypeParser:
 
     def at_type(self) -> bool:
         """Whether a shape begins here."""
-        lexer = self.lexer
-        token = lexer.token
+        token = self.token
         return (
-            lexer.kind == "shape"
+            self.kind == "shape"
             or token == "("
-            or (token == "b" and lexer.text.startswith("(", lexer.end))
+            or (token == "b" and self.text.startswith("(", self.end))
         )
 
     def type(self) -> Attribute:
         """Steps over a shape and returns its type."""
-        lexer = self.lexer
-        if lexer.kind == "shape":
-            type_ = self.types.get(lexer.token)
+        if self.kind == "shape":
+            type_ = self.types.get(self.token)
             if type_ is None:
-                type_ = self.new_type(self.array(lexer.token, lexer.start))
-            lexer.advance()
+                type_ = self.new_type(self.array(self.token, self.start))
+            self.advance()
             return type_
-        if lexer.token == "b":
+        if self.token == "b":
             return self.buffer()
-        if lexer.token != "(":
-            lexer.fail_expected("a shape")
-        start = lexer.start
-        end = lexer.skip_group(start)
-        text = lexer.text[start:end]
+        if self.token != "(":
+            self.fail_expected("a shape")
+        start = self.start
+        end = self.skip_group(start)
+        text = self.text[start:end]
         type_ = self.types.get(text)
         if type_ is None:
             type_ = self.types[text] = self.tuple()
         else:
-            lexer.advance_to(end)
+            self.advance_to(end)
         return type_
 
     def buffer(self) -> Attribute:
         """Steps over the shape of a buffer, `b(f32[2])`."""
-        lexer = self.lexer
-        lexer.advance()
-        lexer.expect("(")
-        start = lexer.start
-        content = self.type() if lexer.kind == "shape" else None
+        self.advance()
+        self.expect("(")
+        start = self.start
+        content = self.type() if self.kind == "shape" else None
         if not isinstance(content, TensorType):
-            lexer.fail(f"expected the shape of an array, found {lexer.describe()}", start)
-        lexer.expect(")")
+            self.fail(f"expected the shape of an array, found {self.describe()}", start)
+        self.expect(")")
         type_ = BufferType(cast(Array, content))
         return self.equal_types.setdefault(type_, type_)
 
@@ -232,28 +229,18 @@ class TypeParser:
 
     def new_type(self, type_: Attribute) -> Attribute:
         """The object that stands for this type from now on, under the current token."""
-        type_ = self.types[self.lexer.token] = self.equal_types.setdefault(type_, type_)
+        type_ = self.types[self.token] = self.equal_types.setdefault(type_, type_)
         return type_
 
-    def tuple(self) -> Attribute:
-        """Steps over a tuple shape, without recursion."""
-        lexer = self.lexer
-        open_tuples: list[list[Attribute]] = []
-        while True:
-            start = lexer.start
-            if lexer.accept("("):
-                if len(open_tuples) == MAX_NESTING:
-                    lexer.fail(f"tuples are nested deeper than {MAX_NESTING}", start)
-                open_tuples.append([])
-                if lexer.token != ")":
-                    continue
-            else:
-                open_tuples[-1].append(self.type())
-            while lexer.accept(")"):
-                elements = cast("list[TypeAttribute]", open_tuples.pop())
-                type_: Attribute = TupleType(tuple(elements))
-                type_ = self.equal_types.setdefault(type_, type_)
-                if not open_tuples:
-                    return type_
-                open_tuples[-1].append(type_)
-            lexer.expect(",")
+    def tuple(self, depth: int = 0) -> Attribute:
+        """Steps over a tuple shape."""
+        if depth == MAX_NESTING:
+            self.fail(f"tuples are nested deeper than {MAX_NESTING}")
+        self.expect("(")
+        elements: list[Attribute] = []
+        while not self.accept(")"):
+            if elements:
+                self.expect(",")
+            elements.append(self.tuple(depth + 1) if self.token == "(" else self.type())
+        type_ = TupleType(cast("tuple[TypeAttribute, ...]", (*elements,)))
+        return self.equal_types.setdefault(type_, type_)
