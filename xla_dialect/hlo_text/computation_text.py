@@ -41,7 +41,7 @@ from xdsl.ir import (
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.attributes import CustomCallApiVersion, CustomCallApiVersionAttr
-from xla_dialect.hlo_text.grammars import TABLE_LINES
+from xla_dialect.hlo_text.grammars import STACK_FRAME_TABLES
 from xla_dialect.hlo_text.instruction_text import (
     NO_ATTRIBUTES,
     Attributes,
@@ -73,7 +73,7 @@ KEYWORDS = frozenset(
     {
         *("ENTRY", "HloModule", "ROOT", "false", "inf", "nan", "true"),
         *SHARDING_KEYWORDS,
-        *TABLE_LINES,
+        *STACK_FRAME_TABLES,
     }
 )
 """Words that cannot be names where names have no `%`."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from xdsl.ir import Attribute
 
@@ -276,15 +276,29 @@ UNINTERPRETED: Mapping[str, Grammar] = {
 }
 """The values of all attributes that are kept as written, with a grammar."""
 
-TABLE_LINES: Mapping[str, Grammar] = {
-    "FileNames": string,
-    "FunctionNames": string,
-    "FileLocations": _line(
-        *("file_name_id", "function_name_id", "line", "end_line", "column", "end_column")
+
+class StackFrameTable(NamedTuple):
+    """A table between the head of a module and its computations; lines have numbers in front."""
+
+    line: Grammar
+    brackets: str
+    """What a line is between."""
+    attribute: str
+    """Where the lines are kept, without quotes, braces and numbers."""
+
+
+STACK_FRAME_TABLES: Mapping[str, StackFrameTable] = {
+    "FileNames": StackFrameTable(string, '""', "xla.file_names"),
+    "FunctionNames": StackFrameTable(string, '""', "xla.function_names"),
+    "FileLocations": StackFrameTable(
+        _line("file_name_id", "function_name_id", "line", "end_line", "column", "end_column"),
+        *("{}", "xla.file_locations"),
     ),
-    "StackFrames": _line("file_location_id", "parent_frame_id"),
+    "StackFrames": StackFrameTable(
+        _line("file_location_id", "parent_frame_id"), "{}", "xla.stack_frames"
+    ),
 }
-"""The lines of the stack frame tables, after their numbers."""
+"""The tables in the order XLA prints them."""
 
 
 DEFAULT = ""

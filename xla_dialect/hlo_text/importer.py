@@ -24,7 +24,7 @@ instructions, computations and the module, see `kept_value`. Besides these:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Generator, Iterable, Iterator, Mapping
+from collections.abc import Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
@@ -60,7 +60,7 @@ from xla_dialect.hlo_text.attributes import (
     Spelling,
     names,
 )
-from xla_dialect.hlo_text.grammars import UNINTERPRETED
+from xla_dialect.hlo_text.grammars import STACK_FRAME_TABLES, UNINTERPRETED
 from xla_dialect.hlo_text.opcodes import (
     OPCODE_OF,
     OPCODES,
@@ -171,11 +171,18 @@ class _Importer:
             self._locations[place] = found
         return found
 
-    def operation(self, instruction: Instruction, values: Values, block: Block) -> XlaOp:
+    def operation(
+        self,
+        instruction: Instruction,
+        values: Values,
+        block: Block,
+        wrapped: Instruction | None = None,
+    ) -> XlaOp:
         """
         The operation for an instruction, detached, its result named.
 
-        What takes an array of starts apart goes into the block before it. Raises HloImportError or
+        What takes an array of starts apart goes into the block before it. `wrapped` is the one
+        operation in its region, if it has no computation for that. Raises HloImportError or
         HloSyntaxError for whatever is wrong with the instruction.
         """
         opcode = OPCODES.get(instruction.opcode)
@@ -202,7 +209,9 @@ class _Importer:
             self._check_operand_layouts(instruction, operands)
         elif opcode.name in _LATER and len(operands) > 1:
             properties["bound"] = IntegerAttr(len(operands) - 1, i64)
-        if instruction.callees and opcode.name != "call":
+        if wrapped is not None:
+            regions = [self._region_of(wrapped, operands)]
+        elif instruction.callees and opcode.name != "call":
             regions, names_of_regions = self.regions(instruction)
             attributes |= names_of_regions
         if declared is None and opcode.takes_declared:
@@ -219,10 +228,6 @@ class _Importer:
             regions=regions,
             location=self.location(instruction),
         )
-        return self._finished(op, instruction)
-
-    def _finished(self, op: XlaOp, instruction: Instruction) -> XlaOp:
-        """The operation with its result, checked and named."""
         self._check_result(op, instruction)
         if _ALIASING in op.attributes and op.name != AsyncStartOp.name:
             self._check_aliasing(op, instruction)
@@ -251,34 +256,27 @@ class _Importer:
             for attribute, text in instruction.attributes.items()
             if attribute in opcode.spellings or attribute in COMMON_ATTRIBUTES
         }
-        outer = replace(instruction, opcode=name, attributes=own)
-        operands = self._operands(opcode, outer, values)
-        self._check_operand_count(opcode, outer, len(operands))
-        properties, attributes = self._attributes(opcode, outer, values)
-        types = [*(operand.type for operand in operands), *instruction.bound_later]
-        inside = Block(arg_types=types)
-        later = Operand(instruction.start, "", None)
-        written = [*instruction.operands, *[later] * len(instruction.bound_later)]
         is_open = elements[1] == OPEN and instruction.result_bound_later is not None
         inner = replace(
             instruction,
             opcode=base.name,
             type=instruction.result_bound_later if is_open else elements[1],
-            operands=[replace(operand, name=str(i)) for i, operand in enumerate(written)],
             attributes={k: v for k, v in instruction.attributes.items() if k not in own},
         )
-        wrapped = self.operation(inner, {str(i): arg for i, arg in enumerate(inside.args)}, inside)
-        inside.add_ops([wrapped, create(ReturnOp, operands=wrapped.results)])
-        op = create(
-            opcode.operation,
-            operands=operands,
-            result_types=(instruction.type,) if instruction.type is not None else (),
-            properties=properties,
-            attributes=attributes,
-            regions=[Region(inside)],
-            location=self.location(instruction),
-        )
-        return self._finished(op, instruction)
+        outer = replace(instruction, opcode=name, attributes=own, callees=[])
+        return self.operation(outer, values, block, inner)
+
+    def _region_of(self, instruction: Instruction, operands: Sequence[SSAValue]) -> Region:
+        """A region of one operation, whose parameters are all its operands."""
+        types = [*(operand.type for operand in operands), *instruction.bound_later]
+        block = Block(arg_types=types)
+        values: Values = {str(i): argument for i, argument in enumerate(block.args)}
+        later = [Operand(instruction.start, "", None)] * len(instruction.bound_later)
+        written = [*instruction.operands, *later]
+        named = [replace(operand, name=name) for operand, name in zip(written, values, strict=True)]
+        op = self.operation(replace(instruction, operands=named), values, block)
+        block.add_ops([op, create(ReturnOp, operands=op.results)])
+        return Region(block)
 
     def parameter(self, instruction: Instruction) -> tuple[Attribute, Properties]:
         """The type of a `parameter`, and its attributes as they are kept."""
@@ -543,7 +541,7 @@ class _Importer:
                     self.fail(str(violation), instruction.opcode_start)
                 inferred = computed[1]
             # The key tells regions apart by their callees; that of `negate-start` has none.
-            if not op.regions or instruction.opcode in OPCODES:
+            if not op.regions or instruction.callees:
                 self._inferred[key] = inferred
         if not op.results:
             if len(inferred) != 1:
@@ -756,7 +754,9 @@ class _Importer:
             names = [StringAttr(name) for name in module.computations]
             found["xla.computation_order"] = ArrayAttr(names)
         for table, lines in module.tables.items():
-            found[TABLE_ATTRIBUTES[table]] = ArrayAttr([StringAttr(line) for line in lines])
+            found[STACK_FRAME_TABLES[table].attribute] = ArrayAttr(
+                [StringAttr(line) for line in lines]
+            )
         return found
 
 
@@ -777,14 +777,6 @@ _INHERITED = ("calls", "async_execution_thread")
 
 FIRST_START = {"dynamic-slice": 1, "dynamic-update-slice": 2}
 """Which operand is the first start."""
-
-TABLE_ATTRIBUTES = {
-    "FileNames": "xla.file_names",
-    "FunctionNames": "xla.function_names",
-    "FileLocations": "xla.file_locations",
-    "StackFrames": "xla.stack_frames",
-}
-"""Where the lines of the stack frame tables are kept, without quotes, braces and numbers."""
 
 
 def import_module(module: Module, recovery: Recovery | None = None) -> ModuleOp:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from xdsl.ir import Attribute
 
-from xla_dialect.hlo_text.grammars import TABLE_LINES
+from xla_dialect.hlo_text.grammars import STACK_FRAME_TABLES
 from xla_dialect.hlo_text.syntax import (
     COMPUTATION_LISTS,
     ONE_COMPUTATION,
@@ -32,15 +32,6 @@ from xla_dialect.hlo_text.syntax import (
 from xla_dialect.spelling import Excerpt, SpellingError
 from xla_dialect.text.grammars import parsed
 from xla_dialect.text.shapes import MAX_NESTING, TypeParser
-
-STACK_FRAME_TABLES = {
-    "FileNames": "string",
-    "FunctionNames": "string",
-    "FileLocations": "punctuation",
-    "StackFrames": "punctuation",
-}
-"""The tables between the head of a module and its computations, in the order XLA prints them, and
-the kind of token that their lines start with after the number."""
 
 _KEYWORDS = frozenset({"HloModule", "ENTRY", "ROOT"})
 """Names are spelled otherwise, or with `%`."""
@@ -234,13 +225,13 @@ class _Parser(TypeParser):
                 self.fail_expected(f"'{len(lines) + 1}', the number of the next line")
             self.advance()
             start, end = self.start, self.end
-            if self.kind != STACK_FRAME_TABLES[table]:
+            if self.token[:1] != STACK_FRAME_TABLES[table].brackets[0]:
                 self.fail_expected(f"a line of '{table}'")
             if self.kind == "punctuation":
                 self.expect("{")
                 end = self.skip_group(start)
             with Excerpt(start):
-                parsed(TABLE_LINES[table], self.text[start:end])
+                parsed(STACK_FRAME_TABLES[table].line, self.text[start:end])
             lines.append(self.text[start + 1 : end - 1])
             self.advance_to(end)
         return lines

@@ -35,13 +35,12 @@ from xla_dialect.hlo_text.computation_text import (
     name_list,
     valid_name,
 )
-from xla_dialect.hlo_text.importer import TABLE_ATTRIBUTES
+from xla_dialect.hlo_text.grammars import STACK_FRAME_TABLES
 from xla_dialect.hlo_text.instruction_text import (
     HloPrintOptions,
     InstructionTexts,
     dictionary_text,
 )
-from xla_dialect.hlo_text.parser import STACK_FRAME_TABLES
 from xla_dialect.ops.collectives import process_counts
 from xla_dialect.sharding.attributes import MeshAttr, meshes_of
 from xla_dialect.spelling import NoHloSpelling, SpellingError
@@ -119,13 +118,13 @@ def _name_of(function: FuncOp) -> str:
 def _tables(module: ModuleOp) -> str:
     """The stack frame tables; a blank line follows each, and one more the last."""
     text = ""
-    for table, token in STACK_FRAME_TABLES.items():
-        value = module.attributes.get(TABLE_ATTRIBUTES[table])
+    for name, table in STACK_FRAME_TABLES.items():
+        value = module.attributes.get(table.attribute)
         if isinstance(value, ArrayAttr):
-            opening, closing = ('"', '"') if token == "string" else ("{", "}")
+            opening, closing = table.brackets
             lines = name_list(cast("ArrayAttr[StringAttr]", value))
             rows = (f"{i} {opening}{line}{closing}\n" for i, line in enumerate(lines, 1))
-            text += f"{table}\n{''.join(rows)}\n"
+            text += f"{name}\n{''.join(rows)}\n"
     return text and f"{text}\n"
 
 
