@@ -1,7 +1,9 @@
 """Sorts on the tensors level and as machine code, against the reference."""
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -9,11 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from peers import has_jax
 from small_programs import computation, constant, numbers, same
-from sweeps import each_or_full
-from tensors_level import check, check_natively, natively
+from sweeps import each_or_full, few_examples
+from tensors_level import check, check_natively, lower, module_of, natively
 from window_programs import random_numbers
 
 import lowerings
+from lowerings.ir.functions import functions_of
+from lowerings.xla_to_linalg.sorting.network import SortingNetwork
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.data_movement import SliceOp
@@ -251,6 +255,48 @@ def test_first_entries_of_sorts(data: st.DataObject) -> None:
     for mine, whole in zip(found, (x, y), strict=True):
         expected = np.take_along_axis(whole, where, dimension)
         np.testing.assert_array_equal(mine, expected.take(range(count), dimension))
+
+
+@few_examples(8)
+@given(
+    st.sampled_from([1, 2, 5, 17, 70]),
+    st.sampled_from([2, 3, 16, 17, 40, 100]),
+    st.sampled_from(
+        [
+            *product(["f32", "bf16", "f8e4m3fnuz", "f64"], [less, greater, total]),
+            *product(["s8", "u32", "s4", "pred"], [less, greater]),
+        ]
+    ),
+    st.integers(0, 2),
+    st.data(),
+)
+def test_sorting_networks(
+    rows: int, length: int, kind: tuple[str, Comparator], others: int, data: st.DataObject
+) -> None:
+    """Many rows at once, any bits, of which some differ and count as equal; and what goes along."""
+    (name, comparator), dimension = kind, data.draw(st.integers(0, 1))
+    sizes = (rows, length) if dimension else (length, rows)
+    chosen = any_bits(name, data.draw(st.sampled_from([6, 1000])))
+    x = chosen[np.random.default_rng(rows).integers(0, len(chosen), sizes)]
+    payload = numbers("s32", np.arange(rows * length).reshape(sizes))
+    with patch.object(SortingNetwork, "is_faster", lambda *_: True):
+        build = sort([name, *["s32"] * others], comparator, dimension)
+        check_natively(build, x, *[payload] * others)
+
+
+@pytest.mark.parametrize(("rows", "length"), [(1000, 300), (70, 3000), (20000, 5)])
+def test_many_rows(rows: int, length: int) -> None:
+    """They are sorted in the lanes of vectors, the last ones too; by numpy's stable order."""
+    x = np.random.default_rng(0).standard_normal((rows, length)).astype(np.float32)
+    x[rows // 2, ::2] = [-0.0, np.nan, 0.0][rows % 3]
+    payload = numbers("s32", np.arange(rows * length).reshape(x.shape))
+    build = sort(["f32", "s32"], less, 1)
+    (found,), (_, places) = natively(sort(["f32"], less, 1), x), natively(build, x, payload)
+    same(found, np.sort(x))
+    same(places, np.take_along_axis(payload, np.argsort(x, kind="stable"), 1))
+    module = module_of(build, (x, payload))
+    lower(module)
+    assert any("sorting_network" in name for name in functions_of(module))
 
 
 def random(*sizes: int) -> AnyArray:

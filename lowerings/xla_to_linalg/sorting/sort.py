@@ -1,5 +1,6 @@
 """
-Sorts lines, stably: by integer keys, or by any comparator.
+Sorts lines, stably: by integer keys, or by any comparator. Many lines of moderate length are sorted
+at once (`network.py`), others one by one.
 
 A radix sort reads the line once to count how often each digit has each value; then one pass for
 each digit, the lowest first, moves the elements to their places. Elements move as they are, and
@@ -27,6 +28,7 @@ from xdsl.ir import SSAValue
 from lowerings.dialects.arith_extension import IndexCastUIOp
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values
+from lowerings.xla_to_linalg.sorting.network import SortingNetwork
 from lowerings.xla_to_linalg.sorting.sort_order import Before, IntegerKey, Lines, SortOrder
 from lowerings.xla_to_linalg.structured import (
     array_type,
@@ -422,6 +424,19 @@ def first_element(_s: ScalarBuilder, elements: Values) -> Values:
 
 def sorted_lines(builder: ConversionBuilder, values: Values, order: SortOrder) -> Values:
     """The rows of tensors of rank 2, at least one, each sorted in the same way."""
+    rows, length = sizes_of(values[0])
+    if order.keys is not None:
+        network = SortingNetwork.of(order.keys, values)
+        cost = min(radix_cost(tuple(digits_of(order.keys)), length), merge_cost(length))
+        if network.is_faster(rows, cost * NANOSECONDS):
+            results = [empty(builder, array_type(value)) for value in values]
+            one_by_one = partial(_sorted_one_by_one, order)
+            return network.sort(builder, values, results, one_by_one)
+    return _sorted_one_by_one(order, builder, values)
+
+
+def _sorted_one_by_one(order: SortOrder, builder: ConversionBuilder, values: Values) -> Values:
+    """The rows of tensors, sorted by digits or by merging."""
     rows, length = sizes_of(values[0])
     digits = tuple(digits_of(order.keys or ()))
     use_radix = order.keys is not None and is_radix_faster(digits, length)

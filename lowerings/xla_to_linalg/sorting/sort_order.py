@@ -46,6 +46,8 @@ class IntegerKey:
     """How many bits it has."""
     make: Callable[[ScalarBuilder, Values], SSAValue]
     """The integer from the elements at a place, one of each operand."""
+    undo: Callable[[ScalarBuilder, SSAValue], SSAValue] | None = None
+    """The bits of an element that has a key, if all keys are those of elements."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,12 @@ def _comparator_key(key: SortKey, computation: Block) -> IntegerKey:
         value = inline_value(s, computation, both_places, key.value)
         return ordered_bits(s, value, element_type, key.order, key.is_descending)
 
-    return IntegerKey(key_width(element_type), make)
+    def undo(s: ScalarBuilder, bits: SSAValue) -> SSAValue:
+        return bits_in_order(s, bits, element_type, key.is_descending)
+
+    row, width = BY_TYPE[element_type], key_width(element_type)
+    can_undo = width == row.bits and row.element_class != ElementClass.PRED
+    return IntegerKey(width, make, undo if can_undo else None)
 
 
 def key_width(element_type: Attribute) -> int:
@@ -143,6 +150,21 @@ def ordered_bits(
     if is_signed:
         key = s.integers(arith.XOrIOp, key, 1 << (width - 1))
     return s.integers(arith.XOrIOp, key, (1 << width) - 1) if is_descending else key
+
+
+def bits_in_order(
+    s: ScalarBuilder, key: SSAValue, element_type: Attribute, is_descending: bool
+) -> SSAValue:
+    """The bits of a real number from what `ordered_bits` makes of it, if that is as wide."""
+    width, element_class = int_width(key), BY_TYPE[element_type].element_class
+    if is_descending:
+        key = s.integers(arith.XOrIOp, key, (1 << width) - 1)
+    if element_class in ElementClass.SIGNED | ElementClass.FLOAT:
+        key = s.integers(arith.XOrIOp, key, 1 << (width - 1))
+    if element_class == ElementClass.FLOAT:
+        sign = s.integers(arith.ShRSIOp, key, width - 1)
+        key = s.integers(arith.XOrIOp, key, s.integers(arith.ShRUIOp, sign, 1))
+    return key
 
 
 def _without_sign_of_zero(s: ScalarBuilder, value: SSAValue, element_type: Attribute) -> SSAValue:
