@@ -11,13 +11,13 @@ from itertools import groupby
 from typing import TypeVar
 
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     DictionaryAttr,
     ModuleOp,
     StringAttr,
     TensorType,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.binary.bytecode import ENCODINGS, MAGIC
 from xla_dialect.binary.cursor import Writer
@@ -29,7 +29,7 @@ from xla_dialect.binary.encodings import (
 )
 from xla_dialect.binary.vhlo import (
     NEWEST,
-    IllegalOperation,
+    OF_FUNC,
     Version,
     VhloOp,
     integers_in,
@@ -337,9 +337,6 @@ class _Code(_Entry):
             return name, self.blob_of(name, type(op), given, "builtin"), given
         if name == op.name:
             raise UnwritableProgram(f"{op.name} is no operation of StableHLO, and is not written")
-        if name == "func":
-            given = {**_FUNCTION_DEFAULTS, **given}
-            return "vhlo.func_v1", self.blob_of("vhlo.func_v1", None, given, "vhlo"), given
         row = row_of(name)
         revision = row.revision if self.file.version >= row.revised else row.revision - 1
         if self.file.version < row.first or not revision:
@@ -361,7 +358,7 @@ class _Code(_Entry):
         for part in row.parts:
             try:
                 values = part.write(given.pop(part.native, None), max(rank, 0))
-            except IllegalOperation as error:
+            except VerifyException as error:
                 raise UnwritableProgram(f"{op.name}: {error}") from None
             for name, value in zip(part.names, values, strict=True):
                 if name not in part.newer or revision == row.revision:
@@ -397,13 +394,4 @@ def _rank(op: Operation) -> int:
 
 
 _ISOLATED = ("builtin.module", "vhlo.func_v1")
-_NAMES = {
-    "func.func": "func",
-    "func.call": "call",
-    "func.return": "return",
-}
-_FUNCTION_DEFAULTS: Mapping[str, Attribute] = {
-    "arg_attrs": ArrayAttr(()),
-    "res_attrs": ArrayAttr(()),
-    "sym_visibility": StringAttr(""),
-}
+_NAMES = {"func.return": "return", **{name: base for base, name in OF_FUNC.items()}}

@@ -38,14 +38,14 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.func import FuncOp
 from xdsl.dialects.utils.format import parse_func_op_like
 from xdsl.ir import Attribute, Operation, Region, SSAValue, TypeAttribute
 from xdsl.irdl import IRDLOperation, OptionalDef
 from xdsl.parser import Parser
-from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
+from xla_dialect.binary.encodings import of_class
 from xla_dialect.binary.stablehlo_encodings import (
     CONSTANT_TYPES,
     CONVOLUTION,
@@ -76,6 +76,7 @@ from xla_dialect.stablehlo.attributes import (
     TokenType,
     Word,
 )
+from xla_dialect.stablehlo.conversion import end_with_return
 from xla_dialect.stablehlo.op import integers_of
 from xla_dialect.stablehlo.ops import operation_named
 from xla_dialect.stablehlo.parser import StableHloParser
@@ -88,10 +89,6 @@ Version: TypeAlias = tuple[int, int, int]
 OLDEST: Version = (0, 9, 0)
 NEWEST: Version = (1, 20, 0)
 """The versions of VHLO that are known."""
-
-
-class IllegalOperation(VerifyException):
-    """An operation whose attributes cannot be what they are."""
 
 
 @dataclass(frozen=True)
@@ -155,19 +152,17 @@ PropertyList: TypeAlias = Sequence[tuple[str, bool]]
 
 
 def integers_in(value: Attribute) -> list[int]:
-    """The elements of a list of integers; raises IllegalOperation."""
+    """The elements of a list of integers; raises VerifyException."""
     is_listed = not isinstance(value, DenseIntOrFPElementsAttr) or len(value.get_shape()) == 1
     found = integers_of(cast(Attribute, value)) if is_listed else None
     if found is None:
-        raise IllegalOperation(f"{value} is no list of integers")
+        raise VerifyException(f"{value} is no list of integers")
     return list(found)
 
 
 def integer_in(value: Attribute) -> int:
-    """The value of an integer; raises IllegalOperation."""
-    if not isinstance(value, IntegerAttr):
-        raise IllegalOperation(f"{value} is no integer")
-    return cast("IntegerAttr[Any]", value).value.data
+    """The value of an integer; raises VerifyException."""
+    return cast("IntegerAttr[Any]", of_class(IntegerAttr)(value)).value.data
 
 
 def tensor(values: Sequence[int], type_: IntegerType = i64) -> Attribute:
@@ -199,7 +194,7 @@ def one(
         if value is not None:
             return [write(value)]
         if default is None:
-            raise IllegalOperation(f"{native or name} is missing")
+            raise VerifyException(f"{native or name} is missing")
         return [default(rank)]
 
     newer = {name: default(0)} if is_newer and default is not None else {}
@@ -281,22 +276,18 @@ def _unit(name: str, is_newer: bool = False) -> PropertyForms:
 
 
 def _symbol(value: Attribute) -> Attribute:
-    if not isinstance(value, StringAttr):
-        raise IllegalOperation(f"{value} is no name of a function")
-    return SymbolRefAttr(value)
+    return SymbolRefAttr(of_class(StringAttr)(value))
 
 
 def _name(value: Attribute) -> Attribute:
     if not isinstance(value, SymbolRefAttr) or value.nested_references.data:
-        raise IllegalOperation(f"{value} is no name of a function")
+        raise VerifyException(f"{value} is no name of a function")
     return value.root_reference
 
 
 def elements_in(value: Attribute) -> Sequence[Attribute]:
-    """The elements of an array of attributes; raises IllegalOperation."""
-    if not isinstance(value, ArrayAttr):
-        raise IllegalOperation(f"{value} is no list")
-    return cast("ArrayAttr[Attribute]", value).data
+    """The elements of an array of attributes; raises VerifyException."""
+    return of_class(ArrayAttr)(value).data
 
 
 _EMPTY = ArrayAttr[Attribute](())
@@ -337,7 +328,7 @@ def _structure(
         if value is None and absent is not None:
             return [absent] * len(names)
         if not isinstance(value, class_):
-            raise IllegalOperation(f"{native} is {'missing' if value is None else value}")
+            raise VerifyException(f"{native} is {'missing' if value is None else value}")
         return [
             tensor(integers_in(cast(Attribute, each))) if isinstance(each, DenseArrayBase) else each
             for each in value.parameters
@@ -359,7 +350,7 @@ def _read_convolution(values: Sequence[Attribute]) -> Attribute:
 
 def _write_convolution(value: Attribute | None, _: int) -> Sequence[Attribute]:
     if not isinstance(value, ConvolutionNumbers):
-        raise IllegalOperation(f"dimension_numbers is {'missing' if value is None else value}")
+        raise VerifyException(f"dimension_numbers is {'missing' if value is None else value}")
     return [
         IntegerAttr(number, i64) if isinstance(number, int) else tensor(number)
         for number in convolution_numbers(value)
@@ -435,15 +426,9 @@ _TRANSFER = (
 )
 
 
-def _api_version(value: Attribute) -> Attribute:
-    if not isinstance(value, ApiVersion):
-        raise IllegalOperation(f"api_version is {value}")
-    return IntegerAttr(value.data, i32)
-
-
 _API_VERSION = one(
     "api_version",
-    _api_version,
+    lambda value: IntegerAttr(of_class(ApiVersion)(value).data, i32),
     lambda value: ApiVersion(integer_in(value)),
     lambda _: ApiVersion(1),
 )
@@ -520,6 +505,13 @@ ROWS: Mapping[str, VhloOp] = {
     "dynamic_conv": VhloOp(_CONVOLUTION, 2, (0, 20, 0), former=("padding",)),
     "dynamic_gather": VhloOp((_GATHER, *flag("indices_are_sorted")), 2, (1, 1, 0)),
     "einsum": VhloOp(kept("einsum_config")),
+    "func": VhloOp(
+        (
+            *(optional(name, _EMPTY) for name in ("arg_attrs", "res_attrs")),
+            *kept("function_type", "sym_name"),
+            optional("sym_visibility", _NO_TEXT),
+        )
+    ),
     "gather": VhloOp((_GATHER, *flag("indices_are_sorted"), *lists("slice_sizes")), 2, (1, 1, 0)),
     "infeed": VhloOp((optional("infeed_config", _NO_TEXT), optional("layout", _EMPTY))),
     "outfeed": VhloOp((optional("outfeed_config", _NO_TEXT),)),
@@ -556,9 +548,6 @@ ROWS: Mapping[str, VhloOp] = {
 }
 """By the name in StableHLO: what does not follow from the class there."""
 
-FUNCTION = ("arg_attrs", "function_type", "res_attrs", "sym_name", "sym_visibility")
-"""The attributes of a function in VHLO."""
-
 _OTHERS: Mapping[str, Sequence[str]] = {
     "builtin.module": ("sym_name?", "sym_visibility?"),
     "func.func": (
@@ -581,7 +570,7 @@ def revised(name: str) -> tuple[str, VhloOp, int] | None:
     base, revision = match.group(1), int(match.group(2))
     row = row_of(base)
     if revision > row.revision:
-        raise IllegalOperation(
+        raise VerifyException(
             f"revision {revision} is not known, the newest one is {row.revision} "
             f"(of VHLO {version_text(NEWEST)})"
         )
@@ -615,8 +604,7 @@ def properties_of(name: str, operation: type[Operation] | None) -> Sequence[Prop
     dialect, _, base = name.partition(".")
     found = revised(name)
     if found is not None:
-        listed = FUNCTION if found[0] == "func" else found[1].names(found[2])
-        return [[(each, False) for each in listed]]
+        return [[(each, False) for each in found[1].names(found[2])]]
     if dialect == "stablehlo":
         return row_of(base).properties()
     if name in _OTHERS:
@@ -661,19 +649,17 @@ class Operations:
         attributes: Mapping[str, Attribute],
         regions: Sequence[Region],
     ) -> Operation:
-        """An operation of the context; raises IllegalOperation."""
+        """An operation of the context; raises VerifyException."""
         found = revised(name)
         if found is not None:
             base, row, revision = found
             values = {**attributes, **properties}
-            if base == "func":
-                return self.function(values, regions)
-            name = _OTHER_NAMES.get(base, f"stablehlo.{base}")
+            name = OF_FUNC.get(base, f"stablehlo.{base}")
             properties = self.upgraded(row, revision, values)
             attributes = values
         operation = self.class_of(name)
         if operation is None:
-            raise IllegalOperation("this operation is not supported")
+            raise VerifyException("this operation is not supported")
         if attributes and not properties and issubclass(operation, IRDLOperation):
             # Before version 5 of bytecode, there are no properties.
             declared = operation.get_irdl_definition().properties
@@ -681,7 +667,7 @@ class Operations:
             attributes = {each: attributes[each] for each in attributes if each not in declared}
         if issubclass(operation, UnregisteredOp):
             attributes = {**attributes, "op_name__": StringAttr(name)}
-        return create(
+        op = create(
             operation,
             operands=operands,
             result_types=types,
@@ -689,6 +675,9 @@ class Operations:
             attributes=attributes,
             regions=regions,
         )
+        if isinstance(op, FuncOp):
+            end_with_return(op)
+        return op
 
     def upgraded(
         self, row: VhloOp, revision: int, values: dict[str, Attribute]
@@ -701,7 +690,7 @@ class Operations:
                 value = values.pop(name, None)
                 if value is None:
                     if name not in part.newer or revision == row.revision:
-                        raise IllegalOperation(f"{name} is missing")
+                        raise VerifyException(f"{name} is missing")
                     value = part.newer[name]
                 parts.append(value)
             found = part.read(parts)
@@ -711,25 +700,9 @@ class Operations:
             values.pop(name, None)
         return properties
 
-    def function(self, values: dict[str, Attribute], regions: Sequence[Region]) -> Operation:
-        """A function; what it returns is returned by an operation of the same dialect."""
-        properties = {name: values.pop(name) for name in FUNCTION if name in values}
-        for name in ("arg_attrs", "res_attrs"):
-            if properties.get(name) == ArrayAttr(()):
-                del properties[name]
-        if properties.get("sym_visibility") == StringAttr(""):
-            del properties["sym_visibility"]
-        for region in regions:
-            for block in region.blocks:
-                last = block.last_op
-                if last is not None and last.name == "stablehlo.return":
-                    end = ReturnOp(*last.operands)
-                    end.location = last.location
-                    Rewriter.replace_op(last, end)
-        return create(FuncOp, properties=properties, attributes=values, regions=regions)
 
-
-_OTHER_NAMES = {"call": "func.call"}
+OF_FUNC = {"call": "func.call", "func": "func.func"}
+"""Operations of VHLO that are not StableHLO's."""
 
 
 # VHLO as text: a portable artifact as `stablehlo-opt` prints it.
@@ -826,13 +799,6 @@ class VhloParser(StableHloParser):
         self.parse_punctuation("=")
         return name.data, self.parse_attribute()
 
-    def function_type(self) -> Attribute:
-        """Parses `(types) -> types`."""
-        inputs = self.parse_comma_separated_list(self.Delimiter.PAREN, self.parse_type)
-        self.parse_punctuation("->")
-        outputs = self.parse_optional_comma_separated_list(self.Delimiter.PAREN, self.parse_type)
-        return FunctionType.from_lists(inputs, [self.parse_type()] if outputs is None else outputs)
-
     def array(self) -> Attribute:
         """Parses sizes and the type of elements; bounds may follow."""
         sizes, type_ = self.parse_shape()
@@ -859,7 +825,7 @@ _TYPES: Mapping[str, Attribute] = {
 
 _COMPOSED: Mapping[str, Callable[[VhloParser], Attribute]] = {
     "complex_v1": lambda parser: ComplexType(cast(Any, parser.parse_type())),
-    "func_v1": VhloParser.function_type,
+    "func_v1": VhloParser.parse_type,
     "future_v1": lambda parser: FutureType.new([ArrayAttr(parser.types())]),
     "tensor_v1": VhloParser.array,
     "tuple_v1": lambda parser: TupleType(tuple(parser.types())),

@@ -649,7 +649,7 @@ class Conversion:
             elif isinstance(op, func.FuncOp) and "sym_name" in op.properties:
                 self.functions[op.sym_name.data] = op
         for function in self.functions.values():
-            _end_with_return(function)
+            end_with_return(function)
         for op in module.ops:
             # Private functions that take unknown sizes are only put in the place of their calls.
             if op.name == MESH or (is_dynamic(op) and is_private(op)):
@@ -907,7 +907,7 @@ class Conversion:
 _TERMINATORS = ("stablehlo.return", "func.return", "sdy.return")
 
 
-def _end_with_return(function: func.FuncOp) -> None:
+def end_with_return(function: func.FuncOp) -> None:
     """JAX ends functions that custom calls name, as comparators of top-k, as regions end."""
     block = function.body.first_block
     last = None if block is None else block.last_op
