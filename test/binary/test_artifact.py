@@ -10,11 +10,13 @@ from stablehlo_oracle import artifact_of, text_of_artifact
 from sweeps import each_or_full
 
 import lowerings
+from lowerings.driver.program import load_program
 from tools import xla_opt
 from xla_dialect.binary import read_binary, write_artifact
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.reader import make_reading_context
+from xla_dialect.stablehlo.writing import stablehlo_module
 
 VERSIONS = {"1.0.0": (1, 0, 0), "1.7.0": (1, 7, 0), "1.17.0": (1, 17, 0)}
 PROGRAM = (
@@ -92,3 +94,14 @@ def test_a_broken_rule_is_an_error_at_the_offset_of_its_operation() -> None:
         read_binary(artifact, "f.mlirbc")
     # Behind the name of an operation bits say what it has: here results and operands.
     assert artifact[raised.value.column + 1] == 2 | 4
+
+
+def test_shardings_of_hlo_are_texts() -> None:
+    spread = "sharding={devices=[2]<=[2]}"
+    program = (
+        f"ENTRY main {{ x = f32[4] parameter(0), {spread} ROOT y = f32[4] tanh(x), {spread} }}"
+    )
+    module = stablehlo_module(load_program(f"HloModule m, num_partitions=2\n{program}"))
+    artifact = write_artifact(module, (1, 7, 0))
+    assert b"{devices=[2]<=[2]}\0" in artifact
+    assert b"hlo_sharding" not in artifact

@@ -139,3 +139,16 @@ def test_unknown_versions_are_an_error_with_both() -> None:
         read_binary(artifact[:4] + b"\x0f" + artifact[5:], "a.mlirbc")
     with pytest.raises(LocatedError, match="revision 9 is not known, the newest one is 2"):
         read_stablehlo('"vhlo.tanh_v9"() : () -> ()', parser_class=VhloParser)
+
+
+def test_lists_that_are_not_empty_say_something() -> None:
+    """Where they are empty by default, also a list of zeros does."""
+    text = """func.func @main(%x: tensor<?xf32>, %s: tensor<1xi64>) -> tensor<?xf32> {
+      %0 = stablehlo.dynamic_broadcast_in_dim %x, %s, dims = [0]
+        {known_expanding_dimensions = array<i64: 0>} : (tensor<?xf32>, tensor<1xi64>) -> tensor<?xf32>
+      return %0 : tensor<?xf32>
+    }"""
+    artifact = artifact_of(text, "1.7.0")
+    assert artifact is not None
+    check_same(artifact, text)
+    assert "known_expanding_dimensions = array<i64: 0>" in str(read_binary(artifact))

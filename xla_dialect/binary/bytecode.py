@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import UnionType
+from typing import TypeVar, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -46,6 +48,8 @@ from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.xdsl.creation import location_at
 from xla_dialect.xdsl.traversal import deep_recursion
 
+_AttributeT = TypeVar("_AttributeT", bound=Attribute)
+
 MAGIC = b"ML\xefR"
 """How a file begins."""
 
@@ -67,6 +71,7 @@ _PRODUCER = re.compile(rb"StableHLO_v([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})")
 """Who wrote a portable artifact."""
 
 _NO_LINE = IntAttr(0)
+_NOTHING = DictionaryAttr({})
 
 _CAST = "builtin.unrealized_conversion_cast"
 
@@ -311,6 +316,14 @@ class _TableCursor(EntryCursor):
         start = self.offset
         return self.entry(self.tables.attributes, self.varint(), start)
 
+    def attribute_of(self, classes: type[_AttributeT] | UnionType, what: str) -> _AttributeT:
+        """The attribute of a class, or of several, whose number stands here."""
+        start = self.offset
+        found = self.attribute()
+        if not isinstance(found, classes):
+            self.fail(f"{found} is no {what}", start)
+        return cast(_AttributeT, found)
+
     def numbered_attribute(self, number: int, start: int) -> Attribute:
         return self.entry(self.tables.attributes, number, start)
 
@@ -393,21 +406,13 @@ class _Code:
         cursor.parts = 1
         argument = block.insert_arg(cursor.entry(self.tables.types, number, start), len(block.args))
         if has_location:
-            argument.location = self.location(cursor)
+            cursor.parts = 1
+            argument.location = cursor.attribute_of(LocationAttr, "location")
 
     def define(self, values: Sequence[SSAValue], next_: int) -> int:
         """Gives values their numbers; returns the next one."""
         self.values.update(enumerate(values, next_))
         return next_ + len(values)
-
-    def location(self, cursor: _TableCursor) -> LocationAttr:
-        """The location whose number stands here."""
-        start = cursor.offset
-        cursor.parts = 1
-        location = cursor.attribute()
-        if not isinstance(location, LocationAttr):
-            cursor.fail(f"{location} is no location", start)
-        return location
 
     def operation(self, cursor: _TableCursor, block: Block, next_: int, free: int) -> int:
         """Adds an operation to a block; returns the number behind its results."""
@@ -416,10 +421,11 @@ class _Code:
             self.tables.names, cursor.varint(), "name of an operation", start
         )
         mask = cursor.byte()
-        location = self.location(cursor)
         cursor.parts = 1
-        attributes = self.dictionary(cursor) if mask & 1 else {}
-        properties = self.properties(cursor, name, is_registered) if mask & 64 else {}
+        location: LocationAttr = cursor.attribute_of(LocationAttr, "location")
+        cursor.parts = 1
+        given = cursor.attribute_of(DictionaryAttr, "dictionary") if mask & 1 else _NOTHING
+        properties = self.properties(cursor, name, is_registered) if mask & 64 else _NOTHING.data
         types = cursor.list(cursor.type) if mask & 2 else []
         operands = cursor.list(lambda: self.operand(cursor)) if mask & 4 else []
         cursor.check(
@@ -435,7 +441,7 @@ class _Code:
             return self.define(operands, next_)
         regions = self.regions(cursor, free) if mask & 16 else []
         try:
-            op = self.make(name, operands, types, properties, attributes, regions)
+            op = self.make(name, operands, types, properties, given.data, regions)
             if isinstance(op, StableHloOp):
                 op.complete()
         except (VerifyException, ParseError) as error:
@@ -456,23 +462,15 @@ class _Code:
             cursor.fail(f"value {number} is not defined before this use", start)
         return self.values[number]
 
-    def dictionary(self, cursor: _TableCursor) -> dict[str, Attribute]:
-        """The dictionary whose number stands here."""
-        start = cursor.offset
-        found = cursor.attribute()
-        if not isinstance(found, DictionaryAttr):
-            cursor.fail(f"{found} is no dictionary", start)
-        return dict(found.data)
-
     def properties(
         self, cursor: _TableCursor, name: str, is_registered: bool
-    ) -> dict[str, Attribute]:
+    ) -> Mapping[str, Attribute]:
         """The properties whose number stands here."""
         start = cursor.offset
         part = cursor.among(self.tables.properties, cursor.varint(), "set of properties", start)
         values = _TableCursor(self.tables, part)
         if not is_registered:
-            return self.dictionary(values)
+            return values.attribute_of(DictionaryAttr, "dictionary").data
         count = 0
         while not values.is_done:
             values.varint()

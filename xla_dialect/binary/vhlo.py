@@ -187,7 +187,7 @@ def one(
 
     def read_one(values: Sequence[Attribute]) -> Attribute | None:
         (value,) = values
-        says_nothing = default is not None and _is_same(value, default(_rank(value)))
+        says_nothing = default is not None and _is_full_of(value, default(1))
         return None if says_nothing else read(value)
 
     def write_one(value: Attribute | None, rank: int) -> Sequence[Attribute]:
@@ -201,21 +201,11 @@ def one(
     return PropertyForms(native or name, (name,), read_one, write_one, default is not None, newer)
 
 
-def _is_same(value: Attribute, other: Attribute) -> bool:
-    """Whether attributes are equal; a splat may have one element or all."""
-    if isinstance(value, DenseIntOrFPElementsAttr) and isinstance(other, DenseIntOrFPElementsAttr):
-        found = cast("DenseIntOrFPElementsAttr[Any]", value)
-        wanted = cast("DenseIntOrFPElementsAttr[Any]", other)
-        data, all_ = found.data.data, wanted.data.data
-        if found.type == wanted.type and 0 < len(data) < len(all_):
-            return data * (len(all_) // len(data)) == all_
-    return value == other
-
-
-def _rank(value: Attribute) -> int:
-    is_array = isinstance(value, DenseIntOrFPElementsAttr)
-    shape = cast("DenseIntOrFPElementsAttr[Any]", value).get_shape() if is_array else ()
-    return shape[0] if shape else 0
+def _is_full_of(value: Attribute, default: Attribute) -> bool:
+    """Whether an attribute is the default, or has no other elements, however many it has."""
+    found, wanted = integers_of(value), integers_of(default)
+    has_no_other = found is not None and wanted is not None and set(found) <= set(wanted)
+    return has_no_other or value == default
 
 
 def kept(*names: str) -> tuple[PropertyForms, ...]:
@@ -434,8 +424,10 @@ _API_VERSION = one(
 )
 _ACCURATE = VhloOp((_ACCURACY,), 2, (1, 10, 0))
 _BROADCAST = lists("broadcast_dimensions")
-_EXPANDING = lists("known_expanding_dimensions", "known_nonexpanding_dimensions", fill=0)
-"""Lists that are empty where they are absent: their default has no number of dimensions."""
+_EXPANDING = (
+    one(name, _as_array, lambda value: tensor(integers_in(value)), lambda _: tensor([]))
+    for name in ("known_expanding_dimensions", "known_nonexpanding_dimensions")
+)
 _CALL = VhloOp((one("callee", _symbol, _name),))
 
 ROWS: Mapping[str, VhloOp] = {
@@ -623,22 +615,12 @@ class Operations:
 
     def __init__(self, context: Context):
         self.context = context
-        self._classes: dict[str, type[Operation] | None] = {}
-        self._attributes: dict[str, Attribute] = {}
+        self.class_of = cache(context.get_optional_op)
+        """The class of an operation by its name, if there is one."""
 
     def attribute(self, text: str) -> Attribute:
         """The attribute or type with a text; raises ParseError."""
-        found = self._attributes.get(text)
-        if found is None:
-            found = MlirParser(self.context, text).parse_attribute()
-            self._attributes[text] = found
-        return found
-
-    def class_of(self, name: str) -> type[Operation] | None:
-        """The class of an operation, if there is one."""
-        if name not in self._classes:
-            self._classes[name] = self.context.get_optional_op(name)
-        return self._classes[name]
+        return MlirParser(self.context, text).parse_attribute()
 
     def __call__(
         self,
