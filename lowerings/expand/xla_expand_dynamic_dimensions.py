@@ -90,7 +90,7 @@ class XlaExpandDynamicDimensionsPass(ReportingPass):
         for inner in operations_in(op):
             if isinstance(inner, XlaOp) and expansion.has_parts(inner):
                 _cut(inner)
-                expand(inner, ConversionBuilder(ctx, op, inner))
+                expand(inner, ConversionBuilder(op, inner))
         illegal_ops = expansion.illegal_ops(op)
         if illegal_ops:
             raise ConversionFailed(self.name, illegal_ops)

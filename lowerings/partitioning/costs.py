@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from lowerings.partitioning.annotations import is_annotation
+from lowerings.partitioning.mesh_atoms import rank_of
 from lowerings.simplify.constant_folding import splat_of
 from xla_dialect.attributes import ComparisonDirection
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp
-from xla_dialect.ops.control_flow import CallOp, WhileOp
+from xla_dialect.ops.control_flow import CallOp, ConditionalOp, WhileOp
 from xla_dialect.ops.conversion import ConvertOp, ReducePrecisionOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import CopyOp
@@ -90,11 +91,48 @@ def peak_bytes(block: Block, functions: Mapping[str, Block]) -> int:
 
 def _inside(op: Operation, functions: Mapping[str, Block]) -> int:
     """The peak in the computations of an operation, without what it is given."""
-    blocks = [region.block for region in op.regions if region.blocks]
-    if isinstance(op, CallOp):
-        blocks = [functions[op.to_apply.string_value()]]
     given = sum(bytes_of(value.type) for value in operands_of(op))
+    blocks = computations_of(op, functions) if isinstance(op, XlaOp) else ()
     return max((peak_bytes(block, functions) - given for block in blocks), default=0)
+
+
+def computations_of(op: XlaOp, functions: Mapping[str, Block]) -> Sequence[Block]:
+    """The computations on arrays that an operation runs: its own, or that of a function."""
+    if isinstance(op, CallOp):
+        return [functions[op.to_apply.string_value()]]
+    blocks = [region.block for region in op.regions if region.blocks]
+    is_on_arrays = any(rank_of(argument.type) for block in blocks for argument in block.args)
+    return blocks if is_on_arrays or op.forwards_values() else ()
+
+
+KeyT = TypeVar("KeyT")
+
+
+def totals(
+    block: Block,
+    functions: Mapping[str, Block],
+    cost: Callable[[XlaOp], Mapping[KeyT, float]],
+    weight: Callable[[Mapping[KeyT, float]], Any],
+) -> Counter[KeyT]:
+    """
+    What the operations that a block runs cost in all, by what is counted.
+
+    Loops count as often as they run, or once where that depends on data; of branches the one that
+    weighs the most.
+    """
+    found: Counter[KeyT] = Counter()
+    for op in block.ops:
+        if not isinstance(op, XlaOp):
+            continue
+        inside = [totals(b, functions, cost, weight) for b in computations_of(op, functions)]
+        if isinstance(op, ConditionalOp):
+            inside = [max(inside, key=weight)]
+        known = trip_count(op) if isinstance(op, WhileOp) else None
+        rounds = 1 if known is None else known
+        for each in inside or [cost(op)]:
+            for name, number in each.items():
+                found[name] += rounds * number  # pyright: ignore
+    return found
 
 
 _KNOWN = re.compile(r"known_trip_count\W+n\W+(\d{1,18})")
@@ -186,36 +224,24 @@ _NOT_TRANSCENDENTAL = (
 _ALSO_TRANSCENDENTAL = (elementwise.Atan2Op, elementwise.PowerOp)
 
 
-def costs_of(block: Block) -> dict[str, float]:
-    """
-    What the operations of a block cost, in XLA's words: floating-point operations without those of
-    functions such as `tanh`, the number of these, and bytes read and written. Of branches the
-    dearest counts, of a loop whose length cannot be seen one round.
-    """
-    count = _block_costs(block)
-    return {name: float(count[name]) for name in (_FLOPS, _TRANSCENDENTALS, _BYTES)}
-
-
 _FLOPS, _TRANSCENDENTALS, _BYTES = "flops", "transcendentals", "bytes accessed"
 
 
-def _block_costs(block: Block) -> Counter[str]:
-    found: Counter[str] = Counter()
-    for op in block.ops:
-        if not isinstance(op, XlaOp) or isinstance(op, ConstantOp):
-            continue
-        if op.forwards_values():
-            inside = [_block_costs(region.block) for region in op.regions]
-            rounds = (trip_count(op) or 1) if isinstance(op, WhileOp) else 1
-            if not isinstance(op, WhileOp):
-                inside = sorted(inside, key=lambda each: each[_BYTES])[-1:]
-            for each in inside:
-                found.update({name: rounds * value for name, value in each.items()})
-            continue
-        found[_TRANSCENDENTALS if _is_transcendental(op) else _FLOPS] += flops_of(op)
-        types = (*(value.type for value in operands_of(op)), *op.result_types)
-        found[_BYTES] += sum(map(bytes_of, types))
-    return found
+def costs_of(block: Block, functions: Mapping[str, Block]) -> dict[str, float]:
+    """
+    What the operations of a block cost, in XLA's words: floating-point operations without those of
+    functions such as `tanh`, the number of these, and bytes read and written.
+    """
+    found = totals(block, functions, _costs_of_operation, lambda each: each.get(_BYTES, 0))
+    return {name: float(found[name]) for name in (_FLOPS, _TRANSCENDENTALS, _BYTES)}
+
+
+def _costs_of_operation(op: XlaOp) -> Mapping[str, int]:
+    if isinstance(op, ConstantOp):
+        return {}
+    types = (*(value.type for value in operands_of(op)), *op.result_types)
+    kind = _TRANSCENDENTALS if _is_transcendental(op) else _FLOPS
+    return {kind: flops_of(op), _BYTES: sum(map(bytes_of, types))}
 
 
 def _is_transcendental(op: XlaOp) -> bool:

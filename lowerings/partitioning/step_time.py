@@ -17,10 +17,10 @@ from math import inf
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from lowerings.partitioning.costs import bytes_of, flops_of, trip_count
+from lowerings.partitioning.costs import bytes_of, computations_of, flops_of, trip_count
 from lowerings.partitioning.planned_machine import PlannedMachine
 from xla_dialect.op import XlaOp
-from xla_dialect.ops.control_flow import CallOp, WhileOp
+from xla_dialect.ops.control_flow import WhileOp
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.ops.data_movement import BroadcastOp, ReshapeOp
 from xla_dialect.xdsl.traversal import operands_of
@@ -136,11 +136,8 @@ class Stopwatch:
         taken = self.collective(op)
         if taken is not None:
             return COMMUNICATION, StepTime(0.0, taken.seconds, Counter({taken: 1}))
-        blocks = [region.block for region in op.regions] if op.forwards_values() else []
-        if isinstance(op, CallOp):
-            blocks = [self.functions[op.to_apply.string_value()]]
-        if blocks:
-            inside = [self.block(each) for each in blocks]
+        inside = [self.block(each) for each in computations_of(op, self.functions)]
+        if inside:
             if isinstance(op, WhileOp):
                 rounds = trip_count(op)
                 rounds = 1 if rounds is None else rounds

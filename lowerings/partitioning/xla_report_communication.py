@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
-from typing import cast
+from typing import TypeAlias, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Operation
 
 from lowerings.ir.functions import defined_functions
-from lowerings.partitioning.costs import bytes_of, flops_of, peak_bytes, trip_count
+from lowerings.partitioning.costs import bytes_of, flops_of, peak_bytes, totals, trip_count
 from lowerings.partitioning.planned_machine import CollectiveTime, PlannedMachine
 from lowerings.partitioning.resharding import Collective, ring_bytes
 from lowerings.partitioning.step_time import StepTime, Stopwatch, TimedCollective
@@ -26,10 +26,10 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import collectives as ops
 from xla_dialect.ops.collectives import GroupedOp, process_counts
-from xla_dialect.ops.control_flow import CallOp, ConditionalOp, WhileOp
+from xla_dialect.ops.control_flow import WhileOp
 from xla_dialect.types import flatten
 from xla_dialect.violations import place_of
-from xla_dialect.xdsl.traversal import AttributeIdentities
+from xla_dialect.xdsl.traversal import AttributeIdentities, operations_in
 
 
 @dataclass(frozen=True)
@@ -205,11 +205,22 @@ def communication_of(module: ModuleOp) -> CommunicationReport:
     if "main" not in functions:
         raise ValueError("there is no function @main")
     replicas, partitions = process_counts(module)
-    count = _Count(functions, replicas * partitions)
-    count.block(functions["main"], 1)
-    found = sorted(count.exchanges.values(), key=lambda e: (-e.bytes, e.collective, e.line))
-    peak = peak_bytes(functions["main"], functions)
-    return CommunicationReport(count.devices, found, count.flops, peak, count.unknown_loops)
+    devices, block = replicas * partitions, functions["main"]
+    costs = totals(block, functions, lambda op: _cost(op, devices), _weight)
+    found = [
+        Traffic(*route, round(calls), costs[route, _BYTES])
+        for (route, what), calls in costs.items()
+        if what == _CALLS
+    ]
+    found.sort(key=lambda e: (-e.bytes, e.collective, e.line))
+    loops = [op for op in operations_in(module) if isinstance(op, WhileOp)]
+    return CommunicationReport(
+        devices,
+        found,
+        round(costs[_NOWHERE, _FLOPS]),
+        peak_bytes(block, functions),
+        sum(trip_count(op) is None for op in loops),
+    )
 
 
 def step_on(machine: PlannedMachine, module: ModuleOp) -> StepTime:
@@ -228,8 +239,7 @@ def step_on(machine: PlannedMachine, module: ModuleOp) -> StepTime:
         kind = KINDS.get(type(op))
         if kind is None:
             return None
-        after = sum(bytes_of(type_) for type_ in flatten(op.result_types))
-        before = sum(bytes_of(value.type) for value in op.operands)
+        before, after = _bytes_of(op)
         bytes_ = after if kind is Collective.ALL_GATHER else before
         key = kind, bytes_, identity.named(op.properties)
         if key not in known:
@@ -249,98 +259,48 @@ def _members(op: XlaOp, devices: int) -> Sequence[Sequence[int]]:
     return cast(GroupedOp, op).groups.expand() or [range(devices)]
 
 
-@dataclass
-class _Count:
-    functions: Mapping[str, Block]
-    devices: int
-    exchanges: dict[tuple[str, str, str], Traffic] = field(
-        default_factory=dict[tuple[str, str, str], Traffic]
-    )
-    flops: int = 0
-    unknown_loops: int = 0
+_Route: TypeAlias = tuple[str, str, str]
+"""A collective, its axes, and its line."""
+_CALLS, _BYTES, _FLOPS = "calls", "bytes", "flops"
+_Key: TypeAlias = tuple[_Route, str]
+_NOWHERE: _Route = ("", "", "")
 
-    def block(self, block: Block, times: int) -> None:
-        """Counts the operations of a block that runs so many times."""
-        for op in block.ops:
-            if isinstance(op, XlaOp):
-                self.operation(op, times)
 
-    def operation(self, op: XlaOp, times: int) -> None:
-        kind = KINDS.get(type(op))
-        match op:
-            case _ if kind is not None:
-                self.exchange(op, kind, times)
-            case WhileOp():
-                trips = trip_count(op)
-                self.unknown_loops += trips is None
-                for region in op.regions:
-                    self.block(region.block, times * (1 if trips is None else trips))
-            case ConditionalOp():
-                self.branches(op, times)
-            case CallOp():
-                self.block(self.functions[op.to_apply.string_value()], times)
-            case _ if op.regions and not self.is_on_scalars(op):
-                for region in op.regions:
-                    self.block(region.block, times)
-            case _:
-                self.flops += times * flops_of(op)
+def _cost(op: XlaOp, devices: int) -> Mapping[_Key, float]:
+    """What a device sends for a collective, or computes for another operation."""
+    kind = KINDS.get(type(op))
+    if kind is None:
+        return {(_NOWHERE, _FLOPS): flops_of(op)}
+    before, after = _bytes_of(op)
+    if isinstance(op, ops.CollectivePermuteOp):
+        pairs = op.source_target_pairs.data.pairs
+        members, axes = 2, "pairs"
+        before = before if any(s != t for s, t in pairs) else 0
+    else:
+        members, axes = _group(cast(GroupedOp, op).groups, devices)
+    route = op.name.removeprefix("xla."), axes, _line(op)
+    sent = ring_bytes(kind, before, after, members) if members else 0.0
+    return {(route, _CALLS): 1, (route, _BYTES): sent}
 
-    def is_on_scalars(self, op: XlaOp) -> bool:
-        """Whether the computations of an operation are those of elements."""
-        return not any(
-            getattr(argument.type, "get_shape", tuple)()
-            for region in op.regions
-            for argument in region.block.args
-        )
 
-    def branches(self, op: ConditionalOp, times: int) -> None:
-        """Of the branches the one that sends, then computes, the most."""
-        best: _Count | None = None
-        for region in op.regions:
-            found = _Count(self.functions, self.devices)
-            found.block(region.block, times)
-            if best is None or found.weight > best.weight:
-                best = found
-        if best is not None:
-            self.flops += best.flops
-            self.unknown_loops += best.unknown_loops
-            for exchange in best.exchanges.values():
-                self.add(exchange)
+def _weight(costs: Mapping[_Key, float]) -> tuple[float, float]:
+    """Bytes, then operations."""
+    sent = sum(number for (_, what), number in costs.items() if what == _BYTES)
+    return sent, costs.get((_NOWHERE, _FLOPS), 0)
 
-    @property
-    def weight(self) -> tuple[float, int]:
-        """Bytes, then operations."""
-        return sum(e.bytes for e in self.exchanges.values()), self.flops
 
-    def exchange(self, op: XlaOp, kind: Collective, times: int) -> None:
-        """Counts one collective."""
-        before = sum(bytes_of(value.type) for value in op.operands)
-        after = sum(bytes_of(type_) for type_ in flatten(op.result_types))
-        if isinstance(op, ops.CollectivePermuteOp):
-            pairs = op.source_target_pairs.data.pairs
-            members, axes = 2, "pairs"
-            before = before if any(s != t for s, t in pairs) else 0
-        else:
-            groups = cast(GroupedOp, op).groups
-            members, axes = self.group(groups)
-        name = op.name.removeprefix("xla.")
-        bytes_ = times * ring_bytes(kind, before, after, members) if members else 0.0
-        self.add(Traffic(name, axes, _line(op), times, bytes_))
+def _bytes_of(op: XlaOp) -> tuple[int, int]:
+    """The bytes of the operands and of the results of an operation."""
+    after = sum(bytes_of(type_) for type_ in flatten(op.result_types))
+    return sum(bytes_of(value.type) for value in op.operands), after
 
-    def group(self, groups: ReplicaGroups) -> tuple[int, str]:
-        """The size of groups, and over which axes they vary."""
-        if isinstance(groups, MeshGroups):
-            return groups.size or 1, ", ".join(str(axis) for axis in groups.chosen)
-        sizes = [len(group) for group in groups.expand()] or [self.devices]
-        return max(sizes), f"groups of {max(sizes)}"
 
-    def add(self, exchange: Traffic) -> None:
-        key = exchange.collective, exchange.axes, exchange.line
-        old = self.exchanges.get(key)
-        if old is not None:
-            calls, bytes_ = old.calls + exchange.calls, old.bytes + exchange.bytes
-            exchange = replace(old, calls=calls, bytes=bytes_)
-        self.exchanges[key] = exchange
+def _group(groups: ReplicaGroups, devices: int) -> tuple[int, str]:
+    """The size of groups, and over which axes they vary."""
+    if isinstance(groups, MeshGroups):
+        return groups.size or 1, ", ".join(str(axis) for axis in groups.chosen)
+    most = max([len(group) for group in groups.expand()] or [devices])
+    return most, f"groups of {most}"
 
 
 def _line(op: Operation) -> str:

@@ -16,7 +16,7 @@ from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.execution.program_shards import partition
 from lowerings.execution.runnable import PartitionedProgram, Runnable
 from lowerings.executors import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at
-from lowerings.ir.functions import functions_of
+from lowerings.ir.functions import defined_functions
 from lowerings.partitioning.costs import costs_of
 from lowerings.partitioning.partition_warning import no_partition_warnings
 from lowerings.pjrt.c_api import ErrorCode
@@ -141,7 +141,9 @@ def _divide(op: AllGatherOp) -> None:
 
 def costs(compiled: Inspected) -> dict[str, float]:
     """What one device does in a call, as `costs_of` counts it."""
-    return costs_of(functions_of(hlo_module(compiled))[ENTRY_SYMBOL].body.block)
+    defined = defined_functions(hlo_module(compiled))
+    blocks = {function.sym_name.data: function.body.block for function in defined}
+    return costs_of(blocks[ENTRY_SYMBOL], blocks)
 
 
 def dump(compiled: Inspected, folder: str) -> None:

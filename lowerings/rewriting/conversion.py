@@ -62,7 +62,6 @@ LOCATIONS_SHOWN = 5
 class ConversionBuilder:
     """Puts new operations where the operation stands that is being converted."""
 
-    ctx: Context
     module: ModuleOp
     op: Operation
     """The operation being converted."""
@@ -208,7 +207,7 @@ class ConversionPass(ReportingPass, ABC):
         if inventory(op).operations.isdisjoint(conversions):
             self.check(op)
             return False
-        walk = _ConversionWalk(ctx, op, conversions)
+        walk = _ConversionWalk(op, conversions)
         walk.convert_regions(op)
         for absorbed in reversed(walk.absorbed):
             erase(absorbed)
@@ -246,7 +245,6 @@ class ConversionPass(ReportingPass, ABC):
 
 @dataclass(eq=False)
 class _ConversionWalk:
-    ctx: Context
     module: ModuleOp
     conversions: Mapping[type[Operation], ConversionFunction]
     reasons: dict[Operation, str] = field(default_factory=dict[Operation, str])
@@ -276,7 +274,7 @@ class _ConversionWalk:
 
     @rewrites_op
     def _convert(self, op: Operation, convert: ConversionFunction) -> None:
-        builder = ConversionBuilder(self.ctx, self.module, op, self.absorbed)
+        builder = ConversionBuilder(self.module, op, self.absorbed)
         if self.counter is None:
             reason = convert(op, builder)
         else:

@@ -108,7 +108,7 @@ class LinalgTileAndFusePass(ReportingPass):
             chains = _Chains(list(block.ops), self.least_bytes, self.tile_bytes)
             tilings = list(chains.tilings())
             for tiling in tilings:
-                builder = ConversionBuilder(ctx, op, tiling.members[-1])
+                builder = ConversionBuilder(op, tiling.members[-1])
                 attempt(_Emission(tiling, builder).emit)
             if tilings:
                 remove_dead_code(block, is_pure, in_regions=False)

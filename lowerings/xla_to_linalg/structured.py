@@ -577,7 +577,7 @@ def loop(
     end = scf.YieldOp()
     end.location = builder.op.location
     block.add_op(end)
-    inner = ConversionBuilder(builder.ctx, builder.module, end)
+    inner = ConversionBuilder(builder.module, end)
     end.operands = body(inner, block.args[0], block.args[1:])
     return builder.insert(
         create(

@@ -114,7 +114,7 @@ def _made(
     end = func.ReturnOp()
     end.location = builder.op.location
     block.add_op(end)
-    results = make(ConversionBuilder(builder.ctx, builder.module, end), block.args)
+    results = make(ConversionBuilder(builder.module, end), block.args)
     end.operands = results
     function = func.FuncOp(
         name, (types, [value.type for value in results]), Region(block), "private"
