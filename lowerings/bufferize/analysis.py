@@ -39,7 +39,7 @@ from lowerings.bufferize.bufferization import (
     Move,
     is_to_be_copied,
 )
-from lowerings.bufferize.destinations import plan_destinations
+from lowerings.bufferize.destinations import concatenated_parts, plan_destinations
 from lowerings.bufferize.liveness import NEVER, Liveness
 from lowerings.bufferize.storage import (
     Buffer,
@@ -500,9 +500,7 @@ def _analyse_reshape(op: tensor.ReshapeOp, state: Analysis) -> None:
 
 def _one_group(rank: int) -> ArrayAttr[Attribute]:
     """The reassociation between `rank` dimensions and one; between any and none for 0."""
-    if rank == 0:
-        return ArrayAttr(())
-    return ArrayAttr((ArrayAttr(IntegerAttr(d, i64) for d in range(rank)),))
+    return ArrayAttr([ArrayAttr(IntegerAttr(d, i64) for d in range(rank))] if rank else ())
 
 
 def _analyse_cast(op: tensor.CastOp, state: Analysis) -> None:
@@ -613,15 +611,9 @@ def _analyse_concat(op: tensor.ConcatOp, state: Analysis) -> None:
     # A chain is planned for every concatenation that has elements.
     chain = state.insert_slice_chains.get(op.result)
     whole = state.claim(op.result) if chain is None else state.chain_buffer(chain)
-    dimension = op.dim.value.data
-    start = 0
-    for operand, source in enumerate(op.inputs):
-        sizes = tensor_shape(source)
-        offsets = tuple(start if d == dimension else 0 for d in range(len(sizes)))
+    for source, slice, _, operand in concatenated_parts(op):
         buffer = None if source in state.undefined else state.buffers[source]
-        slice = Slice(offsets, sizes, (1,) * len(sizes))
         _put_slice(operand, source, buffer, whole, slice, state)
-        start += sizes[dimension]
     state.bind(op.result, whole)
 
 

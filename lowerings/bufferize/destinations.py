@@ -61,7 +61,7 @@ def plan_destinations(
                 parts = [(link.source, slice_of(link), link, 0) for link in chain]
                 _plan_insert_slice_chain(state, block, op.result, parts)
         elif isinstance(op, tensor.ConcatOp):
-            _plan_insert_slice_chain(state, block, op.result, _concatenated_parts(op))
+            _plan_insert_slice_chain(state, block, op.result, concatenated_parts(op))
 
 
 def _prefer(state: Analysis, block: Block, value: SSAValue, destination: Destination) -> None:
@@ -179,7 +179,8 @@ def _insertions(op: tensor.InsertSliceOp) -> list[tensor.InsertSliceOp]:
         chain.append(op)
 
 
-def _concatenated_parts(op: tensor.ConcatOp) -> list[Link]:
+def concatenated_parts(op: tensor.ConcatOp) -> list[Link]:
+    """The operands, and where in the result they go."""
     dimension = op.dim.value.data
     start = 0
     parts: list[Link] = []

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from math import prod
+from operator import attrgetter
 
 from xdsl.dialects import func, memref
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.bufferize.arena import Lifetime, max_live_bytes
 from lowerings.bufferize.liveness import MemoryLiveness, MemoryUse, WrittenArguments
@@ -124,8 +125,7 @@ def _kind(type: MemRef) -> Attribute:
     return type.element_type if has_identity_layout(type) else type
 
 
-def _size(place: _ResultBuffer) -> int:
-    return place.size
+_size = attrgetter("size")
 
 
 def _plan(
@@ -142,15 +142,17 @@ def _bytes(use: MemoryUse) -> int:
 
 
 def _replace(use: MemoryUse, result: SSAValue) -> None:
-    alloc = use.op
-    for each in tuple(alloc.results[0].uses):
-        if isinstance(each.operation, memref.DeallocOp):
-            erase(each.operation)
-    wanted = memref_type(alloc.results[0])
+    wanted = memref_type(use.op.results[0])
     if wanted != result.type:
-        view = make_dense(result, wanted)
-        view.results[0].name_hint = alloc.results[0].name_hint
-        insert_before(view, alloc)
-        result = view.results[0]
-    replace_uses(alloc.results[0], result)
+        result = insert_before(make_dense(result, wanted), use.op).results[0]
+        result.name_hint = use.op.results[0].name_hint
+    replace_allocation(use.op, result)
+
+
+def replace_allocation(alloc: Operation, memory: SSAValue) -> None:
+    """Has memory that is never freed in the place of an allocation."""
+    for use in tuple(alloc.results[0].uses):
+        if isinstance(use.operation, memref.DeallocOp):
+            erase(use.operation)
+    replace_uses(alloc.results[0], memory)
     erase(alloc)

@@ -31,7 +31,7 @@ from lowerings.bufferize.liveness import (
     WrittenArguments,
     outlives_its_iteration,
 )
-from lowerings.bufferize.result_reuse import reuse_results
+from lowerings.bufferize.result_reuse import replace_allocation, reuse_results
 from lowerings.bufferize.signatures import ENTRY_ATTRIBUTE
 from lowerings.bufferize.storage import MemRef, memref_type
 from lowerings.bufferize.strided import element_bytes, has_identity_layout, static_bytes
@@ -42,7 +42,7 @@ from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.failure import FailedAt
 from lowerings.rewriting.levels import ON_BUFFERS
 from xla_dialect.xdsl.creation import create
-from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
+from xla_dialect.xdsl.linking import insert_before
 from xla_dialect.xdsl.traversal import operands_of, operations_in
 
 __all__ = ["ARENA_ATTRIBUTE", "MAX_LIVE_ATTRIBUTE", "XlaPlanBuffersPass"]
@@ -171,7 +171,9 @@ class _ModulePlanner:
         for (use, size, loop), offset in zip(needs, plan.offsets, strict=True):
             place = _insert_offset(use.op, offset, loop, size)
             if isinstance(use.op, memref.AllocOp):
-                _replace_alloc(use.op, arena, place)
+                view = _insert_view(use.op, arena, place, use.op.memref.type)
+                view.name_hint = use.op.memref.name_hint
+                replace_allocation(use.op, view)
             else:
                 type = self._callee_arena(use.op)
                 assert type is not None
@@ -231,13 +233,3 @@ def _insert_offset(before: Operation, offset: int, loop: SharedLoop | None, size
 def _insert_view(before: Operation, arena: SSAValue, place: SSAValue, type: Attribute) -> SSAValue:
     view = create(memref.ViewOp, operands=(arena, place), result_types=(type,))
     return insert_before(view, before).results[0]
-
-
-def _replace_alloc(alloc: memref.AllocOp, arena: SSAValue, offset: SSAValue) -> None:
-    view = _insert_view(alloc, arena, offset, alloc.memref.type)
-    for use in tuple(alloc.memref.uses):
-        if isinstance(use.operation, memref.DeallocOp):
-            erase(use.operation)
-    view.name_hint = alloc.memref.name_hint
-    replace_uses(alloc.memref, view)
-    erase(alloc)
