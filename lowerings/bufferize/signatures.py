@@ -14,12 +14,11 @@ at each call: to donate the array they pass it as the result as well, else they 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import cast
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DictionaryAttr,
     FunctionType,
     IntegerAttr,
     MemRefType,
@@ -35,6 +34,7 @@ from lowerings.bufferize.bufferization import Bufferization
 from lowerings.bufferize.rewriting import ConstantPool, rewrite_body
 from lowerings.bufferize.strided import laid_out_type
 from lowerings.layouts.memory_order import BUFFER_LAYOUT
+from lowerings.rewriting.value_attributes import Said, said_by, say
 from xla_dialect.aliasing_attributes import ALIASING_OUTPUT, BUFFER_DONOR
 
 ALIASED_PARAMETER = "xla.aliased_parameter"
@@ -46,10 +46,7 @@ called.
 
 def asks_for_aliases(function: func.FuncOp) -> bool:
     """Whether a parameter of a function may share its memory with a result."""
-    return any(
-        ALIASING_OUTPUT in each.data or BUFFER_DONOR in each.data
-        for each in _argument_attributes(function)
-    )
+    return any(ALIASING_OUTPUT in each or BUFFER_DONOR in each for each in said_by(function)[0])
 
 
 def aliases_objection(function: func.FuncOp) -> str | None:
@@ -83,8 +80,8 @@ def aliases(
         if isinstance(inputs[parameter], MemRefType) and inputs[parameter] == outputs[number]:
             found[number] = parameter
     taken = set(found.values())
-    for parameter, attributes in enumerate(_argument_attributes(function)):
-        if BUFFER_DONOR not in attributes.data or parameter in taken:
+    for parameter, attributes in enumerate(said_by(function)[0]):
+        if BUFFER_DONOR not in attributes or parameter in taken:
             continue
         if not isinstance(inputs[parameter], MemRefType):
             continue
@@ -107,20 +104,16 @@ def aliased_parameters(function: func.FuncOp) -> Mapping[int, int]:
     """
     return {
         number: cast("IntegerAttr", mark).value.data
-        for number, attributes in enumerate(_argument_attributes(function))
-        if isinstance(mark := attributes.data.get(ALIASED_PARAMETER), IntegerAttr)
+        for number, attributes in enumerate(said_by(function)[0])
+        if isinstance(mark := attributes.get(ALIASED_PARAMETER), IntegerAttr)
     }
 
 
 def _aliasing_outputs(function: func.FuncOp) -> Iterator[tuple[int, Attribute]]:
-    for parameter, attributes in enumerate(_argument_attributes(function)):
-        result = attributes.data.get(ALIASING_OUTPUT)
+    for parameter, attributes in enumerate(said_by(function)[0]):
+        result = attributes.get(ALIASING_OUTPUT)
         if result is not None:
             yield parameter, result
-
-
-def _argument_attributes(function: func.FuncOp) -> Sequence[DictionaryAttr]:
-    return () if function.arg_attrs is None else function.arg_attrs.data
 
 
 ENTRY_ATTRIBUTE = "xla.entry"
@@ -192,78 +185,59 @@ def _rewrite_signature(
     laid_out, laid_out_results = buffer_types(function)
     inputs: list[Attribute] = list(laid_out)
     results: list[Attribute] = []
-    type = function.function_type
-    result_attributes = function.res_attrs or ArrayAttr([DictionaryAttr({}) for _ in type.outputs])
-    argument_attributes = list(function.arg_attrs or [DictionaryAttr({}) for _ in type.inputs])
-    kept_attributes: list[DictionaryAttr] = []
+    parameters, said = said_by(function)
+    kept: Said = []
+    outputs = function.function_type.outputs
     for number, (output, buffer, attributes) in enumerate(
-        zip(type.outputs, laid_out_results, result_attributes, strict=True)
+        zip(outputs, laid_out_results, said, strict=True)
     ):
         if buffer is not output:
             inputs.append(buffer)
             mark = alias_mark(aliased.get(number))
             if number in unwritten:
                 mark[RESULT_ATTRIBUTE] = UnitAttr()
-            argument_attributes.append(DictionaryAttr({**attributes.data, **mark}))
+            parameters.append(attributes | mark)
         else:
             results.append(output)
-            kept_attributes.append(attributes)
+            kept.append(attributes)
     function.function_type = FunctionType.from_lists(inputs, results)
-    argument_attributes = [_remaining(attributes) for attributes in argument_attributes]
-    if function.arg_attrs is not None or any(a.data for a in argument_attributes):
-        function.arg_attrs = ArrayAttr(argument_attributes)
-    if function.res_attrs is not None:
-        function.res_attrs = ArrayAttr(kept_attributes) if kept_attributes else None
+    for attributes in parameters:
+        for name in _FOLLOWED:
+            attributes.pop(name, None)
+    say(function, parameters, kept)
 
 
 def buffer_types(function: func.FuncOp) -> tuple[list[Attribute], list[Attribute]]:
     """The types of the parameters and results with memrefs for tensors."""
-    type = function.function_type
-    sides = ((type.inputs, function.arg_attrs), (type.outputs, function.res_attrs))
-    inputs, outputs = (
-        [
-            _converted(each, None if attributes is None else attributes.data[number])
-            for number, each in enumerate(types)
-        ]
-        for types, attributes in sides
-    )
-    return inputs, outputs
+    type, (parameters, results) = function.function_type, said_by(function)
+    inputs = list(map(_converted, type.inputs, parameters))
+    return inputs, list(map(_converted, type.outputs, results))
 
 
-def _converted(type: Attribute, attributes: Attribute | None) -> Attribute:
+def _converted(type: Attribute, attributes: Mapping[str, Attribute]) -> Attribute:
     if not isinstance(type, TensorType):
         return type
-    strides = None
-    if isinstance(attributes, DictionaryAttr):
-        strides = attributes.data.get(BUFFER_LAYOUT)
-        assert strides is None or isinstance(strides, StridedLayoutAttr)
+    strides = attributes.get(BUFFER_LAYOUT)
+    assert strides is None or isinstance(strides, StridedLayoutAttr)
     return laid_out_type(cast(TensorType[Attribute], type), strides)
 
 
 def strides_objection(function: func.FuncOp) -> str | None:
     """Why the strides that parameters or results are given cannot be those of a memref."""
     type = function.function_type
-    sides = ((type.inputs, function.arg_attrs), (type.outputs, function.res_attrs))
-    for types, attributes in sides:
-        for each, given in zip(types, attributes or (), strict=False):
-            strides = given.data.get(BUFFER_LAYOUT)
-            if strides is None:
-                continue
-            if (
-                not isinstance(each, TensorType)
-                or not isinstance(strides, StridedLayoutAttr)
-                or None in (*strides.get_strides(), strides.get_offset())
-                or len(strides.strides) != each.get_num_dims()
-                or strides.get_offset() != 0
-            ):
-                return f"{BUFFER_LAYOUT} of {each} is {strides}, not a known stride per dimension"
+    types = (*type.inputs, *type.outputs)
+    for each, given in zip(types, chain(*said_by(function)), strict=True):
+        strides = given.get(BUFFER_LAYOUT)
+        if strides is not None and (
+            not isinstance(each, TensorType)
+            or not isinstance(strides, StridedLayoutAttr)
+            or None in (*strides.get_strides(), strides.get_offset())
+            or len(strides.strides) != each.get_num_dims()
+            or strides.get_offset() != 0
+        ):
+            return f"{BUFFER_LAYOUT} of {each} is {strides}, not a known stride per dimension"
     return None
 
 
 _FOLLOWED = (BUFFER_LAYOUT, ALIASING_OUTPUT, BUFFER_DONOR)
 """Attributes of arguments and results that this pass has acted on and removes."""
-
-
-def _remaining(attributes: DictionaryAttr) -> DictionaryAttr:
-    rest = {name: value for name, value in attributes.data.items() if name not in _FOLLOWED}
-    return DictionaryAttr(rest)

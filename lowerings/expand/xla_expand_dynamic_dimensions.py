@@ -21,6 +21,7 @@ from lowerings.expand.xla_expand_compound import expand
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionFailed
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.passes import ReportingPass
+from lowerings.rewriting.value_attributes import said_by, say
 from xla_dialect.entry import ENTRY_LAYOUT
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.op import XlaOp
@@ -154,12 +155,12 @@ def _complete(
 ) -> None:
     """What is said of the parameters and results of a function, for those that it has now."""
     type_ = function.function_type
-    for name, now in (("arg_attrs", type_.inputs.data), ("res_attrs", type_.outputs.data)):
-        said = function.properties.get(name)
-        if isinstance(said, ArrayAttr):
-            entries = list(cast("ArrayAttr[DictionaryAttr]", said))
-            added = [DictionaryAttr({}) for _ in now[len(entries) :]]
-            function.properties[name] = ArrayAttr([*entries, *added])
+    now = (type_.inputs.data, type_.outputs.data)
+    parameters, results = (
+        [*said, *({} for _ in types[len(said) :])]
+        for said, types in zip(said_by(function), now, strict=True)
+    )
+    say(function, parameters, results)
     written = module.attributes.get(ENTRY_LAYOUT)
     if not isinstance(written, StringAttr) or function.sym_name.data != ENTRY_SYMBOL:
         return

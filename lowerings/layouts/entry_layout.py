@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
+from lowerings.rewriting.value_attributes import said_by
 from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.layout import Layout
 from xla_dialect.layouts.type_layouts import with_layout
@@ -39,21 +38,14 @@ def entry_type(module: ModuleOp, function: FuncOp) -> FunctionType:
         for given in ((inputs, [output]), (flatten(inputs), flatten([output]))):
             if all(map(all_compatible, given, (type_.inputs.data, type_.outputs.data))):
                 return FunctionType.from_lists(*given)
-    return FunctionType.from_lists(
-        _in_modes(type_.inputs.data, function.arg_attrs),
-        _in_modes(type_.outputs.data, function.res_attrs),
+    inputs, outputs = (
+        [
+            _in_mode(each, attributes.get(LAYOUT_MODE))
+            for each, attributes in zip(types, said, strict=True)
+        ]
+        for types, said in zip((type_.inputs, type_.outputs), said_by(function), strict=True)
     )
-
-
-def _in_modes(
-    types: Sequence[Attribute], attributes: ArrayAttr[DictionaryAttr] | None
-) -> list[Attribute]:
-    if attributes is None:
-        return list(types)
-    return [
-        _in_mode(type_, entry.data.get(LAYOUT_MODE))
-        for type_, entry in zip(types, attributes, strict=True)
-    ]
+    return FunctionType.from_lists(inputs, outputs)
 
 
 def _in_mode(type_: Attribute, mode: Attribute | None) -> Attribute:

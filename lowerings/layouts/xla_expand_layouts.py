@@ -9,8 +9,6 @@ from typing import Any, cast
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DictionaryAttr,
     FunctionType,
     ModuleOp,
     StridedLayoutAttr,
@@ -49,6 +47,7 @@ from lowerings.layouts.memory_order import (
 )
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.passes import ReportingPass, ResultDifference
+from lowerings.rewriting.value_attributes import said_by, say
 from xla_dialect import ops
 from xla_dialect.dimensions import OpOperand, Traversal, terminator
 from xla_dialect.literals.arrays import from_numpy, to_numpy
@@ -133,8 +132,12 @@ def _expand_function(function: func.FuncOp) -> None:
     expansion.expand_all(operations)
     _expand_results(last, outputs, expansion)
     expansion.finish()
-    _describe_memory(function, "arg_attrs", inputs)
-    _describe_memory(function, "res_attrs", outputs)
+    # The strides of what is permuted or padded, and the tiled ones.
+    parameters, results = (
+        [each | _memory(type_) for each, type_ in zip(said, types, strict=True)]
+        for said, types in zip(said_by(function), (inputs, outputs), strict=True)
+    )
+    say(function, parameters, results)
     function.properties["function_type"] = FunctionType.from_lists(
         [_boundary_type(type_) for type_ in inputs], [_boundary_type(type_) for type_ in outputs]
     )
@@ -169,18 +172,6 @@ def _boundary_type(type_: Attribute) -> Attribute:
     array = cast(Array, type_)
     order = memory_order(array)
     return physical_type(array, order) if order.tiles else without_layout(array)
-
-
-def _describe_memory(function: func.FuncOp, name: str, types: Sequence[Attribute]) -> None:
-    """Says the strides of parameters or results that are permuted or padded, and the tiled ones."""
-    described = [_memory(type_) for type_ in types]
-    if not any(described):
-        return
-    old = cast("ArrayAttr[DictionaryAttr] | None", function.properties.get(name))
-    function.properties[name] = ArrayAttr(
-        DictionaryAttr({**({} if old is None else old.data[number].data), **found})
-        for number, found in enumerate(described)
-    )
 
 
 def _memory(type_: Attribute) -> dict[str, Attribute]:

@@ -29,6 +29,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.passes import ReportingPass
+from lowerings.rewriting.value_attributes import Said, said_by, say
 from xla_dialect.aliasing_attributes import ALIASING_OUTPUT, BUFFER_DONOR
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry import (
@@ -61,15 +62,15 @@ from xla_dialect.xdsl.traversal import inventory
 _NAMES = ("xla.sharding", "mhlo.sharding")
 
 
-def leaf_attributes(attributes: DictionaryAttr, count: int) -> Sequence[DictionaryAttr]:
+def leaf_attributes(attributes: Mapping[str, Attribute], count: int) -> Said:
     """
     The attributes of each of the leaves of a value.
 
     Raises SpellingError for a sharding that has another number of elements.
     """
-    found: list[dict[str, Attribute]] = [dict(attributes.data) for _ in range(count)]
+    found = [dict(attributes) for _ in range(count)]
     for name in _NAMES:
-        said = attributes.data.get(name)
+        said = attributes.get(name)
         if not isinstance(said, HloShardingAttr) or said.data.kind is not HloShardingKind.TUPLE:
             continue
         leaves = said.data.leaves
@@ -81,7 +82,7 @@ def leaf_attributes(attributes: DictionaryAttr, count: int) -> Sequence[Dictiona
             )
         for number, entries in enumerate(found):
             entries[name] = HloShardingAttr(leaves[number])
-    return [DictionaryAttr(entries) for entries in found]
+    return found
 
 
 def note_root(function: FuncOp) -> None:
@@ -217,37 +218,37 @@ class Flattening(ABC):
         if not op.is_declaration:
             note_root(op)
         type_ = op.function_type
-        for name, types in (("arg_attrs", type_.inputs.data), ("res_attrs", type_.outputs.data)):
-            old = op.properties.get(name)
-            if isinstance(old, ArrayAttr):
-                per_value = cast("ArrayAttr[Any]", old).data
-                try:
-                    op.properties[name] = ArrayAttr(
-                        self._with_leaf_number(leaf, type_.outputs.data)
-                        for attributes, t in zip(per_value, types, strict=True)
-                        for leaf in leaf_attributes(attributes, len(self.leaf_types([t])))
-                    )
-                except SpellingError as error:
-                    raise XlaError(f"{described(op)}: {error}") from None
+        try:
+            parameters, results = (
+                [
+                    self._with_leaf_number(leaf, type_.outputs.data)
+                    for attributes, each in zip(said, types, strict=True)
+                    for leaf in leaf_attributes(attributes, len(self.leaf_types([each])))
+                ]
+                for said, types in zip(said_by(op), (type_.inputs, type_.outputs), strict=True)
+            )
+        except SpellingError as error:
+            raise XlaError(f"{described(op)}: {error}") from None
+        say(op, parameters, results)
         op.properties["function_type"] = FunctionType.from_lists(
             self.leaf_types(type_.inputs.data), self.leaf_types(type_.outputs.data)
         )
 
     def _with_leaf_number(
-        self, attributes: DictionaryAttr, results: Sequence[Attribute]
-    ) -> DictionaryAttr:
+        self, attributes: dict[str, Attribute], results: Sequence[Attribute]
+    ) -> dict[str, Attribute]:
         """The attributes of a parameter; the result that it names is counted among leaves."""
-        named = attributes.data.get(ALIASING_OUTPUT)
+        named = attributes.get(ALIASING_OUTPUT)
         if not isinstance(named, IntegerAttr):
             return attributes
         number = cast("IntegerAttr[Any]", named).value.data
         if not 0 <= number < len(results):
             return attributes
-        rest = {name: value for name, value in attributes.data.items() if value is not named}
-        if not self.leaf_types([results[number]]):
-            return DictionaryAttr(rest)
-        leaf = len(self.leaf_types(results[:number]))
-        return DictionaryAttr({**rest, ALIASING_OUTPUT: IntegerAttr(leaf, i32)})
+        del attributes[ALIASING_OUTPUT]
+        if self.leaf_types([results[number]]):
+            leaf = len(self.leaf_types(results[:number]))
+            attributes[ALIASING_OUTPUT] = IntegerAttr(leaf, i32)
+        return attributes
 
     def _erase(self) -> None:
         """Erases what was replaced, users before what they use."""
@@ -281,12 +282,12 @@ def take_entry_aliases(module: ModuleOp) -> tuple[func.FuncOp, EntryAliases] | N
 
 def put_entry_aliases(entry: func.FuncOp, aliases: EntryAliases) -> None:
     """Says it at the parameters of the entry, when tuples have been taken apart."""
-    attributes = _argument_attributes(entry)
+    attributes, of_results = said_by(entry)
     for parameter, result in aliases.results.items():
         attributes[parameter][ALIASING_OUTPUT] = IntegerAttr(result, i32)
     for parameter in aliases.donors:
         attributes[parameter][BUFFER_DONOR] = _DONATED
-    _set_argument_attributes(entry, attributes)
+    say(entry, attributes, of_results)
 
 
 def donate_only(module: ModuleOp, entry: func.FuncOp, parameters: Collection[int]) -> None:
@@ -296,7 +297,7 @@ def donate_only(module: ModuleOp, entry: func.FuncOp, parameters: Collection[int
     count, as for those who pass arrays.
     """
     take_entry_aliases(module)
-    attributes = _argument_attributes(entry)
+    attributes, of_results = said_by(entry)
     types = entry.function_type.inputs
     arrays = [own for own, t in zip(attributes, types, strict=True) if not isinstance(t, TokenType)]
     for number, own in enumerate(arrays):
@@ -305,19 +306,7 @@ def donate_only(module: ModuleOp, entry: func.FuncOp, parameters: Collection[int
             own.pop(BUFFER_DONOR, None)
         elif ALIASING_OUTPUT not in own:
             own[BUFFER_DONOR] = _DONATED
-    _set_argument_attributes(entry, attributes)
-
-
-def _argument_attributes(function: func.FuncOp) -> list[dict[str, Attribute]]:
-    if function.arg_attrs is None:
-        return [{} for _ in function.function_type.inputs]
-    return [dict(each.data) for each in function.arg_attrs]
-
-
-def _set_argument_attributes(
-    function: func.FuncOp, attributes: Sequence[Mapping[str, Attribute]]
-) -> None:
-    function.arg_attrs = ArrayAttr(map(DictionaryAttr, attributes)) if any(attributes) else None
+    say(entry, attributes, of_results)
 
 
 class XlaFlattenTuplesPass(ReportingPass):

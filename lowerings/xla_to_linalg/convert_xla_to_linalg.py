@@ -10,9 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    ArrayAttr,
     ComplexType,
-    DictionaryAttr,
     FunctionType,
     ModuleOp,
     NoneAttr,
@@ -33,6 +31,7 @@ from lowerings.rewriting.conversion import (
 )
 from lowerings.rewriting.levels import ON_TENSORS
 from lowerings.rewriting.passes import ResultDifference
+from lowerings.rewriting.value_attributes import said_by, say
 from lowerings.xla_to_linalg import (
     contraction,
     control_flow,
@@ -116,15 +115,8 @@ def drop_kept_attributes(module: ModuleOp) -> None:
         if not isinstance(op, func.FuncOp):
             continue
         op.attributes = _others(op.attributes)
-        for name in ("arg_attrs", "res_attrs"):
-            each = op.properties.get(name)
-            if isinstance(each, ArrayAttr):
-                entries = cast("ArrayAttr[DictionaryAttr]", each)
-                kept = [_others(entry.data) for entry in entries]
-                if any(kept):
-                    op.properties[name] = ArrayAttr(map(DictionaryAttr, kept))
-                else:
-                    del op.properties[name]
+        parameters, results = said_by(op)
+        say(op, list(map(_others, parameters)), list(map(_others, results)))
 
 
 def _others(attributes: Mapping[str, Attribute]) -> dict[str, Attribute]:
