@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from io import BytesIO, TextIOWrapper
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException
@@ -212,9 +212,8 @@ def process(
     if machine is not None:
         # Passes before machine code plan for where it runs.
         machine_target(machine).attach(module)
-    printing = IrPrinting.of(
-        args, PrintingFlags(args.print_op_generic, args.print_debuginfo), sys.stderr
-    )
+    flags = PrintingFlags(args.print_op_generic, args.print_debuginfo)
+    printing = IrPrinting(args, flags, sys.stderr)
     memory = memory_report(pipeline, module) if args.print_memory else None
     validation = pass_validation(args)
     recording = exploration.start(module) if exploration else None
@@ -250,16 +249,28 @@ def process(
     if exploration and args.output_file == "-":
         return b""
     with timer.part("Output").running():
-        return emitted(args, module, manager, chunk, file_name)
+        target = target_of(args)
+        if target is None:
+            return flags.text(module).encode()
+        return emitted(args, target, module, manager, chunk, file_name)
 
 
 def emitted(
-    args: argparse.Namespace, module: ModuleOp, manager: PassManager, chunk: Chunk, file_name: str
+    args: argparse.Namespace,
+    target: Target,
+    module: ModuleOp,
+    manager: PassManager,
+    chunk: Chunk,
+    file_name: str,
 ) -> bytes:
-    """The module as the target prints it; errors quote the program."""
+    """The module as a target prints it; errors quote the program."""
+    if getattr(target, "is_binary", False) and (args.output_file == "-" or args.split_input_file):
+        raise XlaError(
+            f"target '{target.name}': it is no text: one program goes to a file, -o FILE"
+        )
     output = TextIOWrapper(content := BytesIO(), encoding="utf-8", newline="\n")
     try:
-        emit(args, module, manager, output)
+        target.emit(manager.ctx, module, output)
     except LocatedError as error:
         raise error.quoting(file_name, chunk.text) from None
     output.flush()
@@ -299,19 +310,6 @@ def pass_validation(args: argparse.Namespace) -> PassValidation | None:
         args.validate_inputs,
         is_strict=args.validate_strict,
     )
-
-
-def emit(args: argparse.Namespace, module: ModuleOp, manager: PassManager, output: IO[str]) -> None:
-    """Prints the module in the format of the target."""
-    target = target_of(args)
-    if target is None:
-        output.write(PrintingFlags(args.print_op_generic, args.print_debuginfo).text(module))
-        return
-    if getattr(target, "is_binary", False) and (args.output_file == "-" or args.split_input_file):
-        raise XlaError(
-            f"target '{target.name}': it is no text: one program goes to a file, -o FILE"
-        )
-    target.emit(manager.ctx, module, output)
 
 
 def target_of(args: argparse.Namespace) -> Target | None:

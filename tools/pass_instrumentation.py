@@ -9,7 +9,7 @@ import argparse
 import json
 import re
 import tempfile
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import unified_diff
@@ -71,68 +71,41 @@ class SteadyPrinter(MlirPrinter):
         return output.getvalue() + "\n"
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """Before or after which passes the module is printed."""
-
-    names: Collection[str] = ()
-    all: bool = False
-
-    def __contains__(self, module_pass: ModulePass) -> bool:
-        return self.all or module_pass.name in self.names
-
-    def __bool__(self) -> bool:
-        return self.all or bool(self.names)
-
-
-@dataclass
 class IrPrinting:
     """What `--print-ir-*` ask for, as events of a pass manager."""
 
-    output: IO[str]
-    flags: PrintingFlags
-    wanted_before: Wanted
-    wanted_after: Wanted
-    only_changes: bool = False
-    as_diff: bool = False
-    folder: Path | None = None
-    """Where each text becomes a file, instead of the output."""
-    _printed: int = 0
-    _last: str | None = None
-    """The text before the pass that runs, if changes are looked for."""
-
-    def __post_init__(self) -> None:
-        printer = self.flags.steady_printer() if self.as_diff else self.flags
+    def __init__(self, args: argparse.Namespace, flags: PrintingFlags, output: IO[str]) -> None:
+        """Takes it from the arguments of the command line; raises XlaError for unknown passes."""
+        self.output = output
+        self.as_diff: bool = args.print_ir_diff
+        self.only_changes: bool = args.print_ir_after_change or self.as_diff
+        self.folder = None if args.print_ir_tree_dir is None else Path(args.print_ir_tree_dir)
+        """Where each text becomes a file, instead of the output."""
+        self.wanted_before = _wanted(args.print_ir_before, args.print_ir_before_all)
+        self.wanted_after = _wanted(args.print_ir_after, args.print_ir_after_all)
+        if self.only_changes or (self.folder is not None and self.wanted_before is None):
+            self.wanted_after = self.wanted_after or _wanted("", True)
+        printer = flags.steady_printer() if self.as_diff else flags
         self._text: Callable[[ModuleOp], str] = printer.text
-
-    @staticmethod
-    def of(args: argparse.Namespace, flags: PrintingFlags, output: IO[str]) -> IrPrinting:
-        """What the arguments of the command line ask for; raises XlaError for unknown passes."""
-        before = Wanted(_pass_names(args.print_ir_before), args.print_ir_before_all)
-        after = Wanted(_pass_names(args.print_ir_after), args.print_ir_after_all)
-        only_changes = args.print_ir_after_change or args.print_ir_diff
-        if only_changes and not after:
-            after = Wanted(all=True)
-        folder = None if args.print_ir_tree_dir is None else Path(args.print_ir_tree_dir)
-        if folder is not None and not (before or after):
-            after = Wanted(all=True)
-        return IrPrinting(output, flags, before, after, only_changes, args.print_ir_diff, folder)
+        self._printed = 0
+        self._last: str | None = None
+        """The text before the pass that runs, if changes are looked for."""
 
     def __bool__(self) -> bool:
         """Whether anything is to be printed."""
-        return bool(self.wanted_before) or bool(self.wanted_after)
+        return self.wanted_before is not None or self.wanted_after is not None
 
     def before(self, module_pass: ModulePass, module: ModuleOp) -> None:
         """Before a pass."""
         if self.only_changes and self._last is None:
             self._last = self._text(module)
-        if module_pass in self.wanted_before:
+        if self.wanted_before is not None and self.wanted_before(module_pass):
             text = self._last if self._last is not None else self._text(module)
             self._print(f"Before {module_pass.name}", text)
 
     def after(self, module_pass: ModulePass, module: ModuleOp) -> None:
         """After a pass."""
-        is_wanted = module_pass in self.wanted_after
+        is_wanted = self.wanted_after is not None and self.wanted_after(module_pass)
         if not self.only_changes:
             if is_wanted:
                 self._print(f"After {module_pass.name}", self._text(module))
@@ -168,13 +141,19 @@ def diff(old: str, new: str, old_name: str, new_name: str) -> str:
     return "".join(unified_diff(*lines, old_name, new_name))
 
 
-def _pass_names(argument: str) -> tuple[str, ...]:
-    """The names in a list with commas; raises XlaError for one that no pass has."""
-    names = tuple(filter(None, (name.strip() for name in argument.split(","))))
-    for name in names:
+def _wanted(names: str, everything: bool) -> Callable[[ModulePass], bool] | None:
+    """
+    Whether the module is printed at a pass: at all, or at those in a list with commas.
+
+    None where it is printed at none. Raises XlaError for a name that no pass has.
+    """
+    wanted = tuple(filter(None, map(str.strip, names.split(","))))
+    for name in wanted:
         if name not in toolkit_universe().all_passes:
             raise XlaError(f"--print-ir-...: there is no pass '{name}' (see --list-passes)")
-    return names
+    if not (wanted or everything):
+        return None
+    return lambda module_pass: everything or module_pass.name in wanted
 
 
 _RESOURCE = re.compile(
