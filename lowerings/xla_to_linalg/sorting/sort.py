@@ -4,9 +4,8 @@ at once (`network.py`), others one by one.
 
 A radix sort reads the line once to count how often each digit has each value; then one pass for
 each digit, the lowest first, moves the elements to their places. Elements move as they are, and
-their keys are computed anew from them: that costs less than moving keys along. Passes that go back
-and forth between two places from the first on are a loop over pairs of digits: code for two of
-them, not for all.
+their keys are computed anew from them: that costs less than moving keys along. Passes go back and
+forth between two places, as a loop over pairs of digits: code for two of them, not for all.
 
 A merge sort, bottom-up, takes any comparator. Sorted runs double their length in every pass, from
 one array to the other and back. A step of a merge reads the next element of both runs, and takes
@@ -16,8 +15,8 @@ of the line is read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
@@ -155,154 +154,93 @@ class Digit:
     shift: int
     bits: int
 
-    def value(self, s: ScalarBuilder, elements: Values) -> SSAValue:
-        """The digit of the elements at a place, as an index."""
-        key = self.key.make(s, elements)
-        if self.shift:
-            key = s.integers(arith.ShRUIOp, key, self.shift)
-        if self.shift + self.bits < self.key.width:
-            key = s.integers(arith.AndIOp, key, (1 << self.bits) - 1)
-        return s.emit(IndexCastUIOp, (key,), INDEX)
+    @property
+    def integer(self) -> IntegerType:
+        """The type in which it is computed: every key has two digits."""
+        return IntegerType(max(2, self.key.width))
+
+    def value(self, s: ScalarBuilder, elements: Values, shift: SSAValue | None = None) -> SSAValue:
+        """The digit of the elements at a place, or one as long elsewhere, as an index."""
+        key = s.resize(self.key.make(s, elements), self.integer.width.data, signed=False)
+        key = s.integers(arith.ShRUIOp, key, self.shift if shift is None else shift)
+        return s.emit(IndexCastUIOp, (s.integers(arith.AndIOp, key, (1 << self.bits) - 1),), INDEX)
 
 
 DigitAt: TypeAlias = "Callable[[ScalarBuilder, Values], tuple[SSAValue, SSAValue]]"
 """From the elements at a place to the number of a digit and its value there."""
 
 
-@dataclass(frozen=True)
-class Run:
-    """All digits of one key."""
-
-    key: IntegerKey
-    first: int
-    """The number of the lowest."""
-    count: int
-
-    @property
-    def is_even(self) -> bool:
-        """Whether its digits make pairs, and are of one length."""
-        return self.count % 2 == 0 and self.key.width == self.count * DIGIT_BITS
-
-    def digit(self, s: ScalarBuilder, place: SSAValue, *, second: bool) -> DigitAt:
-        """The first or second digit of the pair at a place."""
-        own = s.integers(arith.MuliOp, place, 2)
-        if second:
-            own = s.integers(arith.AddiOp, own, 1)
-        bits = s.integers(arith.MuliOp, own, DIGIT_BITS)
-        shift = s.emit(IndexCastUIOp, (bits,), IntegerType(self.key.width))
-        number = s.integers(arith.AddiOp, own, self.first) if self.first else own
-
-        def at(s: ScalarBuilder, elements: Values) -> tuple[SSAValue, SSAValue]:
-            shifted = s.emit(arith.ShRUIOp, (self.key.make(s, elements), shift))
-            digit = s.integers(arith.AndIOp, shifted, (1 << DIGIT_BITS) - 1)
-            return number, s.emit(IndexCastUIOp, (digit,), INDEX)
-
-        return at
-
-
-def digits_of(keys: Sequence[IntegerKey]) -> Iterator[Digit]:
-    """The digits of keys that decide first, second, ...; what decides last comes first."""
-    for key in reversed(keys):
-        for shift in range(0, key.width, DIGIT_BITS):
-            yield Digit(key, shift, min(DIGIT_BITS, key.width - shift))
+def digits_of(key: IntegerKey) -> list[Digit]:
+    """Digits of one length, the lowest first: an even number of them."""
+    bits = min(DIGIT_BITS, max(1, key.width // 2))
+    return [Digit(key, shift, bits) for shift in range(0, max(2, key.width), bits)]
 
 
 @dataclass(frozen=True)
 class RadixSort:
     """A radix sort of lines of up to this length."""
 
-    digits: tuple[Digit, ...]
+    runs: tuple[Sequence[Digit], ...]
+    """The digits of each key, those of what decides last first."""
     longest: int
+
+    @staticmethod
+    def by(keys: Sequence[IntegerKey], longest: int) -> RadixSort:
+        """A sort by keys that decide first, second, ..."""
+        return RadixSort(tuple(map(digits_of, reversed(keys))), longest)
+
+    @property
+    def digits(self) -> list[Digit]:
+        """All digits."""
+        return [digit for run in self.runs for digit in run]
+
+    @property
+    def cost(self) -> float:
+        """The cost of sorting a line of the longest length."""
+        return sum(MOVE_COST * self.longest + COUNT_COST * (1 << d.bits) for d in self.digits)
 
     @property
     def counts_type(self) -> TensorType[IntegerType]:
         """The counts of the values of each digit."""
-        number = i32 if self.longest < 1 << 31 else i64
-        return TensorType(number, (len(self.digits), 1 << max(d.bits for d in self.digits)))
+        number, digits = i32 if self.longest < 1 << 31 else i64, self.digits
+        return TensorType(number, (len(digits), 1 << max(digit.bits for digit in digits)))
 
     def sort(
         self,
         builder: ConversionBuilder,
-        lines: tuple[Lines, Lines, Lines],
-        counts: SSAValue,
-        length: SSAValue,
-    ) -> tuple[Lines, Lines, SSAValue]:
-        """
-        Sorts the first `length` elements; `lines` are source, target and scratch memory.
-
-        The target with what is in the source, in order; the scratch memory and counts afterwards.
-        """
-        source, target, scratch = lines
-        counts = self._sum(builder, self.count(builder, source, counts, length))
-        if source == target and self.has_pairs:
-            return self._move_in_pairs(builder, target, scratch, counts, length)
-        for number in range(len(self.digits)):
-            digit = self._digit(number)
-            if (len(self.digits) - number) % 2:
-                target, counts = self._move(builder, digit, source, target, counts, length)
-                source = target
-            else:
-                scratch, counts = self._move(builder, digit, source, scratch, counts, length)
-                source = scratch
-        return target, scratch, counts
-
-    @property
-    def runs(self) -> list[Run]:
-        """The digits, by key."""
-        found: list[Run] = []
-        for number, digit in enumerate(self.digits):
-            if digit.shift:
-                found[-1] = replace(found[-1], count=found[-1].count + 1)
-            else:
-                found.append(Run(digit.key, number, 1))
-        return found
-
-    @property
-    def has_pairs(self) -> bool:
-        """Whether passes can be loops over pairs of digits, one of them of more than one turn."""
-        runs = self.runs
-        return all(run.is_even for run in runs) and any(run.count > 2 for run in runs)
-
-    def _digit(self, number: int) -> DigitAt:
-        digit = self.digits[number]
-        return lambda s, elements: (s.constant(number, INDEX), digit.value(s, elements))
-
-    def _move_in_pairs(
-        self,
-        builder: ConversionBuilder,
-        target: Lines,
+        lines: Lines,
         scratch: Lines,
         counts: SSAValue,
         length: SSAValue,
     ) -> tuple[Lines, Lines, SSAValue]:
-        """All passes, from the target to the scratch memory and back."""
+        """The lines with their first `length` elements in order; scratch memory and counts then."""
+        count = len(lines.tensors)
+        counts = self._sum(builder, self.count(builder, lines, counts, length))
+        carried: Values = (counts, *lines.tensors, *scratch.tensors)
+        first = 0
         for run in self.runs:
-            pair = partial(self._move_pair, run, target, scratch, length)
-            carried = (counts, *target.tensors, *scratch.tensors)
-            counts, *tensors = counted_loop(builder, run.count // 2, 1, carried, pair)
-            count = len(target.tensors)
-            target, scratch = target.of(tensors[:count]), scratch.of(tensors[count:])
-        return target, scratch, counts
 
-    def _move_pair(
-        self,
-        run: Run,
-        target: Lines,
-        scratch: Lines,
-        length: SSAValue,
-        builder: ConversionBuilder,
-        place: SSAValue,
-        carried: Values,
-    ) -> Values:
-        """One turn of the loop over the pairs of digits of a run."""
+            def pair(
+                inner: ConversionBuilder,
+                place: SSAValue,
+                carried: Values,
+                run: Sequence[Digit] = run,
+                first: int = first,
+            ) -> Values:
+                counts, *tensors = carried
+                here, there = lines.of(tensors[:count]), scratch.of(tensors[count:])
+                for second in (0, 1):
+                    at = outside_of_bodies(
+                        inner, lambda s, second=second: _digit_of(s, run[0], place, second, first)
+                    )
+                    there, counts = self._move(inner, at, here, there, counts, length)
+                    here, there = there, here
+                return [counts, *here.tensors, *there.tensors]
+
+            carried = counted_loop(builder, len(run) // 2, 1, carried, pair)
+            first += len(run)
         counts, *tensors = carried
-        count = len(target.tensors)
-        here, there = target.of(tensors[:count]), scratch.of(tensors[count:])
-        for second in (False, True):
-            digit = outside_of_bodies(builder, partial(run.digit, place=place, second=second))
-            moved, counts = self._move(builder, digit, here, there, counts, length)
-            here, there = moved, here
-        return [counts, *here.tensors, *there.tensors]
+        return lines.of(tensors[:count]), scratch.of(tensors[count:]), counts
 
     def _add_to_count(
         self, s: ScalarBuilder, counts: SSAValue, number: SSAValue, value: SSAValue
@@ -380,19 +318,18 @@ NANOSECONDS = 0.5
 """The time for a cost of 1."""
 
 
-def radix_cost(digits: Sequence[Digit], length: int) -> float:
-    """The cost of sorting a line of a length by digits."""
-    return sum(MOVE_COST * length + COUNT_COST * (1 << digit.bits) for digit in digits)
-
-
 def merge_cost(length: int) -> float:
     """The cost of sorting a line of a length by merging."""
     return MERGE_COST * length * merge_passes(length)
 
 
-def is_radix_faster(digits: Sequence[Digit], length: int) -> bool:
-    """Whether digits sort lines of a length faster than merging."""
-    return radix_cost(digits, length) < merge_cost(length)
+def _digit_of(s: ScalarBuilder, lowest: Digit, pair: SSAValue, second: int, first: int) -> DigitAt:
+    """The first or second digit of a pair of a key whose lowest digit is the `first` of all."""
+    own = s.integers(arith.AddiOp, s.integers(arith.MuliOp, pair, 2), second)
+    bits = s.integers(arith.MuliOp, own, lowest.bits)
+    shift = s.emit(IndexCastUIOp, (bits,), lowest.integer)
+    number = s.integers(arith.AddiOp, own, first)
+    return lambda s, elements: (number, lowest.value(s, elements, shift))
 
 
 def moved_last(builder: ConversionBuilder, value: SSAValue, dimension: int) -> SSAValue:
@@ -425,41 +362,47 @@ def first_element(_s: ScalarBuilder, elements: Values) -> Values:
 def sorted_lines(builder: ConversionBuilder, values: Values, order: SortOrder) -> Values:
     """The rows of tensors of rank 2, at least one, each sorted in the same way."""
     rows, length = sizes_of(values[0])
-    if order.keys is not None:
-        network = SortingNetwork.of(order.keys, values)
-        cost = min(radix_cost(tuple(digits_of(order.keys)), length), merge_cost(length))
-        if network.is_faster(rows, cost * NANOSECONDS):
-            results = [empty(builder, array_type(value)) for value in values]
-            one_by_one = partial(_sorted_one_by_one, order)
-            return network.sort(builder, values, results, one_by_one)
-    return _sorted_one_by_one(order, builder, values)
-
-
-def _sorted_one_by_one(order: SortOrder, builder: ConversionBuilder, values: Values) -> Values:
-    """The rows of tensors, sorted by digits or by merging."""
-    rows, length = sizes_of(values[0])
-    digits = tuple(digits_of(order.keys or ()))
-    use_radix = order.keys is not None and is_radix_faster(digits, length)
-    count = len(values)
-    radix, merge = RadixSort(digits, length), MergeSort(order.before, length)
-    scratch: list[Array] = [_line_type(value) for value in values]
-    if use_radix:
-        scratch.append(radix.counts_type)
-    cost = radix_cost(digits, length) if use_radix else merge_cost(length)
+    merging = partial(_merged_lines, order)
+    if order.keys is None:
+        return merging(builder, values)
+    radix, merge_cost = RadixSort.by(order.keys, length), MERGE_COST * length * merge_passes(length)
+    one_by_one = partial(_lines_by_digits, radix) if radix.cost < merge_cost else merging
+    network = SortingNetwork.of(order.keys, values)
+    if not network.is_faster(rows, min(radix.cost, merge_cost) * NANOSECONDS):
+        return one_by_one(builder, values)
     results = [empty(builder, array_type(value)) for value in values]
+    return network.sort(builder, values, results, one_by_one)
+
+
+def _merged_lines(order: SortOrder, builder: ConversionBuilder, values: Values) -> Values:
+    rows, length = sizes_of(values[0])
+    merge, count = MergeSort(order.before, length), len(values)
 
     def turn(inner: ConversionBuilder, row: SSAValue, carried: Values) -> Values:
         source = Lines(tuple(values), (row,))
-        target, scratch = source.of(carried[:count]), Lines(tuple(carried[count : 2 * count]))
-        if not use_radix:
-            target, scratch = merge.sort(inner, source, target, scratch)
-            return [*target.tensors, *scratch.tensors]
-        target, scratch, counts = radix.sort(
-            inner, (source, target, scratch), carried[-1], constant(inner, length, INDEX)
-        )
-        return [*target.tensors, *scratch.tensors, counts]
+        target, scratch = source.of(carried[:count]), Lines(tuple(carried[count:]))
+        target, scratch = merge.sort(inner, source, target, scratch)
+        return [*target.tensors, *scratch.tensors]
 
-    return shared_loop(builder, rows, 1, cost * NANOSECONDS, results, scratch, turn)
+    results = [empty(builder, array_type(value)) for value in values]
+    scratch = [_line_type(value) for value in values]
+    nanoseconds = NANOSECONDS * MERGE_COST * length * merge_passes(length)
+    return shared_loop(builder, rows, 1, nanoseconds, results, scratch, turn)
+
+
+def _lines_by_digits(radix: RadixSort, builder: ConversionBuilder, values: Values) -> Values:
+    rows, length = sizes_of(values[0])
+    count = len(values)
+
+    def turn(inner: ConversionBuilder, row: SSAValue, carried: Values) -> Values:
+        *tensors, counts = carried
+        lines, scratch = Lines(tuple(tensors[:count]), (row,)), Lines(tuple(tensors[count:]))
+        size = constant(inner, length, INDEX)
+        lines, scratch, counts = radix.sort(inner, lines, scratch, counts, size)
+        return [*lines.tensors, *scratch.tensors, counts]
+
+    memory: list[Array] = [*map(_line_type, values), radix.counts_type]
+    return shared_loop(builder, rows, 1, radix.cost * NANOSECONDS, values, memory, turn)
 
 
 def _line_type(value: SSAValue) -> Array:

@@ -32,10 +32,8 @@ from lowerings.xla_to_linalg.sorting.sort import (
     NANOSECONDS,
     Digit,
     RadixSort,
-    digits_of,
     moved_back,
     moved_last,
-    radix_cost,
     sorted_lines,
 )
 from lowerings.xla_to_linalg.sorting.sort_order import IntegerKey, Lines, SortOrder, element_key
@@ -103,7 +101,7 @@ class FirstEntries:
         bits = min(first_digit_bits(length, block), key.width)
         return FirstEntries(
             Digit(key, key.width - bits, bits),
-            RadixSort(_even(tuple(digits_of(keys))), length),
+            RadixSort.by(keys, length),
             length,
             count,
             block,
@@ -140,14 +138,14 @@ class FirstEntries:
     def counter(self) -> RadixSort:
         """What counts the first digit's values."""
         digit = self.first_of_block if self.block else self.first
-        return RadixSort((digit,), self.length)
+        return RadixSort(((digit,),), self.length)
 
     @property
     def nanoseconds(self) -> float:
         """Time for a line, assuming that about `count` elements have to be sorted."""
-        found = radix_cost(self.radix.digits, self.count)
+        found = replace(self.radix, longest=self.count).cost
         read = self.blocks + self.block * self.count if self.block else self.length
-        return NANOSECONDS * (found + radix_cost((self.first,), read))
+        return NANOSECONDS * (found + replace(self.counter, longest=read).cost)
 
     def of_rows(
         self, builder: ConversionBuilder, operands: Values, results: Sequence[SSAValue]
@@ -298,9 +296,7 @@ class FirstEntries:
         limit, found, *tensors, counts = carried
         size = len(tensors) // 2
         lines = [Lines(tuple(tensors[n : n + size])) for n in (0, size)]
-        ordered, scratch, counts = self.radix.sort(
-            builder, (lines[0], lines[0], lines[1]), counts, found
-        )
+        ordered, scratch, counts = self.radix.sort(builder, lines[0], lines[1], counts, found)
 
         def kept(s: ScalarBuilder) -> Values:
             last = self.first.key.make(s, ordered.read(s, s.constant(self.count - 1, INDEX)))
@@ -318,16 +314,6 @@ class FirstEntries:
             return results.of(carried).write(s, place, ordered.read(s, place)).tensors
 
         return self._loop(builder, self.count, results.tensors, step)
-
-
-def _even(digits: tuple[Digit, ...]) -> tuple[Digit, ...]:
-    """An even number of digits, so that a sort by them ends where it starts."""
-    if len(digits) % 2 == 0:
-        return digits
-    first, *others = digits
-    low = replace(first, bits=first.bits // 2)
-    high = replace(first, shift=first.shift + low.bits, bits=first.bits - low.bits)
-    return low, high, *others
 
 
 def block_size(length: int, count: int) -> int:
