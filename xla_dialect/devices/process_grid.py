@@ -224,8 +224,8 @@ ChannelKey: TypeAlias = int | Route | None
 class ChannelQueue:
     """What goes from one process to another: a `send` hands over to a `recv` that is ready."""
 
-    ends: dict[str, LogicalId] = field(default_factory=dict[str, LogicalId])
-    """The sender and the receiver."""
+    sender: LogicalId | None = None
+    receiver: LogicalId | None = None
     ready: int = 0
     """How many `recv` have been executed."""
     values: list[Any] = field(default_factory=list[Any])
@@ -513,43 +513,53 @@ class Process:
 
     def send(self, key: ChannelKey, value: Any, what: str) -> None:
         """Sends over a channel, once its `recv` is ready. Raises XlaError for a second sender."""
-        with self.grid.lock:
-            channel = self._channel(key, "sender")
+        grid = self.grid
+        with grid.lock:
+            channel = grid.channels.setdefault(key, ChannelQueue())
+            if channel.sender not in (None, self.place):
+                raise XlaError(
+                    f"(C1) {grid.name_of_channel(key)} has two senders, "
+                    f"{grid.name(channel.sender)} and {grid.name(self.place)}"
+                )
+            channel.sender = self.place
             sent = len(channel.values)
-            awaited = f"a recv on {self.grid.name_of_channel(key)} in {what}"
-            self._wait(lambda: channel.ready > sent, awaited)
+            grid.wait(
+                lambda: channel.ready > sent,
+                lambda: (
+                    f"{grid.name(self.place)} waits for a recv on {grid.name_of_channel(key)} "
+                    f"in {what}"
+                ),
+            )
             channel.values.append(value)
-            self.grid.lock.notify_all()
+            grid.lock.notify_all()
 
     def receive(self, key: ChannelKey, what: str) -> Pending[Any]:
         """Gets ready to receive over a channel. Raises XlaError for a second receiver."""
-        with self.grid.lock:
-            channel = self._channel(key, "receiver")
+        grid = self.grid
+        with grid.lock:
+            channel = grid.channels.setdefault(key, ChannelQueue())
+            if channel.receiver not in (None, self.place):
+                raise XlaError(
+                    f"(C1) {grid.name_of_channel(key)} has two receivers, "
+                    f"{grid.name(channel.receiver)} and {grid.name(self.place)}"
+                )
+            channel.receiver = self.place
             place = channel.ready
             channel.ready += 1
-            self.grid.lock.notify_all()
+            grid.lock.notify_all()
 
         def result() -> Any:
-            with self.grid.lock:
-                awaited = f"a send on {self.grid.name_of_channel(key)} in {what}"
-                self._wait(lambda: len(channel.values) > place, awaited)
+            with grid.lock:
+                grid.wait(
+                    lambda: len(channel.values) > place,
+                    lambda: (
+                        f"{grid.name(self.place)} waits for a send on {grid.name_of_channel(key)} "
+                        f"in {what}"
+                    ),
+                )
                 return channel.values[place]
 
         return Pending(result)
-
-    def _channel(self, key: ChannelKey, end: str) -> ChannelQueue:
-        """A channel of which this process is an end; raises XlaError where another one is."""
-        grid = self.grid
-        channel = grid.channels.setdefault(key, ChannelQueue())
-        known = channel.ends.setdefault(end, self.place)
-        if known != self.place:
-            places = f"{grid.name(known)} and {grid.name(self.place)}"
-            raise XlaError(f"(C1) {grid.name_of_channel(key)} has two {end}s, {places}")
-        return channel
-
-    def _wait(self, is_over: Condition, awaited: str) -> None:
-        """Waits, holding the lock, until what is awaited is there."""
-        self.grid.wait(is_over, lambda: f"{self.grid.name(self.place)} waits for {awaited}")
 
     def start(self, function: Callable[[], _Result], what: str) -> Pending[_Result]:
         """Runs a function beside this thread."""
@@ -565,7 +575,10 @@ class Process:
 
         def result() -> _Result:
             with grid.lock:
-                self._wait(lambda: bool(results), f"the computation of {what}")
+                grid.wait(
+                    lambda: bool(results),
+                    lambda: f"{grid.name(self.place)} waits for the computation of {what}",
+                )
             return results[0]
 
         return Pending(result)

@@ -18,7 +18,6 @@ from xla_dialect.sharding.mesh import (
     Mesh,
     check_axes,
     check_order,
-    size_of,
     spell_axes,
     spelled_at,
 )
@@ -148,31 +147,9 @@ class Sharding:
         yield from self.replicated
         yield from self.unreduced
 
-    @property
-    def is_replicated(self) -> bool:
-        """Whether every device has the whole array, and no sum is outstanding."""
-        return not self.unreduced and next(self.split_axes, None) is None
-
     def mesh_in(self, meshes: Mapping[str, Mesh]) -> Mesh | None:
         """Its mesh, by the names of a module; None where there is none of that name."""
         return self.mesh if isinstance(self.mesh, Mesh) else meshes.get(self.mesh)
-
-    def counts(self, mesh: Mesh) -> tuple[int, ...]:
-        """How many parts there are along each dimension."""
-        return tuple(size_of(each, mesh.sizes) for each in self.axes)
-
-    def local_sizes(self, sizes: Sequence[int], mesh: Mesh) -> tuple[int, ...]:
-        """The sizes of a device's part; where they are uneven, those of the first, the largest."""
-        if mesh.is_maximal:
-            return tuple(sizes)
-        return tuple(
-            -(-size // count) for size, count in zip(sizes, self.counts(mesh), strict=True)
-        )
-
-    def is_even(self, sizes: Sequence[int], mesh: Mesh) -> bool:
-        """Whether all parts of an array of these sizes are alike."""
-        counts = self.counts(mesh)
-        return not any(size % count for size, count in zip(sizes, counts, strict=False))
 
     def settled(self, *, is_closed: bool = True) -> Sharding:
         """The same axes without priorities, with all dimensions closed or open."""
@@ -279,10 +256,3 @@ class Shards:
             start = min(place * size, whole)
             found.append(slice(start, min(start + size, whole)))
         return tuple(found)
-
-    def padding(self, device: int, sizes: Sequence[int]) -> tuple[int, ...]:
-        """How many elements of its local array, at the end of each dimension, are none."""
-        return tuple(
-            size - (part.stop - part.start)
-            for size, part in zip(self.local_sizes(sizes), self.slices(device, sizes), strict=True)
-        )
