@@ -15,7 +15,7 @@ from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.linalg import ops as linalg
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from lowerings.bufferize.arena import Lifetime, max_live_bytes
 from lowerings.bufferize.liveness import MemoryLiveness, WrittenArguments, written_operands
@@ -33,6 +33,7 @@ from lowerings.bufferize.xla_outline_kernels import KERNEL_ATTRIBUTE
 from lowerings.bufferize.xla_plan_buffers import ARENA_ATTRIBUTE, MAX_LIVE_ATTRIBUTE
 from lowerings.ir.functions import callees_first, calls_of, defined_functions, functions_of
 from lowerings.ir.independent_loops import SharedLoop
+from xla_dialect.xdsl.traversal import operations_in
 
 
 @dataclass(frozen=True)
@@ -145,17 +146,17 @@ class _Function:
 @dataclass(eq=False)
 class _ModuleAnalysis:
     module: ModuleOp
-    _own: dict[str, _Function] = field(default_factory=dict[str, _Function])
     _peaks: dict[str, int] = field(default_factory=dict[str, int])
 
     def __post_init__(self) -> None:
         self.functions = functions_of(self.module)
         self.calls = calls_of(self.functions)
+        self._own = {name: self._analysed(each) for name, each in self.functions.items()}
 
     def usage(self, entry: func.FuncOp) -> MemoryUsage:
         name = entry.sym_name.data
         times = self._times_called(name)
-        own = [(self._function(each), count) for each, count in times.items()]
+        own = [(self._own[each], count) for each, count in times.items()]
         buffers = [size for each, count in own for size in each.buffers * count]
         copies = [size for each, count in own for size in each.copies * count]
         structured = any(each.structured for each, _ in own)
@@ -185,7 +186,7 @@ class _ModuleAnalysis:
         """See `memory_traffic`."""
         for name, calls in self._times_called(entry).items():
             own, is_kernel = (
-                self._function(name),
+                self._own[name],
                 KERNEL_ATTRIBUTE in self.functions[name].attributes,
             )
             if own.structured:
@@ -200,14 +201,9 @@ class _ModuleAnalysis:
                 times[callee] += times[name]
         return {name: count for name, count in times.items() if count}
 
-    def _function(self, name: str) -> _Function:
-        if name not in self._own:
-            self._own[name] = self._analysed(self.functions[name])
-        return self._own[name]
-
     def _analysed(self, function: func.FuncOp) -> _Function:
         own, arena = _Function(), _arena(function)
-        for op in _operations(function):
+        for op in operations_in(function):
             if isinstance(op, memref.AllocOp) or (
                 isinstance(op, memref.ViewOp)
                 and op.source is arena
@@ -235,7 +231,7 @@ class _ModuleAnalysis:
         return False
 
     def _has_loops(self, name: str) -> bool:
-        return any(op.name.startswith("scf.") for op in _operations(self.functions[name]))
+        return any(op.name.startswith("scf.") for op in operations_in(self.functions[name]))
 
     def _peak(self, name: str) -> int:
         """The most bytes that are live at one time in a function and those that it calls."""
@@ -257,18 +253,8 @@ class _ModuleAnalysis:
         return max_live_bytes(lifetimes)
 
     def _stack(self, name: str) -> int:
-        own = self._function(name)
+        own = self._own[name]
         return own.stack + max((self._stack(callee) for callee in self.calls[name]), default=0)
-
-
-def _operations(function: func.FuncOp) -> Iterator[Operation]:
-    """The operations of a function; not those in the bodies of linalg operations."""
-    waiting: list[Block] = list(function.body.blocks)
-    while waiting:
-        for op in waiting.pop().ops:
-            yield op
-            if not is_linalg_operation(op):
-                waiting.extend(block for region in op.regions for block in region.blocks)
 
 
 def _read(op: Operation) -> list[SSAValue]:
@@ -287,7 +273,7 @@ def _is_copy(op: Operation) -> bool:
 
 def _arena(function: func.FuncOp) -> SSAValue | None:
     """The argument that is the arena of a function, if it has one."""
-    return function.body.block.args[-1] if ARENA_ATTRIBUTE in function.attributes else None
+    return function.body.blocks[0].args[-1] if ARENA_ATTRIBUTE in function.attributes else None
 
 
 def _integer(op: Operation, name: str) -> int | None:
@@ -323,8 +309,7 @@ class ArenaContents:
 def arena_contents(module: ModuleOp) -> Iterator[ArenaContents]:
     """The arena of each function that has one."""
     for function in defined_functions(module):
-        if ARENA_ATTRIBUTE in function.attributes:
-            arena = function.body.blocks[0].args[-1]
+        if (arena := _arena(function)) is not None:
             size = memref_type(arena).get_shape()[0]
             yield ArenaContents(function, size, tuple(_buffers(function, arena)))
 
