@@ -119,27 +119,9 @@ def _uniform_integers(
     b: XlaBuilder, state: Sequence[XlaValue], a: XlaValue, x: XlaValue, sizes: Sequence[int]
 ) -> XlaValue:
     """Integers of [a, x): a plus the high half of random 64 bits times x - a."""
-    low, high = (_extended(b, value) for value in (a, x))
-    product = _high_product(b, _bits(b, state, sizes), b.broadcast(high - low, sizes))
+    low, high = (b.convert_element_type(value, "u64") for value in (a, x))
+    product = b.mulhi(_bits(b, state, sizes), b.broadcast(high - low, sizes))
     return b.convert_element_type(product + b.broadcast(low, sizes), a.element_type)
-
-
-def _extended(b: XlaBuilder, value: XlaValue) -> XlaValue:
-    """A scalar as u64, a negative one with its sign in all higher bits."""
-    if BY_TYPE[value.element_type].element_class == ElementClass.SIGNED:
-        value = b.convert_element_type(value, "s64")
-    return b.convert_element_type(value, "u64")
-
-
-def _high_product(b: XlaBuilder, x: XlaValue, y: XlaValue) -> XlaValue:
-    """The high 64 bits of a product of u64, by halves of 32 bits."""
-    mask = 0xFFFFFFFF
-    x_low, y_low = x & mask, y & mask
-    x_high, y_high = (b.shift_right_logical(value, 32) for value in (x, y))
-    middle = x_high * y_low + b.shift_right_logical(x_low * y_low, 32)
-    carry = (middle & mask) + x_low * y_high
-    middle, carry = (b.shift_right_logical(value, 32) for value in (middle, carry))
-    return x_high * y_high + middle + carry
 
 
 def _normal(

@@ -8,12 +8,13 @@ around a ring, as in docs/partitioning.md#bytes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import count, pairwise, permutations
 from math import prod
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
@@ -183,49 +184,64 @@ _MAX_SPREADS = 4000
 """So many are looked at; then everything is gathered and cut anew."""
 
 
-def plan_reshard(problem: ReshardProblem, start: Spread) -> tuple[tuple[ReshardStep, ...], float]:
+Steps: TypeAlias = tuple[tuple[ReshardStep, ...], float]
+"""Steps, and the bytes that a device sends in them."""
+
+
+@dataclass(eq=False)
+class _Way:
+    """Steps from a spread on."""
+
+    problem: ReshardProblem
+    here: Spread
+    steps: list[ReshardStep] = field(default_factory=list[ReshardStep])
+    bytes: float = 0.0
+
+    def add(self, step: ReshardStep) -> None:
+        """Goes on by a step."""
+        self.bytes += step_bytes(self.problem, self.here, step)
+        self.steps.append(step)
+        self.here = step.after
+
+
+def plan_reshard(problem: ReshardProblem, start: Spread) -> Steps:
     """
     The steps with the fewest bytes, among those the fewest, and their bytes a device.
 
     Along atoms that only the target is unreduced along, arrays are made terms first.
     """
-    steps, bytes_ = _terms(problem, start)
-    here = steps[-1].after if steps else start
-    others, others_bytes = _cheapest(problem, here)
-    return (*steps, *others), bytes_ + others_bytes
+    way = _Way(problem, start)
+    _make_terms(way)
+    others, bytes_ = _cheapest(problem, way.here)
+    return (*way.steps, *others), way.bytes + bytes_
 
 
-def _terms(problem: ReshardProblem, start: Spread) -> tuple[tuple[ReshardStep, ...], float]:
+def _make_terms(way: _Way) -> None:
     """
     The steps to terms, a block of each device with zeros around it: their sum is the array. Of what
     devices have alike, the first has the term, and the others zeros.
     """
-    steps: list[ReshardStep] = []
-    here, bytes_ = start, 0.0
-    added = problem.target.unreduced - start.unreduced
-    for d, atoms in enumerate(start.dimensions):
+    added = way.problem.target.unreduced - way.here.unreduced
+    for d, atoms in enumerate(way.here.dimensions):
         cut = next((n for n, atom in enumerate(atoms) if atom in added), None)
         if cut is None:
             continue
         kept, moved = atoms[:cut], atoms[cut:]
-        if not problem.nests(d, kept, moved):
+        if not way.problem.nests(d, kept, moved):
             kept, moved = (), atoms
-        without, collective = here.with_dimension(d, kept), Collective.ALL_GATHER
+        without, collective = way.here.with_dimension(d, kept), Collective.ALL_GATHER
         if added.issuperset(moved):
-            without = replace(without, unreduced=here.unreduced.union(moved))
+            without = replace(without, unreduced=without.unreduced.union(moved))
             collective = Collective.SHARDED_TO_UNREDUCED
-        steps.append(ReshardStep(collective, without, moved, source=d))
-        bytes_ += step_bytes(problem, here, steps[-1])
-        here = without
-    others = tuple(sorted(added - here.unreduced))
+        way.add(ReshardStep(collective, without, moved, source=d))
+    others = tuple(sorted(added - way.here.unreduced))
     if others:
-        here = replace(here, unreduced=here.unreduced.union(others))
-        steps.append(ReshardStep(Collective.REPLICATED_TO_UNREDUCED, here, others))
-    return tuple(steps), bytes_
+        after = replace(way.here, unreduced=way.here.unreduced.union(others))
+        way.add(ReshardStep(Collective.REPLICATED_TO_UNREDUCED, after, others))
 
 
 @lru_cache(1 << 14)
-def _cheapest(problem: ReshardProblem, start: Spread) -> tuple[tuple[ReshardStep, ...], float]:
+def _cheapest(problem: ReshardProblem, start: Spread) -> Steps:
     number = count()
     open_: list[tuple[float, int, int, Spread]] = [(0.0, 0, next(number), start)]
     best: dict[Spread, tuple[float, int]] = {start: (0.0, 0)}
@@ -268,34 +284,24 @@ def _way(
     return tuple(reversed(steps))
 
 
-def _by_gathering(problem: ReshardProblem, start: Spread) -> tuple[tuple[ReshardStep, ...], float]:
+def _by_gathering(problem: ReshardProblem, start: Spread) -> Steps:
     """All-reduce, gather each dimension that differs, cut it: always possible."""
-    steps: list[ReshardStep] = []
-    here, bytes_ = start, 0.0
-
-    def add(step: ReshardStep) -> None:
-        nonlocal here, bytes_
-        bytes_ += step_bytes(problem, here, step)
-        steps.append(step)
-        here = step.after
-
-    folded = tuple(sorted(start.unreduced - problem.target.unreduced))
+    way, target = _Way(problem, start), problem.target
+    folded = tuple(sorted(start.unreduced - target.unreduced))
     if folded:
-        after = replace(here, unreduced=problem.target.unreduced)
-        add(ReshardStep(Collective.ALL_REDUCE, after, folded))
-    differing = [
-        d for d, atoms in enumerate(start.dimensions) if atoms != problem.target.dimensions[d]
-    ]
+        way.add(
+            ReshardStep(Collective.ALL_REDUCE, replace(start, unreduced=target.unreduced), folded)
+        )
+    differing = [d for d, atoms in enumerate(start.dimensions) if atoms != target.dimensions[d]]
     for d in differing:
-        if here.dimensions[d]:
-            after = here.with_dimension(d, ())
-            add(ReshardStep(Collective.ALL_GATHER, after, here.dimensions[d], source=d))
+        if moved := start.dimensions[d]:
+            after = way.here.with_dimension(d, ())
+            way.add(ReshardStep(Collective.ALL_GATHER, after, moved, source=d))
     for d in differing:
-        wanted = problem.target.dimensions[d]
-        if wanted:
-            after = here.with_dimension(d, wanted)
-            add(ReshardStep(Collective.ALL_SLICE, after, wanted, target=d))
-    return tuple(steps), bytes_
+        if wanted := target.dimensions[d]:
+            after = way.here.with_dimension(d, wanted)
+            way.add(ReshardStep(Collective.ALL_SLICE, after, wanted, target=d))
+    return tuple(way.steps), way.bytes
 
 
 REDUCTION = "sdy.reduction"

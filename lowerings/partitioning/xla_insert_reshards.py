@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from xdsl.context import Context
@@ -36,15 +36,11 @@ from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.passes import ReportingPass
 from lowerings.simplify.constant_folding import splat_of
 from xla_dialect.analysis.manual_borders import ManualBorder, located_border
+from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.dimensions import DataFlowEdge, terminator
-from xla_dialect.literals.arrays import from_numpy
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import WhileOp
-from xla_dialect.ops.creation import ConstantOp
-from xla_dialect.ops.data_movement import (
-    BroadcastOp,
-    DynamicSliceOp,
-)
+from xla_dialect.ops.data_movement import DynamicSliceOp
 from xla_dialect.ops.gather_scatter import ScatterOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.sharding.attributes import (
@@ -456,37 +452,31 @@ def split_start(op: XlaOp, place: int) -> tuple[Sequence[Operation], Sequence[Op
 
     Returns what was made before and behind it.
     """
-    fold = fold_of(op)
+    fold, before, following = fold_of(op), op.prev_op, op.next_op
     assert fold is not None
-    result = op.results[0]
-    type_ = cast(Array, result.type)
-    start = op.operands[place]
-    neutral = neutral_number(fold, type_.element_type)
-    assert neutral is not None
-    following = op.next_op
     assert following is not None
-    constant = ConstantOp.make((), {"value": from_numpy(neutral)})
-    before: list[Operation] = [constant]
-    value: SSAValue = constant.result
-    if value.type != start.type:
-        before.append(BroadcastOp.make([value], {}, result_types=[start.type]))
-        value = before[-1].results[0]
-    behind: list[Operation] = []
-    if start.type != type_:
-        behind.append(BroadcastOp.make([start], {}, result_types=[type_]))
-        start = behind[-1].results[0]
-    combined = FOLDS[fold].make([start, result], {}, result_types=[type_])
-    op.operands[place] = value
-    replace_uses(result, combined.result)
-    combined.operands[1] = result
+    b = XlaBuilder(op.name, before=op)
+    start, result = (XlaValue(b, value) for value in (op.operands[place], op.results[0]))
+    neutral = neutral_number(fold, result.element_type)
+    op.operands[place] = b.constant(cast(Any, neutral), start.type).ssa
+    b.stand_before(following)
+    start = b.broadcast_in_dim(start, result.shape, range(start.rank))
+    combined = FOLDS[fold].make([start.ssa, result.ssa], {})
+    replace_uses(result.ssa, b.append(combined)[0].ssa)
+    combined.operands[1] = result.ssa
     if SHARDING in op.attributes:
         combined.attributes[SHARDING] = op.attributes[SHARDING]
-    behind.append(combined)
-    for anchor, made in ((op, before), (following, behind)):
-        for each in made:
-            each.location = op.location
-            insert_before(each, anchor)
-    return before, behind
+    return list(_between(before, op)), list(_between(op, following))
+
+
+def _between(first: Operation | None, last: Operation) -> Iterator[Operation]:
+    """The operations of a block behind the first, or from its begin, and before the last."""
+    block = last.parent
+    assert block is not None
+    op = block.first_op if first is None else first.next_op
+    while op is not last and op is not None:
+        yield op
+        op = op.next_op
 
 
 def inside(spread: Spread, manual: Atoms) -> Spread:

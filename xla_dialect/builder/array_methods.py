@@ -139,10 +139,9 @@ class ArrayMethods(Computations):
             element_type = as_element_type(cast("ElementTypeLike", shape))
             return self._literal(as_array(value, element_type))
         type_ = as_type(cast("TypeLike", shape))
-        if is_array(type_) and np.ndim(cast(Any, value)) == 0:
+        if is_array(type_) and np.ndim(cast(Any, value)) == 0 and type_.has_static_shape():
             scalar = self._literal(as_array(value, type_.element_type))
-            if type_.get_shape() and type_.has_static_shape():
-                return self._expanded(scalar, type_.get_shape(), ())
+            return self._expanded(scalar, type_.get_shape(), ())
         return self._append(ConstantOp, value=_literal(value, type_))
 
     @appends(RngOp)
