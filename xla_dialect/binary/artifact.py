@@ -6,9 +6,9 @@ Attributes and types get their numbers as they are met; those of other dialects 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from itertools import groupby
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import (
     DictionaryAttr,
@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.binary.bytecode import ENCODINGS, MAGIC
@@ -80,6 +80,10 @@ class _Numbers(dict[_Key, int]):
         return number
 
 
+_Encoded: TypeAlias = tuple[int, bool, bytes]
+"""The number of a dialect, whether it encodes an attribute or type, and bytes."""
+
+
 class _File:
     """The tables of a file."""
 
@@ -88,22 +92,23 @@ class _File:
         self.strings = _Numbers[bytes]()
         self.dialects = _Numbers[str]()
         self.names = _Numbers[str]()
-        self.attributes: dict[object, int] = {}
-        self.types: dict[object, int] = {}
-        self.entries: dict[bool, list[tuple[int, bool, bytes]]] = {False: [], True: []}
-        """Attributes, and types: number of the dialect, whether it is encoded by it, and bytes."""
+        self.numbers = dict[object, int](), dict[object, int]()
+        """Those of attributes, and of types."""
+        self.entries = list[_Encoded](), list[_Encoded]()
+        """Attributes, and types."""
         self.properties = _Numbers[bytes]()
 
     def write(self, module: ModuleOp) -> bytes:
         """The bytes of a module."""
         code = _Code(self)
-        code.block_of([module])
+        code.varint(1 << 1)  # A block with one operation, and no arguments.
+        code.operation(module, 0)
         file = Writer()
         file.data += MAGIC
         file.varint(_FORM)
         file.data += f"StableHLO_v{version_text(self.version)}\0".encode()
         sections = {1: self.dialect_section(), 3: self.offset_section()}
-        entries = b"".join(data for kind in (False, True) for _, _, data in self.entries[kind])
+        entries = b"".join(data for kind in self.entries for _, _, data in kind)
         for number, payload in (*sections.items(), (2, entries), (4, bytes(code.data))):
             file.section(number, payload)
         file.section(0, self.string_section())
@@ -116,19 +121,18 @@ class _File:
         is_type: bool,
         dialect: str,
         write: Callable[[_Entry], None],
-        mode: str,
         is_encoded: bool = True,
     ) -> int:
         """The number of an attribute or type, which is written when it is met first."""
-        table, entries = (self.types if is_type else self.attributes), self.entries[is_type]
-        if key not in table:
-            table[key] = number = len(entries)
+        numbers, entries = self.numbers[is_type], self.entries[is_type]
+        if key not in numbers:
+            numbers[key] = number = len(entries)
             prefix = self.dialects[dialect], is_encoded
             entries.append((*prefix, b""))
-            entry = _Entry(self, mode)
+            entry = _Entry(self, dialect)
             write(entry)
             entries[number] = (*prefix, bytes(entry.data))
-        return table[key]
+        return numbers[key]
 
     def text(self, value: Attribute) -> int:
         """The number of an attribute that stands as text."""
@@ -137,50 +141,50 @@ class _File:
             entry.data += str(value).encode() + b"\0"
 
         dialect = value.name.split(".")[0]
-        return self.number((value, "text"), False, dialect, write, "", is_encoded=False)
+        return self.number((value, "text"), False, dialect, write, is_encoded=False)
 
     def dialect_section(self) -> bytes:
         by_dialect = [(self.dialects[name.split(".")[0]], name) for name in self.names]
         writer = Writer()
-        writer.varint(len(self.dialects))
-        for name in self.dialects:
-            writer.varint(self.strings[name.encode()] << 1)
+
+        def write_name(entry: tuple[int, str]) -> None:
+            writer.varint(self.strings[entry[1].split(".", 1)[1].encode()] << 1 | 1)
+
+        writer.list(self.dialects, lambda name: writer.varint(self.strings[name.encode()] << 1))
         writer.varint(len(by_dialect))
-        for dialect, group in groupby(by_dialect, lambda each: each[0]):
-            listed = [name for _, name in group]
-            writer.varint(dialect)
-            writer.varint(len(listed))
-            for name in listed:
-                writer.varint(self.strings[name.split(".", 1)[1].encode()] << 1 | 1)
+        _write_groups(writer, by_dialect, write_name)
         return bytes(writer.data)
 
     def offset_section(self) -> bytes:
         writer = Writer()
-        for kind in (False, True):
-            writer.varint(len(self.entries[kind]))
-        for kind in (False, True):
-            for dialect, group in groupby(self.entries[kind], lambda each: each[0]):
-                listed = list(group)
-                writer.varint(dialect)
-                writer.varint(len(listed))
-                for _, is_encoded, data in listed:
-                    writer.varint(len(data) << 1 | is_encoded)
+        for entries in self.entries:
+            writer.varint(len(entries))
+        for entries in self.entries:
+            _write_groups(writer, entries, lambda each: writer.varint(len(each[2]) << 1 | each[1]))
         return bytes(writer.data)
 
     def string_section(self) -> bytes:
         writer = Writer()
-        writer.varint(len(self.strings))
-        for text in reversed(self.strings):
-            writer.varint(len(text) + 1)
+        writer.list([*reversed(self.strings)], lambda text: writer.varint(len(text) + 1))
         writer.data += b"".join(text + b"\0" for text in self.strings)
         return bytes(writer.data)
 
     def property_section(self) -> bytes:
         writer = Writer()
-        writer.varint(len(self.properties))
-        for data in self.properties:
-            writer.blob(data)
+        writer.list(self.properties, writer.blob)
         return bytes(writer.data)
+
+
+_Grouped = TypeVar("_Grouped", bound=tuple[Any, ...])
+
+
+def _write_groups(
+    writer: Writer, entries: Iterable[_Grouped], write: Callable[[_Grouped], None]
+) -> None:
+    """Writes entries that begin with the numbers of their dialects, those of one together."""
+    for dialect, group in groupby(entries, lambda each: each[0]):
+        writer.varint(dialect)
+        writer.list(list(group), write)
 
 
 class _Entry(EntryWriter):
@@ -219,7 +223,7 @@ class _Entry(EntryWriter):
             entry.varint(code)
             ENCODINGS[self.mode][is_type][code].write(entry, value)
 
-        return self.file.number((self.mode, value), is_type, self.mode, write, self.mode)
+        return self.file.number((self.mode, value), is_type, self.mode, write)
 
     def raw_string(self, value: bytes) -> None:
         self.varint(self.file.strings[value])
@@ -236,24 +240,20 @@ class _Code(_Entry):
         super().__init__(file, "vhlo")
         self.values: dict[SSAValue, int] = {}
 
-    def block_of(self, ops: Sequence[Operation]) -> None:
-        """Writes a block without arguments."""
-        self.varint(len(ops) << 1)
-        for op in ops:
-            self.operation(op, 0)
-
     def block(self, block: Block, free: int) -> None:
         """Writes a block; values of regions inside have numbers from `free` on."""
         ops = list(block.ops)
         self.varint(len(ops) << 1 | bool(block.args))
         if block.args:
-            self.varint(len(block.args))
-            for argument in block.args:
-                self.varint(self.type_number(argument.type) << 1 | 1)
-                self.location(argument.location)
+            self.list(block.args, self.argument)
             self.data.append(0)
         for op in ops:
             self.operation(op, free)
+
+    def argument(self, argument: BlockArgument) -> None:
+        """Writes the type of an argument and its location."""
+        self.varint(self.type_number(argument.type) << 1 | 1)
+        self.location(argument.location)
 
     def location(self, location: Attribute) -> None:
         """Writes the number of a location."""
@@ -279,13 +279,9 @@ class _Code(_Entry):
         if values is not None:
             self.varint(self.file.properties[values])
         if op.results:
-            self.varint(len(op.results))
-            for result in op.results:
-                self.type(result.type)
+            self.list(op.results, lambda result: self.type(result.type))
         if op.operands:
-            self.varint(len(op.operands))
-            for operand in op.operands:
-                self.varint(self.values[operand])
+            self.list(op.operands, lambda operand: self.varint(self.values[operand]))
         if op.regions:
             self.varint(len(op.regions) << 1 | is_isolated)
             inner = _Code(self.file) if is_isolated else self
@@ -314,13 +310,14 @@ class _Code(_Entry):
 
         def write(entry: _Entry) -> None:
             entry.varint(1)
-            entry.varint(len(entries))
-            for name, value in sorted(entries.items()):
-                entry.varint(_Entry(self.file, "builtin").number(StringAttr(name)))
-                entry.varint(_Entry(self.file, mode).number(value))
+            entry.list(sorted(entries.items()), lambda item: write_item(entry, *item))
+
+        def write_item(entry: _Entry, name: str, value: Attribute) -> None:
+            entry.attribute(StringAttr(name))
+            entry.varint(_Entry(self.file, mode).number(value))
 
         key = (mode, "dictionary", DictionaryAttr(dict(entries)))
-        return self.file.number(key, False, "builtin", write, "builtin")
+        return self.file.number(key, False, "builtin", write)
 
     def lowered(self, op: Operation) -> tuple[str, bytes | None, Mapping[str, Attribute]]:
         """The name of an operation in VHLO, its properties in bytes, and its other attributes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NoReturn, TypeAlias, TypeVar
 
 from xla_dialect.diagnostics import XlaError
@@ -189,6 +189,12 @@ class Writer:
         """Writes a size and bytes."""
         self.varint(len(data))
         self.data += data
+
+    def list(self, items: Collection[_Item], write: Callable[[_Item], None]) -> None:
+        """Writes a count and as many items."""
+        self.varint(len(items))
+        for item in items:
+            write(item)
 
     def section(self, number: int, payload: bytes, alignment: int = 0) -> None:
         """Writes a section."""

@@ -218,9 +218,7 @@ def list_of(item: Field[_Value]) -> Field[Sequence[_Value]]:
     """A count and as many items."""
 
     def write(writer: EntryWriter, values: Sequence[_Value]) -> None:
-        writer.varint(len(values))
-        for value in values:
-            item.write(writer, value)
+        writer.list(values, lambda value: item.write(writer, value))
 
     def parse(parser: AttrParser) -> Sequence[_Value]:
         items = parser.parse_comma_separated_list(

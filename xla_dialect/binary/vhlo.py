@@ -792,9 +792,8 @@ class VhloParser(StableHloParser):
 
     def types(self) -> Sequence[TypeAttribute]:
         """Parses types up to the end of the angle brackets."""
-        if self.lexer.input.content[self.pos] == ">":
-            return ()
-        return self.parse_comma_separated_list(self.Delimiter.NONE, self.parse_type)
+        parse = self.parse_optional_undelimited_comma_separated_list
+        return parse(self.parse_optional_type, self.parse_type) or ()
 
 
 _TYPES: Mapping[str, Attribute] = {
