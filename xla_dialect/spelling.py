@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from types import TracebackType
 from typing import Any, NoReturn, Self, TypeVar
@@ -97,6 +97,34 @@ def meant(word: str, known: Iterable[str]) -> str | None:
             longer.append(name)
     close = get_close_matches(word.lower(), near, 1)
     return near[close[0]] if close else min(longer, key=len, default=None)
+
+
+_NUMBER_AT_END = re.compile(r"\.[0-9]+$")
+
+
+class FreeNames:
+    """The names of one scope that are taken."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self.taken: set[str] = set(taken)
+        self._numbers: dict[str, int] = {}
+
+    def free(self, wanted: str, avoided: Container[str] = ()) -> str:
+        """The name itself if it is free, otherwise with a number: `add`, `add.1`, `add.2`."""
+        name = wanted
+        if name in self.taken or name in avoided:
+            root = _NUMBER_AT_END.sub("", wanted)
+            number = self._numbers.get(root, 1)
+            while (name := f"{root}.{number}") in self.taken or name in avoided:
+                number += 1
+            self._numbers[root] = number + 1
+        return name
+
+    def take(self, wanted: str, avoided: Container[str] = ()) -> str:
+        """As `free`; two things never get the same name."""
+        name = self.free(wanted, avoided)
+        self.taken.add(name)
+        return name
 
 
 # A position in a text that is read from left to right: what the readers of small texts share.

@@ -12,7 +12,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from itertools import count
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -39,6 +38,7 @@ from xla_dialect.ops.control_flow import CallOp, ReturnOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import BroadcastOp, ReshapeOp
 from xla_dialect.shapes.broadcasting import broadcast_shape, expansion, matched_dimensions
+from xla_dialect.spelling import FreeNames
 from xla_dialect.types import (
     Array,
     ElementClass,
@@ -563,8 +563,7 @@ class Computations(ImplicitBroadcasting):
         plain = re.sub(r"[^A-Za-z0-9_.$-]", "_", wanted).strip("_")
         if not plain or not (plain[0].isalpha() or plain[0] == "_"):
             plain = f"function{plain}"
-        candidates = (plain if i == 0 else f"{plain}.{i}" for i in count())
-        return next(name for name in candidates if name not in self._functions and name != "main")
+        return FreeNames({"main"}).free(plain, self._functions)
 
     def _imported_functions(self, computation: XlaComputation) -> Mapping[str, str]:
         """The names here of the functions that a computation calls, which become functions here."""

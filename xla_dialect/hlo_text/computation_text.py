@@ -9,7 +9,7 @@ operands of a branch, are a tuple. A region that uses values from around it gets
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, NoReturn, cast
@@ -59,7 +59,7 @@ from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.transfers import InfeedOp, RecvDoneOp
 from xla_dialect.ops.tuples import GetTupleElementOp
 from xla_dialect.sharding.hlo_sharding import SHARDING_KEYWORDS
-from xla_dialect.spelling import NoHloSpelling
+from xla_dialect.spelling import FreeNames, NoHloSpelling
 from xla_dialect.text.literals import splat_element
 from xla_dialect.text.shapes import count_list, spell_type
 from xla_dialect.types import BY_NAME, PRED, Array, flatten, is_scalar, map_leaves, tuple_of
@@ -80,7 +80,6 @@ KEYWORDS = frozenset(
 
 _VALID = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 _INVALID_CHARACTER = re.compile(r"[^\w.\-]", re.ASCII)
-_NUMBER_AT_END = re.compile(r"\.[0-9]+$")
 
 
 def valid_name(wanted: str) -> str:
@@ -95,26 +94,6 @@ def given_name(hint: str | None, kept: Attribute | None) -> str | None:
     """The name that a value has, if it has one: `xla.name` where it is kept, or else its hint."""
     name = kept.data if isinstance(kept, StringAttr) else hint
     return None if name is None else valid_name(name)
-
-
-class FreeNames:
-    """The names of one scope that are taken; two things never get the same one."""
-
-    def __init__(self, taken: Iterable[str] = ()) -> None:
-        self.taken: set[str] = set(taken)
-        self._numbers: dict[str, int] = {}
-
-    def take(self, wanted: str, avoided: Container[str] = ()) -> str:
-        """The name itself if it is free, otherwise with a number: `add`, `add.1`, `add.2`."""
-        name = wanted
-        if name in self.taken or name in avoided:
-            root = _NUMBER_AT_END.sub("", wanted)
-            number = self._numbers.get(root, 1)
-            while (name := f"{root}.{number}") in self.taken or name in avoided:
-                number += 1
-            self._numbers[root] = number + 1
-        self.taken.add(name)
-        return name
 
 
 def fail(op: Operation, message: str) -> NoReturn:

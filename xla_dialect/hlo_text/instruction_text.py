@@ -29,6 +29,7 @@ from xla_dialect.sharding.hlo_sharding import HloShardingAttr
 from xla_dialect.text.literals import spell_literal
 from xla_dialect.text.shapes import spell_type
 from xla_dialect.types import Array, element_count
+from xla_dialect.xdsl.traversal import AttributeMemo
 
 Attributes: TypeAlias = Mapping[str, Attribute]
 """Properties, or discardable attributes."""
@@ -237,11 +238,10 @@ class InstructionTexts:
         self._names_predecessors = (
             options.print_control_dependencies and not options.canonicalize_instruction_names
         )
-        self._types: dict[tuple[int, bool], tuple[Attribute, str]] = {}
-        """
-        Texts by the id of a type, which is held so that the id stays unique, and by whether they
-        have layouts.
-        """
+        self._types = [
+            AttributeMemo(partial(spell_type, with_layouts=each)) for each in (False, True)
+        ]
+        """Without layouts, and with them."""
         self._literals: dict[tuple[str, bytes], str] = {}
         """Texts of literals by type and elements."""
         self._own: dict[str, list[_AttributeForm]] = {}
@@ -256,11 +256,7 @@ class InstructionTexts:
         """A type as instructions have it, or without layouts; raises NoHloSpelling."""
         if has_layout is None:
             has_layout = self.options.include_layout_in_shapes
-        key = id(type_), has_layout
-        known = self._types.get(key)
-        if known is None:
-            known = self._types[key] = type_, spell_type(type_, has_layout)
-        return known[1]
+        return self._types[has_layout](type_)
 
     def literal(self, value: Attribute) -> str:
         """A literal, or `{...}` where it is large and these are not printed."""

@@ -9,7 +9,7 @@ place of operands, and computations in the place of their names.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from xdsl.ir import Attribute
@@ -29,7 +29,7 @@ from xla_dialect.hlo_text.syntax import (
     Recovery,
     Span,
 )
-from xla_dialect.spelling import Excerpt, SpellingError
+from xla_dialect.spelling import Excerpt, FreeNames, SpellingError
 from xla_dialect.text.grammars import parsed
 from xla_dialect.text.shapes import MAX_NESTING, TypeParser
 
@@ -71,7 +71,7 @@ class _Scope:
     computation: Computation
     makes_parameters: bool = False
     """Whether an operand that is not defined, with its shape, is a parameter of its own."""
-    names: set[str] = field(default_factory=set[str])
+    names: FreeNames = field(default_factory=FreeNames)
     numbered: dict[int, Instruction] = field(default_factory=dict[int, Instruction])
     """The parameters by number."""
     implicit: list[Instruction] = field(default_factory=list[Instruction])
@@ -79,22 +79,8 @@ class _Scope:
     root: Instruction | None = None
     """The instruction marked ROOT."""
 
-    numbers: dict[str, int] = field(default_factory=dict[str, int])
-    """The last number behind each name that was made."""
     elements: dict[tuple[str, int], str] = field(default_factory=dict[tuple[str, int], str])
     """The instructions that were made for `%p#1`, by the name and the number of the element."""
-
-    def free_name(self, name: str) -> str:
-        """The name, with a number behind it if it is taken."""
-        return _free(name, self.names, self.numbers)
-
-
-def _free(name: str, taken: Container[str], numbers: dict[str, int]) -> str:
-    free = name
-    while free in taken:
-        numbers[name] = number = numbers.get(name, 0) + 1
-        free = f"{name}.{number}"
-    return free
 
 
 class _Parser(TypeParser):
@@ -107,8 +93,8 @@ class _Parser(TypeParser):
         self.counted = 0
         """The offset up to which lines are counted."""
         self.computations: dict[str, Computation] = {}
-        self.numbers: dict[str, int] = {}
-        """The last number behind the name of a computation that was made."""
+        self.new_names = FreeNames()
+        """Of computations without a name."""
         self.entry: Computation | None = None
         """The computation marked ENTRY, or the instructions outside of any."""
         self.scopes: list[_Scope] = []
@@ -201,7 +187,7 @@ class _Parser(TypeParser):
         if len(self.scopes) == MAX_NESTING:
             self.fail(f"computations are nested deeper than {MAX_NESTING}")
         caller = self.scopes[-1].computation.name
-        name = _free(f"{caller}.{attribute}", self.computations, self.numbers)
+        name = self.new_names.free(f"{caller}.{attribute}", self.computations)
         self.body(Computation(start, name, False, None))
         return ComputationUse(name, start)
 
@@ -302,7 +288,7 @@ class _Parser(TypeParser):
 
     def entry_instructions(self) -> None:
         """Steps over the instructions outside of any computation, up to the end of the text."""
-        name = _free(ENTRY_NAME, self.computations, self.numbers)
+        name = self.new_names.free(ENTRY_NAME, self.computations)
         computation = Computation(self.start, name, True, None)
         self.set_entry(computation)
         scope = _Scope(computation, makes_parameters=True)
@@ -368,9 +354,9 @@ class _Parser(TypeParser):
     def add(self, scope: _Scope, instruction: Instruction) -> None:
         """Adds an instruction to the computation; its name and parameter number must be new."""
         name = instruction.name
-        if name in scope.names:
+        if name in scope.names.taken:
             self.fail(f"'{name}' is defined twice in '{scope.computation.name}'", instruction.start)
-        scope.names.add(name)
+        scope.names.taken.add(name)
         if instruction.opcode == "parameter" and instruction.number >= 0:
             if instruction.number in scope.numbered:
                 self.fail(f"second parameter {instruction.number}", instruction.opcode_start)
@@ -412,7 +398,7 @@ class _Parser(TypeParser):
             self.expect(")")
         instruction = Instruction(
             start,
-            name or scope.free_name(f"{opcode}.anon"),
+            name or scope.names.free(f"{opcode}.anon"),
             line,
             column,
             type_,
@@ -447,7 +433,7 @@ class _Parser(TypeParser):
                 operands.append(Operand(start, self.element(scope, start, name), type_))
             elif self.token == "(":
                 operands.append(self.nested_instruction(scope, start))
-            elif scope.makes_parameters and name not in scope.names:
+            elif scope.makes_parameters and name not in scope.names.taken:
                 operands.append(self.implicit_parameter(scope, start, name, type_))
             else:
                 operands.append(Operand(start, name, type_))
@@ -473,7 +459,7 @@ class _Parser(TypeParser):
             known = scope.elements.get(whole)
             if known is None:
                 line, column = self.place(start)
-                known = scope.elements[whole] = scope.free_name("get-tuple-element")
+                known = scope.elements[whole] = scope.names.free("get-tuple-element")
                 opcode = "get-tuple-element"
                 operands = [Operand(start, name, None)]
                 attributes = {"index": AttributeText(index.start, index)}
@@ -498,7 +484,7 @@ class _Parser(TypeParser):
                 start,
             )
         line, column = self.place(start)
-        name = name or scope.free_name("arg")
+        name = name or scope.names.free("arg")
         parameter = Instruction(
             start, name, line, column, type_, start, "parameter", start, [], Span(start, start), {}
         )
