@@ -132,9 +132,23 @@ def squares_behind_layers(parameters: Any, x: Any, labels: Any) -> Any:
     return jnp.mean((deep - labels[:, None]) ** 2)
 
 
-@pytest.mark.parametrize("batch", [("x",), (("x", "y"),), ("x", "y")], ids=str)
-@pytest.mark.parametrize("kernel", [("x",), (None, "y")], ids=str)
-@pytest.mark.parametrize("loss", [chosen_logarithms, squares_behind_layers])
+LOSSES = (chosen_logarithms, squares_behind_layers)
+KERNELS: Any = (("x",), (None, "y"))
+BATCHES: Any = (("x",), (("x", "y"),), ("x", "y"))
+
+
+@pytest.mark.parametrize(
+    ("loss", "kernel", "batch"),
+    [
+        pytest.param(
+            *(LOSSES[n], KERNELS[k], BATCHES[b]),
+            marks=() if n == k == b % 2 else pytest.mark.full,
+        )
+        for n in range(2)
+        for k in range(2)
+        for b in range(3)
+    ],
+)
 def test_states_are_shared_as_by_xla(loss, kernel, batch):
     values = np.random.default_rng(0).standard_normal(400).astype(np.float32) / 8
 

@@ -23,6 +23,7 @@ from jax.experimental import serialize_executable
 from jax.experimental.layout import Format, Layout
 from jax.extend.backend import clear_backends
 from jax.sharding import SingleDeviceSharding
+from sweeps import each_or_full
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -442,7 +443,10 @@ def test_levels_of_a_compiled_program():
         text_of(elsewhere, "loops")
 
 
-@pytest.mark.parametrize("dtype", ["float32", "int32", "bfloat16", "complex64", "bool", "uint8"])
+@pytest.mark.parametrize(
+    "dtype",
+    each_or_full(("float32", "int32", "bfloat16", "complex64", "bool", "uint8"), ("bool", "uint8")),
+)
 def test_large_constants(dtype: str):
     bits = np.random.default_rng(0).integers(0, 60, (600, 1000)).astype(np.float32)
     constant, same_bytes = bits.astype(dtype), bits.view(np.int32)

@@ -15,6 +15,7 @@ import pytest
 from jax.ad_checkpoint import checkpoint_name
 from jax.experimental.compute_on import compute_on
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
+from sweeps import each_or_full
 
 VALUES = np.random.default_rng(26).standard_normal((8, 4)).astype(np.float32)
 DEVICE, HOST = jax.memory.Space.Device, jax.memory.Space.Host
@@ -262,7 +263,7 @@ def shown(results: Any) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("count", [1, 4])
+@pytest.mark.parametrize("count", each_or_full((1, 4), (4,)))
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_memories_are_those_of_xla(name: str, count: int):
     ours, theirs = (PROGRAMS[name](Memories.of(each, count)) for each in ("xdsl", "cpu"))
