@@ -30,7 +30,7 @@ from xdsl.dialects.transform import (
     TransformOpHandleType,
     TransformParamHandleType,
 )
-from xdsl.ir import Attribute, Dialect
+from xdsl.ir import Dialect
 from xdsl.irdl import (
     BaseAttr,
     IRDLOperation,
@@ -67,49 +67,72 @@ PREDICATES = ("eq", "ne", "lt", "le", "gt", "ge")
 """How two parameters are compared, by the number with which MLIR stores it."""
 
 
-def _keyword_of(property_: Attribute | None, names: tuple[str, ...]) -> str:
-    number = property_.value.data if isinstance(property_, IntegerAttr) else -1
-    return names[number] if 0 <= number < len(names) else str(number)
+class _Keyword(CustomDirective):
+    """A keyword, which is stored as its number."""
 
-
-def _parse_keyword(parser: Parser, names: tuple[str, ...]) -> IntegerAttr[I32]:
-    position = parser.pos
-    keyword = parser.parse_identifier()
-    if keyword not in names:
-        parser.raise_error(f"expected one of {', '.join(names)}", position, parser.pos)
-    return IntegerAttr(names.index(keyword), i32)
-
-
-@irdl_custom_directive
-class FailureMode(CustomDirective):
-    """The keyword of a failure propagation mode, which is stored as a number."""
-
-    mode: AttributeVariable
+    NAMES: ClassVar[tuple[str, ...]]
+    number: AttributeVariable
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
         """Parses the keyword."""
-        self.mode.set(state, _parse_keyword(parser, FAILURES))
+        position = parser.pos
+        keyword = parser.parse_identifier()
+        if keyword not in self.NAMES:
+            parser.raise_error(f"expected one of {', '.join(self.NAMES)}", position, parser.pos)
+        self.number.set(state, IntegerAttr(self.NAMES.index(keyword), i32))
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         """Prints the keyword."""
-        printer.print_string(_keyword_of(self.mode.get(op), FAILURES))
-
-
-@irdl_custom_directive
-class Predicate(CustomDirective):
-    """The keyword of a comparison, which is stored as a number."""
-
-    predicate: AttributeVariable
-
-    def parse(self, parser: Parser, state: ParsingState) -> None:
-        """Parses the keyword."""
-        self.predicate.set(state, _parse_keyword(parser, PREDICATES))
-
-    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        """Prints the keyword."""
+        property_ = self.number.get(op)
+        number = property_.value.data if isinstance(property_, IntegerAttr) else -1
+        is_known = 0 <= number < len(self.NAMES)
         state.print_whitespace(printer)
-        printer.print_string(_keyword_of(self.predicate.get(op), PREDICATES))
-        state.should_emit_space = True
+        printer.print_string(self.NAMES[number] if is_known else str(number))
+
+
+@irdl_custom_directive
+class FailureMode(_Keyword):
+    """The keyword of a failure propagation mode."""
+
+    NAMES: ClassVar = FAILURES
+    number: AttributeVariable
+
+
+@irdl_custom_directive
+class Predicate(_Keyword):
+    """The keyword of a comparison."""
+
+    NAMES: ClassVar = PREDICATES
+    number: AttributeVariable
+
+
+@irdl_custom_directive
+class MatchPairs(CustomDirective):
+    """`@matcher -> @action, ...`"""
+
+    matchers: AttributeVariable
+    actions: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        """Parses the pairs."""
+
+        def parse_pair() -> tuple[SymbolRefAttr, SymbolRefAttr]:
+            matcher = SymbolRefAttr(parser.parse_symbol_name())
+            parser.parse_punctuation("->")
+            return matcher, SymbolRefAttr(parser.parse_symbol_name())
+
+        pairs = parser.parse_comma_separated_list(parser.Delimiter.NONE, parse_pair)
+        for names, variable in zip(
+            zip(*pairs, strict=True), (self.matchers, self.actions), strict=True
+        ):
+            variable.set(state, ArrayAttr(names))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        """Prints the pairs."""
+        assert isinstance(op, ForeachMatchOp)
+        pairs = zip(op.matchers.data, op.actions.data, strict=True)
+        state.print_whitespace(printer)
+        printer.print_string(", ".join(f"{matcher} -> {action}" for matcher, action in pairs))
 
 
 _YIELDS = SingleBlockImplicitTerminator(transform.YieldOp)
@@ -149,43 +172,13 @@ class ForeachOp(IRDLOperation):
     body = region_def("single_block")
     traits = traits_def(_YIELDS)
 
-    @classmethod
-    def parse(cls, parser: Parser) -> ForeachOp:
-        """Parses `%a, %b : !a, !b -> !c { ... }`."""
-        position = parser.pos
-        targets = parser.parse_comma_separated_list(
-            parser.Delimiter.NONE, parser.parse_unresolved_operand
-        )
-        shortest = parser.parse_optional_keyword("with_zip_shortest")
-        parser.parse_punctuation(":")
-        types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-        results = (
-            parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-            if parser.parse_optional_punctuation("->")
-            else []
-        )
-        op = cls(
-            operands=[parser.resolve_operands(targets, types, position)],
-            result_types=[results],
-            properties={"with_zip_shortest": UnitAttr() if shortest else None},
-            regions=[parser.parse_region()],
-        )
-        ensure_terminator(op, _YIELDS)
-        return op
+    assembly_format = (
+        "$targets (`with_zip_shortest` $with_zip_shortest^)? `:` type($targets) "
+        "(`->` type($results_)^)? $body attr-dict"
+    )
 
-    def print(self, printer: Printer) -> None:
-        """Prints what `parse` parses."""
-        printer.print_string(" ")
-        printer.print_list(self.targets, printer.print_ssa_value)
-        if self.with_zip_shortest is not None:
-            printer.print_string(" with_zip_shortest")
-        printer.print_string(" : ")
-        printer.print_list([value.type for value in self.targets], printer.print_attribute)
-        if self.results_:
-            printer.print_string(" -> ")
-            printer.print_list([value.type for value in self.results_], printer.print_attribute)
-        printer.print_string(" ")
-        printer.print_region(self.body, print_empty_block=False)
+    def __post_init__(self) -> None:
+        ensure_terminator(self, _YIELDS)
 
 
 @op_definition
@@ -205,49 +198,12 @@ class ForeachMatchOp(IRDLOperation):
     updated = result_def(TransformOpHandleType)
     forwarded_outputs = var_result_def(TransformHandleType)
 
-    @classmethod
-    def parse(cls, parser: Parser) -> ForeachMatchOp:
-        """Parses `in %root @matcher -> @action, ... : (!a) -> !b`."""
-        flags = {
-            name: UnitAttr() if parser.parse_optional_keyword(name) else None
-            for name in ("restrict_root", "flatten_results")
-        }
-        parser.parse_keyword("in")
-        position = parser.pos
-        operands = parser.parse_comma_separated_list(
-            parser.Delimiter.NONE, parser.parse_unresolved_operand
-        )
-        matchers: list[SymbolRefAttr] = []
-        actions: list[SymbolRefAttr] = []
-
-        def parse_pair() -> None:
-            matchers.append(SymbolRefAttr(parser.parse_symbol_name()))
-            parser.parse_punctuation("->")
-            actions.append(SymbolRefAttr(parser.parse_symbol_name()))
-
-        parser.parse_comma_separated_list(parser.Delimiter.NONE, parse_pair)
-        parser.parse_punctuation(":")
-        signature = parser.parse_function_type()
-        values = parser.resolve_operands(operands, signature.inputs.data, position)
-        return cls(
-            operands=[values[0], values[1:]],
-            result_types=[signature.outputs.data[0], signature.outputs.data[1:]],
-            properties={**flags, "matchers": ArrayAttr(matchers), "actions": ArrayAttr(actions)},
-        )
-
-    def print(self, printer: Printer) -> None:
-        """Prints what `parse` parses."""
-        for name in ("restrict_root", "flatten_results"):
-            if name in self.properties:
-                printer.print_string(f" {name}")
-        printer.print_string(" in ")
-        printer.print_list(self.operands, printer.print_ssa_value)
-        pairs = zip(self.matchers.data, self.actions.data, strict=True)
-        text = ", ".join(f"@{m.string_value()} -> @{a.string_value()}" for m, a in pairs)
-        printer.print_string(f" {text} : ")
-        printer.print_function_type(
-            [value.type for value in self.operands], [value.type for value in self.results]
-        )
+    custom_directives = (MatchPairs,)
+    assembly_format = (
+        "(`restrict_root` $restrict_root^)? (`flatten_results` $flatten_results^)? `in` "
+        "$root (`,` $forwarded^)? custom<MatchPairs>($matchers, $actions) "
+        "attr-dict `:` functional-type(operands, results)"
+    )
 
     def verify_(self) -> None:
         if len(self.matchers) != len(self.actions):

@@ -134,36 +134,13 @@ class VectorizeOp(IRDLOperation):
     create_named_contraction = opt_prop_def(UnitAttr)
     scalable_sizes = opt_prop_def(DenseArrayBase.constr(i1))
 
-    @classmethod
-    def parse(cls, parser: Parser) -> VectorizeOp:
-        """Parses `%target vector_sizes [4, %n] : !a, !b`."""
-        position = parser.pos
-        operands = [parser.parse_unresolved_operand()]
-        sizes: Sequence[int] = ()
-        if parser.parse_optional_keyword("vector_sizes"):
-            dynamic, sizes = parse_dynamic_index_list_without_types(parser, DYNAMIC_INDEX)
-            operands.extend(dynamic)
-        properties = dict(parser.parse_optional_attr_dict())
-        parser.parse_punctuation(":")
-        types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-        values = parser.resolve_operands(operands, types, position)
-        properties["static_vector_sizes"] = DenseArrayBase.from_list(i64, sizes)
-        properties["scalable_sizes"] = DenseArrayBase.from_list(i1, [0] * len(sizes))
-        return cls(operands=[values[0], values[1:]], properties=properties)
-
-    def print(self, printer: Printer) -> None:
-        """Prints what `parse` parses."""
-        printer.print_string(" ")
-        printer.print_ssa_value(self.target)
-        sizes = () if self.static_vector_sizes is None else self.static_vector_sizes.get_values()
-        if sizes:
-            printer.print_string(" vector_sizes ")
-            print_dynamic_index_list(printer, DYNAMIC_INDEX, self.vector_sizes, sizes)
-        hidden = ("static_vector_sizes", "scalable_sizes")
-        shown = {**self.attributes, **self.properties}
-        printer.print_op_attributes(shown, reserved_attr_names=hidden)
-        printer.print_string(" : ")
-        printer.print_list([value.type for value in self.operands], printer.print_attribute)
+    custom_directives = (DynamicIndexList,)
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = (
+        "$target (`vector_sizes` "
+        "custom<DynamicIndexList>($vector_sizes, $static_vector_sizes)^)? "
+        "attr-dict `:` type($target) (`,` type($vector_sizes)^)?"
+    )
 
 
 @op_definition
