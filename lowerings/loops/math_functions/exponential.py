@@ -35,9 +35,11 @@ EXPM1_Q: dict[int, tuple[float, ...]] = {
 }
 """`exp(r) - 1 = r + r**2 * Q(r)` for `|r| <= 0.3473`, to 3.4e-9 and 1.3e-18."""
 
-LN2_HIGH: dict[int, float] = {32: 0.693145751953125, 64: 0.6931471805598903}
-"""The head of ln 2, with so few bits that its product with any exponent is exact."""
-LN2_LOW: dict[int, float] = {32: 1.4286068e-06, 64: 5.497923018708371e-14}
+LN2: dict[int, tuple[float, float]] = {
+    32: (0.693145751953125, 1.4286068e-06),
+    64: (0.6931471805598903, 5.497923018708371e-14),
+}
+"""ln 2 as a sum; its head has so few bits that its product with any exponent is exact."""
 
 EXP_RANGE: dict[int, tuple[float, float]] = {32: (-104.0, 89.0), 64: (-746.0, 710.0)}
 """Arguments whose exponential rounds to zero, and to infinity."""
@@ -84,11 +86,10 @@ def power_of_two(shifted: Number) -> PowerOfTwo:
 
 def reduce_by_ln2(x: Number) -> tuple[Number, Number]:
     """`n + rounding_shift` and `x - n * ln 2`, where `n` is the integer next to `x / ln 2`."""
-    bits = x.format.bits
+    high, low = LN2[x.format.bits]
     shifted = x.times_plus(1 / log(2), x.format.rounding_shift)
     n = shifted - x.format.rounding_shift
-    rest = n.times_plus(-LN2_HIGH[bits], x)
-    return shifted, n.times_plus(-LN2_LOW[bits], rest)
+    return shifted, n.times_plus(-low, n.times_plus(-high, x))
 
 
 def near_exp(r: Number) -> Number:

@@ -7,11 +7,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import inf, nan
+from typing import TypeAlias
 
 from lowerings.ir.float_formats import FloatFormat
-from lowerings.loops.math_functions.exponential import LN2_HIGH, LN2_LOW
+from lowerings.loops.math_functions.exponential import LN2
 from lowerings.loops.math_functions.numbers import Number
 
 LOG_P: tuple[float, ...] = (
@@ -40,17 +43,22 @@ LOG_R: tuple[float, ...] = (
 ROOT_OF_HALF_BITS: dict[int, int] = {32: 0x3F3504F3, 64: 0x3FE6A09E667F3BCD}
 """The bit pattern of the root of 1/2."""
 
-LOG10_2_HIGH: dict[int, float] = {32: 0.30103302001953125, 64: 0.30102999566395283}
-"""The head of the decimal logarithm of 2, whose products with exponents are exact."""
-LOG10_2_LOW: dict[int, float] = {32: -3.0243555e-06, 64: 2.8363394551044964e-14}
+Sum: TypeAlias = tuple[float, float]
+"""A number as a sum of two."""
 
-LOG2_E_HIGH: dict[int, float] = {32: 1.4426950216293335, 64: 1.4426950408889634}
-"""The head of `1 / ln 2`."""
-LOG2_E_LOW: dict[int, float] = {32: 1.925963e-08, 64: 2.0355273740931033e-17}
-
-LOG10_E_HIGH: dict[int, float] = {32: 0.4342944920063019, 64: 0.4342944819032518}
-"""The head of `1 / ln 10`."""
-LOG10_E_LOW: dict[int, float] = {32: -1.010305e-08, 64: 1.098319650216765e-17}
+LOG10_2: dict[int, Sum] = {
+    32: (0.30103302001953125, -3.0243555e-06),
+    64: (0.30102999566395283, 2.8363394551044964e-14),
+}
+"""The decimal logarithm of 2; the products of its head with exponents are exact."""
+LOG2_E: dict[int, Sum] = {
+    32: (1.4426950216293335, 1.925963e-08),
+    64: (1.4426950408889634, 2.0355273740931033e-17),
+}
+LOG10_E: dict[int, Sum] = {
+    32: (0.4342944920063019, -1.010305e-08),
+    64: (0.4342944819032518, 1.098319650216765e-17),
+}
 
 
 @dataclass(frozen=True)
@@ -105,38 +113,26 @@ def at_edges(x: Number, pole: float, result: Number) -> Number:
     return x.is_at_most(pole).choose(outside, regular)
 
 
-def log_e(x: Number) -> Number:
-    """The natural logarithm. At most 0.9 ULP."""
+def _logarithm(x: Number, *, of_e: Mapping[int, Sum], of_2: Mapping[int, Sum]) -> Number:
+    """The logarithm to a base of which the logarithms of e and 2 are given, but for the base's."""
     bits = x.format.bits
     scaled, shift = normalized(x)
     parts = decompose(scaled)
-    exponent = parts.exponent + shift
-    low = exponent.times_plus(LN2_LOW[bits], parts.tail)
-    result = exponent.times_plus(LN2_HIGH[bits], parts.fraction + low)
+    exponent, fraction, low = parts.exponent + shift, parts.fraction, parts.tail
+    if of_e:
+        high, rest = of_e[bits]
+        low = fraction.times_plus(rest, low * high)
+    if of_2:
+        low = exponent.times_plus(of_2[bits][1], low)
+    result = fraction.times_plus(of_e[bits][0], low) if of_e else fraction + low
+    result = exponent.times_plus(of_2[bits][0], result) if of_2 else result + exponent
     return at_edges(x, 0.0, result)
 
 
-def log_2(x: Number) -> Number:
-    """The logarithm to base 2. At most 1.0 ULP."""
-    bits = x.format.bits
-    scaled, shift = normalized(x)
-    parts = decompose(scaled)
-    low = parts.fraction.times_plus(LOG2_E_LOW[bits], parts.tail * LOG2_E_HIGH[bits])
-    head = parts.exponent + shift
-    result = parts.fraction.times_plus(LOG2_E_HIGH[bits], low) + head
-    return at_edges(x, 0.0, result)
-
-
-def log_10(x: Number) -> Number:
-    """The logarithm to base 10. At most 1.0 ULP."""
-    bits = x.format.bits
-    scaled, shift = normalized(x)
-    parts = decompose(scaled)
-    exponent = parts.exponent + shift
-    low = parts.fraction.times_plus(LOG10_E_LOW[bits], parts.tail * LOG10_E_HIGH[bits])
-    low = exponent.times_plus(LOG10_2_LOW[bits], low)
-    head = parts.fraction.times_plus(LOG10_E_HIGH[bits], low)
-    return at_edges(x, 0.0, exponent.times_plus(LOG10_2_HIGH[bits], head))
+# At most 0.9 ULP; the others 1.0.
+log_e = partial(_logarithm, of_e={}, of_2=LN2)
+log_2 = partial(_logarithm, of_e=LOG2_E, of_2={})
+log_10 = partial(_logarithm, of_e=LOG10_E, of_2=LOG10_2)
 
 
 def log1p(x: Number) -> Number:
@@ -145,12 +141,11 @@ def log1p(x: Number) -> Number:
 
     What `u = 1 + x` loses in rounding, divided by u, is added to the logarithm of u.
     """
-    bits = x.format.bits
     u = x + 1.0
     lost = x.is_less(1.0).choose(x - (u - 1.0), 1.0 - (u - x))
     parts = decompose(u)
     tail = parts.tail + lost / u
-    low = parts.exponent.times_plus(LN2_LOW[bits], tail)
-    result = parts.exponent.times_plus(LN2_HIGH[bits], parts.fraction + low)
-    result = at_edges(x, -1.0, result)
+    high, low = LN2[x.format.bits]
+    fraction = parts.fraction + parts.exponent.times_plus(low, tail)
+    result = at_edges(x, -1.0, parts.exponent.times_plus(high, fraction))
     return x.is_equal(0.0).choose(x, result)

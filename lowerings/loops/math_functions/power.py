@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import inf, log
 
 from lowerings.loops.math_functions.exponential import near_exp, power_of_two
-from lowerings.loops.math_functions.logarithm import mantissa_and_exponent, normalized
+from lowerings.loops.math_functions.logarithm import LOG2_E, mantissa_and_exponent, normalized
 from lowerings.loops.math_functions.numbers import Number
 
 LOG_R1: dict[int, tuple[float, ...]] = {
@@ -33,12 +33,6 @@ TWO_THIRDS: dict[int, tuple[float, float]] = {
     32: (0.6666666865348816, -1.9868216e-08),
     64: (0.6666666666666666, 3.700743415417188e-17),
 }
-LOG2_E: dict[int, tuple[float, float]] = {
-    32: (1.4426950216293335, 1.925963e-08),
-    64: (1.4426950408889634, 2.0355273740931033e-17),
-}
-"""1 / ln 2 as a sum."""
-
 EXPONENT_RANGE: dict[int, tuple[float, float]] = {32: (-160.0, 130.0), 64: (-1090.0, 1030.0)}
 """Powers of two beyond are zero, and infinity."""
 
