@@ -1,22 +1,38 @@
 """
 The pass `expand-small-floats`: conversions between f32 and narrower floats, in integer arithmetic
 on their codes.
+
+Of bf16 only conversions from and to f32 are left. LLVM 22 calls functions of the C library that a
+process need not have to round f64 to floats of 16 bits, and for products and sums of f16 that are
+rounded once: both go by way of f32 or f64.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func
-from xdsl.dialects.builtin import Float64Type, IntegerType, ModuleOp, VectorType, f32
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects import arith, func, math, vector
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IntegerType,
+    ModuleOp,
+    VectorType,
+    f16,
+    f32,
+    f64,
+)
+from xdsl.ir import Attribute, Operation
 
 from lowerings.dialects.arith_extension import with_element_type
-from lowerings.ir.float_formats import FloatFormat, Specials, small_float
+from lowerings.ir.float_formats import FLOAT_FORMATS, SMALL_FLOATS, FloatFormat, Specials
 from lowerings.loops.builder import LoopBuilder
-from lowerings.loops.constants import FunctionConstants
+from lowerings.loops.constants import FunctionConstants, element_bits
 from lowerings.loops.math_functions.numbers import FORMATS, Number
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.failure import rewrites_op
@@ -27,6 +43,7 @@ from xla_dialect.xdsl.linking import erase
 from xla_dialect.xdsl.traversal import operations_in
 
 SINGLE = FORMATS[type(f32)]
+BFLOAT = FLOAT_FORMATS[BFloat16Type]
 _INFINITY = 0x7F80_0000
 _QUIET_NAN = 0x7FC0_0000
 _MAGNITUDE = 0x7FFF_FFFF
@@ -37,8 +54,8 @@ def extended_to_single(number: Number, format_: FloatFormat) -> Number:
     code = number.bitcast(IntegerType(format_.bits)).zero_extended(SINGLE.bits)
     if not format_.has_zero:
         return _power_of_two(code, format_).as_float()
-    magnitude = code & (format_.sign - 1)
     shift = SINGLE.mantissa_bits - format_.mantissa_bits
+    magnitude = code & (format_.sign - 1)
     # With the exponent rebased, what has the leading one is right. The others, with one more in
     # the exponent, have a leading one too many: it is subtracted.
     rebased = (magnitude << shift) + ((SINGLE.bias - format_.bias) << SINGLE.mantissa_bits)
@@ -128,9 +145,13 @@ def rounded_to_odd(number: Number) -> Number:
     bits = nearest.as_integer()
     away = abs(back).is_greater(abs(number))
     odd = away.choose(bits - 1, bits) | 1
-    return back.is_equal(number).choose(bits, number.is_nan().choose(bits, odd)).as_float()
+    return back.differs_from(number).choose(odd, bits).as_float()
 
 
+FORMATS_WITHOUT_ARITHMETIC = {**SMALL_FLOATS, BFloat16Type: BFLOAT}
+
+FUSED = frozenset((math.FmaOp, vector.FMAOp))
+ON_VECTORS = frozenset((vector.ReductionOp, vector.FMAOp))
 CONVERSIONS = (arith.ExtFOp, arith.TruncFOp)
 
 MOVES = (arith.ConstantOp, arith.SelectOp, arith.BitcastOp)
@@ -140,11 +161,14 @@ MOVES = (arith.ConstantOp, arith.SelectOp, arith.BitcastOp)
 @dataclass(frozen=True)
 class ExpandSmallFloatsPass(ReportingPass):
     """
-    Arithmetic of floats of 4 to 8 bits, of scalars and vectors, to integer arithmetic and f32.
+    Arithmetic of floats of 4 to 8 bits and bf16, of scalars and vectors, to integer arithmetic and
+    f32.
 
     Conversions become integer arithmetic on the codes, with one rounding to nearest, ties to even.
-    Any other operation of arith and math is done in f32 and its result is rounded. Integers that
-    become small floats are rounded to f32 before.
+    Any other operation of arith and math, and reductions of vectors, are done in f32 and the result
+    is rounded. Integers that become floats of at most 8 bits are rounded to f32 before. Of f16,
+    products that are added and conversions from f64 are rounded once. Conversions between bf16 and
+    f32 stay.
 
     ```mlir
     %1 = arith.extf %0 : f8E8M0FNU to f32
@@ -174,7 +198,7 @@ class ExpandSmallFloatsPass(ReportingPass):
 
 def expand_function(function: func.FuncOp) -> bool:
     """Expands what a function computes of small floats; whether there was anything."""
-    found = [op for op in operations_in(function) if _computes(type(op)) and _has_small_floats(op)]
+    found = [op for op in operations_in(function) if _computes(type(op)) and _is_expanded(op)]
     if not found:
         return False
     builder = LoopBuilder(FunctionConstants(function.body.blocks[0]))
@@ -186,8 +210,7 @@ def expand_function(function: func.FuncOp) -> bool:
 @rewrites_op
 def _expand(op: Operation, builder: LoopBuilder) -> None:
     builder.location = op.location
-    operands = [_extended(Number(builder, operand)) for operand in op.operands]
-    result = _evaluate(op, operands, builder)
+    result = _evaluate(op, [Number(builder, operand) for operand in op.operands], builder)
     builder.insert_before(op)
     op.results[0].replace_all_uses_with(result.value)
     erase(op)
@@ -195,13 +218,18 @@ def _expand(op: Operation, builder: LoopBuilder) -> None:
 
 @cache
 def _computes(op_class: type[Operation]) -> bool:
-    """Whether operations of a class are of arith or math and depend on the values of floats."""
-    return op_class.name.partition(".")[0] in ("arith", "math") and not issubclass(op_class, MOVES)
+    """Whether operations of a class depend on the values of floats."""
+    is_arithmetic = op_class.name.partition(".")[0] in ("arith", "math")
+    return (is_arithmetic and not issubclass(op_class, MOVES)) or op_class in ON_VECTORS
 
 
-def _has_small_floats(op: Operation) -> bool:
-    return any(
-        small_float(_element_type(value.type)) is not None for value in (*op.operands, *op.results)
+def _is_expanded(op: Operation) -> bool:
+    values = (*op.operands, *op.results)
+    types = [type(_element_type(value.type)) for value in values]
+    if type(op) in CONVERSIONS and {*types} == {BFloat16Type, Float32Type}:
+        return False
+    return not FORMATS_WITHOUT_ARITHMETIC.keys().isdisjoint(types) or (
+        types[-1] is Float16Type and (Float64Type in types or type(op) in FUSED)
     )
 
 
@@ -211,39 +239,57 @@ def _element_type(type_: Attribute) -> Attribute:
     return type_
 
 
-def _extended(number: Number) -> Number:
-    """A small float as f32; any other number itself."""
-    format_ = small_float(number.element_type)
-    return number if format_ is None else extended_to_single(number, format_)
+def _format_of(type_: Attribute) -> FloatFormat | None:
+    return FORMATS_WITHOUT_ARITHMETIC.get(type(type_))
 
 
-def _evaluate(op: Operation, operands: list[Number], builder: LoopBuilder) -> Number:
-    """The result of an operation whose operands have been extended."""
-    result = op.results[0]
-    element_type = _element_type(result.type)
-    format_ = small_float(element_type)
+def _evaluate(op: Operation, given: Sequence[Number], builder: LoopBuilder) -> Number:
+    """The result of an operation on operands."""
+    element_type = _element_type(op.results[0].type)
+    format_ = _format_of(element_type)
+    if isinstance(op, arith.NegfOp) and format_ is not None and format_.has_negative_zero:
+        code = given[0].bitcast(IntegerType(format_.bits))
+        return (code ^ format_.sign).bitcast(element_type)
+    operands = [_extended(number) for number in given]
     if isinstance(op, CONVERSIONS):
-        (number,) = operands
+        number = operands[0]
     else:
-        number = Number(builder, _repeated(op, operands, builder, in_single=format_ is not None))
-    if format_ is None:
-        return number if number.type == result.type else _converted(number, element_type)
+        wide = element_type if format_ is None else f32
+        if type(op) in FUSED and element_type == f16:
+            wide, operands = f64, [number.extended(f64) for number in operands]
+        elif format_ is BFLOAT and operands[0].is_integer and not _fits_single(operands[0]):
+            wide = f64
+        number = _repeated(op, operands, wide, builder)
+    if format_ is None or format_ is BFLOAT:
+        return number if number.element_type == element_type else _converted(number, element_type)
     return rounded_from_single(_as_single(number), format_, element_type)
 
 
+def _extended(number: Number) -> Number:
+    """A small float as f32; any other number itself."""
+    format_ = _format_of(number.element_type)
+    if format_ is None:
+        return number
+    return number.extended() if format_ is BFLOAT else extended_to_single(number, format_)
+
+
+def _fits_single(number: Number) -> bool:
+    """Whether all integers of a type are numbers of f32."""
+    return (element_bits(number.element_type) or 0) <= SINGLE.mantissa_bits + 1
+
+
 def _repeated(
-    op: Operation, operands: list[Number], builder: LoopBuilder, *, in_single: bool
-) -> SSAValue:
-    """The operation on other operands, its result in f32 if it was a small float."""
-    result_type = op.results[0].type
+    op: Operation, operands: Sequence[Number], wide: Attribute, builder: LoopBuilder
+) -> Number:
+    """The operation on other operands, its result in another element type."""
     repeated = create(
         type(op),
         operands=[operand.value for operand in operands],
-        result_types=[with_element_type(result_type, f32) if in_single else result_type],
+        result_types=[with_element_type(op.results[0].type, wide)],
         properties=op.properties,
         attributes=op.attributes,
     )
-    return builder.add(repeated).results[0]
+    return Number(builder, builder.add(repeated).results[0])
 
 
 def _as_single(number: Number) -> Number:
@@ -254,7 +300,7 @@ def _as_single(number: Number) -> Number:
 
 
 def _converted(number: Number, element_type: Attribute) -> Number:
-    """The f32 that a small float was, as f64 or a float of 16 bits."""
+    """A float as f64, or rounded once to a float of 16 bits."""
     if isinstance(element_type, Float64Type):
         return number.extended(element_type)
-    return number.truncated(element_type)
+    return _as_single(number).truncated(element_type)

@@ -71,3 +71,30 @@ func.func @stays(%c: i1, %x: f8E5M2, %h: f16) -> (i8, f32) {
   %3 = arith.extf %h : f16 to f32
   func.return %2, %3 : i8, f32
 }
+
+// Arithmetic of bf16 is done in f32, but a sign changes as it is; conversions stay.
+// CHECK-LABEL: func.func @brain
+// CHECK:         %[[WIDE:.*]] = arith.extf %h : bf16 to f32
+// CHECK:         %[[SQUARE:.*]] = arith.mulf %[[WIDE]], %{{.*}} : f32
+// CHECK-NEXT:    %[[ROUNDED:.*]] = arith.truncf %[[SQUARE]] : f32 to bf16
+// CHECK:         arith.xori %{{.*}}, %{{.*}} : i16
+// CHECK:         %[[AGAIN:.*]] = arith.extf %[[ROUNDED]] : bf16 to f32
+// CHECK-NEXT:    func.return
+func.func @brain(%h: bf16) -> (bf16, f32) {
+  %0 = arith.mulf %h, %h : bf16
+  %1 = arith.negf %0 : bf16
+  %2 = arith.extf %0 : bf16 to f32
+  func.return %1, %2 : bf16, f32
+}
+
+// An f64 becomes an f16 by way of an f32 that is rounded to odd; so does a product and a sum.
+// CHECK-LABEL: func.func @half
+// CHECK:         arith.cmpf one
+// CHECK:         arith.truncf %{{.*}} : f32 to f16
+// CHECK:         math.fma %{{.*}}, %{{.*}}, %{{.*}} : f64
+// CHECK:         arith.truncf %{{.*}} : f32 to f16
+func.func @half(%x: f64) -> f16 {
+  %0 = arith.truncf %x : f64 to f16
+  %1 = math.fma %0, %0, %0 : f16
+  func.return %1 : f16
+}

@@ -13,6 +13,8 @@ from lowerings.driver.context import make_context
 from lowerings.execution.executable import Executable
 from lowerings.execution.loops_compiler import compile_loops_module
 from lowerings.execution.signature import ArraySpec, Signature
+from lowerings.loops.expand_small_floats import ExpandSmallFloatsPass
+from lowerings.rewriting.passes import run_pass
 from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE
 from xla_dialect.types import BY_NAME
 from xla_dialect.xdsl.text import MlirParser
@@ -41,7 +43,9 @@ def spec(text: str) -> ArraySpec:
 def compile_loops(text: str, parameters: Sequence[str], results: Sequence[str]) -> Executable:
     """Compiles a text whose entry is `@main`; the arrays are given as HLO spells them."""
     signature = Signature(tuple(map(spec, parameters)), tuple(map(spec, results)))
-    return compile_loops_module(parse(text), signature)
+    module = parse(text)
+    run_pass(ExpandSmallFloatsPass(), context(), module)
+    return compile_loops_module(module, signature)
 
 
 def run(text: str, arrays: Sequence[AnyArray], results: Sequence[str]) -> tuple[AnyArray, ...]:

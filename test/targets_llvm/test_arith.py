@@ -15,8 +15,9 @@ from element_values import (
     same,
     unsigned,
 )
-from loops_level import LANES, AnyArray, elementwise, elementwise_each
+from loops_level import LANES, AnyArray, elementwise, elementwise_each, parse
 
+from lowerings.targets.llvm.module import emit_module
 from lowerings.targets.llvm.types import EmissionError
 from xla_dialect.types import BY_NAME
 
@@ -430,7 +431,13 @@ def test_constants_keep_every_bit(name: str, bits: str):
     assert set(found.view(f"u{found.itemsize}").tolist()) == {int(bits, 16)}
 
 
-def test_arithmetic_of_small_floats_is_an_error():
-    a = np.zeros(8, ml_dtypes.float8_e4m3fn)
-    with pytest.raises(EmissionError, match=r"arith.addf in @main: arithmetic of f8E4M3FN must be"):
-        elementwise("%r = arith.addf %a0, %a0 : {0}", [a], "f8e4m3fn", None)
+@pytest.mark.parametrize("type_", ["bf16", "f8E4M3FN"])
+def test_arithmetic_of_small_floats_is_an_error(type_: str):
+    text = f"""
+      func.func @main(%a: {type_}) {{
+        %0 = arith.addf %a, %a : {type_}
+        func.return
+      }}
+    """
+    with pytest.raises(EmissionError, match=f"arith.addf in @main: arithmetic of {type_} must be"):
+        emit_module(parse(text))

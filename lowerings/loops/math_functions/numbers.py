@@ -207,6 +207,10 @@ class Number:
         """False where a float is no number."""
         return self._compare("eq" if self.is_integer else "oeq", other)
 
+    def differs_from(self, other: Operand) -> Number:
+        """Of floats; false where one is no number."""
+        return self._compare("one", other)
+
     def is_nan(self) -> Number:
         return self._compare("uno", self)
 

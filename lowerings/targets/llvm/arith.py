@@ -1,10 +1,9 @@
 """
-`arith`: arithmetic of scalars and vectors.
+`arith`: arithmetic of scalars and vectors. That of bf16 and narrower floats is done in f32 before,
+by `expand-small-floats`; the numbers themselves are words to LLVM.
 
-Of floats of 16 bits LLVM cannot do all. LLVM 22 rounds `float` to `bfloat` on x86 with
-`vcvtneps2bf16`, which flushes subnormals to zero, or calls the C library's `__truncsfbf2`, which a
-process need not have; the same goes for rounding `double` to either type. So arithmetic of bf16 is
-done in f32, and the rounding is written out; the numbers themselves are words of 16 bits to LLVM.
+LLVM 22 rounds `float` to `bfloat` on x86 with `vcvtneps2bf16`, which flushes subnormals to zero, or
+calls the C library's `__truncsfbf2`, which a process need not have: the rounding is written out.
 """
 
 from __future__ import annotations
@@ -24,10 +23,8 @@ from lowerings.targets.llvm.types import (
     BF16,
     F16,
     F32,
-    F64,
     INTEGERS,
     Kind,
-    NumberType,
     UnsupportedType,
     ValueType,
 )
@@ -64,52 +61,6 @@ def round_to_bf16(e: FunctionEmitter, operand: str, single: ValueType) -> str:
     return e.temporary(f"trunc {word} {shifted} to {single.with_element(BF16).text}")
 
 
-def _round_to_odd(e: FunctionEmitter, operand: str, double: ValueType) -> str:
-    """
-    An f64 operand as f32, of the two neighbours the one with an odd last bit unless exact:
-    what is rounded to fewer bits afterwards is then rounded once (Boldo and Melquiond, 2008).
-    """
-    single, integers = double.with_element(F32), double.with_element(_I32)
-    mask = double.with_element(INTEGERS[1]).text
-    word, magnitude = integers.text, f"llvm.fabs.{double.suffix}"
-    nearest = e.temporary(f"fptrunc {double.text} {operand} to {single.text}")
-    back = e.temporary(f"fpext {single.text} {nearest} to {double.text}")
-    inexact = e.temporary(f"fcmp one {double.text} {back}, {operand}")
-    size = e.temporary(f"call {double.text} @{magnitude}({double.text} {operand})")
-    back_size = e.temporary(f"call {double.text} @{magnitude}({double.text} {back})")
-    away = e.temporary(f"fcmp ogt {double.text} {back_size}, {size}")
-    bits = e.temporary(f"bitcast {single.text} {nearest} to {word}")
-    step = e.temporary(f"sext {mask} {away} to {word}")
-    towards_zero = e.temporary(f"add {word} {bits}, {step}")
-    odd = e.temporary(f"or {word} {towards_zero}, {integers.constant('1')}")
-    chosen = e.temporary(f"select {mask} {inexact}, {word} {odd}, {word} {bits}")
-    return e.temporary(f"bitcast {word} {chosen} to {single.text}")
-
-
-def truncate_float(e: FunctionEmitter, operand: str, source: ValueType, target: NumberType) -> str:
-    """A float operand rounded to a narrower type, once."""
-    if source.element is F64 and target in (BF16, F16):
-        operand, source = _round_to_odd(e, operand, source), source.with_element(F32)
-    if target is BF16:
-        if source.element is F16:
-            operand = e.temporary(
-                f"fpext {source.text} {operand} to {source.with_element(F32).text}"
-            )
-        return round_to_bf16(e, operand, source.with_element(F32))
-    return e.temporary(f"fptrunc {source.text} {operand} to {source.with_element(target).text}")
-
-
-def integer_to_bf16(e: FunctionEmitter, opcode: str, operand: str, source: ValueType) -> str:
-    """
-    An integer operand as bf16, rounded once where f64 holds the integer exactly; `opcode` is
-    `sitofp` or `uitofp`.
-    """
-    exact_in_single = source.element.bits <= 24
-    middle = source.with_element(F32 if exact_in_single else F64)
-    number = e.temporary(f"{opcode} {source.text} {operand} to {middle.text}")
-    return truncate_float(e, number, middle, BF16)
-
-
 SATURATING = "xla.saturating"
 """
 The unit attribute of a float-to-integer cast whose results saturate and whose result for NaN
@@ -130,6 +81,12 @@ def fast_math_flags(op: Operation) -> str:
 _ALL_FAST_MATH_FLAGS = len(arith.FastMathFlagsAttr("fast").data)
 
 
+def require_float(type_: ValueType, found: Attribute) -> None:
+    """Raises UnsupportedType for elements that LLVM has no arithmetic of."""
+    if type_.element.kind is not Kind.FLOAT or type_.element is BF16:
+        raise UnsupportedType(f"arithmetic of {found} must be expanded before")
+
+
 def emit_float(
     e: FunctionEmitter, op: Operation, write: Callable[[ValueType, list[str]], str]
 ) -> None:
@@ -139,16 +96,8 @@ def emit_float(
     """
     result = op.results[0]
     type_ = e.type_of(result)
-    operands = [e.values[operand] for operand in op.operands]
-    if type_.element is BF16:
-        operands = [widen(e, operand, type_) for operand in operands]
-        single = type_.with_element(F32)
-        wide_result = e.temporary(write(single, operands))
-        e.values[result] = round_to_bf16(e, wide_result, single)
-        return
-    if type_.element.kind is not Kind.FLOAT:
-        raise UnsupportedType(f"arithmetic of {result.type} must be expanded before")
-    e.define(result, write(type_, operands))
+    require_float(type_, result.type)
+    e.define(result, write(type_, [e.values[operand] for operand in op.operands]))
 
 
 def emit_constant(e: FunctionEmitter, op: arith.ConstantOp) -> None:
@@ -226,35 +175,8 @@ def integer_call(intrinsic: str, *flags: str) -> Handler:
     return emit
 
 
-def emit_fma(e: FunctionEmitter, op: Operation) -> None:
-    """
-    A product and a sum, rounded once. LLVM 22 calls functions for it in f16 that a process need
-    not have, so there it is done in f64, which is wide enough; bf16 is rounded from f32.
-    """
-    result = op.results[0]
-    type_ = e.type_of(result)
-    if type_.element is not F16:
-        float_call("fma")(e, op)
-        return
-    wide = type_.with_element(F64)
-    factors = (
-        e.temporary(f"fpext {type_.text} {e.values[operand]} to {wide.text}")
-        for operand in op.operands
-    )
-    arguments = ", ".join(f"{wide.text} {factor}" for factor in factors)
-    total = e.temporary(f"call {wide.text} @llvm.fma.{wide.suffix}({arguments})")
-    e.values[result] = truncate_float(e, total, wide, F16)
-
-
 def emit_negf(e: FunctionEmitter, op: arith.NegfOp) -> None:
-    type_, operand = e.type_of(op.results[0]), e.values[op.operand]
-    if type_.element.kind is not Kind.FLOAT:
-        raise UnsupportedType(f"arithmetic of {op.results[0].type} must be expanded before")
-    if type_.element is BF16:
-        # A change of one bit: it needs no rounding.
-        e.define(op.results[0], f"xor {type_.text} {operand}, {type_.constant('-32768')}")
-    else:
-        e.define(op.results[0], f"fneg {fast_math_flags(op)}{type_.text} {operand}")
+    emit_float(e, op, lambda type_, x: f"fneg {fast_math_flags(op)}{type_.text} {x[0]}")
 
 
 def emit_cmpi(e: FunctionEmitter, op: arith.CmpiOp) -> None:
@@ -265,12 +187,8 @@ def emit_cmpi(e: FunctionEmitter, op: arith.CmpiOp) -> None:
 
 def emit_cmpf(e: FunctionEmitter, op: arith.CmpfOp) -> None:
     type_ = e.type_of(op.lhs)
-    if type_.element.kind is not Kind.FLOAT:
-        raise UnsupportedType(f"comparison of {op.lhs.type} must be expanded before")
+    require_float(type_, op.lhs.type)
     lhs, rhs = (e.values[operand] for operand in op.operands)
-    if type_.element is BF16:
-        lhs, rhs = widen(e, lhs, type_), widen(e, rhs, type_)
-        type_ = type_.with_element(F32)
     predicate = arith.CMPF_COMPARISON_OPERATIONS[op.predicate.value.data]
     e.define(op.results[0], f"fcmp {fast_math_flags(op)}{predicate} {type_.text} {lhs}, {rhs}")
 
@@ -311,9 +229,8 @@ def _float_to_integer(opcode: str) -> Handler:
     def emit(e: FunctionEmitter, op: Operation) -> None:
         operand, result = op.operands[0], op.results[0]
         source, target = e.type_of(operand), e.type_of(result)
+        require_float(source, operand.type)
         value = e.values[operand]
-        if source.element is BF16:
-            value, source = widen(e, value, source), source.with_element(F32)
         if SATURATING in op.attributes:
             if source.element is F16:
                 # With AVX512-FP16, LLVM 22 makes the smallest i16 of a NaN, not 0.
@@ -328,35 +245,25 @@ def _float_to_integer(opcode: str) -> Handler:
     return emit
 
 
-def _integer_to_float(opcode: str) -> Handler:
-    plain = _cast(opcode)
+def _float_cast(
+    opcode: str,
+    by_hand: Callable[[FunctionEmitter, str, ValueType], str] | None = None,
+) -> Handler:
+    """A cast to or from a float."""
+    cast_ = _cast(opcode)
 
     def emit(e: FunctionEmitter, op: Operation) -> None:
         operand, result = op.operands[0], op.results[0]
-        if e.type_of(result).element is BF16:
-            e.values[result] = integer_to_bf16(e, opcode, e.values[operand], e.type_of(operand))
-        else:
-            plain(e, op)
+        source, target = e.type_of(operand), e.type_of(result)
+        if by_hand is not None and {source.element, target.element} == {BF16, F32}:
+            e.values[result] = by_hand(e, e.values[operand], source)
+            return
+        for type_, value in ((source, operand), (target, result)):
+            if type_.element.kind is not Kind.INTEGER:
+                require_float(type_, value.type)
+        cast_(e, op)
 
     return emit
-
-
-def emit_extf(e: FunctionEmitter, op: arith.ExtFOp) -> None:
-    operand, result = op.operands[0], op.results[0]
-    source, target = e.type_of(operand), e.type_of(result)
-    value = e.values[operand]
-    if source.element is BF16:
-        value, source = widen(e, value, source), source.with_element(F32)
-    if source is target:
-        e.values[result] = value
-    else:
-        e.define(result, f"fpext {source.text} {value} to {target.text}")
-
-
-def emit_truncf(e: FunctionEmitter, op: arith.TruncFOp) -> None:
-    operand, result = op.operands[0], op.results[0]
-    target = e.type_of(result).element
-    e.values[result] = truncate_float(e, e.values[operand], e.type_of(operand), target)
 
 
 def emit_bitcast(e: FunctionEmitter, op: arith.BitcastOp) -> None:
@@ -469,12 +376,12 @@ HANDLERS = (
     .add(arith.ExtSIOp, _cast("sext"))
     .add(arith.ExtUIOp, _cast("zext"))
     .add(arith.TruncIOp, _cast("trunc"))
-    .add(arith.ExtFOp, emit_extf)
-    .add(arith.TruncFOp, emit_truncf)
+    .add(arith.ExtFOp, _float_cast("fpext", widen))
+    .add(arith.TruncFOp, _float_cast("fptrunc", round_to_bf16))
     .add(arith.FPToSIOp, _float_to_integer("fptosi"))
     .add(arith.FPToUIOp, _float_to_integer("fptoui"))
-    .add(arith.SIToFPOp, _integer_to_float("sitofp"))
-    .add(arith.UIToFPOp, _integer_to_float("uitofp"))
+    .add(arith.SIToFPOp, _float_cast("sitofp"))
+    .add(arith.UIToFPOp, _float_cast("uitofp"))
     .add(arith.IndexCastOp, _index_cast("sext"))
     .add(IndexCastUIOp, _index_cast("zext"))
     .add(arith.BitcastOp, emit_bitcast)

@@ -6,7 +6,7 @@ from xdsl.dialects import math
 from xdsl.ir import Operation
 
 from lowerings.ir.processor_features import ROOT_ESTIMATES
-from lowerings.targets.llvm.arith import emit_float, emit_fma, float_call, integer_call
+from lowerings.targets.llvm.arith import emit_float, float_call, integer_call
 from lowerings.targets.llvm.constants import float_constant
 from lowerings.targets.llvm.emitter import FunctionEmitter, Handler
 from lowerings.targets.llvm.types import F32, I1, ValueType, value_type
@@ -77,7 +77,7 @@ HANDLERS = (
     OperationTable[Handler]()
     .add(math.SqrtOp, float_call("sqrt"))
     .add(math.RsqrtOp, emit_rsqrt)
-    .add(math.FmaOp, emit_fma)
+    .add(math.FmaOp, float_call("fma"))
     .add(math.FloorOp, float_call("floor"))
     .add(math.CeilOp, float_call("ceil"))
     .add(math.TruncOp, float_call("trunc"))

@@ -10,13 +10,11 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from lowerings.dialects.vector_extension import GatherOp, ScatterOp, StepOp
-from lowerings.targets.llvm.arith import emit_fma, fast_math_flags, round_to_bf16, widen
+from lowerings.targets.llvm.arith import fast_math_flags, float_call, require_float
 from lowerings.targets.llvm.constants import float_constant
 from lowerings.targets.llvm.emitter import FunctionEmitter, Handler, View
 from lowerings.targets.llvm.memref import address, from_memory, load, store, to_memory
 from lowerings.targets.llvm.types import (
-    BF16,
-    F32,
     I1,
     I64,
     INDEX,
@@ -311,19 +309,9 @@ def emit_reduction(e: FunctionEmitter, op: vector.ReductionOp) -> None:
     if element.kind is Kind.INTEGER:
         e.values[op.results[0]] = _reduce_integers(e, kind, type_, operand, accumulator)
         return
-    if element.kind is not Kind.FLOAT:
-        raise UnsupportedType(f"arithmetic of {source.type} must be expanded before")
+    require_float(type_, source.type)
     flags = fast_math_flags(op)
-    if element is not BF16:
-        e.values[op.results[0]] = _reduce_floats(e, kind, flags, type_, operand, accumulator)
-        return
-    # As in one f32 register: rounded once, at the end.
-    wide, scalar = type_.with_element(F32), value_type(BF16)
-    operand = widen(e, operand, type_)
-    if accumulator is not None:
-        accumulator = widen(e, accumulator, scalar)
-    total = _reduce_floats(e, kind, flags, wide, operand, accumulator)
-    e.values[op.results[0]] = round_to_bf16(e, total, value_type(F32))
+    e.values[op.results[0]] = _reduce_floats(e, kind, flags, type_, operand, accumulator)
 
 
 def _reduce_integers(
@@ -448,7 +436,7 @@ HANDLERS = (
     .add(vector.InsertOp, emit_insert)
     .add(vector.ShuffleOp, emit_shuffle)
     .add(vector.BitcastOp, emit_bitcast)
-    .add(vector.FMAOp, emit_fma)
+    .add(vector.FMAOp, float_call("fma"))
     .add(vector.ReductionOp, emit_reduction)
     .add(vector.TransferReadOp, emit_transfer_read)
     .add(vector.TransferWriteOp, emit_transfer_write)
