@@ -21,7 +21,6 @@ from lowerings.execution.emulator import Emulation
 from lowerings.ir.functions import functions_of
 from lowerings.scheduling.schedule_file import ScheduleFile, read_schedule_file
 from lowerings.targets.llvm.machine import host
-from lowerings.tuning.cost_model import estimated
 from lowerings.tuning.measurement import MICROSECONDS
 from lowerings.tuning.program_search import (
     KernelResult,
@@ -82,7 +81,6 @@ def make_argument_parser() -> argparse.ArgumentParser:
     add("--defaults", action="store_true", help="print the planner's schedules, measure nothing")
     names = ", ".join(STRATEGIES)
     add("--strategy", default="evolution", metavar="NAME", help=f"{names}, or MODULE:NAME")
-    add("--model", metavar="MODULE:NAME", help="what ranks candidates; default: estimates")
     add("--space", metavar="MODULE:NAME", help="what makes one candidate of another")
     return parser
 
@@ -109,7 +107,6 @@ def run(args: argparse.Namespace) -> int:
     file_name, text = read_input(args.input_file)
     parts = SearchParts(
         mutated if args.space is None else _loaded(args.space, "--space"),
-        estimated if args.model is None else _loaded(args.model, "--model"),
         STRATEGIES.get(args.strategy) or _loaded(args.strategy, "--strategy"),
     )
     module = parse_program(text, file_name, args.frontend, verified=True)

@@ -158,13 +158,13 @@ def _adds_long_sums(nest: Nest, body: Body, order: Schedule) -> bool:
     )
 
 
-ACCESS_COST = {
+_ACCESS_COST = {
     LaneStride.INVARIANT: 0.25,
     LaneStride.UNIT: 1.0,
     LaneStride.REVERSED: 2.0,
 }
-"""Of one vector. A strided one costs `STRIDED_LANE_COST` for each lane."""
-STRIDED_LANE_COST = 1.5
+"""Of one vector. A strided one costs `_STRIDED_LANE_COST` for each lane."""
+_STRIDED_LANE_COST = 1.5
 _EVERY_OTHER_COST = 3.0
 """Of one vector of every other element: two loads and a shuffle."""
 _INTERLEAVED_COST = 2.5
@@ -390,7 +390,7 @@ def _cost_in_lanes(
     groups = interleaved(body.inputs.values(), dimension)
     together = {access for group in groups for access in group}
     for access in nest.accesses:
-        strided = STRIDED_LANE_COST * min(lanes, extent)
+        strided = _STRIDED_LANE_COST * min(lanes, extent)
         if access not in nest.outputs and takes_every_other(access, dimension):
             strided = _EVERY_OTHER_COST
         if access not in nest.outputs and access in together:
@@ -398,7 +398,7 @@ def _cost_in_lanes(
         if access not in nest.outputs and is_read_turned(access, dimension, transposed):
             strided = _TRANSPOSED_BLOCK_COST
         stride = lane_stride(access, dimension)
-        cost += ACCESS_COST[stride] if stride in ACCESS_COST else strided
+        cost += _ACCESS_COST[stride] if stride in _ACCESS_COST else strided
     vectors = ceil(extent / lanes)
     if nest.is_reduction[dimension]:
         others = prod(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf, isfinite
@@ -12,9 +12,8 @@ from typing import Any
 from xdsl.utils.exceptions import DiagnosticException
 
 from lowerings.dialects.schedule import Schedule, ScheduleAttr
-from lowerings.tuning.cost_model import estimated
 from lowerings.tuning.measurement import MICROSECONDS, Meter, Unit
-from lowerings.tuning.space import CostModel, Space, Strategy, TuningProblem, mutated, seeds
+from lowerings.tuning.space import Space, Strategy, TuningProblem, mutated, seeds
 from xla_dialect.diagnostics import XlaError
 
 MOST_STEPS = 4
@@ -22,18 +21,14 @@ MOST_STEPS = 4
 DRAWS = 300
 """Steps in vain after which there is nothing new."""
 
-LITTER = 12
-"""Children from which the cost model chooses one."""
-TRUST = 0.6
-"""How often the cost model chooses, and not chance."""
 PARENTS = 8
 """The best found so far that have children."""
 
 
 def at_random(
-    problem: TuningProblem, space: Space, model: CostModel, random: Random
+    problem: TuningProblem, space: Space, random: Random
 ) -> Generator[Schedule, float, None]:
-    """Some steps from a seed, drawn anew each time; the cost model has no say."""
+    """Some steps from a seed, drawn anew each time."""
     starts = [problem.default, *seeds(problem)]
     tried = {problem.default}
     while (child := _child(problem, space, starts, random, tried)) is not None:
@@ -42,39 +37,23 @@ def at_random(
 
 
 def evolution(
-    problem: TuningProblem, space: Space, model: CostModel, random: Random
+    problem: TuningProblem, space: Space, random: Random
 ) -> Generator[Schedule, float, None]:
-    """
-    All seeds, then children of the best so far, chosen by the cost model out of several, or by
-    chance.
-    """
+    """All seeds, then children of the best so far; the better a parent, the more."""
     found: list[tuple[float, Schedule]] = [(1.0, problem.default)]
     tried = {problem.default}
-    for seed in _ranked(problem, model, seeds(problem)):
+    for seed in seeds(problem):
         tried.add(seed)
         found.append(((yield seed), seed))
     while True:
         alive = sorted((each for each in found if isfinite(each[0])), key=lambda each: each[0])
-        parents = [schedule for _, schedule in alive[:PARENTS]]
-        litter: dict[Schedule, None] = {}
-        for _ in range(LITTER):
-            # The better a parent, the more children: the least of two draws.
-            first = min(random.randrange(len(parents)), random.randrange(len(parents)))
-            child = _child(problem, space, parents[first : first + 1], random, tried)
-            if child is not None:
-                litter[child] = None
-        if not litter:
+        best = [schedule for _, schedule in alive[:PARENTS]]
+        parents = [parent for last in range(len(best), 0, -1) for parent in best[:last]]
+        child = _child(problem, space, parents, random, tried)
+        if child is None:
             return
-        ranked = _ranked(problem, model, litter)
-        child = ranked[0] if random.random() < TRUST else random.choice(ranked)
         tried.add(child)
         found.append(((yield child), child))
-
-
-def _ranked(
-    problem: TuningProblem, model: CostModel, schedules: Iterable[Schedule]
-) -> list[Schedule]:
-    return sorted(schedules, key=lambda each: model(problem, each))
 
 
 def _child(
@@ -110,7 +89,6 @@ class SearchParts:
     """What a search is made of."""
 
     space: Space = mutated
-    model: CostModel = estimated
     strategy: Strategy = evolution
 
 
@@ -159,7 +137,7 @@ class Search:
         if it is interrupted from the keyboard.
         """
         problem, parts = self.problem, self.parts
-        proposals = parts.strategy(problem, parts.space, parts.model, self.random)
+        proposals = parts.strategy(problem, parts.space, self.random)
         try:
             with suppress(StopIteration):
                 schedule = next(proposals)

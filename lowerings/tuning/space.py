@@ -64,12 +64,7 @@ class TuningProblem:
 Space: TypeAlias = Callable[[TuningProblem, Schedule, Random], Schedule | None]
 """A schedule near another one; None where it finds none."""
 
-CostModel: TypeAlias = Callable[[TuningProblem, Schedule], float]
-"""The estimated cost of a schedule, in any unit: it ranks those of one problem."""
-
-Strategy: TypeAlias = Callable[
-    [TuningProblem, Space, CostModel, Random], Generator[Schedule, float, None]
-]
+Strategy: TypeAlias = Callable[[TuningProblem, Space, Random], Generator[Schedule, float, None]]
 """
 Yields one schedule after the other to measure, and is sent the time of each, relative to that of
 the default; infinite for one that is not admitted, or computes something else. Ends when it has no

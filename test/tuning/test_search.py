@@ -16,7 +16,6 @@ from lowerings.dialects.schedule import Loop, Schedule
 from lowerings.driver.program import load_program
 from lowerings.scheduling.schedule_file import ScheduleFile, read_schedule_file
 from lowerings.targets.llvm.machine import host
-from lowerings.tuning.cost_model import estimated
 from lowerings.tuning.measurement import KernelProgram, Meter, TimeMeter, Unit
 from lowerings.tuning.program_search import Limits, ProgramSearch, TunableKernel, tunable_kernels
 from lowerings.tuning.search import STRATEGIES, Found, Search, SearchParts, at_random
@@ -213,15 +212,6 @@ def test_seeds_pack_and_do_not() -> None:
     assert {any(each.packs) for each in found} == {True, False}
 
 
-def test_the_model_prefers_vectors_along_rows_of_memory() -> None:
-    problem = kernel_of(PRODUCT).problem(host(), 1, ScheduleFile())
-    scalars = Schedule((Loop(0), Loop(1), Loop(2)))
-    in_rows = Schedule((Loop(0, 4), Loop(1, 16), Loop(2)), 1, 16)
-    across = Schedule((Loop(1, 4), Loop(0, 16), Loop(2)), 0, 16)
-    costs = [estimated(problem, each) for each in (in_rows, across, scalars)]
-    assert costs == sorted(costs)
-
-
 def fake_search(strategy: Strategy, known: ScheduleFile, on_result: Any = None) -> ProgramSearch:
     return ProgramSearch(
         Limits(seconds=1e6),
@@ -254,7 +244,7 @@ def test_known_schedules_are_tried_first() -> None:
     file = ScheduleFile([known.kernels[0].entry(host().processor)])
     problem = kernel_of(PRODUCT).problem(host(), 1, file)
     assert problem.known == (BETTER,)
-    first = at_random(problem, lambda *_: BETTER, estimated, Random(0))
+    first = at_random(problem, lambda *_: BETTER, Random(0))
     assert next(first) == BETTER
     assert BETTER in seeds(problem)
 
@@ -334,7 +324,7 @@ def test_no_file_is_made_where_nothing_is_found(
     [
         (["--strategy", "nix"], "--strategy nix: expected MODULE:NAME"),
         (["--strategy", "no_such_module:x"], "No module named 'no_such_module'"),
-        (["--model", "math:nix"], "--model math:nix: "),
+        (["--space", "math:nix"], "--space math:nix: "),
         (["--space", ":nix"], "--space :nix: expected MODULE:NAME"),
         (
             ["--entry", "nix"],
