@@ -74,18 +74,23 @@ def is_partitioned(module: ModuleOp) -> bool:
         return True
     talks = False
     for op in operations_in(module):
-        target = _target(op)
+        target = target_of(op)
         if target in _BEFORE_PARTITIONING:
             return False
         talks |= isinstance(op, CollectiveOp | PartitionIdOp)
     return talks
 
 
+def has_borders(module: ModuleOp) -> bool:
+    """Whether a program has borders of manual computations."""
+    return any(target_of(op) in _BORDERS for op in operations_in(module))
+
+
 def says_how_split(module: ModuleOp) -> bool:
     """Whether some array of a program for all devices is split over several of them."""
     if is_partitioned(module):
         return False
-    if any(_target(op) in _BORDERS for op in operations_in(module)):
+    if has_borders(module):
         return True
     for entries in all_entries(operations_in(module)):
         if is_of_shardy(entries):
@@ -96,20 +101,19 @@ def says_how_split(module: ModuleOp) -> bool:
     return False
 
 
-def _target(op: Operation) -> str | None:
-    return op.custom_call_target.data if isinstance(op, calls.CustomCallOp) else None
+def target_of(op: Operation) -> str | None:
+    """The target of a custom call."""
+    return op.custom_call_target.data if isinstance(op, CustomCallOp) else None
 
 
 def runs_on_parts(op: Operation) -> bool:
     """Whether each device runs an operation on the parts that it happens to have."""
-    if not isinstance(op, CustomCallOp) or op.results:
-        return False
-    return op.custom_call_target.data == PARTITIONED_CALLBACK
+    return target_of(op) == PARTITIONED_CALLBACK and not op.results
 
 
 def is_annotation(op: Operation) -> bool:
     """Whether an operation only says something of its operand, which is its result if any."""
-    return isinstance(op, CustomCallOp) and (
-        op.custom_call_target.data == SHARDING_GROUP
-        or (op.custom_call_target.data in ANNOTATIONS and op.operand_types == op.result_types)
+    target = target_of(op)
+    return target == SHARDING_GROUP or (
+        target in ANNOTATIONS and op.operand_types == op.result_types
     )

@@ -8,9 +8,9 @@ numbers. A device's place in the mesh is one coordinate for each atom.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from math import prod
 from typing import TypeAlias, cast
@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType, TupleType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, OpResult, SSAValue
 
+from lowerings.ir.functions import defined_functions
 from xla_dialect.analysis.manual_borders import all_shardings
 from xla_dialect.devices.replica_groups import MeshGroups
 from xla_dialect.diagnostics import XlaError
@@ -119,20 +120,14 @@ class MeshAtoms:
         """The axes and sub-axes that atoms make."""
         return merged_axes((self.atoms[atom] for atom in atoms), self.mesh.sizes)
 
-    def spread(self, sharding: Sharding | None, rank: int) -> Spread:
+    @cached_property
+    def spread(self) -> Callable[[Sharding | None, int], Spread]:
         """What a sharding says of an array of this rank; replicated where it says nothing."""
-        found = self._spreads.get((sharding, rank))
-        if found is None:
-            found = self._spreads[sharding, rank] = self._spread(sharding, rank)
-        return found
+        return cache(self._spread)
 
     def spread_of(self, sharding: Sharding | None, value: SSAValue) -> Spread:
         """What a sharding says of a value: nothing of one whose sizes are dynamic."""
         return self.spread(sharding, len(static_sizes(value.type) or ()))
-
-    @cached_property
-    def _spreads(self) -> dict[tuple[Sharding | None, int], Spread]:
-        return {}
 
     def _spread(self, sharding: Sharding | None, rank: int) -> Spread:
         if sharding is None or sharding.rank != rank:
@@ -140,16 +135,10 @@ class MeshAtoms:
         dimensions = tuple(map(self.of_axes, sharding.axes))
         return Spread(dimensions, frozenset(self.of_axes(sharding.unreduced)))
 
-    def sharding(self, spread: Spread) -> Sharding:
-        """A spread as a closed sharding."""
-        found = self._shardings.get(spread)
-        if found is None:
-            found = self._shardings[spread] = self._sharding(spread)
-        return found
-
     @cached_property
-    def _shardings(self) -> dict[Spread, Sharding]:
-        return {}
+    def sharding(self) -> Callable[[Spread], Sharding]:
+        """A spread as a closed sharding."""
+        return cache(self._sharding)
 
     def _sharding(self, spread: Spread) -> Sharding:
         unreduced = in_mesh_order(map(self.atoms.__getitem__, spread.unreduced), self.mesh.sizes)
@@ -161,8 +150,12 @@ class MeshAtoms:
         """The groups of devices that differ along these atoms only, in their order."""
         return MeshGroups(self.mesh, self.axes_of(atoms))
 
-    def blocks(self, atoms: Atoms) -> tuple[int, ...]:
+    @cached_property
+    def blocks(self) -> Callable[[Atoms], tuple[int, ...]]:
         """Which of the blocks that atoms make belongs to each device, by its id."""
+        return cache(self._blocks)
+
+    def _blocks(self, atoms: Atoms) -> tuple[int, ...]:
         found = [0] * self.mesh.device_count
         shape = self.sizes or (1,)
         places = np.array(np.unravel_index(np.arange(len(found)), shape))
@@ -197,6 +190,14 @@ def program_mesh(module: ModuleOp) -> MeshAtoms | None:
     for mesh, name in found.items():
         return MeshAtoms.of(name, mesh, (s for s in shardings if s.mesh_in(meshes) == mesh))
     return None
+
+
+def functions_over_mesh(module: ModuleOp) -> Iterator[tuple[FuncOp, MeshAtoms]]:
+    """The functions of a program that is split, with its mesh; raises XlaError for several ones."""
+    mesh = program_mesh(module)
+    if mesh is not None:
+        for function in defined_functions(module):
+            yield function, mesh
 
 
 def _primes(size: int) -> list[int]:

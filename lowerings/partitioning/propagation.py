@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, StringAttr, Tensor
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
+from lowerings.partitioning.annotations import target_of
 from lowerings.partitioning.factors import ArraySharding, ProjectedArray, Projection
 from lowerings.partitioning.mesh_atoms import Atoms, MeshAtoms, rank_of
 from lowerings.partitioning.xla_populate_sharding_rules import identity_rule, rule_of
@@ -190,7 +191,7 @@ class PropagationNode:
     places: tuple[ShardedPlace, ...]
     """Of the operands, then of the results."""
     operation: Operation
-    directions: tuple[Directions, ...] = ()
+    directions: tuple[Directions, ...] = (BOTH,) * len(OpPriority)
     """By the priority of operations."""
     is_exit: bool = False
     """Whether it is between what a function returns and its results."""
@@ -241,12 +242,9 @@ class Graph:
             graph.returned.append(place)
             source = graph.place(value)
             if source is not None:
-                rule = identity_rule(place.sizes, 1)
-                node = PropagationNode(f"the return of {place.name}", rule, (source, place), last)
-                node.directions = (BOTH,) * len(OpPriority)
-                node.is_exit = True
-                graph._connect(node)
-                graph.exits.append(node)
+                rule, name = identity_rule(place.sizes, 1), f"the return of {place.name}"
+                node = PropagationNode(name, rule, (source, place), last, is_exit=True)
+                graph._connect(node, graph.exits)
         return graph
 
     def place(self, value: SSAValue) -> ShardedPlace | None:
@@ -312,10 +310,7 @@ class Graph:
             self.borders.append(taken)
             rules = identity_rule(taken.sizes, 1), border_rule(taken.sizes, target.sizes)
             for rule, places in zip(rules, ((source, taken), (taken, target)), strict=True):
-                node = PropagationNode(taken.name, rule, places, op)
-                node.directions = (BOTH,) * len(OpPriority)
-                self._connect(node)
-                self.nodes.append(node)
+                self._connect(PropagationNode(taken.name, rule, places, op), self.nodes)
 
     def _say(self, place: ShardedPlace, sharding: Sharding | None) -> None:
         """Notes what is said of a place."""
@@ -334,7 +329,7 @@ class Graph:
         """
         wanted: dict[ShardedPlace, list[ShardedPlace]] = {}
         for op in operations:
-            if _target(op) == SHARDING_CONSTRAINT and len(op.results) == 1:
+            if target_of(op) == SHARDING_CONSTRAINT and len(op.results) == 1:
                 operand, result = self.place(operands_of(op)[0]), self.place(op.results[0])
                 if operand is not None and result is not None:
                     wanted.setdefault(operand, []).append(result)
@@ -349,7 +344,7 @@ class Graph:
         """All arrays of a group are one place; raises XlaError for those of other sizes."""
         first: dict[int, ShardedPlace] = {}
         for op in operations:
-            if _target(op) != SHARDING_GROUP:
+            if target_of(op) != SHARDING_GROUP:
                 continue
             number, place = op.attributes.get(GROUP_ID), self.place(operands_of(op)[0])
             if place is None or not isinstance(number, IntegerAttr):
@@ -380,10 +375,8 @@ class Graph:
             if target is not None and None not in sources:
                 rule = identity_rule(target.sizes, len(sources))
                 places = (*cast("tuple[ShardedPlace, ...]", sources), target)
-                node = PropagationNode(f"an edge of {described(op)}", rule, places, op)
-                node.directions = (BOTH,) * len(OpPriority)
-                self._connect(node)
-                self.nodes.append(node)
+                name = f"an edge of {described(op)}"
+                self._connect(PropagationNode(name, rule, places, op), self.nodes)
 
     def _add_node(self, op: Operation) -> None:
         values = (*operands_of(op), *op.results)
@@ -393,18 +386,17 @@ class Graph:
         rule = rule_of(op)
         if rule is None:
             return
-        node = PropagationNode(described(op), rule, cast("tuple[ShardedPlace, ...]", places), op)
-        barrier = barrier_directions(op)
-        node.directions = directions_of(op)
+        barrier, directions = barrier_directions(op), directions_of(op)
         if barrier is not BOTH:
-            node.directions = tuple(
+            directions = tuple(
                 Directions(d.forward and barrier.forward, d.backward and barrier.backward)
-                for d in node.directions
+                for d in directions
             )
-        self._connect(node)
-        self.nodes.append(node)
+        known = cast("tuple[ShardedPlace, ...]", places)
+        self._connect(PropagationNode(described(op), rule, known, op, directions), self.nodes)
 
-    def _connect(self, node: PropagationNode) -> None:
+    def _connect(self, node: PropagationNode, nodes: list[PropagationNode]) -> None:
+        nodes.append(node)
         for place in dict.fromkeys(node.places):
             place.nodes.append(node)
 
@@ -416,10 +408,6 @@ def factor_directions(node: PropagationNode, priority: OpPriority) -> list[Direc
     for factor in (*node.rule.blocked_propagation, *late):
         found[factor] = NONE
     return found
-
-
-def _target(op: Operation) -> str | None:
-    return op.custom_call_target.data if isinstance(op, CustomCallOp) else None
 
 
 def _sizes(type_: Attribute) -> tuple[int, ...]:
@@ -541,7 +529,7 @@ class Propagation:
             for place, found in zip(
                 node.places, self._outcome(strategy, node, priority, mesh), strict=True
             ):
-                if found is not None and _is_longer(found, place.sharding):
+                if found is not None and found.dimensions != place.sharding.dimensions:
                     _note_origins(node, place, found)
                     place.sharding, place.mesh = found, mesh
                     changed.append(place)
@@ -574,10 +562,6 @@ def common_mesh(node: PropagationNode) -> MeshAtoms | None:
                 return None
             found = place.mesh
     return found
-
-
-def _is_longer(after: ArraySharding, before: ArraySharding) -> bool:
-    return after.dimensions != before.dimensions
 
 
 def _note_origins(node: PropagationNode, place: ShardedPlace, after: ArraySharding) -> None:

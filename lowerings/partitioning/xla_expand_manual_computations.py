@@ -5,18 +5,9 @@ from __future__ import annotations
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from lowerings.partitioning.annotations import has_borders
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.passes import ReportingPass
-from xla_dialect.ops.custom_calls import (
-    FULL_TO_SHARD,
-    GLOBAL_TO_LOCAL,
-    LOCAL_TO_GLOBAL,
-    SHARD_TO_FULL,
-    CustomCallOp,
-)
-from xla_dialect.xdsl.traversal import operations_in
-
-_BORDERS = (GLOBAL_TO_LOCAL, LOCAL_TO_GLOBAL, FULL_TO_SHARD, SHARD_TO_FULL)
 
 
 class XlaExpandManualComputationsPass(ReportingPass):
@@ -40,14 +31,10 @@ class XlaExpandManualComputationsPass(ReportingPass):
 
     def change(self, ctx: Context, op: ModuleOp) -> bool:
         """Raises XlaError for what cannot be partitioned."""
-        if not any(map(_is_border, operations_in(op))):
+        if not has_borders(op):
             return False
         # The partitioner takes as long to load as all else before it.
         from lowerings.partitioning.xla_partition import partition_borders  # noqa: PLC0415
 
         partition_borders(ctx, op)
         return True
-
-
-def _is_border(op: object) -> bool:
-    return isinstance(op, CustomCallOp) and op.custom_call_target.data in _BORDERS

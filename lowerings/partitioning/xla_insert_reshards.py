@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from lowerings.ir.functions import defined_functions
 from lowerings.partitioning.annotations import is_annotation, runs_on_parts
 from lowerings.partitioning.costs import flops_of, trip_count
 from lowerings.partitioning.factors import (
@@ -24,7 +23,7 @@ from lowerings.partitioning.mesh_atoms import (
     Atoms,
     MeshAtoms,
     Spread,
-    program_mesh,
+    functions_over_mesh,
     static_sizes,
     whole,
 )
@@ -83,13 +82,11 @@ class XlaInsertReshardsPass(ReportingPass):
 
     def change(self, ctx: Context, op: ModuleOp) -> bool:
         """Goes through all functions; raises XlaError for shardings over several meshes."""
-        mesh = program_mesh(op)
-        if mesh is None:
-            return False
-        for function in defined_functions(op):
+        found = list(functions_over_mesh(op))
+        for function, mesh in found:
             shift_divided(function, mesh)
             _Insertion(mesh, Divisions(mesh)).function(function)
-        return True
+        return bool(found)
 
 
 OPERATIONS_PER_BYTE = 16

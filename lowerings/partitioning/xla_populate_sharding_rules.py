@@ -129,7 +129,7 @@ def _of_custom_call(op: CustomCallOp) -> ShardingRule | None:
             raise XlaError(f"{described(op)}: {error}") from None
         return rule
     if target in ANNOTATIONS and op.operand_types == op.result_types:
-        return identity_rule(tuple(_sizes(op.operand_types[0])), 1)
+        return identity_rule(_sizes(op.operand_types[0]), 1)
     return None
 
 

@@ -9,8 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from lowerings.ir.functions import defined_functions
-from lowerings.partitioning.mesh_atoms import MeshAtoms, Spread, ValueShardings, program_mesh
+from lowerings.partitioning.mesh_atoms import MeshAtoms, Spread, ValueShardings, functions_over_mesh
 from lowerings.partitioning.resharding import fold_name, is_reshard, plan, reshard
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.passes import ReportingPass
@@ -41,12 +40,10 @@ class XlaReshardToCollectivesPass(ReportingPass):
 
     def change(self, ctx: Context, op: ModuleOp) -> bool:
         """Goes through all functions; raises XlaError for shardings over several meshes."""
-        mesh = program_mesh(op)
-        if mesh is None:
-            return False
-        for function in defined_functions(op):
+        found = list(functions_over_mesh(op))
+        for function, mesh in found:
             _expand_reshards(function, mesh)
-        return True
+        return bool(found)
 
 
 def _expand_reshards(function: FuncOp, mesh: MeshAtoms) -> None:

@@ -11,12 +11,17 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from lowerings.ir.functions import defined_functions
 from lowerings.partitioning.annotations import is_annotation
 from lowerings.partitioning.costs import flops_of
 from lowerings.partitioning.factors import Division, is_regular
 from lowerings.partitioning.local_rules import Divisions
-from lowerings.partitioning.mesh_atoms import Atoms, MeshAtoms, Spread, ValueShardings, program_mesh
+from lowerings.partitioning.mesh_atoms import (
+    Atoms,
+    MeshAtoms,
+    Spread,
+    ValueShardings,
+    functions_over_mesh,
+)
 from lowerings.partitioning.relations import fold_of
 from lowerings.partitioning.resharding import is_reshard, plan, reshard
 from lowerings.partitioning.xla_insert_reshards import OPERATIONS_PER_BYTE
@@ -58,11 +63,8 @@ class XlaSplitUpdatesPass(ReportingPass):
 
     def change(self, ctx: Context, op: ModuleOp) -> bool:
         """Goes through all blocks that have reshards; raises XlaError for several meshes."""
-        mesh = program_mesh(op)
-        if mesh is None:
-            return False
         changed = False
-        for function in defined_functions(op):
+        for function, mesh in functions_over_mesh(op):
             shardings, divisions = ValueShardings.of(function, mesh), Divisions(mesh)
             blocks = dict.fromkeys(
                 each.parent for each in operations_in(function) if is_reshard(each)
