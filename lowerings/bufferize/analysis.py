@@ -18,13 +18,8 @@ from typing import cast
 
 from xdsl.dialects import arith, func, scf, tensor
 from xdsl.dialects.builtin import (
-    AnyFloat,
     ArrayAttr,
-    DenseIntOrFPElementsAttr,
-    FloatAttr,
     IntegerAttr,
-    IntegerType,
-    TensorType,
     i64,
 )
 from xdsl.dialects.linalg import ops as linalg
@@ -59,6 +54,7 @@ from lowerings.bufferize.strided import (
     is_same_memory,
     permuted_type,
     slice_of,
+    static_bytes,
     subview_type,
 )
 from lowerings.bufferize.tensor_operands import (
@@ -74,6 +70,7 @@ from lowerings.bufferize.tensor_operands import (
     transposed_dimensions,
 )
 from lowerings.ir.reshapes import tensor_shape
+from lowerings.ir.scalar_attributes import splat_of
 from lowerings.rewriting.counting import attempt
 from xla_dialect.xdsl.operation_table import OperationTable
 
@@ -393,26 +390,10 @@ def _analyse_constant(op: arith.ConstantOp, state: Analysis) -> None:
         state.fills.add(op.result)
 
 
-def large_splat_element(op: arith.ConstantOp) -> FloatAttr | IntegerAttr | None:
-    """
-    The element that all of a large constant are equal to, as bits; None for other constants and
-    for NaN, whose bits a scalar attribute does not keep.
-    """
-    value, type = op.value, cast(TensorType[Attribute], op.result.type)
-    count = prod(type.get_shape())
-    element_type = type.element_type
-    if not isinstance(value, DenseIntOrFPElementsAttr):
-        return None
-    if not isinstance(element_type, AnyFloat | IntegerType):
-        return None
-    data = value.data.data
-    size = element_type.compile_time_size
-    if count * size <= FILL_BYTES or data[size:] != data[:-size]:
-        return None
-    if isinstance(element_type, IntegerType):
-        return IntegerAttr(element_type.unpack(data[:size], 1)[0], cast(IntegerType, element_type))
-    number = element_type.unpack(data[:size], 1)[0]
-    return None if number != number else FloatAttr(number, element_type)
+def large_splat_element(op: arith.ConstantOp) -> Attribute | None:
+    """The real number that all elements of a large constant are; None for other constants."""
+    element = splat_of(op.value) if static_bytes(op.result.type) > FILL_BYTES else None
+    return None if isinstance(element, ArrayAttr) else element
 
 
 def _analyse_view(

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import copysign
-from typing import cast
+from typing import Any, cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ArrayAttr,
+    ComplexType,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+)
 from xdsl.ir import Attribute, SSAValue
+
+from xla_dialect.xdsl.dense_literals import is_splat
 
 
 def scalar_attribute(value: float, type_: Attribute) -> Attribute:
@@ -41,3 +52,28 @@ def constant_integer(value: SSAValue) -> int | None:
     if isinstance(value.owner, arith.ConstantOp) and isinstance(value.owner.value, IntegerAttr):
         return value.owner.value.value.data
     return None
+
+
+def scalar_of(literal: DenseIntOrFPElementsAttr[Any]) -> Attribute:
+    """The first element of a literal: a number attribute, for complex a pair of floats."""
+    element_type = cast(Attribute, literal.get_element_type())
+    value = cast(Any, next(iter(literal.iter_values())))
+    if isinstance(element_type, ComplexType):
+        part = cast("ComplexType[Any]", element_type).element_type
+        return ArrayAttr([scalar_attribute(each, part) for each in value])
+    return scalar_attribute(value, element_type)
+
+
+def splat_of(literal: Attribute) -> Attribute | None:
+    """
+    The element that all of a literal are equal to, as bits; None for other attributes and for NaN,
+    whose sign and payload a scalar attribute does not keep.
+    """
+    if not isinstance(literal, DenseIntOrFPElementsAttr):
+        return None
+    dense = cast("DenseIntOrFPElementsAttr[Any]", literal)
+    if not is_splat(dense):
+        return None
+    value = cast(Any, next(iter(dense.iter_values())))
+    parts = cast("tuple[float, ...]", value if isinstance(value, tuple) else (value,))
+    return scalar_of(dense) if all(part == part for part in parts) else None

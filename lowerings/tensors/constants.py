@@ -7,18 +7,14 @@ from typing import Any, cast
 
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import (
-    ArrayAttr,
-    ComplexType,
-    DenseIntOrFPElementsAttr,
     Float32Type,
     Float64Type,
     FloatAttr,
-    IntegerAttr,
 )
 from xdsl.dialects.linalg.ops import FillOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xla_dialect.xdsl.dense_literals import is_splat
+from lowerings.ir.scalar_attributes import splat_of
 from xla_dialect.xdsl.traversal import ins_of
 
 
@@ -31,13 +27,7 @@ def constant_of(value: SSAValue) -> Attribute | None:
             return cast(Attribute, scalar.value)
         filled = filled_from(owner)
         return None if filled is None else constant_of(filled)
-    if type(owner) is not arith.ConstantOp:
-        return None
-    dense = cast(Attribute, owner.value)
-    if not isinstance(dense, DenseIntOrFPElementsAttr):
-        return None
-    dense = cast("DenseIntOrFPElementsAttr[Any]", dense)
-    return _splat(dense) if is_splat(dense) else None
+    return splat_of(owner.value) if type(owner) is arith.ConstantOp else None
 
 
 def filled_from(owner: Operation | Block) -> SSAValue | None:
@@ -47,22 +37,6 @@ def filled_from(owner: Operation | Block) -> SSAValue | None:
         if isinstance(scalar, tensor.ExtractOp) and len(scalar.operands) == 1:
             return scalar.tensor
     return None
-
-
-def _splat(dense: DenseIntOrFPElementsAttr[Any]) -> Attribute | None:
-    element_type = cast(Attribute, dense.get_element_type())
-    if isinstance(element_type, ComplexType):
-        part = cast("ComplexType[Any]", element_type).element_type
-        real, imaginary = cast("tuple[float, float]", next(iter(dense.iter_values())))
-        parts = [FloatAttr(real, part), FloatAttr(imaginary, part)]
-        return ArrayAttr(parts) if all(map(_survives, parts)) else None
-    value = cast("IntegerAttr[Any] | FloatAttr[Any]", next(iter(dense.iter_attrs())))
-    return value if isinstance(value, IntegerAttr) or _survives(value) else None
-
-
-def _survives(value: FloatAttr[Any]) -> bool:
-    """Whether an attribute tells the float: xDSL's FloatAttr has no sign and payload of NaN."""
-    return value.value.data == value.value.data
 
 
 _LARGEST_EXPONENT: dict[type[Attribute], int] = {Float32Type: 126, Float64Type: 1022}

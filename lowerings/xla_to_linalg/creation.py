@@ -9,10 +9,11 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
+from lowerings.ir.scalar_attributes import scalar_of
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.conversion import convert_scalar
 from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder, storage
-from lowerings.xla_to_linalg.structured import array_type, fill, pointwise, scalar_of, stored
+from lowerings.xla_to_linalg.structured import array_type, fill, pointwise, stored
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.types import ElementClass, element_class
 from xla_dialect.xdsl.creation import create

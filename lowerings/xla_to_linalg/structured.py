@@ -23,7 +23,6 @@ from xdsl.dialects.builtin import (
     ComplexType,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
-    FloatAttr,
     IntegerType,
     TensorType,
     i32,
@@ -43,7 +42,7 @@ from xdsl.ir.affine import (
 
 from lowerings.dialects.arith_extension import IndexCastUIOp
 from lowerings.ir.independent_loops import LEAST_MICROSECONDS, promise_independence
-from lowerings.ir.scalar_attributes import scalar_attribute
+from lowerings.ir.scalar_attributes import scalar_attribute, scalar_of
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.scalar_functions.scalars import (
     INDEX,
@@ -74,19 +73,6 @@ def stored(literal: DenseIntOrFPElementsAttr[Any]) -> DenseIntOrFPElementsAttr[A
         values = (np.frombuffer(data, np.uint8) << unused).view(np.int8) >> unused
         data = values.tobytes()
     return DenseIntOrFPElementsAttr(cast("TensorType[Any]", type_), BytesAttr(data))
-
-
-def scalar_of(literal: DenseIntOrFPElementsAttr[Any]) -> Attribute:
-    """The first element of a literal: a number attribute, for complex a pair of floats."""
-    element_type = storage(literal.get_element_type())
-    value = next(iter(literal.iter_values()))
-    if isinstance(element_type, ComplexType):
-        part = cast("Any", element_type).element_type
-        real, imaginary = cast("tuple[float, float]", value)
-        return ArrayAttr([FloatAttr(real, part), FloatAttr(imaginary, part)])
-    if isinstance(element_type, IntegerType):
-        return scalar_attribute(cast("int", value), cast(Attribute, element_type))
-    return FloatAttr(cast("float", value), cast("Any", element_type))
 
 
 Operand: TypeAlias = tuple[SSAValue, AffineMapAttr]

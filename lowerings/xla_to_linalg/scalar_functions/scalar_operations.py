@@ -9,6 +9,7 @@ from xdsl.dialects import scf, tensor
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from lowerings.ir.scalar_attributes import scalar_of
 from lowerings.xla_to_linalg import (
     conversion,
     elementwise,
@@ -19,7 +20,6 @@ from lowerings.xla_to_linalg.scalar_functions.element_functions import (
     elements_of,
 )
 from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder
-from lowerings.xla_to_linalg.structured import scalar_of
 from xla_dialect.analysis.computations import needed_operations
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import OptBarrierOp, ReturnOp
