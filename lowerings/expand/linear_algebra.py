@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import nan, prod
 from typing import cast
 
@@ -21,7 +22,11 @@ from xla_dialect.ops.linear_algebra import CholeskyOp, TriangularSolveOp
 from xla_dialect.types import BY_TYPE, Array, ElementClass
 
 MATRIX_TIMES_VECTOR = DotDimensionNumbers([2], [1], [0], [0])
+MATRIX_TIMES_MATRIX = DotDimensionNumbers([2], [1], [0], [0])
 VECTOR_TIMES_MATRIX = DotDimensionNumbers([1], [1], [0], [0])
+
+LEAST_SIZE, LEAST_COLUMNS, MOST_COLUMNS = 128, 8, 32
+"""Of a matrix from which on some columns are made at once, and how many."""
 
 
 @dataclass(frozen=True)
@@ -91,26 +96,50 @@ class Matrices:
         return self.b.while_(goes_on, body, [self.b.constant(0, "s32"), *initial])[1:]
 
     def factor(self, a: XlaValue) -> XlaValue:
-        """The l of `a = l l^H` from the lower triangles of `a`."""
+        """
+        The l of `a = l l^H` from the lower triangles of `a`.
+
+        Of large matrices some columns at a time: what the columns before them contribute is one
+        product of matrices.
+        """
         b = self.b
         count, size, _ = a.shape
         a = self.lower(a, strictly=False)
         places = b.iota(f"s32[{count},{size}]", 1)
+        width = max(n for n in range(1, MOST_COLUMNS + 1) if size % n == 0)
+        if size < LEAST_SIZE or width < LEAST_COLUMNS:
+            width = size
 
-        def step(j: XlaValue, found: XlaValue, definite: XlaValue) -> Sequence[XlaValue]:
-            row = self.conjugate(self.line(found, j, 1))
-            rest = self.line(a, j, 2) - b.dot_general(found, row, MATRIX_TIMES_VECTOR)
-            pivot = b.real(self.element(rest, j))
+        def columns(number: XlaValue, found: XlaValue, definite: XlaValue) -> Sequence[XlaValue]:
+            start = number * width
+            rows = b.dynamic_slice(found, [0, start, 0], [count, width, size])
+            rest = b.dynamic_slice(a, [0, 0, start], [count, size, width])
+            rest = rest - b.dot_general(found, self.adjoint(rows), MATRIX_TIMES_MATRIX)
+            done = b.broadcast(self.zero(a), rest.shape)
+            step = partial(column, start, rest)
+            done, definite = self.repeated(width, [done, definite], step)
+            return b.dynamic_update_slice(found, done, [0, 0, start]), definite
+
+        def column(
+            start: XlaValue, rest: XlaValue, j: XlaValue, done: XlaValue, definite: XlaValue
+        ) -> Sequence[XlaValue]:
+            place = start + j
+            row = self.conjugate(self.line(done, place, 1))
+            own = self.line(rest, j, 2) - b.dot_general(done, row, MATRIX_TIMES_VECTOR)
+            pivot = b.real(self.element(own, place))
             root = b.sqrt(pivot)
             divisor = b.complex(root, root * 0.0) if self.is_complex else root
-            column = rest / self.along(divisor, rest)
-            column = b.select(places == j, self.along(divisor, rest), column)
-            column = b.select(places < j, self.zero(column), column)
-            return self.with_line(found, column, j, 2), definite & (pivot > 0)
+            found = own / self.along(divisor, own)
+            found = b.select(places == place, self.along(divisor, own), found)
+            found = b.select(places < place, self.zero(found), found)
+            return self.with_line(done, found, j, 2), definite & (pivot > 0)
 
-        start = b.broadcast(self.zero(a), a.shape)
-        definite = b.broadcast(b.constant(True), [count])
-        found, definite = self.repeated(size, [start, definite], step)
+        first = [b.broadcast(self.zero(a), a.shape), b.broadcast(b.constant(True), [count])]
+        if width == size:
+            step = partial(column, b.constant(0, "s32"), a)
+            found, definite = self.repeated(size, first, step)
+        else:
+            found, definite = self.repeated(size // width, first, columns)
         return b.select(self.along(definite, found), found, b.constant(nan, a.element_type))
 
     def solve_lower(self, a: XlaValue, x: XlaValue, *, unit_diagonal: bool) -> XlaValue:

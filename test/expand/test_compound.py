@@ -177,6 +177,20 @@ def test_cholesky(name: str, lower: bool) -> None:
         check_solution(build, numbers(name, a))
 
 
+@pytest.mark.parametrize("size", [128, 150, 131])
+def test_cholesky_of_large_matrices(size: int) -> None:
+    """Some columns at a time, where the size divides into such; beside LAPACK's in f64."""
+    x = random_of("f64", (2, size, size))
+    a = x @ np.swapaxes(x, -1, -2) + size * np.eye(size)
+    (found,) = natively(lambda a: CholeskyOp(a, lower=True), a)
+    np.testing.assert_allclose(found, np.linalg.cholesky(a), rtol=0, atol=1e-12)
+    a[1, 100, 100] = -1
+    (found,) = natively(lambda a: CholeskyOp(a, lower=False), a)
+    expected = np.swapaxes(np.linalg.cholesky(a[:1]), -1, -2)
+    np.testing.assert_allclose(found[:1], expected, rtol=0, atol=1e-12)
+    assert np.isnan(found[1]).all()
+
+
 @pytest.mark.parametrize("name", each_or_full(FIELDS, ("f16", "f32", "c128")))
 @pytest.mark.parametrize("transpose", ["NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"])
 @pytest.mark.parametrize("left", [True, False])
