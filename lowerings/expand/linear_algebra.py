@@ -2,7 +2,8 @@
 Cholesky factors and triangular systems, in f32, or f64 where that is the precision.
 
 Both go along the matrices column by column or row by row: a loop whose step is the product of a
-matrix with a vector, for all matrices of a batch at once. What an operation does not read of a
+matrix with a vector, for all matrices of a batch at once. Large ones are done some columns or rows
+at a time, and what those before contribute is a product of matrices. What an operation does not read of a
 matrix is replaced by zeros first, so that it has no influence, whatever it is.
 """
 
@@ -95,6 +96,11 @@ class Matrices:
 
         return self.b.while_(goes_on, body, [self.b.constant(0, "s32"), *initial])[1:]
 
+    def at_once(self, size: int) -> int:
+        """How many rows or columns are made at once: all of small matrices, one after the other."""
+        width = max(n for n in range(1, MOST_COLUMNS + 1) if size % n == 0)
+        return size if size < LEAST_SIZE or width < LEAST_COLUMNS else width
+
     def factor(self, a: XlaValue) -> XlaValue:
         """
         The l of `a = l l^H` from the lower triangles of `a`.
@@ -106,9 +112,7 @@ class Matrices:
         count, size, _ = a.shape
         a = self.lower(a, strictly=False)
         places = b.iota(f"s32[{count},{size}]", 1)
-        width = max(n for n in range(1, MOST_COLUMNS + 1) if size % n == 0)
-        if size < LEAST_SIZE or width < LEAST_COLUMNS:
-            width = size
+        width = self.at_once(size)
 
         def columns(number: XlaValue, found: XlaValue, definite: XlaValue) -> Sequence[XlaValue]:
             start = number * width
@@ -135,27 +139,40 @@ class Matrices:
             return self.with_line(done, found, j, 2), definite & (pivot > 0)
 
         first = [b.broadcast(self.zero(a), a.shape), b.broadcast(b.constant(True), [count])]
-        if width == size:
-            step = partial(column, b.constant(0, "s32"), a)
-            found, definite = self.repeated(size, first, step)
-        else:
-            found, definite = self.repeated(size // width, first, columns)
+        step = partial(column, b.constant(0, "s32"), a) if width == size else columns
+        found, definite = self.repeated(size // width if width < size else size, first, step)
         return b.select(self.along(definite, found), found, b.constant(nan, a.element_type))
 
     def solve_lower(self, a: XlaValue, x: XlaValue, *, unit_diagonal: bool) -> XlaValue:
-        """The y of `a y = x`, from the lower triangles of `a`."""
+        """The y of `a y = x` from the lower triangles of `a`; of large ones some rows at a time."""
         b = self.b
         below = self.lower(a, strictly=True)
+        count, size, columns = x.shape
+        width = size if columns < LEAST_SIZE else self.at_once(size)
 
-        def step(i: XlaValue, found: XlaValue) -> Sequence[XlaValue]:
-            row = self.line(x, i, 1)
-            row = row - b.dot_general(self.line(below, i, 1), found, VECTOR_TIMES_MATRIX)
+        def rows(number: XlaValue, found: XlaValue) -> Sequence[XlaValue]:
+            start = number * width
+            factors = b.dynamic_slice(below, [0, start, 0], [count, width, size])
+            rest = b.dynamic_slice(x, [0, start, 0], [count, width, columns])
+            rest = rest - b.dot_general(factors, found, MATRIX_TIMES_MATRIX)
+            factors = b.dynamic_slice(factors, [0, 0, start], [count, width, width])
+            step = partial(row, start, factors, rest)
+            (done,) = self.repeated(width, [b.broadcast(self.zero(x), rest.shape)], step)
+            return (b.dynamic_update_slice(found, done, [0, start, 0]),)
+
+        def row(
+            start: XlaValue, factors: XlaValue, rest: XlaValue, i: XlaValue, done: XlaValue
+        ) -> Sequence[XlaValue]:
+            own = self.line(rest, i, 1)
+            own = own - b.dot_general(self.line(factors, i, 1), done, VECTOR_TIMES_MATRIX)
             if not unit_diagonal:
-                row = row / self.along(self.element(self.line(a, i, 1), i), row)
-            return (self.with_line(found, row, i, 1),)
+                place = start + i
+                own = own / self.along(self.element(self.line(a, place, 1), place), own)
+            return (self.with_line(done, own, i, 1),)
 
-        (found,) = self.repeated(x.shape[1], [b.broadcast(self.zero(x), x.shape)], step)
-        return found
+        first = [b.broadcast(self.zero(x), x.shape)]
+        step = partial(row, b.constant(0, "s32"), below, x) if width == size else rows
+        return self.repeated(size // width if width < size else size, first, step)[0]
 
 
 def _started(b: XlaBuilder, values: Sequence[XlaValue]) -> tuple[Matrices, list[XlaValue]]:

@@ -191,6 +191,23 @@ def test_cholesky_of_large_matrices(size: int) -> None:
     assert np.isnan(found[1]).all()
 
 
+@pytest.mark.parametrize("size", [128, 150, 131])
+@pytest.mark.parametrize("unit", [True, False])
+def test_triangular_solve_of_large_matrices(size: int, unit: bool) -> None:
+    """Some rows at a time; beside numpy's solution of the general system in f64."""
+    a = np.tril(random_of("f64", (2, size, size))) / size + 2 * np.eye(size)
+    x = random_of("f64", (2, size, 130))
+    (found,) = natively(
+        lambda a, x: TriangularSolveOp(
+            a, x, left_side=True, lower=True, unit_diagonal=unit, transpose_a="NO_TRANSPOSE"
+        ),
+        a,
+        x,
+    )
+    read = np.tril(a, -1) + np.eye(size) if unit else a
+    np.testing.assert_allclose(found, np.linalg.solve(read, x), rtol=0, atol=1e-11)
+
+
 @pytest.mark.parametrize("name", each_or_full(FIELDS, ("f16", "f32", "c128")))
 @pytest.mark.parametrize("transpose", ["NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"])
 @pytest.mark.parametrize("left", [True, False])
