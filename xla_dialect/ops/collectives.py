@@ -7,7 +7,7 @@ docs/specification/computations.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import takewhile
@@ -103,6 +103,28 @@ class CollectiveOp(XlaOp):
 
     def verify_processes(self, replicas: int, partitions: int) -> None:
         """Checks what depends on how many processes run the module; raises Violation."""
+
+    def require_known(
+        self,
+        what: str,
+        given: object,
+        lists: Iterable[Sequence[int]],
+        replicas: int,
+        partitions: int,
+    ) -> None:
+        """(C2): ids are those of processes."""
+        count = replicas if self.ids == Ids.REPLICAS else partitions
+        largest = max(map(max, lists), default=0)
+        require(
+            count == 1 or largest < count,
+            "C2",
+            "{} {} name {}, there are {} {}",
+            what,
+            given,
+            largest,
+            count,
+            self.ids.value,
+        )
 
 
 class GroupedOp(CollectiveOp):
@@ -648,17 +670,8 @@ class CollectivePermuteOp(CollectiveOp):
 
     def verify_processes(self, replicas: int, partitions: int) -> None:
         """(C2)"""
-        count = replicas if self.ids == Ids.REPLICAS else partitions
-        largest = max((max(pair) for pair in self.source_target_pairs.data.pairs), default=0)
-        require(
-            count == 1 or largest < count,
-            "C2",
-            "pairs {} name {}, there are {} {}",
-            self.source_target_pairs.data,
-            largest,
-            count,
-            self.ids.value,
-        )
+        pairs = self.source_target_pairs.data
+        self.require_known("pairs", pairs, pairs.pairs, replicas, partitions)
 
     @staticmethod
     def relate(relations: RelationsBuilder, *, slice_sizes: str | None) -> None:
@@ -718,17 +731,8 @@ class CollectiveBroadcastOp(GroupedOp):
 
     def verify_processes(self, replicas: int, partitions: int) -> None:
         """Ids are those of processes (C2)."""
-        count = replicas if self.ids == Ids.REPLICAS else partitions
-        largest = max((max(group) for group in self.groups.expand()), default=0)
-        require(
-            count == 1 or largest < count,
-            "C2",
-            "replica groups {} name {}, there are {} {}",
-            self.groups,
-            largest,
-            count,
-            self.ids.value,
-        )
+        groups = self.groups
+        self.require_known("replica groups", groups, groups.expand(), replicas, partitions)
 
     @staticmethod
     def relate(relations: RelationsBuilder) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     BoolAttr,
@@ -43,9 +43,10 @@ class TypesDirective(CustomDirective):
     """
     The types of operands and results: a list without an arrow, or a function type.
 
-    Subclasses say what a list stands for.
+    Subclasses say what a list stands for, and whether `a, b -> c` is a function type too.
     """
 
+    has_arrow: ClassVar[bool] = False
     operands: TypeDirective
     results: TypeDirective
 
@@ -66,7 +67,10 @@ class TypesDirective(CustomDirective):
         else:
             types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
             count = sum(len(group) for group in state.operands if group is not None)
-            found = self.full(types, count)
+            if self.has_arrow and parser.parse_optional_punctuation("->") is not None:
+                found = types, [parser.parse_type()]
+            else:
+                found = self.full(types, count)
             if found is None:
                 parser.raise_error("expected a function type here", position)
             operands, results = found
@@ -120,32 +124,23 @@ class EachType(TypesDirective):
         return operands if list(operands) == list(results) else None
 
 
-class ArrowTypesDirective(TypesDirective):
-    """Types with an arrow, `a, b -> c` or `(a, b) -> c`; one type alone is that of all values."""
+@types_directive
+class FunctionTypes(TypesDirective):
+    """Types with an arrow, printed as `(a, b) -> c`; one type alone is that of all values."""
 
-    def parse(self, parser: Parser, state: ParsingState) -> None:
-        """Parses the types."""
-        function_type = parser.parse_optional_function_type()
-        if function_type is not None:
-            operands, results = function_type.inputs.data, function_type.outputs.data
-        else:
-            position = parser.pos
-            operands = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-            if parser.parse_optional_punctuation("->") is not None:
-                results = [parser.parse_type()]
-            elif len(operands) == 1:
-                results = operands
-                operands = operands * sum(
-                    len(group) for group in state.operands if group is not None
-                )
-            else:
-                parser.raise_error("expected a function type here", position)
-        self.operands.set(state, operands)
-        self.results.set(state, results)
+    has_arrow = True
+
+    def full(self, types: Types, count: int) -> tuple[Types, Types] | None:
+        """All have the one type."""
+        return ([types[0]] * count, types) if len(types) == 1 else None
+
+    def short(self, operands: Types, results: Types) -> Types | None:
+        """No list is printed."""
+        return None
 
 
 @types_directive
-class ArrowTypes(ArrowTypesDirective):
+class ArrowTypes(FunctionTypes):
     """Printed as `a, b -> c`."""
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
@@ -154,16 +149,6 @@ class ArrowTypes(ArrowTypesDirective):
         printer.print_list(self.operands.get(op), printer.print_attribute)
         printer.print_string(" -> ")
         printer.print_list(self.results.get(op), printer.print_attribute)
-
-
-@types_directive
-class FunctionTypes(ArrowTypesDirective):
-    """Printed as `(a, b) -> c`."""
-
-    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        """Prints the types."""
-        state.print_whitespace(printer)
-        printer.print_function_type(self.operands.get(op), self.results.get(op))
 
 
 @irdl_custom_directive
