@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from math import ceil, prod
 from statistics import median
-from typing import Any, Protocol, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from xdsl.dialects import func, memref
@@ -268,38 +268,13 @@ MICROSECONDS = Unit("us", 1e6)
 INSTRUCTIONS = Unit("instructions", 1)
 
 
-class Meter(Protocol):
-    """Compiles a kernel with schedules, and compares them."""
-
-    @property
-    def unit(self) -> Unit:
-        """What its costs are shown in."""
-        ...
-
-    def compiled(self, schedule: Schedule) -> Any:
-        """The kernel with a schedule; raises PassFailedException or XlaError if not admitted."""
-        ...
-
-    def is_wrong(self, candidate: Any) -> bool:
-        """Whether it computes something else than the default."""
-        ...
-
-    def ratio(self, candidate: Any, other: Any, turns: int) -> float:
-        """Its cost over that of another one, the median of so many turns."""
-        ...
-
-    def cost(self, candidate: Any) -> float:
-        """Of one run."""
-        ...
-
-
 ONCE = np.array([1], np.int64)
 
 
 @dataclass
-class CheckingMeter(ABC):
+class Meter(ABC):
     """
-    A meter that runs candidates, and the kernel with its default schedule, on arrays.
+    Compiles a kernel with schedules, runs it beside its default schedule on arrays, and compares.
 
     A candidate takes the number of calls and the arrays; it returns those that it writes.
     """
@@ -307,10 +282,20 @@ class CheckingMeter(ABC):
     program: KernelProgram
     default: Schedule
     seed: int = 0
+    unit: ClassVar[Unit]
+    """What its costs are shown in."""
 
     @abstractmethod
     def compiled(self, schedule: Schedule) -> Any:
-        """See `Meter`."""
+        """The kernel with a schedule; raises PassFailedException or XlaError if not admitted."""
+
+    @abstractmethod
+    def ratio(self, candidate: Any, other: Any, turns: int) -> float:
+        """Its cost over that of another one, the median of so many turns."""
+
+    @abstractmethod
+    def cost(self, candidate: Any) -> float:
+        """Of one run."""
 
     @cached_property
     def reference(self) -> Any:
@@ -337,7 +322,7 @@ def _results(candidate: Any, arrays: Sequence[Array]) -> Sequence[Array]:
 
 
 @dataclass
-class TimeMeter(CheckingMeter):
+class TimeMeter(Meter):
     """The meter of this machine's time, by turns; costs are seconds."""
 
     unit = MICROSECONDS
@@ -396,7 +381,7 @@ class EmulatedKernel:
 
 
 @dataclass
-class InstructionMeter(CheckingMeter):
+class InstructionMeter(Meter):
     """
     The meter of an emulated processor; `program` is for its machine.
 

@@ -66,7 +66,6 @@ class TunableKernel:
             self.op,
             self.default,
             machine.vector_bits,
-            machine.multiplies_pairs,
             threads,
             () if entry is None else (entry.schedule,),
         )

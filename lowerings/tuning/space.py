@@ -41,7 +41,6 @@ class TuningProblem:
     default: Schedule
     """The planner's."""
     vector_bits: int
-    pair_products: bool = True
     threads: int = 1
     known: tuple[Schedule, ...] = ()
     """Schedules that were found before."""

@@ -26,7 +26,7 @@ from tools.repository.benchmark.tuning import ODD_SHAPES
 from xla_dialect.diagnostics import XlaError
 
 
-class FakeMeter:
+class FakeMeter(Meter):
     """
     Times that follow from the schedule alone, least with rows in tiles of 5.
 
