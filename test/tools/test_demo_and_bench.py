@@ -103,6 +103,7 @@ def test_benchmark_of_the_toolkit() -> None:
         assert line in answer.stdout
 
 
+@pytest.mark.full
 def test_benchmark_of_starts() -> None:
     answer = bench("starts")
     assert answer.returncode == 0, answer.stderr
@@ -115,6 +116,7 @@ def test_benchmark_of_starts() -> None:
     assert ratios["xla-opt --help"] < 1 <= ratios["xla-opt, three lines, -p native"]
 
 
+@pytest.mark.full
 @pytest.mark.jax
 def test_benchmark_of_a_kernel(tmp_path: Path) -> None:
     page = tmp_path / "performance.md"

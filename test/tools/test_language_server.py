@@ -555,13 +555,13 @@ MESSAGES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize(
     ("methods", "code"),
     [
-        (["exit"], 1),
-        (["initialize", "exit"], 1),
-        (["initialize", "initialized", "exit"], 1),
+        pytest.param(["exit"], 1, marks=pytest.mark.full),
+        pytest.param(["initialize", "exit"], 1, marks=pytest.mark.full),
+        pytest.param(["initialize", "initialized", "exit"], 1, marks=pytest.mark.full),
         (["initialize", "initialized", "textDocument/didOpen", "exit"], 1),
         (["initialize", "initialized", "textDocument/didOpen", "shutdown", "exit"], 0),
         (["initialize", "initialized"], 1),
-        (["initialize", "initialized", "shutdown"], 0),
+        pytest.param(["initialize", "initialized", "shutdown"], 0, marks=pytest.mark.full),
     ],
 )
 def test_exit_ends_the_server(methods: list[str], code: int) -> None:

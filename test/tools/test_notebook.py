@@ -2,6 +2,7 @@
 
 import html
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,8 @@ def test_the_notebook_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.Monke
     cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     assert all(not cell["outputs"] and cell["execution_count"] is None for cell in code)
+    # The shell takes the place of the main program, which others in this process look for.
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
     without_history = Config(HistoryManager={"enabled": False})
     shell = InteractiveShell(config=without_history, compiler_class=XCachingCompiler)
     shown: list[dict[str, str]] = []
