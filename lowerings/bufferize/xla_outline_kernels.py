@@ -228,12 +228,18 @@ class MemoryExtents:
     """
 
     _extents: dict[SSAValue, Extent] = field(default_factory=dict[SSAValue, Extent])
+    _slices: dict[SSAValue, tuple[SSAValue, Slice] | None] = field(
+        default_factory=dict[SSAValue, "tuple[SSAValue, Slice] | None"]
+    )
 
     def may_overlap(self, a: SSAValue, b: SSAValue) -> bool:
         """Whether two different memrefs may have a byte in common."""
         if not self.extent(a).meets(self.extent(b)):
             return False
-        slice_a, slice_b = _subview(a), _subview(b)
+        for value in (a, b):
+            if value not in self._slices:
+                self._slices[value] = _subview(value)
+        slice_a, slice_b = self._slices[a], self._slices[b]
         if slice_a is None or slice_b is None or slice_a[0] is not slice_b[0]:
             return True
         return not slice_a[1].is_disjoint_from(slice_b[1])

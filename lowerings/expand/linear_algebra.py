@@ -3,8 +3,8 @@ Cholesky factors and triangular systems, in f32, or f64 where that is the precis
 
 Both go along the matrices column by column or row by row: a loop whose step is the product of a
 matrix with a vector, for all matrices of a batch at once. Large ones are done some columns or rows
-at a time, and what those before contribute is a product of matrices. What an operation does not read of a
-matrix is replaced by zeros first, so that it has no influence, whatever it is.
+at a time, and what those before contribute is a product of matrices. What an operation does not
+read of a matrix is replaced by zeros first, so that it has no influence, whatever it is.
 """
 
 from __future__ import annotations
