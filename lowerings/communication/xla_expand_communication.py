@@ -16,6 +16,7 @@ from xdsl.rewriter import Rewriter
 
 from lowerings.communication.process_calls import GATHER, HANDLE, START, process_call
 from lowerings.expand.building import build_before
+from lowerings.layouts.memory_order import in_layout
 from lowerings.rewriting.conversion import ConversionFailed, illegal_op
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.passes import ReportingPass
@@ -36,7 +37,6 @@ from xla_dialect.ops import (
 from xla_dialect.ops.collectives import CollectiveOp, GroupedOp, process_counts
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.types import (
     BY_NAME,
     Array,
@@ -138,18 +138,10 @@ class Communication(Flattening):
         self.replace(
             op,
             [
-                [] if self.is_compound(result.type) else [self.typed(next(values), result, op)]
+                [] if self.is_compound(result.type) else [in_layout(next(values), result.type, op)]
                 for result in op.results
             ],
         )
-
-    def typed(self, value: SSAValue, result: SSAValue, op: Operation) -> SSAValue:
-        """The value in the layout of a result."""
-        if value.type == result.type:
-            return value
-        copy = CopyOp.make([value], {}, result_types=[result.type])
-        self.insert([copy], op)
-        return copy.result
 
     def call(
         self,
@@ -267,7 +259,7 @@ def convert_start(to: Communication, op: Starts) -> Values:
 def _at_once(to: Communication, op: XlaOp, start: Start) -> Values:
     """The context of what is computed where it starts."""
     if isinstance(op, asynchronous.CopyStartOp):
-        copied = to.typed(op.operand, op.results[0], op)
+        copied = in_layout(op.operand, op.results[0].type, op)
         return [copied, op.operand, *to.zeros(op.result_types[2:], op)]
     assert isinstance(op, asynchronous.AsyncStartOp)
     results = _inlined(to, op)

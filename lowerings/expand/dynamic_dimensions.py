@@ -22,6 +22,7 @@ from lowerings.expand.dynamic_dimension_rules import (
     regular,
 )
 from lowerings.expand.xla_expand_compound import is_compound
+from lowerings.layouts.memory_order import in_layout
 from lowerings.rewriting.conversion import IllegalOp, illegal_op
 from xla_dialect.attributes import ComparisonDirection, ComparisonDirectionAttr
 from xla_dialect.builder import XlaBuilder, XlaValue
@@ -29,7 +30,6 @@ from xla_dialect.literals.arrays import from_numpy
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ConditionalOp, ReturnOp, WhileOp
 from xla_dialect.ops.creation import ConstantOp
-from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp, SetDimensionSizeOp, undefined
 from xla_dialect.ops.elementwise import AndOp, CompareOp
 from xla_dialect.types import S32, Array, array, extents, flatten, is_array, without_bounds
@@ -141,7 +141,7 @@ class DynamicDimensionExpansion:
                 d: (known[d] if d in known else rules.number(int(bounds[d]))).ssa
                 for d in dynamic(bounds)
             }
-            self._replace(result, _as_declared(value.ssa, op, result.type), counts)
+            self._replace(result, in_layout(value.ssa, without_bounds(result.type), op), counts)
         self._check(rules)
         self.dead.append(op)
 
@@ -311,14 +311,6 @@ def _while_right(last: ReturnOp, number: SSAValue) -> SSAValue:
     zero = _constant(0, last)
     is_right = insert_before(CompareOp.make([number, zero], direction), last).result
     return insert_before(AndOp.make([last.operands[0], is_right], {}), last).result
-
-
-def _as_declared(value: SSAValue, op: Operation, declared: Attribute) -> SSAValue:
-    """The value, copied into the layout that the result had."""
-    wanted = without_bounds(declared)
-    if value.type == wanted:
-        return value
-    return insert_before(CopyOp.make([value], {}, result_types=[wanted]), op).result
 
 
 def illegal_ops(module: ModuleOp) -> list[IllegalOp]:

@@ -22,9 +22,10 @@ from xla_dialect.layouts.type_layouts import layout_of, row_major_strides
 from xla_dialect.literals.arrays import from_numpy, numpy_dtype
 from xla_dialect.op import decode
 from xla_dialect.ops.creation import ConstantOp
-from xla_dialect.ops.data_movement import PadOp, ReshapeOp, SliceOp, TransposeOp
+from xla_dialect.ops.data_movement import CopyOp, PadOp, ReshapeOp, SliceOp, TransposeOp
 from xla_dialect.shapes.size_arithmetic import permuted
 from xla_dialect.types import Array, array
+from xla_dialect.xdsl.linking import insert_before
 
 OperationT = TypeVar("OperationT", bound=Operation)
 Insert: TypeAlias = "Callable[[Any], Any]"
@@ -261,3 +262,10 @@ def cut(insert: Insert, value: SSAValue, sizes: Sequence[int]) -> SSAValue:
 
 def _element_type(value: SSAValue) -> Attribute:
     return cast(Array, value.type).element_type
+
+
+def in_layout(value: SSAValue, type_: Attribute, before: Operation) -> SSAValue:
+    """A value, copied into the layout that another type of it has, in front of an operation."""
+    if value.type == type_:
+        return value
+    return insert_before(CopyOp.make([value], {}, result_types=[type_]), before).result

@@ -38,7 +38,7 @@ from lowerings.rewriting.levels import ON_TENSORS
 from lowerings.rewriting.passes import ReportingPass
 from xla_dialect.xdsl.dominance import immediate_dominators, reverse_postorder, successors
 from xla_dialect.xdsl.linking import insert_before, replace_uses
-from xla_dialect.xdsl.traversal import block_of
+from xla_dialect.xdsl.traversal import ancestors, block_of
 
 __all__ = ["CannotBeStructured", "Flow", "Structurer", "edges_of"]
 
@@ -165,8 +165,6 @@ class Structurer:
 
     def __init__(self, blocks: Sequence[Block], end: Block) -> None:
         """`blocks` from the first on; `end` is where all returns go to."""
-        self._blocks = set(blocks)
-        """All that have not come to stand in a region."""
         self._dominators = immediate_dominators(reverse_postorder(blocks[0]))
         self._end = end
         self.location: LocationAttr = UnknownLoc()
@@ -306,7 +304,9 @@ class Structurer:
         for number, (_, values) in enumerate(columns):
             known = set(values) - {None}
             value = known.pop() if len(known) == 1 else None
-            if known or (value is not None and any(_is_in(value, arm) for arm in arms)):
+            if known or (
+                value is not None and any(arm.is_ancestor(block_of(value)) for arm in arms)
+            ):
                 yielded.append(number)
                 value = None
             found.append(value)
@@ -383,7 +383,6 @@ class Structurer:
             self._insert(way, cf.BranchOp(left, *self.defined(way, values, left.arg_types)))
             branch.successors[index] = way
             added.add(way)
-        self._blocks |= added
         return added
 
     def _while(self, into: Block, flow: Flow, inside: set[Block], left: Block) -> list[SSAValue]:
@@ -431,7 +430,6 @@ class Structurer:
         for op in list(block.ops):
             op.detach()
             body.add_op(op)
-        self._blocks.add(body)
         return body
 
     def _used_outside(self, part: Sequence[Block]) -> dict[SSAValue, list[Use]]:
@@ -439,18 +437,10 @@ class Structurer:
         inside, found = set(part), dict[SSAValue, list[Use]]()
         for block in part:
             for value in (*block.args, *(result for op in block.ops for result in op.results)):
-                uses = [use for use in value.uses if self._outermost(use.operation) not in inside]
+                uses = [use for use in value.uses if not _is_in(use.operation, inside)]
                 if uses:
                     found[value] = uses
         return found
-
-    def _outermost(self, op: Operation) -> Block:
-        """The block of the function that an operation is in."""
-        block = op.parent_block()
-        while block is not None and block not in self._blocks:
-            block = block.parent_block()
-        assert block is not None
-        return block
 
     def _dominates(self, block: Block, other: Block) -> bool:
         above: Block | None = other
@@ -512,12 +502,9 @@ class Structurer:
         return op
 
 
-def _is_in(value: SSAValue, block: Block) -> bool:
-    """Whether a value is one of a block, or of what stands in it."""
-    here: Block | None = block_of(value)
-    while here is not None and here is not block:
-        here = here.parent_block()
-    return here is not None
+def _is_in(op: Operation, blocks: set[Block]) -> bool:
+    """Whether an operation stands in one of some blocks, or inside of what does."""
+    return any(each.parent in blocks for each in (op, *ancestors(op)))
 
 
 class LiftCfToScfPass(ReportingPass):

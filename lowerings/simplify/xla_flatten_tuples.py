@@ -27,6 +27,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
+from lowerings.layouts.memory_order import in_layout
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.passes import ReportingPass
 from lowerings.rewriting.value_attributes import Said, said_by, say
@@ -433,19 +434,12 @@ class TupleFlattening(Flattening):
             op,
             [
                 [
-                    self._in_layout(value, type_, op)
+                    in_layout(value, type_, op) if is_array(type_) else value
                     for value, type_ in zip(values, self.leaf_types([result.type]), strict=True)
                 ]
                 for result, values in zip(op.results, leaves, strict=True)
             ],
         )
-
-    def _in_layout(self, value: SSAValue, type_: Attribute, op: Operation) -> SSAValue:
-        if value.type == type_ or not is_array(type_):
-            return value
-        copy = CopyOp.make((value,), {}, (), [type_])
-        self.insert([copy], op)
-        return copy.result
 
     def _select(self, op: GetTupleElementOp) -> None:
         elements = cast(TupleType, op.operand.type).types.data

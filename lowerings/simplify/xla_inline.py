@@ -12,21 +12,21 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, SymbolRefAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, SymbolRefAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.ir.functions import NO_INLINE, callees_first
+from lowerings.layouts.memory_order import in_layout
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.passes import ReportingPass
 from lowerings.simplify.purity import computes_only
 from xla_dialect.analysis.computations import Call, callee, is_call
 from xla_dialect.ops.control_flow import FusionOp
-from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.types import compatible, is_array
 from xla_dialect.xdsl.creation import call_site
-from xla_dialect.xdsl.linking import erase, insert_before
+from xla_dialect.xdsl.linking import erase
 from xla_dialect.xdsl.traversal import inventory, operations_in
 
 MAX_OPERATIONS = 1_000_000
@@ -202,7 +202,7 @@ class CallGraph:
             body = site.calls.block
         else:
             target = self.functions.get(callee(site))
-            if target is None or not _has_one_block(target):
+            if target is None or len(target.body.blocks) != 1:
                 return False
             body = self._body_for(target)
         inline_block(body, site)
@@ -218,19 +218,16 @@ class CallGraph:
 
     def remove_unused(self) -> bool:
         """Removes private functions that nothing refers to; whether there were any."""
-        unused = [f for f in self.functions.values() if is_private(f) and self._is_unused(f)]
+        named = self.functions.items()
+        unused = [each for name, each in named if is_private(each) and not self.uses[name]]
         for function in unused:
             erase(function)
         return bool(unused)
 
-    def _is_unused(self, function: func.FuncOp) -> bool:
-        return self.uses[function.sym_name.data] == 0
-
 
 def is_private(function: func.FuncOp) -> bool:
     """Whether a function is visible in its module only."""
-    visibility = function.sym_visibility
-    return visibility is not None and visibility.data == "private"
+    return function.sym_visibility == StringAttr("private")
 
 
 def _can_be_called(function: func.FuncOp) -> bool:
@@ -239,11 +236,6 @@ def _can_be_called(function: func.FuncOp) -> bool:
     return bool(function.body.blocks) and all(
         type_.has_static_shape() for type_ in types if isinstance(type_, TensorType)
     )
-
-
-def _has_one_block(function: func.FuncOp) -> bool:
-    block = function.body.first_block
-    return block is not None and block.next_block is None
 
 
 def _symbols(attributes: Iterable[Attribute]) -> Iterator[str]:
@@ -277,6 +269,5 @@ def inline_block(body: Block, site: Operation) -> None:
 
 def _in_layout(value: SSAValue, type_: Attribute, site: Operation) -> SSAValue:
     """The value, copied where the computation has it in another layout than its caller."""
-    if value.type == type_ or not is_array(type_) or not compatible(value.type, type_):
-        return value
-    return insert_before(CopyOp.make([value], {}, result_types=[type_]), site).result
+    is_same = is_array(type_) and compatible(value.type, type_)
+    return in_layout(value, type_, site) if is_same else value
