@@ -47,7 +47,7 @@ Schedule: Sequence* sequences = 1
 Sequence: int computation = 1, Ids order = 2
 Ids: int* ids = 1
 InputOutputAliases: InputOutputAlias* entries = 1
-InputOutputAlias: int* output = 1, int parameter = 2, int* index = 3, int kind = 4
+InputOutputAlias: int* output = 1, int operand = 2, int* index = 3, int kind = 4
 StackFrameIndex: bytes* FileNames = 1, bytes* FunctionNames = 2, FileLocation* FileLocations = 3,
     StackFrame* StackFrames = 4
 FileLocation: int file_name_id = 1, int function_name_id = 2, int line = 3, int end_line = 5,
@@ -441,10 +441,15 @@ def _precision(precisions: Message) -> str:
 
 
 def _aliases(aliases: Sequence[Message]) -> str:
-    parts = (
-        f"{_list(each['output'])}: ({each['operand']}, {_list(each['index'])})" for each in aliases
-    )
-    return f"{{{', '.join(parts)}}}"
+    """`{{1}: (0, {})}`, in the head of a module with the kind: `{{1}: (0, {}, may-alias)}`."""
+    parts: list[str] = []
+    for each in aliases:
+        kind = "" if each.kind == "Alias" else f", {_ALIAS_KINDS.get(each['kind'], 'may-alias')}"
+        parts.append(f"{_list(each['output'])}: ({each['operand']}, {_list(each['index'])}{kind})")
+    return f"{{{', '.join(parts)}}}" if parts else ""
+
+
+_ALIAS_KINDS = {2: "must-alias"}
 
 
 def sharding_text(sharding: Message) -> str:
@@ -628,7 +633,7 @@ def module_text(module: Message) -> str:
     head = f"HloModule {_name(module['name']) or 'module'}"
     if module["schedule"]["sequences"]:
         head += ", is_scheduled=true"
-    aliases = _input_output_aliases(module["input_output_alias"]["entries"])
+    aliases = _aliases(module["input_output_alias"]["entries"])
     head += f", input_output_alias={aliases}" if aliases else ""
     if "program_shape" in module:
         head += f", entry_computation_layout={{{_program_shape(module['program_shape'])}}}"
@@ -658,15 +663,6 @@ _NO_NAME = re.compile(r"[^\w.\-]", re.ASCII)
 
 def _program_shape(shape: Message) -> str:
     return f"({', '.join(map(shape_text, shape['parameters']))})->{shape_text(shape['result'])}"
-
-
-def _input_output_aliases(aliases: Sequence[Message]) -> str:
-    parts: list[str] = []
-    for each in aliases:
-        kind = "must-alias" if each["kind"] == 2 else "may-alias"
-        source = f"{each['parameter']}, {_list(each['index'])}, {kind}"
-        parts.append(f"{_list(each['output'])}: ({source})")
-    return f"{{ {', '.join(parts)} }}" if parts else ""
 
 
 def _tables(index: Message) -> list[str]:

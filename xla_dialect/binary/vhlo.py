@@ -165,9 +165,15 @@ def integer_in(value: Attribute) -> int:
     return cast("IntegerAttr[Any]", of_class(IntegerAttr)(value)).value.data
 
 
-def tensor(values: Sequence[int], type_: IntegerType = i64) -> Attribute:
-    """A list of integers as a tensor."""
-    return DenseIntOrFPElementsAttr.from_list(TensorType(type_, [len(values)]), list(values))
+def tensor(values: Sequence[int], type_: IntegerType = i64, *sizes: int) -> Attribute:
+    """A list of integers as a tensor, by default of one dimension."""
+    shape = sizes or (len(values),)
+    return DenseIntOrFPElementsAttr.from_list(TensorType(type_, shape), list(values))
+
+
+def list_as_tensor(value: Attribute) -> Attribute:
+    """A list of integers as a tensor; raises VerifyException."""
+    return tensor(integers_in(value))
 
 
 def one(
@@ -218,36 +224,28 @@ def optional(name: str, default: Attribute, is_newer: bool = False) -> PropertyF
     return one(name, default=lambda _: default, is_newer=is_newer)
 
 
-def lists(*names: str, fill: int | None = None) -> tuple[PropertyForms, ...]:
-    """Lists of integers, `array<i64>` in StableHLO; absent, they are full of `fill`."""
-
-    def default(rank: int) -> Attribute:
-        return tensor([fill or 0] * rank)
-
-    given = None if fill is None else default
-    return tuple(
-        one(name, _as_array, lambda value: tensor(integers_in(value)), given) for name in names
-    )
+def lists(
+    *names: str, default: Callable[[int], Attribute] | None = None
+) -> tuple[PropertyForms, ...]:
+    """Lists of integers, `array<i64>` in StableHLO."""
+    return tuple(one(name, _as_array, list_as_tensor, default) for name in names)
 
 
 def _as_array(value: Attribute) -> Attribute:
     return DenseArrayBase.from_list(i64, integers_in(value))
 
 
-def _flags(name: str) -> PropertyForms:
-    return one(
-        name,
-        lambda value: DenseArrayBase.from_list(i1, [n & 1 for n in integers_in(value)]),
-        lambda value: tensor([n & 1 for n in integers_in(value)], i1),
-        lambda rank: tensor([0] * rank, i1),
-    )
+_FLAGS = one(
+    "window_reversal",
+    lambda value: DenseArrayBase.from_list(i1, [n & 1 for n in integers_in(value)]),
+    lambda value: tensor([n & 1 for n in integers_in(value)], i1),
+    lambda rank: tensor([0] * rank, i1),
+)
+_PADDING = one("padding", default=lambda rank: tensor([0] * (2 * rank), i64, rank, 2))
 
 
-def _padding() -> PropertyForms:
-    def default(rank: int) -> Attribute:
-        return DenseIntOrFPElementsAttr.from_list(TensorType(i64, [rank, 2]), [0] * (2 * rank))
-
-    return one("padding", default=default)
+def _ones(rank: int) -> Attribute:
+    return tensor([1] * rank)
 
 
 def flag(*names: str) -> tuple[PropertyForms, ...]:
@@ -320,7 +318,7 @@ def _structure(
         if not isinstance(value, class_):
             raise VerifyException(f"{native} is {'missing' if value is None else value}")
         return [
-            tensor(integers_in(cast(Attribute, each))) if isinstance(each, DenseArrayBase) else each
+            list_as_tensor(cast(Attribute, each)) if isinstance(each, DenseArrayBase) else each
             for each in value.parameters
         ]
 
@@ -397,9 +395,9 @@ _SCATTER = _structure(
 _DOT = _structure("dot_dimension_numbers", DotNumbers)
 _ALGORITHM = _structure("algorithm", DotAlgorithm, DotAlgorithm.names(), NoneType())
 _WINDOW = (
-    *lists("window_strides", fill=1),
-    *(one for name in ("lhs_dilation", "rhs_dilation") for one in lists(name, fill=1)),
-    _flags("window_reversal"),
+    *lists("window_strides", default=_ones),
+    *lists("lhs_dilation", "rhs_dilation", default=_ones),
+    _FLAGS,
 )
 _CONVOLUTION = (
     PropertyForms("dimension_numbers", CONVOLUTION, _read_convolution, _write_convolution),
@@ -424,9 +422,8 @@ _API_VERSION = one(
 )
 _ACCURATE = VhloOp((_ACCURACY,), 2, (1, 10, 0))
 _BROADCAST = lists("broadcast_dimensions")
-_EXPANDING = (
-    one(name, _as_array, lambda value: tensor(integers_in(value)), lambda _: tensor([]))
-    for name in ("known_expanding_dimensions", "known_nonexpanding_dimensions")
+_EXPANDING = lists(
+    "known_expanding_dimensions", "known_nonexpanding_dimensions", default=lambda _: tensor([])
 )
 _CALL = VhloOp((one("callee", _symbol, _name),))
 
@@ -466,7 +463,7 @@ ROWS: Mapping[str, VhloOp] = {
         (1, 14, 0),
         (0, 19, 0),
     ),
-    "convolution": VhloOp((*_CONVOLUTION, _padding())),
+    "convolution": VhloOp((*_CONVOLUTION, _PADDING)),
     "cross-replica-sum": VhloOp(_GROUPS),
     "custom_call": VhloOp(
         (
@@ -514,16 +511,16 @@ ROWS: Mapping[str, VhloOp] = {
     "reduce_window": VhloOp(
         (
             *lists("window_dimensions"),
-            *lists("base_dilations", "window_dilations", "window_strides", fill=1),
-            _padding(),
+            *lists("base_dilations", "window_dilations", "window_strides", default=_ones),
+            _PADDING,
         )
     ),
     "scatter": VhloOp((_SCATTER, *flag("indices_are_sorted", "unique_indices")), 2, (1, 1, 0)),
     "select_and_scatter": VhloOp(
         (
             *(replace(part, is_optional=True) for part in lists("window_dimensions")),
-            *lists("window_strides", fill=1),
-            _padding(),
+            *lists("window_strides", default=_ones),
+            _PADDING,
         )
     ),
     "send": VhloOp(_TRANSFER, 2, (1, 12, 0)),
