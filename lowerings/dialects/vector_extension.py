@@ -1,6 +1,6 @@
 """
 xDSL's `vector` dialect with the operations of MLIR 22 that xDSL 0.74.0 does not define and
-loops over vectors need: `vector.step`, `vector.gather` and `vector.scatter`.
+loops over vectors need: `vector.gather` and `vector.scatter`.
 
 `VECTOR` is to be loaded in the place of `xdsl.dialects.vector.Vector`.
 """
@@ -27,7 +27,7 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.type import get_element_type_or_self
 
@@ -35,24 +35,6 @@ from xla_dialect.xdsl.definition import op_definition
 
 IndexVector = VectorType.constr(IndexTypeConstr | base(IntegerType))
 MaskVector = VectorType.constr(i1)
-
-
-@op_definition
-class StepOp(IRDLOperation):
-    """`[0, 1, 2, ...]` of as many elements as the one-dimensional result has."""
-
-    name = "vector.step"
-    result = result_def(VectorType.constr(IndexType()))
-    traits = traits_def(Pure())
-    assembly_format = "attr-dict `:` type($result)"
-
-    def __init__(self, result_type: VectorType):
-        super().__init__(result_types=[result_type])
-
-    def verify_(self) -> None:
-        result = self.result.type
-        if result.get_num_dims() != 1:
-            raise VerifyException(f"result type {result} must have one dimension")
 
 
 def verify_indexed_access(
@@ -155,7 +137,7 @@ class ScatterOp(IRDLOperation):
 
 VECTOR = Dialect(
     "vector",
-    [*vector.Vector.operations, StepOp, GatherOp, ScatterOp],
+    [*vector.Vector.operations, GatherOp, ScatterOp],
     list(vector.Vector.attributes),
 )
 """`vector` with the operations above."""

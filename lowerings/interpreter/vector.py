@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType, VectorT
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from lowerings.dialects.vector_extension import GatherOp, ScatterOp, StepOp
+from lowerings.dialects.vector_extension import GatherOp, ScatterOp
 from lowerings.interpreter.arith import (
     maximum_number,
     minimum_number,
@@ -177,12 +177,6 @@ def _index_count(op: vector.MaskedLoadOp | vector.MaskedStoreOp | GatherOp | Sca
 
 
 # Lanes
-
-
-def step(op: StepOp) -> Function:
-    """0, 1, 2, ..."""
-    values = np.arange(lanes_of(op.result), dtype=np.int64)
-    return lambda: values
 
 
 def create_mask(op: vector.CreateMaskOp) -> Function:
@@ -367,7 +361,6 @@ VALUES = (
     .add(vector.ReductionOp, reduction)
     .add((vector.MaskedStoreOp, ScatterOp), scatter)
     .add(vector.ShuffleOp, shuffle)
-    .add(StepOp, step)
     .add(vector.StoreOp, store)
     .add(vector.TransferReadOp, transfer_read)
     .add(vector.TransferWriteOp, transfer_write)

@@ -47,12 +47,10 @@ func.func @choices(%c: i1, %m: vector<4xi1>, %v: vector<4xf32>, %n: vector<4xind
 }
 
 // CHECK-LABEL: func.func @vectors
-func.func @vectors(%x: memref<8x8xf32>, %i: index, %m: vector<4xi1>, %v: vector<4xf32>) {
-  // CHECK-NEXT: %[[STEP:.*]] = vector.step : vector<4xindex>
-  %0 = vector.step : vector<4xindex>
-  // CHECK-NEXT: vector.gather %{{.*}}[%{{.*}}, %{{.*}}] [%[[STEP]]], %{{.*}}, %{{.*}} : memref<8x8xf32>, vector<4xindex>, vector<4xi1>, vector<4xf32> into vector<4xf32>
-  %1 = vector.gather %x[%i, %i] [%0], %m, %v : memref<8x8xf32>, vector<4xindex>, vector<4xi1>, vector<4xf32> into vector<4xf32>
-  // CHECK-NEXT: vector.scatter %{{.*}}[%{{.*}}, %{{.*}}] [%[[STEP]]], %{{.*}}, %{{.*}} : memref<8x8xf32>, vector<4xindex>, vector<4xi1>, vector<4xf32>
-  vector.scatter %x[%i, %i] [%0], %m, %v : memref<8x8xf32>, vector<4xindex>, vector<4xi1>, vector<4xf32>
+func.func @vectors(%x: memref<8x8xf32>, %i: index, %m: vector<4xi1>, %v: vector<4xf32>, %at: vector<4xindex>) {
+  // CHECK-NEXT: vector.gather %{{.*}}[%{{.*}}, %{{.*}}] [%{{.*}}], %{{.*}}, %{{.*}} : memref<8x8xf32>, vector<4xindex>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+  %1 = vector.gather %x[%i, %i] [%at], %m, %v : memref<8x8xf32>, vector<4xindex>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+  // CHECK-NEXT: vector.scatter %{{.*}}[%{{.*}}, %{{.*}}] [%{{.*}}], %{{.*}}, %{{.*}} : memref<8x8xf32>, vector<4xindex>, vector<4xi1>, vector<4xf32>
+  vector.scatter %x[%i, %i] [%at], %m, %v : memref<8x8xf32>, vector<4xindex>, vector<4xi1>, vector<4xf32>
   func.return
 }

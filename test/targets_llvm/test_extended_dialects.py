@@ -68,7 +68,6 @@ def test_constructors():
             '"arith.cmpi"(%v, %v) <{predicate = 0 : i64}> : (vector<4xi32>, vector<4xi32>) -> i1',
             "result type is i1, expected vector<4xi1>",
         ),
-        ("vector.step : vector<2x2xindex>", "must have one dimension"),
         (
             "vector.gather %x[%i] [%v], %n, %f : memref<8x8xf32>, vector<4xi32>, vector<4xi1>, "
             "vector<4xf32> into vector<4xf32>",

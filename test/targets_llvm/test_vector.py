@@ -136,15 +136,6 @@ def test_scatter_keeps_the_last_of_equal_indices():
     assert program(body, [numbers(4)], "f32[2]").tolist() == [1, 2]
 
 
-def test_step():
-    body = """
-      %step = vector.step : vector<8xindex>
-      %v = arith.index_cast %step : vector<8xindex> to vector<8xi64>
-      vector.store %v, %r[%c0] : memref<8xi64>, vector<8xi64>
-    """
-    assert program(body, [], "s64[8]").tolist() == list(range(8))
-
-
 def test_broadcast():
     body = """
       %s = memref.load %a[%c2] : memref<4xf32>

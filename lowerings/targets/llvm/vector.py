@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from lowerings.dialects.vector_extension import GatherOp, ScatterOp, StepOp
+from lowerings.dialects.vector_extension import GatherOp, ScatterOp
 from lowerings.targets.llvm.arith import fast_math_flags, float_call, require_float
 from lowerings.targets.llvm.constants import float_constant
 from lowerings.targets.llvm.emitter import FunctionEmitter, Handler, View
@@ -152,11 +152,6 @@ def steps(type_: ValueType) -> str:
     """The constant 0, 1, 2, ... of a vector type of integers."""
     numbers = ", ".join(f"{type_.element.text} {lane}" for lane in range(type_.lanes or 0))
     return f"<{numbers}>"
-
-
-def emit_step(e: FunctionEmitter, op: StepOp) -> None:
-    result = op.results[0]
-    e.values[result] = steps(e.type_of(result))
 
 
 def _mask_below(e: FunctionEmitter, count: str, type_: ValueType) -> str:
@@ -429,7 +424,6 @@ HANDLERS = (
     .add(vector.MaskedStoreOp, emit_masked_store)
     .add(GatherOp, emit_gather)
     .add(ScatterOp, emit_scatter)
-    .add(StepOp, emit_step)
     .add(vector.CreateMaskOp, emit_create_mask)
     .add(vector.BroadcastOp, emit_broadcast)
     .add(vector.ExtractOp, emit_extract)
