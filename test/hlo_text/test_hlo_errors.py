@@ -213,7 +213,10 @@ def test_syntax(line: str, message: str):
         ("c = s8[] constant(@@300)", "'300' is out of range for s8"),
         ("c = @@constant(1)", "a constant needs its shape written"),
         ("y = @@parameter(1)", "a parameter needs its shape written"),
-        ("y = f32[2] parameter(1), @@dimensions={0}", "parameter has no attribute 'dimensions'"),
+        (
+            "y = f32[2] parameter(1), @@dimensions={0}",
+            "parameter has no attribute 'dimensions' (it has b",
+        ),
         ("y = @@iota(), iota_dimension=0", "the shape of iota does not follow from its operands"),
         ("y = f32[2] @@iota(), iota_dimension=1", "xla.iota: (C2) iota_dimension = 1 of rank 1"),
         ("y = f32[2] @@get-tuple-element(x), index=0", "xla.get_tuple_element: (C1) operand is"),
@@ -318,7 +321,7 @@ X = "ENTRY e {\n  x = f32[2] parameter(0)\n"
         ),
         (
             f"HloModule m\n{F[:-2]}}}, @@foo=1\n{X}}}\n",
-            "a computation has no attribute 'foo'",
+            "a computation has no attribute 'foo' (it has execution_thread, frontend_attributes)",
         ),
         (
             "HloModule m\nENTRY e @@(x: f32[3]) -> f32[2] {\n  x = f32[2] parameter(0)\n}\n",

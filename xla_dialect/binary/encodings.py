@@ -63,7 +63,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.binary.cursor import Cursor, Writer
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.xdsl.dense_literals import DenseError, elements_of_bytes, is_splat, packed_flags
+from xla_dialect.spelling import SpellingError
+from xla_dialect.xdsl.dense_literals import elements_of_bytes, is_splat, packed_flags
 
 _Value = TypeVar("_Value")
 _Other = TypeVar("_Other")
@@ -416,7 +417,7 @@ def dense_elements(cursor: EntryCursor, type_: Attribute, data: bytes, start: in
         cursor.fail(f"a literal has the type {type_}", start)
     try:
         return elements_of_bytes(data, cast(Any, type_)).compact()
-    except (DenseError, NotImplementedError) as error:
+    except (SpellingError, NotImplementedError) as error:
         cursor.fail(str(error) or f"literals of {type_} are not supported", start)
 
 

@@ -132,6 +132,7 @@ class _Importer:
 
     def __init__(self, module: Module, recovery: Recovery | None):
         self.module = module
+        self.fail = module.fail
         self.text = module.text
         self.recovery = recovery
         self.functions: dict[str, FuncOp] = {}
@@ -148,10 +149,6 @@ class _Importer:
         operations keep those objects."""
         self._literals: dict[tuple[int, str], Attribute] = {}
         """Literals by the identity of their type (the parser has one object per type) and text."""
-
-    def fail(self, message: str, offset: int) -> NoReturn:
-        """Raises HloImportError at an offset of the text."""
-        raise self.module.source.import_error(message, offset)
 
     @contextmanager
     def meaning(self, start: int = 0, name: str = "") -> Generator[None]:
@@ -831,7 +828,7 @@ def resolve_computations(module: Module) -> None:
                     other = asynchronous.setdefault(callee.name, instruction.name)
                     if other != instruction.name:
                         message = f"computation '{callee.name}' is run by '{other}' already"
-                        _fail(module, message, instruction.attributes["calls"].start)
+                        module.fail(message, instruction.attributes["calls"].start)
             if opcode.name == "call":
                 called.update(callee.name for callee in callees)
                 continue
@@ -852,7 +849,7 @@ def resolve_computations(module: Module) -> None:
             f"module has more than {limit} instructions, when every computation is copied to "
             "where it is used"
         )
-        _fail(module, message, module.entry.start)
+        module.fail(message, module.entry.start)
 
 
 def _share(module: Module) -> None:
@@ -882,7 +879,7 @@ def _check_nesting(module: Module) -> None:
         depth = max((depths[region.name] for region in _regions(computation)), default=0) + 1
         if depth > MAX_NESTING:
             message = f"computations are nested deeper than {MAX_NESTING} in '{name}'"
-            _fail(module, message, computation.start)
+            module.fail(message, computation.start)
         depths[name] = depth
 
 
@@ -900,10 +897,6 @@ def is_called(callee: Computation, instruction: Instruction) -> bool:
     return instruction.opcode == "call" or (callee.is_shared and instruction.opcode in _SHARING)
 
 
-def _fail(module: Module, message: str, offset: int) -> NoReturn:
-    raise module.source.import_error(message, offset)
-
-
 def _callees(
     module: Module,
     caller: Computation,
@@ -916,7 +909,7 @@ def _callees(
     both = [names[0] for names in opcode.computations if names[0] in given]
     if len(both) > 1:
         message = f"{opcode.name} has {both[0]} and {both[1]}, which say the same"
-        _fail(module, message, given[both[1]].start)
+        module.fail(message, given[both[1]].start)
     chosen = next(
         (alternative for alternative in opcode.computations if alternative[0] in given),
         opcode.computations[0] if opcode.difference.computations_required else (),
@@ -924,19 +917,18 @@ def _callees(
     found: list[Computation] = []
     for attribute in chosen:
         if attribute not in given:
-            _fail(
-                module,
+            module.fail(
                 f"{opcode.name} needs the attribute '{attribute}'",
                 instruction.opcode_start,
             )
         for name, start in given[attribute].computations:
             if name == caller.name:
-                _fail(module, f"computation '{name}' calls itself", start)
+                module.fail(f"computation '{name}' calls itself", start)
             if name not in defined and name in module.computations:
-                _fail(module, f"computation '{name}' is called before its definition", start)
+                module.fail(f"computation '{name}' is called before its definition", start)
             if name not in defined:
                 hint = suggestion(name, module.computations)
-                _fail(module, f"computation {quoted(name)} is not defined{hint}", start)
+                module.fail(f"computation {quoted(name)} is not defined{hint}", start)
             found.append(module.computations[name])
     return found
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from xdsl.ir import Attribute
 
@@ -35,10 +35,6 @@ class HloText(NamedTuple):
     def syntax_error(self, error: SpellingError) -> HloSyntaxError:
         """The located error for what is wrong in the text."""
         return HloSyntaxError.at_offset(error.message, self.file, self.text, error.position)
-
-    def import_error(self, message: str, offset: int) -> HloImportError:
-        """The located error for what makes no program."""
-        return HloImportError.at_offset(message, self.file, self.text, offset)
 
 
 class Span(NamedTuple):
@@ -149,6 +145,10 @@ class Module:
     entry: Computation
     entry_layout: ComputationSignature | None
     """What `entry_computation_layout` says."""
+
+    def fail(self, message: str, offset: int) -> NoReturn:
+        """Raises HloImportError at an offset of the text."""
+        raise HloImportError.at_offset(message, self.source.file, self.source.text, offset)
 
 
 # What can be wrong with a module of HLO text, or with one that is to be printed as it.

@@ -151,8 +151,8 @@ class _DenseLiteralParser(AttrParser):
                 data, is_splat = elements.read(), elements.is_splat
         except SpellingError as error:
             self.raise_error(error.message, opening.end + error.position)
-        except (DenseError, NotImplementedError) as error:
-            message = str(error) if isinstance(error, DenseError) else _unsupported(shaped)
+        except NotImplementedError:
+            message = f"dense elements of type {shaped.element_type} are not supported"
             self.raise_error(message, opening.end, end)
         return DenseLiteral(shaped, data, is_splat)
 
@@ -169,14 +169,6 @@ def _parse_elements_type(parser: AttrParser) -> ShapedElements:
     if DYNAMIC_INDEX in shaped.get_shape():
         parser.raise_error("Dense literal attribute should have a static shape.", position)
     return shaped
-
-
-class DenseError(ValueError):
-    """A literal that does not fit its type."""
-
-
-def _unsupported(type: ShapedElements) -> str:
-    return f"dense elements of type {type.element_type} are not supported"
 
 
 # The inside of `<...>`. Comments may hold a '>'.
@@ -286,7 +278,7 @@ def _from_hex_string(match: re.Match[str], type: ShapedElements) -> tuple[bytes,
             raise ValueError
         data = bytes.fromhex(match.group(2))
     except ValueError:
-        raise DenseError("Hex string in denseAttr is invalid") from None
+        raise SpellingError("Hex string in denseAttr is invalid") from None
     literal = elements_of_bytes(data, type)
     return literal.data, literal.is_splat
 
@@ -295,7 +287,7 @@ def elements_of_bytes(data: bytes, type: ShapedElements) -> DenseLiteral:
     """
     The elements that MLIR has in `data`, little-endian: all of them, or one for all.
 
-    Raises DenseError if the length does not fit the type.
+    Raises SpellingError if the length does not fit the type.
     """
     count = math.prod(type.get_shape())
     element_type = type.element_type
@@ -303,13 +295,13 @@ def elements_of_bytes(data: bytes, type: ShapedElements) -> DenseLiteral:
     width = cast(IntegerType, element_type).width.data if is_integer else 0
     if width == 1 and len(data) != count and data not in (b"\x00", b"\xff"):
         if len(data) != (count + 7) // 8:
-            raise DenseError(_wrong_length(count, len(data), "bytes of eight elements each"))
+            raise SpellingError(_wrong_length(count, len(data), "bytes of eight elements each"))
         unpacked = b"".join(map(_UNPACKED_BITS.__getitem__, data))[:count]
         return DenseLiteral(type, _sign_extend(unpacked, cast(IntegerType, element_type)), False)
     size = element_type.compile_time_size
     is_splat = len(data) == size and count != 1
     if not is_splat and len(data) != count * size:
-        raise DenseError(_wrong_length(count, len(data) / size, "elements"))
+        raise SpellingError(_wrong_length(count, len(data) / size, "elements"))
     if width % 8:
         data = _sign_extend(data, cast(IntegerType, element_type))
     return DenseLiteral(type, data, is_splat)
