@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 from damaged_text import damaged
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from sweeps import PROFILE, each_or_full
+from sweeps import PROFILE, each_or_full, few_examples
 from xdsl.dialects.builtin import ModuleOp
 
 from xla_dialect.diagnostics import LocatedError
@@ -64,8 +64,6 @@ WORDS = [
         "?",
     ),
 ]
-FULL = pytest.mark.full
-MANY = settings(max_examples=5000)
 
 
 def read(text: str) -> ModuleOp | LocatedError:
@@ -101,15 +99,8 @@ def check(text: str) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=100)
+@few_examples(100, 5000)
 def test_damaged(data: st.DataObject):
-    check(damaged(data, data.draw(st.sampled_from(TEXTS)), WORDS))
-
-
-@FULL
-@given(data=st.data())
-@MANY
-def test_damaged_often(data: st.DataObject):
     check(damaged(data, data.draw(st.sampled_from(TEXTS)), WORDS))
 
 
@@ -198,15 +189,8 @@ def grammatical(data: st.DataObject) -> str:
 
 
 @given(data=st.data())
-@settings(max_examples=200)
+@few_examples(200, 5000)
 def test_grammatical(data: st.DataObject):
-    check(grammatical(data))
-
-
-@FULL
-@given(data=st.data())
-@MANY
-def test_grammatical_often(data: st.DataObject):
     check(grammatical(data))
 
 
@@ -363,7 +347,7 @@ def test_long_texts_in_linear_time(kind: str):
     assert_linear(LONG[kind], 10_000, 0.2)
 
 
-@FULL
+@pytest.mark.full
 @pytest.mark.parametrize("kind", LONG)
 def test_longer_texts_in_linear_time(kind: str):
     assert_linear(LONG[kind], 100_000, 1)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from peers import has_flax
+from sweeps import each_or_full
 
 if has_flax():
     import flax.linen as nn
@@ -51,7 +52,7 @@ def losses(backend: str | None) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize("backend", ["reference", "llvm"])
+@pytest.mark.parametrize("backend", each_or_full(("reference", "llvm"), ("llvm",)))
 def test_training_follows_jax(backend: str) -> None:
     found, expected = losses(backend), losses(None)
     assert expected[-1] < 0.5 * expected[0]

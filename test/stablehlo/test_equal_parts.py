@@ -6,9 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from peers import has_jax
+from sweeps import few_examples
 
 import lowerings
 from lowerings.backends import Options
@@ -121,7 +122,7 @@ class RandomUpdates:
         )
 
 
-@settings(max_examples=4)
+@few_examples(4, 10)
 @given(st.integers(0, 2**32))
 @example(3)
 def test_results_stay_the_same(seed: int):

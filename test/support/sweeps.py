@@ -19,6 +19,7 @@ def each_or_full(values: Iterable[Any], quick: Collection[Any]) -> list[Any]:
     ]
 
 
-def few_examples(quick: int) -> settings:
-    """Where examples take long: so many in quick runs, in others as many as everywhere."""
-    return settings(max_examples=quick) if PROFILE == "quick" else settings()
+def few_examples(quick: int, full: int | None = None) -> settings:
+    """So many examples in quick runs, in others `full` or as many as everywhere."""
+    count = quick if PROFILE == "quick" else full
+    return settings() if count is None else settings(max_examples=count)

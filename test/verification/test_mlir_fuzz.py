@@ -11,6 +11,7 @@ import pytest
 from damaged_text import damaged
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sweeps import few_examples
 from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.driver.context import make_context
@@ -99,15 +100,8 @@ SLOW_START = [HealthCheck.too_slow]
 
 
 @given(data=st.data())
-@settings(max_examples=100, deadline=None, suppress_health_check=SLOW_START)
+@settings(few_examples(100, 5000), suppress_health_check=SLOW_START)
 def test_damaged(data: st.DataObject) -> None:
-    check(damaged(data, printed(data.draw(st.sampled_from(LEVELS))), WORDS))
-
-
-@pytest.mark.full
-@given(data=st.data())
-@settings(max_examples=5000, deadline=None, suppress_health_check=SLOW_START)
-def test_damaged_often(data: st.DataObject) -> None:
     check(damaged(data, printed(data.draw(st.sampled_from(LEVELS))), WORDS))
 
 
