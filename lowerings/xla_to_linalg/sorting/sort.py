@@ -58,36 +58,38 @@ class MergeSort:
     before: Before
     length: int
 
-    def sort(
-        self, builder: ConversionBuilder, source: Lines, target: Lines, scratch: Lines
-    ) -> tuple[Lines, Lines]:
-        """What is in the source, sorted in the target; and the scratch memory afterwards."""
-        passes = merge_passes(self.length)
+    @property
+    def cost(self) -> float:
+        """The cost of sorting a line."""
+        return MERGE_COST * self.length * merge_passes(self.length)
+
+    def sort(self, builder: ConversionBuilder, lines: Lines, memory: Values) -> Values:
+        """The lines in order, and scratch memory for as much afterwards."""
+        count, passes = len(memory), merge_passes(self.length)
         width = constant(builder, 1, INDEX)
         if passes % 2:
-            target = self._merge_all(builder, source, target, width)
+
+            def copy(s: ScalarBuilder, place: SSAValue, carried: Values) -> Values:
+                return Lines(tuple(carried)).write(s, place, lines.read(s, place)).tensors
+
+            memory = counted_loop(builder, self.length, 1, memory, on_scalars(copy))
+            lines = self._merge_all(builder, Lines(tuple(memory)), lines, width)
             width = constant(builder, 2, INDEX)
-        else:
-            scratch = self._merge_all(builder, source, scratch, width)
-            target = self._merge_all(builder, scratch, target, constant(builder, 2, INDEX))
-            width = constant(builder, 4, INDEX)
-        pairs = (passes - 1) // 2
-        if not pairs:
-            return target, scratch
-        count = len(target.tensors)
+        if passes < 2:
+            return [*lines.tensors, *memory]
 
         def turn(inner: ConversionBuilder, _number: SSAValue, carried: Values) -> Values:
-            first, *tensors = carried
-            there, back = target.of(tensors[:count]), scratch.of(tensors[count:])
-            back = self._merge_all(inner, there, back, first)
-            second = outside_of_bodies(inner, lambda s: s.emit(arith.AddiOp, (first, first)))
-            there = self._merge_all(inner, back, there, second)
-            following = outside_of_bodies(inner, lambda s: s.emit(arith.AddiOp, (second, second)))
-            return [following, *there.tensors, *back.tensors]
+            width, *tensors = carried
+            here, there = lines.of(tensors[:count]), Lines(tuple(tensors[count:]))
+            for _ in range(2):
+                merged = self._merge_all(inner, here, there, width)
+                width = outside_of_bodies(
+                    inner, lambda s, width=width: s.emit(arith.AddiOp, (width, width))
+                )
+                here, there = merged, here
+            return [width, *here.tensors, *there.tensors]
 
-        carried = [width, *target.tensors, *scratch.tensors]
-        _, *tensors = counted_loop(builder, pairs, 1, carried, turn)
-        return target.of(tensors[:count]), scratch.of(tensors[count:])
+        return counted_loop(builder, passes // 2, 1, [width, *lines.tensors, *memory], turn)[1:]
 
     def _merge_all(
         self, builder: ConversionBuilder, source: Lines, target: Lines, width: SSAValue
@@ -209,14 +211,18 @@ class RadixSort:
         self,
         builder: ConversionBuilder,
         lines: Lines,
-        scratch: Lines,
-        counts: SSAValue,
-        length: SSAValue,
-    ) -> tuple[Lines, Lines, SSAValue]:
-        """The lines with their first `length` elements in order; scratch memory and counts then."""
-        count = len(lines.tensors)
+        memory: Values,
+        length: SSAValue | None = None,
+    ) -> Values:
+        """
+        The lines in order, if only the first `length` elements; scratch memory for as much and the
+        counts afterwards.
+        """
+        *scratch, counts = memory
+        count = len(scratch)
+        length = constant(builder, self.longest, INDEX) if length is None else length
         counts = self._sum(builder, self.count(builder, lines, counts, length))
-        carried: Values = (counts, *lines.tensors, *scratch.tensors)
+        carried: Values = (counts, *lines.tensors, *scratch)
         first = 0
         for run in self.runs:
 
@@ -228,7 +234,7 @@ class RadixSort:
                 first: int = first,
             ) -> Values:
                 counts, *tensors = carried
-                here, there = lines.of(tensors[:count]), scratch.of(tensors[count:])
+                here, there = lines.of(tensors[:count]), Lines(tuple(tensors[count:]))
                 for second in (0, 1):
                     at = outside_of_bodies(
                         inner, lambda s, second=second: _digit_of(s, run[0], place, second, first)
@@ -240,7 +246,7 @@ class RadixSort:
             carried = counted_loop(builder, len(run) // 2, 1, carried, pair)
             first += len(run)
         counts, *tensors = carried
-        return lines.of(tensors[:count]), scratch.of(tensors[count:]), counts
+        return [*tensors, counts]
 
     def _add_to_count(
         self, s: ScalarBuilder, counts: SSAValue, number: SSAValue, value: SSAValue
@@ -362,47 +368,31 @@ def first_element(_s: ScalarBuilder, elements: Values) -> Values:
 def sorted_lines(builder: ConversionBuilder, values: Values, order: SortOrder) -> Values:
     """The rows of tensors of rank 2, at least one, each sorted in the same way."""
     rows, length = sizes_of(values[0])
-    merging = partial(_merged_lines, order)
+    merge = MergeSort(order.before, length)
     if order.keys is None:
-        return merging(builder, values)
-    radix, merge_cost = RadixSort.by(order.keys, length), MERGE_COST * length * merge_passes(length)
-    one_by_one = partial(_lines_by_digits, radix) if radix.cost < merge_cost else merging
+        return _one_by_one(merge, builder, values)
+    sorter = min(RadixSort.by(order.keys, length), merge, key=lambda each: each.cost)
     network = SortingNetwork.of(order.keys, values)
-    if not network.is_faster(rows, min(radix.cost, merge_cost) * NANOSECONDS):
-        return one_by_one(builder, values)
+    if not network.is_faster(rows, sorter.cost * NANOSECONDS):
+        return _one_by_one(sorter, builder, values)
     results = [empty(builder, array_type(value)) for value in values]
-    return network.sort(builder, values, results, one_by_one)
+    return network.sort(builder, values, results, partial(_one_by_one, sorter))
 
 
-def _merged_lines(order: SortOrder, builder: ConversionBuilder, values: Values) -> Values:
-    rows, length = sizes_of(values[0])
-    merge, count = MergeSort(order.before, length), len(values)
-
-    def turn(inner: ConversionBuilder, row: SSAValue, carried: Values) -> Values:
-        source = Lines(tuple(values), (row,))
-        target, scratch = source.of(carried[:count]), Lines(tuple(carried[count:]))
-        target, scratch = merge.sort(inner, source, target, scratch)
-        return [*target.tensors, *scratch.tensors]
-
-    results = [empty(builder, array_type(value)) for value in values]
-    scratch = [_line_type(value) for value in values]
-    nanoseconds = NANOSECONDS * MERGE_COST * length * merge_passes(length)
-    return shared_loop(builder, rows, 1, nanoseconds, results, scratch, turn)
-
-
-def _lines_by_digits(radix: RadixSort, builder: ConversionBuilder, values: Values) -> Values:
-    rows, length = sizes_of(values[0])
+def _one_by_one(
+    sorter: MergeSort | RadixSort, builder: ConversionBuilder, values: Values
+) -> Values:
+    """The rows of tensors of rank 2 in order, each in its place."""
+    memory: list[Array] = [*map(_line_type, values)]
+    if isinstance(sorter, RadixSort):
+        memory.append(sorter.counts_type)
     count = len(values)
 
     def turn(inner: ConversionBuilder, row: SSAValue, carried: Values) -> Values:
-        *tensors, counts = carried
-        lines, scratch = Lines(tuple(tensors[:count]), (row,)), Lines(tuple(tensors[count:]))
-        size = constant(inner, length, INDEX)
-        lines, scratch, counts = radix.sort(inner, lines, scratch, counts, size)
-        return [*lines.tensors, *scratch.tensors, counts]
+        return sorter.sort(inner, Lines(tuple(carried[:count]), (row,)), carried[count:])
 
-    memory: list[Array] = [*map(_line_type, values), radix.counts_type]
-    return shared_loop(builder, rows, 1, radix.cost * NANOSECONDS, values, memory, turn)
+    nanoseconds = sorter.cost * NANOSECONDS
+    return shared_loop(builder, sizes_of(values[0])[0], 1, nanoseconds, values, memory, turn)
 
 
 def _line_type(value: SSAValue) -> Array:

@@ -293,10 +293,10 @@ class FirstEntries:
 
     def _sorted(self, builder: ConversionBuilder, carried: Values) -> Values:
         """What was collected in order, the first of it kept, and the limit of what is to come."""
-        limit, found, *tensors, counts = carried
-        size = len(tensors) // 2
-        lines = [Lines(tuple(tensors[n : n + size])) for n in (0, size)]
-        ordered, scratch, counts = self.radix.sort(builder, lines[0], lines[1], counts, found)
+        limit, found, *memory = carried
+        size = len(memory) // 2
+        memory = self.radix.sort(builder, Lines(tuple(memory[:size])), memory[size:], found)
+        ordered = Lines(tuple(memory[:size]))
 
         def kept(s: ScalarBuilder) -> Values:
             last = self.first.key.make(s, ordered.read(s, s.constant(self.count - 1, INDEX)))
@@ -307,7 +307,7 @@ class FirstEntries:
             return s.select(enough, last, limit), s.integers(arith.MinUIOp, found, self.count)
 
         state = outside_of_bodies(builder, kept)
-        return [*state, *ordered.tensors, *scratch.tensors, counts]
+        return [*state, *memory]
 
     def _written(self, builder: ConversionBuilder, ordered: Lines, results: Lines) -> Values:
         def step(s: ScalarBuilder, place: SSAValue, carried: Values) -> Values:
