@@ -50,7 +50,8 @@ def test_jax_finds_the_plugin():
 
 def test_programs_on_devices(request: pytest.FixtureRequest):
     options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "default"]
-    options += ["--full"] * request.config.getoption("--full")
+    if request.config.getoption("--full"):
+        options.append("--full")
     script = KNOWN + f"import pytest; raise SystemExit(pytest.main({[*options, *PROGRAMS]!r}))"
     assert "passed" in run(["-c", script])
 

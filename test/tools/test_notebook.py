@@ -115,7 +115,7 @@ def test_the_notebook_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.Monke
     # The shell takes the place of the main program, which others in this process look for.
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
     without_history = Config(HistoryManager={"enabled": False})
-    shell = InteractiveShell(config=without_history, compiler_class=XCachingCompiler)
+    shell: Any = InteractiveShell(config=without_history, compiler_class=XCachingCompiler)
     shown: list[dict[str, str]] = []
     for cell in code:
         done = shell.run_cell("".join(cell["source"]))
