@@ -308,54 +308,40 @@ class OutputAlias(Struct):
         return OutputAlias.new([integers(output), IntegerAttr(operand, i64), integers(part)])
 
 
-@irdl_attr_definition
-class DotNumbers(DimensionNumbers):
-    """The dimensions of both sides that pair up in a contraction."""
-
-    name = "stablehlo.dot"
-    lhs_batching_dimensions: Integers = param_def(INTEGERS)
-    rhs_batching_dimensions: Integers = param_def(INTEGERS)
-    lhs_contracting_dimensions: Integers = param_def(INTEGERS)
-    rhs_contracting_dimensions: Integers = param_def(INTEGERS)
+def _numbers(name: str, *fields: str) -> type[DimensionNumbers]:
+    """The attribute with these fields, lists of dimensions, but for `index_vector_dim`."""
+    constraints = {each: INTEGER if each == "index_vector_dim" else INTEGERS for each in fields}
+    parameters = {each: param_def(constraint) for each, constraint in constraints.items()}
+    types = dict.fromkeys(fields, Attribute)
+    members = {"name": name, "__annotations__": types, **parameters}
+    return irdl_attr_definition(type(f"{name.title()}Numbers", (DimensionNumbers,), members))
 
 
-@irdl_attr_definition
-class RaggedDotNumbers(DimensionNumbers):
-    """As for `dot`, with the dimension that is in groups, and the one that counts them."""
+_DOT_NUMBERS = (
+    *("lhs_batching_dimensions", "rhs_batching_dimensions"),
+    *("lhs_contracting_dimensions", "rhs_contracting_dimensions"),
+)
+DotNumbers = _numbers("stablehlo.dot", *_DOT_NUMBERS)
+"""The dimensions of both sides that pair up in a contraction."""
 
-    name = "chlo.ragged_dot"
-    lhs_batching_dimensions: Integers = param_def(INTEGERS)
-    rhs_batching_dimensions: Integers = param_def(INTEGERS)
-    lhs_contracting_dimensions: Integers = param_def(INTEGERS)
-    rhs_contracting_dimensions: Integers = param_def(INTEGERS)
-    lhs_ragged_dimensions: Integers = param_def(INTEGERS)
-    rhs_group_dimensions: Integers = param_def(INTEGERS)
+RaggedDotNumbers = _numbers(
+    "chlo.ragged_dot", *_DOT_NUMBERS, "lhs_ragged_dimensions", "rhs_group_dimensions"
+)
+"""As for `dot`, with the dimension that is in groups, and the one that counts them."""
 
+GatherNumbers = _numbers(
+    "stablehlo.gather",
+    *("offset_dims", "collapsed_slice_dims", "operand_batching_dims"),
+    *("start_indices_batching_dims", "start_index_map", "index_vector_dim"),
+)
+"""Where a gather takes its windows, and where it puts them."""
 
-@irdl_attr_definition
-class GatherNumbers(DimensionNumbers):
-    """Where a gather takes its windows, and where it puts them."""
-
-    name = "stablehlo.gather"
-    offset_dims: Integers = param_def(INTEGERS)
-    collapsed_slice_dims: Integers = param_def(INTEGERS)
-    operand_batching_dims: Integers = param_def(INTEGERS)
-    start_indices_batching_dims: Integers = param_def(INTEGERS)
-    start_index_map: Integers = param_def(INTEGERS)
-    index_vector_dim: IntegerAttr[IntegerType] = param_def(INTEGER)
-
-
-@irdl_attr_definition
-class ScatterNumbers(DimensionNumbers):
-    """Where a scatter takes its windows, and where it puts them."""
-
-    name = "stablehlo.scatter"
-    update_window_dims: Integers = param_def(INTEGERS)
-    inserted_window_dims: Integers = param_def(INTEGERS)
-    input_batching_dims: Integers = param_def(INTEGERS)
-    scatter_indices_batching_dims: Integers = param_def(INTEGERS)
-    scatter_dims_to_operand_dims: Integers = param_def(INTEGERS)
-    index_vector_dim: IntegerAttr[IntegerType] = param_def(INTEGER)
+ScatterNumbers = _numbers(
+    "stablehlo.scatter",
+    *("update_window_dims", "inserted_window_dims", "input_batching_dims"),
+    *("scatter_indices_batching_dims", "scatter_dims_to_operand_dims", "index_vector_dim"),
+)
+"""Where a scatter takes its windows, and where it puts them."""
 
 
 @irdl_attr_definition

@@ -344,11 +344,8 @@ def sizes_from_operand(op: StableHloOp, conversion: Conversion, position: int) -
         or len(type_.get_shape()) != 1
         or not element_class(type_.element_type) & ElementClass.INTEGER
     ):
-        op.fail(f"operand {position} is {spell(value.type)}, not a list of sizes")
-    found = conversion.constant_integers(value)
-    if found is None:
-        raise UnknownShape(op, position)
-    return found
+        raise VerifyException(f"operand {position} is {spell(value.type)}, not a list of sizes")
+    return conversion.known_integers(op, position)
 
 
 def sized_result(
@@ -358,19 +355,10 @@ def sized_result(
     declared = conversion.result_types(op)[number]
     element_type = as_array(declared)
     if element_type is None or min(sizes, default=0) < 0:
-        op.fail(f"sizes {list(sizes)} for {spell(declared)}")
+        raise VerifyException(f"sizes {list(sizes)} for {spell(declared)}")
     result = array(element_type.element_type, sizes)
     check(fits(result, declared), "declared {}, the sizes are {}", spell(declared), list(sizes))
     return result
-
-
-def applied_to_two(op_class: type[XlaOp], element_type: Attribute) -> Region:
-    """The computation that applies an operation to two numbers."""
-    scalar = TensorType(element_type, ())
-    block = Block(arg_types=[scalar, scalar])
-    result = create(op_class, operands=block.args, result_types=[scalar])
-    block.add_ops([result, create(ReturnOp, operands=result.results)])
-    return Region(block)
 
 
 @contextmanager
@@ -469,6 +457,13 @@ class Conversion:
     def constant_integers(self, value: SSAValue) -> tuple[int, ...] | None:
         """The elements of an array of integers, None where they depend on the arguments."""
         return self._shapes.integers(value)
+
+    def known_integers(self, op: Operation, position: int) -> tuple[int, ...]:
+        """The elements of an operand of a parsed operation; raises UnknownShape."""
+        found = self.constant_integers(self.operands(op)[position])
+        if found is None:
+            raise UnknownShape(op, position)
+        return found
 
     def add(self, op: Operation) -> Sequence[SSAValue]:
         """Adds an operation at the current place and returns its results."""

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, NoReturn, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -21,10 +21,11 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     LocationAttr,
+    TensorType,
     i1,
     i64,
 )
-from xdsl.ir import Attribute, Operation, Region
+from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.irdl import (
     AttrConstraint,
     IRDLOperation,
@@ -65,6 +66,7 @@ from xla_dialect.stablehlo.attributes import (
 )
 from xla_dialect.types import is_unbounded, spell_all
 from xla_dialect.violations import Violation, check
+from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.definition import op_definition
 
 
@@ -195,10 +197,6 @@ class StableHloOp(IRDLOperation):
 
     SIZED_RESULTS: ClassVar[slice] = slice(0)
     """The results whose sizes have to be known, as nothing else tells them."""
-
-    def fail(self, message: str) -> NoReturn:
-        """Raises VerifyException."""
-        raise VerifyException(message)
 
     def check_indices(self) -> None:
         """Raises VerifyException for a type `index` that no operand or result here may have."""
@@ -416,6 +414,17 @@ def _as_list(name: str, value: Any, element_type: IntegerType) -> Attribute:
     return cast(Attribute, value if is_array else DenseArrayBase.from_list(element_type, found))
 
 
+def applied_to_two(
+    op_class: type[Operation], element_type: Attribute, end: type[Operation]
+) -> Region:
+    """The computation that applies an operation to two numbers; `end` is what ends it."""
+    scalar = TensorType(element_type, ())
+    block = Block(arg_types=[scalar, scalar])
+    result = create(op_class, operands=block.args, result_types=[scalar])
+    block.add_ops([result, create(end, operands=result.results)])
+    return Region(block)
+
+
 OperationT = TypeVar("OperationT", bound=StableHloOp)
 
 
@@ -428,21 +437,21 @@ def same_as(
     Its name is that of the operation of `xla` in StableHLO, unless it has another.
     """
     word = xla.name.removeprefix("xla.")
-    return just_as(xla)(_class_of(xla, base, name or f"stablehlo.{word}", members))
+    return just_as(xla)(class_of(name or f"stablehlo.{word}", base, xla.__doc__, members))
 
 
 def applying(xla: type[XlaOp], base: type[OperationT], name: str) -> type[OperationT]:
     """The class of an operation that applies one of `xla`: its `APPLIED`."""
-    return op_definition(_class_of(xla, base, name, {"APPLIED": xla}))
+    return op_definition(class_of(name, base, xla.__doc__, {"APPLIED": xla}))
 
 
-def _class_of(
-    xla: type[XlaOp], base: type[OperationT], name: str, members: Mapping[str, Any]
+def class_of(
+    name: str, base: type[OperationT], doc: str | None, members: Mapping[str, Any]
 ) -> type[OperationT]:
-    """A class that is not defined yet, which has its documentation from one of `xla`."""
-    given = {"__doc__": xla.__doc__, "__module__": base.__module__, "name": name, **members}
+    """A class that is not defined yet, of an operation with a name and its documentation."""
+    given = {"__doc__": doc, "__module__": base.__module__, "name": name, **members}
     constants = {each: ClassVar for each in members if each.isupper()}
-    made: Any = type(xla.__name__, (base,), {**given, "__annotations__": constants})
+    made: Any = type(name, (base,), {**given, "__annotations__": constants})
     return made
 
 

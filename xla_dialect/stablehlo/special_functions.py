@@ -452,10 +452,10 @@ def convert_cbrt(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
     (z,) = _terms(op, conversion, operands)
     x = z.converted(ComplexType(f64))
     angle = x.imag().arctangent(x.real()) / 3.0
-    radius = abs(x).apply(elementwise.CbrtOp)
+    radius = abs(x).emit(elementwise.CbrtOp)
     # An infinite radius times the sine of no angle is none.
-    imaginary = angle.equals(0.0).where(angle, radius * angle.apply(elementwise.SineOp))
-    root = (radius * angle.apply(elementwise.CosineOp)).complex(imaginary, x.type)
+    imaginary = angle.equals(0.0).where(angle, radius * angle.emit(elementwise.SineOp))
+    root = (radius * angle.emit(elementwise.CosineOp)).complex(imaginary, x.type)
     return [_returned(op, conversion, root.converted(z.element_type))]
 
 
@@ -551,7 +551,7 @@ def erf_inv_f32(x: Term) -> Term:
 
 
 def _giles_argument(x: Term) -> Term:
-    inner = (-x * x).apply(elementwise.LogPlusOneOp)
+    inner = (-x * x).emit(elementwise.LogPlusOneOp)
     return -(abs(x) < 0.5).where(inner, _log_of_complement(x))
 
 
@@ -578,7 +578,7 @@ def erfc(x: Term) -> Term:
     scaled = approximate((size - 4.0) / (size + 4.0), ERFC)
     tail = decay * scaled / (size * 2.0 + 1.0)
     far = (x < 0.0).where(2.0 - tail, tail)
-    near = 1.0 - x.apply(elementwise.ErfOp)
+    near = 1.0 - x.emit(elementwise.ErfOp)
     return ((abs(x) < 0.5) | x.differs(x)).where(near, far)
 
 
@@ -608,7 +608,7 @@ def log_gamma(x: Term) -> Term:
     reflected = x < 0.5
     y = reflected.where(1.0 - x, x)
     positive = (y < 4.5).where(_tabulated_log_gamma(y), _stirling(y))
-    sine = (_distance_to_integer(x) * math.pi).apply(elementwise.SineOp)
+    sine = (_distance_to_integer(x) * math.pi).emit(elementwise.SineOp)
     result = reflected.where((math.pi / abs(sine)).log() - positive, positive)
     return abs(x).equals(math.inf).where(abs(x), result)
 
@@ -642,7 +642,7 @@ def _stirling(x: Term) -> Term:
 
 def _distance_to_integer(x: Term) -> Term:
     """The argument minus the nearest integer: exact; sin πx and tan πx only change in sign."""
-    return x - x.apply(elementwise.RoundNearestEvenOp)
+    return x - x.emit(elementwise.RoundNearestEvenOp)
 
 
 def digamma(x: Term) -> Term:
@@ -663,7 +663,7 @@ def digamma(x: Term) -> Term:
     coefficients = [float(b / (2 * k)) for k, b in enumerate(_BERNOULLI[:8], start=1)]
     positive = y.log() - 0.5 / y - inverse * inverse.polynomial(coefficients) - total
     rest = _distance_to_integer(x)
-    mirrored = positive - math.pi / (rest * math.pi).apply(elementwise.TanOp)
+    mirrored = positive - math.pi / (rest * math.pi).emit(elementwise.TanOp)
     pole = reflected & rest.equals(0.0)
     result = reflected.where(mirrored, (x.equals(math.inf)).where(x, positive))
     return pole.where(x.number(math.nan), result)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import IntegerType, TensorType
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.attributes import ComparisonDirection, ComparisonDirectionAttr
@@ -74,6 +74,13 @@ def _binary(op_class: type[XlaOp]) -> Callable[[Term, Operand], Term]:
 def _unary(op_class: type[XlaOp]) -> Callable[[Term], Term]:
     """The method that applies an elementwise operation to a term."""
     return lambda self: self.emit(op_class)
+
+
+def _component(op_class: type[XlaOp]) -> Callable[[Term], Term]:
+    """The method that applies an operation whose result is real."""
+    return lambda self: self.emit(
+        op_class, type_=array_like(self.type, component_type(self.element_type))
+    )
 
 
 def _compared(direction: ComparisonDirection) -> Callable[[Term, Operand], Term]:
@@ -145,9 +152,7 @@ class Term:
     def __rtruediv__(self, other: float) -> Term:
         return self._beside(other) / self
 
-    def __abs__(self) -> Term:
-        type_ = array_like(self.type, component_type(self.element_type))
-        return self.emit(elementwise.AbsOp, type_=type_)
+    __abs__ = _component(elementwise.AbsOp)
 
     def compare(self, direction: ComparisonDirection, other: Operand) -> Term:
         """Whether the elements compare so."""
@@ -169,29 +174,12 @@ class Term:
 
     def where(self, on_true: Term, on_false: Operand) -> Term:
         """Of a predicate: one or the other, element by element."""
-        return on_true.chosen(self, on_false)
+        values = [self.value, on_true.value, on_true._beside(on_false).value]
+        found = self.terms.conversion.emit(elementwise.SelectOp, values, [on_true.type])
+        return Term(self.terms, found[0])
 
-    def chosen(self, predicate: Term, otherwise: Operand) -> Term:
-        """This where the predicate holds, else the other."""
-        values = [predicate.value, self.value, self._beside(otherwise).value]
-        conversion = self.terms.conversion
-        return Term(self.terms, conversion.emit(elementwise.SelectOp, values, [self.type])[0])
-
-    def apply(self, op_class: type[XlaOp]) -> Term:
-        """An elementwise operation whose result has the type of its operand."""
-        return self.emit(op_class)
-
-    def real(self) -> Term:
-        """The real part."""
-        return self.emit(
-            elementwise.RealOp, type_=array_like(self.type, component_type(self.element_type))
-        )
-
-    def imag(self) -> Term:
-        """The imaginary part."""
-        return self.emit(
-            elementwise.ImagOp, type_=array_like(self.type, component_type(self.element_type))
-        )
+    real = _component(elementwise.RealOp)
+    imag = _component(elementwise.ImagOp)
 
     def complex(self, imag: Term, type_: Attribute) -> Term:
         """The complex number with this real part, of a complex array type."""
@@ -203,12 +191,8 @@ class Term:
             return self
         return self.emit(conversions.ConvertOp, type_=array_like(self.type, element_type))
 
-    def bits(self, integer: IntegerType) -> Term:
-        """The bits as integers of the same width."""
-        return self.emit(conversions.BitcastConvertOp, type_=array_like(self.type, integer))
-
-    def from_bits(self, element_type: Attribute) -> Term:
-        """The numbers that these integers are the bits of."""
+    def bits(self, element_type: Attribute) -> Term:
+        """The bits, as elements of another type of the same width."""
         return self.emit(conversions.BitcastConvertOp, type_=array_like(self.type, element_type))
 
     def polynomial(self, coefficients: Sequence[float]) -> Term:

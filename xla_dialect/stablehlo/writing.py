@@ -4,8 +4,7 @@
 Modules of StableHLO and functions are printed as MLIR does, and JAX with it.
 
 What differs from xDSL's printer: names of values (`%0:2`, `%cst_0`), `module`, `return` and `call`
-without their dialects, entries of dictionaries in the order of their names, and literals. Programs
-repeat themselves: operations that differ in nothing but operands are printed by one template.
+without their dialects, entries of dictionaries in the order of their names, and literals.
 """
 
 from __future__ import annotations
@@ -83,8 +82,6 @@ class StableHloPrinter(MlirPrinter):
         self.debug_info = debug_info
         self._texts: dict[int, tuple[Attribute, str]] = {}
         """By the identity of an attribute, which is held to keep it unique."""
-        self._templates: dict[tuple[object, ...], str | None] = {}
-        """What operations print as, by all that they have but their operands."""
         self._copies: dict[str, int] = {}
         self._taken: set[str] = set()
         self._arguments = 0
@@ -157,11 +154,7 @@ class StableHloPrinter(MlirPrinter):
     def print_op(self, op: Operation) -> None:
         """Prints an operation."""
         self._print_results(op)
-        template = self._template(op) if isinstance(op, StableHloOp) and not op.regions else None
-        if template is not None:
-            names = self._ssa_values
-            self.print_string(template % tuple([names[value] for value in op._operands]))
-        elif isinstance(op, FuncOp):
+        if isinstance(op, FuncOp):
             self._print_function(op)
         elif not isinstance(op, StableHloOp) and op.name.split(".")[0] not in _DIALECTS:
             fail(op, "it is no operation that StableHLO has")
@@ -175,37 +168,6 @@ class StableHloPrinter(MlirPrinter):
             op.print(self)
         if self.debug_info:
             self.print_string(f" {op.location}")
-
-    def _template(self, op: StableHloOp) -> str | None:
-        """The text with `%s` for each operand; None where it has operands in another order."""
-        key = (
-            type(op),
-            *map(id, op.properties.values()),
-            None,
-            *[id(value.type) for value in op._operands],
-            None,
-            *[id(value.type) for value in op.results],
-            *map(id, op.attributes.values()),
-        )
-        if key not in self._templates:
-            self._templates[key] = self._new_template(op)
-        return self._templates[key]
-
-    def _new_template(self, op: StableHloOp) -> str | None:
-        outer = self.stream, self._ssa_values
-        places = {value: f"\0{i}\0" for i, value in enumerate(op.operands)}
-        self.stream, self._ssa_values = stream, _ = StringIO(), places
-        if type(op).print is Operation.print:
-            stream.write(f'"{op.name}"')
-            self.print_op_with_default_format(op)
-        else:
-            stream.write(op.name)
-            op.print(self)
-        self.stream, self._ssa_values = outer
-        parts = stream.getvalue().split("\0")
-        if parts[1::2] != [places[value][1:-1] for value in op.operands]:
-            return None
-        return "%s".join(part.replace("%", "%%") for part in parts[::2])
 
     def print_block(
         self, block: Block, print_block_args: bool = True, print_block_terminator: bool = True

@@ -70,7 +70,7 @@ def arctangent(x: Term) -> Term:
     """`chlo.atan`; `atan z = -i atanh iz`, for `atan2` of complex numbers overflows and cancels."""
     if not element_class(x.element_type) & COMPLEX:
         return x.arctangent(1.0)
-    turned = (-x.imag()).complex(x.real(), x.type).apply(elementwise.AtanhOp)
+    turned = (-x.imag()).complex(x.real(), x.type).emit(elementwise.AtanhOp)
     return turned.imag().complex(-turned.real(), x.type)
 
 
@@ -92,9 +92,9 @@ def asin_acos_kernel(z: Term) -> Term:
 
     With `asin z = u + iv` that is `cos u cosh v + i |v|`.
     """
-    arcsine = z.apply(elementwise.AsinOp)
+    arcsine = z.emit(elementwise.AsinOp)
     u, v = arcsine.real(), arcsine.imag()
-    real = u.apply(elementwise.CosineOp) * v.apply(elementwise.CoshOp)
+    real = u.emit(elementwise.CosineOp) * v.emit(elementwise.CoshOp)
     return real.complex(abs(v), z.type)
 
 
@@ -118,7 +118,7 @@ def next_after(x: Term, y: Term) -> Term:
     least = (target & number(sign)) | number(1)
     moved = x.equals(0.0).where(least, moved)
     moved = x.equals(y).where(target, moved)
-    result = moved.from_bits(x.element_type)
+    result = moved.bits(x.element_type)
     return (x.differs(x) | y.differs(y)).where(x + y, result)
 
 

@@ -23,6 +23,7 @@ from xla_dialect.ops import asynchronous
 from xla_dialect.ops import collectives as xla
 from xla_dialect.ops.asynchronous import as_one
 from xla_dialect.ops.collectives import CollectiveOp, process_counts
+from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.data_movement import DynamicSliceOp, ReshapeOp, TransposeOp
 from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.reduction import MapOp
@@ -31,7 +32,6 @@ from xla_dialect.stablehlo.attributes import FutureType, Inexpressible, integers
 from xla_dialect.stablehlo.conversion import (
     Conversion,
     Legalize,
-    applied_to_two,
     sizes_of,
 )
 from xla_dialect.stablehlo.legalize.from_xla import (
@@ -41,7 +41,7 @@ from xla_dialect.stablehlo.legalize.from_xla import (
     discardable,
     flat,
 )
-from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.op import StableHloOp, applied_to_two
 from xla_dialect.stablehlo.ops import collectives as stablehlo
 from xla_dialect.stablehlo.ops import data_movement
 from xla_dialect.stablehlo.terms import Terms
@@ -52,16 +52,23 @@ from xla_dialect.xdsl.operation_table import OperationTable
 def convert_sum(op: stablehlo.CrossReplicaSumOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.cross-replica-sum`."""
     (operand,) = conversion.operands(op)
-    regions = [applied_to_two(AddOp, cast(Array, operand.type).element_type)]
+    regions = [applied_to_two(AddOp, cast(Array, operand.type).element_type, ReturnOp)]
     return conversion.replaced(op, xla.AllReduceOp, op.xla_properties(), regions)
 
 
-def each_of_xla(
-    op: XlaOp, legalization: FromXla, op_class: type[StableHloOp], types: Sequence[Attribute]
-) -> Sequence[SSAValue]:
-    """One operation with a result of each type for each operand: StableHLO's takes one."""
+def each_of_xla(op: XlaOp, legalization: FromXla) -> Sequence[SSAValue]:
+    """
+    One operation with a result for each operand: StableHLO's takes one.
+
+    Of broadcasts with told roots there is one for all.
+    """
+    if isinstance(op, xla.CollectiveBroadcastOp) and op.has_dynamic_root.value.data:
+        return legalization.same(op, stablehlo.CollectiveBroadcastOp)
+    op_class, operands = _EACH[type(op)], legalization.operands(op)
+    is_permute = op_class is stablehlo.CollectivePermuteOp
+    types = [value.type for value in operands] if is_permute else legalization.result_types(op)
     properties, results = op_class.properties_of(op), list[SSAValue]()
-    for operand, type_ in zip(legalization.operands(op), types, strict=True):
+    for operand, type_ in zip(operands, types, strict=True):
         regions = list(map(legalization.region, op.regions))
         made = legalization.emit(op_class, [operand], [type_], properties, regions)
         made.attributes.update(discardable(op.attributes))
@@ -70,26 +77,12 @@ def each_of_xla(
     return results
 
 
-def reduce_scatter_of_xla(op: xla.ReduceScatterOp, legalization: FromXla) -> Sequence[SSAValue]:
-    """`stablehlo.reduce_scatter`, one for each operand."""
-    types = legalization.result_types(op)
-    return each_of_xla(op, legalization, stablehlo.ReduceScatterOp, types)
-
-
-def permute_of_xla(
-    op: xla.CollectivePermuteOp | asynchronous.CollectivePermuteStartOp, legalization: FromXla
-) -> Sequence[SSAValue]:
-    """`stablehlo.collective_permute`, one for each operand."""
-    types = [value.type for value in legalization.operands(op)]
-    return each_of_xla(op, legalization, stablehlo.CollectivePermuteOp, types)
-
-
-def broadcast_of_xla(op: xla.CollectiveBroadcastOp, legalization: FromXla) -> Sequence[SSAValue]:
-    """`stablehlo.collective_broadcast`, one for each operand; with told roots one for all."""
-    if op.has_dynamic_root.value.data:
-        return legalization.same(op, stablehlo.CollectiveBroadcastOp)
-    types = legalization.result_types(op)
-    return each_of_xla(op, legalization, stablehlo.CollectiveBroadcastOp, types)
+_EACH: Mapping[type[XlaOp], type[StableHloOp]] = {
+    xla.ReduceScatterOp: stablehlo.ReduceScatterOp,
+    xla.CollectiveBroadcastOp: stablehlo.CollectiveBroadcastOp,
+    xla.CollectivePermuteOp: stablehlo.CollectivePermuteOp,
+    asynchronous.CollectivePermuteStartOp: stablehlo.CollectivePermuteOp,
+}
 
 
 # all_to_all
@@ -245,7 +238,7 @@ def _at_root(
     scalars = Terms(conversion, cast(Array, position.type))
     is_root = scalars.of(position).equals(0 if root is None else scalars.of(root))
     term = Terms(conversion, cast(Array, value.type)).of(value)
-    return term.chosen(is_root, 0).value
+    return is_root.where(term, 0).value
 
 
 # Asynchronous operations: what a start begins is there, and its done is nothing. StableHLO has
@@ -372,7 +365,7 @@ def permute_start_of_xla(
     op: asynchronous.CollectivePermuteStartOp, legalization: FromXla
 ) -> Sequence[Tree]:
     """`stablehlo.collective_permute`, one for each operand."""
-    results = permute_of_xla(op, legalization)
+    results = each_of_xla(op, legalization)
     return _begun(op, legalization.operands(op), results, legalization)
 
 
@@ -425,9 +418,7 @@ TO_XLA = (
 FROM_XLA = (
     OperationTable[LegalizeFromXla]()
     .add(xla.AllToAllOp, all_to_all_of_xla)
-    .add(xla.CollectiveBroadcastOp, broadcast_of_xla)
-    .add(xla.CollectivePermuteOp, permute_of_xla)
-    .add(xla.ReduceScatterOp, reduce_scatter_of_xla)
+    .add((xla.CollectiveBroadcastOp, xla.CollectivePermuteOp, xla.ReduceScatterOp), each_of_xla)
     .add(asynchronous.AsyncStartOp, start_of_xla)
     .add(asynchronous.AsyncUpdateOp, update_of_xla)
     .add(asynchronous.CopyStartOp, copy_start_of_xla)

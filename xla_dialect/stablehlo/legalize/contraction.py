@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
 from xla_dialect.ops import contraction as xla
+from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.data_movement import SliceOp, TransposeOp
 from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.gather_scatter import GatherOp
@@ -19,10 +20,10 @@ from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.stablehlo.conversion import (
     Conversion,
     Legalize,
-    applied_to_two,
     sizes_of,
 )
 from xla_dialect.stablehlo.legalize.dynamic_shapes import convert_shaped
+from xla_dialect.stablehlo.op import applied_to_two
 from xla_dialect.stablehlo.ops import contraction as stablehlo
 from xla_dialect.types import Array, ElementClass, array, element_class
 from xla_dialect.xdsl.operation_table import OperationTable
@@ -34,7 +35,7 @@ def emit_sum(conversion: Conversion, value: SSAValue, dimensions: Sequence[int])
     is_complex = element_class(type_.element_type) == ElementClass.COMPLEX
     element = (0, 0) if is_complex else 0
     zero = conversion.constant(TensorType(type_.element_type, ()), [element])
-    regions = [applied_to_two(AddOp, type_.element_type)]
+    regions = [applied_to_two(AddOp, type_.element_type, ReturnOp)]
     return conversion.made(ReduceOp([value], [zero], dimensions=dimensions, regions=regions))
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import IntegerAttr, SymbolRefAttr, TupleType, i64
-from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
+from xdsl.dialects.builtin import SymbolRefAttr
+from xdsl.ir import Operation, SSAValue
 
 from xla_dialect.analysis.computations import callee
 from xla_dialect.op import decode
@@ -21,22 +21,6 @@ from xla_dialect.stablehlo.ops import control_flow as stablehlo
 from xla_dialect.types import PRED, flatten, is_scalar
 from xla_dialect.violations import check
 from xla_dialect.xdsl.operation_table import OperationTable
-
-
-def tuple_of(values: Sequence[SSAValue], conversion: Conversion) -> SSAValue:
-    """Emits the tuple of some values."""
-    types = tuple(cast(TypeAttribute, value.type) for value in values)
-    return conversion.emit(TupleOp, values, [TupleType(types)])[0]
-
-
-def elements_of(
-    value: SSAValue, types: Sequence[Attribute], conversion: Conversion
-) -> list[SSAValue]:
-    """Emits the elements of a tuple, which have the given types."""
-    return [
-        conversion.emit(GetTupleElementOp, [value], [type_], {"index": IntegerAttr(i, i64)})[0]
-        for i, type_ in enumerate(types)
-    ]
 
 
 def tuple_of_xla(op: Operation, legalization: FromXla) -> Sequence[Tree]:
@@ -93,9 +77,8 @@ def convert_barrier(
     )
     if len(operands) == 1:
         return conversion.emit(xla.OptBarrierOp, operands, conversion.result_types(op))
-    packed = tuple_of(operands, conversion)
-    barrier = conversion.emit(xla.OptBarrierOp, [packed], [packed.type])
-    return elements_of(barrier[0], conversion.result_types(op), conversion)
+    barrier = conversion.made(xla.OptBarrierOp(conversion.made(TupleOp(operands))))
+    return [conversion.made(GetTupleElementOp(barrier, index=i)) for i in range(len(operands))]
 
 
 def barrier_of_xla(op: Operation, legalization: FromXla) -> Sequence[SSAValue]:

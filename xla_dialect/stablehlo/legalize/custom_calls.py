@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.analysis.computations import TOP_K, top_k_properties
 from xla_dialect.attributes import RandomAlgorithmAttr
@@ -69,7 +70,7 @@ def pop_attributes(op: CustomCallOp) -> Mapping[str, Attribute]:
     op.attributes.pop("mhlo.version", None)
     found = op.attributes.pop("mhlo.attributes", None)
     if found is not None and not isinstance(found, DictionaryAttr):
-        op.fail(f"mhlo.attributes is {found}, not a dictionary")
+        raise VerifyException(f"mhlo.attributes is {found}, not a dictionary")
     return {} if found is None else found.data
 
 
@@ -89,7 +90,9 @@ def convert_top_k_operation(op: CustomCallOp, conversion: Conversion) -> Sequenc
     attributes = pop_attributes(op)
     k, largest = attributes.get("k"), attributes.get("largest", BoolAttr.from_bool(True))
     if not isinstance(k, IntegerAttr) or not isinstance(largest, IntegerAttr):
-        op.fail(f"its attributes have k = {k} and largest = {largest}, not a number and a flag")
+        raise VerifyException(
+            f"its attributes have k = {k} and largest = {largest}, not a number and a flag"
+        )
     check(len(op.operands) == 1 and len(op.results) == 2, "takes one array and has two results")
     properties = cast("Mapping[str, Attribute]", {"k": k, "largest": largest})
     return conversion.replaced(op, TopkOp, properties)
@@ -102,7 +105,7 @@ def convert_top_k_call(op: CustomCallOp, conversion: Conversion) -> Sequence[SSA
     properties = {"custom_call_target": StringAttr(TOP_K)}
     results = conversion.replaced(op, XlaCustomCallOp, properties, regions)
     if top_k_properties(cast(XlaCustomCallOp, cast(Operation, results[0].owner))) is None:
-        op.fail("its comparator does not compare the two elements by `<` or `>`")
+        raise VerifyException("its comparator does not compare the two elements by `<` or `>`")
     return results
 
 
@@ -125,26 +128,19 @@ def apply_shape_operands(
     op.operands = [value for i, value in enumerate(op.operands) if i not in positions]
 
 
-def _known(op: CustomCallOp, conversion: Conversion, position: int) -> tuple[int, ...]:
-    found = conversion.constant_integers(conversion.operands(op)[position])
-    if found is None:
-        raise UnknownShape(op, position)
-    return found
-
-
 def convert_assertion(op: CustomCallOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`@shape_assertion(condition, values...)`: nothing, or its message with the values put in."""
     text = op.attributes.pop("error_message", None)
     if not isinstance(text, StringAttr):
-        op.fail(f"error_message is {text}, not a string")
+        raise VerifyException(f"error_message is {text}, not a string")
     message = text.data
     check(op.operands and not op.results, "takes a condition and values, and has no results")
-    (holds,) = _known(op, conversion, 0) or (0,)
+    (holds,) = conversion.known_integers(op, 0) or (0,)
     if not holds:
         for i in range(1, len(op.operands)):
-            (value,) = _known(op, conversion, i) or (0,)
+            (value,) = conversion.known_integers(op, i) or (0,)
             message = message.replace(f"{{{i - 1}}}", str(value))
-        op.fail(message)
+        raise VerifyException(message)
     return ()
 
 
@@ -159,7 +155,9 @@ def convert_dynamic_reduce_window(op: CustomCallOp, conversion: Conversion) -> S
         count >= 2 and not count % 2 and len(names) == 1,
         "takes inputs, init values, five lists, and one called computation",
     )
-    sizes, strides, base, dilations, padding = (_known(op, conversion, count + i) for i in range(5))
+    sizes, strides, base, dilations, padding = (
+        conversion.known_integers(op, count + i) for i in range(5)
+    )
     try:
         window = Window.of(
             sizes,
@@ -169,7 +167,7 @@ def convert_dynamic_reduce_window(op: CustomCallOp, conversion: Conversion) -> S
             padding=list(zip(padding[::2], padding[1::2], strict=True)),
         )
     except (SpellingError, ValueError) as error:
-        op.fail(str(error))
+        raise VerifyException(str(error)) from None
     body = conversion.computation(names[0], op)
     return conversion.emit(
         ReduceWindowOp,
@@ -186,7 +184,7 @@ def convert_dynamic_top_k(op: CustomCallOp, conversion: Conversion) -> Sequence[
         len(op.operands) == 2 and len(op.results) == 2,
         "takes an array and a number, and has two results",
     )
-    (k,) = _known(op, conversion, 1)
+    (k,) = conversion.known_integers(op, 1)
     operand = conversion.operands(op)[0]
     properties = {"k": IntegerAttr(k, i64)}
     return conversion.emit(TopkOp, [operand], conversion.result_types(op), properties)
@@ -197,7 +195,7 @@ def convert_dynamic_approximate_top_k(
 ) -> Sequence[SSAValue]:
     """`@stablehlo.dynamic_approx_top_k(inputs..., inits..., k)`: `@ApproxTopK` for a known k."""
     check(op.operands, "takes arrays, as many initial values, and a number")
-    (k,) = _known(op, conversion, len(op.operands) - 1)
+    (k,) = conversion.known_integers(op, len(op.operands) - 1)
     config = op.attributes.get("mhlo.backend_config")
     entries = dict(config.data) if isinstance(config, DictionaryAttr) else {}
     op.attributes["mhlo.backend_config"] = DictionaryAttr({**entries, "top_k": IntegerAttr(k, i64)})
@@ -215,7 +213,7 @@ def convert_dynamic_bits(op: CustomCallOp, conversion: Conversion) -> Sequence[S
     types = [conversion.result_types(op)[0], sized_result(op, conversion, sizes, 1)]
     algorithm = op.attributes.pop("rng_algorithm", None)
     if not isinstance(algorithm, RngAlgorithmAttr):
-        op.fail(f"rng_algorithm is {algorithm}, not #stablehlo<rng_algorithm ...>")
+        raise VerifyException(f"rng_algorithm is {algorithm}, not #stablehlo<rng_algorithm ...>")
     properties = {"algorithm": RandomAlgorithmAttr(algorithm.data)}
     return conversion.emit(RngBitGeneratorOp, conversion.operands(op)[:1], types, properties)
 

@@ -16,8 +16,7 @@ from xla_dialect.ops import data_movement as xla
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp
-from xla_dialect.stablehlo.attributes import Inexpressible
-from xla_dialect.stablehlo.attributes import integers as integer_list
+from xla_dialect.stablehlo.attributes import Inexpressible, integers
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, sizes_of
 from xla_dialect.stablehlo.legalize.creation import emit_literal
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla, Tree, same_operation
@@ -76,8 +75,8 @@ def broadcast_of_xla(op: xla.BroadcastOp, legalization: FromXla) -> Sequence[SSA
     operands, dimensions = legalization.operands(op), op.properties.get("dimensions")
     if isinstance(reshape, xla.ReshapeOp) and _is_stretched(reshape):
         operands = legalization.operands(reshape)
-        dimensions = integer_list(range(len(sizes_of(op.result.type))))
-    properties = {"broadcast_dimensions": dimensions or integer_list(())}
+        dimensions = integers(range(len(sizes_of(op.result.type))))
+    properties = {"broadcast_dimensions": dimensions or integers(())}
     types = legalization.result_types(op)
     return legalization.emit(stablehlo.BroadcastInDimOp, operands, types, properties).results
 
@@ -108,7 +107,7 @@ def _is_stretched(op: xla.ReshapeOp) -> bool:
     )
     return (
         len(sizes) == len(target)
-        and same == integers(user, "dimensions")
+        and same == decode(user.properties["dimensions"])
         and all(size == 1 for d, size in enumerate(sizes) if d not in same)
     )
 
@@ -146,11 +145,6 @@ def movement_of_xla(op: XlaOp, legalization: FromXla) -> Sequence[SSAValue]:
 # What reading makes several operations of is one again in StableHLO
 
 
-def integers(op: Operation, name: str) -> tuple[int, ...]:
-    """A property that is a list of integers; absent, it is empty."""
-    return cast("tuple[int, ...] | None", decode(op.properties.get(name))) or ()
-
-
 def sizes_array(op: DynamicReshapeOp) -> SSAValue | None:
     """The array whose elements are the sizes, as the reader takes it apart; None for others."""
     sources: list[SSAValue] = []
@@ -161,7 +155,7 @@ def sizes_array(op: DynamicReshapeOp) -> SSAValue | None:
         if not isinstance(owner, xla.ReshapeOp) or not isinstance(owner.operand.owner, xla.SliceOp):
             return None
         part = owner.operand.owner
-        if integers(part, "start_indices") != (number,):
+        if decode(part.properties["start_indices"]) != (number,):
             return None
         sources.append(part.operand)
     same = len(set(sources)) == 1 and sizes_of(sources[0].type) == (len(sources),)

@@ -70,12 +70,8 @@ def convert_dynamic_reshape(
 
 def convert_shaped(op: stablehlo.ShapedOp, conversion: Conversion) -> Sequence[SSAValue]:
     """What the operation becomes that it is for the values of its shapes."""
-    shapes: list[tuple[int, ...]] = []
-    for position in range(op.first_shape, len(op.operands)):
-        found = conversion.constant_integers(conversion.operands(op)[position])
-        if found is None:
-            raise UnknownShape(op, position)
-        shapes.append(found)
+    places = range(op.first_shape, len(op.operands))
+    shapes = [conversion.known_integers(op, place) for place in places]
     types = [] if op.SHAPES else [sized_result(op, conversion, shapes[0])]
     types = types or conversion.result_types(op)
     static = op.static(shapes, op.operands[: op.first_shape], types)
@@ -91,10 +87,7 @@ def convert_shaped(op: stablehlo.ShapedOp, conversion: Conversion) -> Sequence[S
 
 def convert_dim(op: StableHloOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`tensor.dim`: the size of an array in a dimension."""
-    operand, place = conversion.operands(op)
-    found = conversion.constant_integers(place)
-    if found is None:
-        raise UnknownShape(op, 1)
+    operand, found = conversion.operands(op)[0], conversion.known_integers(op, 1)
     type_ = cast(Array, operand.type)
     sizes = type_.get_shape()
     check(0 <= found[0] < len(sizes), "dimension {} of {}", found[0], spell(type_))

@@ -12,6 +12,7 @@ from typing import cast
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import SSAValue
 
+from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.conversion import BitcastConvertOp
 from xla_dialect.ops.creation import IotaOp
 from xla_dialect.ops.data_movement import ReshapeOp
@@ -22,11 +23,10 @@ from xla_dialect.stablehlo.attributes import integers
 from xla_dialect.stablehlo.conversion import (
     Conversion,
     Legalize,
-    applied_to_two,
     sizes_of,
 )
 from xla_dialect.stablehlo.legalize.from_xla import FromXla, LegalizeFromXla
-from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.op import StableHloOp, applied_to_two
 from xla_dialect.stablehlo.ops import elementwise as stablehlo
 from xla_dialect.stablehlo.special_functions import (
     convert_cbrt,
@@ -76,7 +76,7 @@ def convert_bits(
         [placed.value, zero],
         [whole_type],
         {"dimensions": integers([last])},
-        [applied_to_two(OrOp, whole_type.element_type)],
+        [applied_to_two(OrOp, whole_type.element_type, ReturnOp)],
     )
     return conversion.emit(BitcastConvertOp, whole, [after])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.layout import Layout
 from xla_dialect.ops import data_movement as xla
@@ -25,7 +26,7 @@ def convert_bitcast(op: mhlo.BitcastOp, conversion: Conversion) -> Sequence[SSAV
     (value,), (declared,) = conversion.operands(op), conversion.result_types(op)
     before, after = as_array(value.type), as_array(declared)
     if before is None or after is None:
-        op.fail("takes and returns an array")
+        raise VerifyException("takes and returns an array")
     if not _has_layouts(op) or before.element_type != after.element_type:
         return conversion.emit(xla.BitcastOp, [value], [declared])
     first, last = _order(op, "source_layout", before), _order(op, "result_layout", after)
@@ -50,7 +51,7 @@ def _order(op: mhlo.BitcastOp, name: str, type_: Array) -> Sequence[int]:
     layout, rank = op.attributes.pop(name, None), len(sizes_of(type_))
     order = Layout.default(rank).minor_to_major if layout is None else integers_of(layout)
     if order is None or sorted(order) != list(range(rank)):
-        op.fail(f"{name} is {layout}, not an order of {rank} dimensions")
+        raise VerifyException(f"{name} is {layout}, not an order of {rank} dimensions")
     return order[::-1]
 
 

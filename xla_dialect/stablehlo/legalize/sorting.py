@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.ops import sorting as xla
 from xla_dialect.ops.conversion import ConvertOp
@@ -96,12 +97,12 @@ def _configuration(op: CustomCallOp) -> tuple[int, int, bool]:
     found = [op.attributes.pop("mhlo.backend_config", None), op.backend_config]
     given = next((each for each in found if isinstance(each, DictionaryAttr)), None)
     if given is None:
-        op.fail("its configuration is missing")
+        raise VerifyException("its configuration is missing")
     values: list[int] = []
     for name in ("reduction_dim", "top_k", "aggregate_to_topk"):
         number = given.data.get(name)
         if not isinstance(number, IntegerAttr):
-            op.fail(f"{name} of its configuration is {number}, not a number")
+            raise VerifyException(f"{name} of its configuration is {number}, not a number")
         values.append(cast("IntegerAttr[Any]", number).value.data)
     return values[0], values[1], bool(values[2])
 

@@ -7,6 +7,7 @@ from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.ops import transfers as xla
 from xla_dialect.stablehlo.attributes import Inexpressible
@@ -37,7 +38,7 @@ def _keep_pairs(op: stablehlo.TransferOp) -> None:
         return
     kept = op.attributes.get(_FRONTEND, DictionaryAttr({}))
     if not isinstance(kept, DictionaryAttr):
-        op.fail(f"{_FRONTEND} is {kept}, not a dictionary")
+        raise VerifyException(f"{_FRONTEND} is {kept}, not a dictionary")
     entries = dict(kept.data) | {xla.PAIRS: StringAttr(str(pairs))}
     op.attributes[_FRONTEND] = DictionaryAttr(entries)
 

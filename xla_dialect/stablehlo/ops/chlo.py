@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
     BoolAttr,
@@ -39,7 +39,15 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import control_flow, elementwise
 from xla_dialect.shapes.broadcasting import broadcast_shape, matched_dimensions
 from xla_dialect.stablehlo.attributes import ChloComparisonDirectionAttr, ChloComparisonTypeAttr
-from xla_dialect.stablehlo.op import StableHloOp, applying, integers_of, just_as, same_as
+from xla_dialect.stablehlo.op import (
+    OperationT,
+    StableHloOp,
+    applying,
+    class_of,
+    integers_of,
+    just_as,
+    same_as,
+)
 from xla_dialect.stablehlo.ops import elementwise as stablehlo
 from xla_dialect.stablehlo.ops.creation import LiteralOp
 from xla_dialect.stablehlo.ops.elementwise import results_of
@@ -146,15 +154,9 @@ class BinaryFormulaOp(BinaryOp):
         one_type(FLOAT, operands, declared)
 
 
-FunctionT = TypeVar("FunctionT", bound=StableHloOp)
-
-
-def _function(name: str, base: type[FunctionT], doc: str, **members: Any) -> type[FunctionT]:
-    """The class of an operation of CHLO."""
-    constants = dict.fromkeys(members, ClassVar)
-    given = {"__module__": __name__, "__doc__": doc, "__annotations__": constants, **members}
-    given["name"] = f"chlo.{name}"
-    return op_definition(cast("type[FunctionT]", type(name, (base,), given)))
+def _function(name: str, base: type[OperationT], doc: str, **members: Any) -> type[OperationT]:
+    """The class of an operation of CHLO that `xla` has not."""
+    return op_definition(class_of(f"chlo.{name}", base, doc, members))
 
 
 AsinAcosKernelOp = _function(

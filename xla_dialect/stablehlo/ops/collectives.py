@@ -461,7 +461,10 @@ class AsyncStartOp(StableHloOp):
     @property
     def contents(self) -> Sequence[Attribute]:
         """The types that the future gives; raises VerifyException for another type."""
-        return contents_of(self.future.type, "the result")
+        type_ = self.future.type
+        if not isinstance(type_, FutureType):
+            raise VerifyException(f"the result is {type_}, not a future")
+        return type_.types.data
 
     def verify_(self) -> None:
         """Checks what the region takes, and that it is one operation of the right kind."""
@@ -500,10 +503,3 @@ class AsyncDoneOp(StableHloOp):
         if not isinstance(future, FutureType) or list(future.types.data) != declared:
             listed = ", ".join(map(str, declared))
             raise VerifyException(f"waits for {future}, its results are ({listed})")
-
-
-def contents_of(type_: Attribute, name: str) -> Sequence[Attribute]:
-    """The types that a future gives; raises VerifyException for another type."""
-    if not isinstance(type_, FutureType):
-        raise VerifyException(f"{name} is {type_}, not a future")
-    return type_.types.data

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -45,6 +45,7 @@ from xla_dialect.shapes.size_arithmetic import UNKNOWN, compatible, compatible_s
 from xla_dialect.shapes.window import ConvolutionLabelsAttr, WindowAttr
 from xla_dialect.stablehlo.attributes import (
     ConvolutionNumbers,
+    DimensionNumbers,
     DotAlgorithm,
     DotNumbers,
     Inexpressible,
@@ -174,15 +175,14 @@ class ContractedDimensions(CustomDirective):
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         """Prints the pairs of lists."""
         state.print_whitespace(printer)
-        numbers = cast(DotNumbers, self.numbers.get(op))
-        batching = numbers.lhs_batching_dimensions, numbers.rhs_batching_dimensions
+        numbers = cast(DimensionNumbers, self.numbers.get(op))
+        *batching, lhs, rhs = cast("Sequence[DenseArrayBase[Any]]", numbers.parameters)
         if any(map(integers_of, batching)):
             printer.print_string("batching_dims = ")
-            print_integer_pair(printer, *batching)
+            print_integer_pair(printer, batching[0], batching[1])
             printer.print_string(", ")
         printer.print_string("contracting_dims = ")
-        contracting = numbers.lhs_contracting_dimensions, numbers.rhs_contracting_dimensions
-        print_integer_pair(printer, *contracting)
+        print_integer_pair(printer, lhs, rhs)
 
 
 @irdl_custom_directive

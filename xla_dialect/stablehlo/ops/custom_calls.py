@@ -238,14 +238,14 @@ class CustomCallOp(StableHloOp):
         "backend_config": Codec(
             "xla.backend_config", _kept_configuration, _own_configuration, is_kept=True
         ),
+        "output_operand_aliases": Codec(
+            "xla.output_to_operand_aliasing", _kept_aliases, _own_aliases, is_kept=True
+        ),
         "called_computations": Codec(
             "xla.called_computations",
             lambda op, value: value if value is not None and value.data else None,
             lambda op, value: value,
             is_kept=True,
-        ),
-        "output_operand_aliases": Codec(
-            "xla.output_to_operand_aliasing", _kept_aliases, _own_aliases, is_kept=True
         ),
         **{name: _layouts(place) for place, name in enumerate(LAYOUTS)},
     }

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i1, i64
+from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     SameVariadicOperandSize,
@@ -18,12 +17,11 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from xla_dialect.attributes import FLAG
 from xla_dialect.ops import gather_scatter as xla
 from xla_dialect.stablehlo.attributes import GatherNumbers, ScatterNumbers
 from xla_dialect.stablehlo.op import StableHloOp, just_as
 from xla_dialect.stablehlo.ops.reduction import AccumulatingOp, accumulators_of
-
-_FLAG: Any = IntegerAttr.constr(i1)
 
 
 @just_as(xla.GatherOp)
@@ -33,7 +31,7 @@ class GatherOp(StableHloOp):
     name = "stablehlo.gather"
     dimension_numbers = prop_def(GatherNumbers)
     slice_sizes = prop_def(DenseArrayBase.constr(i64))
-    indices_are_sorted = opt_prop_def(_FLAG)
+    indices_are_sorted = opt_prop_def(FLAG)
     traits = traits_def(Pure())
 
 
@@ -46,8 +44,8 @@ class ScatterOp(AccumulatingOp):
     scatter_indices = operand_def()
     updates = var_operand_def()
     scatter_dimension_numbers = prop_def(ScatterNumbers)
-    indices_are_sorted = opt_prop_def(_FLAG)
-    unique_indices = opt_prop_def(_FLAG)
+    indices_are_sorted = opt_prop_def(FLAG)
+    unique_indices = opt_prop_def(FLAG)
     update_computation = region_def()
     irdl_options = (SameVariadicOperandSize(),)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, TensorType, i1, i64
-from xdsl.ir import Attribute, Block, Region
+from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     SameVariadicOperandSize,
     opt_prop_def,
@@ -25,7 +25,7 @@ from xla_dialect.ops import reduction as xla
 from xla_dialect.shapes.window import Window, WindowAttr
 from xla_dialect.spelling import SpellingError
 from xla_dialect.stablehlo.attributes import Inexpressible
-from xla_dialect.stablehlo.op import StableHloOp, integers_of, just_as, rows_of
+from xla_dialect.stablehlo.op import StableHloOp, applied_to_two, integers_of, just_as, rows_of
 from xla_dialect.stablehlo.ops import elementwise
 from xla_dialect.stablehlo.ops.control_flow import ReturnOp
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array_like, as_array
@@ -239,7 +239,9 @@ class ReduceOp(AccumulatingOp):
                 or found.get_irdl_definition().properties
             ):
                 parser.raise_error(f"{applied} cannot be applied by {cls.name}", position)
-            region = _applying(found, operands[1].type)
+            init = operands[1].type
+            element_type = cast(Array, init).element_type if isinstance(init, TensorType) else init
+            region = applied_to_two(found, element_type, ReturnOp)
         return create(
             cls,
             operands=operands,
@@ -314,16 +316,6 @@ def _print_reducer(printer: Printer, region: Region, count: int) -> None:
     printer.print_list(range(count), print_pair, " ")
     printer.print_string(" ")
     printer.print_region(region, print_entry_block_args=False)
-
-
-def _applying(op_class: type[StableHloOp], init: Attribute) -> Region:
-    """The computation that applies one operation to the accumulator and the value."""
-    element_type = cast(Array, init).element_type if isinstance(init, TensorType) else init
-    scalar = TensorType(element_type, ())
-    block = Block(arg_types=[scalar, scalar])
-    result = create(op_class, operands=block.args, result_types=[scalar])
-    block.add_ops([result, create(ReturnOp, operands=result.results)])
-    return Region(block)
 
 
 class WindowReductionOp(AccumulatingOp, WindowedOp):

@@ -71,7 +71,7 @@ def stored(term: Term, quantization: Quantization) -> Term:
         term = term + along(term, zero_points, term.element_type, quantization.dimension)
     term = term.maximum(limits[0]).minimum(limits[1])
     if not is_integer:
-        term = term.apply(RoundNearestEvenOp)
+        term = term.emit(RoundNearestEvenOp)
     return term.converted(quantization.storage)
 
 

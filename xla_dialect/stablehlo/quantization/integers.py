@@ -25,6 +25,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.op import decode
 from xla_dialect.ops.contraction import ConvolutionOp
+from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.data_movement import PadOp
 from xla_dialect.ops.elementwise import AddOp
 from xla_dialect.ops.reduction import ReduceWindowOp
@@ -34,9 +35,9 @@ from xla_dialect.quantized_types import (
     with_element_type,
 )
 from xla_dialect.shapes.window import Window, WindowAttr, WindowDimension
-from xla_dialect.stablehlo.conversion import Conversion, applied_to_two
+from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.legalize.contraction import emit_sum
-from xla_dialect.stablehlo.op import StableHloOp
+from xla_dialect.stablehlo.op import StableHloOp, applied_to_two
 from xla_dialect.stablehlo.quantization.expressed import (
     along,
     convert_as,
@@ -138,7 +139,7 @@ def _window_sums(term: Term, op: ConvolutionOp) -> Term:
         [total, conversion.constant(array(i32, ()), [0])],
         [array(i32, [result_sizes[places[d]] for d in kept])],
         {"window": WindowAttr(Window(tuple(windows[d] for d in kept)))},
-        [applied_to_two(AddOp, i32)],
+        [applied_to_two(AddOp, i32, ReturnOp)],
     )
     return term.terms.of(conversion.broadcast(sums, term.type, [places[d] for d in kept]))
 
