@@ -12,6 +12,8 @@ from xdsl.passes import ModulePass
 
 from lowerings.execution.code import LoadedCode, placed
 from lowerings.execution.executable import ThreadCount
+from lowerings.loops.expand_small_floats import ExpandSmallFloatsPass
+from lowerings.rewriting.passes import run_pass
 from lowerings.runtime import parallel_functions
 from lowerings.targets.llvm.interface import THREADS
 from lowerings.targets.llvm.machine import host
@@ -43,6 +45,7 @@ class MachineCode:
     def __init__(self, module: ModuleOp, threads: ThreadCount | None = None):
         """With `threads` its parallel loops run on so many."""
         machine = host()
+        run_pass(ExpandSmallFloatsPass(), context(), module)
         emitted = emit_module(
             module,
             machine.attributes,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from math import inf, nan
 from typing import TypeAlias
 
@@ -129,10 +128,19 @@ def _logarithm(x: Number, *, of_e: Mapping[int, Sum], of_2: Mapping[int, Sum]) -
     return at_edges(x, 0.0, result)
 
 
-# At most 0.9 ULP; the others 1.0.
-log_e = partial(_logarithm, of_e={}, of_2=LN2)
-log_2 = partial(_logarithm, of_e=LOG2_E, of_2={})
-log_10 = partial(_logarithm, of_e=LOG10_E, of_2=LOG10_2)
+def log_e(x: Number) -> Number:
+    """The natural logarithm. At most 0.9 ULP."""
+    return _logarithm(x, of_e={}, of_2=LN2)
+
+
+def log_2(x: Number) -> Number:
+    """The logarithm to base 2. At most 1.0 ULP."""
+    return _logarithm(x, of_e=LOG2_E, of_2={})
+
+
+def log_10(x: Number) -> Number:
+    """The logarithm to base 10. At most 1.0 ULP."""
+    return _logarithm(x, of_e=LOG10_E, of_2=LOG10_2)
 
 
 def log1p(x: Number) -> Number:
