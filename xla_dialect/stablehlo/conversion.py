@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
@@ -300,32 +300,29 @@ def array_type(type_: Attribute, op: Operation) -> Array:
 
     A quantized array is one of the integers that are stored.
 
-    Raises SourceError, at `op`, for what is no array of XLA, and UnknownShape for one that another
-    dialect encodes.
+    Raises VerifyException for what is no array of XLA, SourceError, at `op`, for one that is too
+    large, and UnknownShape for one that another dialect encodes.
     """
-
-    def fail(reason: str) -> NoReturn:
-        raise SourceError(op, f"type {type_} is not supported: {reason}")
-
-    if not isinstance(type_, TensorType):
-        fail("it is no array, tuple or token")
+    check(isinstance(type_, TensorType), "it is no array, tuple or token")
     array = cast(Array, type_)
     sizes = array.get_shape()
     quantization = quantization_of(array)
     if quantization is not None:
         fault = quantization.fault_in([None if n == DYNAMIC_INDEX else n for n in sizes])
-        if fault is not None:
-            fail(fault)
+        check(fault is None, "{}", fault)
         array = with_element_type(array, quantization.storage)
-    if not element_class(array.element_type):
-        fail(f"{array.element_type} is not an element type of XLA")
+    check(
+        element_class(array.element_type),
+        "{} is not an element type of XLA",
+        array.element_type,
+    )
     if isinstance(array.encoding, Bounds):
         array = with_bounds(array)
     if isinstance(array.encoding, LayoutAttr):
         try:
             array.encoding.data.validate(sizes)
         except LayoutError as error:
-            fail(str(error))
+            raise VerifyException(str(error)) from None
     if element_count([size for size in extents(array) if size > 0]) > MAX_ELEMENTS:
         raise SourceError(op, "(Size) an array has more than 2^63 - 1 elements")
     if has_foreign_encoding(array):
@@ -513,13 +510,15 @@ class Conversion:
         """The type of the `xla` dialect for a type of StableHLO; errors are those of `op`."""
         found = self._types.get(type_)
         if found is None:
-            found = self._convert_type(type_, op)
-            if not is_index(type_):
+            try:
+                found = self._convert_type(type_, op)
+                check(not is_index(type_) or gives_index(op), NO_ELEMENT_TYPE)
+            except VerifyException as error:
+                raise SourceError(op, f"type {type_} is not supported: {error}") from None
+            if is_index(type_):
+                self._has_indices = True
+            else:
                 self._types[type_] = found
-                return found
-            self._has_indices = True
-            if not gives_index(op):
-                raise SourceError(op, f"type {type_} is not supported: {NO_ELEMENT_TYPE}")
         return found
 
     def region(
@@ -880,8 +879,7 @@ class Conversion:
         if isinstance(type_, attributes.TokenType | TokenType):
             return TokenType()
         if isinstance(type_, TupleType):
-            if any(map(is_index, type_.types.data)):
-                raise SourceError(op, f"type {type_} is not supported: {NO_ELEMENT_TYPE}")
+            check(not any(map(is_index, type_.types.data)), NO_ELEMENT_TYPE)
             elements = (cast(TypeAttribute, self.type(t, op)) for t in type_.types.data)
             return TupleType(tuple(elements))
         if isinstance(type_, attributes.FutureType):

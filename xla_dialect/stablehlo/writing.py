@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from xla_dialect.op import XlaOp
 from xla_dialect.sharding.attributes import MESHES
@@ -168,25 +168,6 @@ class StableHloPrinter(MlirPrinter):
             op.print(self)
         if self.debug_info:
             self.print_string(f" {op.location}")
-
-    def print_block(
-        self, block: Block, print_block_args: bool = True, print_block_terminator: bool = True
-    ) -> None:
-        """Prints a block."""
-        if print_block_args:
-            self._print_new_line()
-            self.print_block_name(block)
-            if block.args:
-                with self.in_parens():
-                    self.print_list(block.args, self.print_block_argument)
-            self.print_string(":")
-        with self.indented():
-            for op in block.ops:
-                self._print_new_line()
-                self.print_op(op)
-
-    def _print_new_line(self, indent: int | None = None, print_message: bool = True) -> None:
-        self.print_string("\n" + " " * (self.indent_num_spaces * self._indent))
 
     # Attributes
 
