@@ -14,7 +14,7 @@ from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import count, pairwise, permutations
 from math import prod
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
@@ -345,6 +345,11 @@ def plan(mesh: MeshAtoms, type_: Array, before: Spread, after: Spread) -> Reshar
         return ReshardPlan((), 0.0)
     element_bytes = BY_TYPE[type_.element_type].bits / 8
     return _plan(mesh, sizes_of(type_), element_bytes, before, after)
+
+
+def sent_bytes(mesh: MeshAtoms, value: SSAValue, before: Spread, after: Spread) -> float:
+    """The bytes that a device sends to reshard an array."""
+    return plan(mesh, cast(Array, value.type), before, after).bytes
 
 
 @lru_cache(1 << 14)

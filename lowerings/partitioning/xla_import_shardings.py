@@ -21,6 +21,7 @@ from lowerings.partitioning.annotations import (
     is_annotation,
     is_of_shardy,
     is_partitioned,
+    target_of,
 )
 from lowerings.partitioning.mesh_atoms import rank_of
 from lowerings.rewriting.levels import UNLOWERED
@@ -345,10 +346,7 @@ _OPEN = re.compile(r"unspecified_dims=\[([0-9, ]*)\]")
 
 def is_gspmd_border(op: Operation) -> bool:
     """Whether it is one of the two calls."""
-    return isinstance(op, CustomCallOp) and op.custom_call_target.data in (
-        FULL_TO_SHARD,
-        SHARD_TO_FULL,
-    )
+    return target_of(op) in (FULL_TO_SHARD, SHARD_TO_FULL)
 
 
 def open_dimensions(op: Operation) -> Collection[int]:
@@ -406,9 +404,8 @@ def _annotation_of(value: SSAValue) -> HloSharding | None:
             return None
         return hlo_sharding(function.arg_attrs.data[index].data)
     found = hlo_sharding(owner.attributes)
-    is_call = isinstance(owner, CustomCallOp)
-    if found is None and is_call and owner.custom_call_target.data == SHARDING_CONSTRAINT:
-        return _annotation_of(owner.inputs[0])
+    if found is None and target_of(owner) == SHARDING_CONSTRAINT:
+        return _annotation_of(operands_of(owner)[0])
     return found
 
 
@@ -438,7 +435,7 @@ def unite_meshes(module: ModuleOp) -> bool:
     target = next(named_so, unused_name(meshes))
     axes = {each: _Translation(mesh, common, target) for each, mesh in spellings.items()}
     try:
-        _rewrite(module, lambda each: axes.get(each.mesh))
+        _rewrite(module, axes)
     except _NoWholeAxes:
         return False
     set_meshes(module, {**meshes, target: common})
@@ -494,18 +491,17 @@ class _Translation:
         return [axis.name for axis in found]
 
 
-_Find = Callable[[Sharding], _Translation | None]
+_Axes = Mapping[str | Mesh, _Translation]
 
 
-def _rewrite(module: ModuleOp, find: _Find) -> None:
+def _rewrite(module: ModuleOp, axes: _Axes) -> None:
     def said(old: Sharding | None) -> Sharding | None:
-        translation = None if old is None else find(old)
-        return old if old is None or translation is None else translation.sharding(old)
+        return old if old is None else _said(old, axes)
 
     operations = operations_in(module)
     borders = {op: border for op in operations if (border := located_border(op)) is not None}
     # First what may fail.
-    made = {op: _border(border, find) for op, border in borders.items()}
+    made = {op: _border(border, axes) for op, border in borders.items()}
     for op in operations:
         if isinstance(op, FuncOp):
             given, returned = parameter_shardings(op), returned_shardings(op)
@@ -518,15 +514,17 @@ def _rewrite(module: ModuleOp, find: _Find) -> None:
             set_manual_border(op, made[op])
 
 
-def _border(border: ManualBorder, find: _Find) -> ManualBorder:
-    found = [find(each) for each in border.shardings]
+def _said(old: Sharding, axes: _Axes) -> Sharding:
+    translation = axes.get(old.mesh)
+    return old if translation is None else translation.sharding(old)
+
+
+def _border(border: ManualBorder, axes: _Axes) -> ManualBorder:
+    found = (axes.get(each.mesh) for each in border.shardings)
     first = next((each for each in found if each is not None), None)
     if first is None:
         return border
-    shardings = [
-        old if each is None else each.sharding(old)
-        for each, old in zip(found, border.shardings, strict=True)
-    ]
+    shardings = [_said(each, axes) for each in border.shardings]
     return ManualBorder(border.is_cut, shardings, first.manual(border.manual_axes))
 
 

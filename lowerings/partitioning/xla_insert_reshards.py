@@ -29,7 +29,7 @@ from lowerings.partitioning.mesh_atoms import (
 )
 from lowerings.partitioning.partition_warning import warn
 from lowerings.partitioning.relations import FOLDS, fold_of, neutral_number
-from lowerings.partitioning.resharding import is_reshard, plan, reshard
+from lowerings.partitioning.resharding import is_reshard, plan, reshard, sent_bytes
 from lowerings.partitioning.shifts import shift_divided
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.passes import ReportingPass
@@ -224,18 +224,12 @@ class _Insertion:
         wanted = self.wanted_results(op)
         cost = 0.0
         for i, value in enumerate(operands_of(op)):
-            cost += self.bytes(value, self.spread_of(value), whole(value))
+            cost += sent_bytes(self.mesh, value, self.spread_of(value), whole(value))
             self.use(op, i, whole(value))
         if cost:
             _warn(op, "has no rule for its dimensions", cost)
         produced = [whole(result) for result in op.results]
         self.produce(op, produced, wanted)
-
-    def bytes(self, value: SSAValue, before: Spread, after: Spread) -> float:
-        """What a device sends to reshard a value."""
-        if before == after:
-            return 0.0
-        return plan(self.mesh, cast(Array, value.type), before, after).bytes
 
     def produce(
         self, op: Operation, produced: Sequence[Spread], wanted: Sequence[Spread | None]
@@ -302,9 +296,9 @@ class _Insertion:
             made = division.result_spreads(divided)
             cost = moved_bytes(division, divided)
             for value, before, after in zip(operands_of(op), operands, mine, strict=True):
-                cost += self.bytes(value, before, after)
+                cost += sent_bytes(self.mesh, value, before, after)
             for result, spread, said in zip(op.results, made, wanted, strict=True):
-                cost += self.bytes(result, spread, said or Spread(spread.dimensions))
+                cost += sent_bytes(self.mesh, result, spread, said or Spread(spread.dimensions))
             parts = self.mesh.parts(atom for atoms in divided.values() for atom in atoms)
             weighed = cost + work / parts
             if best is None or (weighed, -parts) < (least, -best.parts):
@@ -324,7 +318,7 @@ class _Insertion:
                     continue
                 said = division.said_by(division.relations.operands[i][d], atoms)
                 if not all(division.admits(division, *each) for each in said):
-                    cost = self.bytes(op.operands[i], before, after)
+                    cost = sent_bytes(self.mesh, op.operands[i], before, after)
                     _warn(op, f"needs all of dimension {d} of operand {i}", cost)
 
     def computations(self, op: XlaOp) -> None:

@@ -23,7 +23,7 @@ from lowerings.partitioning.mesh_atoms import (
     functions_over_mesh,
 )
 from lowerings.partitioning.relations import fold_of
-from lowerings.partitioning.resharding import is_reshard, plan, reshard
+from lowerings.partitioning.resharding import is_reshard, plan, reshard, sent_bytes
 from lowerings.partitioning.xla_insert_reshards import OPERATIONS_PER_BYTE
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.passes import ReportingPass
@@ -89,10 +89,6 @@ class _Update:
     operands: dict[XlaOp, Sequence[Spread]] = field(default_factory=dict[XlaOp, "Sequence[Spread]"])
     """What the operations take, but for the reshards."""
 
-    def bytes(self, value: SSAValue, before: Spread, after: Spread) -> float:
-        """What a device sends to reshard a value."""
-        return plan(self.mesh, cast(Array, value.type), before, after).bytes
-
     def inputs(self) -> Iterator[tuple[XlaOp, int, Spread]]:
         """The operations, with numbers, that take what is computed elsewhere."""
         for op, spreads in self.operands.items():
@@ -113,16 +109,18 @@ class _Update:
             if is_all_reduce(cast(Operation, op), self.shardings):
                 terms = cast(CopyOp, op).operand
                 start = self.shardings.spread(terms)
-                added += self.bytes(terms, start, after) - self.bytes(terms, start, before)
+                added += sent_bytes(self.mesh, terms, start, after) - sent_bytes(
+                    self.mesh, terms, start, before
+                )
             else:
                 here, there = (self.mesh.parts(spread.used) for spread in (before, after))
                 saved += flops_of(cast(XlaOp, op)) * (1 / here - 1 / there)
             if self.users(value):
-                added += self.bytes(value, after, before)
+                added += sent_bytes(self.mesh, value, after, before)
         for op, i, spread in self.inputs():
             value = op.operands[i]
             if not _is_made_anywhere(value.owner):
-                added += self.bytes(value, self.shardings.spread(value), spread)
+                added += sent_bytes(self.mesh, value, self.shardings.spread(value), spread)
         return added < saved / OPERATIONS_PER_BYTE
 
     def split(self) -> None:
