@@ -46,7 +46,7 @@ def changes_of(name: str) -> Iterator[tuple[str, Use]]:
 # What is wrong before there is an operation: with a type, a name, or the uses of a value.
 _NOT_OF_THE_OPERATION = re.compile(
     r"used or defined with type|func\.func|Complex type must|is not defined before|was given"
-    r"|expected array, dense|Expected"
+    r"|expected array, dense|Expected|is no value of|is out of range for|the literal has|a literal of type"
 )
 
 
