@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import TensorType, f64
 from xla_dialect.builder import BuildError, XlaBuilder
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.mlir_text import print_mlir
+from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.types import ELEMENT_TYPES, TokenType, spell
 
 
@@ -138,6 +139,12 @@ def test_errors(value: Any, type_: Any, message: str) -> None:
     with pytest.raises(BuildError, match=message) as caught:
         XlaBuilder("c").constant(value, type_)
     assert caught.value.file == __file__
+
+
+def test_a_number_of_a_scalar_type_is_one_operation() -> None:
+    b = XlaBuilder("scalar")
+    module = b.build(b.constant(1, "f32[]"))
+    assert sum(isinstance(op, ConstantOp) for op in module.walk()) == 1
 
 
 def test_a_value_is_no_constant() -> None:
