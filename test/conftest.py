@@ -15,11 +15,10 @@ from sweeps import PROFILE
 from lowerings.execution.compile_cache import CACHE_VARIABLE
 from lowerings.execution.executable import BOUNDS_VARIABLE
 
-# Read when JAX makes its first array. XLA compiles quickly, and its devices wait for each other as
-# long as it takes where other programs have the processors.
+# Read when JAX makes its first array. XLA's devices wait for each other as long as it takes where
+# other programs have the processors.
 XLA_FLAGS = (
     f"--xla_force_host_platform_device_count={DEVICES}",
-    "--xla_backend_optimization_level=0",
     "--xla_cpu_collective_call_terminate_timeout_seconds=600",
 )
 os.environ.setdefault("XLA_FLAGS", " ".join(XLA_FLAGS))
