@@ -144,9 +144,9 @@ def _runs_of(path: Path) -> Iterator[FileCheckRun]:
 def _chunks(text: str, path: Path) -> Iterator[tuple[str, ModuleOp]]:
     """The programs of a file that can be read."""
     for chunk in split_chunks(text):
-        if not chunk.is_blank and not expectations(chunk.text):
+        if not chunk.is_blank and not expectations(chunk.shown):
             with suppress(XlaError):  # what the test is about
-                yield chunk.text, parse_program(chunk.text, path.name)
+                yield chunk.shown, parse_program(chunk.text, path.name)
 
 
 def _parts(text: str, module: ModuleOp, run: RunLine) -> Iterator[Part]:

@@ -70,7 +70,7 @@ from lowerings.bufferize.tensor_operands import (
     transposed_dimensions,
 )
 from lowerings.ir.reshapes import tensor_shape
-from lowerings.ir.scalar_attributes import splat_of
+from lowerings.ir.scalar_attributes import Scalar, splat_of
 from lowerings.rewriting.counting import attempt
 from xla_dialect.xdsl.operation_table import OperationTable
 
@@ -390,7 +390,7 @@ def _analyse_constant(op: arith.ConstantOp, state: Analysis) -> None:
         state.fills.add(op.result)
 
 
-def large_splat_element(op: arith.ConstantOp) -> Attribute | None:
+def large_splat_element(op: arith.ConstantOp) -> Scalar | None:
     """The real number that all elements of a large constant are; None for other constants."""
     element = splat_of(op.value) if static_bytes(op.result.type) > FILL_BYTES else None
     return None if isinstance(element, ArrayAttr) else element

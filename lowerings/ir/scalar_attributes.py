@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import copysign
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -21,8 +21,10 @@ from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.xdsl.dense_literals import is_splat
 
+Scalar: TypeAlias = IntegerAttr[Any] | FloatAttr[Any]
 
-def scalar_attribute(value: float, type_: Attribute) -> Attribute:
+
+def scalar_attribute(value: float, type_: Attribute) -> Scalar:
     """
     A number as an attribute of a float, integer or index type.
 
@@ -34,13 +36,13 @@ def scalar_attribute(value: float, type_: Attribute) -> Attribute:
 
 
 @lru_cache(4096)
-def _float_attribute(value: float, _sign: float, type_: AnyFloat) -> Attribute:
+def _float_attribute(value: float, _sign: float, type_: AnyFloat) -> Scalar:
     """Remembered as integers are; the sign tells zeros apart."""
     return FloatAttr(value, type_)
 
 
 @lru_cache(4096)
-def _integer_attribute(value: int, type_: IndexType | IntegerType) -> Attribute:
+def _integer_attribute(value: int, type_: IndexType | IntegerType) -> Scalar:
     """Remembered: programs have few numbers, and making an attribute takes as long as using it."""
     if isinstance(type_, IndexType):
         return IntegerAttr(value, type_)
@@ -54,7 +56,7 @@ def constant_integer(value: SSAValue) -> int | None:
     return None
 
 
-def scalar_of(literal: DenseIntOrFPElementsAttr[Any]) -> Attribute:
+def scalar_of(literal: DenseIntOrFPElementsAttr[Any]) -> Scalar | ArrayAttr[Scalar]:
     """The first element of a literal: a number attribute, for complex a pair of floats."""
     element_type = cast(Attribute, literal.get_element_type())
     value = cast(Any, next(iter(literal.iter_values())))
@@ -64,7 +66,7 @@ def scalar_of(literal: DenseIntOrFPElementsAttr[Any]) -> Attribute:
     return scalar_attribute(value, element_type)
 
 
-def splat_of(literal: Attribute) -> Attribute | None:
+def splat_of(literal: Attribute) -> Scalar | ArrayAttr[Scalar] | None:
     """
     The element that all of a literal are equal to, as bits; None for other attributes and for NaN,
     whose sign and payload a scalar attribute does not keep.

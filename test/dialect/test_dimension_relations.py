@@ -57,7 +57,7 @@ def programs() -> Iterator[str]:
     yield from (example.text for example in examples().values())
     for folder in ("run", "programs"):
         for path in sorted((ROOT / "test" / folder).glob("*.mlir")):
-            yield from (chunk.text for chunk in split_chunks(path.read_text()))
+            yield from (chunk.shown for chunk in split_chunks(path.read_text()))
     yield from (program.lower().as_text() for program in PROGRAMS.values())
 
 

@@ -139,7 +139,7 @@ def test_as_xla(function: Callable[[Any], Any], dtype: str, sizes: tuple[int, ..
     with jax.enable_x64(True):
         a = matrix(dtype, *sizes)
         lowered = jax.jit(function).lower(a)
-        compiled = lowered.compile(compiler_options={"xla_backend_optimization_level": 0})
+        compiled = lowered.compile(compiler_options={"xla_backend_optimization_level": "0"})
         expected = [np.asarray(leaf) for leaf in jax.tree.leaves(compiled(a))]
         stablehlo, hlo = lowered.as_text(), lowered.as_text(dialect="hlo")
     assert "custom_call" in stablehlo or not a.size
