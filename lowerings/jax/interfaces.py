@@ -104,8 +104,10 @@ class DevicePlacement:
         """
         From a numpy array to a JAX array; on the CPU they share their memory if it is aligned well.
 
-        `jax.device_put` does the same in ten times the time, and forgets about weak types.
+        `jax.device_put` does the same in ten times the time, and forgets about weak types. Of how
+        the program divides the result among devices an array on one device knows nothing.
         """
+        aval = aval.update(sharding=None)
         sharding = jax.sharding.SingleDeviceSharding(self.device)
         devices, is_committed = (self.device,), self.is_committed
         return lambda value: _device_put(aval, sharding, (value,), devices, is_committed)
