@@ -135,7 +135,8 @@ def fold_by_definition(
     wide = widened(values)
     if op is AddOp and wide.dtype.kind in "fc":
         total = blocks_in_pairs(by_position(wide, sorted(dimensions)))
-        return rounded(wide.dtype.type(init) + total, values.dtype)
+        with np.errstate(invalid="ignore"):  # infinities of both signs
+            return rounded(wide.dtype.type(init) + total, values.dtype)
     return rounded(left_fold(FUNCTIONS[op], init, wide, dimensions), values.dtype)
 
 
