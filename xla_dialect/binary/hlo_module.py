@@ -27,7 +27,6 @@ from xla_dialect.attributes import (
 from xla_dialect.binary.cursor import BinaryError, Cursor, definitions
 from xla_dialect.binary.stablehlo_encodings import FEATURES, labels
 from xla_dialect.element_types import NUMPY_TYPES
-from xla_dialect.hlo_text.instruction_text import quoted_text
 from xla_dialect.hlo_text.opcodes import OPCODES
 from xla_dialect.hlo_text.syntax import COMPUTATION_LISTS
 from xla_dialect.literals.arrays import Value, flatten_results, literal_of
@@ -36,6 +35,7 @@ from xla_dialect.sharding.mesh import Iota
 from xla_dialect.stablehlo.attributes import Precision
 from xla_dialect.text.accuracy import Accuracy, AccuracyMode
 from xla_dialect.text.literals import spell_float, spell_literal
+from xla_dialect.text.strings import quoted_text
 
 DEFINITIONS = definitions("""
 Wrapper: Wrapper inner = 1, Literal* arguments = 2

@@ -28,6 +28,7 @@ from xla_dialect.hlo_text.syntax import COMPUTATION_LISTS
 from xla_dialect.sharding.hlo_sharding import HloShardingAttr
 from xla_dialect.text.literals import spell_literal
 from xla_dialect.text.shapes import spell_type
+from xla_dialect.text.strings import dictionary_text, plain_text
 from xla_dialect.types import Array, element_count
 from xla_dialect.xdsl.traversal import AttributeMemo
 
@@ -184,37 +185,21 @@ def _common_forms(options: HloPrintOptions) -> dict[str, tuple[int, _AttributeFo
 _PLACES = {name: place for place, name in enumerate(COMMON_ATTRIBUTES)}
 
 
-def quoted_text(text: str) -> str:
-    """A string in quotes, as HLO text has it."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{escaped}"'
-
-
 def _sharding(value: Attribute) -> str:
     if isinstance(value, HloShardingAttr):
         return sharding_text(value)
-    text = _plain_text(value)
+    text = plain_text(value)
     return text if text.startswith("{") else f"{{{text}}}"
 
 
 def _frontend_attributes(value: Attribute) -> str:
     if not isinstance(value, DictionaryAttr):
         return "{}"
-    return dictionary_text({name: _plain_text(entry) for name, entry in value.data.items()})
+    return dictionary_text({name: plain_text(entry) for name, entry in value.data.items()})
 
 
 def _shardy(name: str, value: Attribute) -> str:
-    return dictionary_text({name: _plain_text(value)})
-
-
-def dictionary_text(entries: Mapping[str, str]) -> str:
-    """`{name="text",...}`"""
-    return "{" + ",".join(f"{name}={quoted_text(text)}" for name, text in entries.items()) + "}"
-
-
-def _plain_text(value: Attribute) -> str:
-    """A string, or the text of any other attribute."""
-    return value.data if isinstance(value, StringAttr) else str(value)
+    return dictionary_text({name: plain_text(value)})
 
 
 _OF_STABLEHLO: Mapping[str, tuple[str, Callable[..., str]]] = {

@@ -39,12 +39,12 @@ from xla_dialect.hlo_text.grammars import STACK_FRAME_TABLES
 from xla_dialect.hlo_text.instruction_text import (
     HloPrintOptions,
     InstructionTexts,
-    dictionary_text,
 )
 from xla_dialect.ops.collectives import process_counts
 from xla_dialect.sharding.attributes import MeshAttr, meshes_of
 from xla_dialect.spelling import NoHloSpelling, SpellingError
 from xla_dialect.text.shapes import parse_type, spell_entry_layout
+from xla_dialect.text.strings import dictionary_text
 from xla_dialect.types import compatible, tuple_of
 
 

@@ -136,27 +136,16 @@ def legalized(
     sources: Sources,
     argument_types: Sequence[Attribute] | None = None,
     places: dict[Operation, LocationAttr] | None = None,
+    *,
+    is_kept: bool = False,
 ) -> ModuleOp:
     """
     What `read_stablehlo` returns, for a module of StableHLO that takes its place.
 
     `known_places`: where operations stand whose own location says something else. `sources`: the
-    text, if the module is from one. Raises LocatedError.
+    text, if the module is from one. Unless it `is_kept`, the module is taken apart. Raises
+    LocatedError.
     """
-    result = _legalized(module, known_places, sources, argument_types, places)
-    if result is not module:
-        release(module)
-    return result
-
-
-def _legalized(
-    module: ModuleOp,
-    known_places: Mapping[Operation, LocationAttr],
-    sources: Sources,
-    argument_types: Sequence[Attribute] | None = None,
-    places: dict[Operation, LocationAttr] | None = None,
-) -> ModuleOp:
-    """The verified module with operations of `xla`, or the module itself."""
     try:
         flatten_modules(module)
         may_be_quantized = not sources or any("!quant." in text for text in sources.values())
@@ -182,6 +171,8 @@ def _legalized(
         if places is not None:
             places[op] = op.location
         op.location = location
+    if not is_kept:
+        release(module)
     return result
 
 
@@ -387,7 +378,7 @@ def errors_of_stablehlo(
     sources = {file_name: text}
     try:
         _resolve(module, parser)
-        _legalized(module, parser.places, sources)
+        legalized(module, parser.places, sources, is_kept=True)
     except LocatedError as first:
         found = violations(module, sources, mixes_precisions=False, has_unknown_sizes=True)
         errors = [naming_the_source(error, sources) for error in found]

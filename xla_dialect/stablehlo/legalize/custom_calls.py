@@ -40,7 +40,6 @@ from xla_dialect.stablehlo.attributes import (
     stablehlo_type,
 )
 from xla_dialect.stablehlo.conversion import Conversion, Legalize, sized_result, sizes_from_operand
-from xla_dialect.stablehlo.hlo_strings import frontend_attributes
 from xla_dialect.stablehlo.legalize.chlo import FUNCTIONS, FunctionCall
 from xla_dialect.stablehlo.legalize.from_xla import (
     FromXla,
@@ -53,6 +52,7 @@ from xla_dialect.stablehlo.op import UnknownShape
 from xla_dialect.stablehlo.ops import custom_calls as stablehlo
 from xla_dialect.stablehlo.ops.collectives import groups_among, groups_in, matrix_of_groups
 from xla_dialect.stablehlo.ops.custom_calls import CustomCallOp
+from xla_dialect.text.strings import frontend_attributes
 from xla_dialect.types import (
     fits,
     is_unbounded,

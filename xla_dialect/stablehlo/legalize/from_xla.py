@@ -33,9 +33,9 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 from xla_dialect.sharding.attributes import MESH, MeshAttr, meshes_of
 from xla_dialect.stablehlo.attributes import Inexpressible, fail, stablehlo_type
-from xla_dialect.stablehlo.hlo_strings import frontend_attributes, unescaped
 from xla_dialect.stablehlo.op import StableHloOp
 from xla_dialect.stablehlo.ops import operation_named, operations_of_dialect
+from xla_dialect.text.strings import frontend_attributes, unescaped
 from xla_dialect.types import tuple_of
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import append

@@ -49,7 +49,6 @@ from xla_dialect.stablehlo.attributes import (
     OutputAlias,
     integers,
 )
-from xla_dialect.stablehlo.hlo_strings import plain_text, unescaped
 from xla_dialect.stablehlo.op import (
     Codec,
     StableHloOp,
@@ -61,6 +60,7 @@ from xla_dialect.stablehlo.op import (
 )
 from xla_dialect.stablehlo.ops.dynamic_shapes import verify_sizes
 from xla_dialect.text.shapes import parse_type
+from xla_dialect.text.strings import plain_text, unescaped
 from xla_dialect.types import as_array, is_array, spell_all, tuple_elements
 from xla_dialect.violations import check
 from xla_dialect.xdsl.definition import op_definition

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 from xdsl.ir import Attribute
@@ -13,6 +14,17 @@ from xla_dialect.spelling import Scanner
 def plain_text(value: Attribute) -> str:
     """A string, or the text of any other attribute."""
     return value.data if isinstance(value, StringAttr) else str(value)
+
+
+def quoted_text(text: str) -> str:
+    """A string in quotes, as HLO text has it."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def dictionary_text(entries: Mapping[str, str]) -> str:
+    """`{name="text",...}`"""
+    return "{" + ",".join(f"{name}={quoted_text(text)}" for name, text in entries.items()) + "}"
 
 
 _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
