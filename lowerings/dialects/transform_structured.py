@@ -6,6 +6,7 @@ how linalg operations run.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -24,6 +25,7 @@ from xdsl.dialects.transform import (
 )
 from xdsl.dialects.utils import (
     DynamicIndexList,
+    ScalableDynamicIndexList,
     parse_dynamic_index_list_without_types,
     print_dynamic_index_list,
 )
@@ -38,6 +40,12 @@ from xdsl.irdl import (
     prop_def,
     result_def,
     var_operand_def,
+)
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    ParsingState,
+    VariadicOperandVariable,
+    irdl_custom_directive,
 )
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
@@ -121,6 +129,29 @@ class FuseIntoContainingOp(IRDLOperation):
     )
 
 
+@irdl_custom_directive
+class VectorSizes(ScalableDynamicIndexList):
+    """Sizes, if there are any."""
+
+    dynamic_values: VariadicOperandVariable
+    static_values: AttributeVariable
+    scalable_flags: AttributeVariable
+
+    def set_empty(self, state: ParsingState) -> None:
+        """Sets what an operation without sizes has."""
+        self.dynamic_values.set(state, ())
+        self.static_values.set(state, DenseArrayBase.from_list(i64, ()))
+        self.scalable_flags.set(state, DenseArrayBase.from_list(i1, ()))
+
+    def is_present(self, op: IRDLOperation) -> bool:
+        """Whether an operation has sizes."""
+        return bool(cast("DenseArrayBase[IntegerType] | None", self.static_values.get(op)))
+
+    def is_anchorable(self) -> bool:
+        """They decide whether the keyword before them is printed."""
+        return True
+
+
 @op_definition
 class VectorizeOp(IRDLOperation):
     """Turns a linalg operation into operations on vectors, which hold all of its iterations."""
@@ -134,11 +165,11 @@ class VectorizeOp(IRDLOperation):
     create_named_contraction = opt_prop_def(UnitAttr)
     scalable_sizes = opt_prop_def(DenseArrayBase.constr(i1))
 
-    custom_directives = (DynamicIndexList,)
+    custom_directives = (VectorSizes,)
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$target (`vector_sizes` "
-        "custom<DynamicIndexList>($vector_sizes, $static_vector_sizes)^)? "
+        "custom<VectorSizes>($vector_sizes, $static_vector_sizes, $scalable_sizes)^)? "
         "attr-dict `:` type($target) (`,` type($vector_sizes)^)?"
     )
 
