@@ -4,7 +4,7 @@ Sorts many lines at once by a network, the lines in the lanes of vectors.
 What is compared does not depend on the elements (K. Batcher, "Sorting networks and their
 applications", 1968): sorted runs of one length are merged in pairs by comparing the first half of
 both with the second half backwards, then halves of halves at ever smaller distances. A pass reads
-eight elements of each line, does up to three such steps with them in registers, and writes them
+sixteen elements of each line, does up to four such steps with them in registers, and writes them
 side by side; a step that is done twice changes nothing, so that all passes are the same code. Where
 their elements are is a table. Lines are filled up to a power of two by what comes last.
 
@@ -126,7 +126,7 @@ class SortingNetwork:
 
     @cached_property
     def passes(self) -> list[np.ndarray[Any, Any]]:
-        """The places of the elements of each pass, `[groups, 8]`, as the one before wrote them."""
+        """The places of the elements of each pass, `[groups, 16]`, as the one before wrote them."""
         number, r = np.arange(self.padded // TOGETHER)[:, None], np.arange(TOGETHER)
         written = number * TOGETHER + r
         is_upper = r >= TOGETHER // 2
