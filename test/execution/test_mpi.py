@@ -133,20 +133,26 @@ CHECKED = (
 )
 
 
-def test_what_takes_too_long_ends(tmp_path: Path):
-    """The limit is for the run alone: ranks start, and compile, as slowly as they do."""
-    program, script = tmp_path / "program.hlo", tmp_path / "limited.py"
-    program.write_text(ENDLESS)
+def after(begin: str, text: str, folder: Path, timeout: float) -> subprocess.CompletedProcess[str]:
+    """What three ranks of xla-run that first do something else make of a program: they fail."""
+    program, script = folder / "program.hlo", folder / "script.py"
+    program.write_text(text)
     script.write_text(
-        "import sys\n"
+        "import os, signal, sys, time\n"
         "from tools import xla_run\n"
-        "join = xla_run.join_ranks\n"
-        f"xla_run.join_ranks = lambda limit: join({SECONDS})\n"
+        f"{begin}"
         "sys.exit(xla_run.main())\n"
     )
-    command = (str(script), str(program), "--communicator=mpi", "--input=2xf32=1", "--timeout=1")
-    found = on_ranks(3, *command)
+    options = ("--communicator=mpi", "--input=2xf32=1", f"--timeout={timeout}")
+    found = on_ranks(3, str(script), str(program), *options)
     assert found.returncode != 0
+    return found
+
+
+def test_what_takes_too_long_ends(tmp_path: Path):
+    """The limit is for the run alone: ranks start, and compile, as slowly as they do."""
+    begin = f"join = xla_run.join_ranks\nxla_run.join_ranks = lambda limit: join({SECONDS})\n"
+    found = after(begin, ENDLESS, tmp_path, 1)
     (line,) = (each for each in found.stderr.splitlines() if "error: " in each)
     assert "did not end within 1 s" in line
 
@@ -277,12 +283,8 @@ def test_a_silent_rank_is_named(stops: str, tmp_path: Path):
 
     In an exchange it may be silent for less long than before: then all have started, and compiled.
     """
-    program, script = tmp_path / "program.hlo", tmp_path / "silent.py"
-    program.write_text(SUM)
-    script.write_text(
-        "import os, signal, sys\n"
+    begin = (
         "from mpi4py import MPI\n"
-        "from tools import xla_run\n"
         "from lowerings.execution.mpi_ranks import RankProcess\n"
         "def stop(*_, **__):\n"
         "    os.kill(os.getpid(), signal.SIGSTOP)\n"
@@ -294,12 +296,8 @@ def test_a_silent_rank_is_named(stops: str, tmp_path: Path):
         "    process.ranks.silence = 3\n"
         "    return (stop if is_silent else exchange)(process, *arguments, **options)\n"
         "RankProcess.exchange = limited\n"
-        "sys.exit(xla_run.main())\n"
     )
-    limit = 3 if stops == "at the start" else SECONDS
-    arguments = ("--communicator=mpi", "--input=2xf32=1", f"--timeout={limit}")
-    found = on_ranks(3, str(script), str(program), *arguments)
-    assert found.returncode != 0
+    found = after(begin, SUM, tmp_path, 3 if stops == "at the start" else SECONDS)
     (line,) = (each for each in found.stderr.splitlines() if "error: " in each)
     assert "rank 2: " in line, line
     assert "within 3 s" in line
@@ -308,18 +306,8 @@ def test_a_silent_rank_is_named(stops: str, tmp_path: Path):
 
 def test_a_rank_that_starts_late_is_not_waited_for(tmp_path: Path):
     """MPI itself waits for it: every other rank says that it is there."""
-    program, script = tmp_path / "program.hlo", tmp_path / "late.py"
-    program.write_text(SUM)
-    script.write_text(
-        "import os, sys, time\n"
-        "from tools import xla_run\n"
-        "if os.environ['PMI_RANK'] == '2':\n"
-        f"    time.sleep({SECONDS})\n"
-        "sys.exit(xla_run.main())\n"
-    )
-    command = (str(script), str(program), "--communicator=mpi", "--input=2xf32=1", "--timeout=3")
-    found = on_ranks(3, *command)
-    assert found.returncode != 0
+    begin = f"if os.environ['PMI_RANK'] == '2':\n    time.sleep({SECONDS})\n"
+    found = after(begin, SUM, tmp_path, 3)
     # Both write at once, and their lines may run together.
     lines = re.sub("(?<=.)(?=xla-run: )", "\n", found.stderr).splitlines()
     said = {line for line in lines if "error: " in line}

@@ -36,9 +36,9 @@ from xdsl.ir.affine import AffineExpr
 
 from lowerings.dialects.arith_extension import IndexCastUIOp
 from lowerings.rewriting.conversion import ConversionBuilder
-from lowerings.xla_to_linalg.fourier.transforms import shared_call
 from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values, storage
+from lowerings.xla_to_linalg.shared_functions import shared_call
 from lowerings.xla_to_linalg.sorting.sort_order import IntegerKey, SortOrder
 from lowerings.xla_to_linalg.structured import (
     affine_map,
