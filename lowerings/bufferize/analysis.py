@@ -711,6 +711,8 @@ def _analyse_loop(op: scf.ForOp | scf.WhileOp, state: Analysis) -> None:
     initials: Sequence[SSAValue]
     # For each value that is handed to the body, the carried one that it is, unchanged; or None.
     forwarded: list[int | None]
+    before: Block | None = None
+    passing: Sequence[SSAValue] = ()
     if isinstance(op, scf.ForOp):
         initials, arguments = op.iter_args, body.args[1:]
         forwarded = list(range(len(initials)))
@@ -742,9 +744,7 @@ def _analyse_loop(op: scf.ForOp | scf.WhileOp, state: Analysis) -> None:
         buffer if index is None else None for index, buffer in zip(forwarded, passed, strict=True)
     ]
     _release((*targets, *computed))
-    if isinstance(op, scf.WhileOp):
-        before = op.before_region.block
-        passing = cast(Operation, before.last_op).operands[1:]
+    if before is not None:
         _visit_with(before.args, carried, before, passing, computed, state)
     _visit_with(arguments, passed, body, yielded, targets, state)
     _bind_results(op, passed, state)
