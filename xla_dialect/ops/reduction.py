@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from typing import ClassVar, TypeGuard, cast
 
 from xdsl.ir import Attribute, Block, Region
 from xdsl.irdl import (
@@ -119,7 +119,11 @@ def only_operation(computation: Block) -> type[XlaOp] | None:
 
 def may_reassociate(computation: Region) -> bool:
     """Whether a fold may be reassociated: the computation is one operation on both parameters."""
-    operation = only_operation(computation.block)
+    return is_associative(only_operation(computation.block))
+
+
+def is_associative(operation: type[XlaOp] | None) -> TypeGuard[type[ElementwiseBinaryOp]]:
+    """Whether an operation is commutative and, up to rounding, associative."""
     return (
         operation is not None
         and issubclass(operation, ElementwiseBinaryOp)

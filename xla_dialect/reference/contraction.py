@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 
@@ -25,8 +23,6 @@ from xla_dialect.shapes.window import ConvolutionLabels, Window
 
 _PIECE = 1 << 16
 """Products that are held at once where they are added up along the contracting index."""
-_SHORT = 8
-"""Columns up to so many are too short for loops along them."""
 
 
 def contract(lhs: Array, rhs: Array) -> Array:
@@ -35,62 +31,19 @@ def contract(lhs: Array, rhs: Array) -> Array:
 
     Products are rounded before they are added.
     """
-    batch, rows, depth = lhs.shape
-    columns = rhs.shape[1]
-    if columns < rows:
-        return contract(rhs, lhs).swapaxes(1, 2)
-    along_memory = abs(rhs.strides[2]) < abs(rhs.strides[1])
-    if columns <= _SHORT or (rows == 1 and along_memory) or not rounds_products(lhs.dtype):
-        return contract_in_pieces(lhs, rhs)
-    # The dimension n is the fastest of both arrays that have it, so einsum's inner loop runs along
-    # it, and k goes up around that.
-    left, right = np.ascontiguousarray(lhs), np.ascontiguousarray(rhs.swapaxes(1, 2))
-    total = BlockedSum(np.zeros((batch, rows, columns), lhs.dtype))
-    step = BLOCK if lhs.dtype.kind == "f" else max(depth, 1)
-    for k in range(0, depth, step):
-        factors = left[:, :, k : k + step], right[:, k : k + step]
-        total.add_blocks(np.einsum("bmk,bkn->bmn", *factors, optimize=False))
-    return total.total()
-
-
-@cache
-def rounds_products(dtype: DType) -> bool:
-    """
-    Whether einsum rounds products of this type before it adds them, as integers always are.
-
-    It does not on processors for which numpy is compiled with fused multiply-add.
-    """
-    if dtype.kind in "biu":
-        return True
-    if dtype.kind == "c":
-        return False
-    # The square of 1 + e has a last bit, e * e, that rounding drops.
-    factor = dtype.type(1) + np.sqrt(np.finfo(dtype).eps).astype(dtype) / 2
-    lhs = np.array([-1, factor], dtype)
-    rhs = np.full((2, 67), factor)
-    rhs[0] = factor * factor
-    return not np.any(np.einsum("k,kn->n", lhs, rhs))
-
-
-def contract_in_pieces(lhs: Array, rhs: Array) -> Array:
-    """As `contract`: products of some rows and a piece of k at a time, and then their sums."""
-    batch, rows, depth = lhs.shape
-    columns = rhs.shape[1]
-    result = np.zeros((batch, rows, columns), lhs.dtype)
-    most = _PIECE // BLOCK
-    row_tile = max(1, min(rows, most // max(columns, 1)))
-    batch_tile = max(1, most // (row_tile * max(columns, 1)))
-    for b, m in itertools.product(range(0, batch, batch_tile), range(0, rows, row_tile)):
-        place = np.s_[b : b + batch_tile, m : m + row_tile]
-        left, right = lhs[place][:, :, None], rhs[b : b + batch_tile, None]
-        total = BlockedSum(result[place])
-        level = max(0, (most // result[place].size).bit_length() - 1)
-        step = BLOCK << level
-        for k in range(0, depth, step):
-            products = left[..., k : k + step] * right[..., k : k + step]
-            total.add_blocks(blocked_sum(np.moveaxis(products, -1, 0)), level)
-        result[place] += total.total()  # 0 + -0 is 0
-    return result
+    left, right = (np.ascontiguousarray(np.moveaxis(side, -1, 0)) for side in (lhs, rhs))
+    nothing = np.zeros((*lhs.shape[:2], rhs.shape[1]), lhs.dtype)
+    total = BlockedSum(nothing)
+    if BLOCK * nothing.size > _PIECE:
+        for column, row in zip(left, right, strict=True):
+            total.add(column[:, :, None] * row[:, None])
+        return nothing + total.total()
+    level = (_PIECE // (BLOCK * max(nothing.size, 1))).bit_length() - 1
+    step = BLOCK << level
+    for k in range(0, len(left), step):
+        products = left[k : k + step, :, :, None] * right[k : k + step, :, None]
+        total.add_blocks(blocked_sum(products), level)
+    return nothing + total.total()  # 0 + -0 is 0
 
 
 def arranged(array: Array, batch: Sequence[int], contracting: Sequence[int]) -> Array:

@@ -11,16 +11,13 @@ from xdsl.interpreter import Interpreter, register_impls
 from xdsl.ir import Region
 from xdsl.utils.str_enum import StrEnum
 
-from xla_dialect.analysis.computations import adds_long_sums
+from xla_dialect.analysis.computations import accumulates, adds_long_sums
 from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE, Array, DType
-from xla_dialect.op import Ints, XlaOp
-from xla_dialect.ops import elementwise
+from xla_dialect.op import Ints
 from xla_dialect.ops import gather_scatter as ops
 from xla_dialect.ops.dynamic_shapes import whole_windows
-from xla_dialect.ops.reduction import only_operation
-from xla_dialect.reference.control_flow import on_arrays, returned_values
+from xla_dialect.reference.control_flow import on_arrays
 from xla_dialect.reference.dynamic_shapes import bounds, filled
-from xla_dialect.reference.elementwise import total_order_key
 from xla_dialect.reference.registration import ArrayFunctions, computes
 from xla_dialect.reference.rounding import DOUBLE_DTYPES, rounded, widened
 from xla_dialect.shapes import size_arithmetic as shapes
@@ -29,18 +26,6 @@ from xla_dialect.types import ElementClass
 
 # Combining updates into an array at given indices, in the order of the updates.
 
-EXTREMES: dict[type[XlaOp], np.ufunc] = {
-    elementwise.MaximumOp: np.maximum,
-    elementwise.MinimumOp: np.minimum,
-}
-UFUNCS: dict[type[XlaOp], np.ufunc] = {
-    elementwise.AddOp: np.add,
-    elementwise.MultiplyOp: np.multiply,
-    elementwise.AndOp: np.bitwise_and,
-    elementwise.OrOp: np.bitwise_or,
-    elementwise.XorOp: np.bitwise_xor,
-}
-"""Of operations that do not depend on order where numbers are exact, in integers."""
 MORE_PRECISE: dict[DType, DType] = DOUBLE_DTYPES | {
     np.dtype(np.float64): np.dtype(np.longdouble),
     np.dtype(np.complex128): np.dtype(np.clongdouble),
@@ -61,56 +46,27 @@ def update_at(
 
     All arrays are flat, one total and one update for each accumulator of the computation.
     """
-    if len(totals) == 1 and _update_by_ufunc(computation, totals[0], places, updates[0]):
+    if adds_long_sums(computation.block, places.size, totals[0].size):
+        (total,), (update,) = totals, updates
+        precise = MORE_PRECISE.get(total.dtype)
+        wide = widened(total) if precise is None else total.astype(precise)
+        np.add.at(wide, places, update.astype(wide.dtype))
+        total[...] = rounded(wide, total.dtype)
         return
     function = on_arrays(interpreter, computation, name)
+    accumulators, updates = (in_accumulator(computation, arrays) for arrays in (totals, updates))
     for chosen in _rounds(places):
         here = places[chosen]
-        found = function(*(total[here] for total in totals), *(u[chosen] for u in updates))
-        for total, value in zip(totals, found, strict=True):
-            total[here] = value
+        found = function(*(each[here] for each in accumulators), *(u[chosen] for u in updates))
+        for accumulator, value in zip(accumulators, found, strict=True):
+            accumulator[here] = value
+    for total, accumulator in zip(totals, accumulators, strict=True):
+        total[...] = rounded(accumulator, total.dtype)
 
 
-def _update_by_ufunc(computation: Region, total: Array, places: Array, update: Array) -> bool:
-    """As `update_at`, by one ufunc that applies updates in order; whether there is such a ufunc."""
-    block = computation.block
-    if list(returned_values(computation)) == [block.args[1]]:
-        total[places] = update
-        return True
-    operation = only_operation(block)
-    if operation in EXTREMES and total.dtype.kind != "c":
-        _update_extremes(EXTREMES[operation], total, places, update)
-        return True
-    # numpy rounds complex products differently in its vectorized loops.
-    if operation not in UFUNCS or (total.dtype.kind == "c" and operation is elementwise.MultiplyOp):
-        return False
-    is_long = adds_long_sums(block, places.size, total.size)
-    precise = MORE_PRECISE.get(total.dtype) if is_long else None
-    wide = widened(total) if precise is None else total.astype(precise)
-    UFUNCS[operation].at(wide, places, update.astype(wide.dtype))
-    total[...] = rounded(wide, total.dtype)
-    return True
-
-
-def _update_extremes(ufunc: np.ufunc, total: Array, places: Array, update: Array) -> None:
-    """Maxima or minima; floats by integer keys, as numpy's functions do not order -0 and +0."""
-    if widened(total[:0]).dtype.kind != "f":
-        wide = widened(total)
-        ufunc.at(wide, places, widened(update))
-        total[...] = wide.astype(total.dtype)
-        return
-    keys = _extreme_keys(ufunc, total)
-    ufunc.at(keys, places, _extreme_keys(ufunc, update))
-    bits = np.where(keys < 0, keys ^ np.iinfo(keys.dtype).max, keys)
-    total[...] = bits.view(f"f{bits.itemsize}").astype(total.dtype)
-
-
-def _extreme_keys(ufunc: np.ufunc, x: Array) -> Array:
-    """Integers in the order of the floats; every NaN is the most extreme one."""
-    wide = widened(x)
-    keys = total_order_key(wide)
-    limits = np.iinfo(keys.dtype)
-    return np.where(np.isnan(wide), limits.max if ufunc is np.maximum else limits.min, keys)
+def in_accumulator(computation: Region, arrays: Sequence[Array]) -> tuple[Array, ...]:
+    """The arrays in the type that a computation accumulates them in."""
+    return tuple(map(widened, arrays) if accumulates(computation.block) else arrays)
 
 
 def _rounds(places: Array) -> Iterator[Array]:
@@ -313,23 +269,13 @@ class GatherScatterFunctions(ArrayFunctions):
         # A dropped dimension of slice size 0 is read like one of slice size 1.
         rooms = [d - max(s, 1) for d, s in zip(operand.shape, lengths, strict=True)]
         window = shapes.without(range(operand.ndim), dropped)
-        places = dict(zip(window, offset_dims, strict=True))
-        # Dimensions that are read from end to end need no index.
-        whole = [d for d in window if rooms[d] == 0]
-        indexed = shapes.without(range(operand.ndim), whole)
-        kept = shapes.without(range(len(sizes)), [places[d] for d in whole])
-        windowed = [d for d in window if d not in whole]
         index = added_offsets(
-            [np.clip(starts[d], 0, rooms[d]) for d in indexed],
-            [indexed.index(d) for d in windowed],
-            [lengths[d] for d in windowed],
-            [kept.index(places[d]) for d in windowed],
+            [np.clip(start, 0, room) for start, room in zip(starts, rooms, strict=True)],
+            window,
+            [lengths[d] for d in window],
+            offset_dims,
         )
-        found = operand.transpose((*indexed, *whole))[tuple(index)]
-        order = [*kept, *(places[d] for d in whole)]
-        if not indexed:
-            found = np.broadcast_to(found, [sizes[d] for d in order])
-        return found if order == sorted(order) else found.transpose(np.argsort(order))
+        return np.broadcast_to(operand[tuple(index)], sizes)
 
     @computes(ops.ScatterOp)
     def scatter(

@@ -265,7 +265,7 @@ def register_reference(
         for target, function in known(process).items()
     }
     for functions in (
-        CreationFunctions(options.get("memory_limit", MEMORY_LIMIT)),
+        CreationFunctions(),
         ElementwiseUnaryFunctions(),
         ElementwiseBinaryFunctions(),
         ElementwiseTernaryFunctions(),

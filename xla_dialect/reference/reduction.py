@@ -17,15 +17,14 @@ import numpy as np
 from xdsl.interpreter import Interpreter, PythonValues
 from xdsl.ir import Region
 
-from xla_dialect.analysis.computations import accumulates
 from xla_dialect.literals.arrays import Array
 from xla_dialect.op import Ints, XlaOp
 from xla_dialect.ops import elementwise
 from xla_dialect.ops import reduction as ops
-from xla_dialect.ops.reduction import only_operation
+from xla_dialect.ops.reduction import is_associative, only_operation
 from xla_dialect.reference.control_flow import ArrayFunction, on_arrays
 from xla_dialect.reference.elementwise import BINARY
-from xla_dialect.reference.gather_scatter import EXTREMES, UFUNCS, update_at
+from xla_dialect.reference.gather_scatter import in_accumulator, update_at
 from xla_dialect.reference.registration import registration
 from xla_dialect.reference.rounding import Function, rounded, widened
 from xla_dialect.shapes import size_arithmetic as shapes
@@ -79,11 +78,7 @@ def blocked_sum(x: Array) -> Array:
     sums = [_in_order(blocks.swapaxes(0, 1))] if whole else []
     if len(x) > whole * BLOCK:
         sums.append(_in_order(x[whole * BLOCK :])[None])
-    total = np.concatenate(sums)
-    while len(total) > 1:
-        odd = total[len(total) & ~1 :]
-        total = np.concatenate((total[: len(total) & ~1 : 2] + total[1::2], odd))
-    return total[0]
+    return in_pairs(np.add, np.concatenate(sums))
 
 
 def _in_order(x: Array) -> Array:
@@ -177,61 +172,28 @@ def boxes(window: Window, sizes: Sequence[int]) -> Iterator[tuple[tuple[int, ...
         )
 
 
-def fold_in_any_order(ufunc: np.ufunc, x: Array) -> Array:
-    """The fold over axis 0 where the order makes no difference, in the compute type of x."""
-    wide = widened(x)
-    return ufunc.reduce(wide, axis=0, dtype=wide.dtype)
+def in_pairs(function: Function, x: Array) -> Array:
+    """The fold over axis 0, which has at least one position: of pairs, then of pairs of those."""
+    while len(x) > 1:
+        even = len(x) & ~1
+        x = np.concatenate((function(x[:even:2], x[1::2]), x[even:]))
+    return x[0]
 
 
-def fold_extreme(extreme: Function, ufunc: np.ufunc, x: Array) -> Array:
-    """The largest or smallest value over axis 0, as repeated `extreme` gives it."""
-    found = fold_in_any_order(ufunc, x)
-    if found.dtype.kind != "f" or np.all(found):
-        return found
-    # numpy may return either zero. One more application of `extreme` for each sign of zero that
-    # occurs in the operand gives the right one.
-    zeros = [
-        np.any((x_wide == 0) & (np.signbit(x_wide) == negative), axis=0)
-        for x_wide in (widened(x),)
-        for negative in (False, True)
-    ]
-    for present, zero in zip(zeros, (0.0, -0.0), strict=True):
-        with_zero = extreme(found, found.dtype.type(zero))
-        found = np.where((found == 0) & present, with_zero, found)
-    return found
-
-
-def _product(start: Array, x: Array) -> Array:
-    """`((start * x[0]) * x[1]) * ...`, elementwise; x has at least one position."""
-    if x.dtype.kind == "f":
-        terms = np.array(x)
-        terms[0] *= start
-        return np.multiply.reduce(terms, axis=0)
-    # `multiply.reduce` and elementwise products of complex numbers differ in the last bit.
-    total = start
-    for value in x:
-        total = total * value
-    return total
-
-
-def known_fold(operation: type[XlaOp] | None, init: Array, x: Array) -> Array | None:
+def known_fold(operation: type[XlaOp] | None, x: Array) -> Array | None:
     """
-    The fold over axis 0 by one operation, where numpy has a form with the same bits.
+    The fold over axis 0 by one operation whose order makes no difference, or that (RC4) blocks.
 
-    What is added or multiplied is in the type that it is accumulated in.
+    What is added is in the type that it is accumulated in.
     """
-    if operation in EXTREMES:
-        found = fold_extreme(BINARY[operation], EXTREMES[operation], x)
-    elif operation in UFUNCS and widened(x[:0]).dtype.kind in "biu":
-        # Integers that wrap, and logical values.
-        found = fold_in_any_order(UFUNCS[operation], x)
-    elif operation is elementwise.AddOp:
-        found = blocked_sum(x)
-    elif operation is elementwise.MultiplyOp:
-        return _product(init, x)
-    else:
-        return None
-    return BINARY[operation](init, found.astype(x.dtype))
+    is_exact = widened(x[:0]).dtype.kind in "biu"
+    if operation is elementwise.AddOp and not is_exact:
+        return blocked_sum(x)
+    if operation in (elementwise.MaximumOp, elementwise.MinimumOp) or (
+        is_exact and is_associative(operation)
+    ):
+        return in_pairs(BINARY[operation], x)
+    return None
 
 
 def by_position(array: Array, reduced: Sequence[int]) -> Array:
@@ -240,11 +202,6 @@ def by_position(array: Array, reduced: Sequence[int]) -> Array:
     moved = array.transpose((*reduced, *kept))
     count = math.prod(array.shape[d] for d in reduced)
     return moved.reshape((count, *(array.shape[d] for d in kept)))
-
-
-def in_accumulator(computation: Region, arrays: Sequence[Array]) -> tuple[Array, ...]:
-    """The arrays in the type that a computation accumulates them in."""
-    return tuple(map(widened, arrays) if accumulates(computation.block) else arrays)
 
 
 def _window_sums(x: Array, window: Window, placements: Sequence[int]) -> Array:
@@ -300,12 +257,13 @@ def reduce(
     kept = values[0].shape[1:]
     if values[0].size == 0:
         return tuple(np.broadcast_to(init, kept) for init in init_values)
-    if len(inputs) == 1:
-        start, x = in_accumulator(to_apply, (init_values[0], values[0]))
-        known = known_fold(only_operation(to_apply.block), start, x)
-        if known is not None:
-            return (rounded(known, values[0].dtype),)
-    return folded(on_arrays(interpreter, to_apply, "to_apply"), tuple(init_values), values)
+    dtypes = [array.dtype for array in values]
+    totals, values = in_accumulator(to_apply, init_values), in_accumulator(to_apply, values)
+    known = known_fold(only_operation(to_apply.block), values[0])
+    if known is not None:
+        values = [known[None]]
+    function = on_arrays(interpreter, to_apply, "to_apply")
+    return tuple(map(rounded, folded(function, totals, values), dtypes))
 
 
 def reduce_window(

@@ -48,33 +48,13 @@ def in_compute_type(function: Function) -> Function:
     return evaluate
 
 
-_ROUNDED_BY_NUMPY = frozenset(map(np.dtype, (np.float16, np.float32, np.complex64)))
-"""The types to which numpy itself casts the f64 results of a ufunc, with a single rounding."""
-
-_BLOCK = 1 << 15
-"""Elements that are evaluated at once in double precision, so that they stay in the cache."""
-
-
 def in_double(function: Function) -> Function:
     """`function` of floats or complex numbers, evaluated in double precision and rounded once."""
 
     def evaluate(*operands: Array) -> Array:
         dtype = operands[0].dtype
         wide = DOUBLE_DTYPES[dtype]
-        if wide == dtype:
-            return function(*operands)
-        if isinstance(function, np.ufunc) and dtype in _ROUNDED_BY_NUMPY:
-            sizes = np.broadcast_shapes(*(operand.shape for operand in operands))
-            return function(*operands, out=np.empty(sizes, dtype), dtype=wide, casting="same_kind")
-        if operands[0].size <= _BLOCK or len({operand.shape for operand in operands}) > 1:
-            return rounded(function(*(operand.astype(wide) for operand in operands)), dtype)
-        result = np.empty(operands[0].shape, dtype)
-        flat = [operand.reshape(-1) for operand in operands]
-        into = result.reshape(-1)
-        for start in range(0, into.size, _BLOCK):
-            block = slice(start, start + _BLOCK)
-            into[block] = rounded(function(*(x[block].astype(wide) for x in flat)), dtype)
-        return result
+        return rounded(function(*(operand.astype(wide) for operand in operands)), dtype)
 
     return evaluate
 
