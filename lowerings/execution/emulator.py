@@ -1,6 +1,5 @@
 """
-Programs compiled for RISC-V: linked by zig, run by qemu, one process for each call; or, where qemu
-is missing, scalar code by unicorn in this process.
+Programs compiled for RISC-V: linked by zig, run by qemu, one process for each call.
 
 A program gets its arrays in a file, which `emulator_driver.c` maps into its memory.
 """
@@ -16,12 +15,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from enum import IntEnum
+from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -41,142 +37,8 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
 from xla_dialect.runtime.limits import physical_memory
 
-_PAGE = 4096
-_STACK = 0x7000_0000
-_STACK_SIZE = 8 << 20
-_MAPPINGS = 0x1_0000_0000
-"""Where the memory that programs ask for begins."""
-_FLOATS_ON = 0x6000
-"""The bits of `mstatus` that make floating-point instructions legal."""
-_FILE = 3
-"""The number of the only file."""
-
-_ELF_HEADER = struct.Struct("<24xQQ14xHH")
-"""Of it, the entry, and the place, the size and the number of the program headers."""
-_PROGRAM_HEADER = struct.Struct("<I4xQQ8xQQ8x")
-"""Of it, the type, the place in the file, the address, and the sizes in the file and in memory."""
-_LOADED = 1
-
-_ENVIRONMENT_CALL = 8
-"""The number of the exception that `ecall` is."""
-
-
-class _Call(IntEnum):
-    """The calls of Linux that the driver makes, but for getpid, whose result it does not use."""
-
-    OPENAT = 56
-    LSEEK = 62
-    EXIT_GROUP = 94
-    MUNMAP = 215
-    MMAP = 222
-
-
-def has_embedded_emulator() -> bool:
-    """Whether unicorn is installed."""
-    return importlib.util.find_spec("unicorn") is not None
-
-
-def _pages(size: int) -> int:
-    """A size rounded up to whole pages."""
-    return -(-size // _PAGE) * _PAGE
-
-
-@dataclass
-class EmbeddedProcess:
-    """One run of a program in this process, in a memory of its own."""
-
-    binary: bytes
-    memory: bytes
-    """The file that the driver maps; after the run, what the program has made of it."""
-    exit_code: int | None = None
-    """What the program ended with; None if it did not end by itself."""
-    fault: str = ""
-    """Why it did not."""
-    _unicorn: Any = field(init=False)
-    _constants: Any = field(init=False)
-    _next: int = _MAPPINGS
-    _file_at: int = 0
-
-    def run(self, seconds: float) -> None:
-        """Runs the program until it ends or the time is over."""
-        unicorn, self._constants = import_module("unicorn"), import_module("unicorn.riscv_const")
-        self._unicorn = unicorn.Uc(unicorn.UC_ARCH_RISCV, unicorn.UC_MODE_RISCV64)
-        entry = self._load()
-        self._unicorn.mem_map(_STACK, _STACK_SIZE)
-        stack = _STACK + _STACK_SIZE - _PAGE
-        # The number of arguments and their addresses; the only file has any name.
-        self._unicorn.mem_write(stack, struct.pack("<QQQQ", 2, stack, stack, 0))
-        self._write("SP", stack)
-        self._write("MSTATUS", _FLOATS_ON)
-        self._unicorn.hook_add(unicorn.UC_HOOK_INTR, self._interrupt)
-        try:
-            # Unicorn takes 0 for no limit at all.
-            self._unicorn.emu_start(entry, 0, timeout=max(1, int(seconds * 1e6)))
-        except unicorn.UcError as error:
-            self.fault = f"{error} at {self._read('PC'):#x}"
-        if self.exit_code == 0:
-            self.memory = bytes(self._unicorn.mem_read(self._file_at, len(self.memory)))
-
-    def _load(self) -> int:
-        """Puts the program into memory; returns the address of its first instruction."""
-        entry, start, size, count = _ELF_HEADER.unpack_from(self.binary)
-        mapped: set[int] = set()
-        for number in range(count):
-            header = _PROGRAM_HEADER.unpack_from(self.binary, start + number * size)
-            kind, offset, address, in_file, in_memory = header
-            if kind != _LOADED:
-                continue
-            for page in range(address // _PAGE, _pages(address + in_memory) // _PAGE):
-                if page not in mapped:
-                    mapped.add(page)
-                    self._unicorn.mem_map(page * _PAGE, _PAGE)
-            self._unicorn.mem_write(address, self.binary[offset : offset + in_file])
-        return entry
-
-    def _interrupt(self, _unicorn: Any, number: int, _data: Any) -> None:
-        if number != _ENVIRONMENT_CALL:
-            self.fault = f"exception {number} at {self._read('PC'):#x}"
-            self._unicorn.emu_stop()
-            return
-        first, second = self._read("A0"), self._read("A1")
-        result = 0
-        match self._read("A7"):
-            case _Call.OPENAT:
-                result = _FILE
-            case _Call.LSEEK:
-                result = len(self.memory)
-            case _Call.MMAP:
-                result = self._map(second, self._read("A4") == _FILE)
-            case _Call.MUNMAP:
-                self._unicorn.mem_unmap(first, _pages(second))
-            case _Call.EXIT_GROUP:
-                self.exit_code = first
-                self._unicorn.emu_stop()
-            case _:
-                pass
-        self._write("A0", result)
-
-    def _map(self, size: int, is_file: bool) -> int:
-        address = self._next
-        # A page stays free between mappings: what runs over an end is found.
-        self._next += _pages(size) + _PAGE
-        self._unicorn.mem_map(address, _pages(size))
-        if is_file:
-            self._file_at = address
-            self._unicorn.mem_write(address, self.memory)
-        return address
-
-    def _read(self, register: str) -> int:
-        return self._unicorn.reg_read(getattr(self._constants, f"UC_RISCV_REG_{register}"))
-
-    def _write(self, register: str, value: int) -> None:
-        self._unicorn.reg_write(getattr(self._constants, f"UC_RISCV_REG_{register}"), value)
-
-
 EMULATOR = "qemu-riscv64"
 """The command that runs the programs: Linux processes of a RISC-V processor."""
-EMBEDDED = "unicorn"
-"""The package that runs scalar programs."""
 _DRIVER = Path(__file__).with_name("emulator_driver.c")
 _COUNTER = Path(__file__).with_name("emulator_counter.c")
 TIME_LIMIT = 600.0
@@ -230,10 +92,7 @@ class Emulation:
     that this machine has.
     """
     on_executed: Callable[[int], None] | None = None
-    """Gets the number of instructions that a call executed, after each call; from qemu only."""
-    emulator: str | None = None
-    """`qemu-riscv64` or `unicorn`; None for the first of them that is installed and can do it."""
-
+    """Gets the number of instructions that a call executed, after each call."""
     cpu: str = ""
     """The processor to generate code for, as LLVM names it."""
 
@@ -264,33 +123,6 @@ class Emulation:
         return ",".join(spelled)
 
 
-@dataclass(frozen=True)
-class _Process:
-    """The files of one run."""
-
-    folder: Path
-
-    @property
-    def binary(self) -> Path:
-        """The program."""
-        return self.folder / "program"
-
-    @property
-    def memory(self) -> Path:
-        """Its arrays."""
-        return self.folder / "memory"
-
-    @property
-    def counter(self) -> Path:
-        """The plugin of the emulator."""
-        return self.folder / "counter.so"
-
-    @property
-    def log(self) -> Path:
-        """What the plugin writes."""
-        return self.folder / "executed"
-
-
 class EmulatedExecutable(Runnable):
     """A compiled program that an emulator runs: as `Executable`, each call in its own process."""
 
@@ -302,7 +134,7 @@ class EmulatedExecutable(Runnable):
         self.emulation = emulation
         self._binary = binary
         self._arena_size = arena_size or 0
-        self._emulator = _required_emulator(emulation)
+        self._emulator = _required_emulator()
         self._counter = None if emulation.on_executed is None else _counter(self._emulator)
         specs = (*signature.parameters, *signature.results)
         self._offsets: list[int] = []
@@ -322,14 +154,11 @@ class EmulatedExecutable(Runnable):
         signature = self.signature
         checked = from_arguments(arrays, signature)
         with tempfile.TemporaryDirectory(prefix="xla-riscv64-") as folder:
-            process = _Process(Path(folder))
+            memory = Path(folder, "memory")
             try:
-                self._write(process.memory, checked)
-                if self._emulator == EMBEDDED:
-                    self._run_embedded(process)
-                else:
-                    self._run(process)
-                return self._read(process.memory)
+                self._write(memory, checked)
+                self._run(memory)
+                return self._read(memory)
             except OSError as error:
                 raise EmulationError(f"{signature.name}: {error}") from error
 
@@ -361,28 +190,20 @@ class EmulatedExecutable(Runnable):
             for spec, offset in zip(self.signature.results, offsets, strict=True)
         )
 
-    def _run_embedded(self, process: _Process) -> None:
-        limit = self.emulation.time_limit
-        emulated = EmbeddedProcess(self._binary, process.memory.read_bytes())
-        emulated.run(limit)
-        if emulated.exit_code == 0:
-            process.memory.write_bytes(emulated.memory)
-            return
-        ending = f"ended by {emulated.fault}" if emulated.fault else _too_long(limit)
-        kind, what = _DRIVER_FAILURES.get(emulated.exit_code, (EmulationError, ending))
-        raise kind(f"{self.signature.name}: {what} on {EMBEDDED}")
-
-    def _run(self, process: _Process) -> None:
-        process.binary.write_bytes(self._binary)
-        process.binary.chmod(0o700)
+    def _run(self, memory: Path) -> None:
+        binary = memory.with_name("program")
+        binary.write_bytes(self._binary)
+        binary.chmod(0o700)
         command = [self._emulator, "-cpu", self.emulation.processor_options]
+        log = memory.with_name("executed")
         if self._counter is not None:
-            process.counter.write_bytes(self._counter)
-            command += ["-plugin", str(process.counter), "-d", "plugin", "-D", str(process.log)]
+            counter = memory.with_name("counter.so")
+            counter.write_bytes(self._counter)
+            command += ["-plugin", str(counter), "-d", "plugin", "-D", str(log)]
         seconds = self.emulation.time_limit
         try:
             answer = subprocess.run(
-                [*command, str(process.binary), str(process.memory)],
+                [*command, str(binary), str(memory)],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=seconds,
@@ -390,7 +211,7 @@ class EmulatedExecutable(Runnable):
             )
         except subprocess.TimeoutExpired:
             raise EmulationError(
-                f"{self.signature.name}: {_too_long(seconds)} on {EMULATOR}"
+                f"{self.signature.name}: did not end within {seconds:g} s on {EMULATOR}"
             ) from None
         if answer.returncode != 0:
             code = answer.returncode
@@ -401,14 +222,10 @@ class EmulatedExecutable(Runnable):
             raise kind(f"{self.signature.name}: {what}" + (f": {reason}" if reason else ""))
         if self.emulation.on_executed is not None:
             # Before it come the emulator's own remarks.
-            found = re.search(r"(\d+)\s*$", process.log.read_text(errors="replace"))
+            found = re.search(r"(\d+)\s*$", log.read_text(errors="replace"))
             if found is None:
                 raise EmulationError(f"{self.signature.name}: {EMULATOR} counts no instructions")
             self.emulation.on_executed(int(found[1]))
-
-
-def _too_long(seconds: float) -> str:
-    return f"did not end within {seconds:g} s"
 
 
 def _ending(code: int) -> str:
@@ -427,7 +244,7 @@ def compile_for_emulator(
     for this one; its entry is `@main`. Raises EmulatorMissing, and XlaError for custom calls.
     """
     require_no_outside_calls(module, "an emulated program")
-    _required_emulator(emulation)
+    _required_emulator()
     emitted, arena_size = emit_entry(
         module, signature, "main", emulation.machine, inline_constants=True
     )
@@ -501,17 +318,12 @@ def has_linker() -> bool:
     return importlib.util.find_spec("ziglang") is not None
 
 
-def _required_emulator(emulation: Emulation) -> str:
-    """The path of qemu, or `EMBEDDED`; raises EmulatorMissing."""
+def _required_emulator() -> str:
+    """The path of qemu; raises EmulatorMissing."""
     qemu = shutil.which(EMULATOR)
-    if qemu is not None and emulation.emulator in (None, EMULATOR):
-        return qemu
-    # Unicorn 2.1 ends at vector instructions, and counts by a call of Python for each block.
-    is_scalar = not emulation.features and emulation.on_executed is None
-    if is_scalar and has_embedded_emulator() and emulation.emulator in (None, EMBEDDED):
-        return EMBEDDED
-    raise EmulatorMissing(
-        f"programs for riscv64 are run by {EMULATOR}, which is not installed "
-        f"(Debian: apt install qemu-user); {EMBEDDED} (pip install 'xla-dialect[riscv]') runs "
-        "those without further features, and does not count instructions"
-    )
+    if qemu is None:
+        raise EmulatorMissing(
+            f"programs for riscv64 are run by {EMULATOR}, which is not installed "
+            "(Debian: apt install qemu-user)"
+        )
+    return qemu

@@ -89,7 +89,11 @@ PEERS: Mapping[str, tuple[Callable[[], list[str]], str]] = {
         lambda: _missing_packages("mpi4py") + ([] if mpiexec() else ["mpiexec"]),
         "pip install -e '.[mpi]'",
     ),
-    "riscv64": (lambda: _missing_packages("ziglang", "unicorn"), "pip install -e '.[riscv]'"),
+    "riscv64": (
+        lambda: _missing_packages("ziglang")
+        + ([] if shutil.which("qemu-riscv64") else ["qemu-riscv64"]),
+        "pip install -e '.[riscv]', and apt install qemu-user",
+    ),
     "qemu": (
         lambda: [] if shutil.which("qemu-riscv64") else ["qemu-riscv64"],
         "apt install qemu-user",
