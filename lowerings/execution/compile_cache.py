@@ -2,8 +2,8 @@
 Compiled programs on disk, by what they were compiled from.
 
 An entry is found by a hash of all that decides its content, this toolkit's sources included, and
-is checked when it is read. Nothing is unpickled; what is wrong with an entry, or with the folder,
-makes programs compile as if there were no cache.
+is checked when it is read. What is wrong with an entry, or with the folder, makes programs compile
+as if there were no cache.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import contextlib
 import hashlib
 import json
 import os
+import pickle
 import stat
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,24 +23,22 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from lowerings.execution.compiled_code import CompiledCode, NotPortable
+from lowerings.execution.compiled_code import CompiledCode
 from lowerings.targets.llvm.machine import host
 from xla_dialect.extensions import CONVERSIONS, LLVM_HANDLERS, has_extensions
+from xla_dialect.runtime.whole_files import UNFINISHED, replace_file
 
 CACHE_VARIABLE = "XLA_COMPILE_CACHE"
 """In the environment: a folder, 1 for `default_folder()`, or 0 for none."""
 SIZE_LIMIT = 1 << 30
 """Bytes that entries may take; beyond, those that were not used for the longest time go."""
-_MAGIC = b"xla-dialect code 1\n"
+_MAGIC = b"xla-dialect code 2\n"
 _SUFFIX = ".code"
-_UNFINISHED = ".part"
 _LONGEST_WRITE = 3600.0
 """Seconds; what is not finished after them was left by a process that has ended."""
 _LOADED = time.time_ns()
-"""When this module was loaded; those that it works with are so before, or later unchanged."""
+"""When this module was loaded."""
 _TOOLKIT = ("lowerings", "xla_dialect")
-_unchanged: set[str] = set()
-"""The modules that are known to be as their sources were."""
 _PACKAGES = ("xdsl", "llvmlite", "numpy", "ml_dtypes")
 
 
@@ -91,14 +89,6 @@ class CompileCache:
 
     def load(self, key: str) -> CompiledCode | None:
         """The program for a key; None if there is none that can be trusted."""
-        content = self.read(key)
-        try:
-            return None if content is None else CompiledCode.from_bytes(content)
-        except NotPortable:
-            return None
-
-    def read(self, key: str) -> bytes | None:
-        """The bytes for a key; None if there are none that can be trusted."""
         path = self.folder / (key + _SUFFIX)
         try:
             if not self._is_private():
@@ -113,31 +103,19 @@ class CompileCache:
             return None
         start = len(_MAGIC) + hashlib.sha256().digest_size
         content = data[start:]
-        return content if data[:start] == _MAGIC + _digest(key, content) else None
+        return pickle.loads(content) if data[:start] == _MAGIC + _digest(key, content) else None
 
     def store(self, key: str, code: CompiledCode) -> None:
         """Writes a program; does nothing where that is not possible."""
-        with contextlib.suppress(NotPortable):
-            self.write(key, code.to_bytes())
-
-    def write(self, key: str, content: bytes) -> None:
-        """Writes an entry; does nothing where that is not possible."""
+        content = pickle.dumps(code)
         if len(content) > self.entry_limit:
             return
         with contextlib.suppress(OSError):
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not self._is_private():
-                return
-            # Written beside its place and then put there: nobody sees a part of it.
-            handle, name = tempfile.mkstemp(_UNFINISHED, dir=self.folder)
-            try:
-                with os.fdopen(handle, "wb") as target:
-                    target.write(_MAGIC + _digest(key, content) + content)
-                os.replace(name, self.folder / (key + _SUFFIX))
-            except BaseException:
-                os.unlink(name)
-                raise
-            self._count(len(content))
+            if self._is_private():
+                data = _MAGIC + _digest(key, content) + content
+                replace_file(self.folder / (key + _SUFFIX), data, 0o600)
+                self._count(len(content))
 
     def _is_private(self) -> bool:
         """Whether the folder is this user's, and nobody else can look into it."""
@@ -167,7 +145,7 @@ class CompileCache:
                         continue
                     if each.name.endswith(_SUFFIX):
                         entries.append((status.st_mtime, status.st_size, each.path))
-                    elif each.name.endswith(_UNFINISHED):
+                    elif each.name.endswith(UNFINISHED):
                         if status.st_mtime < time.time() - _LONGEST_WRITE:
                             os.unlink(each.path)
         total = sum(size for _, size, _ in entries)
@@ -220,9 +198,8 @@ class CacheEntry:
         return self.cache.load(self.key)
 
     def store(self, code: CompiledCode) -> None:
-        """Puts the program there, unless it may be one of changed sources."""
-        if not _has_changed():
-            self.cache.store(self.key, code)
+        """Puts the program there."""
+        self.cache.store(self.key, code)
 
 
 def _is_own(found: os.stat_result) -> bool:
@@ -245,18 +222,16 @@ def _sources() -> tuple[bytes, int]:
     root = str(Path(__file__).parents[2])
     lines: list[str] = []
     latest = 0
-    folders = [f"{root}/{package}" for package in _TOOLKIT]
-    while folders:
-        with os.scandir(folders.pop()) as found:
-            for each in found:
-                if each.is_dir(follow_symlinks=False):
-                    folders.append(each.path)
-                elif each.name.endswith(".py"):
-                    # Locks of editors are links to nothing.
-                    with contextlib.suppress(FileNotFoundError):
-                        status = each.stat()
-                        latest = max(latest, status.st_ctime_ns)
-                        lines.append(f"{each.path} {status.st_size} {status.st_ctime_ns}")
+    for package in _TOOLKIT:
+        for folder, _, names in os.walk(f"{root}/{package}"):
+            for name in names:
+                if not name.endswith(".py"):
+                    continue
+                # Locks of editors are links to nothing.
+                with contextlib.suppress(FileNotFoundError):
+                    status = os.stat(f"{folder}/{name}")
+                    latest = max(latest, status.st_ctime_ns)
+                    lines.append(f"{folder}/{name} {status.st_size} {status.st_ctime_ns}")
     return "\n".join(sorted(lines)).encode(), latest
 
 
@@ -264,7 +239,8 @@ def _sources() -> tuple[bytes, int]:
 def toolkit_fingerprint() -> str | None:
     """
     A hash of this toolkit's sources and of the versions of what it stands on; None where sources
-    have changed since they were loaded, for then nobody knows what is running.
+    have changed since they were loaded, for then nobody knows what is running. After a later change
+    a process goes on with the hash of before, which no other will have.
     """
     sources, latest = _sources()
     if latest >= _LOADED:
@@ -273,20 +249,3 @@ def toolkit_fingerprint() -> str | None:
     for name in _PACKAGES:
         found.update(f"{name} {version(name)}\n".encode())
     return found.hexdigest()
-
-
-def _has_changed() -> bool:
-    """
-    Whether a module of this toolkit was loaded from another source than `toolkit_fingerprint` has
-    seen. Some are loaded when needed, so those are looked at that were not there the last time.
-    """
-    for name, module in list(sys.modules.items()):
-        if name in _unchanged or not name.startswith(_TOOLKIT):
-            continue
-        try:
-            if module.__file__ and os.stat(module.__file__).st_ctime_ns >= _LOADED:
-                return True
-        except OSError:
-            return True
-        _unchanged.add(name)
-    return False

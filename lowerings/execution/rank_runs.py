@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from hashlib import sha256
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lowerings.execution.compiled_code import CompiledCode, NotPortable
+from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.runnable import Runnable, SurroundedProgram, run_as
 from lowerings.targets.llvm.machine import host
 from xla_dialect.devices.process_grid import Host
@@ -76,15 +75,10 @@ def compiled_once(
         sent = ranks.broadcast(None)
         if sent is None or sent[0] != kind:
             return compile_here(None)
-        return load(CompiledCode.from_bytes(sent[1]))
-    kept: list[bytes] = []
-
-    def keep(compiled: CompiledCode) -> None:
-        with suppress(NotPortable):
-            kept.append(compiled.to_bytes())
-
+        return load(sent[1])
+    kept: list[CompiledCode] = []
     try:
-        program = compile_here(keep)
+        program = compile_here(kept.append)
     except XlaError as error:
         ranks.broadcast(error)
         raise

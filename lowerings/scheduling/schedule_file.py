@@ -17,8 +17,6 @@ do not matter.
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -41,6 +39,7 @@ from xdsl.parser import AttrParser
 from lowerings.dialects.schedule import SCHEDULE, Schedule, ScheduleAttr
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.mlir_text import parser_of
+from xla_dialect.runtime.whole_files import replace_file
 
 KEY_CHARACTERS = 16
 """Of a key, in hexadecimal; of a million operations two have the same once in 10^7 times."""
@@ -161,17 +160,7 @@ class ScheduleFile:
         """
         path = Path(path)
         try:
-            handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-            try:
-                with os.fdopen(handle, "w", encoding="utf-8") as target:
-                    target.write(str(self))
-                mask = os.umask(0)
-                os.umask(mask)
-                os.chmod(name, 0o666 & ~mask)
-                os.replace(name, path)
-            except BaseException:
-                os.unlink(name)
-                raise
+            replace_file(path, str(self).encode())
         except OSError as error:
             raise XlaError(f"{path}: error: {error.strerror}") from None
 
