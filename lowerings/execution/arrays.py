@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
-from typing import Any, Protocol, cast, runtime_checkable
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 import ml_dtypes
 import numpy as np
 
 from lowerings.execution.signature import ArraySpec, Signature
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.element_types import BY_NAME, Array, ElementClass, spell_array
+from xla_dialect.element_types import BY_NAME, Array, DType, ElementClass, spell_array
 from xla_dialect.runtime.limits import physical_memory
 
 ALIGNMENT = 64
@@ -80,6 +81,29 @@ def allocate(size: int) -> Array:
         raise OutOfMemory(f"cannot allocate {size} bytes") from error
     start = -address_of(raw) % ALIGNMENT
     return raw[start : start + size]
+
+
+def array_at(pointer: int | None, dtype: DType, sizes: Sequence[int]) -> Array:
+    """The array at an address, without a copy."""
+    count = math.prod(sizes)
+    if not count:
+        return np.empty(sizes, dtype)
+    memory: Any = (ctypes.c_uint8 * (count * dtype.itemsize)).from_address(pointer or 0)
+    return np.frombuffer(memory, dtype).reshape(sizes)
+
+
+AddressCall: TypeAlias = Callable[[Sequence[int | None]], None]
+"""A call with the addresses of operands and results."""
+
+
+def called_with(
+    call: AddressCall, operands: Sequence[Any], results: Iterable[tuple[DType, Sequence[int]]]
+) -> list[Array]:
+    """What a call makes of arrays: results of these types and sizes."""
+    found = [np.zeros(sizes, dtype) for dtype, sizes in results]
+    given = [np.ascontiguousarray(operand) for operand in operands]
+    call([array.ctypes.data for array in (*given, *found)])
+    return found
 
 
 def require_count(signature: Signature, found: int) -> None:

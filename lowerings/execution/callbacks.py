@@ -7,18 +7,12 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, cast
-
-import numpy as np
-from xdsl.ir import Attribute
+from typing import TYPE_CHECKING, Any
 
 from lowerings.execution.code import functions_with_records, record_of
 from lowerings.execution.declared_functions import DeclaredFunction, current_run, run_program
 from lowerings.runtime import RUN_HANDLER
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.arrays import Array, numpy_dtype
-from xla_dialect.types import Array as ArrayType
-from xla_dialect.types import element_count
 
 if TYPE_CHECKING:
     from lowerings.execution.joint_runs import NativeCollectives
@@ -120,45 +114,15 @@ class Callbacks:
             self.failure.value = 1
 
     def _as_c(self, function: DeclaredFunction) -> Any:
-        operands, results = function.operand_types, function.result_types
-        types = (*operands, *results)
-        call = function.by_address
-
         def run(*pointers: int | None) -> int:
             if self._has_error():
                 return 1
             try:
-                if call is not None:
-                    call(pointers)
-                    return 0
-                if function.write is not None:
-                    arrays = [_array_at(p, t) for p, t in zip(pointers, types, strict=True)]
-                    function.write(arrays[: len(operands)], arrays[len(operands) :])
-                    return 0
-                # Copies: the function may keep or write them, and its error keeps this frame.
-                arrays = [
-                    np.array(_array_at(p, t)) for p, t in zip(pointers, operands, strict=False)
-                ]
-                found = function.run(arrays)
-                for pointer, type_, value in zip(
-                    pointers[len(operands) :], results, found, strict=True
-                ):
-                    _array_at(pointer, type_)[...] = value
+                function.at(pointers)
             except BaseException as error:
                 self._keep_error(error)
                 return 1
             return 0
 
-        pointers = [ctypes.c_void_p] * len(types)
+        pointers = [ctypes.c_void_p] * len((*function.operand_types, *function.result_types))
         return ctypes.CFUNCTYPE(ctypes.c_int32, *pointers)(run)
-
-
-def _array_at(pointer: int | None, type_: Attribute) -> Array:
-    """The array of a type at an address, without a copy."""
-    array_type = cast(ArrayType, type_)
-    dtype, sizes = numpy_dtype(array_type.element_type), array_type.get_shape()
-    count = element_count(sizes)
-    if not count:
-        return np.empty(sizes, dtype)
-    memory = (ctypes.c_uint8 * (count * dtype.itemsize)).from_address(pointer or 0)
-    return np.frombuffer(cast(Any, memory), dtype).reshape(sizes)

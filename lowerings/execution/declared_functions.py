@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 import numpy as np
 from xdsl.dialects.builtin import DictionaryAttr, FunctionType, IntAttr, ModuleOp, StringAttr
@@ -19,13 +20,14 @@ from xdsl.utils.exceptions import ParseError
 
 from lowerings.communication.process_calls import TARGETS, read_process_call
 from lowerings.driver.context import make_context
+from lowerings.execution.arrays import AddressCall, array_at, called_with
 from lowerings.execution.compiled_code import OutsideFunction
 from lowerings.execution.ffi import FfiHandler
 from lowerings.execution.lapack import LAPACK, LapackCall
 from lowerings.ir.custom_calls import declared_operation
 from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import LocatedError, XlaError
-from xla_dialect.literals.arrays import Array, Value, numpy_dtype
+from xla_dialect.literals.arrays import Array, DType, Value, numpy_dtype
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.runtime.custom_calls import (
     CustomCallFunction,
@@ -99,8 +101,6 @@ def _run(program: Callable[[], _Result], process: Process) -> _Result:
 
 _Target = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
 
-_Arguments = ParamSpec("_Arguments")
-
 CustomCall: TypeAlias = CustomCallFunction | FfiHandler | int
 """
 A Python function as the reference takes it, a handler of XLA's FFI, or the address of a C function
@@ -124,21 +124,22 @@ class DeclaredFunction:
     """The types of the function's operands, without tokens."""
     result_types: tuple[ArrayType, ...]
     """The types of the function's results, without tokens; none for a print."""
-    run: Callable[[Sequence[Array]], Sequence[Value]]
-    """
-    From arrays to arrays, of the dtypes of the reference; raises XlaError.
+    call: AddressCall
+    """Computes results of operands, both of the dtypes of the reference; raises XlaError."""
 
-    A function of Python is given copies, and its results are copied.
-    """
-    by_address: Callable[[Sequence[int | None]], None] | None = None
-    """The same of a C function: from the addresses of operands and results, but for tokens."""
-    write: Callable[[Sequence[Array], Sequence[Array]], None] | None = None
-    """
-    The same as `run` from operands into results, where that does without copies: of operands that
-    may change afterwards, into memory of the program.
-    """
-    lapack: LapackCall | None = None
-    """The call of LAPACK that it is, which machine code makes itself."""
+    def at(self, pointers: Sequence[int | None]) -> None:
+        """Makes the call; raises XlaError with the place of the operation."""
+        with _located(self.op):
+            self.call(pointers)
+
+    def run(self, arrays: Sequence[Array]) -> Sequence[Array]:
+        """The results, of executors that have arrays."""
+        return called_with(self.at, arrays, map(_dtype_and_sizes, self.result_types))
+
+    @property
+    def lapack(self) -> LapackCall | None:
+        """The call of LAPACK that it is, which machine code makes itself."""
+        return self.call if isinstance(self.call, LapackCall) else None
 
     @property
     def asks_process(self) -> bool:
@@ -162,22 +163,14 @@ def declared_functions(
         op = declared_operation(declaration)
         if op is None:
             continue
-        write = by_address = lapack = None
+        operands, results = arrays_of(op.operand_types), arrays_of(op.result_types)
         if not isinstance(op, CustomCallOp):
-            run = _observation(op, observer)
+            call = _on_copies(_observation(op, observer), operands, ())
         elif op.custom_call_target.data in TARGETS:
-            run, write = _process_call(op)
+            call = _process_call(op, [*operands, *results], len(operands))
         else:
-            run, by_address, lapack = _custom_call(op, registry)
-        found[declaration.sym_name.data] = DeclaredFunction(
-            op,
-            arrays_of(op.operand_types),
-            arrays_of(op.result_types),
-            run,
-            by_address,
-            write,
-            lapack,
-        )
+            call = _custom_call(op, registry, operands, results)
+        found[declaration.sym_name.data] = DeclaredFunction(op, operands, results, call)
     return found
 
 
@@ -215,31 +208,50 @@ def arrays_of(types: Sequence[Attribute]) -> tuple[ArrayType, ...]:
     return tuple(cast(ArrayType, type_) for type_ in types if not isinstance(type_, TokenType))
 
 
+def _dtype_and_sizes(type_: ArrayType) -> tuple[DType, Sequence[int]]:
+    return numpy_dtype(type_.element_type), type_.get_shape()
+
+
+def _array_at(pointer: int | None, type_: ArrayType) -> Array:
+    return array_at(pointer, *_dtype_and_sizes(type_))
+
+
 def _custom_call(
-    op: CustomCallOp, registry: CustomCalls
-) -> tuple[
-    Callable[[Sequence[Array]], Sequence[Value]],
-    Callable[[Sequence[int | None]], None] | None,
-    LapackCall | None,
-]:
+    op: CustomCallOp,
+    registry: CustomCalls,
+    operands: Sequence[ArrayType],
+    results: Sequence[ArrayType],
+) -> AddressCall:
     target = op.custom_call_target.data
     try:
         function = function_for(target, registry, LAPACK)
         if target in CHECK_CALLS:
             require_check(op)
-        call = function.call_of(op) if isinstance(function, FfiHandler) else None
+        if isinstance(function, FfiHandler):
+            return function.call_of(op)
     except XlaError as error:
         raise located_error(
             op, f"'{target}': {error}" if target in registry else str(error)
         ) from None
-    if call is not None:
-        located = _located(op, call)
-        lapack = call if isinstance(call, LapackCall) else None
-        return partial(_on_arrays, located, arrays_of(op.result_types)), located, lapack
     if isinstance(function, int):
-        call = _c_function(function, op)
-        return partial(_on_arrays, call, arrays_of(op.result_types)), call, None
-    return _located(op, lambda arrays: call_on_arrays(op, function, arrays)), None, None
+        return _c_function(function, op)
+    run = partial(call_on_arrays, op, function)
+    return _on_copies(run, operands, results)
+
+
+def _on_copies(
+    run: Callable[[Sequence[Array]], Sequence[Value]],
+    operands: Sequence[ArrayType],
+    results: Sequence[ArrayType],
+) -> AddressCall:
+    """A function of Python: it may keep or write what it is given, and its error keeps it."""
+
+    def call(pointers: Sequence[int | None]) -> None:
+        found = run([np.array(_array_at(p, t)) for p, t in zip(pointers, operands, strict=False)])
+        for pointer, type_, value in zip(pointers[len(operands) :], results, found, strict=True):
+            _array_at(pointer, type_)[...] = value
+
+    return call
 
 
 def _c_function(address: int, op: Operation) -> Callable[[Sequence[int | None]], None]:
@@ -260,37 +272,19 @@ def _c_function(address: int, op: Operation) -> Callable[[Sequence[int | None]],
     return call
 
 
-def _on_arrays(
-    call: Callable[[Sequence[int | None]], None],
-    result_types: Sequence[ArrayType],
-    arrays: Sequence[Array],
-) -> Sequence[Array]:
-    results = [
-        np.zeros(type_.get_shape(), numpy_dtype(type_.element_type)) for type_ in result_types
-    ]
-    operands = [np.ascontiguousarray(array) for array in arrays]
-    call([array.ctypes.data for array in (*operands, *results)])
-    return results
-
-
-def _process_call(
-    op: CustomCallOp,
-) -> tuple[
-    Callable[[Sequence[Array]], Sequence[Value]],
-    Callable[[Sequence[Array], Sequence[Array]], None],
-]:
+def _process_call(op: CustomCallOp, types: Sequence[ArrayType], operands: int) -> AddressCall:
+    """It is made in the memory of the program."""
     try:
-        call = read_process_call(op)
+        process_call = read_process_call(op)
     except XlaError as error:
         raise located_error(op, str(error)) from None
 
-    def run(arrays: Sequence[Array]) -> Sequence[Value]:
-        return current_run().calls.results(call, tuple(arrays))
+    def call(pointers: Sequence[int | None]) -> None:
+        arrays = [_array_at(p, t) for p, t in zip(pointers, types, strict=True)]
+        with _located(process_call.operation):
+            current_run().calls.carry_out(process_call, arrays[:operands], arrays[operands:])
 
-    def write(arrays: Sequence[Array], results: Sequence[Array]) -> None:
-        current_run().calls.carry_out(call, arrays, results)
-
-    return _located(call.operation, run), _located(call.operation, write)
+    return call
 
 
 def _observation(op: Operation, observer: Observer) -> Callable[[Sequence[Array]], Sequence[Value]]:
@@ -300,23 +294,18 @@ def _observation(op: Operation, observer: Observer) -> Callable[[Sequence[Array]
         observe(op, arrays, observer)
         return ()
 
-    return _located(op, run)
-
-
-def _located(
-    op: Operation, function: Callable[_Arguments, _Result]
-) -> Callable[_Arguments, _Result]:
-    """A function whose errors say which operation it is, and where."""
-
-    def run(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
-        try:
-            return function(*arguments, **options)
-        except LocatedError:
-            raise
-        except XlaError as error:
-            raise located_error(op, str(error)) from error
-
     return run
+
+
+@contextmanager
+def _located(op: Operation) -> Generator[None]:
+    """Inside, errors say which operation it is, and where."""
+    try:
+        yield
+    except LocatedError:
+        raise
+    except XlaError as error:
+        raise located_error(op, str(error)) from error
 
 
 _CALL = re.compile(r'custom_call @(?:"([^"]+)"|([\w.$-]+))\(')

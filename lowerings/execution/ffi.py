@@ -34,7 +34,14 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from lowerings.driver.own_operations import given_by_keyword
-from lowerings.execution.arrays import ALIGNMENT, address_of, allocate
+from lowerings.execution.arrays import (
+    ALIGNMENT,
+    AddressCall,
+    address_of,
+    allocate,
+    array_at,
+    called_with,
+)
 from lowerings.runtime.declarations import structure
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, numpy_dtype
@@ -518,9 +525,6 @@ Capsule: TypeAlias = Any
 """A PyCapsule with the address of a handler, as `jax.ffi.pycapsule` makes it."""
 
 
-HandlerCall: TypeAlias = Callable[[Sequence[int | None]], None]
-
-
 class FfiHandler:
     """
     Handlers of XLA's FFI in C or C++, as a custom call.
@@ -547,16 +551,16 @@ class FfiHandler:
         """What is called in each stage, in order."""
         self.state_type = _require_version(self.stages[HandlerStage.EXECUTE])
 
-    def call_of(self, op: CustomCallOp) -> HandlerCall:
+    def call_of(self, op: CustomCallOp) -> AddressCall:
         """One call of a program: from the addresses of operands and results, but for tokens."""
         return FfiCall(self, op)
 
     def __call__(self, op: CustomCallOp, *operands: Any) -> Array | tuple[Array, ...]:
         """The results of a call, for executors that have arrays."""
         types = _arrays(flatten(op.result_types))
-        results = [np.zeros(sizes_of(each), numpy_dtype(each.element_type)) for each in types]
-        given = [np.ascontiguousarray(each) for each in operands if each is not None]
-        self.call_of(op)([each.ctypes.data for each in (*given, *results)])
+        given = [each for each in operands if each is not None]
+        made = ((numpy_dtype(each.element_type), sizes_of(each)) for each in types)
+        results = called_with(self.call_of(op), given, made)
         is_one = len(results) == 1 and is_array(op.result_types[0])
         return results[0] if is_one else tuple(results)
 
@@ -704,7 +708,7 @@ class FfiCall:
     def _run_laid_out(self, frame: _Frame, pointers: Sequence[int | None]) -> None:
         """With copies in the layouts that the call asks for."""
         arrays = [
-            _at(pointer, dtype, sizes)
+            array_at(pointer, dtype, sizes)
             for pointer, (dtype, sizes) in zip(pointers, self._types, strict=True)
         ]
         copies = [
@@ -715,14 +719,6 @@ class FfiCall:
         for n in range(self.operand_count, len(arrays)):
             order = self._orders.get(n, range(arrays[n].ndim))
             arrays[n].transpose(order)[...] = copies[n]
-
-
-def _at(pointer: int | None, dtype: Any, sizes: tuple[int, ...]) -> Array:
-    count = prod(sizes)
-    if not count:
-        return np.empty(sizes, dtype)
-    memory: Any = (ctypes.c_uint8 * (count * dtype.itemsize)).from_address(pointer or 0)
-    return np.frombuffer(memory, dtype).reshape(sizes)
 
 
 def _orders(
