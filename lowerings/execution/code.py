@@ -7,6 +7,7 @@ import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, cast
@@ -225,6 +226,25 @@ class LoadedCode:
     def point(self, name: str, address: int) -> None:
         """Sets an exported variable to an address."""
         ctypes.c_void_p.from_address(self.symbols[name]).value = address
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Code, arena and pointer table of one run; runs at the same time have one each."""
+
+    code: LoadedCode
+    call: Callable[[int], object]
+    pointers: Any
+    """Those that the code is given: of parameters and results, which the caller sets, and arena."""
+    table: int
+    """Their address."""
+    arena: Array | None
+
+    @property
+    def state(self) -> int | None:
+        """A `RunState`, whose first word is not 0 after a run in which a check failed."""
+        control = self.code.control
+        return None if control is None else control.address
 
 
 def functions_with_records(

@@ -7,7 +7,6 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ from lowerings.execution.arrays import (
     require_count,
     require_memory,
 )
-from lowerings.execution.code import LoadedCode, RunControl, placed, run_within
+from lowerings.execution.code import LoadedCode, Workspace, placed, run_within
 from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.runnable import Runnable
 from lowerings.execution.signature import Signature
@@ -80,35 +79,6 @@ BOUNDS_VARIABLE = "XLA_CHECK_BOUNDS"
 """Set to 1 in the environment, this makes all programs check their accesses to memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Workspace:
-    """Code, arena and pointer table of one call; concurrent calls have one each."""
-
-    call: Callable[[int], object]
-    control: RunControl | None
-    pointers: Any
-    """Those that the code is given; `table` is their address."""
-    table: int
-    code: LoadedCode
-    arena: Array | None
-
-
-@dataclass(frozen=True)
-class DetachedRun:
-    """A program as other machine code runs it, in a workspace of its own."""
-
-    entry: int
-    """The address of a function of one pointer: `pointers`."""
-    pointers: int
-    """An array of pointers: the parameters and the results, which the caller sets, and an arena."""
-    state: int | None
-    """A `RunState`, whose first word is not 0 after a run in which a check failed."""
-    callbacks: Callbacks | None
-    """What it calls, if anything: the caller clears `failure`, and asks for the error."""
-    kept: Any
-    """What has to live as long as the code is run."""
-
-
 class Executable(Runnable):
     """
     A compiled program: a function that takes one array for each parameter and returns a tuple of
@@ -140,7 +110,8 @@ class Executable(Runnable):
         OutOfMemory.
         """
         self.signature = signature
-        self._callbacks = callbacks
+        self.callbacks = callbacks
+        """What the code calls, if anything."""
         self._threads = threads
         self._load = load
         self._time_limit = time_limit
@@ -158,12 +129,12 @@ class Executable(Runnable):
         self._on_events = on_events
         self._workspaces = [self._new_workspace()]
         """The pool of workspaces that no running call uses."""
-        control = self._workspaces[0].control
+        control = self._workspaces[0].code.control
         self._has_checks = control is not None and control.has_checks
         self._joint_runs: JointRuns | None = None
         """What runs all processes, if anybody has asked."""
 
-    def _new_workspace(self) -> _Workspace:
+    def _new_workspace(self) -> Workspace:
         code = self._load()
         call: Callable[[int], object] = code.function
         if code.profile is not None:
@@ -178,12 +149,12 @@ class Executable(Runnable):
         if arena is not None:
             pointers[count - 1] = address_of(arena)
         table = ctypes.addressof(pointers)
-        return _Workspace(call, code.control, pointers, table, code, arena)
+        return Workspace(code, call, pointers, table, arena)
 
     @property
     def asks_process(self) -> bool:
         """Whether it asks which process runs it, or meets others."""
-        return self._callbacks is not None and self._callbacks.asks_process
+        return self.callbacks is not None and self.callbacks.asks_process
 
     @property
     def has_parallel_loops(self) -> bool:
@@ -301,17 +272,17 @@ class Executable(Runnable):
             workspace = self._new_workspace()
         pointers = workspace.pointers
         pointers[: len(addresses)] = addresses
-        if self._callbacks is None:
+        if self.callbacks is None:
             self._run(workspace)
         else:
-            self._callbacks.run(partial(self._run, workspace), self.signature.name)
+            self.callbacks.run(partial(self._run, workspace), self.signature.name)
         # After an error a thread that was not joined may still use the workspace: it is not reused.
         self._workspaces.append(workspace)
 
     @property
     def can_run_jointly(self) -> bool:
         """Whether its processes need no Python while they run, and cannot fail but together."""
-        callbacks = self._callbacks
+        callbacks = self.callbacks
         is_free = callbacks is None or not callbacks.calls_python or bool(callbacks.collectives)
         return is_free and not self._has_checks and self._time_limit is None and not self._profiled
 
@@ -339,36 +310,25 @@ class Executable(Runnable):
 
     def new_joint_run(self, others: Others | None = None) -> JointRun:
         """What runs the participants of the program, once at a time; `others`: not all of them."""
-        from lowerings.execution.joint_runs import JointRun, ParticipantCode  # noqa: PLC0415
+        from lowerings.execution.joint_runs import JointRun  # noqa: PLC0415
 
-        found = None if self._callbacks is None else self._callbacks.collectives
-        codes: list[ParticipantCode] = []
+        found = None if self.callbacks is None else self.callbacks.collectives
         links = [None] * math.prod(self.process_counts) if others is None else others.links
-        for _ in range(links.count(None)):
-            each = self._new_workspace()
-            state = None if each.control is None else each.control.address
-            codes.append(ParticipantCode(each.code.entry, each.pointers, state, each))
+        own = [self._new_workspace() for _ in range(links.count(None))]
         plans = None if found is None else found.plans(self.process_counts)
-        return JointRun(codes, plans, others)
+        return JointRun(own, plans, others)
 
-    def detached_run(self) -> DetachedRun | None:
+    def detached_workspace(self) -> Workspace | None:
         """
-        What other machine code needs to run the program once at a time; None for a program that
-        has a limit of time, or measures itself, or asks its process. One that calls Python and has
-        checks is none either: callers run again what a check has ended, to have its message.
+        In what other machine code runs the program once at a time, which calls `callbacks`; None
+        for a program that has a limit of time, or measures itself, or asks its process. One that
+        calls Python and has checks has none either: callers run again what a check has ended, to
+        have its message.
         """
-        callbacks = self._callbacks
-        in_python = callbacks is not None and callbacks.calls_python
+        in_python = self.callbacks is not None and self.callbacks.calls_python
         if self.asks_process or self._time_limit is not None or self._profiled:
             return None
-        workspace = self._new_workspace()
-        control = workspace.control
-        if in_python and control is not None and control.has_checks:
-            return None
-        state = None if control is None else control.address
-        return DetachedRun(
-            workspace.code.entry, workspace.table, state, callbacks, (workspace, callbacks)
-        )
+        return None if in_python and self._has_checks else self._new_workspace()
 
     def _given_away(self, arrays: Sequence[Array]) -> dict[int, Array]:
         """The results that are arrays of the caller; raises ArgumentError for shared memory."""
@@ -392,9 +352,9 @@ class Executable(Runnable):
                     f"parameter {name(other)} lies in the same memory"
                 )
 
-    def _run(self, workspace: _Workspace) -> None:
+    def _run(self, workspace: Workspace) -> None:
         """Runs the code; raises the error of a check that fails, and TimeLimitReached."""
-        control, process = workspace.control, Process.current()
+        control, process = workspace.code.control, Process.current()
         # Code without run control has no loops and terminates on its own.
         stop = (lambda: None) if control is None else control.stop
         failure = None
@@ -411,7 +371,7 @@ class Executable(Runnable):
             raise failure
 
     def _run_within_limit(
-        self, workspace: _Workspace, stop: Callable[[BaseException], None]
+        self, workspace: Workspace, stop: Callable[[BaseException], None]
     ) -> None:
         if self._time_limit is None:
             if workspace.call(workspace.table):

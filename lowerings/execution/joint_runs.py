@@ -21,7 +21,7 @@ import numpy as np
 
 from lowerings.communication.process_calls import GATHER, SITE, ProcessCall, read_process_call
 from lowerings.execution.arrays import address_of
-from lowerings.execution.code import functions_with_records, record_of
+from lowerings.execution.code import Workspace, functions_with_records, record_of
 from lowerings.execution.declared_functions import DeclaredFunction
 from lowerings.execution.links import Link
 from lowerings.runtime import library
@@ -361,20 +361,6 @@ class _Plans:
 
 
 @dataclass(frozen=True)
-class ParticipantCode:
-    """The code of one participant, which nobody else uses."""
-
-    entry: int
-    """The address of a function of one pointer: `pointers`."""
-    pointers: Any
-    """The arrays that it takes."""
-    state: int | None
-    """The address of its `RunState`, if it has one."""
-    kept: object
-    """What has to live as long."""
-
-
-@dataclass(frozen=True)
 class Others:
     """The participants of a program that other processes run."""
 
@@ -389,23 +375,23 @@ class JointRun:
 
     def __init__(
         self,
-        codes: Sequence[ParticipantCode],
+        own: Sequence[Workspace],
         plans: _Plans | None,
         others: Others | None = None,
     ):
-        """`codes`: of the participants that this process runs."""
-        self._codes = codes
+        """`own`: of the participants that this process runs; nobody else uses them."""
+        self._own = own
         self._kept = plans, others
-        links = [None] * len(codes) if others is None else others.links
-        own = iter(codes)
+        links = [None] * len(own) if others is None else others.links
+        left = iter(own)
         participants = (_Participant * len(links))()
         for participant, link in zip(participants, links, strict=True):
             if link is not None:
                 participant.link = link.address
                 continue
-            code = next(own)
-            participant.entry, participant.state = code.entry, code.state
-            participant.pointers = ctypes.addressof(code.pointers)
+            workspace = next(left)
+            participant.entry, participant.state = workspace.code.entry, workspace.state
+            participant.pointers = workspace.table
         count = 0 if plans is None else plans.rendezvous_count
         new = _New(("xla_joint_run_new", library()))
         program = 0 if others is None else others.program
@@ -421,14 +407,14 @@ class JointRun:
 
         Whether all was well: nobody has waited forever.
         """
-        for code, each in zip(self._codes, addresses, strict=True):
-            code.pointers[: len(each)] = each
+        for workspace, each in zip(self._own, addresses, strict=True):
+            workspace.pointers[: len(each)] = each
         return self._run(self.address, in_turn) != _FAILED
 
     @property
     def pointers(self) -> list[int]:
         """Of each participant where the pointers are that its code takes."""
-        return [ctypes.addressof(code.pointers) for code in self._codes]
+        return [workspace.table for workspace in self._own]
 
 
 LONG_RUN = 100e-6

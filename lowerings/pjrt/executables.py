@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from lowerings.backends import DUMP
-from lowerings.execution.executable import DetachedRun, Executable
+from lowerings.execution.code import Workspace
+from lowerings.execution.executable import Executable
 from lowerings.execution.runnable import PartitionedProgram, Runnable
 from lowerings.pjrt import profiler
 from lowerings.pjrt.buffers import TOKEN, Shape, shape_from
@@ -46,6 +47,7 @@ from lowerings.pjrt.programs import LOADED, CompiledProgram
 from xla_dialect.diagnostics import XlaError
 
 if TYPE_CHECKING:
+    from lowerings.execution.callbacks import Callbacks
     from lowerings.execution.profile import RunEvents
     from lowerings.pjrt.shardings import ArrayDivision
     from lowerings.pjrt.shared_programs import SharedProgram
@@ -113,22 +115,22 @@ class LoadedProgram:
         donors = set(compiled.donors.values())
         is_simple = compiled.runs_in_place and compiled.donated <= donors
         if count == 1 and isinstance(program, Executable) and is_simple and not self._has_tokens:
-            run = program.detached_run()
-            if run is not None:
-                self._prepare(run)
+            workspace = program.detached_workspace()
+            if workspace is not None:
+                self._prepare(workspace, program.callbacks)
         self.handle = LOADED.keep(self._record, self)
 
-    def _prepare(self, run: DetachedRun) -> None:
+    def _prepare(self, workspace: Workspace, callbacks: Callbacks | None) -> None:
         """Tells the library in C how to run the program, which may call functions of Python."""
         record = self._record
-        record.entry, record.state = run.entry, run.state
-        if run.callbacks is not None:
-            record.error = address(run.callbacks.failure)
-            self.take_error = run.callbacks.take_error
-        self._describe(record, self.devices[0], run.pointers)
+        record.entry, record.state = workspace.code.entry, workspace.state
+        if callbacks is not None:
+            record.error = address(callbacks.failure)
+            self.take_error = callbacks.take_error
+        self._describe(record, self.devices[0], workspace.table)
         record.device_count, record.parts = 1, address(record)
         self._hand_over()
-        self._kept += (run,)
+        self._kept += (workspace, callbacks)
 
     def _hand_over(self) -> None:
         """It runs without Python from now on."""

@@ -82,7 +82,7 @@ def compiled(text: str, backend: str = "llvm") -> Program:
 
 def calls_python(program: Program) -> bool:
     assert isinstance(program, Executable)
-    callbacks = program._callbacks
+    callbacks = program.callbacks
     assert callbacks is not None
     return callbacks.calls_python
 
