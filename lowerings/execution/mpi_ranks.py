@@ -7,11 +7,10 @@ that waits looks by turns for its messages, and for those that are about the run
 
 - who can receive on a channel;
 - that a rank has failed, and how: then all others fail alike;
-- where a rank has been waiting for a while. Rank 0 knows from that when none can ever go on, and
-  who waits for whom, for every rank tells how often it has been where others may wait for it;
-- whether a rank is still there: it is asked by one that has waited for it too long. One that waits
-  in its turn answers, and one that does not answer has failed: it computes for longer than that,
-  has ended without a word, or cannot be reached.
+- where a rank has been waiting for a while, again and again. Rank 0 knows from that when none can
+  ever go on, and who waits for whom, for every rank tells how often it has been where others may
+  wait for it. A rank that says nothing, and is waited for too long, has failed: it computes for
+  longer than that, has ended without a word, or cannot be reached.
 """
 
 from __future__ import annotations
@@ -45,10 +44,10 @@ from xla_dialect.devices.process_grid import (
 )
 from xla_dialect.diagnostics import LocatedError, XlaError
 
-_ANSWERING = 5.0
-"""Seconds that a rank has to say that it is there."""
 PATIENCE = 0.5
-"""Seconds that a rank waits before it tells rank 0 where."""
+"""Seconds that a rank waits before it tells others where."""
+_REPORTS = 4
+"""How often it tells within the time that it may say nothing."""
 _HURRY = 1e-4
 """Seconds that a rank looks for its messages without giving its processor to others."""
 _SPINNING = 2.0
@@ -195,33 +194,10 @@ class Ranks:
 
     def broadcast(self, value: Any) -> Any:
         """What rank 0 has, on every rank; raises it where that is an XlaError of another rank."""
-        is_error = isinstance(value, XlaError)
-        spelled = pickle.dumps((is_error, _spell_error(value) if is_error else value), 5)
-        size = np.array([len(spelled)])
-        self._finish(self.communicator.Ibcast, size)
-        data = np.frombuffer(spelled, np.uint8).copy() if self.rank == 0 else None
-        data = np.empty(int(size[0]), np.uint8) if data is None else data
-        self._finish(self.communicator.Ibcast, data)
-        is_error, found = pickle.loads(data.tobytes())
-        if is_error and self.rank != 0:
-            raise _read_error(found)
+        found = self.gather(_as_sent(value) if isinstance(value, XlaError) else value)[0]
+        if isinstance(found, XlaError) and self.rank != 0:
+            raise found
         return found
-
-    def _finish(self, start: Callable[[Array], MPI.Request], data: Array) -> None:
-        """Waits for what begins; the processor is for others meanwhile, of which one compiles."""
-        with self.lock:
-            request = start(data)
-        end = time.monotonic() + self.silence
-        while True:
-            with self.lock:
-                if request.Test():
-                    return
-            if time.monotonic() > end:
-                others = self.all[:1] if self.rank else self.all[1:]
-                raise self.silent(
-                    others, f"nothing for rank {self.rank}, which compiles with others,"
-                )
-            time.sleep(_SLEEP)
 
     def abort(self) -> None:
         """Ends all ranks."""
@@ -237,14 +213,16 @@ class RankProcess(Process):
     """How many runs there have been, with this one, on all ranks."""
     counts: dict[Count, int] = field(default_factory=dict[Count, int])
     waits: list[Wait] = field(default_factory=list[Wait])
-    others: dict[int, State] = field(default_factory=dict[int, State])
-    """On rank 0, what others have said last."""
+    others: dict[int, State | None] = field(default_factory=dict[int, State | None])
+    """What others have said last."""
+    heard: dict[int, float] = field(default_factory=dict[int, float])
+    """When they did."""
+    reported: float = field(default_factory=time.monotonic)
+    """When this rank has last told all others something."""
     announced: dict[ChannelKey, deque[int]] = field(default_factory=dict[ChannelKey, deque[int]])
     """The ranks that can receive on channels which do not say so themselves."""
     has_ended: bool = False
     """Whether its program has, and it only waits for what others return."""
-    _answered: set[int] = field(default_factory=set[int])
-    """The ranks that have said that they are there."""
     _has_heard_failure: bool = False
     """Whether another rank has failed first."""
     _tags: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
@@ -323,11 +301,11 @@ class RankProcess(Process):
             result = self.grid.run_alone(run)
         except BaseException as error:
             if not self._has_heard_failure:
-                self._tell_all(("failed", _spell_error(error)))
+                self._tell_all("failed", _as_sent(error))
             raise
+        self.has_ended = True
         if self.ranks.rank != 0:
-            self.has_ended = True
-            self._tell_state()
+            self.tell(0, "state", self.state())
         return result
 
     def withdraw(self, error: BaseException) -> None:
@@ -355,7 +333,7 @@ class RankProcess(Process):
         number = self.count("receive", tag)
         awaited = (self.rank_of(key.source),) if isinstance(key, Route) else self.ranks.all
         for rank in awaited:
-            self.tell(rank, ("announced", key))
+            self.tell(rank, "announced", key)
         description = (
             f"{self.grid.name(self.place)} waits for a send on {self.grid.name_of_channel(key)} "
             f"in {what}"
@@ -384,19 +362,22 @@ class RankProcess(Process):
         do something says nothing, and the error of a rank that has failed.
         """
         began = time.monotonic()
-        told = False
-        silence = _Silence(self, wait)
+        period = self.ranks.silence / _REPORTS
+        next_report = min(began + PATIENCE, self.reported + period)
         self.waits.append(wait)
         try:
             while not is_over():
                 self.grid.check()
                 self.listen()
-                passed = time.monotonic() - began
-                if passed > PATIENCE and not told:
-                    told = self._tell_state()
+                now = time.monotonic()
+                passed = now - began
+                if now > next_report:
+                    self._tell_all("state", self.state())
+                    self.reported, next_report = now, now + period
                 if passed > PATIENCE and self.ranks.rank == 0:
                     self._fail_if_stuck()
-                silence.check()
+                if passed > self.ranks.silence:
+                    self._require_signs(wait, began)
                 if passed > _SPINNING:
                     time.sleep(_SLEEP)
                 elif passed > _HURRY:
@@ -404,15 +385,18 @@ class RankProcess(Process):
         finally:
             self.waits.remove(wait)
 
-    def ask(self, ranks: Collection[int]) -> None:
-        """Asks ranks whether they are there; `unanswered` knows who has not said so."""
-        self._answered.difference_update(ranks)
-        for rank in ranks:
-            self.tell(rank, ("asked", None))
-
-    def unanswered(self, ranks: Collection[int]) -> set[int]:
-        """The ranks, of some that were asked, of which nothing was heard since."""
-        return {*ranks} - self._answered
+    def _require_signs(self, wait: Wait, began: float) -> None:
+        """Raises XlaError that names the ranks that have said nothing for too long."""
+        last = time.monotonic() - self.ranks.silence
+        silent = [
+            rank
+            for rank in wait.awaited
+            if rank != self.ranks.rank and max(began, self.heard.get(rank, began)) < last
+        ]
+        if silent:
+            names = self.grid.names([self.grid.places[rank] for rank in silent])
+            where = f"{wait.before}{names if wait.after else ''}{wait.after}"
+            raise self.ranks.silent(silent, f"no answer, while {where},")
 
     def state(self) -> State | None:
         """How far this rank has come; None while one of its threads goes on."""
@@ -421,17 +405,11 @@ class RankProcess(Process):
         waits = () if self.has_ended else tuple(self.waits)
         return State(waits, dict(self.counts), self.has_ended)
 
-    def _tell_state(self) -> bool:
-        state = self.state()
-        if state is not None and self.ranks.rank != 0:
-            self.tell(0, ("state", state))
-        return state is not None
-
-    def tell(self, rank: int, message: tuple[str, Any]) -> None:
+    def tell(self, rank: int, kind: str, content: Any) -> None:
         """Sends a message about this run."""
         with self.ranks.lock:
             self._notices = [each for each in self._notices if not each.Test()]
-            about = (self.ranks.rank, *message)
+            about = self.ranks.rank, kind, content
             self._notices.append(self.ranks.communicator.isend(about, rank, self.tag("about")))
 
     def listen(self) -> None:
@@ -442,25 +420,22 @@ class RankProcess(Process):
                 if message is None:
                     return
                 rank, kind, content = message.recv()
+            self.heard[rank] = time.monotonic()
             if kind == "announced":
                 self.announced.setdefault(content, deque()).append(rank)
             elif kind == "state":
                 self.others[rank] = content
-            elif kind == "asked":
-                self.tell(rank, ("answered", None))
-            elif kind == "answered":
-                self._answered.add(rank)
             else:
                 self._has_heard_failure = True
-                self.grid.end(_read_error(content))
+                self.grid.end(content)
                 self.grid.check()
 
     def _fail_if_stuck(self) -> None:
         """On rank 0: fails if all wait, and nobody for what others have done or do."""
-        own = self.state()
-        if own is None or len(self.others) < self.ranks.size - 1:
+        said = [self.state(), *(self.others.get(rank) for rank in range(1, self.ranks.size))]
+        states = [state for state in said if state is not None]
+        if len(states) < len(said):
             return
-        states = [own, *(self.others[rank] for rank in range(1, self.ranks.size))]
         counts = [state.counts for state in states]
         waits = [(wait, wait.missing(counts)) for state in states for wait in state.waits]
         if not waits or not all(missing for _, missing in waits):
@@ -475,39 +450,10 @@ class RankProcess(Process):
         )
         self.grid.end(XlaError(f"the program waits forever: {'; '.join(reasons)}"))
 
-    def _tell_all(self, message: tuple[str, Any]) -> None:
+    def _tell_all(self, kind: str, content: Any) -> None:
         for rank in self.ranks.all:
             if rank != self.ranks.rank:
-                self.tell(rank, message)
-
-
-@dataclass(eq=False)
-class _Silence:
-    """Looks, while a rank waits, whether those that it waits for are there."""
-
-    process: RankProcess
-    wait: Wait
-    _asked: bool = False
-    _next: float = 0.0
-    """When something is to be done: others are asked, or have to have answered."""
-
-    def __post_init__(self) -> None:
-        self._next = time.monotonic() + self.process.ranks.silence
-
-    def check(self) -> None:
-        """Raises XlaError that names the ranks that do not answer."""
-        if time.monotonic() < self._next:
-            return
-        process = self.process
-        others = [rank for rank in self.wait.awaited if rank != process.ranks.rank]
-        if not self._asked:
-            process.ask(others)
-        elif silent := process.unanswered(others):
-            names = process.grid.names([process.grid.places[rank] for rank in silent])
-            where = f"{self.wait.before}{names if self.wait.after else ''}{self.wait.after}"
-            raise process.ranks.silent(silent, f"no answer, while {where},")
-        self._asked = not self._asked
-        self._next = time.monotonic() + (_ANSWERING if self._asked else process.ranks.silence)
+                self.tell(rank, kind, content)
 
 
 @dataclass(eq=False)
@@ -591,11 +537,8 @@ class RankExchange(Exchange):
                 raise XlaError(f"{self.what}: {error.Get_error_string()}") from error
 
 
-def _spell_error(error: BaseException) -> tuple[Any, ...]:
+def _as_sent(error: BaseException) -> XlaError:
+    """An error of a class that is pickled with all that it says."""
     if isinstance(error, LocatedError):
-        return error.message, error.file, error.line, error.column, error.source_line
-    return (str(error) if isinstance(error, XlaError) else repr(error),)
-
-
-def _read_error(spelled: tuple[Any, ...]) -> XlaError:
-    return XlaError(*spelled) if len(spelled) == 1 else LocatedError(*spelled)
+        return LocatedError(error.message, error.file, error.line, error.column, error.source_line)
+    return XlaError(str(error) if isinstance(error, XlaError) else repr(error))
