@@ -126,24 +126,6 @@ def _zero(type_: Attribute) -> Any:
     return None
 
 
-def called_names(module: ModuleOp) -> frozenset[str]:
-    """The names of functions that something in a module refers to."""
-    found: set[str] = set()
-    for op in module.walk():
-        for attribute in (*op.properties.values(), *op.attributes.values()):
-            _add_symbols(attribute, found)
-    return frozenset(found)
-
-
-def _add_symbols(attribute: Attribute, found: set[str]) -> None:
-    root = getattr(attribute, "root_reference", None)
-    if root is not None:
-        found.add(root.data)
-    elif isinstance(attribute, ArrayAttr):
-        for each in cast("ArrayAttr[Attribute]", attribute).data:
-            _add_symbols(each, found)
-
-
 def new_parameter(function: FuncOp, type_: Attribute) -> BlockArgument:
     """A parameter behind those that a function has, which nothing calls."""
     block = function.body.block

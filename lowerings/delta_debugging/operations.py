@@ -15,14 +15,13 @@ from xdsl.traits import ConstantLike, IsTerminator
 from lowerings.delta_debugging.edits import (
     Edit,
     body_of,
-    called_names,
     constant_before,
     function_around,
     is_attached,
     new_parameter,
     sign,
 )
-from lowerings.ir.functions import defined_functions
+from lowerings.ir.functions import defined_functions, references
 from lowerings.rewriting.passes import run_pass
 from lowerings.simplify.xla_flatten_tuples import XlaFlattenTuplesPass
 from lowerings.simplify.xla_inline import XlaInlinePass
@@ -96,7 +95,7 @@ def drop_effects(module: ModuleOp) -> list[Edit]:
 
 def to_parameters(module: ModuleOp) -> list[Edit]:
     """Operations in the bodies of functions that nothing calls become parameters."""
-    called = called_names(module)
+    called = set(references(module))
 
     def parameter(op: Operation, result: SSAValue) -> SSAValue | None:
         function = function_around(op)
@@ -142,7 +141,7 @@ def drop_functions(module: ModuleOp) -> list[Edit]:
         if not is_attached(function, module) or len(list(module.ops)) == 1:
             return False
         name = function.sym_name.data
-        called = called_names(module)
+        called = set(references(module))
         for op in operations_in(module):
             if is_call(op) and callee(op) == name and op.parent_op() is not function:
                 around = function_around(op)
@@ -188,7 +187,7 @@ def flatten_tuples(module: ModuleOp) -> list[Edit]:
 
 def _free_bodies(module: ModuleOp) -> list[tuple[FuncOp, Block]]:
     """The functions that nothing calls, with their blocks."""
-    called = called_names(module)
+    called = set(references(module))
     return [
         (function, body)
         for function in defined_functions(module)
@@ -341,7 +340,7 @@ def _arguments(op: WhileOp | ReduceOp | SortOp, number: int) -> list[tuple[int, 
 
 def _returns(module: ModuleOp) -> list[tuple[FuncOp, Block, ReturnOp]]:
     """The functions that nothing calls, with their block and what they return."""
-    called = called_names(module)
+    called = set(references(module))
     return [
         (function, body, body.last_op)
         for function in defined_functions(module)
@@ -432,27 +431,3 @@ def _from(op: Operation | None) -> list[Operation]:
         found.append(op)
         op = op.next_op
     return found
-
-
-def return_operands(module: ModuleOp) -> list[Edit]:
-    """The operands of what is returned are, in its place."""
-
-    def step(function: FuncOp, body: Block, number: int) -> bool:
-        last = body.last_op
-        assert last is not None
-        values = list(last.operands)
-        owner = values[number].owner
-        if not isinstance(owner, Operation):
-            return False
-        operands = [value for value in owner.operands if value not in values]
-        if not operands:
-            return False
-        _return(function, body, [*values[:number], *operands, *values[number + 1 :]])
-        return True
-
-    return [
-        partial(step, function, body, number)
-        for function, body, last in _returns(module)
-        for number in range(len(last.operands))
-        if isinstance(last.operands[number].owner, Operation)
-    ]

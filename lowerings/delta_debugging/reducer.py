@@ -43,7 +43,6 @@ REDUCTIONS: tuple[Reduction, ...] = (
     Reduction("drop what is not used", operations.drop_unused),
     Reduction("drop parameters", operations.drop_parameters),
     Reduction("merge parameters", operations.merge_parameters),
-    Reduction("return operands", operations.return_operands),
     Reduction("smaller sizes", types.smaller_sizes, in_groups=False),
     Reduction("fewer dimensions", types.fewer_dimensions, in_groups=False),
     Reduction("simpler element types", types.simpler_elements, in_groups=False),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphlib import TopologicalSorter
+from typing import cast
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Attribute, Operation
 
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -46,6 +48,24 @@ def callees_first(calls: Mapping[str, Iterable[str]]) -> Sequence[str]:
     Raises CycleError for recursion, whose second argument has the functions, callees first.
     """
     return tuple(TopologicalSorter(calls).static_order())
+
+
+def references(op: Operation) -> Iterator[str]:
+    """The symbols that an operation names, with those inside of it."""
+    for inner in op.walk():
+        for attribute in (*inner.properties.values(), *inner.attributes.values()):
+            yield from _named(attribute)
+
+
+def _named(attribute: Attribute) -> Iterator[str]:
+    if isinstance(attribute, SymbolRefAttr):
+        yield attribute.root_reference.data
+    elif isinstance(attribute, ArrayAttr):
+        for each in cast("ArrayAttr[Attribute]", attribute):
+            yield from _named(each)
+    elif isinstance(attribute, DictionaryAttr):
+        for each in attribute.data.values():
+            yield from _named(each)
 
 
 class SymbolNames:

@@ -45,6 +45,7 @@ from xla_dialect.runtime.comparison import is_inexact
 from xla_dialect.shapes.size_arithmetic import is_dynamic
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import ElementClass, element_class, is_array, sizes_of
+from xla_dialect.xdsl.linking import insert_before
 from xla_dialect.xdsl.traversal import operations_in
 
 TIMES = 64.0
@@ -110,10 +111,6 @@ class Nearby:
         outcome = outcome_of(self.run, self.arrays)
         return None if isinstance(outcome, XlaError) else outcome
 
-    def at(self, arrays: Sequence[Array]) -> Nearby:
-        """The same of other inputs."""
-        return Nearby(self.run, arrays)
-
 
 class Neighbours:
     """Which results may differ, for they are ill-conditioned."""
@@ -131,9 +128,11 @@ class Neighbours:
         otherwise, and of `signs` the NaNs have others. `quantized`: the results that such are.
         """
         self._nearby = nearby
-        rounded = chain(((each, True) for each in ties), ((each, False) for each in others))
-        self._all = _Kept(chain(nearby.neighbours, _rounded_otherwise(rounded, nearby.arrays)))
-        self._signs = _Kept(_rounded_otherwise(((each, True) for each in signs), nearby.arrays))
+        arrays = nearby.arrays
+        tied = _computed(ties, arrays, keeps_ties=True)
+        rounded = _computed(others, arrays, keeps_ties=False)
+        self._all = _Kept(chain(nearby.neighbours, tied, rounded))
+        self._signs = _Kept(_computed(signs, arrays, keeps_ties=True))
         self._quantized = quantized
         self.explained: dict[int, str] = {}
         """The numbers of the results of which differences prove nothing, and why."""
@@ -193,18 +192,17 @@ class Neighbours:
 def _moved(run: Runner, arrays: Sequence[Array]) -> Iterator[_Neighbour]:
     scattered = [partial(_scattered, seed) for seed in range(SCATTERED)]
     for change in (_above, _with_other_last_bit, _below, *scattered):
-        outcome = outcome_of(run, [_changed(array, change) for array in arrays])
-        if not isinstance(outcome, XlaError):
-            yield _Neighbour(outcome, keeps_ties=change not in scattered)
+        moved = [_changed(array, change) for array in arrays]
+        yield from _computed([run], moved, keeps_ties=change not in scattered)
 
 
-def _rounded_otherwise(
-    others: Iterable[tuple[Runner, bool]], arrays: Sequence[Array]
+def _computed(
+    runs: Iterable[Runner], arrays: Sequence[Array], *, keeps_ties: bool
 ) -> Iterator[_Neighbour]:
-    for other, keeps_ties in others:
-        outcome = outcome_of(other, arrays)
+    for run in runs:
+        outcome = outcome_of(run, arrays)
         if not isinstance(outcome, XlaError):
-            yield _Neighbour(outcome, keeps_ties=keeps_ties)
+            yield _Neighbour(outcome, keeps_ties)
 
 
 def _moves(moved: Array, expected: Array, allowance: Allowance) -> bool:
@@ -342,7 +340,5 @@ def _rounded(value: SSAValue, op: Operation, generator: np.random.Generator) -> 
     factors = 1 + steps * float(cast(Any, ml_dtypes).finfo(dtype).eps)
     factor = ConstantOp.make([], {"value": literal_of(factors.astype(dtype))})
     product = MultiplyOp.make([value, factor.result], {}, result_types=[type_])
-    block = op.parent_block()
-    assert block is not None
-    block.insert_ops_before([factor, product], op)
-    return product.results[0]
+    insert_before(factor, op)
+    return insert_before(product, op).results[0]

@@ -2,59 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import cache
-from typing import cast
+from collections.abc import Callable, Collection, Sequence
 
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     ComplexType,
-    DictionaryAttr,
     MemRefType,
     ModuleOp,
     StringAttr,
-    SymbolRefAttr,
     TupleType,
 )
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.type import get_element_type_or_self
 
+from lowerings.ir.functions import references
 from xla_dialect.ops.tuples import TupleOp
 from xla_dialect.types import flatten
 from xla_dialect.xdsl.traversal import inventory, operands_of, operations_in
 
 
-def same_functions(before: ModuleOp, after: ModuleOp) -> Callable[[str], bool]:
+def changed_functions(before: ModuleOp, after: ModuleOp) -> Collection[str]:
     """
-    Whether a function is, in two modules, the same, with all that it refers to.
+    The functions of the second of two modules that are not those of the first, or refer to some.
 
     The passes say which functions they change themselves; here nobody has to believe them.
     """
-    if before.attributes != after.attributes or before.properties != after.properties:
-        return lambda name: False
     old, new = symbols(before), symbols(after)
-
-    @cache
-    def is_same(name: str) -> bool:
-        if name not in old or name not in new:
-            return False
-        # An operation is where its block is; these are of two modules.
-        places = {before.body.block: after.body.block}
-        return old[name].is_structurally_equivalent(new[name], {**places})
-
-    def are_same(name: str) -> bool:
-        reached, left = {name}, [name]
-        while left:
-            symbol = left.pop()
-            if not is_same(symbol):
-                return False
-            further = set(references(new[symbol])) - reached
-            reached |= further
-            left += further
-        return True
-
-    return are_same
+    if before.attributes != after.attributes or before.properties != after.properties:
+        return new
+    # An operation is where its block is; these are of two modules.
+    places = {before.body.block: after.body.block}
+    return _reaching(
+        new,
+        {
+            name
+            for name, op in new.items()
+            if name not in old or not old[name].is_structurally_equivalent(op, {**places})
+        },
+    )
 
 
 def symbols(module: ModuleOp) -> dict[str, Operation]:
@@ -65,24 +50,6 @@ def symbols(module: ModuleOp) -> dict[str, Operation]:
         if isinstance(name, StringAttr):
             found[name.data] = op
     return found
-
-
-def references(op: Operation) -> Iterator[str]:
-    """The symbols that an operation names, and those inside of it."""
-    for inner in op.walk():
-        for attribute in (*inner.properties.values(), *inner.attributes.values()):
-            yield from _named(attribute)
-
-
-def _named(attribute: Attribute) -> Iterator[str]:
-    if isinstance(attribute, SymbolRefAttr):
-        yield attribute.root_reference.data
-    elif isinstance(attribute, ArrayAttr):
-        for each in cast("ArrayAttr[Attribute]", attribute):
-            yield from _named(each)
-    elif isinstance(attribute, DictionaryAttr):
-        for each in attribute.data.values():
-            yield from _named(each)
 
 
 Holds = Callable[[Operation], bool]
@@ -97,7 +64,8 @@ def dependent_results(module: ModuleOp, entry: str, count: int, holds: Holds) ->
     followed: all results depend on it.
     """
     functions = symbols(module)
-    reaching = _reaching(functions, holds)
+    having = {name for name, each in functions.items() if any(map(holds, operations_in(each)))}
+    reaching = _reaching(functions, having)
     if entry not in reaching:
         return ()
     returned = _returned(functions[entry])
@@ -119,10 +87,10 @@ def _is_of_complex_numbers(op: Operation) -> bool:
     )
 
 
-def _reaching(functions: dict[str, Operation], holds: Holds) -> set[str]:
-    """The functions that have such an operation, or refer to one that has."""
+def _reaching(functions: dict[str, Operation], wanted: set[str]) -> set[str]:
+    """Some functions, and those that refer to one of them, or to one that does."""
     named = {name: set(references(function)) for name, function in functions.items()}
-    found = {name for name, each in functions.items() if any(map(holds, operations_in(each)))}
+    found = set(wanted)
     while further := {name for name, others in named.items() if others & found} - found:
         found |= further
     return found

@@ -287,8 +287,7 @@ def _numbers(edges: Sequence[Any]) -> Array:
 def spelled(array: Array, limit: int = 8) -> str:
     """An input in a few words: the elements that are not 0, or how many they are."""
     flat = array.reshape(-1)
-    with np.errstate(all="ignore"):
-        places = np.flatnonzero(_is_set(flat))
+    places = set_places(array)
     if array.ndim == 0:
         return str(array[()])
     if not places.size:
@@ -303,7 +302,8 @@ def spelled(array: Array, limit: int = 8) -> str:
     return "0 but " + ", ".join(parts)
 
 
-def _is_set(flat: Array) -> Array:
-    """Where elements have a bit set: -0.0 counts."""
-    codes = np.ascontiguousarray(flat).view(np.uint8).reshape(flat.size, flat.dtype.itemsize)
-    return np.asarray(codes.any(axis=1))
+def set_places(array: Array) -> Array:
+    """Which elements have a bit set: -0.0 counts."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    codes = flat.view(np.uint8).reshape(flat.size, flat.dtype.itemsize)
+    return np.flatnonzero(codes.any(axis=1))

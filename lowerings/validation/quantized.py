@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.expand.stablehlo_legalize_quant_to_math import StablehloLegalizeQuantToMathPass
 from lowerings.ir.functions import functions_of
@@ -30,6 +30,7 @@ from xla_dialect.ops.elementwise import (
 )
 from xla_dialect.quantized_types import Quantization, has_quantized_arrays, quantization_of
 from xla_dialect.types import BY_TYPE, Array, flatten, sizes_of
+from xla_dialect.xdsl.linking import insert_before
 from xla_dialect.xdsl.traversal import operations_in
 
 RANDOM_VARIANTS = 4
@@ -118,23 +119,17 @@ def _moved(
     signs = np.full(sizes, sign) if sign else generator.choice([-1, 1], sizes)
     epsilon = float(cast(Any, ml_dtypes).finfo(dtype).eps)
     shift = max(NEAR, LARGEST_SHIFT * epsilon) if is_rounded else 0.0
-    constants = [
-        ConstantOp.make([], {"value": literal_of((signs * size).astype(dtype))})
+
+    def emit(kind: type[XlaOp], *operands: SSAValue, **properties: Attribute) -> SSAValue:
+        made = kind.make(operands, properties, result_types=[type_])
+        return insert_before(made, op).results[0]
+
+    relative, absolute = (
+        emit(ConstantOp, value=literal_of((signs * size).astype(dtype)))
         for size in (ROUNDINGS * epsilon, shift)
-    ]
-    made: list[Operation] = [*constants]
-    relative, absolute = (constant.result for constant in constants)
-
-    def emit(kind: type[XlaOp], *operands: SSAValue) -> SSAValue:
-        made.append(kind.make(operands, {}, result_types=[type_]))
-        return made[-1].results[0]
-
+    )
     distance = emit(AddOp, emit(MultiplyOp, emit(AbsOp, value), relative), absolute)
-    total = emit(AddOp, value, distance)
-    block = op.parent_block()
-    assert block is not None
-    block.insert_ops_before(made, op)
-    return total
+    return emit(AddOp, value, distance)
 
 
 def _is_exact(module: ModuleOp, defined: ModuleOp) -> bool:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
-import math
 import time
-import zlib
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 from math import prod
 from typing import IO, cast
+from zipfile import BadZipFile
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -30,7 +30,7 @@ from lowerings.validation.conditioning import (
     rounded_otherwise,
     with_signs_of_nans,
 )
-from lowerings.validation.dependence import complex_results, same_functions
+from lowerings.validation.dependence import changed_functions, complex_results
 from lowerings.validation.execution import (
     Execution,
     ExecutionInParts,
@@ -176,13 +176,13 @@ class Validator:
         snapshot = module.clone()
         names = entries(snapshot)
         assert self._before is not None
-        is_same = same_functions(self._before, snapshot)
+        changed = changed_functions(self._before, snapshot)
         for entry in list(self._entries or ()):
             if entry.name not in names:
                 self._note(f"after {module_pass.name} there is no @{entry.name} any more")
                 assert self._entries is not None
                 self._entries.remove(entry)
-            elif not is_same(entry.name):
+            elif entry.name in changed:
                 self._check(entry, module_pass, snapshot)
         self._before = snapshot
 
@@ -306,7 +306,9 @@ class Validator:
             if not are_stored(arrays, entry.quantized[0]):
                 return None
             try:
-                smaller = Case(case.kinds, arrays, entry.before(arrays), case.nearby.at(arrays))
+                smaller = Case(
+                    case.kinds, arrays, entry.before(arrays), Nearby(case.nearby.run, arrays)
+                )
             except XlaError:
                 return None
             neighbours = entry.neighbours(smaller, module_pass)
@@ -376,39 +378,25 @@ def _first_line(error: Exception) -> str:
 
 
 def _packed(before: Execution, arrays: Sequence[Array]) -> str:
-    """
-    The bytes of arrays; in the order of memory, where the module before the pass has it. In front
-    of an array with dynamic dimensions are all of its sizes, as s64.
-    """
-    data = b""
-    specs = before.static_signature.parameters
-    for spec, array in zip(specs, before.own_arguments(arrays), strict=True):
-        if spec.dynamic_dimensions:
-            data += np.array(array.shape, np.int64).tobytes()
-        data += np.ascontiguousarray(array).tobytes()
-    return base64.b64encode(zlib.compress(data)).decode("ascii")
+    """Arrays, in the order of memory where the module before the pass has it."""
+    data = BytesIO()
+    np.savez_compressed(data, *before.own_arguments(arrays))
+    return base64.b64encode(data.getvalue()).decode("ascii")
 
 
 def _unpacked(text: str, signature: Signature) -> list[Array]:
     """The arrays for a signature; raises XlaError if they are not what it takes."""
     try:
-        data = zlib.decompress(base64.b64decode(text))
-        arrays: list[Array] = []
-        for spec in signature.parameters:
-            shape = spec.shape
-            if spec.dynamic_dimensions:
-                end = 8 * len(shape)
-                shape = tuple(map(int, np.frombuffer(data[:end], np.int64)))
-                data = data[end:]
-                if not spec.admits(shape):
-                    raise ValueError(f"sizes {list(shape)} for {spec}")
-            size = math.prod(shape) * spec.dtype.itemsize
-            arrays.append(np.frombuffer(data[:size], spec.dtype).reshape(shape).copy())
-            data = data[size:]
-    except (ValueError, zlib.error) as error:
+        found = [*np.load(BytesIO(base64.b64decode(text))).values()]
+        if len(found) != len(signature.parameters):
+            raise ValueError(f"they are {len(found)} arrays")
+        # Numpy does not know types of other packages.
+        arrays = [a.view(s.dtype) for a, s in zip(found, signature.parameters, strict=True)]
+        for spec, array in zip(signature.parameters, arrays, strict=True):
+            if not spec.admits(array.shape):
+                raise ValueError(f"sizes {list(array.shape)} for {spec}")
+    except (ValueError, EOFError, BadZipFile) as error:
         raise XlaError(f"the inputs are not those of {signature}: {error}") from None
-    if data:
-        raise XlaError(f"the inputs are {len(data)} bytes more than {signature} takes")
     return arrays
 
 
