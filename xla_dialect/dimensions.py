@@ -309,7 +309,7 @@ class RelationsBuilder:
         for i, sizes in enumerate(self.results):
             self.add_each(sizes, (first + i,), (i,))
 
-    def add_generated(self, result: int) -> None:
+    def add_generated(self, result: int = 0) -> None:
         """A result that the operation makes: no dimension follows an operand."""
         for d, size in enumerate(self.results[result]):
             self.add(Factor(size, along=Traversal.GENERATED), {}, {result: d})

@@ -63,7 +63,6 @@ from xla_dialect.op import Types, XlaOp
 from xla_dialect.types import ElementClass, all_compatible, compatible, is_array, spell, spell_all
 from xla_dialect.violations import Violation, require
 from xla_dialect.xdsl.definition import op_definition
-from xla_dialect.xdsl.directives import SameType
 from xla_dialect.xdsl.text import parse_literal, print_literal
 
 _LITERALS = (DenseIntOrFPElementsAttr, DenseResourceAttr)
@@ -178,7 +177,6 @@ class PairCheckOp(XlaOp):
     ALLOWED: ClassVar[ElementClass] = INEXACT
     lhs = operand_def()
     rhs = operand_def()
-    custom_directives = (CheckedType,)
 
     @classmethod
     def infer(cls, lhs: Attribute, rhs: Attribute) -> Types:
@@ -193,7 +191,6 @@ class LiteralCheckOp(XlaOp):
     ALLOWED: ClassVar[ElementClass] = INEXACT
     lhs = operand_def()
     value = prop_def(_LITERAL)
-    custom_directives = (CheckedLiteral,)
 
     @classmethod
     def infer(cls, lhs: Attribute, *, value: DenseIntOrFPElementsAttr) -> Types:
@@ -260,7 +257,6 @@ class ExpectCloseOp(XlaOp):
     expected = operand_def()
     max_ulp_difference = prop_def(IntegerAttr.constr(_U64), default_value=IntegerAttr(1, _U64))
     min_ulp_difference = prop_def(IntegerAttr.constr(_U64), default_value=IntegerAttr(0, _U64))
-    custom_directives = (Distances,)
     assembly_format = (
         "$actual `,` $expected custom<Distances>($max_ulp_difference, $min_ulp_difference) `:` "
         "attr-dict type($actual) `,` type($expected)"
@@ -285,7 +281,6 @@ class ExpectSerializedEqOp(XlaOp):
     expected = operand_def()
     probe_id = prop_def(StringAttr)
     iteration = prop_def(IntegerAttr.constr(_U32), default_value=IntegerAttr(0, _U32))
-    custom_directives = (CheckedType,)
     assembly_format = _OBSERVED.format(_PROBE + " (`,` `iter` `=` $iteration^)?")
 
     @staticmethod
@@ -344,7 +339,6 @@ class RunParallelOp(XlaOp):
     programs = prop_def(_LIST)
     outputs = var_result_def()
     irdl_options = (ParsePropInAttrDict(),)
-    custom_directives = (SameType,)
     assembly_format = "operands attr-dict `:` custom<SameType>(type(operands), type(results))"
 
     @staticmethod

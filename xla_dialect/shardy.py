@@ -83,7 +83,6 @@ from xla_dialect.sharding.mesh import (
 )
 from xla_dialect.violations import Violation, check, require
 from xla_dialect.xdsl.definition import op_definition
-from xla_dialect.xdsl.directives import RegionWithArguments
 from xla_dialect.xdsl.text import parse_literal, print_literal
 
 # Syntax
@@ -228,7 +227,6 @@ class MeshOp(IRDLOperation):
     mesh = prop_def(MeshAttr)
 
     traits = traits_def(SymbolOpInterface())
-    custom_directives = (Bare,)
     assembly_format = "$sym_name `=` custom<Bare>($mesh) attr-dict"
 
 
@@ -298,7 +296,6 @@ class ShardingConstraintOp(_ResultOp):
 
     sharding = prop_def(ShardingAttr)
 
-    custom_directives = (Bare,)
     assembly_format = "$input custom<Bare>($sharding) attr-dict `:` type($result)"
 
 
@@ -310,7 +307,6 @@ class ReshardOp(_ResultOp):
 
     sharding = prop_def(ShardingAttr)
 
-    custom_directives = (Bare,)
     assembly_format = ShardingConstraintOp.assembly_format
 
 
@@ -335,7 +331,6 @@ class DataFlowEdgeOp(_EdgeOp):
 
     sharding = opt_prop_def(ShardingAttr)
 
-    custom_directives = (Bare,)
     assembly_format = (
         "$input (`sharding` `` `=` `` custom<Bare>($sharding)^)? attr-dict `:` type($result)"
     )
@@ -362,7 +357,6 @@ class PropagationBarrierOp(_ResultOp):
 
     allowed_direction = prop_def(IntegerAttr.constr(type=eq(i32)))
 
-    custom_directives = (Direction,)
     assembly_format = (
         "$input `allowed_direction` `` `=` `` custom<Direction>($allowed_direction) attr-dict "
         "`:` type($result)"
@@ -410,8 +404,6 @@ class CollectiveOp(_ResultOp):
     """Whether it adds up what devices have along its axes."""
 
     out_sharding = prop_def(ShardingAttr)
-
-    custom_directives = (Bare,)
 
     @staticmethod
     @abstractmethod
@@ -754,8 +746,6 @@ class ComputationOp(ShardyOp):
     inputs = var_operand_def()
     outputs = var_result_def()
     body = region_def("single_block")
-
-    custom_directives = (Bare, RegionWithArguments)
 
     def said(self, number: int) -> Sharding | None:
         """The sharding of a result."""

@@ -198,7 +198,6 @@ class ForeachMatchOp(IRDLOperation):
     updated = result_def(TransformOpHandleType)
     forwarded_outputs = var_result_def(TransformHandleType)
 
-    custom_directives = (MatchPairs,)
     assembly_format = (
         "(`restrict_root` $restrict_root^)? (`flatten_results` $flatten_results^)? `in` "
         "$root (`,` $forwarded^)? custom<MatchPairs>($matchers, $actions) "
@@ -235,7 +234,6 @@ class IncludeOp(IRDLOperation):
     failure_propagation_mode = prop_def(IntegerAttr[I32])
     arguments = var_operand_def(TransformHandleType)
     results_ = var_result_def(TransformHandleType)
-    custom_directives = (FailureMode,)
     assembly_format = (
         "$target `failures` `(` custom<FailureMode>($failure_propagation_mode) `)` "
         "`(` $arguments `)` attr-dict `:` functional-type(operands, results)"
@@ -270,7 +268,6 @@ class MatchParamCmpIOp(IRDLOperation):
     predicate = prop_def(IntegerAttr[I32])
     param = operand_def(T)
     reference = operand_def(T)
-    custom_directives = (Predicate,)
     assembly_format = (
         "custom<Predicate>($predicate) $param `,` $reference attr-dict `:` type($param)"
     )

@@ -24,7 +24,6 @@ from xdsl.dialects.transform import (
     TransformParamHandleType,
 )
 from xdsl.dialects.utils import (
-    DynamicIndexList,
     ScalableDynamicIndexList,
     parse_dynamic_index_list_without_types,
     print_dynamic_index_list,
@@ -108,7 +107,6 @@ class PackOp(IRDLOperation):
     packed_sizes = var_operand_def(TransformOpHandleType)
     static_packed_sizes = prop_def(_I64S)
     packed_op = result_def(TransformOpHandleType)
-    custom_directives = (DynamicIndexList,)
     assembly_format = (
         "$target `packed_sizes` `=` custom<DynamicIndexList>($packed_sizes, $static_packed_sizes) "
         "attr-dict `:` functional-type(operands, results)"
@@ -165,7 +163,6 @@ class VectorizeOp(IRDLOperation):
     create_named_contraction = opt_prop_def(UnitAttr)
     scalable_sizes = opt_prop_def(DenseArrayBase.constr(i1))
 
-    custom_directives = (VectorSizes,)
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$target (`vector_sizes` "

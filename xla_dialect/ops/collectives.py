@@ -402,7 +402,7 @@ def require_common_reducer(computation: Region, arrays: Sequence[Array]) -> None
     require_reducer(computation, "to_apply", arrays[:1])
 
 
-def relate_blocks(relations: RelationsBuilder, dimension: int) -> None:
+def relate_blocks(relations: RelationsBuilder, *, dimension: int) -> None:
     """Operand by operand, the blocks along `dimension` are joined or cut by several processes."""
     for i, (before, after) in enumerate(zip(relations.operands, relations.results, strict=True)):
         for d, size in enumerate(before):
@@ -451,10 +451,7 @@ class AllGatherOp(GlobalGroupedOp):
         )
         return tuple(resized(a, dimension, n * count) for a, n in zip(arrays, shards, strict=True))
 
-    @staticmethod
-    def relate(relations: RelationsBuilder, *, dimension: int) -> None:
-        """Blocks are joined along `dimension`."""
-        relate_blocks(relations, dimension)
+    relate = staticmethod(relate_blocks)
 
 
 @irdl_op_definition
@@ -489,10 +486,7 @@ class AllReduceOp(GlobalGroupedOp):
         require_common_reducer(to_apply, arrays)
         return tuple(map(without_layout, arrays))
 
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Each result has the dimensions of its operand."""
-        relations.add_pairs()
+    relate = staticmethod(RelationsBuilder.add_pairs)
 
 
 @irdl_op_definition
@@ -540,10 +534,7 @@ class ReduceScatterOp(GlobalGroupedOp):
         )
         return tuple(resized(a, dimension, n // count) for a, n in zip(arrays, wholes, strict=True))
 
-    @staticmethod
-    def relate(relations: RelationsBuilder, *, dimension: int) -> None:
-        """Blocks are cut along `dimension`."""
-        relate_blocks(relations, dimension)
+    relate = staticmethod(relate_blocks)
 
 
 @irdl_op_definition
@@ -621,7 +612,7 @@ class AllToAllOp(GlobalGroupedOp):
         if dimension is None:
             relations.add_pairs()
         else:
-            relate_blocks(relations, dimension)
+            relate_blocks(relations, dimension=dimension)
 
 
 @irdl_op_definition
@@ -734,10 +725,7 @@ class CollectiveBroadcastOp(GroupedOp):
         groups = self.groups
         self.require_known("replica groups", groups, groups.expand(), replicas, partitions)
 
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Each result has the dimensions of its operand."""
-        relations.add_pairs()
+    relate = staticmethod(RelationsBuilder.add_pairs)
 
 
 @irdl_op_definition

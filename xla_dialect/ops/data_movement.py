@@ -137,10 +137,7 @@ class ReshapeOp(PureOp):
         )
         return (result,)
 
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Dimensions are split and merged."""
-        relations.add_regrouping()
+    relate = staticmethod(RelationsBuilder.add_regrouping)
 
 
 @irdl_op_definition

@@ -188,10 +188,7 @@ class DynamicReshapeOp(PureOp):
         )
         return (result,)
 
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """What is split and merged depends on the sizes at run time."""
-        relations.add_mixed()
+    relate = staticmethod(RelationsBuilder.add_mixed)
 
 
 Dimensions: TypeAlias = Sequence[Place]

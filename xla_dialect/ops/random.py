@@ -95,10 +95,7 @@ class RngOp(XlaOp):
             )
         return (without_layout(result),)
 
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """All dimensions are made."""
-        relations.add_generated(0)
+    relate = staticmethod(RelationsBuilder.add_generated)
 
 
 _STATES = {
@@ -178,10 +175,7 @@ class RngGetAndUpdateStateOp(XlaOp):
         """`u64[2]`."""
         return (array(U64, (2,)),)
 
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """All dimensions are made."""
-        relations.add_generated(0)
+    relate = staticmethod(RelationsBuilder.add_generated)
 
 
 @irdl_op_definition

@@ -31,6 +31,7 @@ from xdsl.irdl import (
     IRDLOperation,
     OperandDef,
     OptionalDef,
+    ParsePropInAttrDict,
     PropertyDef,
     RegionDef,
     ResultDef,
@@ -42,10 +43,12 @@ from xdsl.irdl import (
     prop_def,
     region_def,
     result_def,
+    traits_def,
     var_operand_def,
     var_region_def,
     var_result_def,
 )
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.attributes import FALSE, TRUE
@@ -176,6 +179,8 @@ def flag(name: str) -> Codec:
 
 class StableHloOp(IRDLOperation):
     """Base of all operations of the dialects."""
+
+    irdl_options = (ParsePropInAttrDict(),)
 
     INDEX_OPERANDS: ClassVar[int | None] = None
     """The first of the operands that may have elements of type `index`, if there are any."""
@@ -357,6 +362,13 @@ class StableHloOp(IRDLOperation):
             require_results(declared, inferred)
 
 
+class PureOp(StableHloOp):
+    """An operation without effects that has one result."""
+
+    result = result_def()
+    traits = traits_def(Pure())
+
+
 def in_order(op_class: type[XlaOp], properties: Mapping[str, Attribute]) -> dict[str, Attribute]:
     """Those that an operation of `xla` has, in the order of its definition, with defaults."""
     known = _defaults(op_class)
@@ -436,8 +448,11 @@ def same_as(
 
     Its name is that of the operation of `xla` in StableHLO, unless it has another.
     """
-    word = xla.name.removeprefix("xla.")
-    return just_as(xla)(class_of(name or f"stablehlo.{word}", base, xla.__doc__, members))
+    return just_as(xla)(class_of(name or _name_of(xla), base, xla.__doc__, members))
+
+
+def _name_of(xla: type[XlaOp]) -> str:
+    return f"stablehlo.{xla.name.removeprefix('xla.')}"
 
 
 def applying(xla: type[XlaOp], base: type[OperationT], name: str) -> type[OperationT]:
@@ -469,14 +484,17 @@ def just_as(xla: type[XlaOp]) -> Callable[[type[OperationT]], type[OperationT]]:
     """
     Defines the operation of a class, which is just as one of `xla`: its `SAME`.
 
-    Where neither the class nor its bases define operands, it has those of that operation, by their
-    names and places, and so with results, regions, properties and traits. What types may be is said
-    by the rules. Classes with code that names operands define them, for whoever checks types.
+    It has the name of that, unless it says another one. Where neither the class nor its bases
+    define operands, it has those of that operation, by their names and places, and so with results,
+    regions, properties and traits. What types may be is said by the rules. Classes with code that
+    names operands define them, for whoever checks types.
     """
     definition = xla.get_irdl_definition()
 
     def define(cls: type[OperationT]) -> type[OperationT]:
         cls.SAME = xla
+        if "name" not in vars(cls):
+            cls.name = _name_of(xla)
         cls.__annotations__ = {**cls.__annotations__, "SAME": ClassVar}
         bases: Sequence[type[Any]] = cls.mro()[: cls.mro().index(StableHloOp)]
         own: set[type[Any]] = {type(value) for base in bases for value in vars(base).values()}

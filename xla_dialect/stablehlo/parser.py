@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import (
     AnyDenseElement,
     DenseIntOrFPElementsAttr,
     RankedStructure,
-    StringAttr,
     UnregisteredAttr,
     UnregisteredOp,
 )
@@ -236,25 +235,6 @@ class StableHloParser(LocatingParser):
         finally:
             self._depth -= 1
 
-    def parse_optional_argument(self, expect_type: bool = True) -> Any:
-        """Parses an argument, if present; one of a type that was parsed before at once."""
-        argument = _ARGUMENT.match(self.lexer.input.content, self.pos) if expect_type else None
-        type = None if argument is None else self._tensor_types.get(argument.group(2))
-        if argument is None or type is None:
-            return super().parse_optional_argument(expect_type)
-        self._resume_from(argument.end())
-        return self.Argument(Span(*argument.span(1), self.lexer.input), type)
-
-    def parse_optional_dictionary_attr_dict(self) -> dict[str, Attribute]:
-        """Parses a dictionary, if present; one with a text alone, as `jax.result_info`, at once."""
-        if self._current_token.kind != MLIRTokenKind.L_BRACE:
-            return {}
-        entry = _TEXT_ENTRY.match(self.lexer.input.content, self.pos)
-        if entry is None:
-            return super().parse_optional_dictionary_attr_dict()
-        self._resume_from(entry.end())
-        return {entry.group(1): StringAttr(entry.group(2))}
-
     def _parse_block(self) -> Block:
         if self._current_token.kind != MLIRTokenKind.CARET_IDENT:
             self.raise_error("expected an operation, a block label or '}'")
@@ -294,8 +274,5 @@ class StableHloParser(LocatingParser):
 
 _PLAIN_TENSOR = re.compile(r"tensor<(?:[0-9]{1,18}x)*(?:[a-z][a-zA-Z0-9]*+|complex<f[0-9]++>)>")
 """A tensor type that is the same wherever it stands: no encoding, no alias."""
-
-_ARGUMENT = re.compile(rf"(%[a-zA-Z_][\w$.-]*): ({_PLAIN_TENSOR.pattern})")
-_TEXT_ENTRY = re.compile(r'\{([a-zA-Z_][\w.]*) = "([^"\\\n]*)"\}')
 
 _SIZES = re.compile(r"tensor<(?:[0-9?]+x)*")

@@ -39,6 +39,16 @@ from xla_dialect.xdsl.text import parse_literal, print_literal
 Types: TypeAlias = Sequence[Attribute]
 
 
+def directives_by_name(
+    base: type[CustomDirective] = CustomDirective,
+) -> dict[str, type[CustomDirective]]:
+    """The custom directives of all modules that are loaded."""
+    found = {each.__name__: each for each in base.__subclasses__()}
+    for each in tuple(found.values()):
+        found |= directives_by_name(each)
+    return found
+
+
 class TypesDirective(CustomDirective):
     """
     The types of operands and results: a list without an arrow, or a function type.

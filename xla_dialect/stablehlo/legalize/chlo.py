@@ -228,7 +228,9 @@ TO_XLA = (
     OperationTable[Legalize](
         {op: by_formula(formula) for op, formula in {**_FORMULAS, **_OTHER_FORMULAS}.items()}
     )
-    .add((*chlo.OPERATIONS, chlo.BroadcastCompareOp, chlo.BroadcastSelectOp), convert_broadcasting)
+    .add(
+        (*chlo.BROADCASTING, chlo.BroadcastCompareOp, chlo.BroadcastSelectOp), convert_broadcasting
+    )
     .add(chlo.ConstantOp, convert_constant)
     .add(chlo.ConstantLikeOp, convert_constant_like)
 )

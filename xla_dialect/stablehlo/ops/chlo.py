@@ -20,19 +20,15 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     operand_def,
     opt_prop_def,
     prop_def,
     region_def,
-    result_def,
-    traits_def,
     var_operand_def,
     var_result_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.op import XlaOp
@@ -41,6 +37,7 @@ from xla_dialect.shapes.broadcasting import broadcast_shape, matched_dimensions
 from xla_dialect.stablehlo.attributes import ChloComparisonDirectionAttr, ChloComparisonTypeAttr
 from xla_dialect.stablehlo.op import (
     OperationT,
+    PureOp,
     StableHloOp,
     applying,
     class_of,
@@ -68,7 +65,7 @@ from xla_dialect.types import (
 from xla_dialect.violations import check
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.definition import op_definition
-from xla_dialect.xdsl.directives import ArrowTypes, FunctionTypes, parse_i64
+from xla_dialect.xdsl.directives import parse_i64
 
 FLOAT = ElementClass.FLOAT
 COMPLEX = ElementClass.COMPLEX
@@ -77,12 +74,9 @@ COMPLEX = ElementClass.COMPLEX
 # Functions
 
 
-class FunctionOp(StableHloOp):
+class FunctionOp(PureOp):
     """A function of the elements in one place; subclasses have the operands."""
 
-    result = result_def()
-    traits = traits_def(Pure())
-    custom_directives = (ArrowTypes,)
     assembly_format = "operands attr-dict `:` custom<ArrowTypes>(type(operands), type(results))"
 
 
@@ -97,18 +91,6 @@ class BinaryOp(FunctionOp):
 
     lhs = operand_def()
     rhs = operand_def()
-
-
-AcosOp = same_as(elementwise.AcosOp, UnaryOp, "chlo.acos")
-AcoshOp = same_as(elementwise.AcoshOp, UnaryOp, "chlo.acosh")
-AsinOp = same_as(elementwise.AsinOp, UnaryOp, "chlo.asin")
-AsinhOp = same_as(elementwise.AsinhOp, UnaryOp, "chlo.asinh")
-AtanhOp = same_as(elementwise.AtanhOp, UnaryOp, "chlo.atanh")
-CoshOp = same_as(elementwise.CoshOp, UnaryOp, "chlo.cosh")
-ErfOp = same_as(elementwise.ErfOp, UnaryOp, "chlo.erf")
-SinhOp = same_as(elementwise.SinhOp, UnaryOp, "chlo.sinh")
-TanOp = same_as(elementwise.TanOp, UnaryOp, "chlo.tan")
-MulhiOp = same_as(elementwise.MulhiOp, BinaryOp, "chlo.mulhi")
 
 
 def one_type(
@@ -210,16 +192,12 @@ IsPosInfOp = _function("is_pos_inf", InfinityTestOp, "Whether elements are the p
 # Operations that stretch their operands
 
 
-class BroadcastingOp(StableHloOp):
+class BroadcastingOp(PureOp):
     """An operation on operands that are stretched to one shape; subclasses have the operands."""
 
     APPLIED: ClassVar[type[XlaOp]]
     """The operation of `xla` on the stretched operands."""
 
-    result = result_def()
-    traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
-    custom_directives = (FunctionTypes,)
     assembly_format = "operands attr-dict `:` custom<FunctionTypes>(type(operands), type(results))"
 
     def stretched(
@@ -293,7 +271,7 @@ def _sizes(types: Sequence[Attribute]) -> list[tuple[int, ...]]:
     return [sizes_of(cast(Array, type_)) for type_ in found]
 
 
-OPERATIONS = tuple(
+BROADCASTING = tuple(
     applying(op, BroadcastingBinaryOp, f"chlo.broadcast_{op.name.removeprefix('xla.')}")
     for op in (
         elementwise.AddOp,
@@ -315,6 +293,26 @@ OPERATIONS = tuple(
     )
 )
 """Those of `xla` of two operands, on stretched operands."""
+
+OPERATIONS = (
+    *BROADCASTING,
+    same_as(elementwise.MulhiOp, BinaryOp, "chlo.mulhi"),
+    *(
+        same_as(op, UnaryOp, f"chlo.{op.name.removeprefix('xla.')}")
+        for op in (
+            elementwise.AcosOp,
+            elementwise.AcoshOp,
+            elementwise.AsinOp,
+            elementwise.AsinhOp,
+            elementwise.AtanhOp,
+            elementwise.CoshOp,
+            elementwise.ErfOp,
+            elementwise.SinhOp,
+            elementwise.TanOp,
+        )
+    ),
+)
+"""The operations without a name here: nothing says more of them."""
 
 
 class BroadcastingFormulaOp(BroadcastingBinaryOp):
@@ -377,14 +375,12 @@ class ConstantOp(LiteralOp):
 
 
 @op_definition
-class ConstantLikeOp(StableHloOp):
+class ConstantLikeOp(PureOp):
     """One number, with the sizes of the operand."""
 
     name = "chlo.constant_like"
     operand = operand_def()
     value = prop_def(FloatAttr.constr() | IntegerAttr.constr())
-    result = result_def()
-    traits = traits_def(Pure())
 
     @property
     def scalar_type(self) -> Array:

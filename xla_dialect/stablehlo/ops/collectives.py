@@ -15,11 +15,9 @@ from xdsl.irdl import (
     prop_def,
     region_def,
     result_def,
-    traits_def,
     var_operand_def,
     var_result_def,
 )
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.attributes import FLAG, INTEGER, TRUE
@@ -46,7 +44,15 @@ from xla_dialect.stablehlo.attributes import (
     Inexpressible,
     MeshAxes,
 )
-from xla_dialect.stablehlo.op import Codec, StableHloOp, flag, just_as, rows_of, same_as
+from xla_dialect.stablehlo.op import (
+    Codec,
+    PureOp,
+    StableHloOp,
+    flag,
+    just_as,
+    rows_of,
+    same_as,
+)
 from xla_dialect.stablehlo.ops.data_movement import (
     DynamicSliceOp,
     DynamicUpdateSliceOp,
@@ -205,7 +211,6 @@ class ReducingOp(AccumulatingOp):
 class AllGatherOp(GlobalGroupedOp):
     """Every member of a group gets the operands of all of them, concatenated in group order."""
 
-    name = "stablehlo.all_gather"
     NAMES: ClassVar = {"all_gather_dim": "dimension"}
     all_gather_dim = prop_def(INTEGER)
 
@@ -214,7 +219,6 @@ class AllGatherOp(GlobalGroupedOp):
 class AllReduceOp(ReducingOp, GlobalGroupedOp):
     """Every member of a group gets what the computation makes of the operands of all of them."""
 
-    name = "stablehlo.all_reduce"
     computation = region_def()
 
 
@@ -222,7 +226,6 @@ class AllReduceOp(ReducingOp, GlobalGroupedOp):
 class ReduceScatterOp(ReducingOp, GlobalGroupedOp):
     """An all-reduce whose result is cut along a dimension: member i of a group gets block i."""
 
-    name = "stablehlo.reduce_scatter"
     NAMES: ClassVar = {"scatter_dimension": "dimension"}
     operand = operand_def()
     scatter_dimension = prop_def(INTEGER)
@@ -285,7 +288,6 @@ def _groups_of_one_size(op: XlaGroupedOp, value: Attribute) -> Attribute:
 class CollectiveBroadcastOp(RootedOp):
     """Every member of a group gets the operands of its root, which is the first one by default."""
 
-    name = "stablehlo.collective_broadcast"
     CODECS: ClassVar = {
         **RootedOp.CODECS,
         "replica_groups": Codec("replica_groups", _full_groups, _groups_of_one_size),
@@ -309,7 +311,6 @@ def _own_pairs(op: XlaOp, value: SourceTargetPairsAttr) -> Attribute:
 class CollectivePermuteOp(CollectiveOp):
     """For every pair of source and target, the target gets the operand of the source."""
 
-    name = "stablehlo.collective_permute"
     CODECS: ClassVar = {
         "source_target_pairs": Codec("source_target_pairs", _xla_pairs, _own_pairs),
         **CollectiveOp.CODECS,
@@ -319,11 +320,9 @@ class CollectivePermuteOp(CollectiveOp):
     result = result_def()
 
 
-class ProcessOp(StableHloOp):
+class ProcessOp(PureOp):
     """The number of the process that runs the program."""
 
-    result = result_def()
-    traits = traits_def(Pure())
     assembly_format = "attr-dict `:` type($result)"
 
 

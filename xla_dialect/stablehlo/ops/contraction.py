@@ -20,12 +20,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    ParsePropInAttrDict,
     operand_def,
     opt_prop_def,
     prop_def,
-    result_def,
-    traits_def,
 )
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
@@ -36,7 +33,6 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.op import XlaOp, decode
@@ -56,7 +52,7 @@ from xla_dialect.stablehlo.attributes import (
     Word,
     integers,
 )
-from xla_dialect.stablehlo.op import Codec, StableHloOp, integers_of, just_as
+from xla_dialect.stablehlo.op import Codec, PureOp, StableHloOp, integers_of, just_as
 from xla_dialect.stablehlo.ops.dynamic_shapes import (
     ShapedOp,
     constant_integers,
@@ -290,14 +286,12 @@ def precision(word_class: type[Word]) -> Codec:
     return Codec(xla.PRECISION, _kept_precision, of_kept, is_kept=True)
 
 
-class ContractionOp(StableHloOp):
+class ContractionOp(PureOp):
     """A contraction, whose precision may be asked for."""
 
     CODECS: ClassVar = {"precision_config": precision(PrecisionAttr)}
 
-    result = result_def()
     precision_config = opt_prop_def(ArrayAttr.constr(PrecisionAttr))
-    traits = traits_def(Pure())
 
 
 @just_as(xla.DotOp)
@@ -308,8 +302,6 @@ class DotOp(ContractionOp):
     What `xla.dot` becomes is `dot_general`, which stands behind.
     """
 
-    name = "stablehlo.dot"
-    custom_directives = (OptionalPrecision,)
     assembly_format = (
         "$lhs `,` $rhs custom<OptionalPrecision>($precision_config) attr-dict `:` "
         "functional-type(operands, results)"
@@ -345,7 +337,6 @@ class DotGeneralOp(ContractionOp):
     CODECS: ClassVar = {**ContractionOp.CODECS, "algorithm": _ALGORITHM_CODEC}
     dot_dimension_numbers = prop_def(DotNumbers)
     algorithm = opt_prop_def(DotAlgorithm)
-    custom_directives = (ContractedDimensions, PrecisionAndAlgorithm)
     assembly_format = (
         "$lhs `,` $rhs `,` custom<ContractedDimensions>($dot_dimension_numbers) "
         "custom<PrecisionAndAlgorithm>($precision_config, $algorithm) attr-dict `:` "
@@ -502,12 +493,9 @@ class ConvolvingOp(ContractionOp, WindowedOp):
 class ConvolutionOp(ConvolvingOp):
     """Sums of products of a kernel and what is below it, for each of its places."""
 
-    name = "stablehlo.convolution"
     lhs = operand_def()
     rhs = operand_def()
     padding = opt_prop_def(DenseIntOrFPElementsAttr)
-    irdl_options = (ParsePropInAttrDict(),)
-    custom_directives = (DimensionLabels, WindowLists)
     assembly_format = (
         "`(` operands `)` `dim_numbers` `=` custom<DimensionLabels>($dimension_numbers) `,` "
         "`window` `=` custom<WindowLists>($window_strides, $padding, $lhs_dilation, "
@@ -578,12 +566,10 @@ def _sizes(type_: Attribute) -> Sequence[int]:
 _END = "`config` `=` $einsum_config attr-dict `:` functional-type(operands, results)"
 
 
-class EinsumBase(StableHloOp):
+class EinsumBase(PureOp):
     """A sum over letters, `ij,jk->ik`, one for each dimension; subclasses have the operands."""
 
     einsum_config = prop_def(StringAttr)
-    result = result_def()
-    traits = traits_def(Pure())
 
     def letters(self, operands: Sequence[Attribute]) -> tuple[list[str], str]:
         """
@@ -671,7 +657,6 @@ class EinsumOp(ContractionOp, EinsumBase):
     name = "stablehlo.einsum"
     lhs = operand_def()
     rhs = operand_def()
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = f"$lhs `,` $rhs `,` {_END}"
 
 
@@ -685,7 +670,7 @@ class UnaryEinsumOp(EinsumBase):
 
 
 @op_definition
-class TorchIndexSelectOp(StableHloOp):
+class TorchIndexSelectOp(PureOp):
     """The parts along `dim` that indices say; the first `batch_dims` are those of both operands."""
 
     name = "stablehlo.torch_index_select"
@@ -693,8 +678,6 @@ class TorchIndexSelectOp(StableHloOp):
     index = operand_def()
     dim = prop_def(IntegerAttr.constr(i64))
     batch_dims = prop_def(IntegerAttr.constr(i64))
-    result = result_def()
-    traits = traits_def(Pure())
 
     def inferred(
         self, operands: Sequence[Attribute], declared: Sequence[Attribute]

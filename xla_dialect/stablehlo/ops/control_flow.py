@@ -37,7 +37,6 @@ from xla_dialect.violations import check
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.definition import op_definition
 from xla_dialect.xdsl.directives import (
-    EachType,
     Types,
     TypesDirective,
     name_alike,
@@ -106,7 +105,6 @@ class WhileOp(StableHloOp):
         stablehlo.while(%x = %0, %y = %1) : type, type cond { ... } do { ... }
     """
 
-    name = "stablehlo.while"
     HANDS_ON_TOKENS: ClassVar = True
     operand = var_operand_def()
     cond = region_def()
@@ -178,7 +176,6 @@ class OptimizationBarrierOp(StableHloOp):
     name = "stablehlo.optimization_barrier"
     operand = var_operand_def()
     result = var_result_def()
-    custom_directives = (EachType,)
     assembly_format = "attr-dict operands `:` custom<EachType>(type(operands), type(results))"
 
     def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
@@ -215,8 +212,6 @@ class ElementTypes(TypesDirective):
 class TupleOp(StableHloOp):
     """The tuple of the operands."""
 
-    name = "stablehlo.tuple"
-    custom_directives = (ElementTypes,)
     assembly_format = "$elements attr-dict `:` custom<ElementTypes>(type(operands), type(results))"
 
     def xla_operand_types(
@@ -257,7 +252,6 @@ GetTupleElementOp = same_as(
     tuples.GetTupleElementOp,
     StableHloOp,
     index=prop_def(IntegerAttr.constr(i32)),
-    custom_directives=(ElementNumber,),
     assembly_format=(
         "$operand custom<ElementNumber>($index) attr-dict `:` functional-type(operands, results)"
     ),

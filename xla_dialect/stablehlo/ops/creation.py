@@ -111,7 +111,6 @@ class LiteralOp(StableHloOp):
 class ConstantOp(LiteralOp):
     """A constant array."""
 
-    name = "stablehlo.constant"
     SIZED_RESULTS: ClassVar = slice(1)
 
 
@@ -157,7 +156,6 @@ class RngOp(StableHloOp):
 class RngBitGeneratorOp(StableHloOp):
     """Random bits of a state, and the next state."""
 
-    name = "stablehlo.rng_bit_generator"
     NAMES: ClassVar = {"rng_algorithm": "algorithm"}
     SIZED_RESULTS: ClassVar = slice(1, 2)
     output_state = result_def()

@@ -27,7 +27,6 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Dialect, TypeAttribute
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     opt_prop_def,
     prop_def,
     var_operand_def,
@@ -230,7 +229,6 @@ def _layout_of(type_: Attribute) -> Attribute:
 class CustomCallOp(StableHloOp):
     """The results of a function outside of the program."""
 
-    name = "stablehlo.custom_call"
     NAMES: ClassVar = {"call_target_name": "custom_call_target"}
     CODECS: ClassVar = {
         "has_side_effect": flag("custom_call_has_side_effect"),
@@ -257,7 +255,6 @@ class CustomCallOp(StableHloOp):
     operand_layouts = opt_prop_def(ArrayAttr)
     result_layouts = opt_prop_def(ArrayAttr)
     output_operand_aliases = opt_prop_def(ArrayAttr)
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$call_target_name `(` $inputs `)` attr-dict `:` functional-type(operands, results)"
     )
@@ -350,7 +347,6 @@ class CompositeOp(StableHloOp):
     composite_attributes = opt_prop_def(DictionaryAttr)
     outputs = var_result_def()
     composite_regions = var_region_def()
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$name $inputs (`(` $composite_regions^ `)`)? attr-dict `:` "
         "functional-type(operands, results)"

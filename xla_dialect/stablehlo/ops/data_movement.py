@@ -11,8 +11,6 @@ from xdsl.irdl import (
     IRDLOperation,
     operand_def,
     prop_def,
-    result_def,
-    traits_def,
 )
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
@@ -23,16 +21,15 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.ops import data_movement as xla
 from xla_dialect.shapes.size_arithmetic import compatible
-from xla_dialect.stablehlo.op import StableHloOp, integers_of, same_as
+from xla_dialect.stablehlo.op import PureOp, integers_of, same_as
 from xla_dialect.types import array, as_array, fits, sizes_of, spell
 from xla_dialect.violations import check
 from xla_dialect.xdsl.definition import op_definition
-from xla_dialect.xdsl.directives import Integers, OperandsThenComma, SameType, parse_i64
+from xla_dialect.xdsl.directives import parse_i64
 
 _INTEGERS = DenseArrayBase.constr(i64)
 
@@ -72,12 +69,9 @@ class Ranges(CustomDirective):
         printer.print_string(f"[{', '.join(texts)}]")
 
 
-class MovementOp(StableHloOp):
+class MovementOp(PureOp):
     """An operation with one result whose elements are those of its operands."""
 
-    result = result_def()
-    traits = traits_def(Pure())
-    custom_directives = (Integers, OperandsThenComma, Ranges, SameType)
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
 

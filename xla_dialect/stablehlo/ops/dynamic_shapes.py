@@ -23,13 +23,11 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
-    ParsePropInAttrDict,
     VarConstraint,
     operand_def,
     opt_prop_def,
     prop_def,
     result_def,
-    traits_def,
     var_operand_def,
 )
 from xdsl.irdl.declarative_assembly_format import (
@@ -41,7 +39,6 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.attributes import FLAG
@@ -64,7 +61,14 @@ from xla_dialect.stablehlo.attributes import (
     is_index,
     xla_type,
 )
-from xla_dialect.stablehlo.op import StableHloOp, applying, integers_of, require_results, same_as
+from xla_dialect.stablehlo.op import (
+    PureOp,
+    StableHloOp,
+    applying,
+    integers_of,
+    require_results,
+    same_as,
+)
 from xla_dialect.stablehlo.ops.creation import IotaOp, LiteralOp
 from xla_dialect.stablehlo.ops.data_movement import (
     BroadcastInDimOp,
@@ -91,7 +95,7 @@ from xla_dialect.types import (
 from xla_dialect.violations import check, require
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.definition import op_definition
-from xla_dialect.xdsl.directives import ArrowTypes, SameType, parse_i64
+from xla_dialect.xdsl.directives import parse_i64
 
 _INTEGERS = DenseArrayBase.constr(i64)
 
@@ -268,7 +272,6 @@ class DynamicBroadcastInDimOp(ShapedOp, MovementOp):
     broadcast_dimensions = prop_def(_INTEGERS)
     known_expanding_dimensions = opt_prop_def(_INTEGERS)
     known_nonexpanding_dimensions = opt_prop_def(_INTEGERS)
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$operand `,` $output_dimensions `,` `dims` `=` custom<Integers>($broadcast_dimensions) "
         "attr-dict `:` functional-type(operands, results)"
@@ -332,7 +335,7 @@ class RealDynamicSliceOp(ShapedOp, MovementOp):
 
 
 @op_definition
-class DynamicGatherOp(ShapedOp):
+class DynamicGatherOp(ShapedOp, PureOp):
     """As `gather`, with sizes that an operand says, which has no elements of type `index`."""
 
     name = "stablehlo.dynamic_gather"
@@ -343,16 +346,13 @@ class DynamicGatherOp(ShapedOp):
     slice_sizes = operand_def()
     dimension_numbers = prop_def(GatherNumbers)
     indices_are_sorted = opt_prop_def(FLAG)
-    result = result_def()
-    traits = traits_def(Pure())
 
 
-class ShapeOp(StableHloOp):
+class ShapeOp(PureOp):
     """An operation that takes sizes and gives some."""
 
     INDEX_OPERANDS: ClassVar = 0
     GIVES_INDEX: ClassVar = True
-    traits = traits_def(Pure())
 
 
 # Numbers
@@ -392,7 +392,6 @@ class CastOp(ShapeOp):
     """The same numbers, of another type."""
 
     source = operand_def()
-    result = result_def()
     assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
 
 
@@ -470,9 +469,6 @@ class ArithmeticOp(ShapeOp):
     lhs = operand_def()
     rhs = operand_def()
     overflowFlags = opt_prop_def()
-    result = result_def()
-    irdl_options = (ParsePropInAttrDict(),)
-    custom_directives = (SameType,)
     assembly_format = "$lhs `,` $rhs attr-dict `:` custom<SameType>(type(operands), type(results))"
 
     def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
@@ -486,13 +482,19 @@ class ArithmeticOp(ShapeOp):
         )
 
 
-AddIOp = applying(elementwise.AddOp, ArithmeticOp, "arith.addi")
-DivSIOp = applying(elementwise.DivideOp, ArithmeticOp, "arith.divsi")
-MaxSIOp = applying(elementwise.MaximumOp, ArithmeticOp, "arith.maxsi")
-MinSIOp = applying(elementwise.MinimumOp, ArithmeticOp, "arith.minsi")
-MulIOp = applying(elementwise.MultiplyOp, ArithmeticOp, "arith.muli")
-RemSIOp = applying(elementwise.RemainderOp, ArithmeticOp, "arith.remsi")
-SubIOp = applying(elementwise.SubtractOp, ArithmeticOp, "arith.subi")
+OPERATIONS = tuple(
+    applying(op, ArithmeticOp, f"arith.{word}")
+    for word, op in {
+        "addi": elementwise.AddOp,
+        "divsi": elementwise.DivideOp,
+        "maxsi": elementwise.MaximumOp,
+        "minsi": elementwise.MinimumOp,
+        "muli": elementwise.MultiplyOp,
+        "remsi": elementwise.RemainderOp,
+        "subi": elementwise.SubtractOp,
+    }.items()
+)
+"""The arithmetic of `arith` on sizes."""
 
 
 # Shapes
@@ -521,15 +523,12 @@ class Sizes(CustomDirective):
 
 
 @op_definition
-class ConstShapeOp(StableHloOp):
+class ConstShapeOp(PureOp):
     """A constant shape."""
 
     name = "shape.const_shape"
     GIVES_INDEX: ClassVar = True
     shape = prop_def()
-    result = result_def()
-    traits = traits_def(Pure())
-    custom_directives = (Sizes,)
     assembly_format = "attr-dict custom<Sizes>($shape) `:` type($result)"
 
     def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
@@ -565,8 +564,6 @@ class ShapeFunctionOp(ShapeOp):
             count_of_sizes(operands[position], position)
         check(is_of_index(self.result.type), "gives {}, not an index", self.result.type)
 
-    result = result_def()
-    custom_directives = (ArrowTypes,)
     assembly_format = "operands attr-dict `:` custom<ArrowTypes>(type(operands), type(results))"
 
 
@@ -599,7 +596,6 @@ class BroadcastOp(ShapeFunctionOp):
     name = "shape.broadcast"
     shapes = var_operand_def()
     error = opt_prop_def()
-    irdl_options = (ParsePropInAttrDict(),)
 
 
 @op_definition

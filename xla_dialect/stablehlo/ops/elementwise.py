@@ -10,12 +10,9 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, TensorType, i32
 from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     IRDLOperation,
-    ParsePropInAttrDict,
     operand_def,
     opt_prop_def,
     prop_def,
-    result_def,
-    traits_def,
 )
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
@@ -26,7 +23,6 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.op import XlaOp
@@ -39,7 +35,7 @@ from xla_dialect.stablehlo.attributes import (
     ResultAccuracy,
     xla_value,
 )
-from xla_dialect.stablehlo.op import Codec, StableHloOp, just_as, same_as
+from xla_dialect.stablehlo.op import Codec, PureOp, StableHloOp, just_as, same_as
 from xla_dialect.text.accuracy import Accuracy
 from xla_dialect.text.grammars import parsed
 from xla_dialect.types import (
@@ -59,15 +55,12 @@ from xla_dialect.types import (
     spell_all,
 )
 from xla_dialect.violations import Violation, check
-from xla_dialect.xdsl.directives import SameType, Types, TypesDirective, types_directive
+from xla_dialect.xdsl.directives import Types, TypesDirective, types_directive
 
 
-class ElementwiseOp(StableHloOp):
+class ElementwiseOp(PureOp):
     """An operation on the elements in one place; subclasses have the operands."""
 
-    result = result_def()
-    traits = traits_def(Pure())
-    custom_directives = (SameType,)
     assembly_format = "operands attr-dict `:` custom<SameType>(type(operands), type(results))"
 
     def inferred(
@@ -142,7 +135,6 @@ class AccurateUnaryOp(UnaryOp):
     }
 
     result_accuracy = opt_prop_def(ResultAccuracy)
-    irdl_options = (ParsePropInAttrDict(),)
 
 
 class BinaryOp(ElementwiseOp):
@@ -155,8 +147,6 @@ class BinaryOp(ElementwiseOp):
 @just_as(elementwise.AbsOp)
 class AbsOp(UnaryOp):
     """`|x|`; of a complex operand the real modulus. Unsigned integers have none."""
-
-    name = "stablehlo.abs"
 
     def xla_operand_types(
         self, types: Sequence[Attribute], regions: Sequence[Region]
@@ -233,7 +223,6 @@ class SelectTypes(TypesDirective):
 SelectOp = same_as(
     elementwise.SelectOp,
     ElementwiseOp,
-    custom_directives=(SelectTypes,),
     assembly_format="operands attr-dict `:` custom<SelectTypes>(type(operands), type(results))",
 )
 
@@ -259,7 +248,6 @@ class ComplexType(TypesDirective):
 ComplexOp = same_as(
     elementwise.ComplexOp,
     BinaryOp,
-    custom_directives=(ComplexType,),
     assembly_format="operands attr-dict `:` custom<ComplexType>(type(operands), type(results))",
 )
 
@@ -268,7 +256,6 @@ ComplexOp = same_as(
 class BitcastConvertOp(UnaryOp):
     """The same bits in another element type."""
 
-    name = "stablehlo.bitcast_convert"
     assembly_format = "operands attr-dict `:` functional-type(operands, results)"
 
     def inferred(
@@ -363,11 +350,9 @@ def _narrowed(op: XlaOp, value: IntegerAttr[Any]) -> Attribute:
 class ReducePrecisionOp(UnaryOp):
     """The nearest number of a format with fewer bits."""
 
-    name = "stablehlo.reduce_precision"
     CODECS: ClassVar = {name: narrow(name) for name in ("exponent_bits", "mantissa_bits")}
     exponent_bits = prop_def(IntegerAttr.constr(i32))
     mantissa_bits = prop_def(IntegerAttr.constr(i32))
-    custom_directives = (Format, SameType)
     assembly_format = (
         "$operand `,` `format` `=` custom<Format>($exponent_bits, $mantissa_bits) attr-dict `:` "
         "custom<SameType>(type(operands), type(results))"

@@ -12,34 +12,29 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     region_def,
-    traits_def,
     var_operand_def,
 )
-from xdsl.traits import Pure
 
 from xla_dialect.attributes import FLAG
 from xla_dialect.ops import gather_scatter as xla
 from xla_dialect.stablehlo.attributes import GatherNumbers, ScatterNumbers
-from xla_dialect.stablehlo.op import StableHloOp, just_as
+from xla_dialect.stablehlo.op import PureOp, just_as
 from xla_dialect.stablehlo.ops.reduction import AccumulatingOp, accumulators_of
 
 
 @just_as(xla.GatherOp)
-class GatherOp(StableHloOp):
+class GatherOp(PureOp):
     """Windows of `slice_sizes` that start where indices say."""
 
-    name = "stablehlo.gather"
     dimension_numbers = prop_def(GatherNumbers)
     slice_sizes = prop_def(DenseArrayBase.constr(i64))
     indices_are_sorted = opt_prop_def(FLAG)
-    traits = traits_def(Pure())
 
 
 @just_as(xla.ScatterOp)
 class ScatterOp(AccumulatingOp):
     """The inputs, with updates combined into windows that start where indices say."""
 
-    name = "stablehlo.scatter"
     inputs = var_operand_def()
     scatter_indices = operand_def()
     updates = var_operand_def()

@@ -9,12 +9,10 @@ from xla_dialect.ops import linear_algebra as xla
 from xla_dialect.ops import normalization
 from xla_dialect.stablehlo.attributes import StableHloTransposeAttr
 from xla_dialect.stablehlo.op import StableHloOp, just_as, same_as
-from xla_dialect.xdsl.directives import Integers, SameType
 
 FftOp = same_as(
     xla.FftOp,
     StableHloOp,
-    custom_directives=(Integers,),
     assembly_format=(
         "$operand `,` `type` `=` $fft_type `,` `length` `=` custom<Integers>($fft_length) "
         "attr-dict `:` functional-type(operands, results)"
@@ -23,7 +21,6 @@ FftOp = same_as(
 CholeskyOp = same_as(
     xla.CholeskyOp,
     StableHloOp,
-    custom_directives=(SameType,),
     assembly_format=(
         "$a (`,` `lower` `=` $lower^)? attr-dict `:` "
         "custom<SameType>(type(operands), type(results))"
@@ -43,7 +40,6 @@ TriangularSolveOp = same_as(
 class BatchNormTrainingOp(StableHloOp):
     """Normalizes by mean and variance of the operand, which it returns too."""
 
-    name = "stablehlo.batch_norm_training"
     output = result_def()
     batch_mean = result_def()
     batch_var = result_def()
@@ -56,7 +52,6 @@ BatchNormInferenceOp = same_as(normalization.BatchNormInferenceOp, StableHloOp)
 class BatchNormGradOp(StableHloOp):
     """The gradients of operand, scale and offset."""
 
-    name = "stablehlo.batch_norm_grad"
     grad_operand = result_def()
     grad_scale = result_def()
     grad_offset = result_def()

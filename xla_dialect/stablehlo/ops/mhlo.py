@@ -17,33 +17,26 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     opt_prop_def,
     region_def,
     result_def,
-    traits_def,
     var_operand_def,
 )
-from xdsl.traits import Pure
 
 from xla_dialect.attributes import FLAG
 from xla_dialect.ops import control_flow, data_movement, random, sorting, transfers
 from xla_dialect.stablehlo.attributes import MhloFusionKindAttr
-from xla_dialect.stablehlo.op import StableHloOp, just_as, same_as
+from xla_dialect.stablehlo.op import PureOp, StableHloOp, just_as, same_as
 from xla_dialect.stablehlo.ops.data_movement import MovementOp
 from xla_dialect.stablehlo.ops.sorting import TopKBase
-from xla_dialect.xdsl.directives import SameType
 
 
 @just_as(data_movement.CopyOp)
-class CopyOp(StableHloOp):
+class CopyOp(PureOp):
     """The operand, possibly in another layout or memory space."""
 
     name = "mhlo.copy"
     cross_program_prefetch_index = opt_prop_def(IntegerAttr.constr(i32))
-    traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
-    custom_directives = (SameType,)
     assembly_format = "operands attr-dict `:` custom<SameType>(type(operands), type(results))"
 
 
@@ -91,6 +84,5 @@ RngGetAndUpdateStateOp = same_as(
     StableHloOp,
     "mhlo.xla.rng_get_and_update_state",
     result=result_def(TensorType(IntegerType(64, Signedness.UNSIGNED), (2,))),
-    irdl_options=(ParsePropInAttrDict(),),
     assembly_format="attr-dict",
 )

@@ -157,7 +157,6 @@ class AccumulatingOp(StableHloOp):
 class MapOp(StableHloOp):
     """Applies a computation to the elements in one place."""
 
-    name = "stablehlo.map"
     dimensions = prop_def(DenseArrayBase.constr(i64))
     computation = region_def()
     traits = traits_def(RecursiveMemoryEffect())
@@ -191,7 +190,6 @@ class ReduceOp(AccumulatingOp):
           reducer(%a: t, %b: t) (%c: u, %d: u) { ... }
     """
 
-    name = "stablehlo.reduce"
     inputs = var_operand_def()
     init_values = var_operand_def()
     dimensions = prop_def(DenseArrayBase.constr(i64))
@@ -343,7 +341,6 @@ class WindowReductionOp(AccumulatingOp, WindowedOp):
 class ReduceWindowOp(WindowReductionOp):
     """Folds the elements of each placement of a window."""
 
-    name = "stablehlo.reduce_window"
     LISTS: ClassVar = {
         "stride": "window_strides",
         "base_dilation": "base_dilations",
@@ -359,7 +356,6 @@ class ReduceWindowOp(WindowReductionOp):
 class SelectAndScatterOp(WindowReductionOp):
     """Scatters `source` to the selected element of each placement of a window."""
 
-    name = "stablehlo.select_and_scatter"
     LISTS: ClassVar = {"stride": "window_strides"}
 
     def accumulators(self, region: Region) -> Sequence[Attribute]:

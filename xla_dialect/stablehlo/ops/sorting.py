@@ -29,7 +29,6 @@ from xla_dialect.violations import check
 class SortOp(StableHloOp):
     """Sorts the lines along a dimension of all inputs at once; -1 is the last dimension."""
 
-    name = "stablehlo.sort"
     inputs = var_operand_def()
     dimension = opt_prop_def(IntegerAttr.constr(i64))
     is_stable = opt_prop_def(IntegerAttr.constr(i1))

@@ -18,11 +18,9 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
-    traits_def,
     var_operand_def,
     var_result_def,
 )
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.attributes import FALSE, FLAG, TRUE
@@ -31,21 +29,18 @@ from xla_dialect.layouts.type_layouts import layout_of
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import transfers as xla
 from xla_dialect.stablehlo.attributes import ChannelHandleAttr
-from xla_dialect.stablehlo.op import Codec, StableHloOp, flag, integers_of, just_as
+from xla_dialect.stablehlo.op import Codec, PureOp, StableHloOp, flag, integers_of, just_as
 from xla_dialect.stablehlo.ops.collectives import DEVICE_TO_DEVICE
 from xla_dialect.stablehlo.ops.reduction import pairs_of
 from xla_dialect.types import TokenType, array, flatten, is_array, spell
 from xla_dialect.violations import check
 from xla_dialect.xdsl.definition import op_definition
-from xla_dialect.xdsl.directives import SameType
 
 
-class TokenOp(StableHloOp):
+class TokenOp(PureOp):
     """An operation that gives a token."""
 
     SAME: ClassVar = xla.AfterAllOp
-    result = result_def()
-    traits = traits_def(Pure())
 
 
 @op_definition
@@ -54,7 +49,6 @@ class AfterAllOp(TokenOp):
 
     name = "stablehlo.after_all"
     inputs = var_operand_def()
-    custom_directives = (SameType,)
     assembly_format = "operands attr-dict `:` custom<SameType>(type(operands), type(results))"
 
     def xla_operand_types(
@@ -105,7 +99,6 @@ def _layout_of(op: XlaOp, kept: Attribute | None) -> Attribute:
 class InfeedOp(StableHloOp):
     """The parts of the next item of the infeed, and a token."""
 
-    name = "stablehlo.infeed"
     CODECS: ClassVar = {
         "infeed_config": _configuration("infeed_config"),
         "layout": Codec("xla.layout", _kept_layout, _layout_of, is_kept=True),
@@ -127,7 +120,6 @@ def _minor_to_major(type_: Attribute) -> Attribute:
 class OutfeedOp(StableHloOp):
     """Writes an item to the outfeed."""
 
-    name = "stablehlo.outfeed"
     CODECS: ClassVar = {"outfeed_config": _configuration("outfeed_config")}
     inputs = var_operand_def()
     token = operand_def()
