@@ -17,7 +17,6 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 
-from lowerings.bufferize.signatures import ENTRY_ATTRIBUTE
 from lowerings.bufferize.xla_plan_buffers import XlaPlanBuffersPass, unplannable
 from lowerings.driver import CompilationError
 from lowerings.driver.context import make_context
@@ -41,7 +40,7 @@ from lowerings.execution.function_signature import signature_of, with_memory_ord
 from lowerings.execution.loops_compiler import aliased_results
 from lowerings.execution.signature import Signature
 from lowerings.expand.xla_expand_dynamic_dimensions import has_dynamic_dimensions
-from lowerings.ir.functions import functions_of
+from lowerings.ir.functions import ENTRY, functions_of
 from lowerings.layouts.entry_layout import entry_type
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs, stages_between, with_profile
 from lowerings.rewriting.levels import ON_BUFFERS, Level
@@ -196,7 +195,7 @@ class Lowering:
                 "nothing else can be given away"
             )
         # A function on memory that was written by hand may not say that it is called from outside.
-        main.attributes[ENTRY_ATTRIBUTE] = UnitAttr()
+        main.attributes[ENTRY] = UnitAttr()
 
     def begin(self) -> Level | None:
         """

@@ -19,7 +19,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 
-from lowerings.bufferize.signatures import ENTRY_ATTRIBUTE, aliased_parameters
+from lowerings.bufferize.signatures import aliased_parameters
 from lowerings.bufferize.strided import strides_and_offset
 from lowerings.compilation import Lowering
 from lowerings.driver import INPUT_FORMATS
@@ -29,7 +29,7 @@ from lowerings.driver.program import parse_program
 from lowerings.execution.emulator import has_linker
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.ir.custom_calls import require_no_outside_calls
-from lowerings.ir.functions import functions_of
+from lowerings.ir.functions import ENTRY, functions_of
 from lowerings.targets.llvm.machine import Machine, host, riscv64
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.entry import ENTRY_SYMBOL
@@ -317,7 +317,7 @@ def write_sources(args: argparse.Namespace) -> int:
         raise error.quoting(file_name, text) from None
     function = functions_of(module)[SYMBOL]
     # That is a function as our own machine code has entries: with an array of pointers.
-    function.attributes.pop(ENTRY_ATTRIBUTE, None)
+    function.attributes.pop(ENTRY, None)
     folder = Path(args.sources)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "program.mlir").write_text(print_mlir(module) + "\n", encoding="utf-8")

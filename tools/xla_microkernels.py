@@ -28,8 +28,8 @@ from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import load_program
 from lowerings.execution.emulator import EmulatedExecutable, Emulation, assemble, link
 from lowerings.execution.signature import Signature
+from lowerings.ir.functions import ENTRY, KERNEL
 from lowerings.pipelines import NATIVE, pass_specs
-from lowerings.targets.llvm.func import ENTRY, KERNEL
 from lowerings.targets.llvm.machine import riscv64
 from lowerings.targets.llvm.module import emit_module
 from lowerings.targets.riscv.target import RegisterTile, lower
@@ -203,9 +203,7 @@ def _name_kernel(loops: ModuleOp) -> None:
 def llvm_assembly(loops: ModuleOp) -> str:
     """What LLVM makes of loops for RV64GC."""
     machine = riscv64()
-    text = emit_module(
-        loops, machine.attributes, triple=machine.triple, data_layout=machine.data_layout
-    ).text
+    text = emit_module(loops, machine).text
     return machine.assembly_at_level(text, LLVM_LEVEL)
 
 

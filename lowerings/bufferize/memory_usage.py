@@ -19,7 +19,7 @@ from xdsl.ir import Operation, SSAValue
 
 from lowerings.bufferize.arena import Lifetime, max_live_bytes
 from lowerings.bufferize.liveness import MemoryLiveness, WrittenArguments, written_operands
-from lowerings.bufferize.signatures import ENTRY_ATTRIBUTE, aliased_parameters
+from lowerings.bufferize.signatures import aliased_parameters
 from lowerings.bufferize.storage import memref_type, planned_extent
 from lowerings.bufferize.strided import static_bytes
 from lowerings.bufferize.tensor_operands import (
@@ -29,9 +29,15 @@ from lowerings.bufferize.tensor_operands import (
     overwrites_destination,
     transposed_dimensions,
 )
-from lowerings.bufferize.xla_outline_kernels import KERNEL_ATTRIBUTE
 from lowerings.bufferize.xla_plan_buffers import ARENA_ATTRIBUTE, MAX_LIVE_ATTRIBUTE
-from lowerings.ir.functions import callees_first, calls_of, defined_functions, functions_of
+from lowerings.ir.functions import (
+    ENTRY,
+    KERNEL,
+    callees_first,
+    calls_of,
+    defined_functions,
+    functions_of,
+)
 from lowerings.ir.independent_loops import SharedLoop
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -78,7 +84,7 @@ def memory_usage(module: ModuleOp) -> tuple[MemoryUsage, ...]:
     what they take has no bound. Arrays of unknown size count as empty.
     """
     analysis = _ModuleAnalysis(module)
-    entries = [f for f in analysis.functions.values() if ENTRY_ATTRIBUTE in f.attributes]
+    entries = [f for f in analysis.functions.values() if ENTRY in f.attributes]
     if not entries:
         return ()
     try:
@@ -118,7 +124,7 @@ def memory_traffic(module: ModuleOp, entry: str) -> tuple[MemoryTraffic, ...]:
     Empty for modules of another level, and for functions that call themselves.
     """
     analysis = _ModuleAnalysis(module)
-    if ENTRY_ATTRIBUTE not in analysis.functions[entry].attributes:
+    if ENTRY not in analysis.functions[entry].attributes:
         return ()
     try:
         return tuple(analysis.traffic(entry))
@@ -187,7 +193,7 @@ class _ModuleAnalysis:
         for name, calls in self._times_called(entry).items():
             own, is_kernel = (
                 self._own[name],
-                KERNEL_ATTRIBUTE in self.functions[name].attributes,
+                KERNEL in self.functions[name].attributes,
             )
             if own.structured:
                 yield MemoryTraffic(name, is_kernel, calls, own.structured, own.read, own.written)

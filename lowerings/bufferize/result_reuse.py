@@ -22,9 +22,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.bufferize.arena import Lifetime, max_live_bytes
 from lowerings.bufferize.liveness import MemoryLiveness, MemoryUse, WrittenArguments
-from lowerings.bufferize.signatures import ENTRY_ATTRIBUTE, aliased_parameters
+from lowerings.bufferize.signatures import aliased_parameters
 from lowerings.bufferize.storage import MemRef, make_dense, memref_type
 from lowerings.bufferize.strided import has_identity_layout, static_bytes
+from lowerings.ir.functions import ENTRY
 from lowerings.ir.independent_loops import SharedLoop
 from lowerings.rewriting.counting import attempt
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
@@ -39,7 +40,7 @@ def reuse_results(function: func.FuncOp, written: WrittenArguments) -> None:
     Results of other functions are not taken: they may be slices of a buffer that the caller uses
     during the call. Nor are results that alias a parameter, as they hold its data from the start.
     """
-    if ENTRY_ATTRIBUTE not in function.attributes:
+    if ENTRY not in function.attributes:
         return
     liveness = MemoryLiveness.of(function.body)
     indices = written.of(function.sym_name.data) - aliased_parameters(function).keys()

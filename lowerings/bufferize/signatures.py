@@ -33,6 +33,7 @@ from xdsl.ir import Attribute
 from lowerings.bufferize.bufferization import Bufferization
 from lowerings.bufferize.rewriting import ConstantPool, rewrite_body
 from lowerings.bufferize.strided import laid_out_type
+from lowerings.ir.functions import ENTRY
 from lowerings.layouts.memory_order import BUFFER_LAYOUT
 from lowerings.rewriting.value_attributes import Said, said_by, say
 from xla_dialect.aliasing_attributes import ALIASING_OUTPUT, BUFFER_DONOR
@@ -116,9 +117,6 @@ def _aliasing_outputs(function: func.FuncOp) -> Iterator[tuple[int, Attribute]]:
             yield parameter, result
 
 
-ENTRY_ATTRIBUTE = "xla.entry"
-"""Unit attribute of the functions that are called from outside."""
-
 RESULT_ATTRIBUTE = "bufferize.result"
 """
 Unit attribute, as in MLIR, of an argument for a result that the function does not write, which is
@@ -150,7 +148,7 @@ def bufferize_function(
     unwritten: Collection[int] = ()
     if found is not None:
         if is_public(function):
-            function.attributes[ENTRY_ATTRIBUTE] = UnitAttr()
+            function.attributes[ENTRY] = UnitAttr()
         unwritten = _unwritten(function, found)
         rewrite_body(function, found, constants)
     _rewrite_signature(function, aliased if found is not None else {}, unwritten)

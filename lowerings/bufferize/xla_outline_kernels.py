@@ -49,7 +49,7 @@ from lowerings.bufferize.tensor_operands import (
     linalg_outputs,
 )
 from lowerings.ir.equality import StructuralKeys
-from lowerings.ir.functions import SymbolNames
+from lowerings.ir.functions import KERNEL, SymbolNames
 from lowerings.ir.locations import fused
 from lowerings.ir.memref_views import VIEWS, viewed_by
 from lowerings.rewriting.counting import attempt
@@ -303,9 +303,6 @@ def _subview(value: SSAValue) -> tuple[SSAValue, Slice] | None:
     return op.source, slice_of(op)
 
 
-KERNEL_ATTRIBUTE = "xla.kernel"
-"""Unit attribute of the functions that the pass makes, and of those that need none made."""
-
 MAX_PENDING = 8
 """How many initializations may wait, at the same time, for the operation that continues them."""
 
@@ -352,8 +349,8 @@ class XlaOutlineKernelsPass(ModulePass):
         kernels = _Kernels(op)
         for function in functions:
             if _does_one_computation(function):
-                function.attributes[KERNEL_ATTRIBUTE] = UnitAttr()
-            if KERNEL_ATTRIBUTE not in function.attributes:
+                function.attributes[KERNEL] = UnitAttr()
+            if KERNEL not in function.attributes:
                 outliner = _Outliner(kernels)
                 for block in function.body.blocks:
                     outliner.outline_block(block)
@@ -474,7 +471,7 @@ def _make_kernel(name: str, group: _Group) -> func.FuncOp:
         block.add_op(_moved(op, values))
     block.add_op(create(func.ReturnOp, location=group.operations[-1].location))
     function = func.FuncOp(name, (group.types, ()), Region(block), "private")
-    function.attributes[KERNEL_ATTRIBUTE] = UnitAttr()
+    function.attributes[KERNEL] = UnitAttr()
     function.location = group.operations[-1].location
     return function
 

@@ -32,10 +32,9 @@ from lowerings.bufferize.liveness import (
     outlives_its_iteration,
 )
 from lowerings.bufferize.result_reuse import replace_allocation, reuse_results
-from lowerings.bufferize.signatures import ENTRY_ATTRIBUTE
 from lowerings.bufferize.storage import MemRef, memref_type
 from lowerings.bufferize.strided import element_bytes, has_identity_layout, static_bytes
-from lowerings.ir.functions import callees_first, calls_of, functions_of
+from lowerings.ir.functions import ENTRY, callees_first, calls_of, functions_of
 from lowerings.ir.independent_loops import SharedLoop, order_uncounted_loops
 from lowerings.rewriting.conversion import ConversionFailed, IllegalOp, illegal_op
 from lowerings.rewriting.counting import attempt
@@ -162,7 +161,7 @@ class _ModulePlanner:
                 lifetime = Lifetime(first, last, loop.iterations * aligned(size))
             needs.append((use, size, loop))
             lifetimes.append(lifetime)
-        if not needs and ENTRY_ATTRIBUTE not in function.attributes:
+        if not needs and ENTRY not in function.attributes:
             return
         self._check_size(function, lifetimes)
         plan = plan_arena(lifetimes)

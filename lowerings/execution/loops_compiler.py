@@ -191,9 +191,7 @@ def emit_entry(
     arena_size = check_entry(module, signature, entry)
     emitted = emit_module(
         module,
-        machine.attributes,
-        triple=machine.triple,
-        data_layout=machine.data_layout,
+        machine,
         inline_constants=inline_constants,
         interruptible=interruptible,
         check_bounds=check_bounds,

@@ -50,7 +50,7 @@ def _code(element: ElementKind) -> tuple[LoadedCode, int]:
     text = f"""
 target triple = "{machine.triple}"
 declare {kind} @llvm.fma{suffix}({kind}, {kind}, {kind})
-define void @peak(ptr %memory) {machine.attributes.spell()} {{
+define void @peak(ptr %memory) {machine.attributes} {{
 entry:
   %x = load {kind}, ptr %memory, align 4
   br label %loop
@@ -111,7 +111,7 @@ def _memory_code(writes: bool) -> LoadedCode:
     )
     text = f"""
 target triple = "{machine.triple}"
-define void @move(ptr %arguments) {machine.attributes.spell()} {{
+define void @move(ptr %arguments) {machine.attributes} {{
 entry:
   %place1 = getelementptr i64, ptr %arguments, i64 1
   %place2 = getelementptr i64, ptr %arguments, i64 2

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from xdsl.dialects import cf
 from xdsl.ir import Block, Operation
 
-from lowerings.ir.switch_cases import flag_bits, switch_cases
+from lowerings.ir.branches import flag_bits, switch_cases
 from xla_dialect.xdsl.operation_table import OperationTable
 
 Jump: TypeAlias = Callable[[Sequence[Any]], tuple[Block, Sequence[Any]]]

@@ -23,7 +23,7 @@ from lowerings.interpreter.machine import (
     Translator,
 )
 from lowerings.interpreter.memory import Memref
-from lowerings.targets.llvm.func import KERNEL
+from lowerings.ir.functions import KERNEL
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, numpy_dtype
 from xla_dialect.types import Array as ArrayType

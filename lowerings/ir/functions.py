@@ -12,6 +12,12 @@ from xdsl.ir import Attribute, Operation
 
 from xla_dialect.xdsl.traversal import operations_in
 
+ENTRY = "xla.entry"
+"""The unit attribute of a function that is exported."""
+
+KERNEL = "xla.kernel"
+"""The unit attribute of a function whose arguments do not overlap."""
+
 INLINED = "xla.inline"
 """The unit attribute of a function that LLVM inlines, but for calls that are `NO_INLINE`."""
 

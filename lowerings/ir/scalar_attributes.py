@@ -56,6 +56,13 @@ def constant_integer(value: SSAValue) -> int | None:
     return None
 
 
+def number_of_iterations(lower: int | None, upper: int | None, step: int | None) -> int | None:
+    """How often a loop between two numbers runs; None if one is not known, or the step is 0."""
+    if lower is None or upper is None or not step:
+        return None
+    return max(0, -((lower - upper) // step))
+
+
 def scalar_of(literal: DenseIntOrFPElementsAttr[Any]) -> Scalar | ArrayAttr[Scalar]:
     """The first element of a literal: a number attribute, for complex a pair of floats."""
     element_type = cast(Attribute, literal.get_element_type())

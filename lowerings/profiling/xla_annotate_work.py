@@ -24,7 +24,7 @@ from xdsl.passes import ModulePass
 
 from lowerings.bufferize.strided import element_bytes
 from lowerings.bufferize.tensor_operands import is_linalg_operation, linalg_inputs, linalg_outputs
-from lowerings.bufferize.xla_outline_kernels import KERNEL_ATTRIBUTE
+from lowerings.ir.functions import KERNEL
 from lowerings.ir.scalar_attributes import constant_integer
 from lowerings.profiling.work import WORK_ATTRIBUTE, Work
 from lowerings.rewriting.levels import ON_BUFFERS
@@ -78,7 +78,7 @@ class XlaAnnotateWorkPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Goes through all kernels."""
         for function in op.ops:
-            if isinstance(function, func.FuncOp) and KERNEL_ATTRIBUTE in function.attributes:
+            if isinstance(function, func.FuncOp) and KERNEL in function.attributes:
                 function.attributes[WORK_ATTRIBUTE] = work_of(function).attribute()
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypeVar, cast
+from typing import TypeVar, cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, cf, func, scf, tensor
@@ -32,7 +32,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 
-from lowerings.ir.switch_cases import flag_bits, switch_cases
+from lowerings.ir.branches import edges_of, flag_bits, switch_cases
 from lowerings.rewriting.conversion import ConversionFailed, illegal_op
 from lowerings.rewriting.levels import ON_TENSORS
 from lowerings.rewriting.passes import ReportingPass
@@ -40,36 +40,15 @@ from xla_dialect.xdsl.dominance import immediate_dominators, reverse_postorder, 
 from xla_dialect.xdsl.linking import insert_before, replace_uses
 from xla_dialect.xdsl.traversal import ancestors, block_of
 
-__all__ = ["CannotBeStructured", "Flow", "Structurer", "edges_of"]
+__all__ = ["CannotBeStructured", "Flow", "Structurer"]
 
 OperationT = TypeVar("OperationT", bound=Operation)
-
-Edge: TypeAlias = tuple[Block, Sequence[SSAValue]]
-"""A block that control may go to, and the values of its arguments."""
 
 _INDEX = IndexType()
 
 
 class CannotBeStructured(Exception):
     """Why a function cannot be structured."""
-
-
-def edges_of(op: Operation | None) -> list[Edge] | None:
-    """
-    Where a terminator goes: if its condition holds, then if not; for the cases of a switch, then
-    for all else. None for what is no branch of `cf`.
-    """
-    match op:
-        case cf.BranchOp():
-            return [(op.successor, tuple(op.arguments))]
-        case cf.ConditionalBranchOp():
-            then, otherwise = tuple(op.then_arguments), tuple(op.else_arguments)
-            return [(op.then_block, then), (op.else_block, otherwise)]
-        case cf.SwitchOp():
-            cases = [(block, op.operands[part]) for block, part in switch_cases(op).values()]
-            return [*cases, (op.default_block, tuple(op.default_operands))]
-        case _:
-            return None
 
 
 @dataclass(frozen=True)

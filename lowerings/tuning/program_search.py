@@ -13,10 +13,10 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from lowerings.bufferize.xla_outline_kernels import KERNEL_ATTRIBUTE
 from lowerings.compilation import Lowering
 from lowerings.dialects.schedule import Schedule, schedule_of
 from lowerings.execution.emulator import Emulation, EmulatorMissing
+from lowerings.ir.functions import KERNEL
 from lowerings.loops.nest import NESTS, static_memref
 from lowerings.scheduling.schedule_file import ScheduleEntry, ScheduleFile, operation_key
 from lowerings.targets.llvm.machine import Machine, host
@@ -87,7 +87,7 @@ def tunable_kernels(module: ModuleOp, entry: str, machine: Machine) -> list[Tuna
     )
     found: dict[str, TunableKernel] = {}
     for function in lowering.module.ops:
-        if not isinstance(function, func.FuncOp) or KERNEL_ATTRIBUTE not in function.attributes:
+        if not isinstance(function, func.FuncOp) or KERNEL not in function.attributes:
             continue
         nests = [op for op in operations_in(function) if type(op) in NESTS]
         default = schedule_of(nests[-1]) if nests else None

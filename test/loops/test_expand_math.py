@@ -300,7 +300,7 @@ def test_long_chains_are_calls(name: str) -> None:
                 "}",
             )
         )
-        emitted = emit_module(lower(text, [ExpandMathPass()]), host().attributes)
+        emitted = emit_module(lower(text, [ExpandMathPass()]), host())
         return host().optimized(emitted.text).count(" = ")
 
     assert instructions(200) - instructions(100) <= 100 * 5

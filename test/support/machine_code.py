@@ -48,9 +48,7 @@ class MachineCode:
         run_pass(ExpandSmallFloatsPass(), context(), module)
         emitted = emit_module(
             module,
-            machine.attributes,
-            triple=machine.triple,
-            data_layout=machine.data_layout,
+            machine,
             threads=threads is not None,
         )
         code = machine.object_code(emitted.text)

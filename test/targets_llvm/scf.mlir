@@ -28,7 +28,7 @@ func.func @counted(%x: memref<8xf32>) {
   func.return
 }
 
-// One that may not run is tested before; what LLVM is asked for stands at its end.
+// One that may not run is tested before.
 // CHECK: define i64 @uncounted(i64 %[[N:.*]])
 func.func @uncounted(%n: index) -> index {
   %c0 = arith.constant 0 : index
@@ -37,11 +37,11 @@ func.func @uncounted(%n: index) -> index {
   // CHECK-NEXT: %[[RUNS:.*]] = icmp slt i64 0, %[[N]]
   // CHECK-NEXT: br i1 %[[RUNS]], label %[[LOOP:.*]], label %[[DONE:.*]]
   // CHECK: %[[V:.*]] = mul i64
-  // CHECK: br i1 %{{.*}}, label %[[LOOP]], label %[[DONE]], !llvm.loop ![[NODE:[0-9]+]]
+  // CHECK: br i1 %{{.*}}, label %[[LOOP]], label %[[DONE]]
   %s = scf.for %i = %c0 to %n step %c1 iter_args(%a = %c1) -> (index) {
     %b = arith.muli %a, %i : index
     scf.yield %b : index
-  } {xla.unroll = 4 : i64, xla.vectorize = true}
+  }
   // CHECK-NEXT: [[DONE]]:
   // CHECK-NEXT: phi i64 [ 1, %entry ], [ %[[V]], %[[LOOP]] ]
   func.return %s : index
@@ -118,7 +118,3 @@ func.func @while(%n: i64) -> i64 {
   }
   func.return %r : i64
 }
-
-// CHECK: ![[VECTORIZE:[0-9]+]] = !{!"llvm.loop.vectorize.enable", i1 1}
-// CHECK: ![[UNROLL:[0-9]+]] = !{!"llvm.loop.unroll.count", i32 4}
-// CHECK: ![[NODE]] = distinct !{![[NODE]], ![[VECTORIZE]], ![[UNROLL]]}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from loops_level import parse, run
 
-from lowerings.targets.llvm.machine import CodeGenerationError, FunctionAttributes, Machine, host
+from lowerings.targets.llvm.machine import CodeGenerationError, Machine, host
 from lowerings.targets.llvm.module import emit_module
 from lowerings.targets.llvm.types import EmissionError
 
@@ -210,13 +210,13 @@ def test_memory_that_calls_may_write_is_not_readonly():
 
 def test_target_attributes():
     text = "func.func private @f() {\nfunc.return\n}"
-    attributes = FunctionAttributes("znver4", "+avx512f", 512)
-    found = emit_module(parse(text), attributes, triple="x86_64-unknown-linux-gnu").text
+    machine = Machine("x86_64-unknown-linux-gnu", "znver4", "+avx512f")
+    found = emit_module(parse(text), machine).text
     assert 'target triple = "x86_64-unknown-linux-gnu"' in found
     assert '"target-cpu"="znver4" "target-features"="+avx512f" "prefer-vector-width"="512"' in found
     machine = Machine("x86_64-unknown-linux-gnu", "skylake", "+avx512f,-sse4a")
-    assert machine.attributes.vector_width == 512
-    assert machine.without("-avx512f").attributes.vector_width == 0
+    assert "prefer-vector-width" in machine.attributes
+    assert "prefer-vector-width" not in machine.without("-avx512f").attributes
 
 
 def test_wide_vectors_become_wide_instructions():
@@ -232,9 +232,7 @@ def test_wide_vectors_become_wide_instructions():
       func.return
     }
     """
-    emitted = emit_module(
-        parse(text), machine.attributes, triple=machine.triple, data_layout=machine.data_layout
-    )
+    emitted = emit_module(parse(text), machine)
     assert "zmm" in machine.assembly(emitted.text)
 
 
@@ -249,9 +247,7 @@ def test_code_for_another_processor():
       func.return
     }
     """
-    emitted = emit_module(
-        parse(text), machine.attributes, triple=machine.triple, data_layout=machine.data_layout
-    )
+    emitted = emit_module(parse(text), machine)
     assert "fadd.s" in machine.assembly(emitted.text)
     assert machine.object_code(emitted.text)[:4] == b"\x7fELF"
 

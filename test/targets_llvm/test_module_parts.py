@@ -29,7 +29,7 @@ def test_functions_are_the_same_code(name: str) -> None:
     machine = host()
     lowering = Lowering(parse_source(Source.of(PROGRAMS / f"{name}.mlir")), "main", machine)
     lowering.to("loops")
-    text = emit_module(lowering.module, machine.attributes, triple=machine.triple).text
+    text = emit_module(lowering.module, machine).text
     parts = module_parts.module_parts(text, SMALL)
     assert len(parts) > 1
     found = [code for part in parts for code in functions(machine.assembly(part.text))]
@@ -140,7 +140,7 @@ def test_a_long_entry_is_compiled_in_a_hurry(
     )
     lowering = Lowering(parse_source(Source.of(program)), "main", host())
     lowering.to("loops")
-    text = emit_module(lowering.module, host().attributes, triple=host().triple).text
+    text = emit_module(lowering.module, host()).text
     (level,) = (
         part.level
         for part in module_parts.module_parts(text, SMALL)

@@ -278,38 +278,11 @@ def test_parallel_without_iterations():
 
 
 @pytest.mark.parametrize(
-    ("attributes", "metadata"),
-    [
-        ("xla.vectorize = true", '!"llvm.loop.vectorize.enable", i1 1'),
-        ("xla.vectorize = false", '!"llvm.loop.vectorize.enable", i1 0'),
-        ("xla.unroll = 4 : i64", '!"llvm.loop.unroll.count", i32 4'),
-    ],
-)
-def test_requests_to_llvm(attributes: str, metadata: str):
-    body = f"""
-      {READ_BOUND}
-      %one = arith.constant 1 : i64
-      scf.for %i = %c0 to %bound step %c1 {{
-        memref.store %one, %r[%i] : memref<8xi64>
-      }} {{{attributes}}}
-    """
-    text = emit_module(parse(body_of_main(body))).text
-    assert metadata in text
-    assert ", !llvm.loop !" in text
-    (found,) = run(body_of_main(body), [np.array(8)], ["s64[8]"])
-    assert found.tolist() == [1] * 8
-
-
-@pytest.mark.parametrize(
     ("text", "message"),
     [
         (
             "scf.for %i = %c0 to %c8 step %c0 {\n}",
             r"scf.for in @main: the step must be positive, found 0",
-        ),
-        (
-            'scf.for %i = %c0 to %c8 step %c1 {\n} {xla.unroll = "much"}',
-            r'xla.unroll must be an integer or a boolean, found "much"',
         ),
         (
             "memref.store %late, %r[%c0] : memref<8xi64>\n%late = arith.constant 0 : i64",

@@ -200,9 +200,7 @@ def test_the_program_stays_what_it_was(tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize("machine", [host(), riscv64()], ids=["host", "riscv64"])
 def test_locations_do_not_change_the_code(machine: Machine) -> None:
     module = parse_program(lowered("mlp_classifier.hlo"))
-    text = emit_module(
-        module, machine.attributes, triple=machine.triple, data_layout=machine.data_layout
-    ).text
+    text = emit_module(module, machine).text
     with_places, places = without_locations(machine.assembly(with_own_lines(text.splitlines())))
     assert with_places == without_locations(machine.assembly(text))[0]
     assert sum(place is not None for place in places) > 100

@@ -48,9 +48,7 @@ def machine_code_documents(
     """
     emitted = emit_module(
         module,
-        machine.attributes,
-        triple=machine.triple,
-        data_layout=machine.data_layout,
+        machine,
         numbers=lines,
     )
     text, numbers = without_marks(emitted.text)

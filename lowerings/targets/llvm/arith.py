@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.dialects.utils import FastMathAttrBase
 from xdsl.ir import Attribute, Operation
 
@@ -102,13 +102,11 @@ def emit_float(
 
 def emit_constant(e: FunctionEmitter, op: arith.ConstantOp) -> None:
     result, attribute = op.results[0], op.properties["value"]
-    if isinstance(attribute, IntegerAttr):
-        e.constants[result] = cast("IntegerAttr[Any]", attribute).value.data
     if isinstance(attribute, DenseIntOrFPElementsAttr):
         dense = cast("DenseIntOrFPElementsAttr[Any]", attribute)
         e.values[result] = vector_literal(e.type_of(result), dense)
     else:
-        e.values[result] = scalar_literal(cast(Attribute, attribute))
+        e.values[result] = scalar_literal(attribute)
 
 
 def _integer_binary(opcode: str) -> Handler:
@@ -212,12 +210,10 @@ def _index_cast(extension: str) -> Handler:
     def emit(e: FunctionEmitter, op: Operation) -> None:
         operand, result = op.operands[0], op.results[0]
         source, target = e.type_of(operand), e.type_of(result)
-        known = e.constants.get(operand)
+        value = e.values[operand]
         positive = 1 << min(source.element.bits, target.element.bits) - 1
-        if known is not None and 0 <= known < positive:
-            e.constants[result] = known
-        if source is target:
-            e.values[result] = e.values[operand]
+        if source is target or (value.isdecimal() and int(value) < positive):
+            e.values[result] = value
         else:
             opcode = extension if source.element.bits < target.element.bits else "trunc"
             e.define(result, f"{opcode} {e.typed(operand)} to {target.text}")

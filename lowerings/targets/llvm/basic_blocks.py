@@ -6,65 +6,79 @@ become phis.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from xdsl.dialects import cf
 from xdsl.ir import Block, Operation, SSAValue
 
-from lowerings.ir.switch_cases import flag_bits, switch_cases
-from lowerings.targets.llvm.emitter import Component, FunctionEmitter
+from lowerings.ir.branches import edges_of, flag_bits, switch_cases
+from lowerings.ir.scalar_attributes import number_of_iterations
+from lowerings.targets.llvm.emitter import Component, FunctionEmitter, number_of
 from lowerings.targets.llvm.types import EmissionError, ValueType
 from xla_dialect.xdsl.dominance import reverse_postorder
 
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """An integer operand, and its value where that is known."""
-
-    operand: str
-    known: int | None = None
-
-    @staticmethod
-    def of(operand: str) -> Bound:
-        """The bound for an operand that is a register or a number."""
-        return Bound(operand, None if operand.startswith("%") else int(operand))
-
-
-LoopBody: TypeAlias = Callable[[Bound, Sequence[str]], Sequence[str]]
+LoopBody: TypeAlias = Callable[[str, Sequence[str]], Sequence[str]]
 """
 Prints one iteration, given the induction variable and the carried registers; returns what the
 next iteration gets of these.
 """
 
 
-def trip_count(lower: Bound, upper: Bound, step: Bound) -> int | None:
+class Join:
+    """A block that others go to, with a phi for each register that they hand over."""
+
+    def __init__(self, e: FunctionEmitter, purpose: str, types: Sequence[str]):
+        self.e, self.types, self.label = e, types, e.new_label(purpose)
+        self.ways: list[tuple[str, Sequence[str]]] = []
+        """The blocks that go here, with the operands of the phis."""
+        self.registers: Sequence[str] = ()
+        self.first_line = 0
+
+    def add_way(self, operands: Sequence[str]) -> str:
+        """Notes that the block being written goes here with some operands; the label to go to."""
+        self.ways.append((self.e.label, operands))
+        return self.label
+
+    def start(self) -> Sequence[str]:
+        """Opens the block; the registers of its phis, which `finish` prints."""
+        self.e.start_block(self.label)
+        self.registers = [self.e.name() for _ in self.types]
+        self.first_line = len(self.e.lines)
+        self.e.lines += self.registers
+        return self.registers
+
+    def finish(self) -> Sequence[str]:
+        """Prints the phis, when all ways are known; their registers."""
+        for number, (type_, register) in enumerate(zip(self.types, self.registers, strict=True)):
+            ways = ", ".join(f"[ {operands[number]}, %{label} ]" for label, operands in self.ways)
+            self.e.lines[self.first_line + number] = f"  {register} = phi {type_} {ways}"
+        return self.registers
+
+
+def trip_count(lower: str, upper: str, step: str) -> int | None:
     """How often a loop runs, where that is known."""
-    if lower.known is None or upper.known is None or not step.known:
-        return None
-    return max(0, -((lower.known - upper.known) // step.known))
+    return number_of_iterations(*map(number_of, (lower, upper, step)))
 
 
-def ends_at_upper(lower: Bound, upper: Bound, step: Bound) -> bool:
+def _ends_at_upper(lower: str, upper: str, step: str) -> bool:
     """Whether the last step of a loop that runs is known to lead to `upper` itself."""
-    if step.known == 1:
+    if step == "1":
         return True
-    if lower.known is None or upper.known is None or step.known is None:
+    if "%" in lower + upper + step:
         return False
-    return (upper.known - lower.known) % step.known == 0
+    return (int(upper) - int(lower)) % int(step) == 0
 
 
 def emit_loop(
     e: FunctionEmitter,
     type_: ValueType,
-    lower: Bound,
-    upper: Bound,
-    step: Bound,
+    lower: str,
+    upper: str,
+    step: str,
     carried: Sequence[Component],
     body: LoopBody,
-    properties: Sequence[str] = (),
     interval: int = 0,
-) -> list[str]:
+) -> Sequence[str]:
     """
     Prints a loop from `lower` to below `upper`, compared as signed integers of `type_`. If it is to
     poll after an `interval` of iterations, it is one in another, which polls.
@@ -74,170 +88,58 @@ def emit_loop(
     carried values after it.
     """
     if interval:
-        return _emit_polling_loop(e, type_, lower, upper, step, carried, body, properties, interval)
+        return _emit_polling_loop(e, type_, lower, upper, step, carried, body, interval)
     count = trip_count(lower, upper, step)
     initial = [component.operand for component in carried]
     if count == 0:
         return initial
     if count == 1:
-        return list(body(lower, initial))
-    before = e.label
-    head, leave = e.new_label("loop"), e.new_label("done")
+        return body(lower, initial)
+    types = [component.type for component in carried]
+    head = Join(e, "loop", [type_.text, *types])
+    leave = Join(e, "done", types if count is None else ())
     if count is None:
-        runs = e.temporary(f"icmp slt {type_.text} {lower.operand}, {upper.operand}")
-        e.emit(f"br i1 {runs}, label %{head}, label %{leave}")
+        runs = e.temporary(f"icmp slt {type_.text} {lower}, {upper}")
+        e.emit(f"br i1 {runs}, label %{head.label}, label %{leave.add_way(initial)}")
     else:
-        e.branch(head)
-    e.start_block(head)
-    variable, phi_line = e.name(), e.reserve_line()
-    inside = [e.name() for _ in carried]
-    phi_lines = [e.reserve_line() for _ in carried]
-    yielded = body(Bound(variable), inside)
-    last = e.label
-    following = e.temporary(f"add nsw {type_.text} {variable}, {step.operand}")
+        e.branch(head.label)
+    head.add_way([lower, *initial])
+    variable, *inside = head.start()
+    yielded = body(variable, inside)
+    following = e.temporary(f"add nsw {type_.text} {variable}, {step}")
     # Equality, where the last step is known to end there: LLVM then needs no register to count.
-    comparison = "ne" if ends_at_upper(lower, upper, step) else "slt"
-    again = e.temporary(f"icmp {comparison} {type_.text} {following}, {upper.operand}")
-    note = f", !llvm.loop {e.symbols.loop_metadata(properties)}" if properties else ""
-    e.emit(f"br i1 {again}, label %{head}, label %{leave}{note}")
-    e.fill_line(
-        phi_line,
-        f"{variable} = phi {type_.text} [ {lower.operand}, %{before} ], [ {following}, %{last} ]",
-    )
-    for line, name, component, next_operand in zip(
-        phi_lines, inside, carried, yielded, strict=True
-    ):
-        e.fill_line(
-            line,
-            f"{name} = phi {component.type} "
-            f"[ {component.operand}, %{before} ], [ {next_operand}, %{last} ]",
-        )
-    e.start_block(leave)
-    if count is not None:
-        return list(yielded)
-    return [
-        e.temporary(
-            f"phi {component.type} [ {component.operand}, %{before} ], [ {after}, %{last} ]"
-        )
-        for component, after in zip(carried, yielded, strict=True)
-    ]
+    comparison = "ne" if _ends_at_upper(lower, upper, step) else "slt"
+    again = e.temporary(f"icmp {comparison} {type_.text} {following}, {upper}")
+    goes_on, ends = head.add_way([following, *yielded]), leave.add_way(yielded)
+    e.emit(f"br i1 {again}, label %{goes_on}, label %{ends}")
+    head.finish()
+    leave.start()
+    return leave.finish() or yielded
 
 
 def _emit_polling_loop(
     e: FunctionEmitter,
     type_: ValueType,
-    lower: Bound,
-    upper: Bound,
-    step: Bound,
+    lower: str,
+    upper: str,
+    step: str,
     carried: Sequence[Component],
     body: LoopBody,
-    properties: Sequence[str],
     interval: int,
-) -> list[str]:
-    def poll_first(first: Bound, inside: Sequence[str]) -> Sequence[str]:
-        assert e.guards is not None
-        e.guards.poll(e)
+) -> Sequence[str]:
+    def poll_first(first: str, inside: Sequence[str]) -> Sequence[str]:
+        e.poll()
         if distance is None:
             return body(first, inside)
-        end = e.temporary(f"add nsw {type_.text} {first.operand}, {distance}")
-        both = f"{type_.text} {end}, {type_.text} {upper.operand}"
+        end = e.temporary(f"add nsw {type_.text} {first}, {distance}")
+        both = f"{type_.text} {end}, {type_.text} {upper}"
         end = e.temporary(f"call {type_.text} @llvm.smin.{type_.text}({both})")
         values = [Component(c.type, name) for c, name in zip(carried, inside, strict=True)]
-        return emit_loop(e, type_, first, Bound(end), step, values, body, properties)
+        return emit_loop(e, type_, first, end, step, values, body)
 
-    distance = None if interval == 1 or step.known is None else interval * step.known
-    outer = step if distance is None else Bound(str(distance), distance)
-    return emit_loop(e, type_, lower, upper, outer, carried, poll_first)
-
-
-BRANCHES = (cf.BranchOp, cf.ConditionalBranchOp, cf.SwitchOp)
-"""The terminators that go to other blocks."""
-
-
-@dataclass
-class _Target:
-    """A block that others go to."""
-
-    label: str
-    registers: list[tuple[str, str]]
-    """Types and names of the components of its arguments."""
-    lines: list[int]
-    """Where their phis are to stand."""
-    ways: list[tuple[Sequence[str], str]] = field(default_factory=list[tuple[Sequence[str], str]])
-    """The operands from each block before, with its label."""
-
-
-class _Blocks:
-    """The blocks of a function while they are printed."""
-
-    def __init__(self, e: FunctionEmitter):
-        self.e = e
-        self.targets: dict[Block, _Target] = {}
-        self.begun: set[Block] = set()
-
-    def add(self, block: Block) -> None:
-        """Names what other blocks need to know of a block."""
-        types = [text for a in block.args for text in self.e.component_types(a.type)]
-        registers = [(text, self.e.name()) for text in types]
-        self.targets[block] = _Target(self.e.new_label("block"), registers, [])
-
-    def begin(self, block: Block) -> None:
-        """Starts a block other than the first."""
-        target = self.targets[block]
-        self.e.start_block(target.label)
-        target.lines = [self.e.reserve_line() for _ in target.registers]
-        self.e.bind_all(block.args, [name for _, name in target.registers])
-
-    def go(self, block: Block, values: Sequence[SSAValue]) -> str:
-        """The label of a block that the one being printed goes to with some values."""
-        target = self.targets[block]
-        operands = [c.operand for value in values for c in self.e.components(value)]
-        target.ways.append((operands, self.e.label))
-        return target.label
-
-    def branch(self, op: Operation) -> None:
-        """Prints a terminator that goes to other blocks."""
-        e = self.e
-        if e.guards is not None and not self.begun.isdisjoint(op.successors):
-            # How often a loop of blocks goes round is unknown, so each round looks for a request.
-            e.guards.poll(e)
-        if isinstance(op, cf.BranchOp):
-            e.branch(self.go(op.successor, op.arguments))
-            return
-        if isinstance(op, cf.SwitchOp):
-            self.switch(op)
-            return
-        assert isinstance(op, cf.ConditionalBranchOp)
-        condition = e.values[op.cond]
-        # A block of its own, for the same one may be reached with other values.
-        otherwise = e.new_label("otherwise")
-        then = self.go(op.then_block, op.then_arguments)
-        e.emit(f"br i1 {condition}, label %{then}, label %{otherwise}")
-        e.start_block(otherwise)
-        e.branch(self.go(op.else_block, op.else_arguments))
-
-    def switch(self, op: cf.SwitchOp) -> None:
-        """Prints a switch: each case has a block of its own, as several may reach the same one."""
-        e, type_ = self.e, f"i{flag_bits(op)}"
-        cases = [
-            (value, e.new_label("case"), block, part)
-            for value, (block, part) in switch_cases(op).items()
-        ]
-        default = self.go(op.default_block, op.default_operands)
-        table = " ".join(f"{type_} {value}, label %{label}" for value, label, _, _ in cases)
-        e.emit(f"switch {type_} {e.values[op.flag]}, label %{default} [ {table} ]")
-        for _, label, block, part in cases:
-            e.start_block(label)
-            e.branch(self.go(block, op.operands[part]))
-
-    def finish(self) -> None:
-        """Fills in the phis."""
-        for target in self.targets.values():
-            for number, (line, (type_, name)) in enumerate(
-                zip(target.lines, target.registers, strict=True)
-            ):
-                ways = ", ".join(f"[ {ops[number]}, %{label} ]" for ops, label in target.ways)
-                self.e.fill_line(line, f"{name} = phi {type_} {ways}")
+    known = number_of(step)
+    distance = None if interval == 1 or known is None else str(interval * known)
+    return emit_loop(e, type_, lower, upper, distance or step, carried, poll_first)
 
 
 def emit_blocks(
@@ -248,18 +150,51 @@ def emit_blocks(
     terminators that leave it. The arguments of the first are bound. Raises EmissionError.
     """
     order = reverse_postorder(entry)
-    blocks = _Blocks(e)
-    for block in order[1:]:
-        blocks.add(block)
+    joins = {
+        block: Join(e, "block", [t for a in block.args for t in e.component_types(a.type)])
+        for block in order[1:]
+    }
+    begun: set[Block] = set()
     for block in order:
-        blocks.begun.add(block)
+        begun.add(block)
         if block is not entry:
-            blocks.begin(block)
+            e.bind_all(block.args, joins[block].start())
         terminator = e.emit_block(block)
-        if isinstance(terminator, BRANCHES):
-            blocks.branch(terminator)
-        elif terminator.successors:
-            raise EmissionError(terminator, "only operations of cf go to other blocks")
-        else:
+        if not terminator.successors:
             emit_end(e, terminator)
-    blocks.finish()
+            continue
+        if not begun.isdisjoint(terminator.successors):
+            # How often a loop of blocks goes round is unknown, so each round looks for a request.
+            e.poll()
+        _emit_branch(e, terminator, joins)
+    for join in joins.values():
+        join.finish()
+
+
+def _emit_branch(e: FunctionEmitter, op: Operation, joins: dict[Block, Join]) -> None:
+    """
+    Prints a terminator that goes to other blocks. Each of several ways but one has a block of its
+    own, as the same block may be reached with other values.
+    """
+    edges = edges_of(op)
+    if edges is None:
+        raise EmissionError(op, "only operations of cf go to other blocks")
+
+    def go(block: Block, values: Sequence[SSAValue]) -> str:
+        operands = [c.operand for value in values for c in e.components(value)]
+        return joins[block].add_way(operands)
+
+    *ways, last = reversed(edges) if isinstance(op, cf.ConditionalBranchOp) else edges
+    labels = [e.new_label("case") for _ in ways]
+    if isinstance(op, cf.SwitchOp):
+        type_ = f"i{flag_bits(op)}"
+        cases = zip(switch_cases(op), labels, strict=True)
+        table = " ".join(f"{type_} {value}, label %{label}" for value, label in cases)
+        e.emit(f"switch {type_} {e.values[op.flag]}, label %{go(*last)} [ {table} ]")
+    elif isinstance(op, cf.ConditionalBranchOp):
+        e.emit(f"br i1 {e.values[op.cond]}, label %{go(*last)}, label %{labels[0]}")
+    else:
+        e.branch(go(*last))
+    for label, way in zip(labels, ways, strict=True):
+        e.start_block(label)
+        e.branch(go(*way))

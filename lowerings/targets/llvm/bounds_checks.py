@@ -18,14 +18,13 @@ from xdsl.ir import Operation, SSAValue
 from lowerings.dialects.vector_extension import GatherOp, ScatterOp
 from lowerings.ir.memref_views import viewed_by
 from lowerings.targets.llvm.emitter import FunctionEmitter
-from lowerings.targets.llvm.guards import GuardWriter
 from lowerings.targets.llvm.memref import add, groups, mixed, multiply
 from lowerings.targets.llvm.types import INDEX, ValueType, layout_of
 from lowerings.targets.llvm.vector import splat, steps
 from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import function_of
 
-Check: TypeAlias = Callable[[FunctionEmitter, Operation, GuardWriter], None]
+Check: TypeAlias = Callable[[FunctionEmitter, Operation], None]
 """Prints what is to be checked before an operation."""
 
 
@@ -80,7 +79,6 @@ def _braced(text: object) -> str:
 def _check_leading(
     e: FunctionEmitter,
     op: Operation,
-    writer: GuardWriter,
     memory: SSAValue,
     indices: Sequence[str],
     unless: str = "false",
@@ -91,13 +89,12 @@ def _check_leading(
         inside = _either(e, unless, _compare(e, "ult", index, size))
         message = f"{_braced(_where(op))}: index {{found}} in dimension {dimension} of "
         message += f"{_braced(memory.type)}, whose size is {{limit}}"
-        writer.require(e, op, inside, message, index, size)
+        e.require(op, inside, message, index, size)
 
 
 def _check_run(
     e: FunctionEmitter,
     op: Operation,
-    writer: GuardWriter,
     memory: SSAValue,
     indices: Sequence[SSAValue],
     lanes: int,
@@ -107,26 +104,25 @@ def _check_run(
     numbers = [e.values[index] for index in indices]
     if not numbers:
         if lanes > 1:
-            _fail(e, op, writer, f"{lanes} elements of {memory.type}")
+            _fail(e, op, f"{lanes} elements of {memory.type}")
         return
-    _check_leading(e, op, writer, memory, numbers[:-1])
+    _check_leading(e, op, memory, numbers[:-1])
     index, size = numbers[-1], view.sizes[-1]
     room = _difference(e, size, str(lanes))
     inside = _both(e, _compare(e, "sge", index, "0"), _compare(e, "sle", index, room))
     what = "index {found}" if lanes == 1 else f"{lanes} elements from index {{found}}"
     message = f"{_braced(_where(op))}: {what} in dimension {len(numbers) - 1} of "
     message += f"{_braced(memory.type)}, whose size is {{limit}}"
-    writer.require(e, op, inside, message, index, size)
+    e.require(op, inside, message, index, size)
 
 
-def _fail(e: FunctionEmitter, op: Operation, writer: GuardWriter, what: str) -> None:
-    writer.require(e, op, "false", f"{_braced(_where(op))}: {_braced(what)}")
+def _fail(e: FunctionEmitter, op: Operation, what: str) -> None:
+    e.require(op, "false", f"{_braced(_where(op))}: {_braced(what)}")
 
 
 def _check_lanes(
     e: FunctionEmitter,
     op: Operation,
-    writer: GuardWriter,
     memory: SSAValue,
     indices: Sequence[SSAValue],
     mask: str,
@@ -144,7 +140,7 @@ def _check_lanes(
     flags = f"<{lanes} x i1>"
     any_lane = e.temporary(f"call i1 @llvm.vector.reduce.or.v{lanes}i1({flags} {mask})")
     none = e.temporary(f"xor i1 {any_lane}, true")
-    _check_leading(e, op, writer, memory, numbers[:-1], none)
+    _check_leading(e, op, memory, numbers[:-1], none)
     places = e.temporary(f"add {type_.text} {distances}, {splat(e, first, type_)}")
     outside = e.temporary(f"icmp uge {type_.text} {places}, {splat(e, size, type_)}")
     wrong = e.temporary(f"and {flags} {outside}, {mask}")
@@ -157,7 +153,7 @@ def _check_lanes(
     found = e.temporary(f"extractelement {type_.text} {places}, i{lanes} {bounded}")
     message = f"{_braced(_where(op))}: index {{found}} of a lane in dimension "
     message += f"{max(len(numbers), 1) - 1} of {_braced(memory.type)}, whose size is {{limit}}"
-    writer.require(e, op, inside, message, found, size)
+    e.require(op, inside, message, found, size)
 
 
 def _counters(e: FunctionEmitter, value: SSAValue) -> ValueType:
@@ -165,56 +161,54 @@ def _counters(e: FunctionEmitter, value: SSAValue) -> ValueType:
     return e.type_of(value).with_element(INDEX.element)
 
 
-def _check_load(e: FunctionEmitter, op: memref.LoadOp, writer: GuardWriter) -> None:
+def _check_load(e: FunctionEmitter, op: memref.LoadOp) -> None:
     source, *indices = op.operands
-    _check_run(e, op, writer, source, indices, 1)
+    _check_run(e, op, source, indices, 1)
 
 
-def _check_store(e: FunctionEmitter, op: memref.StoreOp, writer: GuardWriter) -> None:
+def _check_store(e: FunctionEmitter, op: memref.StoreOp) -> None:
     _, destination, *indices = op.operands
-    _check_run(e, op, writer, destination, indices, 1)
+    _check_run(e, op, destination, indices, 1)
 
 
-def _check_vector_load(e: FunctionEmitter, op: vector.LoadOp, writer: GuardWriter) -> None:
+def _check_vector_load(e: FunctionEmitter, op: vector.LoadOp) -> None:
     source, *indices = op.operands
-    _check_run(e, op, writer, source, indices, e.type_of(op.results[0]).lanes or 1)
+    _check_run(e, op, source, indices, e.type_of(op.results[0]).lanes or 1)
 
 
-def _check_vector_store(e: FunctionEmitter, op: vector.StoreOp, writer: GuardWriter) -> None:
+def _check_vector_store(e: FunctionEmitter, op: vector.StoreOp) -> None:
     value, destination, *indices = op.operands
-    _check_run(e, op, writer, destination, indices, e.type_of(value).lanes or 1)
+    _check_run(e, op, destination, indices, e.type_of(value).lanes or 1)
 
 
-def _check_masked_load(e: FunctionEmitter, op: vector.MaskedLoadOp, writer: GuardWriter) -> None:
+def _check_masked_load(e: FunctionEmitter, op: vector.MaskedLoadOp) -> None:
     source, *indices, mask, otherwise = op.operands
     type_ = _counters(e, otherwise)
-    _check_lanes(e, op, writer, source, indices, e.values[mask], steps(type_), type_)
+    _check_lanes(e, op, source, indices, e.values[mask], steps(type_), type_)
 
 
-def _check_masked_store(e: FunctionEmitter, op: vector.MaskedStoreOp, writer: GuardWriter) -> None:
+def _check_masked_store(e: FunctionEmitter, op: vector.MaskedStoreOp) -> None:
     destination, *indices, mask, value = op.operands
     type_ = _counters(e, value)
-    _check_lanes(e, op, writer, destination, indices, e.values[mask], steps(type_), type_)
+    _check_lanes(e, op, destination, indices, e.values[mask], steps(type_), type_)
 
 
-def _check_scattered(e: FunctionEmitter, op: GatherOp | ScatterOp, writer: GuardWriter) -> None:
+def _check_scattered(e: FunctionEmitter, op: GatherOp | ScatterOp) -> None:
     memory, *indices, distances, mask, _ = op.operands
     type_ = _counters(e, distances)
     moves = e.values[distances]
     narrow = e.type_of(distances)
     if narrow is not type_:
         moves = e.temporary(f"sext {narrow.text} {moves} to {type_.text}")
-    _check_lanes(e, op, writer, memory, indices, e.values[mask], moves, type_)
+    _check_lanes(e, op, memory, indices, e.values[mask], moves, type_)
 
 
-def _check_transfer(
-    e: FunctionEmitter, op: vector.TransferReadOp | vector.TransferWriteOp, writer: GuardWriter
-) -> None:
+def _check_transfer(e: FunctionEmitter, op: vector.TransferReadOp | vector.TransferWriteOp) -> None:
     value = op.results[0] if isinstance(op, vector.TransferReadOp) else op.vector
     type_ = _counters(e, value)
     (in_bounds,) = op.in_bounds.data
     if in_bounds.value.data and op.mask is None:
-        _check_run(e, op, writer, op.source, op.indices, type_.lanes or 1)
+        _check_run(e, op, op.source, op.indices, type_.lanes or 1)
         return
     mask = "splat (i1 true)" if op.mask is None else e.values[op.mask]
     if not in_bounds.value.data:
@@ -224,18 +218,17 @@ def _check_transfer(
         room = splat(e, _difference(e, size, index), type_)
         near = e.temporary(f"icmp slt {type_.text} {steps(type_)}, {room}")
         mask = e.temporary(f"and {flags} {near}, {mask}")
-    _check_lanes(e, op, writer, op.source, op.indices, mask, steps(type_), type_)
+    _check_lanes(e, op, op.source, op.indices, mask, steps(type_), type_)
 
 
-def _check_copy(e: FunctionEmitter, op: memref.CopyOp, writer: GuardWriter) -> None:
+def _check_copy(e: FunctionEmitter, op: memref.CopyOp) -> None:
     source, destination = (e.view(operand) for operand in op.operands)
-    _check_same_sizes(e, op, writer, source.sizes, destination.sizes)
+    _check_same_sizes(e, op, source.sizes, destination.sizes)
 
 
 def _check_same_sizes(
     e: FunctionEmitter,
     op: Operation,
-    writer: GuardWriter,
     found: Sequence[str],
     stated: Sequence[str],
     what: str = "size",
@@ -243,13 +236,13 @@ def _check_same_sizes(
     for dimension, (lhs, rhs) in enumerate(zip(found, stated, strict=True)):
         same = "true" if lhs == rhs else _compare(e, "eq", lhs, rhs)
         message = f"{_braced(_where(op))}: {what} {{found}} of dimension {dimension}, "
-        writer.require(e, op, same, message + "where {limit} is stated", lhs, rhs)
+        e.require(op, same, message + "where {limit} is stated", lhs, rhs)
 
 
 # ---- views
 
 
-def _check_subview(e: FunctionEmitter, op: memref.SubviewOp, writer: GuardWriter) -> None:
+def _check_subview(e: FunctionEmitter, op: memref.SubviewOp) -> None:
     """Each dimension, unless the view has no elements."""
     source = e.view(op.source)
     offsets = mixed(e, op.static_offsets, op.offsets)
@@ -266,7 +259,7 @@ def _check_subview(e: FunctionEmitter, op: memref.SubviewOp, writer: GuardWriter
         inside = _both(e, inside, _in_range(e, size, whole))
         message = f"{_braced(_where(op))}: element {{found}} in dimension {dimension} of "
         message += f"{_braced(op.source.type)}, whose size is {{limit}}"
-        writer.require(e, op, _either(e, empty, inside), message, last, whole)
+        e.require(op, _either(e, empty, inside), message, last, whole)
 
 
 def _in_range(e: FunctionEmitter, size: str, whole: str) -> str:
@@ -274,7 +267,7 @@ def _in_range(e: FunctionEmitter, size: str, whole: str) -> str:
     return _both(e, _compare(e, "sge", size, "0"), _compare(e, "sle", size, whole))
 
 
-def _check_view(e: FunctionEmitter, op: memref.ViewOp, writer: GuardWriter) -> None:
+def _check_view(e: FunctionEmitter, op: memref.ViewOp) -> None:
     """The bytes from the shift on are as many as a dense array takes."""
     (whole,) = e.view(op.source).sizes
     shift = e.values[op.byte_shift]
@@ -292,7 +285,7 @@ def _check_view(e: FunctionEmitter, op: memref.ViewOp, writer: GuardWriter) -> N
     fits = _both(e, fits, _both(e, _compare(e, "sge", room, "0"), _compare(e, "sle", needed, room)))
     message = f"{_braced(_where(op))}: byte {{found}} as the first of "
     message += f"{_braced(op.results[0].type)} in {{limit}} bytes"
-    writer.require(e, op, fits, message, shift, whole)
+    e.require(op, fits, message, shift, whole)
 
 
 def _product(e: FunctionEmitter, lhs: str, rhs: str) -> tuple[str, str]:
@@ -329,9 +322,7 @@ _STRIDED_VIEWS = (memref.SubviewOp, memref.CastOp, memref.ReinterpretCastOp)
 """Views whose offsets count from where those of their source do."""
 
 
-def _check_reinterpret_cast(
-    e: FunctionEmitter, op: memref.ReinterpretCastOp, writer: GuardWriter
-) -> None:
+def _check_reinterpret_cast(e: FunctionEmitter, op: memref.ReinterpretCastOp) -> None:
     """The new view stays between the lowest and the highest element of the underlying memref."""
     base_value = viewed_by(op.source, _STRIDED_VIEWS)
     base = e.view(base_value)
@@ -352,10 +343,10 @@ def _check_reinterpret_cast(
     inside = _either(e, empty, _both(e, inside, _compare(e, "sle", highest, end)))
     message = f"{_braced(_where(op))}: an element at {{found}}, the last of "
     message += f"{_braced(base_value.type)} is at {{limit}}"
-    writer.require(e, op, inside, message, highest, end)
+    e.require(op, inside, message, highest, end)
 
 
-def _check_cast(e: FunctionEmitter, op: memref.CastOp, writer: GuardWriter) -> None:
+def _check_cast(e: FunctionEmitter, op: memref.CastOp) -> None:
     """What the result's type states that the source's leaves open."""
     source, stated = e.view(op.operands[0]), layout_of(op.results[0].type)
     for what, found, numbers in (
@@ -363,10 +354,10 @@ def _check_cast(e: FunctionEmitter, op: memref.CastOp, writer: GuardWriter) -> N
         ("stride", source.strides, stated.strides),
     ):
         wanted = [f if n is None else str(n) for f, n in zip(found, numbers, strict=True)]
-        _check_same_sizes(e, op, writer, found, wanted, what)
+        _check_same_sizes(e, op, found, wanted, what)
 
 
-def _check_collapse(e: FunctionEmitter, op: memref.CollapseShapeOp, writer: GuardWriter) -> None:
+def _check_collapse(e: FunctionEmitter, op: memref.CollapseShapeOp) -> None:
     """The dimensions that become one follow each other without a gap."""
     source = e.view(op.src)
     for group in groups(op):
@@ -380,10 +371,10 @@ def _check_collapse(e: FunctionEmitter, op: memref.CollapseShapeOp, writer: Guar
             for size in source.sizes:
                 same = _either(e, same, _compare(e, "eq", size, "0"))
             message = f"{_braced(_where(op))}: stride {{found}} of dimension {outer}, "
-            writer.require(e, op, same, message + "where {limit} is needed", found, step)
+            e.require(op, same, message + "where {limit} is needed", found, step)
 
 
-def _check_expand(e: FunctionEmitter, op: memref.ExpandShapeOp, writer: GuardWriter) -> None:
+def _check_expand(e: FunctionEmitter, op: memref.ExpandShapeOp) -> None:
     """As many elements as there were."""
     source = e.view(op.src)
     sizes = mixed(e, op.static_output_shape, op.output_shape)
@@ -394,7 +385,7 @@ def _check_expand(e: FunctionEmitter, op: memref.ExpandShapeOp, writer: GuardWri
         whole = source.sizes[dimension]
         same = "true" if product == whole else _compare(e, "eq", product, whole)
         message = f"{_braced(_where(op))}: {{found}} elements for dimension {dimension}, "
-        writer.require(e, op, same, message + "which has {limit}", product, whole)
+        e.require(op, same, message + "which has {limit}", product, whole)
 
 
 CHECKS = (

@@ -8,15 +8,21 @@ dialect's name; each takes the emitter and the operation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol, TypeAlias, cast
+from itertools import chain, count
+from typing import TypeAlias, cast
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from lowerings.ir.functions import SymbolNames
+from lowerings.targets.llvm.constants import symbol
+from lowerings.targets.llvm.guards import Guards
+from lowerings.targets.llvm.interface import RunState
+from lowerings.targets.llvm.profiling import ProfileWriter
 from lowerings.targets.llvm.types import (
     INDEX,
     POINTER,
@@ -24,9 +30,11 @@ from lowerings.targets.llvm.types import (
     MemRefLayout,
     UnsupportedType,
     ValueType,
+    layout_of,
     value_type_of,
 )
 from xla_dialect.extensions import LLVM_HANDLERS, failures, loadable_extensions
+from xla_dialect.violations import place_of
 from xla_dialect.xdsl.traversal import AttributeMemo
 
 
@@ -57,126 +65,54 @@ class Component:
         return f"{self.type} {self.operand}"
 
 
-class Guards(Protocol):
-    """What loops and calls need to know of how a run may end before its time."""
+class Symbols:
+    """What functions ask of the module around them while they are printed."""
 
-    def poll(self, e: FunctionEmitter) -> None:
-        """Ends the run if its caller asks for it."""
-        ...
-
-    def intervals(self, op: Operation) -> Sequence[int]:
-        """After how many iterations a loop polls, for each dimension: 0 if never."""
-        ...
-
-    def after_call(self, e: FunctionEmitter, op: func.CallOp) -> None:
-        """Ends the run if that of a called function has ended, or polls where that is due."""
-        ...
-
-    def after_task(self, e: FunctionEmitter) -> None:
-        """Ends the run if a thread has ended it that did a part of this function."""
-        ...
-
-
-class TaskClock(Protocol):
-    """What parallel loops need to know of the time that is measured."""
-
-    def row_of_task(self, e: FunctionEmitter) -> int | None:
-        """What a parallel loop that is printed now belongs to; None if it is not measured."""
-        ...
-
-    def start(self, e: FunctionEmitter) -> str:
-        """The time now."""
-        ...
-
-    def end_task(self, e: FunctionEmitter, started: str, row: int) -> None:
-        """Adds the time since `started` to that of this thread."""
-        ...
-
-
-class Symbols(Protocol):
-    """What a function needs to know of the module around it."""
-
-    value_types: dict[int, tuple[Attribute, ValueType]]
-    """The types met so far, by the identity of MLIR's, which is kept alive here."""
-
-    layouts: AttributeMemo[MemRefLayout]
-    """What the types of memrefs say."""
-
-    @property
-    def guards(self) -> Guards | None:
+    def __init__(self, module: ModuleOp, handlers: Mapping[type[Operation], Handler]):
+        self.names = SymbolNames(module)
+        self.handlers = dict(handlers)
+        self.named_handlers: dict[str, Handler] = {}
+        """Those of operations whose classes are not loaded before a program has them."""
+        self.type_of = AttributeMemo(value_type_of)
+        """The types of the registers for the types of scalars and vectors."""
+        self.layout = AttributeMemo(layout_of)
+        """What the types of memrefs say."""
+        self.features: Sequence[str] = ()
+        """Those of the processor that code is generated for, as LLVM spells them."""
+        self.has_threads = False
+        """Whether parallel loops may run on several threads."""
+        self.guards: Guards | None = None
         """Where runs of the module may end before their time; None if nowhere."""
-        ...
-
-    @property
-    def profile(self) -> TaskClock | None:
+        self.profile: ProfileWriter | None = None
         """Where the module keeps the time that its parts take; None if nowhere."""
-        ...
+        self.callees: dict[str, str] = {}
+        """The symbols to call for functions."""
+        self.outside: set[str] = set()
+        """Functions outside, which say whether the program goes on."""
+        self.forks: dict[str, func.FuncOp] = {}
+        """Functions that only start a parallel loop, which is printed where they are called."""
+        self.globals: dict[str, tuple[str, bool]] = {}
+        """The symbols of globals, and whether each holds the global's address instead."""
+        self.nodes: dict[str, str] = {}
+        """The numbers of metadata nodes."""
+        self.declarations: dict[str, str] = {}
+        self.task_lines: list[str] = []
+        """The functions that threads are to run."""
+        self.task_starts: dict[tuple[str, ...], str] = {}
+        """The functions that start tasks which take values of some types."""
 
-    def late_handler(self, op: Operation) -> Handler | None:
-        """The handler of an operation that few programs have; None for others."""
-        ...
-
-    def callee(self, op: Operation, name: str) -> str:
-        """The symbol to call for a function."""
-        ...
-
-    def only_fork(self, name: str) -> func.FuncOp | None:
-        """A function that does no more than to start a parallel loop, printed where it is called;
-        None for others."""
-        ...
-
-    def ends_programs(self, name: str) -> bool:
-        """Whether a function is one outside that says whether the program goes on."""
-        ...
-
-    def global_pointer(self, op: Operation, name: str) -> tuple[str, bool]:
-        """The symbol of a global, and whether it holds the global's address instead."""
-        ...
+    def unused(self, name: str) -> str:
+        """A name that no symbol has: `name`, or `name` with a number."""
+        return self.names.take(chain((name,), (f"{name}.{number}" for number in count(1))))
 
     def metadata(self, text: str) -> str:
         """The number of a metadata node, e.g. `!3` for `!{}`."""
-        ...
-
-    def loop_metadata(self, properties: Sequence[str]) -> str:
-        """The number of a node that tells LLVM how to treat one loop."""
-        ...
-
-    @property
-    def features(self) -> Collection[str]:
-        """The features of the processor that code is generated for, as LLVM spells them."""
-        ...
+        return self.nodes.setdefault(text, f"!{len(self.nodes)}")
 
     def declare(self, name: str, declaration: str) -> None:
         """Declares a function of the C library, unless the module does."""
-        ...
-
-    @property
-    def has_threads(self) -> bool:
-        """Whether parallel loops may run on several threads."""
-        ...
-
-    def new_symbol(self, name: str) -> str:
-        """A symbol for a function that is printed for a part of another one."""
-        ...
-
-    def define_task(self, lines: Sequence[str]) -> None:
-        """Adds the definition of a function that threads are to run."""
-        ...
-
-    def task_start(self, types: Sequence[str]) -> str:
-        """The symbol of the function that starts tasks which take values of some types."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionFacts:
-    """What is known of the function that is printed."""
-
-    name: str = ""
-    arguments_do_not_alias: bool = False
-    """Whether the memory of an argument is reached through no other one."""
-    is_task: bool = False
-    """Whether it is a task: the body of a parallel loop, outlined."""
+        if symbol(name) not in self.callees.values():
+            self.declarations[name] = declaration
 
 
 class UndefinedValue(KeyError):
@@ -199,18 +135,21 @@ class FunctionEmitter:
 
     def __init__(
         self,
-        handlers: Mapping[type[Operation], Handler],
         symbols: Symbols,
-        function: FunctionFacts = FunctionFacts(),
+        function: str,
+        arguments_do_not_alias: bool,
+        is_task: bool = False,
     ):
-        self.handlers = dict(handlers)
         self.symbols = symbols
         self.function = function
+        """The name of the function that is printed, or that a task is a part of."""
+        self.arguments_do_not_alias = arguments_do_not_alias
+        """Whether the memory of an argument is reached through no other one."""
+        self.is_task = is_task
+        """Whether it is a task: the body of a parallel loop, outlined."""
         self.lines: list[str] = []
         self.values = Values()
         self.views: dict[SSAValue, View] = {}
-        self.constants: dict[SSAValue, int] = {}
-        """The values of integers that are known now."""
         self.counters: set[SSAValue] = set()
         """The variables of loops that are known to start at 0 or above."""
         self.addresses: dict[tuple[str, ...], str] = {}
@@ -223,16 +162,13 @@ class FunctionEmitter:
         """Whether memory is written that may belong to any argument."""
         self.result_type = "void"
         """LLVM's type of what the function returns."""
-        self.guards = symbols.guards
-        """Where the run may end; None in a module whose runs always go to the end."""
         self.stack_slots: list[str] = []
         """Instructions for the start of the function."""
         self._count = 0
-        self._types = symbols.value_types
 
-    def of_callee(self, function: FunctionFacts) -> FunctionEmitter:
-        """What prints the body of a called function here; `go_on_after` it."""
-        inner = FunctionEmitter(self.handlers, self.symbols, function)
+    def of_callee(self, function: str) -> FunctionEmitter:
+        """What prints the body of a called kernel here; `go_on_after` it."""
+        inner = FunctionEmitter(self.symbols, function, arguments_do_not_alias=True)
         inner.lines, inner.stack_slots, inner._count = self.lines, self.stack_slots, self._count
         inner.label = self.label
         return inner
@@ -281,28 +217,78 @@ class FunctionEmitter:
         """Appends a jump."""
         self.lines.append(f"  br label %{label}")
 
-    def reserve_line(self) -> int:
-        """The number of a line to be filled in later."""
-        self.lines.append("")
-        return len(self.lines) - 1
+    # ---- the end of a run before its time
 
-    def fill_line(self, number: int, instruction: str) -> None:
-        """Fills in a reserved line."""
-        self.lines[number] = "  " + instruction
+    def require(
+        self, op: Operation, condition: str, message: str, found: str = "0", limit: str = "0"
+    ) -> None:
+        """
+        Ends the run unless an i1 is true. `found` and `limit` are operands of type i64 for the
+        message.
+        """
+        guards = self.symbols.guards
+        assert guards is not None
+        if condition == "true":
+            return
+        guards.may_fail = True
+        number = guards.number(op, message)
+        inside, outside = self.new_label("inside"), self.new_label("outside")
+        self.emit(f"br i1 {condition}, label %{inside}, label %{outside}")
+        self.start_block(outside)
+        self.emit(f"call void {guards.failure}(i64 {number}, i64 {found}, i64 {limit})")
+        self.leave()
+        self.start_block(inside)
+
+    def poll(self) -> None:
+        """Ends the run if its caller asks for it, in a module whose runs may end."""
+        if self.symbols.guards is not None:
+            # Volatile: another thread writes it. Not atomic, which would order other accesses too.
+            self._leave_if_failed(self.symbols.guards, "load volatile")
+
+    def after_call(self, op: func.CallOp) -> None:
+        """Ends the run if that of a called function has ended, or polls where that is due."""
+        guards = self.symbols.guards
+        if guards is None:
+            return
+        if op.callee.string_value() in guards.plan.stopping:
+            self._leave_if_failed(guards, "load", op)
+        elif op in guards.plan.after:
+            self.poll()
+
+    def after_task(self) -> None:
+        """Ends the run if a thread has ended it that did a part of this function."""
+        guards = self.symbols.guards
+        if guards is not None and self.function in guards.plan.stopping:
+            self._leave_if_failed(guards, "load")
+
+    def _leave_if_failed(self, guards: Guards, load: str, call: Operation | None = None) -> None:
+        """Ends the run if it is to end, and notes the call in which it was."""
+        number = None if call is None or place_of(call.location) is None else guards.number(call)
+        failure = self.temporary(f"{load} i64, ptr {guards.state}, align 8")
+        goes_on = self.temporary(f"icmp eq i64 {failure}, 0")
+        on, out = self.new_label("on"), self.new_label("out")
+        self.emit(f"br i1 {goes_on}, label %{on}, label %{out}")
+        self.start_block(out)
+        if number is not None:
+            word = self.temporary(guards.word(RunState.CALL))
+            self.emit(f"store i64 {number + 1}, ptr {word}, align 8")
+        self.leave()
+        self.start_block(on)
+
+    def leave(self) -> None:
+        """Returns from the function; callers ignore the result of a run that has ended."""
+        zero = "" if self.result_type == "void" else " zeroinitializer"
+        self.emit(f"ret {self.result_type}{zero}")
 
     # ---- values
 
     def type_of(self, value: SSAValue) -> ValueType:
         """The type of a scalar or vector."""
-        type_ = value.type
-        found = self._types.get(id(type_))
-        if found is None:
-            found = self._types[id(type_)] = type_, value_type_of(type_)
-        return found[1]
+        return self.symbols.type_of(value.type)
 
     def layout(self, type_: Attribute) -> MemRefLayout:
         """What a memref type says; raises UnsupportedType."""
-        return self.symbols.layouts(type_)
+        return self.symbols.layout(type_)
 
     def typed(self, value: SSAValue) -> str:
         """A scalar or vector as an operand with its type."""
@@ -368,7 +354,7 @@ class FunctionEmitter:
 
     def emit_block(self, block: Block) -> Operation:
         """Prints the operations of a block except its terminator, which is returned."""
-        handlers = self.handlers
+        handlers = self.symbols.handlers
         terminator = block.last_op
         if terminator is None:
             raise UnsupportedType("a block without operations")
@@ -390,16 +376,21 @@ class FunctionEmitter:
     def _inherited_handler(self, op: Operation) -> Handler:
         """The handler of a base class, so that a subclass of xDSL's operation is printed alike."""
         for base in op.__class__.__mro__:
-            handler = self.handlers.get(base)
+            handler = self.symbols.handlers.get(base)
             if handler is not None:
                 return handler
-        late = self.symbols.late_handler(op) or _added_handlers().get(op.__class__)
-        if late is not None:
-            return late
+        named = self.symbols.named_handlers.get(op.name) or _added_handlers().get(op.__class__)
+        if named is not None:
+            return named
         if op.name.startswith("math."):
             raise EmissionError(op, "must be expanded by expand-math")
         reason = "this operation has no form in LLVM IR here; lower it before"
         raise EmissionError(op, reason + failures(LLVM_HANDLERS))
+
+
+def number_of(operand: str) -> int | None:
+    """The number that an operand is; None for a register."""
+    return None if operand.startswith("%") else int(operand)
 
 
 Handler: TypeAlias = Callable[[FunctionEmitter, Operation], None]

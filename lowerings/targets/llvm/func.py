@@ -12,7 +12,7 @@ anything else to have the function end that calls it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from xdsl.dialects import func
@@ -20,22 +20,13 @@ from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, MemRefType, Symbo
 from xdsl.ir import Attribute, Operation
 
 from lowerings.ir.custom_calls import declared_operation
-from lowerings.ir.functions import NO_INLINE
+from lowerings.ir.functions import ENTRY, KERNEL, NO_INLINE
 from lowerings.targets.llvm.basic_blocks import emit_blocks
-from lowerings.targets.llvm.emitter import (
-    FunctionEmitter,
-    FunctionFacts,
-    Handler,
-    Symbols,
-    UndefinedValue,
-)
-from lowerings.targets.llvm.guards import leave
+from lowerings.targets.llvm.emitter import FunctionEmitter, Handler, Symbols, UndefinedValue
 from lowerings.targets.llvm.machine import GLUE
 from lowerings.targets.llvm.types import POINTER, EmissionError, UnsupportedType, layout_of
 from xla_dialect.xdsl.operation_table import OperationTable
 
-ENTRY = "xla.entry"
-KERNEL = "xla.kernel"
 OUTSIDE_RESULT = "i32"
 """The result type of external functions."""
 ARGUMENT_ALIGNMENT = "llvm.align"
@@ -48,27 +39,25 @@ def emit_call(e: FunctionEmitter, op: func.CallOp) -> None:
     for operand in op.operands:
         if isinstance(operand.type, MemRefType):
             e.mark_stored(e.view(operand))
-    fork = e.symbols.only_fork(name)
+    fork = e.symbols.forks.get(name)
     if fork is not None:
         _emit_in_place(e, op, fork)
-        if e.guards is not None:
-            e.guards.after_call(e, op)
+        e.after_call(op)
         return
+    if name not in e.symbols.callees:
+        raise UnsupportedType(f"there is no function @{name}")
     types = [text for type_ in op.result_types for text in e.component_types(type_)]
-    if e.symbols.ends_programs(name):
-        _emit_call_outside(e, f"{e.symbols.callee(op, name)}({', '.join(map(str, arguments))})")
+    call = f"{e.symbols.callees[name]}({', '.join(map(str, arguments))})"
+    if name in e.symbols.outside:
+        _emit_call_outside(e, call)
         return
-    call = (
-        f"call {_result_type(types)} {e.symbols.callee(op, name)}({', '.join(map(str, arguments))})"
-        f"{' noinline' if NO_INLINE in op.attributes else ''}"
-    )
+    call = f"call {_result_type(types)} {call}{' noinline' if NO_INLINE in op.attributes else ''}"
     if types:
         returned = e.temporary(call)
     else:
         returned = ""
         e.emit(call)
-    if e.guards is not None:
-        e.guards.after_call(e, op)
+    e.after_call(op)
     if len(types) <= 1:
         e.bind_all(op.results, [returned] * len(types))
         return
@@ -79,7 +68,7 @@ def emit_call(e: FunctionEmitter, op: func.CallOp) -> None:
 
 def _emit_in_place(e: FunctionEmitter, op: func.CallOp, callee: func.FuncOp) -> None:
     """Prints what a function does that starts a parallel loop, instead of a call."""
-    inner = e.of_callee(FunctionFacts(callee.sym_name.data, arguments_do_not_alias=True))
+    inner = e.of_callee(callee.sym_name.data)
     block = callee.body.block
     for number, (argument, operand) in enumerate(zip(block.args, op.operands, strict=True)):
         inner.bind(argument, [each.operand for each in e.components(operand)], number)
@@ -89,14 +78,13 @@ def _emit_in_place(e: FunctionEmitter, op: func.CallOp, callee: func.FuncOp) -> 
 
 def _emit_call_outside(e: FunctionEmitter, call: str) -> None:
     """A call of a function that returns 0, or another number to end the program."""
-    if e.guards is not None:
-        e.guards.poll(e)
+    e.poll()
     ended, go_on = e.new_label("ended"), e.new_label("goes_on")
     answer = e.temporary(f"call {OUTSIDE_RESULT} {call}")
     has_ended = e.temporary(f"icmp ne {OUTSIDE_RESULT} {answer}, 0")
     e.emit(f"br i1 {has_ended}, label %{ended}, label %{go_on}")
     e.start_block(ended)
-    leave(e)
+    e.leave()
     e.start_block(go_on)
 
 
@@ -134,15 +122,14 @@ def emit_function(
     symbol: str,
     linkage: str,
     attributes: Callable[[int], str],
-    handlers: Mapping[type[Operation], Handler],
     symbols: Symbols,
 ) -> list[str]:
     """
     The lines of a function's definition, or declaration if it has no body; `linkage` is empty or
     a word such as `internal`, `attributes` tells the attribute group of a body of so many lines.
     """
-    are_apart = is_marked(function, KERNEL) or is_marked(function, ENTRY)
-    e = FunctionEmitter(handlers, symbols, FunctionFacts(function.sym_name.data, are_apart))
+    are_apart = KERNEL in function.attributes or ENTRY in function.attributes
+    e = FunctionEmitter(symbols, function.sym_name.data, are_apart)
     try:
         results = [t for type_ in function.function_type.outputs for t in e.component_types(type_)]
         e.result_type = _result_type(results)
@@ -188,7 +175,7 @@ def _parameters(
 
 def _pointer_facts(e: FunctionEmitter, function: func.FuncOp, number: int) -> list[str]:
     facts = ["noundef"]
-    if e.function.arguments_do_not_alias:
+    if e.arguments_do_not_alias:
         facts.append("noalias")
     if not e.stores_through_unknown and number not in e.stored_parameters:
         facts.append("readonly")
@@ -204,11 +191,6 @@ def _pointer_facts(e: FunctionEmitter, function: func.FuncOp, number: int) -> li
 def is_outside(function: func.FuncOp) -> bool:
     """Whether it is only declared, for what the program calls outside of it."""
     return not function.body.blocks and declared_operation(function) is not None
-
-
-def is_marked(function: func.FuncOp, attribute: str) -> bool:
-    """Whether a function carries a unit attribute."""
-    return attribute in function.attributes
 
 
 def _argument_attribute(function: func.FuncOp, number: int, name: str) -> Attribute | None:

@@ -115,30 +115,12 @@ generator of LLVM would find there is not worth the millisecond that they take.
 _WORDS = {PLAIN: "", APART: "noinline ", INLINED: "alwaysinline ", GLUE: "noinline optnone "}
 
 
-@dataclass(frozen=True)
-class FunctionAttributes:
-    """For which processor code is generated; nothing means LLVM's default for the triple."""
-
-    cpu: str = ""
-    features: str = ""
-    vector_width: int = 0
-    """The widest vectors to prefer, in bits."""
-
-    def spell(self) -> str:
-        """The attributes as LLVM writes them."""
-        pairs = {
-            "target-cpu": self.cpu,
-            "target-features": self.features,
-            "prefer-vector-width": str(self.vector_width) if self.vector_width else "",
-        }
-        return " ".join(["nounwind", *(f'"{k}"="{v}"' for k, v in pairs.items() if v)])
-
-
-def definitions(common: str, *, inlines: bool) -> Iterable[str]:
+def definitions(machine: Machine | None, *, inlines: bool) -> Iterable[str]:
     """
-    The lines that define the groups, from the attributes that all functions have; `INLINED` only if
-    it is used, which tells whether passes have to run.
+    The lines that define the groups; `INLINED` only if it is used, which tells whether passes have
+    to run.
     """
+    common = "nounwind" if machine is None else machine.attributes
     return (
         f"attributes {group} = {{ {words}{common} }}"
         for group, words in _WORDS.items()
@@ -245,10 +227,17 @@ class Machine:
         _target_machine(self)
 
     @property
-    def attributes(self) -> FunctionAttributes:
-        """What functions say of the processor; 512-bit vectors are used only if they ask for it."""
-        width = 512 if self.vector_bits == 512 else 0
-        return FunctionAttributes(self.cpu, self.features, width)
+    def attributes(self) -> str:
+        """
+        The attributes of functions, as LLVM writes them; 512-bit vectors are used only if they ask
+        for it.
+        """
+        pairs = {
+            "target-cpu": self.cpu,
+            "target-features": self.features,
+            "prefer-vector-width": "512" if self.vector_bits == 512 else "",
+        }
+        return " ".join(["nounwind", *(f'"{k}"="{v}"' for k, v in pairs.items() if v)])
 
     @property
     def data_layout(self) -> str:

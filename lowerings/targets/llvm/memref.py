@@ -18,8 +18,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import SSAValue
 
-from lowerings.targets.llvm.basic_blocks import Bound, emit_loop
-from lowerings.targets.llvm.emitter import FunctionEmitter, Handler, View
+from lowerings.targets.llvm.basic_blocks import emit_loop
+from lowerings.targets.llvm.emitter import FunctionEmitter, Handler, View, number_of
 from lowerings.targets.llvm.types import I1, INDEX, MemRefLayout, UnsupportedType, ValueType
 from xla_dialect.xdsl.operation_table import OperationTable
 
@@ -99,15 +99,15 @@ def address(e: FunctionEmitter, view: View, indices: Sequence[SSAValue]) -> str:
 
 def _start_and_more(e: FunctionEmitter, index: SSAValue) -> tuple[str, int]:
     """An index as a sum: an operand that is in bounds if the sum is, and a number."""
-    known = e.constants.get(index)
-    if known is not None and known >= 0:
-        return "0", known
+    operand = e.values[index]
+    if operand.isdecimal():
+        return "0", int(operand)
     op = index.owner
     if type(op) is arith.AddiOp and op.lhs in e.counters:
-        more = e.constants.get(op.rhs)
-        if more is not None and more >= 0:
-            return e.values[op.lhs], more
-    return e.values[index], 0
+        more = e.values[op.rhs]
+        if more.isdecimal():
+            return e.values[op.lhs], int(more)
+    return operand, 0
 
 
 def from_memory(e: FunctionEmitter, operand: str, type_: ValueType) -> str:
@@ -242,7 +242,9 @@ def emit_alloca(e: FunctionEmitter, op: memref.AllocaOp) -> None:
 
 def emit_get_global(e: FunctionEmitter, op: memref.GetGlobalOp) -> None:
     name = cast(SymbolRefAttr, op.properties["name"]).string_value()
-    pointer, is_address_variable = e.symbols.global_pointer(op, name)
+    if name not in e.symbols.globals:
+        raise UnsupportedType(f"there is no memref.global @{name}")
+    pointer, is_address_variable = e.symbols.globals[name]
     if is_address_variable:
         node = e.symbols.metadata("!{}")
         alignment = e.symbols.metadata(f"!{{i64 {ALLOCATION_ALIGNMENT}}}")
@@ -372,14 +374,11 @@ def emit_expand_shape(e: FunctionEmitter, op: memref.ExpandShapeOp) -> None:
 
 def emit_dim(e: FunctionEmitter, op: memref.DimOp) -> None:
     source, index = op.operands
-    dimension = e.constants.get(index)
+    dimension = number_of(e.values[index])
     sizes = e.view(source).sizes
     if dimension is None or not 0 <= dimension < len(sizes):
         raise UnsupportedType("the dimension must be a constant below the rank")
-    size = sizes[dimension]
-    e.values[op.results[0]] = size
-    if not size.startswith("%"):
-        e.constants[op.results[0]] = int(size)
+    e.values[op.results[0]] = sizes[dimension]
 
 
 def emit_assume_alignment(e: FunctionEmitter, op: memref.AssumeAlignmentOp) -> None:
@@ -425,14 +424,13 @@ def _copy_runs(
     if dimensions:
         dimension, *inner = dimensions
 
-        def body(index: Bound, _: Sequence[str]) -> list[str]:
+        def body(index: str, _: Sequence[str]) -> list[str]:
             inside = indices.copy()
-            inside[dimension] = index.operand
+            inside[dimension] = index
             _copy_runs(e, source, destination, inner, inside, run)
             return []
 
-        upper = Bound.of(source.sizes[dimension])
-        emit_loop(e, INDEX, Bound("0", 0), upper, Bound("1", 1), [], body)
+        emit_loop(e, INDEX, "0", source.sizes[dimension], "1", [], body)
         return
     element = source.layout.element
     read_from = element_address(e, source, indices)

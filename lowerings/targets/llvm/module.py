@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
+from pkgutil import resolve_name
 from typing import Any, cast
 
 from xdsl.dialects import func, memref
@@ -14,11 +15,11 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     ModuleOp,
-    StringAttr,
 )
 from xdsl.dialects.scf import ForOp, IfOp, ParallelOp
-from xdsl.ir import Attribute, Operation, Region
+from xdsl.ir import Operation, Region
 
+from lowerings.ir.functions import ENTRY, KERNEL
 from lowerings.ir.functions import INLINED as MARKED_INLINED
 from lowerings.ir.independent_loops import iterations_of
 from lowerings.targets.llvm import arith, complex, math, scf, vector
@@ -27,8 +28,8 @@ from lowerings.targets.llvm import memref as memory
 from lowerings.targets.llvm.bounds_checks import CHECKS
 from lowerings.targets.llvm.constants import bytes_literal, memory_image
 from lowerings.targets.llvm.constants import symbol as spell_symbol
-from lowerings.targets.llvm.emitter import Handler
-from lowerings.targets.llvm.guards import GuardWriter, PollPlan, guarded_by_checks
+from lowerings.targets.llvm.emitter import FunctionEmitter, Handler, Symbols
+from lowerings.targets.llvm.guards import Guards, PollPlan
 from lowerings.targets.llvm.instruction_origins import marking
 from lowerings.targets.llvm.interface import THREADS, ExternalConstant, ModuleGuards
 from lowerings.targets.llvm.machine import (
@@ -36,15 +37,15 @@ from lowerings.targets.llvm.machine import (
     GLUE,
     INLINED,
     PLAIN,
-    FunctionAttributes,
+    Machine,
     definitions,
 )
 from lowerings.targets.llvm.memref import ALLOCATION_ALIGNMENT
-from lowerings.targets.llvm.profiling import ModuleProfile, ProfileWriter
-from lowerings.targets.llvm.scf import NUMBER_OF_THREADS, is_task, task_start
-from lowerings.targets.llvm.types import EmissionError, UnsupportedType, ValueType, layout_of
+from lowerings.targets.llvm.profiling import LOOPS, START, ModuleProfile, ProfileWriter
+from lowerings.targets.llvm.scf import NUMBER_OF_THREADS, is_task
+from lowerings.targets.llvm.types import EmissionError, UnsupportedType, layout_of
 from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.traversal import AttributeMemo, operations_in
+from xla_dialect.xdsl.traversal import operations_in
 
 INLINE_CONSTANT_BYTES = 4096
 """Constants up to this size stand in the text; LLVM can then fold reads of them."""
@@ -61,9 +62,6 @@ HANDLERS = OperationTable[Handler](
     }
 )
 """How each operation is printed."""
-
-
-_ANY_PROCESSOR = FunctionAttributes()
 
 
 @dataclass(frozen=True)
@@ -84,10 +82,8 @@ class EmittedModule:
 
 def emit_module(
     module: ModuleOp,
-    attributes: FunctionAttributes = _ANY_PROCESSOR,
+    machine: Machine | None = None,
     *,
-    triple: str = "",
-    data_layout: str = "",
     inline_constants: bool = False,
     interruptible: bool = False,
     check_bounds: bool = False,
@@ -96,7 +92,8 @@ def emit_module(
     numbers: Mapping[Operation, int] | None = None,
 ) -> EmittedModule:
     """
-    Prints a module of the loops level (`func scf memref vector arith math complex`).
+    Prints a module of the loops level (`func scf memref vector arith math complex`) for a machine,
+    or for LLVM's default one.
 
     With `inline_constants` all constants stand in the text, whatever their size. An `interruptible`
     program looks in its loops whether it shall end, and `check_bounds` ends one that is about to
@@ -106,138 +103,55 @@ def emit_module(
     is in `numbers` (see `instruction_origins`). Raises EmissionError for what has no form in LLVM
     IR.
     """
-    emitter = _ModuleEmitter(module, attributes, inline_constants, threads)
+    emitter = _ModuleEmitter(module, HANDLERS)
+    emitter.inline_constants = inline_constants
+    emitter.has_threads = threads
+    if machine is not None:
+        emitter.features = machine.features.split(",")
     if interruptible or check_bounds:
-        emitter.add_guards(check_bounds)
+        plan = PollPlan.of(module, check_bounds)
+        emitter.guards = Guards(emitter.unused("xla.state"), plan)
+    if check_bounds:
+        emitter.add_checks()
     if profile:
-        emitter.add_profile()
+        emitter.profile = ProfileWriter.of(module, emitter.unused("xla.profile"))
+        emitter.add_measurements(emitter.profile)
     if numbers is not None:
         emitter.handlers = marking(emitter.handlers, numbers)
-    return emitter.emit(triple, data_layout)
+    return emitter.emit(module, machine)
 
 
-class _ModuleEmitter:
-    """The symbols of a module, and what its functions ask for while they are printed."""
+class _ModuleEmitter(Symbols):
+    """A module while it is printed."""
 
-    def __init__(
-        self,
-        module: ModuleOp,
-        attributes: FunctionAttributes,
-        inline: bool,
-        threads: bool,
-    ):
-        self.module = module
-        self.attributes = attributes
-        self.inline_constants = inline
-        self.has_threads = threads
-        self.guards: GuardWriter | None = None
-        self.profile: ProfileWriter | None = None
-        self.handlers: dict[type[Operation], Handler] = HANDLERS
-        self.value_types: dict[int, tuple[Attribute, ValueType]] = {}
-        self.layouts = AttributeMemo(layout_of)
-        self.names: set[str] = set()
-        self.callees: dict[str, str] = {}
-        self.outside: set[str] = set()
-        self.forks: dict[str, func.FuncOp] = {}
+    inline_constants = False
+
+    def __init__(self, module: ModuleOp, handlers: Mapping[type[Operation], Handler]):
+        super().__init__(module, handlers)
+        # Its dialect takes 30 ms to load.
+        self.named_handlers["llvm.call_intrinsic"] = _emit_intrinsic
         self.calls: Counter[str] = Counter()
         self.inlined: set[str] = set()
         self.long_entries: set[func.FuncOp] = set()
-        self.globals: dict[str, tuple[str, bool]] = {}
-        self.nodes: dict[str, str] = {}
-        self.node_lines: list[str] = []
-        self.declarations: dict[str, str] = {}
         self.constants: list[ExternalConstant] = []
-        self.task_lines: list[str] = []
-        self.task_starts: dict[tuple[str, ...], str] = {}
 
-    def add_guards(self, check_bounds: bool) -> None:
-        """Lets runs end before their time, to be called before anything is printed."""
-        self.names = {_symbol_name(op) for op in self.module.body.block.ops}
-        name = self._unused("xla.state")
-        self.guards = GuardWriter(name, PollPlan.of(self.module, check_bounds))
-        if check_bounds:
-            self.handlers = guarded_by_checks(HANDLERS, CHECKS, self.guards)
+    def add_checks(self) -> None:
+        """Has operations be checked before they are printed."""
+        for kind, check in CHECKS.items():
+            self.handlers[kind] = _both(check, self.handlers[kind])
 
-    def add_profile(self) -> None:
-        """Measures the time of what is printed, to be called after `add_guards`."""
-        self.names |= {_symbol_name(op) for op in self.module.body.block.ops}
-        self.profile = ProfileWriter.of(self.module, self._unused("xla.profile"))
-        self.handlers = self.profile.handlers(self.handlers)
-
-    # ---- what functions ask for
-
-    def late_handler(self, op: Operation) -> Handler | None:
-        if op.name != "llvm.call_intrinsic":
-            return None
-        # Its dialect takes 30 ms to load.
-        from lowerings.targets.llvm.intrinsics import emit_call  # noqa: PLC0415
-
-        return emit_call
-
-    def callee(self, op: Operation, name: str) -> str:
-        found = self.callees.get(name)
-        if found is None:
-            raise EmissionError(op, f"there is no function @{name}")
-        return found
-
-    def only_fork(self, name: str) -> func.FuncOp | None:
-        return self.forks.get(name)
-
-    def ends_programs(self, name: str) -> bool:
-        return name in self.outside
-
-    def global_pointer(self, op: Operation, name: str) -> tuple[str, bool]:
-        found = self.globals.get(name)
-        if found is None:
-            raise EmissionError(op, f"there is no memref.global @{name}")
-        return found
-
-    def metadata(self, text: str) -> str:
-        number = self.nodes.get(text)
-        if number is None:
-            number = self.nodes[text] = self._add_node(text)
-        return number
-
-    def loop_metadata(self, properties: Sequence[str]) -> str:
-        parts = [self.metadata(f"!{{{each}}}") for each in properties]
-        own = f"!{len(self.node_lines)}"
-        return self._add_node(f"distinct !{{{', '.join([own, *parts])}}}")
-
-    @property
-    def features(self) -> Collection[str]:
-        return self.attributes.features.split(",")
-
-    def declare(self, name: str, declaration: str) -> None:
-        if spell_symbol(name) not in self.callees.values():
-            self.declarations[name] = declaration
-
-    def new_symbol(self, name: str) -> str:
-        return spell_symbol(self._unused(f"xla.{name}"))
-
-    def define_task(self, lines: Sequence[str]) -> None:
-        self.task_lines += lines
-
-    def task_start(self, types: Sequence[str]) -> str:
-        key = tuple(types)
-        found = self.task_starts.get(key)
-        if found is None:
-            found = self.task_starts[key] = self.new_symbol("start")
-            self.define_task(task_start(found, types))
-        return found
-
-    def _add_node(self, text: str) -> str:
-        number = f"!{len(self.node_lines)}"
-        self.node_lines.append(f"{number} = {text}")
-        return number
+    def add_measurements(self, profile: ProfileWriter) -> None:
+        """Has the time of calls and loops be measured."""
+        for kind in (func.CallOp, *LOOPS):
+            self.handlers[kind] = _measured(profile, self.handlers[kind])
 
     # ---- the module
 
-    def emit(self, triple: str, data_layout: str) -> EmittedModule:
-        operations = list(self.module.body.block.ops)
-        self.names |= {_symbol_name(op) for op in operations} | {THREADS}
+    def emit(self, module: ModuleOp, machine: Machine | None) -> EmittedModule:
+        self.names.taken.add(THREADS)
         bodies: list[func.FuncOp] = []
         global_lines: list[str] = []
-        for op in operations:
+        for op in module.body.block.ops:
             if isinstance(op, memref.GlobalOp):
                 global_lines += self._global(op)
             elif isinstance(op, func.FuncOp):
@@ -255,15 +169,17 @@ class _ModuleEmitter:
         # An entry after what it calls, for how it is compiled depends on what is inlined.
         written = {f: self._function(f) for f in sorted(bodies, key=_is_entry)}
         lines = [line for function in bodies for line in written[function]]
-        head = [f'target triple = "{triple}"'] if triple else []
-        head += [f'target datalayout = "{data_layout}"'] if data_layout else []
-        guards = self.guards if self.guards is not None and self.guards.stopping else None
+        head: list[str] = []
+        if machine is not None:
+            head = [f'target triple = "{machine.triple}"']
+            head += [f'target datalayout = "{machine.data_layout}"']
+        guards = self.guards if self.guards is not None and self.guards.plan.stopping else None
         tail = [
             *(() if guards is None else guards.declarations()),
             *self.declarations.values(),
             *(() if self.profile is None else self.profile.definitions()),
-            *definitions(self.attributes.spell(), inlines=bool(self.inlined)),
-            *self.node_lines,
+            *definitions(machine, inlines=bool(self.inlined)),
+            *(f"{number} = {node}" for node, number in self.nodes.items()),
         ]
         tasks = [NUMBER_OF_THREADS, *self.task_lines] if self.task_lines else []
         text = "\n".join([*head, *global_lines, *lines, *tasks, *tail, ""])
@@ -272,14 +188,6 @@ class _ModuleEmitter:
         profile = None if self.profile is None else self.profile.written()
         return EmittedModule(text, tuple(self.constants), entries, bool(tasks), numbers, profile)
 
-    def _unused(self, name: str) -> str:
-        """A name that no symbol has: `name`, or `name` with a number."""
-        candidate, number = name, 1
-        while candidate in self.names:
-            candidate, number = f"{name}.{number}", number + 1
-        self.names.add(candidate)
-        return candidate
-
     def _function_symbol(self, op: func.FuncOp) -> str:
         """
         The symbol that calls go to. That of an entry is its body's, for its own takes an array; a
@@ -287,7 +195,7 @@ class _ModuleEmitter:
         function `exp` for that one.
         """
         name = op.sym_name.data
-        return spell_symbol(self._unused(f"xla.{name}") if _is_internal(op) else name)
+        return spell_symbol(self.unused(f"xla.{name}") if _is_internal(op) else name)
 
     def _find_forks(self, bodies: Sequence[func.FuncOp]) -> None:
         """Finds what entries call once that only starts a parallel loop; it is printed there."""
@@ -304,7 +212,7 @@ class _ModuleEmitter:
         for op in bodies:
             name = op.sym_name.data
             is_once = self.calls[name] == 1 and name in from_entries
-            if is_once and functions.is_marked(op, functions.KERNEL) and _only_forks(op):
+            if is_once and KERNEL in op.attributes and _only_forks(op):
                 if not self.has_threads:
                     return
                 self.forks[name] = op
@@ -323,14 +231,14 @@ class _ModuleEmitter:
             if self.profile is None and _only_forks(op) and self.has_threads:
                 return GLUE
             found = _attribute_group(op, size, self.calls[name])
-            if self.profile is not None and functions.is_marked(op, functions.KERNEL):
+            if self.profile is not None and KERNEL in op.attributes:
                 # Inlined, its instructions could move out of the time that is measured.
                 return APART
             if found == INLINED:
                 self.inlined.add(name)
             return found
 
-        lines = functions.emit_function(op, body, linkage, group, self.handlers, self)
+        lines = functions.emit_function(op, body, linkage, group, self)
         if not _is_entry(op):
             return lines
         functions.require_entry(op)
@@ -363,7 +271,7 @@ class _ModuleEmitter:
             ]
         is_constant = op.constant is not None
         if is_constant and not self.inline_constants and len(image) > INLINE_CONSTANT_BYTES:
-            pointer = self._unused(f"{name}.ptr")
+            pointer = self.unused(f"{name}.ptr")
             self.constants.append(ExternalConstant(pointer, image))
             self.globals[name] = spell_symbol(pointer), True
             return [f"{spell_symbol(pointer)} = global ptr null, align 8"]
@@ -393,9 +301,9 @@ part of what it costs."""
 
 def _attribute_group(op: func.FuncOp, size: int, calls: int) -> str:
     """The group of attributes of a function of so many lines that is called so often."""
-    if functions.is_marked(op, MARKED_INLINED):
+    if MARKED_INLINED in op.attributes:
         return INLINED
-    if not functions.is_marked(op, functions.KERNEL):
+    if KERNEL not in op.attributes:
         return PLAIN
     # Inlining a large kernel, even into its only caller, makes code generation slow.
     return INLINED if calls == 1 and size <= SMALL_KERNEL_LINES else APART
@@ -458,7 +366,7 @@ def _leaves_memory_alone(op: Operation) -> bool:
 
 
 def _is_entry(op: func.FuncOp) -> bool:
-    return functions.is_marked(op, functions.ENTRY)
+    return ENTRY in op.attributes
 
 
 def _calls_by_name(bodies: Iterable[func.FuncOp]) -> Counter[str]:
@@ -479,6 +387,32 @@ def _is_internal(op: func.FuncOp) -> bool:
     return private or _is_entry(op)
 
 
-def _symbol_name(op: Operation) -> str:
-    name = op.properties.get("sym_name")
-    return name.data if isinstance(name, StringAttr) else ""
+def _emit_intrinsic(e: FunctionEmitter, op: Operation) -> None:
+    resolve_name("lowerings.targets.llvm.intrinsics:emit_call")(e, op)
+
+
+def _both(check: Handler, handler: Handler) -> Handler:
+    """The handler of an operation that is checked before."""
+
+    def emit(e: FunctionEmitter, op: Operation) -> None:
+        check(e, op)
+        handler(e, op)
+
+    return emit
+
+
+def _measured(profile: ProfileWriter, handler: Handler) -> Handler:
+    """The handler of an operation whose time is measured, unless it is a part of what is."""
+
+    def emit(e: FunctionEmitter, op: Operation) -> None:
+        if not profile.measures(op, e.function):
+            handler(e, op)
+            return
+        site = profile.begin(op)
+        started = e.temporary(START)
+        handler(e, op)
+        profile.row = None
+        events = e.temporary(profile.load_events())
+        e.emit(profile.note(site, started, events))
+
+    return emit

@@ -11,20 +11,19 @@ for each *site*, a call or a loop in the text, the number of its runs and their 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from lowerings.ir.functions import ENTRY, KERNEL, calls_of, functions_of
 from lowerings.profiling.source_operations import SourceOperation, source_operations
 from lowerings.profiling.work import Work
 from lowerings.runtime import CLOCK, NOTE_RUN, NOTE_TASK
 from lowerings.runtime.declarations import constants
-from lowerings.targets.llvm.constants import symbol as spell_symbol
-from lowerings.targets.llvm.emitter import FunctionEmitter, Handler
-from lowerings.targets.llvm.func import ENTRY, KERNEL, is_marked
+from lowerings.targets.llvm.constants import symbol
 from xla_dialect.xdsl.traversal import operations_in
 
 _WORDS = constants("runtime.h")
@@ -34,7 +33,10 @@ WORDS_OF_A_SITE = _WORDS["XLA_WORDS_OF_A_SITE"]
 WORDS_OF_AN_EVENT = _WORDS["XLA_WORDS_OF_AN_EVENT"]
 WORDS_BEFORE_EVENTS = _WORDS["XLA_WORDS_BEFORE_EVENTS"]
 """An i64 each; the header of the library in C says what they are."""
-_LOOPS = (scf.ForOp, scf.WhileOp, scf.ParallelOp)
+LOOPS = (scf.ForOp, scf.WhileOp, scf.ParallelOp)
+
+START = f"call i64 @{CLOCK}()"
+"""The instruction that tells the time."""
 
 
 @dataclass(frozen=True)
@@ -81,71 +83,54 @@ class ProfileWriter:
     numbers: Mapping[str, int]
     """The rows of the functions whose calls are measured."""
     sites: list[Site] = field(default_factory=list[Site])
-    _row: int | None = None
+    row: int | None = None
     """The row of the loop that is being printed."""
 
     @staticmethod
     def of(module: ModuleOp, name: str) -> ProfileWriter:
         """A profile of which nothing is printed yet."""
-        functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)}
+        functions = functions_of(module)
         above = _above_kernels(functions)
-        below = {name: function for name, function in functions.items() if name not in above}
-        rows = [
-            MeasuredPart("program"),
-            *(MeasuredPart(name, Work.of(each)) for name, each in below.items()),
-        ]
+        below = [each for each in functions if each not in above]
+        rows = [MeasuredPart(name, Work.of(functions[name])) for name in below]
         numbers = {name: number for number, name in enumerate(below, 1)}
-        return ProfileWriter(name, rows, numbers, [Site(0, ())])
+        return ProfileWriter(name, [MeasuredPart("program"), *rows], numbers, [Site(0, ())])
 
     def call_program(self, call: str) -> list[str]:
         """The lines that call the body of the entry."""
-        events = f"  %events = load ptr, ptr {self._symbol('events')}, align 8"
         return [
-            f"  %started = call i64 @{CLOCK}()",
+            f"  %started = {START}",
             call,
-            events,
-            f"  {self._note(0, '%started', '%events')}",
+            f"  %events = {self.load_events()}",
+            f"  {self.note(0, '%started', '%events')}",
         ]
 
-    def _note(self, site: int, started: str, events: str) -> str:
-        sites = spell_symbol(self.name)
+    def load_events(self) -> str:
+        """The instruction that loads where events go."""
+        return f"load ptr, ptr {self._symbol('events')}, align 8"
+
+    def note(self, site: int, started: str, events: str) -> str:
+        """The instruction that adds the time since `started` to that of a site."""
+        sites = symbol(self.name)
         return f"call void @{NOTE_RUN}(ptr {sites}, ptr {events}, i64 {site}, i64 {started})"
 
-    def start(self, e: FunctionEmitter) -> str:
-        """The time now."""
-        return e.temporary(f"call i64 @{CLOCK}()")
+    def row_of_task(self, function: str) -> int | None:
+        """The row to which a parallel loop of a function belongs that is printed now, if any."""
+        return self.numbers.get(function) if self.row is None else self.row
 
-    def row_of_task(self, e: FunctionEmitter) -> int | None:
-        """The row to which a parallel loop belongs that is printed now, if any."""
-        if self._row is not None:
-            return self._row
-        return self.numbers.get(e.function.name)
+    def end_task(self, started: str, row: int) -> str:
+        """The instruction that adds the time since `started` to that of this thread."""
+        return f"call void @{NOTE_TASK}(ptr {self._symbol('busy')}, i64 {row}, i64 {started})"
 
-    def end_task(self, e: FunctionEmitter, started: str, row: int) -> None:
-        """Adds the time since `started` to that of this thread."""
-        busy = self._symbol("busy")
-        e.emit(f"call void @{NOTE_TASK}(ptr {busy}, i64 {row}, i64 {started})")
+    def measures(self, op: Operation, function: str) -> bool:
+        """Whether an operation in a function is measured, and nothing around it is."""
+        return self.row is None and function not in self.numbers and self._is_leaf(op)
 
-    def handlers(self, of: Mapping[type[Operation], Handler]) -> dict[type[Operation], Handler]:
-        """The handlers, of which those of calls and loops measure their time."""
-        return {**of, **{kind: self._measuring(of[kind]) for kind in (func.CallOp, *_LOOPS)}}
-
-    def _measuring(self, handler: Handler) -> Handler:
-        def emit(e: FunctionEmitter, op: Operation) -> None:
-            if self._row is not None or e.function.name in self.numbers or not self._is_leaf(op):
-                handler(e, op)
-                return
-            row = self._row_for(op)
-            site = len(self.sites)
-            self.sites.append(Site(row, source_operations(op.location)))
-            started = self.start(e)
-            self._row = row
-            handler(e, op)
-            self._row = None
-            events = e.temporary(f"load ptr, ptr {self._symbol('events')}, align 8")
-            e.emit(self._note(site, started, events))
-
-        return emit
+    def begin(self, op: Operation) -> int:
+        """The number of a new site; what is printed until `row` is None belongs to its row."""
+        self.row = self._row_for(op)
+        self.sites.append(Site(self.row, source_operations(op.location)))
+        return len(self.sites) - 1
 
     def _is_leaf(self, op: Operation) -> bool:
         """Whether an operation is to be measured: in it nothing else is."""
@@ -160,13 +145,13 @@ class ProfileWriter:
         return len(self.rows) - 1
 
     def _symbol(self, part: str) -> str:
-        return spell_symbol(f"{self.name}.{part}")
+        return symbol(f"{self.name}.{part}")
 
     def definitions(self) -> list[str]:
         """The globals, when everything else is printed, and what is called of the library in C."""
         sites = len(self.sites) * WORDS_OF_A_SITE
         words = len(self.rows) * PROFILED_THREADS * WORDS_OF_A_THREAD
-        counters, busy = spell_symbol(self.name), self._symbol("busy")
+        counters, busy = symbol(self.name), self._symbol("busy")
         return [
             f"{counters} = dso_local global [{sites} x i64] zeroinitializer, align 64",
             f"{busy} = dso_local global [{words} x i64] zeroinitializer, align 64",
@@ -182,24 +167,19 @@ class ProfileWriter:
         return ModuleProfile(self.name, busy, events, tuple(self.rows), tuple(self.sites))
 
 
-def _above_kernels(functions: Mapping[str, func.FuncOp]) -> frozenset[str]:
+def _above_kernels(functions: Mapping[str, func.FuncOp]) -> Collection[str]:
     """The entries, and the functions that reach a kernel or a function outside by calls."""
     ends = {
         name
         for name, function in functions.items()
-        if is_marked(function, KERNEL) or not function.body.blocks
+        if KERNEL in function.attributes or not function.body.blocks
     }
-    callers: dict[str, list[str]] = {}
-    for name, function in functions.items():
-        for op in operations_in(function):
-            if type(op) is func.CallOp and name not in ends:
-                callers.setdefault(op.callee.string_value(), []).append(name)
-    found: set[str] = set()
-    waiting = [caller for end in ends for caller in callers.get(end, ())]
-    waiting += [name for name, each in functions.items() if is_marked(each, ENTRY)]
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting.extend(callers.get(name, ()))
-    return frozenset(found)
+    calls = calls_of(functions)
+    found = {name for name, function in functions.items() if ENTRY in function.attributes}
+    size = -1
+    while size < len(found):
+        size, known = len(found), found | ends
+        found |= {
+            n for n, called in calls.items() if n not in ends and not known.isdisjoint(called)
+        }
+    return found

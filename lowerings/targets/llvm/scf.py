@@ -10,36 +10,32 @@ each list of captured types, load them and call the task. The runtime calls thos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, TypeVar, cast
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import IntegerAttr, MemRefType
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from lowerings.ir.scalar_attributes import constant_integer
+from lowerings.ir.scalar_attributes import constant_integer, number_of_iterations
 from lowerings.runtime import PARALLEL_FOR, SHARED_STARTS, start_of_words
-from lowerings.targets.llvm.basic_blocks import Bound, emit_loop, trip_count
+from lowerings.targets.llvm.basic_blocks import Join, emit_loop, trip_count
 from lowerings.targets.llvm.constants import symbol
-from lowerings.targets.llvm.emitter import Component, FunctionEmitter, Handler, View
+from lowerings.targets.llvm.emitter import (
+    Component,
+    FunctionEmitter,
+    Handler,
+    View,
+    number_of,
+)
 from lowerings.targets.llvm.interface import THREADS
 from lowerings.targets.llvm.machine import APART, GLUE
 from lowerings.targets.llvm.memref import add, multiply
+from lowerings.targets.llvm.profiling import START
 from lowerings.targets.llvm.types import INDEX, POINTER, EmissionError, UnsupportedType
 from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import free_values
-
-LOOP_PROPERTIES = {
-    "xla.vectorize": '!"llvm.loop.vectorize.enable", i1 {}',
-    "xla.unroll": '!"llvm.loop.unroll.count", i32 {}',
-}
-"""
-What the attributes of a `scf.for` ask of LLVM, which without them is told nothing:
-`xla.vectorize = true` turns LLVM's loop vectorizer on for this loop, `false` off;
-`xla.unroll = 4 : i64` unrolls four times, `1` not at all. They are for those who run such passes on
-the text of `-t llvm`: our own compilation runs none.
-"""
 
 TerminatorT = TypeVar("TerminatorT", bound=Operation)
 
@@ -69,146 +65,94 @@ def _component_types(e: FunctionEmitter, types: Sequence[Attribute]) -> list[str
     return [text for type_ in types for text in e.component_types(type_)]
 
 
-def _bound(e: FunctionEmitter, value: SSAValue) -> Bound:
-    return Bound(e.values[value], e.constants.get(value))
-
-
-def loop_properties(op: Operation) -> list[str]:
-    """What the attributes of a loop ask of LLVM, as metadata."""
-    properties: list[str] = []
-    for name, form in LOOP_PROPERTIES.items():
-        attribute = op.attributes.get(name)
-        if isinstance(attribute, IntegerAttr):
-            number = cast("IntegerAttr[Any]", attribute).value.data
-            properties.append(form.format(abs(number)))
-        elif attribute is not None:
-            raise EmissionError(op, f"{name} must be an integer or a boolean, found {attribute}")
-    return properties
-
-
 def emit_for(e: FunctionEmitter, op: scf.ForOp) -> None:
     block = op.body.block
-    lower, upper, step = (_bound(e, value) for value in op.operands[:3])
-    if step.known is not None and step.known <= 0:
-        raise UnsupportedType(f"the step must be positive, found {step.known}")
+    lower, upper, step = (e.values[value] for value in op.operands[:3])
+    known = number_of(step)
+    if known is not None and known <= 0:
+        raise UnsupportedType(f"the step must be positive, found {step}")
     variable, *arguments = block.args
 
-    def body(index: Bound, carried: Sequence[str]) -> list[str]:
+    def body(index: str, carried: Sequence[str]) -> list[str]:
         bind_counter(e, variable, index, lower)
         e.bind_all(arguments, carried)
         return _yielded(e, block)
 
     initial = _all_components(e, op.operands[3:])
-    properties = loop_properties(op) if op.attributes else []
     (interval,) = _intervals(e, op, 1)
-    results = emit_loop(
-        e, e.type_of(variable), lower, upper, step, initial, body, properties, interval
-    )
+    results = emit_loop(e, e.type_of(variable), lower, upper, step, initial, body, interval)
     e.bind_all(op.results, results)
 
 
 def _intervals(e: FunctionEmitter, op: Operation, dimensions: int) -> Sequence[int]:
     """After how many iterations a loop polls, for each dimension: 0 if never."""
-    found = () if e.guards is None else e.guards.intervals(op)
+    guards = e.symbols.guards
+    found = () if guards is None else guards.plan.intervals.get(op, ())
     return found or [0] * dimensions
 
 
-def bind_counter(e: FunctionEmitter, variable: SSAValue, index: Bound, lowest: Bound) -> None:
+def bind_counter(e: FunctionEmitter, variable: SSAValue, index: str, lowest: str) -> None:
     """Makes the variable of a loop known, which starts at `lowest`."""
-    e.values[variable] = index.operand
-    if index.known is not None:
-        e.constants[variable] = index.known
-    elif lowest.known is not None and lowest.known >= 0:
+    e.values[variable] = index
+    if index.startswith("%") and lowest.isdecimal():
         e.counters.add(variable)
 
 
 def emit_if(e: FunctionEmitter, op: scf.IfOp) -> None:
-    otherwise = op.false_region.blocks
-    condition = op.operands[0]
-    known = e.constants.get(condition)
-    if known is not None:
-        if known:
-            e.bind_all(op.results, _yielded(e, op.true_region.block))
-        elif otherwise:
-            e.bind_all(op.results, _yielded(e, op.false_region.block))
-        return
-    types = _component_types(e, op.result_types)
-    then, end = e.new_label("then"), e.new_label("end")
-    other = e.new_label("else") if otherwise else end
-    e.emit(f"br i1 {e.values[condition]}, label %{then}, label %{other}")
-    ways: list[tuple[list[str], str]] = []
-    for label, region in ((then, op.true_region), (other, op.false_region)):
+    condition = e.values[op.operands[0]]
+    regions = {"then": op.true_region, "else": op.false_region}
+    if not condition.startswith("%"):
+        region = regions["then" if condition == "true" else "else"]
         if region.blocks:
-            e.start_block(label)
-            ways.append((_yielded(e, region.block), e.label))
-            e.branch(end)
-    e.start_block(end)
-    _merge(e, op.results, types, ways)
+            e.bind_all(op.results, _yielded(e, region.block))
+        return
+    then = e.new_label("then")
+    end = Join(e, "end", _component_types(e, op.result_types))
+    other = e.new_label("else") if op.false_region.blocks else end.label
+    e.emit(f"br i1 {condition}, label %{then}, label %{other}")
+    _merge(e, op, end, zip((then, other), regions.values(), strict=True))
 
 
 def _merge(
-    e: FunctionEmitter,
-    results: Sequence[SSAValue],
-    types: Sequence[str],
-    ways: Sequence[tuple[Sequence[str], str]],
+    e: FunctionEmitter, op: Operation, end: Join, ways: Iterable[tuple[str, Region]]
 ) -> None:
-    """Binds the results to phis of the values from each predecessor block in `ways`."""
-    merged = [
-        e.temporary(
-            f"phi {type_} "
-            + ", ".join(f"[ {operands[number]}, %{label} ]" for operands, label in ways)
-        )
-        for number, type_ in enumerate(types)
-    ]
-    e.bind_all(results, merged)
+    """Prints regions at their labels, and where they come together."""
+    for label, region in ways:
+        if region.blocks:
+            e.start_block(label)
+            e.branch(end.add_way(_yielded(e, region.block)))
+    end.start()
+    e.bind_all(op.results, end.finish())
 
 
 def emit_index_switch(e: FunctionEmitter, op: scf.IndexSwitchOp) -> None:
-    types = _component_types(e, op.result_types)
-    end, default = e.new_label("end"), e.new_label("default")
-    labels = [e.new_label("case") for _ in op.case_regions]
+    end = Join(e, "end", _component_types(e, op.result_types))
+    default, *labels = (e.new_label(word) for word in ("default", *["case"] * len(op.case_regions)))
     cases = " ".join(
         f"{INDEX.text} {case}, label %{label}"
         for case, label in zip(op.cases.get_values(), labels, strict=True)
     )
     e.emit(f"switch {e.typed(op.arg)}, label %{default} [ {cases} ]")
-    ways: list[tuple[list[str], str]] = []
-    regions = [op.default_region, *op.case_regions]
-    for label, region in zip([default, *labels], regions, strict=True):
-        e.start_block(label)
-        ways.append((_yielded(e, region.block), e.label))
-        e.branch(end)
-    e.start_block(end)
-    _merge(e, op.results, types, ways)
+    regions = (op.default_region, *op.case_regions)
+    _merge(e, op, end, zip((default, *labels), regions, strict=True))
 
 
 def emit_while(e: FunctionEmitter, op: scf.WhileOp) -> None:
     before, after = op.before_region.block, op.after_region.block
     initial = _all_components(e, op.operands)
-    origin = e.label
-    head, again, leave = e.new_label("while"), e.new_label("do"), e.new_label("done")
-    e.branch(head)
-    e.start_block(head)
-    inside = [e.name() for _ in initial]
-    lines = [e.reserve_line() for _ in initial]
-    e.bind_all(before.args, inside)
-    if e.guards is not None:
-        # The trip count of a `while` is unknown, so each iteration checks for a stop request.
-        e.guards.poll(e)
+    head = Join(e, "while", [component.type for component in initial])
+    again, leave = e.new_label("do"), e.new_label("done")
+    e.branch(head.add_way(_operands(initial)))
+    e.bind_all(before.args, head.start())
+    # The trip count of a `while` is unknown, so each iteration checks for a stop request.
+    e.poll()
     condition = _emit_region(e, before, scf.ConditionOp)
     passed = _operands(_all_components(e, condition.operands[1:]))
     e.emit(f"br i1 {e.values[condition.operands[0]]}, label %{again}, label %{leave}")
     e.start_block(again)
     e.bind_all(after.args, passed)
-    yielded = _yielded(e, after)
-    last = e.label
-    e.branch(head)
-    for line, name, component, operand in zip(lines, inside, initial, yielded, strict=True):
-        e.fill_line(
-            line,
-            f"{name} = phi {component.type} "
-            f"[ {component.operand}, %{origin} ], [ {operand}, %{last} ]",
-        )
+    e.branch(head.add_way(_yielded(e, after)))
+    head.finish()
     e.start_block(leave)
     e.bind_all(op.results, passed)
 
@@ -219,15 +163,15 @@ def emit_parallel(e: FunctionEmitter, op: scf.ParallelOp) -> None:
 
     Otherwise, and where iterations are reduced, loops in order.
     """
-    if e.symbols.has_threads and not e.function.is_task and not op.initVals:
-        emit_task(e, op, lambda inner, first, last: _emit_iterations(inner, op, first, last))
+    if e.symbols.has_threads and not e.is_task and not op.initVals:
+        emit_task(e, op)
         return
-    first, last = (_bound(e, bounds[0]) for bounds in (op.lowerBound, op.upperBound))
+    first, last = (e.values[bounds[0]] for bounds in (op.lowerBound, op.upperBound))
     e.bind_all(op.results, _emit_iterations(e, op, first, last))
 
 
 def _emit_iterations(
-    e: FunctionEmitter, op: scf.ParallelOp, first: Bound, last: Bound
+    e: FunctionEmitter, op: scf.ParallelOp, first: str, last: str
 ) -> Sequence[str]:
     """
     Loops inside each other, the outermost from `first` to below `last`.
@@ -235,30 +179,27 @@ def _emit_iterations(
     Reductions are carried from one iteration to the next; the registers that hold them.
     """
     block = op.body.block
-    ranges = [
-        (_bound(e, lower), _bound(e, upper))
-        for lower, upper in zip(op.lowerBound[1:], op.upperBound[1:], strict=True)
-    ]
-    ranges.insert(0, (first, last))
-    lowest = [_bound(e, value) for value in op.lowerBound]
-    steps = [_bound(e, value) for value in op.step]
-    intervals = _intervals(e, op, len(ranges))
+    lowest, highest, steps = (
+        [e.values[value] for value in values]
+        for values in (op.lowerBound, op.upperBound[1:], op.step)
+    )
+    firsts, lasts = [first, *lowest[1:]], [last, *highest]
+    intervals = _intervals(e, op, len(steps))
 
-    def nest(depth: int, carried: list[Component]) -> list[str]:
-        if depth == len(ranges):
+    def nest(depth: int, carried: list[Component]) -> Sequence[str]:
+        if depth == len(steps):
             return _reduced(e, block, carried)
         variable = block.args[depth]
 
-        def body(index: Bound, inside: Sequence[str]) -> list[str]:
+        def body(index: str, inside: Sequence[str]) -> Sequence[str]:
             bind_counter(e, variable, index, lowest[depth])
             return nest(
                 depth + 1,
                 [Component(c.type, name) for c, name in zip(carried, inside, strict=True)],
             )
 
-        return emit_loop(
-            e, INDEX, *ranges[depth], steps[depth], carried, body, interval=intervals[depth]
-        )
+        bounds = firsts[depth], lasts[depth], steps[depth]
+        return emit_loop(e, INDEX, *bounds, carried, body, intervals[depth])
 
     return nest(0, _all_components(e, op.initVals))
 
@@ -286,10 +227,6 @@ HANDLERS = (
 )
 
 
-EmitIterations: TypeAlias = Callable[[FunctionEmitter, Bound, Bound], object]
-"""Prints the loops, the outermost from a first to below a last value of its variable."""
-
-
 @dataclass(frozen=True)
 class _Captured:
     """A register that a task is given: its type, its names outside and inside."""
@@ -301,55 +238,45 @@ class _Captured:
     """Of a pointer, the argument of the enclosing function whose memory it points into."""
 
 
-def emit_task(e: FunctionEmitter, op: scf.ParallelOp, emit_iterations: EmitIterations) -> None:
+def emit_task(e: FunctionEmitter, op: scf.ParallelOp) -> None:
     """Prints a parallel loop without reductions as a task, and its start."""
-    lower, upper, step = (
-        Bound(e.values[values[0]], e.constants.get(values[0]))
-        for values in (op.lowerBound, op.upperBound, op.step)
-    )
+    lower, upper, step = (e.values[v[0]] for v in (op.lowerBound, op.upperBound, op.step))
     count = trip_count(lower, upper, step)
     if count is not None and count < 2:
-        emit_iterations(e, lower, upper)
+        _emit_iterations(e, op, lower, upper)
         return
-    inner = FunctionEmitter(e.handlers, e.symbols, replace(e.function, is_task=True))
+    inner = FunctionEmitter(e.symbols, e.function, e.arguments_do_not_alias, is_task=True)
     captured = _capture(e, inner, op)
-    lower, step = (
-        Bound(inner.values[v[0]], b.known) for v, b in ((op.lowerBound, lower), (op.step, step))
-    )
+    inner_lower, inner_step = (inner.values[v[0]] for v in (op.lowerBound, op.step))
     first, last = inner.name(), inner.name()
-    start, end = (Bound.of(_value_at(inner, lower, step, number)) for number in (first, last))
+    start, end = (_value_at(inner, inner_lower, inner_step, number) for number in (first, last))
     profile = e.symbols.profile
-    row = None if profile is None else profile.row_of_task(e)
-    if profile is None or row is None:
-        emit_iterations(inner, start, end)
-    else:
-        started = profile.start(inner)
-        emit_iterations(inner, start, end)
-        profile.end_task(inner, started, row)
+    row = None if profile is None else profile.row_of_task(e.function)
+    started = "" if row is None else inner.temporary(START)
+    _emit_iterations(inner, op, start, end)
+    if profile is not None and row is not None:
+        inner.emit(profile.end_task(started, row))
     e.stored_parameters |= inner.stored_parameters
     e.stores_through_unknown |= inner.stores_through_unknown
     parameters = [f"{c.type} {_facts(inner, captured, c)}{c.inside}" for c in captured]
     parameters += [f"{INDEX.text} {first}", f"{INDEX.text} {last}"]
-    task = e.symbols.new_symbol(f"{e.function.name}.task")
-    e.symbols.define_task(
-        [
-            f"define internal void {task}({', '.join(parameters)}) {APART} {{",
-            "entry:",
-            *inner.stack_slots,
-            *inner.lines,
-            "  ret void",
-            "}",
-        ]
-    )
+    task = symbol(e.symbols.unused(f"xla.{e.function}.task"))
+    e.symbols.task_lines += [
+        f"define internal void {task}({', '.join(parameters)}) {APART} {{",
+        "entry:",
+        *inner.stack_slots,
+        *inner.lines,
+        "  ret void",
+        "}",
+    ]
     values = _structure(e, task, captured)
-    number = str(count) if count is not None else _number_of_iterations(e, op)
+    number = str(count) if count is not None else _count_iterations(e, lower, upper, step)
     threads = e.temporary(f"load ptr, ptr {symbol(THREADS)}, align 8")
     threads = e.temporary(f"load i64, ptr {threads}, align 8")
     start = _start(e, [each.type for each in captured])
     e.symbols.declare(PARALLEL_FOR, f"declare void @{PARALLEL_FOR}(i64, ptr, ptr, i64)")
     e.emit(f"call void @{PARALLEL_FOR}(i64 {threads}, ptr {start}, ptr {values}, i64 {number})")
-    if e.guards is not None:
-        e.guards.after_task(e)
+    e.after_task()
 
 
 def is_task(op: scf.ParallelOp) -> bool:
@@ -358,7 +285,7 @@ def is_task(op: scf.ParallelOp) -> bool:
     than two iterations.
     """
     first = (values[0] for values in (op.lowerBound, op.upperBound, op.step))
-    count = trip_count(*(Bound("", constant_integer(value)) for value in first))
+    count = number_of_iterations(*map(constant_integer, first))
     return not op.initVals and (count is None or count > 1)
 
 
@@ -382,8 +309,6 @@ def _capture(e: FunctionEmitter, inner: FunctionEmitter, op: scf.ParallelOp) -> 
         return found[outside].inside
 
     for value in _values_from_outside(op):
-        if value in e.constants:
-            inner.constants[value] = e.constants[value]
         if isinstance(value.type, MemRefType):
             view = e.view(value)
             pointer = rename(Component(POINTER, view.pointer), view.parameter)
@@ -409,21 +334,20 @@ def _facts(inner: FunctionEmitter, captured: Sequence[_Captured], own: _Captured
         return ""
     facts = ["noundef"]
     sharing = [each for each in captured if each.parameter == own.parameter]
-    if inner.function.arguments_do_not_alias and own.parameter is not None and len(sharing) == 1:
+    if inner.arguments_do_not_alias and own.parameter is not None and len(sharing) == 1:
         facts.append("noalias")
         if not inner.stores_through_unknown and own.parameter not in inner.stored_parameters:
             facts.append("readonly")
     return " ".join([*facts, ""])
 
 
-def _value_at(e: FunctionEmitter, lower: Bound, step: Bound, number: str) -> str:
+def _value_at(e: FunctionEmitter, lower: str, step: str, number: str) -> str:
     """The value of the loop's variable in the iteration of a number."""
-    return add(e, lower.operand, multiply(e, number, step.operand))
+    return add(e, lower, multiply(e, number, step))
 
 
-def _number_of_iterations(e: FunctionEmitter, op: scf.ParallelOp) -> str:
-    """`ceil((upper - lower) / step)` of the outermost loop, at least 0; the step is positive."""
-    lower, upper, step = (e.values[v[0]] for v in (op.lowerBound, op.upperBound, op.step))
+def _count_iterations(e: FunctionEmitter, lower: str, upper: str, step: str) -> str:
+    """`ceil((upper - lower) / step)`, at least 0; the step is positive."""
     distance = e.temporary(f"sub i64 {upper}, {lower}")
     before_next = e.temporary(f"sub i64 {step}, 1")
     rounded = e.temporary(f"add i64 {distance}, {before_next}")
@@ -455,7 +379,11 @@ def _start(e: FunctionEmitter, types: Sequence[str]) -> str:
     LLVM a third of a millisecond, whatever it does.
     """
     if not (0 < len(types) <= SHARED_STARTS and {POINTER, INDEX.text}.issuperset(types)):
-        return e.symbols.task_start(types)
+        key = tuple(types)
+        if key not in e.symbols.task_starts:
+            start = e.symbols.task_starts[key] = symbol(e.symbols.unused("xla.start"))
+            e.symbols.task_lines += task_start(start, types)
+        return e.symbols.task_starts[key]
     name = start_of_words(len(types))
     e.symbols.declare(name, f"declare void @{name}(ptr, i64, i64)")
     return f"@{name}"

@@ -24,9 +24,7 @@ def _print(
 ) -> str:
     emitted = emit_module(
         module,
-        machine.attributes,
-        triple=machine.triple,
-        data_layout=machine.data_layout,
+        machine,
         inline_constants=inline_constants,
         threads=threads,
     )

@@ -15,10 +15,10 @@ from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 from xdsl.transforms.scf_for_loop_unroll import UnrollLoopPattern
 
+from lowerings.ir.functions import ENTRY, KERNEL
 from lowerings.ir.memref_views import viewed_by
 from lowerings.ir.scalar_attributes import constant_integer
 from lowerings.rewriting.passes import require_at_least
-from lowerings.targets.llvm.func import ENTRY, KERNEL
 from xla_dialect.xdsl.traversal import operations_in
 
 _SHORT = 64

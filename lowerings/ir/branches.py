@@ -1,12 +1,16 @@
-"""The cases of `cf.switch`, whose operands are written one after another."""
+"""Where the terminators of `cf` go to, and with which values."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import Any, TypeAlias, cast
 
 from xdsl.dialects import cf
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType
-from xdsl.ir import Attribute, Block
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+Edge: TypeAlias = tuple[Block, Sequence[SSAValue]]
+"""A block that control may go to, and the values of its arguments."""
 
 _INDEX_BITS = 64
 
@@ -33,3 +37,21 @@ def switch_cases(op: cf.SwitchOp) -> dict[int, tuple[Block, slice]]:
         found.setdefault(int(value) & mask, (block, slice(start, start + int(count))))
         start += int(count)
     return found
+
+
+def edges_of(op: Operation | None) -> list[Edge] | None:
+    """
+    Where a terminator goes: if its condition holds, then if not; for the cases of a switch, then
+    for all else. None for what is no branch of `cf`.
+    """
+    match op:
+        case cf.BranchOp():
+            return [(op.successor, tuple(op.arguments))]
+        case cf.ConditionalBranchOp():
+            then, otherwise = tuple(op.then_arguments), tuple(op.else_arguments)
+            return [(op.then_block, then), (op.else_block, otherwise)]
+        case cf.SwitchOp():
+            cases = [(block, op.operands[part]) for block, part in switch_cases(op).values()]
+            return [*cases, (op.default_block, tuple(op.default_operands))]
+        case _:
+            return None
