@@ -8,7 +8,7 @@ from peers import has_jax
 
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text import HloPrintOptions, print_hlo, read_hlo
-from xla_dialect.hlo_text.computation_text import KEYWORDS, RESERVED
+from xla_dialect.hlo_text.printer import KEYWORDS, RESERVED
 from xla_dialect.mlir_text import print_mlir
 
 if has_jax():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, cast
 
@@ -15,12 +15,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from xla_dialect.entry import kept_name
 from xla_dialect.hlo_text.attributes import (
     COMMON_ATTRIBUTES,
     COMPUTATION_ATTRIBUTES,
     Spelling,
     names,
+    of_one,
     sharding_text,
 )
 from xla_dialect.hlo_text.opcodes import Opcode
@@ -36,9 +36,6 @@ Attributes: TypeAlias = Mapping[str, Attribute]
 """Properties, or discardable attributes."""
 
 NO_ATTRIBUTES: Attributes = {}
-
-Called: TypeAlias = Sequence[tuple[str, Sequence[str]]]
-"""Attributes with the names of computations."""
 
 
 @dataclass(frozen=True)
@@ -114,50 +111,36 @@ _MEMORIZED_BYTES = 64
 """The largest literal that is looked up among those printed before."""
 
 
-@dataclass(eq=False, slots=True)
 class _AttributeForm:
     """How one attribute of one opcode is printed; texts are made once for every value."""
 
-    name: str
-    keys: Sequence[str]
-    write: Callable[..., str]
-    default: Sequence[Attribute | None] = ()
-    implied: str = ""
-    is_kept: bool = False
-    """Whether it is kept with the operation, and not a property of it."""
-    memo: dict[int | tuple[int, ...], tuple[Sequence[Attribute], str]] = field(
-        default_factory=dict[int | tuple[int, ...], tuple[Sequence[Attribute], str]]
-    )
-    """By the identities of the values, which are held to keep these unique."""
+    def __init__(self, name: str, spelling: Spelling, opcode: Opcode | None = None):
+        self.is_kept = spelling.is_kept
+        self._name = name
+        self._keys = spelling.properties
+        self._write = spelling.write
+        self._default: Sequence[Attribute | None] = ()
+        self._absent = ""
+        if opcode is not None:
+            if name not in opcode.difference.always:
+                self._default = [opcode.defaults.get(key) for key in self._keys]
+            self._absent = self._shown(opcode.difference.implied.get(name, ""))
+        self._of_one = AttributeMemo(lambda value: self._of([value]))
 
     def text(self, found: Attributes) -> str:
         """`, name=value`, or nothing where the values are absent or the default."""
-        keys = self.keys
-        one = len(keys) == 1
-        memo_key = id(found.get(keys[0])) if one else tuple([id(found.get(key)) for key in keys])
-        known = self.memo.get(memo_key)
-        if known is None:
-            present = [found[key] for key in keys if key in found]
-            value = self.implied
-            if len(present) == len(keys):
-                value = "" if present == self.default else self.write(*present)
-            known = self.memo[memo_key] = present, f", {self.name}={value}" if value else ""
-        return known[1]
+        keys = self._keys
+        if len(keys) == 1:
+            value = found.get(keys[0])
+            return self._absent if value is None else self._of_one(value)
+        present = [found[key] for key in keys if key in found]
+        return self._of(present) if len(present) == len(keys) else self._absent
 
+    def _of(self, values: Sequence[Attribute]) -> str:
+        return "" if values == self._default else self._shown(self._write(*values))
 
-def _forms(
-    spellings: Mapping[str, Spelling], opcode: Opcode | None = None
-) -> dict[str, _AttributeForm]:
-    """The forms of attributes, of one opcode or of any."""
-    forms: dict[str, _AttributeForm] = {}
-    for name, spelling in spellings.items():
-        form = _AttributeForm(name, spelling.properties, spelling.write, is_kept=spelling.is_kept)
-        if opcode is not None:
-            if name not in opcode.difference.always:
-                form.default = [opcode.defaults.get(key) for key in form.keys]
-            form.implied = opcode.difference.implied.get(name, "")
-        forms[name] = form
-    return forms
+    def _shown(self, value: str) -> str:
+        return f", {self._name}={value}" if value else ""
 
 
 def _common_forms(options: HloPrintOptions) -> dict[str, tuple[int, _AttributeForm]]:
@@ -172,14 +155,12 @@ def _common_forms(options: HloPrintOptions) -> dict[str, tuple[int, _AttributeFo
         left_out.add("metadata")
     if not options.print_backend_config:
         left_out.add("backend_config")
-    forms = {
-        kept_name(name): (_PLACES[name], form)
-        for name, form in _forms(COMMON_ATTRIBUTES).items()
+    spellings = [*COMMON_ATTRIBUTES.items(), *_OF_STABLEHLO]
+    return {
+        spelling.properties[0]: (_PLACES[name], _AttributeForm(name, spelling))
+        for name, spelling in spellings
         if name not in left_out
     }
-    for key, (name, write) in _OF_STABLEHLO.items():
-        forms[key] = _PLACES[name], _AttributeForm(name, [key], write)
-    return forms
 
 
 _PLACES = {name: place for place, name in enumerate(COMMON_ATTRIBUTES)}
@@ -202,12 +183,15 @@ def _shardy(name: str, value: Attribute) -> str:
     return dictionary_text({name: plain_text(value)})
 
 
-_OF_STABLEHLO: Mapping[str, tuple[str, Callable[..., str]]] = {
-    "mhlo.sharding": ("sharding", _sharding),
-    "mhlo.frontend_attributes": ("frontend_attributes", _frontend_attributes),
-    "sdy.sharding": ("frontend_attributes", partial(_shardy, "xla.sdy.sharding")),
-    "sdy.sharding_rule": ("frontend_attributes", partial(_shardy, "xla.sdy.sharding_rule")),
-}
+_OF_STABLEHLO = [
+    (name, of_one(key, StringAttr, write))
+    for key, name, write in (
+        ("mhlo.sharding", "sharding", _sharding),
+        ("mhlo.frontend_attributes", "frontend_attributes", _frontend_attributes),
+        ("sdy.sharding", "frontend_attributes", partial(_shardy, "xla.sdy.sharding")),
+        ("sdy.sharding_rule", "frontend_attributes", partial(_shardy, "xla.sdy.sharding_rule")),
+    )
+]
 """What programs of StableHLO carry that HLO has attributes for: name there, and text of the value
 here. Shardings of Shardy travel as frontend attributes, as XLA has them."""
 
@@ -231,7 +215,7 @@ class InstructionTexts:
         """Texts of literals by type and elements."""
         self._own: dict[str, list[_AttributeForm]] = {}
         self._common = _common_forms(options)
-        self._trailing = _forms(COMPUTATION_ATTRIBUTES).values()
+        self._trailing = [_AttributeForm(*each) for each in COMPUTATION_ATTRIBUTES.items()]
 
     def trailing(self, kept: Attributes) -> str:
         """What follows the closing brace of a computation."""
@@ -264,7 +248,7 @@ class InstructionTexts:
         opcode: Opcode,
         properties: Attributes,
         kept: Attributes,
-        called: Called,
+        called: Sequence[tuple[str, Sequence[str]]],
         taken: Collection[str],
     ) -> str:
         """
@@ -274,8 +258,9 @@ class InstructionTexts:
         """
         forms = self._own.get(opcode.name)
         if forms is None:
-            spellings = {name: opcode.spellings[name] for name in opcode.order}
-            forms = self._own[opcode.name] = list(_forms(spellings, opcode).values())
+            forms = self._own[opcode.name] = [
+                _AttributeForm(name, opcode.spellings[name], opcode) for name in opcode.order
+            ]
         text = ""
         for form in forms:
             text += form.text(kept if form.is_kept else properties)
