@@ -173,23 +173,42 @@ class StableHloPrinter(MlirPrinter):
 
     def print_attribute(self, attribute: Attribute) -> None:
         """Prints an attribute or a type."""
-        if isinstance(attribute, DenseIntOrFPElementsAttr):
-            self.print_string(attribute_text(cast(Attribute, attribute)))
-            return
-        known = self._texts.get(id(attribute))
-        if known is None:
-            known = self._texts[id(attribute)] = attribute, attribute_text(attribute)
-        self.print_string(known[1])
+        match attribute:
+            case StringAttr():
+                self.print_string_literal(attribute.data)
+            case HloShardingAttr():
+                self.print_string_literal(attribute.data.text)
+            case DictionaryAttr():
+                self.print_attr_dict(attribute.data)
+            case ArrayAttr():
+                with self.in_square_brackets():
+                    self.print_list(attribute.data, self._print_element)
+            case DenseIntOrFPElementsAttr() if not is_index(attribute.get_type()):
+                dense = cast("DenseIntOrFPElementsAttr[Any]", attribute)
+                self.print_string(f"dense<{dense_text(dense, packs_flags=False)}> : {dense.type}")
+            case _:
+                known = self._texts.get(id(attribute))
+                if known is None:
+                    known = self._texts[id(attribute)] = attribute, str(attribute)
+                self.print_string(known[1])
+
+    def _print_element(self, value: Attribute) -> None:
+        """Prints an element of a list: i64 is understood there."""
+        number = cast("IntegerAttr[Any]", value)
+        if isinstance(value, IntegerAttr) and number.type == i64:
+            self.print_string(str(number.value.data))
+        else:
+            self.print_attribute(cast(Attribute, value))
 
     def print_attr_dict(self, attr_dict: Mapping[str, Attribute]) -> None:
         """Prints entries in the order of their names, as MLIR has them."""
-        self.print_string(
-            dictionary_text({name: attribute_text(value) for name, value in attr_dict.items()})
-        )
+        super().print_attr_dict(dict(sorted(attr_dict.items())))
 
-    def print_symbol_name(self, sym_name: str) -> None:
-        """Prints `@main`."""
-        self.print_string(symbol_text(sym_name))
+    def print_string_literal(self, string: str) -> None:
+        """Prints a string in quotes, with the escapes of MLIR."""
+        data = string.encode("utf-8", "surrogateescape")
+        escaped = _UNPRINTABLE.sub(lambda match: b"\\%02X" % match.group()[0], data)
+        self.print_string(f'"{escaped.decode("ascii")}"')
 
     # Modules and functions
 
@@ -251,61 +270,4 @@ class StableHloPrinter(MlirPrinter):
         self._next_valid_name_id[-1] = self._arguments = 0
 
 
-# Attributes of StableHLO programs
-
-_BARE = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 _UNPRINTABLE = re.compile(rb'[^ -~]|["\\]')
-
-
-def string_text(text: str) -> str:
-    """A string in quotes, with the escapes of MLIR."""
-    data = text.encode("utf-8", "surrogateescape")
-    escaped = _UNPRINTABLE.sub(lambda match: b"\\%02X" % match.group()[0], data)
-    return f'"{escaped.decode("ascii")}"'
-
-
-def name_text(name: str) -> str:
-    """The name of an entry of a dictionary, or of a symbol: in quotes where it has to be."""
-    return name if _BARE.fullmatch(name) is not None else string_text(name)
-
-
-def symbol_text(name: str) -> str:
-    """`@main`, `@"a b"`"""
-    return f"@{name_text(name)}"
-
-
-def attribute_text(value: Attribute) -> str:
-    """An attribute of a StableHLO program."""
-    match value:
-        case StringAttr():
-            return string_text(value.data)
-        case DictionaryAttr():
-            entries = {n: attribute_text(entry) for n, entry in value.data.items()}
-            return dictionary_text(entries)
-        case ArrayAttr():
-            elements = value.data
-            return f"[{', '.join(map(_element_text, elements))}]"
-        case HloShardingAttr():
-            return string_text(value.data.text)
-        case DenseIntOrFPElementsAttr() if not is_index(value.get_type()):
-            dense = cast("DenseIntOrFPElementsAttr[Any]", value)
-            return f"dense<{dense_text(dense, packs_flags=False)}> : {dense.type}"
-        case _:
-            return str(value)
-
-
-def _element_text(value: Attribute) -> str:
-    """An element of a list: i64 is understood there."""
-    number = cast("IntegerAttr[Any]", value)
-    if isinstance(value, IntegerAttr) and number.type == i64:
-        return str(number.value.data)
-    return attribute_text(cast(Attribute, value))
-
-
-def dictionary_text(entries: Mapping[str, str]) -> str:
-    """`{a = 1 : i32, b}`: entries in the order of their names, as MLIR has them."""
-    texts = (
-        name_text(name) if text == "unit" else f"{name_text(name)} = {text}"
-        for name, text in sorted(entries.items())
-    )
-    return f"{{{', '.join(texts)}}}"
