@@ -235,7 +235,13 @@ class Contract:
     def types_inferred(self, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Types:
         """What `infer` gives, if operands are the arrays that they should be; raises Violation."""
         for position, name, constraint in self.arrays:
-            with_elements(arguments[position], constraint.elements, name, constraint.label)
+            given = arguments[position]
+            named = {name: given}
+            if isinstance(given, tuple):
+                each = cast("tuple[Attribute, ...]", given)
+                named = {f"{name.removesuffix('s')} {i}": type_ for i, type_ in enumerate(each)}
+            for name, type_ in named.items():
+                with_elements(type_, constraint.elements, name, constraint.label)
         return self.infer(*arguments, **keywords)
 
     def grouped(self, names: Iterable[str], found: Sequence[Any]) -> list[Any]:

@@ -336,7 +336,7 @@ func.func @ragged_all_to_all_C2_1(%x: tensor<3x2xf32>, %y: tensor<4x2xf32>, %z: 
 // -----
 
 func.func @ragged_all_to_all_C2_2(%x: tensor<3x2xf32>, %y: tensor<4x2xf32>, %z: tensor<2xf32>, %w: tensor<2xf32>, %u: tensor<2xf32>, %v: tensor<2xf32>) {
-  // expected-error @+1 {{xla.ragged_all_to_all: (C2) a list of sizes has element type f32, allowed: integer}}
+  // expected-error @+1 {{xla.ragged_all_to_all: (C2) input_offsets has element type f32, allowed: integer}}
   %0 = xla.ragged_all_to_all %x, %y, %z, %w, %u, %v {replica_groups = #xla.replica_groups<{{0,1},{2,3}}>} : (tensor<3x2xf32>, tensor<4x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<3x2xf32>
   func.return
 }

@@ -70,7 +70,7 @@ func.func @rng_C1_6(%x: tensor<i32>, %y: tensor<i32>) {
 // -----
 
 func.func @rng_bit_generator_C1_1(%x: tensor<2xi1>) {
-  // expected-error @+1 {{xla.rng_bit_generator: (C1) the state has element type pred, allowed: integer or float}}
+  // expected-error @+1 {{xla.rng_bit_generator: (C1) initial_state has element type pred, allowed: integer or float}}
   %0, %1 = xla.rng_bit_generator %x {algorithm = rng_default} : (tensor<2xi1>) -> (tensor<2xi1>, tensor<4xui32>)
   func.return
 }
@@ -78,7 +78,7 @@ func.func @rng_bit_generator_C1_1(%x: tensor<2xi1>) {
 // -----
 
 func.func @rng_bit_generator_C1_2(%x: tuple<>) {
-  // expected-error @+1 {{xla.rng_bit_generator: (C1) the state is (), not an array}}
+  // expected-error @+1 {{xla.rng_bit_generator: (C1) initial_state is (), not an array}}
   %0, %1 = xla.rng_bit_generator %x {algorithm = rng_three_fry} : (tuple<>) -> (tuple<>, tensor<4xui32>)
   func.return
 }

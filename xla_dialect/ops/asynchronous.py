@@ -27,7 +27,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.attributes import INTEGER
-from xla_dialect.constraints import flat_results, signature, with_elements
+from xla_dialect.constraints import ArrayOf, flat_results, signature
 from xla_dialect.devices.replica_groups import (
     ReplicaGroups,
     SourceTargetPairs,
@@ -47,7 +47,7 @@ from xla_dialect.ops.tuples import GetTupleElementOp
 from xla_dialect.types import (
     S32,
     U32,
-    ElementClass,
+    Array,
     all_compatible,
     array,
     compatible,
@@ -429,13 +429,13 @@ class CopyStartOp(HalfOp):
     """
 
     name = "xla.copy_start"
-    operand = operand_def()
+    operand = operand_def(ArrayOf())
     cross_program_prefetch_index = opt_prop_def(INTEGER)
 
     @staticmethod
-    def infer(operand: Attribute) -> Types:
+    def infer(operand: Array) -> Types:
         """The type of the operand twice, and `u32[]`."""
-        type_ = without_layout(with_elements(operand, ElementClass.ANY, "operand"))
+        type_ = without_layout(operand)
         return (type_, type_, array(U32, ()))
 
 

@@ -742,22 +742,20 @@ class RaggedAllToAllOp(GroupedOp):
     """
 
     name = "xla.ragged_all_to_all"
-    input = operand_def(ArrayOf())
-    output = operand_def(ArrayOf())
-    input_offsets = operand_def()
-    send_sizes = operand_def()
-    output_offsets = operand_def()
-    recv_sizes = operand_def()
+    input = output = operand_def(ArrayOf())
+    input_offsets = send_sizes = output_offsets = recv_sizes = operand_def(
+        ArrayOf(ElementClass.INTEGER, "C2")
+    )
     result = result_def()
 
     @staticmethod
     def infer(
         input: Array,
         output: Array,
-        input_offsets: Attribute,
-        send_sizes: Attribute,
-        output_offsets: Attribute,
-        recv_sizes: Attribute,
+        input_offsets: Array,
+        send_sizes: Array,
+        output_offsets: Array,
+        recv_sizes: Array,
         *,
         replica_groups: ReplicaGroups,
         channel_id: int | None,
@@ -772,15 +770,14 @@ class RaggedAllToAllOp(GroupedOp):
             spell(output),
         )
         plan = (input_offsets, send_sizes, output_offsets, recv_sizes)
-        numbers = [with_elements(t, ElementClass.INTEGER, "a list of sizes", "C2") for t in plan]
         require(
-            len(sizes_of(numbers[0])) in (1, 2) and all(n == numbers[0] for n in numbers),
+            len(sizes_of(plan[0])) in (1, 2) and all(n == plan[0] for n in plan),
             "C2",
             "offsets and sizes are {}",
             spell_all(plan),
         )
         require_groups(replica_groups, channel_id, "C3")
-        members = sizes_of(numbers[0])[0]
+        members = sizes_of(plan[0])[0]
         require(
             replica_groups.size is None or compatible(replica_groups.size, members),
             "C3",

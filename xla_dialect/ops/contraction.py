@@ -8,11 +8,12 @@ from itertools import pairwise
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
 from xla_dialect.attributes import INTEGER, INTEGERS, NO_INTEGERS
 from xla_dialect.constraints import (
+    ArrayOf,
     declared_array,
     require_dimensions,
     require_length,
@@ -173,12 +174,6 @@ def ragged_prefix(rank: int, batch: Ints, contracting: Ints, ragged: int) -> Int
     return (*batch, *own[: own.index(ragged)])
 
 
-def _operands(lhs: Attribute, rhs: Attribute, label: str) -> tuple[Array, Array]:
-    """Both operands as arrays."""
-    left = with_elements(lhs, ElementClass.ANY, "lhs", label)
-    return left, with_elements(rhs, ElementClass.ANY, "rhs", label)
-
-
 def _result(left: Array, right: Array, declared: Types, sizes: Ints, label: str) -> Types:
     """The result of these sizes, of the declared element type or the operands' more precise one."""
     if declared:
@@ -233,24 +228,22 @@ class DotOp(ProductOp):
         "rhs_contracting_dims": Numbering(numbers=1),
     }
 
-    lhs = operand_def()
-    rhs = operand_def()
+    lhs = rhs = operand_def(ArrayOf())
 
     @staticmethod
     def infer(
-        lhs: Attribute,
-        rhs: Attribute,
+        lhs: Array,
+        rhs: Array,
         *,
         declared: Types,
         **dimensions: Ints,
     ) -> Types:
         """Batch, free lhs and free rhs dimensions; the element type as declared."""
-        left, right = _operands(lhs, rhs, "C1")
-        sizes, others = sizes_of(left), sizes_of(right)
+        sizes, others = sizes_of(lhs), sizes_of(rhs)
         dot = DotDimensions(**dimensions)
         dot.require(sizes, others)
         found = dot.contracted(dot.joined(sizes, others), others)
-        return _result(left, right, declared, found, "C1")
+        return _result(lhs, rhs, declared, found, "C1")
 
     @staticmethod
     def relate(
@@ -279,9 +272,8 @@ class RaggedDotOp(PureOp):
     """
 
     name = "xla.ragged_dot"
-    lhs = operand_def()
-    rhs = operand_def()
-    group_sizes = operand_def()
+    lhs = rhs = operand_def(ArrayOf())
+    group_sizes = operand_def(ArrayOf(ElementClass.INTEGER))
     lhs_batch_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
     lhs_contracting_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
     rhs_batch_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
@@ -291,9 +283,9 @@ class RaggedDotOp(PureOp):
 
     @staticmethod
     def infer(
-        lhs: Attribute,
-        rhs: Attribute,
-        group_sizes: Attribute,
+        lhs: Array,
+        rhs: Array,
+        group_sizes: Array,
         *,
         lhs_ragged_dims: Ints,
         rhs_group_dims: Ints,
@@ -301,9 +293,7 @@ class RaggedDotOp(PureOp):
         **dimensions: Ints,
     ) -> Types:
         """As `dot` without the group dimension, or with the groups in front if contracting."""
-        left, right = _operands(lhs, rhs, "C1")
-        groups = sizes_of(with_elements(group_sizes, ElementClass.INTEGER, "group_sizes"))
-        sizes, others = sizes_of(left), sizes_of(right)
+        groups, sizes, others = map(sizes_of, (group_sizes, lhs, rhs))
         dot = DotDimensions(**dimensions)
         dot.require(sizes, others)
         require_length(lhs_ragged_dims, 1, "lhs_ragged_dims", "C5")
@@ -333,7 +323,7 @@ class RaggedDotOp(PureOp):
             )
         result = dot.contracted(sizes, others, rhs_group_dims)
         result = (groups[-1], *result) if ragged in contracting else result
-        return _result(left, right, declared, result, "C1")
+        return _result(lhs, rhs, declared, result, "C1")
 
     @staticmethod
     def relate(
@@ -363,33 +353,28 @@ class ScaledDotOp(ProductOp):
     """
 
     name = "xla.scaled_dot"
-    lhs = operand_def()
-    rhs = operand_def()
-    lhs_scale = operand_def()
-    rhs_scale = operand_def()
+    lhs = rhs = operand_def(ArrayOf())
+    lhs_scale = rhs_scale = operand_def(ArrayOf(ElementClass.FLOAT, "C6"))
 
     @staticmethod
     def infer(
-        lhs: Attribute,
-        rhs: Attribute,
-        lhs_scale: Attribute,
-        rhs_scale: Attribute,
+        lhs: Array,
+        rhs: Array,
+        lhs_scale: Array,
+        rhs_scale: Array,
         *,
         declared: Types,
         **dimensions: Ints,
     ) -> Types:
         """As `dot`."""
-        left, right = _operands(lhs, rhs, "C1")
-        sizes, others = sizes_of(left), sizes_of(right)
+        sizes, others = sizes_of(lhs), sizes_of(rhs)
         dot = DotDimensions(**dimensions)
         dot.require(sizes, others)
         require_length(dot.lhs_contracting_dims, 1, "lhs_contracting_dims", "C5")
-        scales = [
-            _require_scale(lhs_scale, left, "lhs_scale"),
-            _require_scale(rhs_scale, right, "rhs_scale"),
-        ]
-        require(any(sizes_of(scale) for scale in scales), "C7", "both scales are scalars")
-        return _result(left, right, declared, dot.contracted(sizes, others), "C1")
+        _require_scale(lhs_scale, lhs, "lhs_scale")
+        _require_scale(rhs_scale, rhs, "rhs_scale")
+        require(any(map(sizes_of, (lhs_scale, rhs_scale))), "C7", "both scales are scalars")
+        return _result(lhs, rhs, declared, dot.contracted(sizes, others), "C1")
 
     @staticmethod
     def relate(
@@ -400,10 +385,9 @@ class ScaledDotOp(ProductOp):
         DotDimensions(**dimensions).relate_scaled(relations)
 
 
-def _require_scale(scale: Attribute, operand: Array, name: str) -> Array:
-    """The scale of an operand as an array; raises Violation (C6)."""
-    found = with_elements(scale, ElementClass.FLOAT, name, "C6")
-    blocks, sizes = sizes_of(found), sizes_of(operand)
+def _require_scale(scale: Array, operand: Array, name: str) -> None:
+    """Raises Violation (C6) for sizes that are not those of a scale of an operand."""
+    blocks, sizes = sizes_of(scale), sizes_of(operand)
     require(
         not blocks
         or (
@@ -419,7 +403,6 @@ def _require_scale(scale: Attribute, operand: Array, name: str) -> Array:
         list(blocks),
         list(sizes),
     )
-    return found
 
 
 @irdl_op_definition
@@ -442,8 +425,7 @@ class ConvolutionOp(PureOp):
     """
 
     name = "xla.convolution"
-    lhs = operand_def()
-    rhs = operand_def()
+    lhs = rhs = operand_def(ArrayOf(ElementClass.ANY, "C2"))
     window = prop_def(WindowAttr, default_value=WindowAttr(Window()))
     dim_labels = prop_def(ConvolutionLabelsAttr)
     feature_group_count = prop_def(INTEGER, default_value=IntegerAttr(1, i64))
@@ -451,8 +433,8 @@ class ConvolutionOp(PureOp):
 
     @staticmethod
     def infer(
-        lhs: Attribute,
-        rhs: Attribute,
+        lhs: Array,
+        rhs: Array,
         *,
         window: Window,
         dim_labels: ConvolutionLabels,
@@ -461,10 +443,9 @@ class ConvolutionOp(PureOp):
         declared: Types,
     ) -> Types:
         """Batch, output features and, per spatial dimension, how often the window fits."""
-        left, right = _operands(lhs, rhs, "C2")
-        _require_labels(dim_labels, left, right)
-        batch, features, *base = shapes.permuted(sizes_of(left), dim_labels.lhs_order())
-        outputs, inputs, *kernel = shapes.permuted(sizes_of(right), dim_labels.rhs_order())
+        _require_labels(dim_labels, lhs, rhs)
+        batch, features, *base = shapes.permuted(sizes_of(lhs), dim_labels.lhs_order())
+        outputs, inputs, *kernel = shapes.permuted(sizes_of(rhs), dim_labels.rhs_order())
         require_window(window, len(base), ("C1", "C3"))
         require(
             compatible_sizes(window.sizes, kernel),
@@ -497,7 +478,7 @@ class ConvolutionOp(PureOp):
         )
         found = (batch // batch_group_count, outputs, *window.placements(base))
         place = dict(zip(dim_labels.result_order(), found, strict=True))
-        return _result(left, right, declared, tuple(place[d] for d in range(len(place))), "C2")
+        return _result(lhs, rhs, declared, tuple(place[d] for d in range(len(place))), "C2")
 
     @staticmethod
     def relate(

@@ -251,19 +251,18 @@ class ConcatenateOp(PureOp):
 
     name = "xla.concatenate"
     NUMBERING: ClassVar = {"dimension": Numbering(numbers=0)}
-    inputs = var_operand_def()
+    inputs = var_operand_def(ArrayOf())
     dimension = prop_def(INTEGER)
 
     @staticmethod
-    def infer(inputs: tuple[Attribute, ...], *, dimension: int) -> Types:
+    def infer(inputs: tuple[Array, ...], *, dimension: int) -> Types:
         """Sizes along `dimension` add up."""
         require(bool(inputs), "C1", "there are no operands")
-        arrays = [with_elements(t, ElementClass.ANY, f"operand {i}") for i, t in enumerate(inputs)]
-        first = arrays[0]
+        first = inputs[0]
         sizes = list(sizes_of(first))
         rank = len(sizes)
         require(0 <= dimension < rank, "C3", "dimension {} of rank {}", dimension, rank)
-        for i, other in enumerate(arrays[1:], 1):
+        for i, other in enumerate(inputs[1:], 1):
             require_same_elements(first, other, f"operands 0 and {i}", "C2")
             found = sizes_of(other)
             require(len(found) == rank, "C2", "operand {} has rank {}, not {}", i, len(found), rank)

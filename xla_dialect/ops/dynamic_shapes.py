@@ -23,7 +23,6 @@ from xla_dialect.constraints import (
     ArrayOf,
     declared_array,
     require_same_elements,
-    with_elements,
 )
 from xla_dialect.dimensions import (
     DimensionRelations,
@@ -40,7 +39,6 @@ from xla_dialect.shapes.size_arithmetic import DynamicSize, bounded, is_dynamic,
 from xla_dialect.types import (
     S32,
     Array,
-    ElementClass,
     array,
     element_count,
     extents,
@@ -54,20 +52,14 @@ MAX_SIZE = 2**31 - 1
 """Sizes of dimensions are read and set as s32."""
 
 
-def _sized_operand(operand: Attribute, dimension: int, label: str) -> tuple[Array, tuple[int, ...]]:
-    """
-    The operand and its sizes, by (C1) and (C2) of both operations.
-
-    `label`: of the rule that the size of the dimension fits s32.
-    """
-    source = with_elements(operand, ElementClass.ANY, "operand")
-    sizes = sizes_of(source)
+def _require_sized(operand: Array, dimension: int, label: str) -> None:
+    """(C2) of both operations, and the rule of this label: the size of the dimension fits s32."""
+    sizes = sizes_of(operand)
     require(0 <= dimension < len(sizes), "C2", "dimension {} of rank {}", dimension, len(sizes))
     size = sizes[dimension]
     require(
         bounded(0, size, MAX_SIZE), label, "size {} of dimension {} exceeds s32", size, dimension
     )
-    return source, sizes
 
 
 @irdl_op_definition
@@ -80,13 +72,13 @@ class GetDimensionSizeOp(PureOp):
 
     name = "xla.get_dimension_size"
     NUMBERING: ClassVar = {"dimension": Numbering(numbers=0)}
-    operand = operand_def()
+    operand = operand_def(ArrayOf())
     dimension = prop_def(INTEGER)
 
     @staticmethod
-    def infer(operand: Attribute, *, dimension: int) -> Types:
+    def infer(operand: Array, *, dimension: int) -> Types:
         """`s32[]`."""
-        _sized_operand(operand, dimension, "C3")
+        _require_sized(operand, dimension, "C3")
         return (array(S32, ()),)
 
     @staticmethod
@@ -117,23 +109,22 @@ class SetDimensionSizeOp(PureOp):
 
     name = "xla.set_dimension_size"
     NUMBERING: ClassVar = {"dimension": Numbering(numbers=0)}
-    operand = operand_def()
+    operand = operand_def(ArrayOf())
     size = operand_def()
     dimension = prop_def(INTEGER)
 
     @staticmethod
-    def infer(
-        operand: Attribute, size: Attribute, *, dimension: int, declared: Types = ()
-    ) -> Types:
+    def infer(operand: Array, size: Attribute, *, dimension: int, declared: Types = ()) -> Types:
         """The type of the operand with `dimension` dynamic, unless it is declared static."""
-        source, sizes = _sized_operand(operand, dimension, "C4")
+        _require_sized(operand, dimension, "C4")
+        sizes = sizes_of(operand)
         require(is_scalar(size, S32), "C3", "size is {}, not s32[]", spell(size))
         is_static = not (is_unknown(sizes[dimension]) or _is_dynamic_in(declared, dimension))
         sized = int if is_static else DynamicSize
         marked = [
             sized(n) if d == dimension and not is_unknown(n) else n for d, n in enumerate(sizes)
         ]
-        return (array(source.element_type, marked),)
+        return (array(operand.element_type, marked),)
 
     @property
     def is_whole(self) -> bool:

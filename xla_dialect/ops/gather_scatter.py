@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Attribute, Region
+from xdsl.ir import Region
 from xdsl.irdl import (
     SameVariadicOperandSize,
     irdl_op_definition,
@@ -24,7 +25,6 @@ from xla_dialect.constraints import (
     require_length,
     require_same_elements,
     require_same_shape,
-    with_elements,
 )
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Slicing, Traversal
 from xla_dialect.op import Ints, PureOp, Types, XlaOp
@@ -258,9 +258,9 @@ class ScatterOp(XlaOp):
     """
 
     name = "xla.scatter"
-    inputs = var_operand_def()
+    inputs = var_operand_def(ArrayOf())
     scatter_indices = operand_def(ArrayOf(ElementClass.INTEGER, "C5"))
-    updates = var_operand_def()
+    updates = var_operand_def(ArrayOf())
     update_window_dims = prop_def(INTEGERS)
     inserted_window_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
     input_batching_dims = prop_def(INTEGERS, default_value=NO_INTEGERS)
@@ -276,9 +276,9 @@ class ScatterOp(XlaOp):
 
     @staticmethod
     def infer(
-        inputs: tuple[Attribute, ...],
+        inputs: tuple[Array, ...],
         scatter_indices: Array,
-        updates: tuple[Attribute, ...],
+        updates: tuple[Array, ...],
         *,
         update_window_dims: Ints,
         inserted_window_dims: Ints,
@@ -289,9 +289,9 @@ class ScatterOp(XlaOp):
         to_apply: Region,
     ) -> Types:
         """The types of the inputs."""
-        arrays, update = _require_pairs(inputs, updates)
-        require_reducer(to_apply, "to_apply", arrays)
-        sizes, update_sizes = sizes_of(arrays[0]), sizes_of(update)
+        _require_pairs(inputs, updates)
+        require_reducer(to_apply, "to_apply", inputs)
+        sizes, update_sizes = sizes_of(inputs[0]), sizes_of(updates[0])
         extended = _with_index_vector(sizes_of(scatter_indices), index_vector_dim, "C6")
         require(
             len(update_sizes) == len(update_window_dims) + len(extended) - 1,
@@ -326,7 +326,7 @@ class ScatterOp(XlaOp):
         bounds = shapes.without(sizes, (*inserted_window_dims, *input_batching_dims))
         batch = shapes.without(extended, (index_vector_dim,))
         _require_update_sizes(update_sizes, update_window_dims, bounds, batch)
-        return tuple(united_type(a, *arrays) for a in arrays)
+        return tuple(united_type(a, *inputs) for a in inputs)
 
     @staticmethod
     def relate(
@@ -381,10 +381,8 @@ class ScatterOp(XlaOp):
         relations.ordered = () if may_combine else tuple(ordered)
 
 
-def _require_pairs(
-    inputs: tuple[Attribute, ...], updates: tuple[Attribute, ...]
-) -> tuple[list[Array], Array]:
-    """The inputs of a scatter, and the first of its updates; raises Violation (C1) to (C3)."""
+def _require_pairs(inputs: Sequence[Array], updates: Sequence[Array]) -> None:
+    """Inputs and updates of a scatter are alike; raises Violation (C1) to (C3)."""
     require(
         len(inputs) == len(updates) and bool(inputs),
         "C1",
@@ -392,13 +390,10 @@ def _require_pairs(
         len(inputs),
         len(updates),
     )
-    arrays = [with_elements(t, ElementClass.ANY, f"input {i}") for i, t in enumerate(inputs)]
-    others = [with_elements(t, ElementClass.ANY, f"update {i}") for i, t in enumerate(updates)]
-    for i, (mine, theirs) in enumerate(zip(arrays, others, strict=True)):
-        require_same_shape(arrays[0], mine, f"inputs 0 and {i}", "C2")
-        require_same_shape(others[0], theirs, f"updates 0 and {i}", "C2")
+    for i, (mine, theirs) in enumerate(zip(inputs, updates, strict=True)):
+        require_same_shape(inputs[0], mine, f"inputs 0 and {i}", "C2")
+        require_same_shape(updates[0], theirs, f"updates 0 and {i}", "C2")
         require_same_elements(mine, theirs, f"input and update {i}", "C3")
-    return arrays, others[0]
 
 
 def _require_update_sizes(sizes: Ints, window_dims: Ints, bounds: Ints, batch: Ints) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import FloatAttr, f32
-from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -17,7 +16,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from xla_dialect.attributes import INTEGER
-from xla_dialect.constraints import require_same_elements, require_same_shape, with_elements
+from xla_dialect.constraints import ArrayOf, require_same_elements, require_same_shape
 from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import PureOp, Types, XlaOp
 from xla_dialect.shapes.size_arithmetic import united
@@ -28,18 +27,16 @@ EPSILON: Any = FloatAttr.constr(f32)
 
 
 def _require_features(
-    operand: Attribute, features: Mapping[str, Attribute], feature_index: int
+    operand: Array, features: Mapping[str, Array], feature_index: int
 ) -> tuple[Array, Array]:
     """
-    The operand, and the type of an array with one element per feature.
+    The type of the operand, and of an array with one element per feature.
 
     Raises Violation (C1) to (C3).
     """
-    source = with_elements(operand, ElementClass.FLOAT, "operand")
-    sizes = sizes_of(source)
-    vectors = {n: with_elements(t, ElementClass.FLOAT, n) for n, t in features.items()}
-    for name, vector in vectors.items():
-        require_same_elements(source, vector, f"operand and {name}", "C1")
+    sizes = sizes_of(operand)
+    for name, vector in features.items():
+        require_same_elements(operand, vector, f"operand and {name}", "C1")
     require(
         0 <= feature_index < len(sizes),
         "C2",
@@ -47,14 +44,14 @@ def _require_features(
         feature_index,
         len(sizes),
     )
-    expected = array(source.element_type, (sizes[feature_index],))
-    for name, vector in vectors.items():
+    expected = array(operand.element_type, (sizes[feature_index],))
+    for name, vector in features.items():
         require_same_shape(expected, vector, f"features and {name}", "C3")
     joined = list(sizes)
-    found = map(sizes_of, (expected, *vectors.values()))
+    found = map(sizes_of, (expected, *features.values()))
     (joined[feature_index],) = united(*found)
-    vector = array(source.element_type, (joined[feature_index],))
-    return array(source.element_type, joined), vector
+    vector = array(operand.element_type, (joined[feature_index],))
+    return array(operand.element_type, joined), vector
 
 
 def _relate_features(
@@ -103,15 +100,11 @@ class BatchNormTrainingOp(BatchNormOp):
     """
 
     name = "xla.batch_norm_training"
-    operand = operand_def()
-    scale = operand_def()
-    offset = operand_def()
+    operand = scale = offset = operand_def(ArrayOf(ElementClass.FLOAT))
     outputs = var_result_def()
 
     @staticmethod
-    def infer(
-        operand: Attribute, scale: Attribute, offset: Attribute, *, feature_index: int
-    ) -> Types:
+    def infer(operand: Array, scale: Array, offset: Array, *, feature_index: int) -> Types:
         """The operand's type, and a vector for mean and for variance."""
         vectors = {"scale": scale, "offset": offset}
         source, vector = _require_features(operand, vectors, feature_index)
@@ -133,19 +126,15 @@ class BatchNormInferenceOp(BatchNormOp, PureOp):
     """
 
     name = "xla.batch_norm_inference"
-    operand = operand_def()
-    scale = operand_def()
-    offset = operand_def()
-    mean = operand_def()
-    variance = operand_def()
+    operand = scale = offset = mean = variance = operand_def(ArrayOf(ElementClass.FLOAT))
 
     @staticmethod
     def infer(
-        operand: Attribute,
-        scale: Attribute,
-        offset: Attribute,
-        mean: Attribute,
-        variance: Attribute,
+        operand: Array,
+        scale: Array,
+        offset: Array,
+        mean: Array,
+        variance: Array,
         *,
         feature_index: int,
     ) -> Types:
@@ -176,30 +165,25 @@ class BatchNormGradOp(BatchNormOp):
     """
 
     name = "xla.batch_norm_grad"
-    operand = operand_def()
-    scale = operand_def()
-    mean = operand_def()
-    variance = operand_def()
-    grad_output = operand_def()
+    operand = scale = mean = variance = grad_output = operand_def(ArrayOf(ElementClass.FLOAT))
     outputs = var_result_def()
 
     @staticmethod
     def infer(
-        operand: Attribute,
-        scale: Attribute,
-        mean: Attribute,
-        variance: Attribute,
-        grad_output: Attribute,
+        operand: Array,
+        scale: Array,
+        mean: Array,
+        variance: Array,
+        grad_output: Array,
         *,
         feature_index: int,
     ) -> Types:
         """The operand's type, and a vector for scale and for offset."""
         vectors = {"scale": scale, "mean": mean, "variance": variance}
         source, vector = _require_features(operand, vectors, feature_index)
-        gradient = with_elements(grad_output, ElementClass.FLOAT, "grad_output")
-        require_same_elements(source, gradient, "operand and grad_output", "C1")
-        require_same_shape(source, gradient, "operand and grad_output", "C4")
-        source = united_type(source, gradient)
+        require_same_elements(source, grad_output, "operand and grad_output", "C1")
+        require_same_shape(source, grad_output, "operand and grad_output", "C4")
+        source = united_type(source, grad_output)
         vector = array(source.element_type, (sizes_of(source)[feature_index],))
         return source, vector, vector
 

@@ -132,22 +132,21 @@ class RngBitGeneratorOp(XlaOp):
     """
 
     name = "xla.rng_bit_generator"
-    initial_state = operand_def()
+    initial_state = operand_def(ArrayOf(ElementClass.REAL))
     algorithm = prop_def(RandomAlgorithmAttr)
     outputs = var_result_def()
     traits = traits_def(Pure())
 
     @staticmethod
-    def infer(initial_state: Attribute, *, declared: Types) -> Types:
+    def infer(initial_state: Array, *, declared: Types) -> Types:
         """The type of the state and the declared type of the bits."""
-        state = with_elements(initial_state, ElementClass.REAL, "the state")
         results = flat_results(declared)
         if len(results) != 2:
             raise Violation("Result", f"declared {spell_all(declared)}, not a state and bits")
         bits = with_elements(results[1], ElementClass.INTEGER, "the result", "C2")
         width = BY_TYPE[bits.element_type].bits
         require(width > 1, "C2", "the result has elements of 1 bit")
-        return (without_layout(state), without_layout(bits))
+        return (without_layout(initial_state), without_layout(bits))
 
     def fault(self) -> str | None:
         """Why it is not computed here, though it is valid; None if it is."""

@@ -29,7 +29,6 @@ from xla_dialect.constraints import (
     require_same_shape,
     require_window,
     signature,
-    with_elements,
 )
 from xla_dialect.dimensions import (
     Factor,
@@ -47,7 +46,6 @@ from xla_dialect.shapes.window import Window, WindowAttr
 from xla_dialect.types import (
     PRED,
     Array,
-    ElementClass,
     array,
     is_scalar,
     sizes_of,
@@ -58,13 +56,13 @@ from xla_dialect.violations import require
 
 
 def require_reduction(
-    inputs: tuple[Attribute, ...],
+    inputs: tuple[Array, ...],
     init_values: tuple[Attribute, ...],
     computation: Region,
     same_sizes: str,
-) -> list[Array]:
+) -> tuple[int, ...]:
     """
-    The inputs of a reduction as arrays; raises Violation (C1), (RC1), (RC2), (RC3).
+    The sizes that the inputs of a reduction have; raises Violation (C1), (RC1), (RC2), (RC3).
 
     The computation takes N accumulators and N values, scalars of the element types, and returns N
     scalars (or their tuple). `same_sizes`: the label of the rule that the inputs have the same
@@ -77,9 +75,8 @@ def require_reduction(
         len(inputs),
         len(init_values),
     )
-    arrays = [with_elements(t, ElementClass.ANY, f"input {i}") for i, t in enumerate(inputs)]
-    for i, (source, init) in enumerate(zip(arrays, init_values, strict=True)):
-        require_same_shape(arrays[0], source, f"inputs 0 and {i}", same_sizes)
+    for i, (source, init) in enumerate(zip(inputs, init_values, strict=True)):
+        require_same_shape(inputs[0], source, f"inputs 0 and {i}", same_sizes)
         require(
             is_scalar(init, source.element_type),
             "RC3",
@@ -88,8 +85,8 @@ def require_reduction(
             init,
             source.element_type,
         )
-    require_reducer(computation, "to_apply", arrays)
-    return arrays
+    require_reducer(computation, "to_apply", inputs)
+    return united(*map(sizes_of, inputs))
 
 
 def require_reducer(computation: Region, name: str, arrays: Sequence[Array]) -> None:
@@ -134,7 +131,7 @@ def is_associative(operation: type[XlaOp] | None) -> TypeGuard[type[ElementwiseB
 class FoldOp(XlaOp):
     """An operation that folds all inputs at once by a computation, starting from init values."""
 
-    inputs = var_operand_def()
+    inputs = var_operand_def(ArrayOf())
     init_values = var_operand_def()
     outputs = var_result_def()
     to_apply = region_def()
@@ -162,18 +159,17 @@ class ReduceOp(FoldOp):
 
     @staticmethod
     def infer(
-        inputs: tuple[Attribute, ...],
+        inputs: tuple[Array, ...],
         init_values: tuple[Attribute, ...],
         *,
         dimensions: tuple[int, ...],
         to_apply: Region,
     ) -> Types:
         """Per input its element type and its dimensions without the reduced ones."""
-        arrays = require_reduction(inputs, init_values, to_apply, same_sizes="C2")
-        sizes = united(*map(sizes_of, arrays))
+        sizes = require_reduction(inputs, init_values, to_apply, same_sizes="C2")
         require_dimensions(dimensions, len(sizes), "dimensions", "C4")
         kept = shapes.without(sizes, dimensions)
-        return tuple(cast(Attribute, array(a.element_type, kept)) for a in arrays)
+        return tuple(cast(Attribute, array(a.element_type, kept)) for a in inputs)
 
     @staticmethod
     def relate(
@@ -214,19 +210,18 @@ class ReduceWindowOp(FoldOp):
 
     @staticmethod
     def infer(
-        inputs: tuple[Attribute, ...],
+        inputs: tuple[Array, ...],
         init_values: tuple[Attribute, ...],
         *,
         window: Window,
         to_apply: Region,
     ) -> Types:
         """Per input its element type, and per dimension how often the window fits."""
-        arrays = require_reduction(inputs, init_values, to_apply, same_sizes="C1")
-        sizes = united(*map(sizes_of, arrays))
+        sizes = require_reduction(inputs, init_values, to_apply, same_sizes="C1")
         require_window(window, len(sizes), ("C3", "C4"))
         _require_unreversed(window, "C4")
         placements = window.placements(sizes)
-        return tuple(cast(Attribute, array(a.element_type, placements)) for a in arrays)
+        return tuple(cast(Attribute, array(a.element_type, placements)) for a in inputs)
 
     @staticmethod
     def relate(relations: RelationsBuilder, *, window: Window, to_apply: Region) -> None:
@@ -346,7 +341,7 @@ class MapOp(XlaOp):
     """
 
     name = "xla.map"
-    inputs = var_operand_def()
+    inputs = var_operand_def(ArrayOf())
     dimensions = opt_prop_def(INTEGERS)
     result = result_def()
     to_apply = region_def()
@@ -354,14 +349,13 @@ class MapOp(XlaOp):
 
     @staticmethod
     def infer(
-        inputs: tuple[Attribute, ...], *, dimensions: tuple[int, ...] | None, to_apply: Region
+        inputs: tuple[Array, ...], *, dimensions: tuple[int, ...] | None, to_apply: Region
     ) -> Types:
         """The dimensions of the inputs with the element type that the computation returns."""
         require(bool(inputs), "C1", "there are no inputs")
-        arrays = [with_elements(t, ElementClass.ANY, f"input {i}") for i, t in enumerate(inputs)]
-        for i, other in enumerate(arrays):
-            require_same_shape(arrays[0], other, f"inputs 0 and {i}", "C1")
-        sizes = united(*map(sizes_of, arrays))
+        for i, other in enumerate(inputs):
+            require_same_shape(inputs[0], other, f"inputs 0 and {i}", "C1")
+        sizes = united(*map(sizes_of, inputs))
         _, returned = signature(to_apply, "to_apply", "C2")
         require(
             len(returned) == 1 and is_scalar(returned[0]),
@@ -369,7 +363,7 @@ class MapOp(XlaOp):
             "to_apply returns {}, not one scalar",
             spell_all(returned),
         )
-        scalars = [array(a.element_type, ()) for a in arrays]
+        scalars = [array(a.element_type, ()) for a in inputs]
         require_computation(to_apply, "to_apply", scalars, returned, ("C2", "C2"))
         require(
             dimensions is None or dimensions == tuple(range(len(sizes))),

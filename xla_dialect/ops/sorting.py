@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.ir import Attribute, Region
+from xdsl.ir import Region
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -21,7 +21,6 @@ from xla_dialect.constraints import (
     ArrayOf,
     require_computation,
     require_same_shape,
-    with_elements,
 )
 from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
@@ -46,7 +45,7 @@ class SortOp(XlaOp):
 
     name = "xla.sort"
     NUMBERING: ClassVar = {"dimension": Numbering(numbers=0)}
-    inputs = var_operand_def()
+    inputs = var_operand_def(ArrayOf())
     dimension = prop_def(INTEGER)
     is_stable = prop_def(FLAG, default_value=FALSE)
     outputs = var_result_def()
@@ -54,18 +53,17 @@ class SortOp(XlaOp):
     traits = traits_def(RecursiveMemoryEffect())
 
     @staticmethod
-    def infer(inputs: tuple[Attribute, ...], *, dimension: int, to_apply: Region) -> Types:
+    def infer(inputs: tuple[Array, ...], *, dimension: int, to_apply: Region) -> Types:
         """The types of the inputs."""
         require(bool(inputs), "C1", "there are no inputs")
-        arrays = [with_elements(t, ElementClass.ANY, f"input {i}") for i, t in enumerate(inputs)]
-        for i, other in enumerate(arrays):
-            require_same_shape(arrays[0], other, f"inputs 0 and {i}", "C1")
-        rank = len(sizes_of(arrays[0]))
+        for i, other in enumerate(inputs):
+            require_same_shape(inputs[0], other, f"inputs 0 and {i}", "C1")
+        rank = len(sizes_of(inputs[0]))
         require(rank > 0, "C4", "the inputs are scalars")
         require(0 <= dimension < rank, "C3", "dimension {} of arrays of rank {}", dimension, rank)
-        pairs = [array(a.element_type, ()) for a in arrays for _ in range(2)]
+        pairs = [array(a.element_type, ()) for a in inputs for _ in range(2)]
         require_computation(to_apply, "to_apply", pairs, (array(PRED, ()),), ("C2", "C2"))
-        return tuple(united_type(a, *arrays) for a in arrays)
+        return tuple(united_type(a, *inputs) for a in inputs)
 
     @staticmethod
     def relate(relations: RelationsBuilder, *, dimension: int) -> None:

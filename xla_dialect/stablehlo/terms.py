@@ -66,6 +66,11 @@ class Terms:
         return self.conversion.broadcast(constant, array_like(self.type, element_type))
 
 
+def term_of(conversion: Conversion, value: SSAValue) -> Term:
+    """The term of a formula of its own for an array."""
+    return Terms(conversion, cast(Array, value.type)).of(value)
+
+
 def _binary(op_class: type[XlaOp]) -> Callable[[Term, Operand], Term]:
     """The method that applies an elementwise operation to a term and another."""
     return lambda self, other: self.emit(op_class, other)

@@ -203,7 +203,7 @@ def scan_of_xla(op: ScanOp, legalization: FromXla) -> Sequence[SSAValue]:
     ).results
 
 
-_FORMULAS: Mapping[type[chlo.FormulaOp], Formula] = {
+_FORMULAS: Mapping[type[chlo.UnaryFormulaOp], Formula] = {
     chlo.AsinAcosKernelOp: asin_acos_kernel,
     chlo.AtanOp: arctangent,
     chlo.BesselI1eOp: in_double(special.bessel_i1e),

@@ -44,7 +44,7 @@ from xla_dialect.stablehlo.legalize.from_xla import (
 from xla_dialect.stablehlo.op import StableHloOp, applied_to_two
 from xla_dialect.stablehlo.ops import collectives as stablehlo
 from xla_dialect.stablehlo.ops import data_movement
-from xla_dialect.stablehlo.terms import Terms
+from xla_dialect.stablehlo.terms import Terms, term_of
 from xla_dialect.types import S32, U32, Array, array, flatten, tuple_of
 from xla_dialect.xdsl.operation_table import OperationTable
 
@@ -237,7 +237,7 @@ def _at_root(
     """The value where this process is the root, and zeros elsewhere."""
     scalars = Terms(conversion, cast(Array, position.type))
     is_root = scalars.of(position).equals(0 if root is None else scalars.of(root))
-    term = Terms(conversion, cast(Array, value.type)).of(value)
+    term = term_of(conversion, value)
     return is_root.where(term, 0).value
 
 

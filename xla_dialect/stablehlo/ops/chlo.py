@@ -118,8 +118,8 @@ def one_type(
     return together
 
 
-class FormulaOp(UnaryOp):
-    """A function of one array that `xla` has a formula for; its result has the same type."""
+class FormulaOp(FunctionOp):
+    """A function of arrays that `xla` has a formula for, of one type with its result."""
 
     ELEMENTS: ClassVar = FLOAT
 
@@ -128,12 +128,12 @@ class FormulaOp(UnaryOp):
         one_type(self.ELEMENTS, operands, declared)
 
 
-class BinaryFormulaOp(BinaryOp):
-    """A function of two arrays of floats that `xla` has a formula for, of one type with both."""
+class UnaryFormulaOp(FormulaOp, UnaryOp):
+    """One of one array."""
 
-    def verify_types(self, operands: Sequence[Attribute], declared: Sequence[Attribute]) -> None:
-        """All types are one."""
-        one_type(FLOAT, operands, declared)
+
+class BinaryFormulaOp(FormulaOp, BinaryOp):
+    """One of two arrays of floats."""
 
 
 def _function(name: str, base: type[OperationT], doc: str, **members: Any) -> type[OperationT]:
@@ -143,20 +143,20 @@ def _function(name: str, base: type[OperationT], doc: str, **members: Any) -> ty
 
 AsinAcosKernelOp = _function(
     "_asin_acos_kernel",
-    FormulaOp,
+    UnaryFormulaOp,
     "w with `asin z = atan2(Re z, Re w) + i sign(Im z) Im w`.",
     ELEMENTS=COMPLEX,
 )
-AtanOp = _function("atan", FormulaOp, "The arctangent.", ELEMENTS=FLOAT | COMPLEX)
-BesselI1eOp = _function("bessel_i1e", FormulaOp, "`e^(-|x|) I1(x)`.")
+AtanOp = _function("atan", UnaryFormulaOp, "The arctangent.", ELEMENTS=FLOAT | COMPLEX)
+BesselI1eOp = _function("bessel_i1e", UnaryFormulaOp, "`e^(-|x|) I1(x)`.")
 ConjOp = _function(
-    "conj", FormulaOp, "The conjugate; a real number is its own.", ELEMENTS=FLOAT | COMPLEX
+    "conj", UnaryFormulaOp, "The conjugate; a real number is its own.", ELEMENTS=FLOAT | COMPLEX
 )
-DigammaOp = _function("digamma", FormulaOp, "The derivative of `lgamma`.")
-ErfInvOp = _function("erf_inv", FormulaOp, "The inverse of `erf`.")
-ErfcOp = _function("erfc", FormulaOp, "`1 - erf x`.")
-LgammaOp = _function("lgamma", FormulaOp, "The logarithm of `|Γ(x)|`.")
-SquareOp = _function("square", FormulaOp, "`x²`.", ELEMENTS=FLOAT | COMPLEX)
+DigammaOp = _function("digamma", UnaryFormulaOp, "The derivative of `lgamma`.")
+ErfInvOp = _function("erf_inv", UnaryFormulaOp, "The inverse of `erf`.")
+ErfcOp = _function("erfc", UnaryFormulaOp, "`1 - erf x`.")
+LgammaOp = _function("lgamma", UnaryFormulaOp, "The logarithm of `|Γ(x)|`.")
+SquareOp = _function("square", UnaryFormulaOp, "`x²`.", ELEMENTS=FLOAT | COMPLEX)
 NextAfterOp = _function(
     "next_after",
     BinaryFormulaOp,

@@ -230,9 +230,7 @@ _COPIED = frozenset({"stablehlo.constant", "stablehlo.broadcast_in_dim", "stable
 _MOST_COPIED = 8
 """So many of them that use each other are copied; further ones belong to one part."""
 
-_FORMULAS = frozenset(
-    op.name for op in operations_of(chlo) if issubclass(op, chlo.FormulaOp | chlo.BinaryFormulaOp)
-)
+_FORMULAS = frozenset(op.name for op in operations_of(chlo) if issubclass(op, chlo.FormulaOp))
 """Functions that become dozens of operations."""
 
 _OPERATIONS = frozenset(

@@ -6,7 +6,7 @@ integers keep them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import cycle, islice
 from typing import Any, cast
 
@@ -21,8 +21,8 @@ from xla_dialect.quantized_types import Quantization, quantization_of, with_elem
 from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.op import SourceError, StableHloOp
 from xla_dialect.stablehlo.quantization.rules import NUMBERS
-from xla_dialect.stablehlo.terms import Term, Terms
-from xla_dialect.types import BY_TYPE, Array, array_like
+from xla_dialect.stablehlo.terms import Term, term_of
+from xla_dialect.types import BY_TYPE, array_like
 from xla_dialect.xdsl.creation import create
 
 EXACT_IN_F32 = 1 << 24
@@ -31,14 +31,14 @@ EXACT_IN_F32 = 1 << 24
 
 def dequantized(conversion: Conversion, value: SSAValue, quantization: Quantization) -> SSAValue:
     """The numbers that stored integers stand for, in their expressed type."""
-    term = shifted(Terms(conversion, cast(Array, value.type)).of(value), quantization)
+    term = shifted(term_of(conversion, value), quantization)
     scales = along(term, quantization.scales, quantization.expressed, quantization.dimension)
     return (term.converted(quantization.expressed) * scales).value
 
 
 def quantized(conversion: Conversion, value: SSAValue, quantization: Quantization) -> SSAValue:
     """The stored integers for numbers: rounded half to even, and saturated."""
-    term = Terms(conversion, cast(Array, value.type)).of(value)
+    term = term_of(conversion, value)
     scales = along(term, quantization.scales, quantization.expressed, quantization.dimension)
     return stored(term / scales, quantization).value
 
@@ -138,9 +138,8 @@ def convert_as(
     conversion: Conversion,
     operands: Sequence[SSAValue],
     result_types: Sequence[Attribute],
-    properties: Mapping[str, Attribute] | None = None,
 ) -> list[SSAValue]:
-    """What the operation becomes on other, converted operands; `properties` replace its own."""
+    """What the operation becomes on other, converted operands."""
     block = Block(arg_types=[value.type for value in operands])
     for argument, value in zip(block.args, operands, strict=True):
         conversion.define(argument, value)
@@ -149,7 +148,7 @@ def convert_as(
         type(op),
         operands=block.args,
         result_types=result_types,
-        properties={**op.properties, **(properties or {})},
+        properties=op.properties,
         attributes=op.attributes,
         regions=regions,
     )

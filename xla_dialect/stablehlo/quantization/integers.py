@@ -52,7 +52,7 @@ from xla_dialect.stablehlo.quantization.rules import (
     convolution_labels,
     dot_lists,
 )
-from xla_dialect.stablehlo.terms import Term, Terms
+from xla_dialect.stablehlo.terms import Term, Terms, term_of
 from xla_dialect.types import Array, array, extents, sizes_of
 
 
@@ -70,8 +70,7 @@ def is_summed_alone(op: StableHloOp, rhs: Quantization) -> bool:
 
 
 def dot_of_shifted(
-    conversion: Conversion,
-    total: SSAValue,
+    term: Term,
     rhs: SSAValue,
     lhs_quantization: Quantization,
     places: Mapping[int, int],
@@ -81,25 +80,20 @@ def dot_of_shifted(
 
     `places` are the dimensions of the result for those of rhs that are not contracted.
     """
-    term = Terms(conversion, cast(Array, total.type)).of(total)
     return term - _sums(term, rhs, places) * lhs_quantization.zero_points[0]
 
 
 def convolution_of_shifted(
-    conversion: Conversion,
-    total: SSAValue,
-    lhs_quantization: Quantization,
-    rhs_quantization: Quantization,
+    term: Term, lhs_quantization: Quantization, rhs_quantization: Quantization
 ) -> Term:
     """The convolution of shifted integers from that of the stored ones."""
-    op = total.owner
+    conversion, op = term.terms.conversion, term.value.owner
     assert isinstance(op, ConvolutionOp)
     labels = op.dim_labels.data
     (zero_point,) = lhs_quantization.zero_points
     if zero_point:
         op = _padded(conversion, op, zero_point)
-        total = op.result
-    term = Terms(conversion, cast(Array, total.type)).of(total)
+        term = term_of(conversion, op.result)
     feature, kernel_feature = labels.result_order()[1], labels.rhs_order()[0]
     if zero_point:
         term = term - _sums(term, op.rhs, {kernel_feature: feature}) * zero_point
@@ -113,7 +107,7 @@ def convolution_of_shifted(
 
 def _sums(term: Term, value: SSAValue, places: Mapping[int, int]) -> Term:
     """The sums of a value over all dimensions without a place in the term, spread over it."""
-    wide = Terms(term.terms.conversion, cast(Array, value.type)).of(value).converted(i32)
+    wide = term_of(term.terms.conversion, value).converted(i32)
     rank = len(extents(wide.type))
     total = emit_sum(term.terms.conversion, wide.value, [d for d in range(rank) if d not in places])
     places_of = [places[d] for d in sorted(places)]
@@ -124,7 +118,7 @@ def _window_sums(term: Term, op: ConvolutionOp) -> Term:
     """The sums of the base in each place of the window, spread over the features of a result."""
     conversion, labels = term.terms.conversion, op.dim_labels.data
     batch, feature, *spatial = labels.lhs_order()
-    wide = Terms(conversion, cast(Array, op.lhs.type)).of(op.lhs).converted(i32)
+    wide = term_of(conversion, op.lhs).converted(i32)
     total = emit_sum(conversion, wide.value, [feature])
     result_sizes = sizes_of(term.type)
     windows = {batch: WindowDimension(1)}
@@ -309,12 +303,11 @@ def _contraction(
     if not as_bytes:
         operands[:2] = _factors_of(operands[:2], (lhs, rhs), conversion, accumulator)
     (total,) = convert_as(op, conversion, operands, types)
-    if not as_bytes:
-        term = Terms(conversion, cast(Array, total.type)).of(total)
-    elif places is not None:
-        term = dot_of_shifted(conversion, total, operands[1], lhs, places)
-    else:
-        term = convolution_of_shifted(conversion, total, lhs, rhs)
+    term = term_of(conversion, total)
+    if as_bytes and places is not None:
+        term = dot_of_shifted(term, operands[1], lhs, places)
+    elif as_bytes:
+        term = convolution_of_shifted(term, lhs, rhs)
     factors = [a * b / c for a, b, c in paired(lhs.scales, rhs.scales, result.scales)]
     return [stored(rescaled(term, factors, place, bound, result), result).value]
 
@@ -330,7 +323,7 @@ def _factors_of(
         return list(values)
     found: list[SSAValue] = []
     for value, side in zip(values, sides, strict=True):
-        term = Terms(conversion, cast(Array, value.type)).of(value)
+        term = term_of(conversion, value)
         found.append(shifted(term, side).converted(accumulator).value)
     return found
 
