@@ -95,7 +95,7 @@ def check(sample: Sample) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@few_examples(8)
+@few_examples(4)
 @given(st.data())
 def test_a_changed_operation_is_rejected_or_runs(name: str, data: Any) -> None:
     check(data.draw(perturbed(name)))

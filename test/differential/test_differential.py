@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
-from sweeps import each_or_full
+from sweeps import PROFILE, each_or_full
 
 from differential.draft import ROWS
 from differential.executors import EXECUTORS, OF_TEXT, XLA, ends_xla
@@ -21,7 +21,7 @@ from xla_dialect.literals.arrays import element_type_of
 from xla_dialect.verification import verify
 
 QEMU_FAULT = "qemu before 8.0 cannot execute vfcvt.rtz"
-IN_A_BLOCK = 10
+IN_A_BLOCK = 5 if PROFILE == "quick" else 10
 ALL_BLOCKS = range(200)
 QUICK_BLOCKS = range(3)
 QUICK_BLOCKS_OF_OURS: Mapping[str, range] = {

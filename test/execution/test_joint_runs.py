@@ -107,8 +107,7 @@ def test_who_waits_for_ever_is_told(in_turn: bool):
         program.run_processes(given())
 
 
-@pytest.mark.parametrize("mode", ["fork", "end"])
-def test_processes_with_idle_threads(mode: str, tmp_path: Path):
+def test_processes_with_idle_threads(tmp_path: Path):
     """Children of `fork` start threads of their own; idle ones do not keep a process."""
     script = tmp_path / "script.py"
     script.write_text(
@@ -117,12 +116,11 @@ def test_processes_with_idle_threads(mode: str, tmp_path: Path):
         "from test_joint_runs import SUMS, compiled, given, run_jointly\n"
         "program = compiled(SUMS)\n"
         "expected = run_jointly(program, given(), False)\n"
-        f"if {mode == 'fork'}:\n"
-        "    child = os.fork()\n"
-        "    found = run_jointly(program, given(), False)\n"
-        "    assert all((a == b).all() for x, y in zip(expected, found) for a, b in zip(x, y))\n"
-        "    if child:\n"
-        "        assert os.waitpid(child, 0)[1] == 0\n"
+        "child = os.fork()\n"
+        "found = run_jointly(program, given(), False)\n"
+        "assert all((a == b).all() for x, y in zip(expected, found) for a, b in zip(x, y))\n"
+        "if child:\n"
+        "    assert os.waitpid(child, 0)[1] == 0\n"
         "print('done')\n"
     )
     environment = dict(os.environ, PYTHONPATH=str(Path(__file__).parent))

@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from sweeps import combinations
 
 import lowerings
 from lowerings.compilation import Program
@@ -138,11 +139,10 @@ def test_info_says_where_a_matrix_is_not_positive_definite() -> None:
     assert info.tolist() == [3, 0, 1]
 
 
-@pytest.mark.parametrize("element", LETTERS)
-@pytest.mark.parametrize("side", "LR")
-@pytest.mark.parametrize("triangle", "LU")
-@pytest.mark.parametrize("transposed", "NTC")
-@pytest.mark.parametrize("diagonal", "NU")
+@pytest.mark.parametrize(
+    ("element", "side", "triangle", "transposed", "diagonal"),
+    combinations(LETTERS, "LR", "LU", "NTC", "NU"),
+)
 def test_triangular_solve(
     element: str, side: str, triangle: str, transposed: str, diagonal: str
 ) -> None:
@@ -157,11 +157,10 @@ def test_triangular_solve(
     np.testing.assert_allclose(op @ x if side == "L" else x @ op, b, rtol=1e-2, atol=1e-2)
 
 
-@pytest.mark.parametrize("element", ["f32", "f64"])
-@pytest.mark.parametrize("side", "LR")
-@pytest.mark.parametrize("triangle", "LU")
-@pytest.mark.parametrize("transposed", "NT")
-@pytest.mark.parametrize("size", [3, 4, 9, 70])
+@pytest.mark.parametrize(
+    ("element", "side", "triangle", "transposed", "size"),
+    combinations(("f32", "f64"), "LR", "LU", "NT", (3, 4, 9, 70), step=3),
+)
 def test_what_is_not_finite_spoils_what_depends_on_it(
     element: str, side: str, triangle: str, transposed: str, size: int
 ) -> None:
@@ -313,8 +312,7 @@ def test_info_of_a_singular_matrix() -> None:
     assert info.tolist() == [2, 0]
 
 
-@pytest.mark.parametrize("element", LETTERS)
-@pytest.mark.parametrize("sizes", MATRICES, ids=str)
+@pytest.mark.parametrize(("element", "sizes"), combinations(LETTERS, MATRICES))
 def test_qr(element: str, sizes: tuple[int, ...]) -> None:
     *batch, m, n = sizes
     k = min(m, n)
@@ -329,9 +327,9 @@ def test_qr(element: str, sizes: tuple[int, ...]) -> None:
     np.testing.assert_allclose(product, a, rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize("element", LETTERS)
-@pytest.mark.parametrize("sizes", [(1, 1), (2, 3, 5, 5), (40, 40)], ids=str)
-@pytest.mark.parametrize("mode", "NV")
+@pytest.mark.parametrize(
+    ("element", "sizes", "mode"), combinations(LETTERS, [(1, 1), (2, 3, 5, 5), (40, 40)], "NV")
+)
 def test_symmetric_eigenvalues(element: str, sizes: tuple[int, ...], mode: str) -> None:
     a = positive(sizes, element)
     vectors, values, info = assert_as_reference(decomposition("evd", sizes, element, mode), a)
@@ -343,10 +341,10 @@ def test_symmetric_eigenvalues(element: str, sizes: tuple[int, ...], mode: str) 
         )
 
 
-@pytest.mark.parametrize("element", LETTERS)
-@pytest.mark.parametrize("sizes", MATRICES, ids=str)
-@pytest.mark.parametrize("mode", "NSA")
-@pytest.mark.parametrize("routine", ["gesdd", "gesvd"])
+@pytest.mark.parametrize(
+    ("element", "sizes", "mode", "routine"),
+    combinations(LETTERS, MATRICES, "NSA", ("gesdd", "gesvd")),
+)
 def test_singular_values(element: str, sizes: tuple[int, ...], mode: str, routine: str) -> None:
     a = numbers(sizes, element)
     text = decomposition("gesdd", sizes, element, mode).replace("gesdd", routine)
@@ -394,23 +392,15 @@ def on_square_matrices(
 
 
 SQUARE = [(1, 1), (2, 3, 6, 6), (40, 40)]
-by_element = pytest.mark.parametrize(
-    "element",
-    [
-        *("f32", "complex<f64>"),
-        *(pytest.param(each, marks=pytest.mark.full) for each in ("f64", "complex<f32>")),
-    ],
-)
-by_size = pytest.mark.parametrize("sizes", SQUARE, ids=str)
 
 
 def adjoint(a: np.ndarray) -> np.ndarray:
     return a.conj().swapaxes(-1, -2)
 
 
-@by_element
-@by_size
-@pytest.mark.parametrize("sides", ["VV", "NV", "VN", "NN"])
+@pytest.mark.parametrize(
+    ("element", "sizes", "sides"), combinations(LETTERS, SQUARE, ("VV", "NV", "VN", "NN"))
+)
 def test_eigenvalues(element: str, sizes: tuple[int, ...], sides: str) -> None:
     settings = {"compute_left": sides[0], "compute_right": sides[1]}
     text, a = on_square_matrices("geev", sizes, element, **settings), numbers(sizes, element)
@@ -436,9 +426,7 @@ def test_eigenvalues_that_do_not_converge() -> None:
     assert info[0] != 0 or np.isnan(values[0]).any()
 
 
-@by_element
-@by_size
-@pytest.mark.parametrize("mode", "NV")
+@pytest.mark.parametrize(("element", "sizes", "mode"), combinations(LETTERS, SQUARE, "NV"))
 def test_schur_form(element: str, sizes: tuple[int, ...], mode: str) -> None:
     text = on_square_matrices("gees", sizes, element, mode=mode, sort="N")
     a = numbers(sizes, element)
@@ -452,8 +440,7 @@ def test_schur_form(element: str, sizes: tuple[int, ...], mode: str) -> None:
         assert not vectors.any()
 
 
-@by_element
-@by_size
+@pytest.mark.parametrize(("element", "sizes"), combinations(LETTERS, SQUARE))
 def test_hessenberg_form(element: str, sizes: tuple[int, ...]) -> None:
     text = on_square_matrices("gehrd", sizes, element, low=1, high=sizes[-1])
     a = numbers(sizes, element)
@@ -465,9 +452,7 @@ def test_hessenberg_form(element: str, sizes: tuple[int, ...]) -> None:
         lowerings.compile(on_square_matrices("gehrd", sizes, element, low=2, high=1))
 
 
-@by_element
-@by_size
-@pytest.mark.parametrize("uplo", "LU")
+@pytest.mark.parametrize(("element", "sizes", "uplo"), combinations(LETTERS, SQUARE, "LU"))
 def test_tridiagonal_form(element: str, sizes: tuple[int, ...], uplo: str) -> None:
     a = positive(sizes, element)
     text = on_square_matrices("trd", sizes, element, uplo=uplo)
@@ -483,10 +468,10 @@ def tridiagonal_system(batch: Sequence[int], n: int, columns: int, element: str)
     return call(f"lapack_{LETTERS[element]}gtsv_ffi", "", arrays, results)
 
 
-@by_element
-@pytest.mark.parametrize("columns", [0, 1, 3])
-@pytest.mark.parametrize("batch", [(), (2, 3), (0,)], ids=str)
-@pytest.mark.parametrize("n", [1, 2, 9])
+@pytest.mark.parametrize(
+    ("element", "columns", "batch", "n"),
+    combinations(LETTERS, (0, 1, 3), ((), (2, 3), (0,)), (1, 2, 9)),
+)
 def test_tridiagonal_solve(element: str, columns: int, batch: tuple[int, ...], n: int) -> None:
     diagonals = [numbers((*batch, n), element) for _ in range(3)]
     diagonals[1] = diagonals[1] + 4
@@ -509,8 +494,7 @@ def test_info_of_a_singular_tridiagonal_matrix() -> None:
     assert info.tolist() == [2, 0]
 
 
-@by_element
-@pytest.mark.parametrize("sizes", MATRICES, ids=str)
+@pytest.mark.parametrize(("element", "sizes"), combinations(LETTERS, MATRICES))
 def test_qr_with_column_pivoting(element: str, sizes: tuple[int, ...]) -> None:
     *batch, m, n = sizes
     matrix, order = tensor(sizes, element), tensor((*batch, n), "i32")
@@ -525,10 +509,10 @@ def test_qr_with_column_pivoting(element: str, sizes: tuple[int, ...]) -> None:
     )
 
 
-@by_element
-@pytest.mark.parametrize("is_left", [True, False])
-@pytest.mark.parametrize("is_adjoint", [True, False])
-@pytest.mark.parametrize("count", [0, 2, 4])
+@pytest.mark.parametrize(
+    ("element", "is_left", "is_adjoint", "count"),
+    combinations(LETTERS, (True, False), (True, False), (0, 2, 4)),
+)
 def test_orthogonal_product(element: str, is_left: bool, is_adjoint: bool, count: int) -> None:
     sizes, letter = (2, 4, 3) if is_left else (2, 3, 4), LETTERS[element]
     routine = "unmqr" if element.startswith("complex") else "ormqr"

@@ -11,6 +11,7 @@ from hlo_examples import on_xla
 from jax_programs import PROGRAMS
 from peers import has_jax
 from same_modules import assert_round_trip, everything, printed_by_xla
+from sweeps import each_or_full
 
 from xla_dialect.hlo_text import print_hlo, read_hlo
 from xla_dialect.stablehlo import read_stablehlo
@@ -38,7 +39,7 @@ def test_lowered_programs(name: str) -> None:
     assert_round_trip(lowered.as_text(dialect="hlo"))
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", each_or_full(PROGRAMS, list(PROGRAMS)[::3]))
 def test_optimised_programs(name: str) -> None:
     """What XLA CPU makes of them: fusions, schedules, backend configurations, custom calls."""
     executable = PROGRAMS[name].lower().compile().runtime_executable()

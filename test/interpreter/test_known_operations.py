@@ -1,8 +1,8 @@
 """The interpreter knows every operation that a pass of the native pipeline may leave behind."""
 
-import ast
 import inspect
 import pkgutil
+import re
 from collections.abc import Iterator
 from importlib import import_module
 
@@ -47,19 +47,13 @@ def modules(package: str) -> Iterator[str]:
 
 def operations_named_in(module: str) -> set[type[Operation]]:
     """The operation classes that the text of a module names, as `Op` or as `dialect.Op`."""
-    namespace = vars(import_module(module))
-    found: set[type[Operation]] = set()
-    for node in ast.walk(ast.parse(inspect.getsource(import_module(module)))):
-        match node:
-            case ast.Name(id=name):
-                value = namespace.get(name)
-            case ast.Attribute(value=ast.Name(id=name), attr=attribute):
-                value = getattr(namespace.get(name), attribute, None)
-            case _:
-                continue
-        if isinstance(value, type) and issubclass(value, Operation):
-            found.add(value)
-    return found
+    imported = import_module(module)
+    named = set(re.findall(r"(?:\b(\w+)\.)?\b(\w+)\b", inspect.getsource(imported)))
+    values = [
+        getattr(getattr(imported, dialect, None) if dialect else imported, name, None)
+        for dialect, name in named
+    ]
+    return {each for each in values if isinstance(each, type) and issubclass(each, Operation)}
 
 
 def lower_operations() -> dict[str, str]:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from einsums import Einsum
 from machine_code import MachineCode, lower
+from sweeps import combinations
 from xdsl.dialects import memref
 
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
@@ -70,8 +71,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("vector_bits", [0, 256, 512])
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize(
+    ("case", "vector_bits"), combinations(CASES, (0, 256, 512), step=2), ids=str
+)
 def test_contraction(case: Einsum, vector_bits: int) -> None:
     check(case, vector_bits)
 

@@ -1,7 +1,9 @@
 """Sampling of large sweeps: a few parameters and examples by default, all in `test-full`."""
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import product
 from typing import Any
 
 import pytest
@@ -17,6 +19,24 @@ def each_or_full(values: Iterable[Any], quick: Collection[Any]) -> list[Any]:
         pytest.param(value, marks=() if value in quick else pytest.mark.full, id=str(value))
         for value in values
     ]
+
+
+def combinations(*values: Iterable[Any], step: int = 5) -> list[tuple[Any, ...]]:
+    """
+    Every fifth combination of values, all in full runs. Where `step` divides no number of values,
+    each value has its turn, and so has each pair.
+    """
+    return list(product(*values))[:: step if PROFILE == "quick" else 1]
+
+
+@contextmanager
+def row(*values: Any) -> Iterator[None]:
+    """A row of a table that a test goes through: an error says which one it is about."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(f"row: {', '.join(map(str, values))}")
+        raise
 
 
 def few_examples(quick: int, full: int | None = None) -> settings:

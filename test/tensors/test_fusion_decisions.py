@@ -43,11 +43,15 @@ CHOICES = (
     *(FusionDecision(GROUP, n) for n in (0, 1)),
 )
 
+MOST_DECISIONS = 8
+"""Each one has the whole program planned."""
+
 
 def decide_at_random(module: ModuleOp, rng: Random) -> int:
-    """Decides on operations one by one, and takes back what cannot be; how much could."""
+    """Decides on some operations one by one, and takes back what cannot be; how much could."""
     followed = 0
-    for op in [op for op in module.walk() if isinstance(op, GenericOp)]:
+    operations = [op for op in module.walk() if isinstance(op, GenericOp)]
+    for op in rng.sample(operations, min(len(operations), MOST_DECISIONS)):
         choice = rng.choice(CHOICES)
         if choice is None:
             continue
@@ -95,7 +99,7 @@ def run_decided(seed: int) -> int:
     return followed
 
 
-@pytest.mark.parametrize("block", range(3))
+@pytest.mark.parametrize("block", range(2))
 def test_random_decisions(block: int) -> None:
     assert sum(map(run_decided, range(10 * block, 10 * block + 10))) > 20
 
