@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from small_programs import value
+from sweeps import row
 from violations import accepts, assert_violates
 
 from xla_dialect.op import XlaOp
@@ -78,29 +79,30 @@ COMPONENTS = ("abs", "imag", "real")
 """Of a complex operand they give the component type."""
 
 
-def operands(opcode: str, row: ElementType) -> list[Any]:
+def operands(opcode: str, element: ElementType) -> list[Any]:
     count = len(BY_OPCODE[opcode].get_irdl_definition().operands)
-    return [value(f"{row.name}[2,0]") for _ in range(count)]
+    return [value(f"{element.name}[2,0]") for _ in range(count)]
 
 
-def result_name(opcode: str, row: ElementType) -> str:
+def result_name(opcode: str, element: ElementType) -> str:
     if opcode == "is-finite":
         return "pred"
     if opcode in COMPONENTS:
-        return {"c64": "f32", "c128": "f64"}.get(row.name, row.name)
-    return row.name
+        return {"c64": "f32", "c128": "f64"}.get(element.name, element.name)
+    return element.name
 
 
-@pytest.mark.parametrize("row", ELEMENT_TYPES, ids=lambda row: row.name)
 @pytest.mark.parametrize("opcode", ALLOWED)
-def test_element_types(opcode: str, row: ElementType):
+def test_element_types(opcode: str):
     op = BY_OPCODE[opcode]
-    given = operands(opcode, row)
-    if ALLOWED[opcode] & row.element_class:
-        built = accepts(lambda: op(*given))
-        assert spell(built.results[0].type) == f"{result_name(opcode, row)}[2,0]"
-    else:
-        assert_violates(op.name, "C1", lambda: op(*given))
+    for element in ELEMENT_TYPES:
+        given = operands(opcode, element)
+        with row(element.name):
+            if ALLOWED[opcode] & element.element_class:
+                built = accepts(lambda given=given: op(*given))
+                assert spell(built.results[0].type) == f"{result_name(opcode, element)}[2,0]"
+            else:
+                assert_violates(op.name, "C1", lambda given=given: op(*given))
 
 
 def test_the_table_is_complete():
@@ -129,13 +131,13 @@ def test_operands_are_arrays(opcode: str):
     assert_violates(op.name, "C1", lambda: op(*token))
 
 
-@pytest.mark.parametrize("row", ELEMENT_TYPES, ids=lambda row: row.name)
-def test_complex(row: ElementType):
+@pytest.mark.parametrize("element", ELEMENT_TYPES, ids=lambda element: element.name)
+def test_complex(element: ElementType):
     def build() -> XlaOp:
-        return ComplexOp(value(f"{row.name}[2]"), value(f"{row.name}[2]"))
+        return ComplexOp(value(f"{element.name}[2]"), value(f"{element.name}[2]"))
 
-    if row.name in ("f32", "f64"):
-        result = {"f32": "c64[2]", "f64": "c128[2]"}[row.name]
+    if element.name in ("f32", "f64"):
+        result = {"f32": "c64[2]", "f64": "c128[2]"}[element.name]
         assert spell(accepts(build).results[0].type) == result
     else:
         assert_violates("xla.complex", "C1", build)
@@ -152,19 +154,19 @@ FITTING = {
 }
 
 
-@pytest.mark.parametrize("row", ELEMENT_TYPES, ids=lambda row: row.name)
-def test_compare(row: ElementType):
+@pytest.mark.parametrize("element", ELEMENT_TYPES, ids=lambda element: element.name)
+def test_compare(element: ElementType):
     """All directions with all comparison types."""
     for direction in DIRECTIONS:
         for order in ORDERS:
 
             def build(direction: str = direction, order: str | None = order) -> XlaOp:
-                x, y = value(f"{row.name}[2]"), value(f"{row.name}[2]")
+                x, y = value(f"{element.name}[2]"), value(f"{element.name}[2]")
                 return CompareOp(x, y, direction=direction, comparison_type=order)
 
-            if row.element_class == COMPLEX and direction not in ("EQ", "NE"):
+            if element.element_class == COMPLEX and direction not in ("EQ", "NE"):
                 assert_violates("xla.compare", "C5", build)
-            elif order not in FITTING[row.element_class]:
+            elif order not in FITTING[element.element_class]:
                 assert_violates("xla.compare", "C6", build)
             else:
                 assert spell(accepts(build).results[0].type) == "pred[2]"

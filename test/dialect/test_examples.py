@@ -15,7 +15,6 @@ from tools.comparison import mismatches
 from tools.repository.docs import lowered_operations
 from tools.repository.programs import examples
 from xla_dialect.literals.arrays import flatten_results
-from xla_dialect.op import XlaOp
 from xla_dialect.ops import OPERATIONS
 from xla_dialect.reference import run
 
@@ -23,19 +22,8 @@ from xla_dialect.reference import run
 TOLERANCE = 3e-7
 
 NAMES = sorted(examples())
-
-
-def lowered() -> list[str]:
-    """The examples of which machine code can be made."""
-    by_name = {operation.name.removeprefix("xla."): operation for operation in OPERATIONS}
-    return [name for name in NAMES if only_lowered(name, by_name)]
-
-
-def only_lowered(name: str, by_name: dict[str, type[XlaOp]]) -> bool:
-    """Whether every operation of an example is lowered; computations end with xla.return."""
-    module = parse_program(examples()[name].text)
-    used = {by_name[op.name[4:]] for op in module.walk() if op.name.startswith("xla.")}
-    return {op for op in used if op is not by_name["return"]} <= lowered_operations()
+BY_NAME = {operation.name.removeprefix("xla."): operation for operation in OPERATIONS}
+LOWERED = lowered_operations()
 
 
 def assert_results(results: Sequence[Any], name: str) -> None:
@@ -51,13 +39,6 @@ def assert_results(results: Sequence[Any], name: str) -> None:
             np.testing.assert_array_equal(np.signbit(result[zero]), np.signbit(wanted[zero]))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_an_example_shows_its_operation(name: str) -> None:
-    module = parse_program(examples()[name].text)
-    assert f"xla.{name}" in {op.name for op in module.walk()}
-    assert examples()[name].results
-
-
 def with_locations(module: ModuleOp) -> str:
     """The text of a module, with the locations of operations and arguments but not its own."""
     text = StringIO()
@@ -66,19 +47,16 @@ def with_locations(module: ModuleOp) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_example_with_locations_is_read_again(name: str) -> None:
-    text = with_locations(parse_program(examples()[name].text))
-    assert "loc(" in text
-    assert with_locations(parse_program(text)) == text
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_an_example_on_the_reference(name: str) -> None:
-    module = load_program(examples()[name].text)
+def test_an_example(name: str) -> None:
+    """It shows its operation, is read again with its locations, and gives the results it states."""
+    text = examples()[name].text
+    module = load_program(text)
+    used = {op.name.removeprefix("xla.") for op in module.walk() if op.name.startswith("xla.")}
+    assert name in used
+    assert examples()[name].results
+    located = with_locations(parse_program(text))
+    assert "loc(" in located
+    assert with_locations(parse_program(located)) == located
     assert_results(flatten_results(run(module, entry=name)), name)
-
-
-@pytest.mark.parametrize("name", lowered())
-def test_an_example_as_machine_code(name: str) -> None:
-    program = compile_module(load_program(examples()[name].text), Options(entry=name))
-    assert_results(program(), name)
+    if all(BY_NAME[each] in LOWERED for each in used - {"return"}):
+        assert_results(compile_module(load_program(text), Options(entry=name))(), name)

@@ -10,7 +10,6 @@ import inspect
 import re
 from pathlib import Path
 
-import pytest
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
@@ -90,10 +89,9 @@ def test_labels_are_stated() -> None:
     assert sorted(NUMBERED - GROUPS - ALLOWED) == []
 
 
-@pytest.mark.parametrize("operation", BY_OPCODE.values(), ids=lambda op: op.name)
-def test_every_operation_has_an_error(operation: type[XlaOp]) -> None:
+def test_every_operation_has_an_error() -> None:
     """Also an operation without rules of its own: its results at least can be declared wrongly."""
-    assert any(name == operation.name for name, _ in BROKEN)
+    assert {operation.name for operation in BY_OPCODE.values()} <= {name for name, _ in BROKEN}
 
 
 def broken_rules(module: ModuleOp, has_unknown_sizes: bool = False) -> set[tuple[str, str]]:

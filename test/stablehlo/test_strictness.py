@@ -78,13 +78,9 @@ def test_every_operation_has_a_use():
 
 @pytest.mark.parametrize("use", STATIC, ids=lambda use: use.name)
 def test_valid_uses(use: Use):
+    """What jaxlib prints of them gives the same module as the generic form."""
     assert rejection(use.text()) is None
     assert own_rejection(use) is None
-
-
-@pytest.mark.parametrize("use", STATIC, ids=lambda use: use.name)
-def test_custom_form(use: Use):
-    """What jaxlib prints gives the same module as the generic form."""
     text = printed(use.text())
     assert read_stablehlo(text).is_structurally_equivalent(read_stablehlo(use.text())), text
 
