@@ -27,17 +27,14 @@ from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, DType, numpy_dtype
 from xla_dialect.ops import control_flow as ops
-from xla_dialect.ops import conversion, creation, data_movement, elementwise, tuples
-from xla_dialect.reference.elementwise import BINARY, TERNARY, UNARY
+from xla_dialect.ops import conversion, creation, data_movement, tuples
+from xla_dialect.reference.elementwise import FUNCTIONS
 from xla_dialect.reference.registration import ArrayFunctions, computes, method_of, unchanged
 from xla_dialect.types import flatten, is_scalar, sizes_of
 
 POLYMORPHIC: frozenset[type[Operation]] = frozenset(
     (
-        *UNARY,
-        *BINARY,
-        *TERNARY,
-        elementwise.CompareOp,
+        *FUNCTIONS,
         ops.OptBarrierOp,
         ops.ReturnOp,
         conversion.BitcastConvertOp,

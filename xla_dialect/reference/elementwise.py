@@ -6,7 +6,7 @@ Functions of double precision that numpy lacks, or has inaccurate near some argu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -210,8 +210,6 @@ UNARY: dict[type[XlaOp], Function] = {
 }
 """From the operation to the function of arrays of any shape."""
 
-ElementwiseUnaryFunctions = registration("ElementwiseUnaryFunctions", UNARY)
-
 
 BinaryFunction = Callable[[Array, Array], Array]
 
@@ -352,11 +350,6 @@ def compare(lhs: Array, rhs: Array, *, direction: ComparisonDirection, op: ops.C
     return _RELATIONS[direction](key(lhs), key(rhs))
 
 
-ElementwiseBinaryFunctions = registration(
-    "ElementwiseBinaryFunctions", {**BINARY, ops.CompareOp: compare}
-)
-
-
 def clamp(low: Array, operand: Array, high: Array) -> Array:
     """`min(max(low, operand), high)`."""
     return minimum(maximum(low, operand), high)
@@ -369,10 +362,13 @@ def select(pred: Array, on_true: Array, on_false: Array) -> Array:
     return np.where(pred, on_true, on_false)
 
 
-TERNARY: dict[type[XlaOp], Function] = {
+FUNCTIONS: Mapping[type[XlaOp], Function] = {
+    **UNARY,
+    **BINARY,
+    ops.CompareOp: compare,
     ops.ClampOp: in_compute_type(clamp),
     ops.SelectOp: select,
 }
-"""From the operation to the function of three arrays that broadcast."""
+"""From the operation to the function of arrays that broadcast."""
 
-ElementwiseTernaryFunctions = registration("ElementwiseTernaryFunctions", TERNARY)
+ElementwiseFunctions = registration("ElementwiseFunctions", FUNCTIONS)

@@ -52,11 +52,7 @@ from xla_dialect.reference.dynamic_shapes import (
     Preparation,
     preparation,
 )
-from xla_dialect.reference.elementwise import (
-    ElementwiseBinaryFunctions,
-    ElementwiseTernaryFunctions,
-    ElementwiseUnaryFunctions,
-)
+from xla_dialect.reference.elementwise import ElementwiseFunctions
 from xla_dialect.reference.gather_scatter import GatherScatterFunctions, OutOfBounds
 from xla_dialect.reference.linear_algebra import LinearAlgebraFunctions
 from xla_dialect.reference.normalization import NormalizationFunctions
@@ -266,9 +262,7 @@ def register_reference(
     }
     for functions in (
         CreationFunctions(),
-        ElementwiseUnaryFunctions(),
-        ElementwiseBinaryFunctions(),
-        ElementwiseTernaryFunctions(),
+        ElementwiseFunctions(),
         ConversionFunctions(),
         DynamicShapeFunctions(),
         RandomFunctions(options.get("seed", 0) + process.number),
