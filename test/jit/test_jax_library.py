@@ -2,7 +2,7 @@
 JAX's own library beside XLA CPU: on the reference, from StableHLO and HLO text, and compiled.
 
 Integers and what only moves are equal; floats differ by the bound that each program states. Without
-`--full` all programs run as StableHLO on the reference, and those of `QUICK` in the other ways too.
+`--full` only those of `QUICK` run.
 """
 
 from collections.abc import Sequence
@@ -37,17 +37,6 @@ QUICK = (
     *("transform_gradient", "derivatives", "scans", "branches", "nested_functions"),
     *("arithmetic_uint8", "narrow_bfloat16", "exchanges", "flax_transformer", "optax_clipped_sgd"),
 )
-
-SLOW = (
-    *("gamma_functions", "incomplete_integrals", "random_distributions", "complex_functions"),
-    *("distributions", "statistics", "trigonometry", "activations", "minimum", "batched_moves"),
-    *("factors", "factors_f64", "solutions", "complex_factors", "transforms_f64", "signals"),
-    *("narrow_float16", "narrow_float8_e4m3fn", "narrow_float8_e5m2", "functions_float8_e4m3fn"),
-    *("functions_float16", "functions_float8_e5m2", "arithmetic_int8", "arithmetic_int16"),
-    *("arithmetic_uint32", "arithmetic_int64", "arithmetic_uint64", "optax_adamw", "booleans"),
-    *("rearranged_bool", "sliced_outside", "optax_adafactor", "optax_lion_and_rmsprop", "doubles"),
-)
-"""They take longest, mostly XLA's compiler, or have a quicker relative."""
 
 # Quick to compile; and narrow floats are rounded after every operation, as HLO says.
 XLA_OPTIONS = {"xla_backend_optimization_level": 0, "xla_allow_excess_precision": False}
@@ -125,24 +114,22 @@ def check_native(program: JaxProgram, expected: Expected) -> None:
 @pytest.mark.flax
 def test_there_are_enough() -> None:
     assert len(LIBRARY) + len(MODELS) >= 60
-    assert {*QUICK, *SLOW} <= set(ALL)
+    assert set(QUICK) <= set(ALL)
     assert len(ALL) == len(PROGRAMS) + len(LIBRARY) + len(MODELS), "two programs of one name"
 
 
 def parameters() -> list[Any]:
-    """All programs; those of the other tests of JAX, and the slow ones, with `--full`."""
+    """All programs, and what they need."""
     found: list[Any] = []
     for name in ALL:
-        marks = [pytest.mark.full] if name in PROGRAMS or name in SLOW else []
+        marks = [] if name in QUICK else [pytest.mark.full]
         found.append(pytest.param(name, marks=[*marks, *([pytest.mark.flax] * (name in MODELS))]))
     return found
 
 
 @pytest.mark.parametrize("name", parameters())
-def test_program(name: str, request: pytest.FixtureRequest) -> None:
+def test_program(name: str) -> None:
     program = ALL[name]
     expected = expected_of(program)
-    check_stablehlo(program, expected)
-    if name in QUICK or request.config.getoption("--full"):
-        check_hlo_text(program, expected)
-        check_native(program, expected)
+    for check in (check_stablehlo, check_hlo_text, check_native):
+        check(program, expected)

@@ -5,7 +5,6 @@ import pytest
 from jax_programs.flax_step import FLAX_PROGRAMS
 from partitioned import run_in_parts
 from peers import DEVICES, has_jax
-from sweeps import each_or_full
 
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
@@ -17,7 +16,8 @@ if has_jax():
 pytestmark = [pytest.mark.jax, pytest.mark.flax]
 
 
-@pytest.mark.parametrize("name", each_or_full(FLAX_PROGRAMS, ["flax_step"]))
+@pytest.mark.full
+@pytest.mark.parametrize("name", FLAX_PROGRAMS)
 def test_a_training_step_with_pooling_and_adam(name: str) -> None:
     program = FLAX_PROGRAMS[name](DEVICES)
     module = parse_program(program.stablehlo())

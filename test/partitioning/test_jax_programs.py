@@ -19,6 +19,7 @@ from partitioned import (
 )
 from partitioned_outcomes import reports_of
 from peers import DEVICES
+from sweeps import each_or_full
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block
 
@@ -63,9 +64,12 @@ DIVIDED = {"mlp_step": 1.01, "fsdp_step": 1.01, "megatron": 1.1, "noise": 1.01}
 """How much more a device computes than its part of the whole, at most."""
 ONCE = ("spatial_convolution uneven", "partly_manual by rows", "spatial_convolution")
 """Programs of which a device computes nothing twice."""
+LARGE_UNEVEN = [f"{name} uneven" for name in ("megatron", "linear_recurrence", "fsdp_step", "lstm")]
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(
+    "name", each_or_full(PROGRAMS, [each for each in PROGRAMS if each not in LARGE_UNEVEN])
+)
 def test_a_program_in_parts(name: str) -> None:
     """
     Gives what JAX gives, on the reference and as machine code.
@@ -102,10 +106,8 @@ def test_a_program_in_parts(name: str) -> None:
 SMALL = Sizes(layers=2, width=8, heads=4, hidden=16, words=24, length=8, sequences=2, experts=4)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [name if name == "FSDP" else pytest.param(name, marks=LONG) for name in GPTS],
-)
+@pytest.mark.full
+@pytest.mark.parametrize("name", GPTS)
 def test_parts_of_a_gpt_give_what_jax_gives(name: str) -> None:
     import jax  # noqa: PLC0415
 

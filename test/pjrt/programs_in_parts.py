@@ -142,7 +142,7 @@ BATCHES: Any = (("x",), (("x", "y"),), ("x", "y"))
     [
         pytest.param(
             *(LOSSES[n], KERNELS[k], BATCHES[b]),
-            marks=() if n == k == b % 2 else pytest.mark.full,
+            marks=() if n == k == b else pytest.mark.full,
         )
         for n in range(2)
         for k in range(2)
