@@ -12,7 +12,7 @@ from lowerings.backends import Options, Program
 from lowerings.driver.source import Source
 from lowerings.execution.compile_cache import CacheEntry, CacheOption, CompileCache
 from lowerings.execution.compiled_code import CompiledCode
-from lowerings.execution.executable import checks_bounds, load_compiled
+from lowerings.execution.executable import Executable, checks_bounds
 
 if TYPE_CHECKING:
     from lowerings.execution.callbacks import Callbacks
@@ -51,7 +51,7 @@ def kept_program(cached: CacheEntry, options: Options) -> Program | None:
 
 def loaded(compiled: CompiledCode, options: Options) -> Program:
     """The program for machine code from the cache, or from another process."""
-    program: Program = load_compiled(
+    program: Program = Executable(
         compiled,
         callbacks=_callbacks(compiled, options) if compiled.outside else None,
         num_threads=options.num_threads,
@@ -70,12 +70,10 @@ def loaded(compiled: CompiledCode, options: Options) -> Program:
 
 def _callbacks(compiled: CompiledCode, options: Options) -> Callbacks | None:
     # What is called is declared as operations.
+    from lowerings.driver.context import make_context  # noqa: PLC0415
     from lowerings.execution.callbacks import Callbacks  # noqa: PLC0415
-    from lowerings.execution.declared_functions import (  # noqa: PLC0415
-        declarations_of,
-        declared_functions,
-    )
+    from lowerings.execution.declared_functions import declared_functions  # noqa: PLC0415
+    from xla_dialect.mlir_text import read_mlir  # noqa: PLC0415
 
-    functions = declared_functions(declarations_of(compiled.outside), {}, options.observer)
-    callbacks = Callbacks.of(functions)
-    return callbacks if callbacks.symbols else None
+    declarations = read_mlir(compiled.outside, make_context())
+    return Callbacks.of(declared_functions(declarations, {}, options.observer))

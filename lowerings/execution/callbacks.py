@@ -46,8 +46,10 @@ class Callbacks:
     )
 
     @staticmethod
-    def of(functions: Mapping[str, DeclaredFunction]) -> Callbacks:
-        """Those of the functions that a module of a lower level declares."""
+    def of(functions: Mapping[str, DeclaredFunction]) -> Callbacks | None:
+        """Those of the functions that a module of a lower level declares; None for none."""
+        if not functions:
+            return None
         asks = any(function.asks_process for function in functions.values())
         callbacks = Callbacks(asks_process=asks)
         for name, function in functions.items():

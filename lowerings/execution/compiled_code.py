@@ -13,17 +13,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class OutsideFunction:
-    """A function that code calls outside of it, as the program declares it."""
-
-    name: str
-    attributes: str
-    """As MLIR spells them."""
-    place: tuple[str, int, int] | None = None
-    """File, line and column of the operation."""
-
-
-@dataclass(frozen=True)
 class CompiledCode:
     """Object code of a program, and what it takes to load and call it."""
 
@@ -39,7 +28,7 @@ class CompiledCode:
     """Whether loops may run on several threads."""
     profile: ModuleProfile | None = None
     """Where it keeps the time that its parts take."""
-    outside: tuple[OutsideFunction, ...] = ()
-    """What it calls."""
+    outside: str = ""
+    """What it calls: MLIR with the declarations of functions; empty where there are none."""
     process_counts: tuple[int, int] = (1, 1)
     """How many replicas, and partitions of each, it is for."""

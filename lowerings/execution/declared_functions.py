@@ -12,22 +12,19 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 import numpy as np
-from xdsl.dialects.builtin import DictionaryAttr, FunctionType, IntAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, Region
-from xdsl.parser import Parser
-from xdsl.utils.exceptions import ParseError
+from xdsl.ir import Attribute, Operation
 
 from lowerings.communication.process_calls import TARGETS, read_process_call
-from lowerings.driver.context import make_context
 from lowerings.execution.arrays import AddressCall, array_at, called_with
-from lowerings.execution.compiled_code import OutsideFunction
 from lowerings.execution.ffi import FfiHandler
 from lowerings.execution.lapack import LAPACK, LapackCall
 from lowerings.ir.custom_calls import declared_operation
 from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.literals.arrays import Array, DType, Value, numpy_dtype
+from xla_dialect.mlir_text import print_mlir
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.runtime.custom_calls import (
     CustomCallFunction,
@@ -39,8 +36,7 @@ from xla_dialect.runtime.observation import Observer
 from xla_dialect.runtime.self_checking import CHECK_CALLS, OBSERVATIONS, require_check
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import TokenType
-from xla_dialect.violations import located_error, place_of
-from xla_dialect.xdsl.creation import location_at
+from xla_dialect.violations import located_error
 
 if TYPE_CHECKING:
     from lowerings.execution.process_calls import ProcessCalls
@@ -174,33 +170,14 @@ def declared_functions(
     return found
 
 
-def spelled_declarations(module: ModuleOp) -> tuple[OutsideFunction, ...]:
-    """The functions that a module of a lower level declares, for `declarations_of`."""
-    return tuple(
-        OutsideFunction(
-            each.sym_name.data, str(DictionaryAttr(each.attributes)), place_of(each.location)
-        )
-        for each in module.body.block.ops
-        if isinstance(each, FuncOp) and declared_operation(each) is not None
-    )
-
-
-def declarations_of(functions: Sequence[OutsideFunction]) -> ModuleOp:
-    """A module with the declarations of functions; raises XlaError for what none declares."""
-    module = ModuleOp([])
-    for each in functions:
-        declared = FuncOp(each.name, FunctionType.from_lists([], []), Region(), "private")
-        try:
-            parsed = Parser(make_context(), each.attributes).parse_attribute()
-        except ParseError as error:
-            raise XlaError(f"the declaration of {each.name}: {error}") from error
-        assert isinstance(parsed, DictionaryAttr)
-        declared.attributes |= parsed.data
-        if each.place is not None:
-            file, line, column = each.place
-            declared.location = location_at(StringAttr(file), IntAttr(line), IntAttr(column))
-        module.body.block.add_op(declared)
-    return module
+def spelled_declarations(module: ModuleOp) -> str:
+    """The functions that a module of a lower level declares, with their places; empty for none."""
+    found = [
+        op.clone()
+        for op in module.body.block.ops
+        if isinstance(op, FuncOp) and declared_operation(op) is not None
+    ]
+    return print_mlir(ModuleOp(found), locations=True) if found else ""
 
 
 def arrays_of(types: Sequence[Attribute]) -> tuple[ArrayType, ...]:

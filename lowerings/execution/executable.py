@@ -25,7 +25,6 @@ from lowerings.execution.arrays import (
 from lowerings.execution.code import LoadedCode, Workspace, placed, run_within
 from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.runnable import Runnable
-from lowerings.execution.signature import Signature
 from lowerings.runtime import parallel_functions, profile_functions
 from lowerings.targets.llvm.interface import THREADS
 from xla_dialect.devices.process_grid import Host, Process, ProcessGrid
@@ -91,29 +90,43 @@ class Executable(Runnable):
 
     def __init__(
         self,
-        load: Callable[[], LoadedCode],
-        signature: Signature,
-        arena_size: int | None = None,
+        compiled: CompiledCode,
+        *,
         callbacks: Callbacks | None = None,
         time_limit: float | None = None,
         memory_limit: int | None = None,
-        threads: ThreadCount | None = None,
+        num_threads: int | None = None,
         on_events: EventSink | None = None,
     ):
         """
-        `load` links the code, once for each call at the same time. `arena_size` counts the bytes
-        for temporary results that the entry takes after its parameters and results; None if it
-        takes no such argument. `callbacks` are what the code calls, `threads` is what it reads the
-        number of its threads from, if it may have several. `time_limit`: seconds that a call may
-        take. `memory_limit`: bytes that its arrays may take, all that there are if None.
-        `on_events` gets when the parts of the program ran, where its code has a profile. Raises
-        OutOfMemory.
+        Links a compiled program into this process, for arrays as they lie in memory; once more for
+        each call at the same time. `callbacks` are what it calls. `time_limit`: seconds that a call
+        may take. `memory_limit`: bytes that its arrays may take, all that there are if None.
+        `num_threads`: of parallel loops, at most. `on_events` gets when the parts of the program
+        ran, where its code has a profile. Raises CompilationError and OutOfMemory.
         """
-        self.signature = signature
+        self.signature = signature = compiled.signature.in_memory
         self.callbacks = callbacks
         """What the code calls, if anything."""
-        self._threads = threads
-        self._load = load
+        functions = {} if callbacks is None else {**callbacks.linked}
+        pointers: dict[str, int] = {}
+        self._threads: ThreadCount | None = None
+        if compiled.has_tasks:
+            self._threads = ThreadCount(thread_count(num_threads))
+            pointers[THREADS] = self._threads.address
+            functions |= parallel_functions()
+        if compiled.profile is not None:
+            functions |= profile_functions()
+        self._load = partial(
+            LoadedCode,
+            compiled.objects,
+            compiled.entry,
+            placed(compiled.constants),
+            functions,
+            compiled.guards,
+            pointers,
+            compiled.profile,
+        )
         self._time_limit = time_limit
         self._parameters = [(each.dtype, each.shape) for each in signature.parameters]
         self._results = [(each.dtype, each.shape, each.byte_size) for each in signature.results]
@@ -122,8 +135,8 @@ class Executable(Runnable):
         for each in outside:
             require_rank(len(each.shape))
         bytes_outside = sum(each.byte_size for each in outside)
-        require_memory(signature.name, bytes_outside + (arena_size or 0), memory_limit)
-        self.arena_size = arena_size
+        require_memory(signature.name, bytes_outside + (compiled.arena_size or 0), memory_limit)
+        self.arena_size = compiled.arena_size
         """The bytes for temporary results of a call."""
         self._profiled: list[LoadedCode] = []
         self._on_events = on_events
@@ -386,44 +399,6 @@ def _end_all(grid: ProcessGrid, stop: Callable[[], None], error: BaseException) 
     """Stops a run, and ends its grid, so that processes waiting for each other end too."""
     stop()
     grid.end(error)
-
-
-def load_compiled(
-    compiled: CompiledCode,
-    *,
-    callbacks: Callbacks | None = None,
-    time_limit: float | None = None,
-    memory_limit: int | None = None,
-    num_threads: int | None = None,
-    on_events: EventSink | None = None,
-) -> Executable:
-    """
-    Links a compiled program into this process, for arrays as they lie in memory; the options are
-    those of `lowerings.execution.loops_compiler`. Raises CompilationError.
-    """
-    functions = None if callbacks is None else callbacks.linked
-    threads, pointers = None, None
-    if compiled.has_tasks:
-        threads = ThreadCount(thread_count(num_threads))
-        pointers = {THREADS: threads.address}
-        functions = {**(functions or {}), **parallel_functions()}
-    if compiled.profile is not None:
-        functions = {**(functions or {}), **profile_functions()}
-    load = partial(
-        LoadedCode,
-        compiled.objects,
-        compiled.entry,
-        placed(compiled.constants),
-        functions,
-        compiled.guards,
-        pointers,
-        compiled.profile,
-    )
-    signature = compiled.signature.in_memory
-    arena_size = compiled.arena_size
-    return Executable(
-        load, signature, arena_size, callbacks, time_limit, memory_limit, threads, on_events
-    )
 
 
 def checks_bounds(option: bool | None) -> bool:

@@ -21,7 +21,6 @@ from lowerings.execution.declared_functions import (
 from lowerings.execution.executable import (
     Executable,
     checks_bounds,
-    load_compiled,
     thread_count,
 )
 from lowerings.execution.signature import Signature
@@ -160,9 +159,9 @@ def compile_loops_module(
     )
     if on_compiled is not None:
         on_compiled(compiled)
-    return load_compiled(
+    return Executable(
         compiled,
-        callbacks=callbacks if callbacks.symbols else None,
+        callbacks=callbacks,
         time_limit=time_limit,
         memory_limit=memory_limit,
         num_threads=num_threads,

@@ -14,7 +14,7 @@ from loops_level import compile_loops, mlir_type, parse, spec
 from lowerings.execution import arrays
 from lowerings.execution.arrays import ArgumentError, OutOfMemory
 from lowerings.execution.compiled_code import CompiledCode
-from lowerings.execution.executable import Executable, load_compiled
+from lowerings.execution.executable import Executable
 from lowerings.execution.loops_compiler import compile_loops_module
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.targets.llvm.interface import ExternalConstant
@@ -272,7 +272,7 @@ def compile_text(
     constants: tuple[ExternalConstant, ...] = (),
 ) -> Executable:
     code = host().object_code(text)
-    return load_compiled(
+    return Executable(
         CompiledCode((code,), entry, signature, arena_size, constants, guards=None, has_tasks=False)
     )
 

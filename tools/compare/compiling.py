@@ -27,7 +27,7 @@ from lowerings.execution.callbacks import Callbacks
 from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.declared_functions import declared_functions
 from lowerings.execution.emulator import Emulation, EmulatorMissing, compile_for_emulator
-from lowerings.execution.executable import load_compiled, thread_count
+from lowerings.execution.executable import Executable, thread_count
 from lowerings.execution.loops_compiler import emit_entry
 from lowerings.execution.runnable import Runnable
 from lowerings.ir.functions import functions_of
@@ -184,9 +184,9 @@ def compiled(
             emitted.guards,
             emitted.has_tasks,
         )
-        executable = load_compiled(
+        executable = Executable(
             code,
-            callbacks=callbacks if callbacks.symbols else None,
+            callbacks=callbacks,
             num_threads=contender.num_threads,
             time_limit=time_limit,
         )
