@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from enum import Flag, auto
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar
 
 from lowerings.driver import CompilationError
 from lowerings.driver.source import read_file
@@ -31,12 +31,20 @@ if TYPE_CHECKING:
     from lowerings.execution.emulator import Emulation
     from lowerings.execution.profile import EventSink
     from lowerings.execution.rank_runs import Ranks
-    from lowerings.native_lowering import Donation
     from xla_dialect.runtime.custom_calls import CustomCallFunction
 
 
 Program: TypeAlias = Runnable
 """A program ready to run: see `lowerings.execution.runnable.Runnable`."""
+
+Donation: TypeAlias = Collection[int] | Literal["aliased"]
+"""
+The parameters, counted as in the signature, whose arrays callers give away at each call; `aliased`
+are those that the program names itself (`input_output_alias`, `tf.aliasing_output`).
+
+Compiled code puts results into their memory: those that the program names, for other parameters
+the first result of the same type. `signature.aliases` tells which. No other array is ever changed.
+"""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -65,13 +73,23 @@ class OptionDeclaration:
     where: Where
     metavar: str | None
     """What stands for its value on command lines; None where it has none, or a choice."""
+    needs: tuple[str, str] | None = None
+    """The attribute of a `Backend` that it is for, and what others do not do."""
+
+    def lack(self, executor: Backend) -> str | None:
+        """What an executor does not do that the option is for."""
+        return self.needs[1] if self.needs and not getattr(executor, self.needs[0]) else None
 
 
 def option(
-    help: str, where: Where = Where.NOWHERE, *, metavar: str | None = None
+    help: str,
+    where: Where = Where.NOWHERE,
+    *,
+    metavar: str | None = None,
+    needs: tuple[str, str] | None = None,
 ) -> Mapping[str, OptionDeclaration]:
     """What the field of an option keeps."""
-    return {"declaration": OptionDeclaration(help, where, metavar)}
+    return {"declaration": OptionDeclaration(help, where, metavar, needs)}
 
 
 @dataclass(frozen=True)
@@ -119,7 +137,8 @@ class Options:
     emulation: Emulation | None = field(
         default=None,
         metadata=option(
-            "for which processor an emulated backend compiles, and how it runs the program"
+            "for which processor an emulated backend compiles, and how it runs the program",
+            needs=("is_emulated", "emulates no processor"),
         ),
     )
     donate: Donation = field(
@@ -168,6 +187,7 @@ class Options:
             "schedules to run operations by (see xla-tune)",
             Where.FILE | Where.DEVICE,
             metavar="FILE",
+            needs=("is_scheduled", "obeys no schedules"),
         ),
     )
     fusion: str | Path | None = field(
@@ -176,6 +196,7 @@ class Options:
             "decisions on what is fused (see linalg-plan-fusion)",
             Where.FILE | Where.DEVICE,
             metavar="FILE",
+            needs=("is_compiled", "fuses nothing"),
         ),
     )
     transform_script: str | Path | None = field(
@@ -184,6 +205,7 @@ class Options:
             "a script that is run before schedules are planned",
             Where.FILE | Where.DEVICE,
             metavar="FILE",
+            needs=("is_scheduled", "runs no transform scripts"),
         ),
     )
     flush_subnormals: bool = field(
@@ -199,6 +221,7 @@ class Options:
         metadata=option(
             "measure the time of the kernels, for `Program.profile` to return",
             Where.CODE,
+            needs=("is_profiled", "measures no kernels"),
         ),
     )
     on_events: EventSink | None = field(
@@ -225,6 +248,7 @@ class Options:
             "--list-targets); default: this one, or RV64GC",
             Where.CODE | Where.DEVICE,
             metavar="MACHINE",
+            needs=("is_compiled", "runs on no machine"),
         ),
     )
     cached: CacheEntry | None = field(
@@ -241,20 +265,12 @@ class Options:
                 f"the backend '{self.backend}' has no level '{self.level}' "
                 f"(it has: {', '.join(levels) or 'none'})"
             )
-        if self.emulation is not None and not self.executor.is_emulated:
-            raise CompilationError(f"the backend '{self.backend}' emulates no processor")
-        if self.schedules is not None and not self.executor.is_scheduled:
-            raise CompilationError(f"the backend '{self.backend}' obeys no schedules")
-        if self.transform_script is not None and not self.executor.is_scheduled:
-            raise CompilationError(f"the backend '{self.backend}' runs no transform scripts")
-        if self.fusion is not None and not self.executor.is_compiled:
-            raise CompilationError(f"the backend '{self.backend}' fuses nothing")
-        if self.profile and not self.executor.is_profiled:
-            raise CompilationError(f"the backend '{self.backend}' measures no kernels")
+        for name, declared in declared_options().items():
+            lack = None if getattr(self, name) in (None, False) else declared.lack(self.executor)
+            if lack is not None:
+                raise CompilationError(f"the backend '{self.backend}' {lack}")
         if self.target is not None and self.emulation is not None:
             raise CompilationError("target and emulation both say which processor it is")
-        if self.target is not None and not self.executor.is_compiled:
-            raise CompilationError(f"the backend '{self.backend}' runs on no machine")
         if self.check_bounds and self.executor.is_emulated:
             raise CompilationError(f"the backend '{self.backend}' cannot check bounds")
 

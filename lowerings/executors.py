@@ -71,23 +71,6 @@ class ReferenceProgram(Runnable):
         )
 
 
-def lowering_of(module: ModuleOp, options: Options, name: str | None = None) -> Lowering:
-    """The lowering that options describe, under the name that callers know the entry by."""
-    return Lowering(
-        module,
-        options.entry,
-        options.machine,
-        options.donate,
-        name,
-        options.schedules,
-        options.fusion,
-        options.profile,
-        options.flush_subnormals,
-        options.transform_script,
-        options.pipeline,
-    )
-
-
 def compile_native(module: ModuleOp, options: Options) -> Program:
     if options.ranks is None or options.custom_calls:
         return _compile_here(module, options)
@@ -106,7 +89,7 @@ def _compile_here(
         if on_compiled is not None:
             on_compiled(found)
         return loaded(found, options)
-    lowering = lowering_of(module, options)
+    lowering = Lowering(module, options.entry, options.machine, options)
     program = native_program(lowering, options, on_compiled)
     release(module)
     return program
@@ -162,7 +145,7 @@ def compile_emulated(module: ModuleOp, options: Options) -> Program:
         manager.run(module, parse_passes("xla-inline,xla-flatten-tuples"))
         main = functions_of(module)[ENTRY_SYMBOL]
         observations = take_observations(main, len(signature.results))
-    lowering = lowering_of(module, replace(options, entry=ENTRY_SYMBOL), signature.name)
+    lowering = Lowering(module, ENTRY_SYMBOL, options.machine, options, signature.name)
     lowered = lowering.to(LEVELS[-1])
     from lowerings.execution.emulator import compile_for_emulator  # noqa: PLC0415
 
@@ -178,7 +161,7 @@ def compile_interpreted(module: ModuleOp, options: Options) -> Program:
     found = level_of(module)
     if found != LEVELS[0] and options.pipeline is None and options.level in (None, found):
         return _interpreter(module, options.entry, options)
-    return interpreted_program(lowering_of(module, options), options)
+    return interpreted_program(Lowering(module, options.entry, options.machine, options), options)
 
 
 def interpreted_program(lowering: Lowering, options: Options) -> Program:
@@ -255,7 +238,7 @@ def text_at(module: ModuleOp, level: str, options: Options) -> str:
 
     Raises XlaError for a program that cannot be lowered so far.
     """
-    lowering = lowering_of(module, options)
+    lowering = Lowering(module, options.entry, options.machine, options)
     lowering.to(LEVELS[-1] if level in TARGET_LEVELS else level)
     if level not in TARGET_LEVELS:
         return print_mlir(module) + "\n"

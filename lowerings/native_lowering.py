@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
-from typing import Literal, TypeAlias, cast
+from typing import cast
 
 from xdsl.dialects import linalg, memref, tensor
 from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp, TensorType, UnitAttr
@@ -17,6 +16,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 
+from lowerings.backends import Donation, Options
 from lowerings.bufferize.xla_plan_buffers import XlaPlanBuffersPass, unplannable
 from lowerings.driver import CompilationError
 from lowerings.driver.context import make_context
@@ -96,16 +96,6 @@ def finishing(here: Level | None, level: str) -> tuple[ModulePass, ...]:
     return parse_passes(_EXECUTABLE) if here == level == NATIVE[-1].level else ()
 
 
-Donation: TypeAlias = Collection[int] | Literal["aliased"]
-"""
-The parameters, counted as in the signature, whose arrays callers give away at each call; `aliased`
-are those that the program names itself (`input_output_alias`, `tf.aliasing_output`).
-
-Compiled code puts results into their memory: those that the program names, for other parameters
-the first result of the same type. `signature.aliases` tells which. No other array is ever changed.
-"""
-
-
 class Lowering:
     """
     A function on its way down the native pipeline, as the `@main` of its module.
@@ -120,29 +110,18 @@ class Lowering:
         module: ModuleOp,
         entry: str,
         machine: Machine,
-        donate: Donation = (),
+        options: Options | None = None,
         name: str | None = None,
-        schedules: str | Path | None = None,
-        fusion: str | Path | None = None,
-        profile: bool = False,
-        flush_subnormals: bool = False,
-        transform_script: str | Path | None = None,
-        pipeline: str | None = None,
     ):
         """
-        `machine`: what it is lowered for; `name`: what callers know the function by, if it is
-        another; `profile`: whether it is
-        annotated with what profiles say of kernels; the others are those of `compile`.
+        `machine`: what it is lowered for; `options`: what they say of passes, and of what callers
+        give away; `name`: what callers know the function by, if it is another.
         """
         self.module, self._machine = module, machine
-        machine_target(machine, flush_subnormals=flush_subnormals).attach(module)
-        self._schedules = schedules
-        self._fusion = fusion
-        self._transform_script = transform_script
-        self._profile = profile
-        self._pipeline = pipeline
+        self._options = options = options or Options()
+        machine_target(machine, flush_subnormals=options.flush_subnormals).attach(module)
+        self._pipeline = options.pipeline
         """The pipeline that comes first, until it was run."""
-        self._is_own = pipeline is not None
         found = level_of(module)
         self.level: Level | None = None if found == LEVELS[0] else found
         """The level that it has been brought to, if any."""
@@ -153,6 +132,7 @@ class Lowering:
         """What callers see, before anything is known of aliases."""
         self.process_counts = process_counts(module)
         """How many replicas, and partitions of each, it is for."""
+        donate = options.donate
         if donate != "aliased":
             _check_donated(donate, self.signature)
         isolate_entry(module, entry)
@@ -166,7 +146,7 @@ class Lowering:
         """What is done at the xla level, whatever follows."""
         module = self.module
         manager = PassManager(make_context(), verify_each=False)
-        if self._profile:
+        if self._options.profile:
             manager.run(module, parse_passes("xla-name-operations"))
         if donate:
             # Aliases count the parameters and results that the signature has.
@@ -217,8 +197,8 @@ class Lowering:
         here = self.begin()
         if here is not None and LEVELS.index(here) > LEVELS.index(cast(Level, level)):
             raise wrong_level(self.module, here, f"a module cannot be brought up to '{level}'")
-        passes = _native_passes(here, level, self._profile)
-        if self._is_own or self.is_entered_below:
+        passes = _native_passes(here, level, self._options.profile)
+        if self._options.pipeline is not None or self.is_entered_below:
             passes = (*unplanned_buffers(self.module, here), *passes, *finishing(here, level))
         # What is printed for LLVM, LLVM verifies.
         manager = PassManager(make_context(), verify_each=False, verify_last=level != LEVELS[-1])
@@ -228,12 +208,13 @@ class Lowering:
 
     def _with_options(self, pipeline: Sequence[PipelinePass]) -> Sequence[ModulePass]:
         """Passes with what files say of schedules and fusion, and the script."""
-        if self._schedules is not None:
-            given = {"file": str(self._schedules), "processor": self._machine.processor}
+        options = self._options
+        if options.schedules is not None:
+            given = {"file": str(options.schedules), "processor": self._machine.processor}
             pipeline = with_values(pipeline, SCHEDULES, **given)
-        if self._fusion is not None:
-            pipeline = with_values(pipeline, FUSION, file=str(self._fusion))
-        pipeline = with_script(pipeline, self._transform_script, at_the_end=False)
+        if options.fusion is not None:
+            pipeline = with_values(pipeline, FUSION, file=str(options.fusion))
+        pipeline = with_script(pipeline, options.transform_script, at_the_end=False)
         return [each.module_pass for each in pipeline]
 
     def run(self, passes: Sequence[ModulePass], manager: PassManager) -> LoweredSignatures:

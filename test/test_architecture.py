@@ -78,10 +78,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     # Its programs take and return arrays as compiled ones do.
     ("lowerings.interpreter",),
     # Runs modules of all levels, on the reference or interpreted.
-    ("lowerings.native_lowering", "lowerings.delta_debugging", "lowerings.validation"),
+    ("lowerings.delta_debugging", "lowerings.validation"),
     # Options of executors; what was compiled before; the executors; and which one a program is for.
     ("lowerings.backends",),
-    ("lowerings.kept_programs",),
+    ("lowerings.kept_programs", "lowerings.native_lowering"),
     ("lowerings.executors",),
     ("lowerings.executors",),
     ("lowerings.compilation", "lowerings.backends"),

@@ -19,6 +19,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 
+from lowerings.backends import Options
 from lowerings.bufferize.signatures import aliased_parameters
 from lowerings.bufferize.strided import strides_and_offset
 from lowerings.compilation import Lowering
@@ -337,7 +338,7 @@ def lower(
     Raises XlaError for what an executable cannot have: arrays of dynamic sizes, calls of functions
     that only this process has.
     """
-    lowered = Lowering(module, entry, machine, pipeline=pipeline)
+    lowered = Lowering(module, entry, machine, Options(pipeline=pipeline))
     if level is None:
         lowered.begin()
         lowered_signature = lowered.run((), PassManager(make_context()))

@@ -62,17 +62,17 @@ def _optional(op: Operation) -> Iterator[str]:
                 yield name
 
 
+def _change(op: Operation, name: str, new: Attribute) -> bool:
+    is_other = op.properties.get(name) != new
+    op.properties[name] = new
+    return is_other
+
+
 def simpler_numbers(module: ModuleOp) -> list[Edit]:
     """Numbers and lists of numbers in properties become what they mostly are: 0, or 1."""
 
-    def change(op: Operation, name: str, new: Attribute) -> bool:
-        if op.properties.get(name) == new:
-            return False
-        op.properties[name] = new
-        return True
-
     return [
-        partial(change, op, name, new)
+        partial(_change, op, name, new)
         for op in operations_in(module)
         for name, value in op.properties.items()
         for new in _simpler(name, value)
@@ -105,14 +105,8 @@ def _simpler(name: str, value: Attribute) -> Iterator[Attribute]:
 def simpler_constants(module: ModuleOp) -> list[Edit]:
     """The value of a constant becomes one number all over, 0, 1 or the first that it has."""
 
-    def change(op: Operation, new: Attribute) -> bool:
-        if op.properties["value"] == new:
-            return False
-        op.properties["value"] = new
-        return True
-
     return [
-        partial(change, op, new)
+        partial(_change, op, "value", new)
         for op in operations_in(module)
         if op.has_trait(ConstantLike) and "value" in op.properties
         for new in _simpler_elements(op.properties["value"])

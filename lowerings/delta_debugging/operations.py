@@ -147,13 +147,10 @@ def drop_functions(module: ModuleOp) -> list[Edit]:
                 around = function_around(op)
                 is_free = around is not None and around.sym_name.data not in called
                 for result in op.results:
-                    stand_in: SSAValue | None = (
-                        new_parameter(around, result.type)
-                        if around is not None and is_free
-                        else constant_before(op, result.type)
-                    )
-                    if stand_in is not None:
-                        replace_uses(result, stand_in)
+                    if around is not None and is_free:
+                        replace_uses(result, new_parameter(around, result.type))
+                    else:
+                        _become_zero(result, op)
                 if not replace(op, module, lambda op, result: None):
                     return False
         function.detach()
@@ -296,32 +293,35 @@ def _drop_carried(op: WhileOp | ReduceOp | SortOp, number: int, module: ModuleOp
     per_region = _arguments(op, number)
     for region, numbers in zip(op.regions, per_region, strict=True):
         body = region.block
+        first, last = body.first_op, body.last_op
+        assert first is not None and last is not None
         for argument in [body.args[n] for n in numbers]:
-            if argument.first_use is not None:
-                first = body.first_op
-                zero = None if first is None else constant_before(first, argument.type)
-                if zero is None:
-                    return False
-                replace_uses(argument, zero)
+            if not _become_zero(argument, first):
+                return False
             body.erase_arg(argument)
-        last = body.last_op
-        if last is not None and len(last.operands) == count:
+        if len(last.operands) == count:
             last.operands = _all_but(last.operands, (number,))
-    result = op.results[number]
-    if result.first_use is not None:
-        zero = constant_before(op, result.type)
-        if zero is None:
-            return False
-        replace_uses(result, zero)
-    types = [each.type for n, each in enumerate(op.results) if n != number]
+    if not _become_zero(op.results[number], op):
+        return False
+    rest = [each for n, each in enumerate(op.results) if n != number]
+    types = [each.type for each in rest]
     regions = [op.detach_region(region) for region in list(op.regions)]
     new = type(op).make(operands, op.properties, regions, types, op.attributes)
     op.parent.insert_op_before(new, op)
-    rest = [each for n, each in enumerate(op.results) if n != number]
     for old, value in zip(rest, new.results, strict=True):
         replace_uses(old, value)
     erase(op)
     return True
+
+
+def _become_zero(value: SSAValue, anchor: Operation) -> bool:
+    """Puts a zero in front of an operation into the place of a value, unless nothing uses it."""
+    if value.first_use is None:
+        return True
+    zero = constant_before(anchor, value.type)
+    if zero is not None:
+        replace_uses(value, zero)
+    return zero is not None
 
 
 def _all_but(values: Sequence[SSAValue], numbers: Sequence[int]) -> list[SSAValue]:
@@ -340,13 +340,10 @@ def _arguments(op: WhileOp | ReduceOp | SortOp, number: int) -> list[tuple[int, 
 
 def _returns(module: ModuleOp) -> list[tuple[FuncOp, Block, ReturnOp]]:
     """The functions that nothing calls, with their block and what they return."""
-    called = set(references(module))
     return [
         (function, body, body.last_op)
-        for function in defined_functions(module)
-        if function.sym_name.data not in called
-        and (body := body_of(function)) is not None
-        and isinstance(body.last_op, ReturnOp)
+        for function, body in _free_bodies(module)
+        if isinstance(body.last_op, ReturnOp)
     ]
 
 
@@ -382,52 +379,34 @@ def drop_results(module: ModuleOp) -> list[Edit]:
 def cut(module: ModuleOp) -> list[Edit]:
     """A function ends earlier: it returns what the rest of it would use, the shortest first."""
 
-    def end_after(function: FuncOp, body: Block, op: Operation) -> bool:
-        rest = _from(op.next_op)
-        computed_there = {result for each in rest for result in each.results}
-        used: dict[SSAValue, None] = {}
-        for each in rest:
-            for inner in each.walk():
-                used.update((value, None) for value in inner.operands)
+    def end_after(function: FuncOp, body: Block, number: int) -> bool:
+        rest = list(body.ops)[number + 1 :]
+        used = dict.fromkeys(v for each in rest for inner in each.walk() for v in inner.operands)
         kept = [
             value
             for value in used
-            if value not in computed_there
-            and isinstance(value.owner, Operation)
+            if isinstance(value.owner, Operation)
             and value.owner.parent is body
+            and value.owner not in rest
             and not value.owner.has_trait(ConstantLike)
         ]
         if not kept:
             return False
-        last = body.last_op
-        assert last is not None
         _return(function, body, kept)
         for each in reversed(rest[:-1]):
             erase(each)
         return True
 
-    edits: list[Edit] = []
-    for function, body, last in _returns(module):
-        ops = [op for op in body.ops if op is not last][:-1]
-        edits += [partial(end_after, function, body, ops[n]) for n in _halving(len(ops))]
-    return edits
+    return [
+        partial(end_after, function, body, number)
+        for function, body, _ in _returns(module)
+        for number in _halving(len(body.ops) - 2)
+    ]
 
 
 def _halving(count: int) -> list[int]:
     """Numbers below a count that end up close to it: the half, three quarters and so on."""
-    found: dict[int, None] = {}
-    step = count
-    while step > 1:
-        step //= 2
-        found[count - step] = None
-    if count:
-        found[count - 1] = None
-    return list(found)
-
-
-def _from(op: Operation | None) -> list[Operation]:
-    found: list[Operation] = []
-    while op is not None:
-        found.append(op)
-        op = op.next_op
-    return found
+    if count < 1:
+        return []
+    steps = (count >> shift for shift in range(1, count.bit_length()))
+    return list(dict.fromkeys([*(count - step for step in steps), count - 1]))

@@ -107,10 +107,11 @@ def with_memory_orders(signature: Signature, function: FuncOp) -> Signature:
     The signature of a function below the xla level, in logical order, with how its arrays lie in
     memory. Raises XlaError for strides that no order of dimensions, with padding, gives.
     """
-    strides = list(_strides(function))
+    type_ = function.function_type
+    strides = list(_strides(type_.inputs.data, function.arg_attrs))
     count = len(signature.parameters)
     # Results of a function on memrefs are arguments after its parameters.
-    outputs = strides[count:] or list(_result_strides(function))
+    outputs = strides[count:] or list(_strides(type_.outputs.data, function.res_attrs))
     return replace(
         signature,
         parameters=tuple(map(_ordered, signature.parameters, strides)),
@@ -118,15 +119,7 @@ def with_memory_orders(signature: Signature, function: FuncOp) -> Signature:
     )
 
 
-def _strides(function: FuncOp) -> Iterator[StridedLayoutAttr | None]:
-    return _of_types(function.function_type.inputs.data, function.arg_attrs)
-
-
-def _result_strides(function: FuncOp) -> Iterator[StridedLayoutAttr | None]:
-    return _of_types(function.function_type.outputs.data, function.res_attrs)
-
-
-def _of_types(types: Sequence[Attribute], attributes: Any) -> Iterator[StridedLayoutAttr | None]:
+def _strides(types: Sequence[Attribute], attributes: Any) -> Iterator[StridedLayoutAttr | None]:
     for number, type_ in enumerate(types):
         if isinstance(type_, MemRefType):
             found = cast("MemRefType[Attribute]", type_).layout

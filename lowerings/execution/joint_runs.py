@@ -51,26 +51,11 @@ _PLANNED = {
 } | {collectives.AllReduceOp.name + GATHER}
 _FROM_OUTSIDE = -1
 """In the place of a member: the copy is from memory that no process has."""
-
-
-@dataclass(frozen=True)
-class PlannedCopy:
-    """`rows` of `row_bytes` from an array of a member of the group into one of one's own."""
-
-    member: int
-    source: int
-    source_offset: int
-    target: int
-    target_offset: int
-    rows: int
-    row_bytes: int
-    source_step: int
-    target_step: int
-
-    @property
-    def is_from_outside(self) -> bool:
-        """Whether it is from memory that no process has, at the address `source_offset`."""
-        return self.member == _FROM_OUTSIDE
+_HEADER = "runtime.h"
+_Copy, _Plan, _Participant = (
+    structure(_HEADER, name) for name in ("xla_copy", "xla_exchange_plan", "xla_participant")
+)
+_FAILED = constants(_HEADER)["XLA_RUN_FAILED"]
 
 
 @dataclass
@@ -81,14 +66,10 @@ class ExchangePlan:
     """Whom it meets first; nobody where it needs nothing of others."""
     key: Hashable = None
     """Processes meet who come with equal keys."""
-    copies: list[PlannedCopy] = field(default_factory=list[PlannedCopy])
+    copies: list[Any] = field(default_factory=list[Any])
+    """As C has them."""
     constants: list[Array] = field(default_factory=list[Array])
     """The memory that is copied from outside."""
-
-    @property
-    def byte_count(self) -> int:
-        """How many bytes are copied."""
-        return sum(each.rows * each.row_bytes for each in self.copies)
 
 
 def can_be_planned(op: CustomCallOp) -> bool:
@@ -177,10 +158,11 @@ class _Trace(Process):
             me = members.index(self.place)
             for number, targets in enumerate(into):
                 sender = traces[members[number]]
+                member = self.grid.number(members[number])
                 sources = sender.routes[0][2][me]
                 for source, target in zip(sources, targets, strict=True):
                     at, to = _owner(source, sender.arrays), _owner(target, self.arrays)
-                    plan.copies += _copies(number, at, source, to, target)
+                    plan.copies += _copies(member, at, source, to, target)
         for target, value in self.written:
             constant = np.zeros(target.shape, target.dtype)
             if np.any(value):
@@ -214,7 +196,7 @@ def _owner(view: Array, arrays: Sequence[Array]) -> tuple[int, int]:
 
 def _copies(
     member: int, at: tuple[int, int], source: Array, to: tuple[int, int], target: Array
-) -> Iterator[PlannedCopy]:
+) -> Iterator[Any]:
     """The copies of an array into one of the same shape."""
     if not target.size:
         return
@@ -237,7 +219,7 @@ def _copies(
     for index in product(*(range(size) for size, _, _ in merged)):
         back = sum(n * step for n, (_, step, _) in zip(index, merged, strict=True))
         ahead = sum(n * step for n, (_, _, step) in zip(index, merged, strict=True))
-        yield PlannedCopy(
+        yield _Copy(
             member,
             at[0],
             at[1] + back,
@@ -249,12 +231,6 @@ def _copies(
             target_step,
         )
 
-
-_HEADER = "runtime.h"
-_Copy, _Plan, _Participant = (
-    structure(_HEADER, name) for name in ("xla_copy", "xla_exchange_plan", "xla_participant")
-)
-_FAILED = constants(_HEADER)["XLA_RUN_FAILED"]
 
 _pointer = ctypes.c_void_p
 _Function = ctypes.CFUNCTYPE(ctypes.c_int32)
@@ -335,28 +311,14 @@ class _Plans:
     def _fill(self, record: Any, plan: ExchangePlan) -> None:
         numbers = [self._grid.number(place) for place in plan.members]
         members = (ctypes.c_int64 * len(numbers))(*numbers)
-        copies = (_Copy * len(plan.copies))(
-            *(
-                (
-                    each.member if each.is_from_outside else numbers[each.member],
-                    each.source,
-                    each.source_offset,
-                    each.target,
-                    each.target_offset,
-                    each.rows,
-                    each.row_bytes,
-                    each.source_step,
-                    each.target_step,
-                )
-                for each in plan.copies
-            )
-        )
+        copies = (_Copy * len(plan.copies))(*plan.copies)
         if numbers:
             key = plan.key, plan.members
             record.rendezvous = self._rendezvous.setdefault(key, len(self._rendezvous))
         record.member_count, record.members = len(numbers), ctypes.addressof(members)
         record.copy_count, record.copies = len(plan.copies), ctypes.addressof(copies)
-        record.copies_alone = plan.byte_count >= process_grid.PIECES_FROM
+        copied = sum(each.rows * each.row_bytes for each in plan.copies)
+        record.copies_alone = copied >= process_grid.PIECES_FROM
         self._kept += [members, copies]
 
 

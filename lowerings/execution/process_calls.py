@@ -77,12 +77,6 @@ class ProcessCalls:
         self._exchanged = 0
         """The number of the last exchange of what is folded; to gather comes next."""
 
-    def results(self, call: ProcessCall, arguments: PythonValues) -> PythonValues:
-        """The results of a call, as new arrays; see `carry_out`."""
-        results = new_arrays(call.result_types)
-        self.carry_out(call, as_arrays(arguments), results)
-        return tuple(results)
-
     def carry_out(self, call: ProcessCall, arguments: Arrays, results: Arrays) -> None:
         """
         Writes the results of a call; waits for other processes where the operation does.
@@ -202,7 +196,8 @@ def process_functions(process: Process) -> Mapping[str, CustomCallFunction]:
     def function(op: CustomCallOp, *arguments: Value) -> object:
         if op not in known:
             known[op] = read_process_call(op)
-        results = calls.results(known[op], arguments)
+        results = new_arrays(known[op].result_types)
+        calls.carry_out(known[op], as_arrays(arguments), results)
         return results[0] if len(results) == 1 else results
 
     return dict.fromkeys(TARGETS, function)

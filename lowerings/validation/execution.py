@@ -19,7 +19,7 @@ from lowerings.driver.entry import reached_from
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.execution.dynamic_sizes import in_sizes, static_signature, with_sizes
 from lowerings.execution.function_signature import signature_of, with_memory_orders
-from lowerings.execution.laid_out import LaidOutExecutable, to_logical_order, to_memory_order
+from lowerings.execution.laid_out import Bring, LaidOutExecutable, to_logical_order, to_memory_order
 from lowerings.execution.limited import Death, in_child
 from lowerings.execution.loops_compiler import compile_loops_module
 from lowerings.execution.observed_values import is_observing
@@ -185,14 +185,10 @@ class Execution:
         if is_pure_xla(self.module):
             own = self._own_signature().parameters
             return [
-                _brought(array, first, spec)
+                array if spec.shape == first.shape else _moved(array, to_memory_order(first))
                 for array, first, spec in zip(arrays, specs, own, strict=True)
             ]
-        brought = [to_memory_order(spec) for spec in specs]
-        return [
-            array if bring is None else bring(array)
-            for array, bring in zip(arrays, brought, strict=True)
-        ]
+        return [_moved(array, to_memory_order(s)) for array, s in zip(arrays, specs, strict=True)]
 
     def _own_signature(self) -> Signature:
         return signature_of(functions_of(self.module)[self.entry])
@@ -233,7 +229,9 @@ class Execution:
         if not len(found) == len(own) == len(results):
             return found
         return tuple(
-            _returned(array, first, spec)
+            array
+            if spec.shape == first.shape or array.shape != first.in_memory.shape
+            else _moved(array, to_logical_order(first))
             for array, first, spec in zip(found, results, own, strict=True)
         )
 
@@ -314,15 +312,7 @@ def _places(spec: ArraySpec) -> object:
     return [step for step, n in zip(order.strides(spec.shape), spec.shape, strict=True) if n != 1]
 
 
-def _brought(array: Array, first: ArraySpec, own: ArraySpec) -> Array:
-    bring = None if own.shape == first.shape else to_memory_order(first)
-    return array if bring is None else bring(array)
-
-
-def _returned(array: Array, first: ArraySpec, own: ArraySpec) -> Array:
-    if own.shape == first.shape or array.shape != first.in_memory.shape:
-        return array
-    bring = to_logical_order(first)
+def _moved(array: Array, bring: Bring | None) -> Array:
     return array if bring is None else bring(array)
 
 

@@ -9,9 +9,9 @@ import pytest
 from peers import has_jax
 
 import lowerings
+from lowerings.backends import Donation
 from lowerings.compilation import CompilationError
 from lowerings.execution.arrays import ArgumentError
-from lowerings.native_lowering import Donation
 
 if has_jax():
     import jax

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import lowerings
+from lowerings.backends import Donation
 from lowerings.execution.arrays import ArgumentError
-from lowerings.native_lowering import Donation
 from tools.repository.programs import stored_programs
 
 CALLS = 100

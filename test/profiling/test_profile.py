@@ -284,7 +284,7 @@ def test_results_and_code_are_the_same(text: str) -> None:
         plain.profile()
 
     def lines(profile: bool) -> list[str]:
-        lowering = Lowering(parse_source(Source.of(text)), "main", host(), profile=profile)
+        lowering = Lowering(parse_source(Source.of(text)), "main", host(), Options(profile=profile))
         lowering.to("loops")
         return emit_module(lowering.module, profile=profile).text.splitlines()
 
