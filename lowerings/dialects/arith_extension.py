@@ -64,8 +64,6 @@ FloatLike = container_of(AnyFloat)
 
 NO_FAST_MATH = FastMathFlagsAttr("none")
 
-CAST_FORMAT = "$input attr-dict `:` type($input) `to` type($result)"
-
 
 def with_element_type(container: Attribute, element_type: Attribute) -> Attribute:
     """`container` with its elements (or, for a scalar, itself) replaced by `element_type`."""
@@ -90,6 +88,7 @@ class ElementwiseCast(IRDLOperation, abc.ABC):
     parse = vars(Operation)["parse"]
     print = vars(Operation)["print"]
     traits = traits_def(Pure())
+    assembly_format = "$input attr-dict `:` type($input) `to` type($result)"
 
     def __init__(self, value: SSAValue | Operation, target_type: Attribute):
         # Not super(): next in line is the class of xDSL that a subclass is mixed with.
@@ -107,7 +106,14 @@ class ElementwiseCast(IRDLOperation, abc.ABC):
         """Raises a VerifyException where the cast does not go from `source` to `target`."""
 
 
-class WideningCast(ElementwiseCast, abc.ABC):
+class IntegerCast(ElementwiseCast, abc.ABC):
+    """A cast between integers."""
+
+    input: SSAValue[Any] = operand_def(IntegerLike)
+    result: OpResult[Any] = result_def(IntegerLike)
+
+
+class WideningCast(IntegerCast, abc.ABC):
     """A cast of integers to more bits."""
 
     def verify_element_types(self, source: Attribute, target: Attribute) -> None:
@@ -115,8 +121,25 @@ class WideningCast(ElementwiseCast, abc.ABC):
             raise VerifyException(f"result type {target} must be wider than operand type {source}")
 
 
+class FloatToInteger(ElementwiseCast, abc.ABC):
+    """A cast of floats to integers, rounding towards zero."""
+
+    input: SSAValue[Any] = operand_def(FloatLike)
+    result: OpResult[Any] = result_def(IntegerLike)
+
+
+class IntegerToFloat(ElementwiseCast, abc.ABC):
+    """A cast of integers to floats."""
+
+    input: SSAValue[Any] = operand_def(IntegerLike)
+    result: OpResult[Any] = result_def(FloatLike)
+
+
 class IndexCast(ElementwiseCast, abc.ABC):
     """A cast between `index` and an integer type."""
+
+    input: SSAValue[Any] = operand_def(IntegerLike | IndexLike)
+    result: OpResult[Any] = result_def(IntegerLike | IndexLike)
 
     def verify_element_types(self, source: Attribute, target: Attribute) -> None:
         if isinstance(source, IndexType) == isinstance(target, IndexType):
@@ -130,9 +153,6 @@ class ExtSIOp(WideningCast, arith.ExtSIOp):
     """Sign extension, of scalars, vectors and tensors."""
 
     name = "arith.extsi"
-    assembly_format = CAST_FORMAT
-    input: SSAValue[Any] = operand_def(IntegerLike)
-    result: OpResult[Any] = result_def(IntegerLike)
 
 
 @op_definition
@@ -140,21 +160,16 @@ class ExtUIOp(WideningCast, arith.ExtUIOp):
     """Zero extension, of scalars, vectors and tensors."""
 
     name = "arith.extui"
-    assembly_format = CAST_FORMAT
-    input: SSAValue[Any] = operand_def(IntegerLike)
-    result: OpResult[Any] = result_def(IntegerLike)
 
 
 @op_definition
-class TruncIOp(ElementwiseCast, arith.TruncIOp):
+class TruncIOp(IntegerCast, arith.TruncIOp):
     """Truncation to the low bits, of scalars, vectors and tensors."""
 
     name = "arith.trunci"
     assembly_format = (
         "$input (`overflow` `` $overflowFlags^)? attr-dict `:` type($input) `to` type($result)"
     )
-    input: SSAValue[Any] = operand_def(IntegerLike)
-    result: OpResult[Any] = result_def(IntegerLike)
     overflow_flags = prop_def(
         IntegerOverflowAttr,
         default_value=IntegerOverflowAttr("none"),
@@ -169,43 +184,31 @@ class TruncIOp(ElementwiseCast, arith.TruncIOp):
 
 
 @op_definition
-class FPToSIOp(ElementwiseCast, arith.FPToSIOp):
-    """Float to signed integer, rounding towards zero, of scalars, vectors and tensors."""
+class FPToSIOp(FloatToInteger, arith.FPToSIOp):
+    """Float to signed integer, of scalars, vectors and tensors."""
 
     name = "arith.fptosi"
-    assembly_format = CAST_FORMAT
-    input: SSAValue[Any] = operand_def(FloatLike)
-    result: OpResult[Any] = result_def(IntegerLike)
 
 
 @op_definition
-class FPToUIOp(ElementwiseCast, arith.FPToUIOp):
-    """Float to unsigned integer, rounding towards zero, of scalars, vectors and tensors."""
+class FPToUIOp(FloatToInteger, arith.FPToUIOp):
+    """Float to unsigned integer, of scalars, vectors and tensors."""
 
     name = "arith.fptoui"
-    assembly_format = CAST_FORMAT
-    input: SSAValue[Any] = operand_def(FloatLike)
-    result: OpResult[Any] = result_def(IntegerLike)
 
 
 @op_definition
-class SIToFPOp(ElementwiseCast, arith.SIToFPOp):
+class SIToFPOp(IntegerToFloat, arith.SIToFPOp):
     """Signed integer to float, of scalars, vectors and tensors."""
 
     name = "arith.sitofp"
-    assembly_format = CAST_FORMAT
-    input: SSAValue[Any] = operand_def(IntegerLike)
-    result: OpResult[Any] = result_def(FloatLike)
 
 
 @op_definition
-class UIToFPOp(ElementwiseCast, arith.UIToFPOp):
+class UIToFPOp(IntegerToFloat, arith.UIToFPOp):
     """Unsigned integer to float, of scalars, vectors and tensors."""
 
     name = "arith.uitofp"
-    assembly_format = CAST_FORMAT
-    input: SSAValue[Any] = operand_def(IntegerLike)
-    result: OpResult[Any] = result_def(FloatLike)
 
 
 @op_definition
@@ -213,9 +216,6 @@ class IndexCastOp(IndexCast, arith.IndexCastOp):
     """`index` to or from a signed integer, of scalars, vectors and tensors."""
 
     name = "arith.index_cast"
-    assembly_format = CAST_FORMAT
-    input: SSAValue[Any] = operand_def(IntegerLike | IndexLike)
-    result: OpResult[Any] = result_def(IntegerLike | IndexLike)
 
 
 @op_definition
@@ -223,9 +223,6 @@ class IndexCastUIOp(IndexCast):
     """`index` to or from an unsigned integer, of scalars, vectors and tensors."""
 
     name = "arith.index_castui"
-    assembly_format = CAST_FORMAT
-    input = operand_def(IntegerLike | IndexLike)
-    result = result_def(IntegerLike | IndexLike)
 
 
 @op_definition

@@ -76,7 +76,7 @@ class RunControl:
         if failure == STOP_REQUESTED:
             return None
         guard = self._guards[failure - 1]
-        message = guard.message.format(found=found, limit=limit)
+        message = guard.message.replace("{found}", str(found)).replace("{limit}", str(limit))
         # Outlined kernels are shared and have no location; the call does.
         place = guard.place or (self._guards[call - 1].place if call else None)
         if place is None:

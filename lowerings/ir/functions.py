@@ -47,6 +47,15 @@ def calls_of(functions: Mapping[str, FuncOp]) -> dict[str, list[str]]:
     }
 
 
+def reaching(calls: Mapping[str, Iterable[str]], ends: Iterable[str]) -> set[str]:
+    """The functions that reach some functions by calls, those included."""
+    found, size = set(ends), -1
+    while size < len(found):
+        size = len(found)
+        found |= {name for name, called in calls.items() if not found.isdisjoint(called)}
+    return found
+
+
 def callees_first(calls: Mapping[str, Iterable[str]]) -> Sequence[str]:
     """
     Functions, each behind those that it calls.

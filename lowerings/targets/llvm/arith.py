@@ -14,7 +14,7 @@ from typing import Any, cast
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.dialects.utils import FastMathAttrBase
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation, SSAValue
 
 from lowerings.dialects.arith_extension import IndexCastUIOp, RemFOp
 from lowerings.targets.llvm.constants import scalar_literal, vector_literal
@@ -68,36 +68,25 @@ is 0, instead of being undefined.
 """
 
 
-def fast_math_flags(op: Operation) -> str:
-    """The flags of an operation as LLVM writes them, with a space after each."""
-    attribute = op.properties.get("fastmath")
-    if not isinstance(attribute, FastMathAttrBase) or not attribute.data:
+def flags_of(op: Operation) -> str:
+    """What an operation promises of its numbers, as LLVM writes it, with a space after each."""
+    attribute = op.properties.get("fastmath") or op.properties.get("overflowFlags")
+    if not isinstance(attribute, FastMathAttrBase | arith.IntegerOverflowAttr):
         return ""
     if len(attribute.data) == _ALL_FAST_MATH_FLAGS:
         return "fast "
-    return " ".join(sorted(flag.value for flag in attribute.data)) + " "
+    return "".join(sorted(f"{flag.value} " for flag in attribute.data))
 
 
 _ALL_FAST_MATH_FLAGS = len(arith.FastMathFlagsAttr("fast").data)
 
 
-def require_float(type_: ValueType, found: Attribute) -> None:
-    """Raises UnsupportedType for elements that LLVM has no arithmetic of."""
-    if type_.element.kind is not Kind.FLOAT or type_.element is BF16:
-        raise UnsupportedType(f"arithmetic of {found} must be expanded before")
-
-
-def emit_float(
-    e: FunctionEmitter, op: Operation, write: Callable[[ValueType, list[str]], str]
-) -> None:
-    """
-    Prints a float operation whose operands have the type of its result; `write` makes the
-    instruction from that type and the operands.
-    """
-    result = op.results[0]
-    type_ = e.type_of(result)
-    require_float(type_, result.type)
-    e.define(result, write(type_, [e.values[operand] for operand in op.operands]))
+def arithmetic_type(e: FunctionEmitter, value: SSAValue) -> ValueType:
+    """The type of a value; raises UnsupportedType for elements that LLVM has no arithmetic of."""
+    type_ = e.type_of(value)
+    if type_.element.kind not in (Kind.INTEGER, Kind.FLOAT) or type_.element is BF16:
+        raise UnsupportedType(f"arithmetic of {value.type} must be expanded before")
+    return type_
 
 
 def emit_constant(e: FunctionEmitter, op: arith.ConstantOp) -> None:
@@ -109,72 +98,33 @@ def emit_constant(e: FunctionEmitter, op: arith.ConstantOp) -> None:
         e.values[result] = scalar_literal(attribute)
 
 
-def _integer_binary(opcode: str) -> Handler:
+def _instruction(opcode: str) -> Handler:
+    """An operation that is an instruction over operands of the result's type."""
+
     def emit(e: FunctionEmitter, op: Operation) -> None:
-        lhs, rhs = op.operands
         result = op.results[0]
-        e.define(result, f"{opcode} {e.type_of(result).text} {e.values[lhs]}, {e.values[rhs]}")
+        type_ = arithmetic_type(e, result)
+        operands = ", ".join([e.values[operand] for operand in op.operands])
+        e.define(result, f"{opcode} {flags_of(op)}{type_.text} {operands}")
 
     return emit
 
 
-def _overflowing_binary(opcode: str) -> Handler:
-    """An operation that may promise not to overflow."""
-    plain = _integer_binary(opcode)
-
-    def emit(e: FunctionEmitter, op: Operation) -> None:
-        flags = op.properties.get("overflowFlags")
-        if isinstance(flags, arith.IntegerOverflowAttr) and flags.data:
-            spelled = " ".join(sorted(flag.value for flag in flags.data))
-            _integer_binary(f"{opcode} {spelled}")(e, op)
-        else:
-            plain(e, op)
-
-    return emit
-
-
-def _float_binary(opcode: str) -> Handler:
-    def emit(e: FunctionEmitter, op: Operation) -> None:
-        flags = fast_math_flags(op)
-        emit_float(e, op, lambda type_, x: f"{opcode} {flags}{type_.text} {x[0]}, {x[1]}")
-
-    return emit
-
-
-def float_call(intrinsic: str) -> Handler:
-    """A float operation that is an intrinsic of LLVM over operands of the result's type."""
-
-    def emit(e: FunctionEmitter, op: Operation) -> None:
-        flags = fast_math_flags(op)
-
-        def write(type_: ValueType, operands: list[str]) -> str:
-            arguments = ", ".join(f"{type_.text} {operand}" for operand in operands)
-            return f"call {flags}{type_.text} @llvm.{intrinsic}.{type_.suffix}({arguments})"
-
-        emit_float(e, op, write)
-
-    return emit
-
-
-def integer_call(intrinsic: str, *flags: str) -> Handler:
+def intrinsic(name: str, *flags: str) -> Handler:
     """
-    An integer operation that is an intrinsic of LLVM over operands of the result's type, with
-    the `flags` as last arguments.
+    An operation that is an intrinsic of LLVM over operands of the result's type, with the `flags`
+    as last arguments.
     """
 
     def emit(e: FunctionEmitter, op: Operation) -> None:
         result = op.results[0]
-        type_ = e.type_of(result)
-        arguments = ", ".join(
-            (*(f"{type_.text} {e.values[x]}" for x in op.operands), *(f"i1 {x}" for x in flags))
-        )
-        e.define(result, f"call {type_.text} @llvm.{intrinsic}.{type_.suffix}({arguments})")
+        type_ = arithmetic_type(e, result)
+        arguments = [f"{type_.text} {e.values[operand]}" for operand in op.operands]
+        arguments += [f"i1 {flag}" for flag in flags]
+        function = f"@llvm.{name}.{type_.suffix}"
+        e.define(result, f"call {flags_of(op)}{type_.text} {function}({', '.join(arguments)})")
 
     return emit
-
-
-def emit_negf(e: FunctionEmitter, op: arith.NegfOp) -> None:
-    emit_float(e, op, lambda type_, x: f"fneg {fast_math_flags(op)}{type_.text} {x[0]}")
 
 
 def emit_cmpi(e: FunctionEmitter, op: arith.CmpiOp) -> None:
@@ -184,11 +134,10 @@ def emit_cmpi(e: FunctionEmitter, op: arith.CmpiOp) -> None:
 
 
 def emit_cmpf(e: FunctionEmitter, op: arith.CmpfOp) -> None:
-    type_ = e.type_of(op.lhs)
-    require_float(type_, op.lhs.type)
+    type_ = arithmetic_type(e, op.lhs)
     lhs, rhs = (e.values[operand] for operand in op.operands)
     predicate = arith.CMPF_COMPARISON_OPERATIONS[op.predicate.value.data]
-    e.define(op.results[0], f"fcmp {fast_math_flags(op)}{predicate} {type_.text} {lhs}, {rhs}")
+    e.define(op.results[0], f"fcmp {flags_of(op)}{predicate} {type_.text} {lhs}, {rhs}")
 
 
 def emit_select(e: FunctionEmitter, op: arith.SelectOp) -> None:
@@ -198,8 +147,9 @@ def emit_select(e: FunctionEmitter, op: arith.SelectOp) -> None:
 
 def _cast(opcode: str) -> Handler:
     def emit(e: FunctionEmitter, op: Operation) -> None:
-        result = op.results[0]
-        e.define(result, f"{opcode} {e.typed(op.operands[0])} to {e.type_of(result).text}")
+        operand, result = op.operands[0], op.results[0]
+        source, target = arithmetic_type(e, operand), arithmetic_type(e, result)
+        e.define(result, f"{opcode} {source.text} {e.values[operand]} to {target.text}")
 
     return emit
 
@@ -210,10 +160,8 @@ def _index_cast(extension: str) -> Handler:
     def emit(e: FunctionEmitter, op: Operation) -> None:
         operand, result = op.operands[0], op.results[0]
         source, target = e.type_of(operand), e.type_of(result)
-        value = e.values[operand]
-        positive = 1 << min(source.element.bits, target.element.bits) - 1
-        if source is target or (value.isdecimal() and int(value) < positive):
-            e.values[result] = value
+        if source is target:
+            e.values[result] = e.values[operand]
         else:
             opcode = extension if source.element.bits < target.element.bits else "trunc"
             e.define(result, f"{opcode} {e.typed(operand)} to {target.text}")
@@ -224,8 +172,7 @@ def _index_cast(extension: str) -> Handler:
 def _float_to_integer(opcode: str) -> Handler:
     def emit(e: FunctionEmitter, op: Operation) -> None:
         operand, result = op.operands[0], op.results[0]
-        source, target = e.type_of(operand), e.type_of(result)
-        require_float(source, operand.type)
+        source, target = arithmetic_type(e, operand), e.type_of(result)
         value = e.values[operand]
         if SATURATING in op.attributes:
             if source.element is F16:
@@ -241,23 +188,17 @@ def _float_to_integer(opcode: str) -> Handler:
     return emit
 
 
-def _float_cast(
-    opcode: str,
-    by_hand: Callable[[FunctionEmitter, str, ValueType], str] | None = None,
-) -> Handler:
-    """A cast to or from a float."""
-    cast_ = _cast(opcode)
+def _float_cast(opcode: str, by_hand: Callable[[FunctionEmitter, str, ValueType], str]) -> Handler:
+    """A cast between floats, that between bf16 and f32 `by_hand`."""
+    plain = _cast(opcode)
 
     def emit(e: FunctionEmitter, op: Operation) -> None:
         operand, result = op.operands[0], op.results[0]
         source, target = e.type_of(operand), e.type_of(result)
-        if by_hand is not None and {source.element, target.element} == {BF16, F32}:
+        if {source.element, target.element} == {BF16, F32}:
             e.values[result] = by_hand(e, e.values[operand], source)
-            return
-        for type_, value in ((source, operand), (target, result)):
-            if type_.element.kind is not Kind.INTEGER:
-                require_float(type_, value.type)
-        cast_(e, op)
+        else:
+            plain(e, op)
 
     return emit
 
@@ -333,39 +274,39 @@ def emit_addui_extended(e: FunctionEmitter, op: arith.AddUIExtendedOp) -> None:
 HANDLERS = (
     OperationTable[Handler]()
     .add(arith.ConstantOp, emit_constant)
-    .add(arith.AddiOp, _overflowing_binary("add"))
-    .add(arith.SubiOp, _overflowing_binary("sub"))
-    .add(arith.MuliOp, _overflowing_binary("mul"))
+    .add(arith.AddiOp, _instruction("add"))
+    .add(arith.SubiOp, _instruction("sub"))
+    .add(arith.MuliOp, _instruction("mul"))
     .add(arith.AddUIExtendedOp, emit_addui_extended)
     .add(arith.MulUIExtendedOp, _extended_multiplication("zext"))
     .add(arith.MulSIExtendedOp, _extended_multiplication("sext"))
-    .add(arith.DivSIOp, _integer_binary("sdiv"))
-    .add(arith.DivUIOp, _integer_binary("udiv"))
-    .add(arith.RemSIOp, _integer_binary("srem"))
-    .add(arith.RemUIOp, _integer_binary("urem"))
+    .add(arith.DivSIOp, _instruction("sdiv"))
+    .add(arith.DivUIOp, _instruction("udiv"))
+    .add(arith.RemSIOp, _instruction("srem"))
+    .add(arith.RemUIOp, _instruction("urem"))
     .add(arith.FloorDivSIOp, _rounding_division("sdiv", "srem", "slt", "sub"))
     .add(arith.CeilDivSIOp, _rounding_division("sdiv", "srem", "sge", "add"))
     .add(arith.CeilDivUIOp, _rounding_division("udiv", "urem", None, "add"))
-    .add(arith.AndIOp, _integer_binary("and"))
-    .add(arith.OrIOp, _integer_binary("or"))
-    .add(arith.XOrIOp, _integer_binary("xor"))
-    .add(arith.ShLIOp, _integer_binary("shl"))
-    .add(arith.ShRUIOp, _integer_binary("lshr"))
-    .add(arith.ShRSIOp, _integer_binary("ashr"))
-    .add(arith.MinSIOp, integer_call("smin"))
-    .add(arith.MaxSIOp, integer_call("smax"))
-    .add(arith.MinUIOp, integer_call("umin"))
-    .add(arith.MaxUIOp, integer_call("umax"))
-    .add(arith.AddfOp, _float_binary("fadd"))
-    .add(arith.SubfOp, _float_binary("fsub"))
-    .add(arith.MulfOp, _float_binary("fmul"))
-    .add(arith.DivfOp, _float_binary("fdiv"))
-    .add(RemFOp, _float_binary("frem"))
-    .add(arith.NegfOp, emit_negf)
-    .add(arith.MaximumfOp, float_call("maximum"))
-    .add(arith.MinimumfOp, float_call("minimum"))
-    .add(arith.MaxnumfOp, float_call("maxnum"))
-    .add(arith.MinnumfOp, float_call("minnum"))
+    .add(arith.AndIOp, _instruction("and"))
+    .add(arith.OrIOp, _instruction("or"))
+    .add(arith.XOrIOp, _instruction("xor"))
+    .add(arith.ShLIOp, _instruction("shl"))
+    .add(arith.ShRUIOp, _instruction("lshr"))
+    .add(arith.ShRSIOp, _instruction("ashr"))
+    .add(arith.MinSIOp, intrinsic("smin"))
+    .add(arith.MaxSIOp, intrinsic("smax"))
+    .add(arith.MinUIOp, intrinsic("umin"))
+    .add(arith.MaxUIOp, intrinsic("umax"))
+    .add(arith.AddfOp, _instruction("fadd"))
+    .add(arith.SubfOp, _instruction("fsub"))
+    .add(arith.MulfOp, _instruction("fmul"))
+    .add(arith.DivfOp, _instruction("fdiv"))
+    .add(RemFOp, _instruction("frem"))
+    .add(arith.NegfOp, _instruction("fneg"))
+    .add(arith.MaximumfOp, intrinsic("maximum"))
+    .add(arith.MinimumfOp, intrinsic("minimum"))
+    .add(arith.MaxnumfOp, intrinsic("maxnum"))
+    .add(arith.MinnumfOp, intrinsic("minnum"))
     .add(arith.CmpiOp, emit_cmpi)
     .add(arith.CmpfOp, emit_cmpf)
     .add(arith.SelectOp, emit_select)
@@ -376,8 +317,8 @@ HANDLERS = (
     .add(arith.TruncFOp, _float_cast("fptrunc", round_to_bf16))
     .add(arith.FPToSIOp, _float_to_integer("fptosi"))
     .add(arith.FPToUIOp, _float_to_integer("fptoui"))
-    .add(arith.SIToFPOp, _float_cast("sitofp"))
-    .add(arith.UIToFPOp, _float_cast("uitofp"))
+    .add(arith.SIToFPOp, _cast("sitofp"))
+    .add(arith.UIToFPOp, _cast("uitofp"))
     .add(arith.IndexCastOp, _index_cast("sext"))
     .add(IndexCastUIOp, _index_cast("zext"))
     .add(arith.BitcastOp, emit_bitcast)

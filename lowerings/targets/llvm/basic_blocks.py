@@ -132,8 +132,7 @@ def _emit_polling_loop(
         if distance is None:
             return body(first, inside)
         end = e.temporary(f"add nsw {type_.text} {first}, {distance}")
-        both = f"{type_.text} {end}, {type_.text} {upper}"
-        end = e.temporary(f"call {type_.text} @llvm.smin.{type_.text}({both})")
+        end = e.call("smin", type_, end, upper)
         values = [Component(c.type, name) for c, name in zip(carried, inside, strict=True)]
         return emit_loop(e, type_, first, end, step, values, body)
 

@@ -202,6 +202,12 @@ class FunctionEmitter:
         self.lines.append(f"  {name} = {instruction}")
         self.values[result] = name
 
+    def call(self, intrinsic: str, type_: ValueType, *operands: str, flags: str = "") -> str:
+        """Appends a call of an intrinsic whose operands and result have a type; its result."""
+        arguments = ", ".join([f"{type_.text} {operand}" for operand in operands])
+        name = f"@llvm.{intrinsic}.{type_.suffix}"
+        return self.temporary(f"call {flags}{type_.text} {name}({arguments})")
+
     def new_label(self, purpose: str) -> str:
         """The name of a block to come."""
         self._count += 1
@@ -223,15 +229,15 @@ class FunctionEmitter:
         self, op: Operation, condition: str, message: str, found: str = "0", limit: str = "0"
     ) -> None:
         """
-        Ends the run unless an i1 is true. `found` and `limit` are operands of type i64 for the
-        message.
+        Ends the run unless an i1 is true. `found` and `limit` are operands of type i64, for which
+        `{found}` and `{limit}` stand in the message.
         """
         guards = self.symbols.guards
         assert guards is not None
         if condition == "true":
             return
         guards.may_fail = True
-        number = guards.number(op, message)
+        number = guards.number(op, f"{op.name} in @{self.function}: {message}")
         inside, outside = self.new_label("inside"), self.new_label("outside")
         self.emit(f"br i1 {condition}, label %{inside}, label %{outside}")
         self.start_block(outside)

@@ -24,7 +24,8 @@ from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from lowerings.ir.scalar_attributes import constant_integer
+from lowerings.ir.functions import calls_of, functions_of, reaching
+from lowerings.ir.scalar_attributes import constant_integer, number_of_iterations
 from lowerings.targets.llvm.constants import symbol
 from lowerings.targets.llvm.interface import Guard, ModuleGuards, RunState
 from xla_dialect.types import element_count
@@ -40,104 +41,77 @@ COPIED_ELEMENTS = 8
 """How many elements are copied in a step."""
 
 
-@dataclass
 class PollPlan:
     """The places of a module where a run looks whether it is to end."""
 
-    intervals: dict[Operation, tuple[int, ...]] = field(
-        default_factory=dict[Operation, tuple[int, ...]]
-    )
-    """After how many iterations a loop looks, 0 if never: for each dimension of a parallel one."""
-    after: set[Operation] = field(default_factory=set[Operation])
-    """Calls of functions after which one looks."""
-    stopping: frozenset[str] = frozenset()
-    """The functions with a body that may end before their time."""
-
-    @staticmethod
-    def of(module: ModuleOp, check_bounds: bool) -> PollPlan:
-        """Where a module looks; with `check_bounds` each function may end before its time."""
-        return _Planner(module).plan(check_bounds)
-
-
-class _Planner:
-    def __init__(self, module: ModuleOp):
-        self.bodies = {
-            op.sym_name.data: op
-            for op in module.body.block.ops
-            if isinstance(op, func.FuncOp) and op.body.blocks
-        }
-        self.found = PollPlan()
-        self.steps_of: dict[str, int] = {}
-        """By the names of functions, 1 while it is counted."""
-        self.loops: dict[Operation, tuple[Sequence[int], int]] = {}
+    def __init__(self, module: ModuleOp, check_bounds: bool):
+        """With `check_bounds` each function may end before its time."""
+        self.intervals: dict[Operation, tuple[int, ...]] = {}
+        """After how many iterations a loop looks, for each of its dimensions: 0 if never."""
+        self.after: set[Operation] = set()
+        """Calls of functions after which one looks."""
+        self._functions = functions_of(module)
+        self._steps_of: dict[str, int] = {}
+        """By the names of functions with a body, 1 while it is counted."""
+        self._loops: dict[Operation, tuple[Sequence[int], int]] = {}
         """How often each dimension of a loop runs, and the steps of its body."""
-        self.blocks: dict[Block, int] = {}
-        """The steps of blocks that are long."""
-        self.callers: dict[str, list[str]] = {}
-        self.looking: list[str] = []
+        self._blocks: set[Block] = set()
+        """Those that are long."""
+        self._looking: set[str] = set()
         """The functions that look themselves."""
+        bodies = [name for name, each in self._functions.items() if each.body.blocks]
+        for name in bodies:
+            self._count_function(name)
+        ends = bodies if check_bounds else self._looking
+        self.stopping = reaching(calls_of(self._functions), ends)
+        """The functions with a body that may end before their time."""
 
-    def plan(self, check_bounds: bool) -> PollPlan:
-        for name in self.bodies:
-            self.count_function(name)
-        if check_bounds:
-            self.found.stopping = frozenset(self.bodies)
-            return self.found
-        stopping: set[str] = set()
-        while self.looking:
-            name = self.looking.pop()
-            if name not in stopping:
-                stopping.add(name)
-                self.looking.extend(self.callers.get(name, ()))
-        self.found.stopping = frozenset(stopping)
-        return self.found
-
-    def count_function(self, name: str) -> int:
-        steps = self.steps_of.get(name)
+    def _count_function(self, name: str) -> int:
+        steps = self._steps_of.get(name)
         if steps is None:
-            self.steps_of[name] = 1
-            blocks = self.bodies[name].body.blocks
-            steps = self.steps_of[name] = sum(self.count(block, name) for block in blocks)
-            looks = [self.look_in(block) for block in blocks]
+            self._steps_of[name] = 1
+            blocks = self._functions[name].body.blocks
+            steps = self._steps_of[name] = sum(self._count(block, name) for block in blocks)
+            looks = [self._look_in(block) for block in blocks]
             if any(looks):
-                self.looking.append(name)
+                self._looking.add(name)
         return steps
 
     # ---- how long it takes
 
-    def count(self, block: Block, function: str) -> int:
+    def _count(self, block: Block, function: str) -> int:
         """The steps of a block of a function."""
         steps = 0
         for op in block.ops:
             kind = type(op)
             if kind is func.CallOp:
-                steps += self.count_call(cast(func.CallOp, op), function)
+                steps += self._count_call(cast(func.CallOp, op), function)
             elif kind is memref.CopyOp:
                 steps += 1 + _copied_elements(cast(memref.CopyOp, op)) // COPIED_ELEMENTS
             elif op.regions:
-                steps += self.count_inside(op, function)
+                steps += self._count_inside(op, function)
             else:
                 steps += 1
                 if op.successors:
-                    self.looking.append(function)
+                    self._looking.add(function)
         if steps >= LONG:
-            self.blocks[block] = steps
+            self._blocks.add(block)
         return steps
 
-    def count_call(self, op: func.CallOp, function: str) -> int:
+    def _count_call(self, op: func.CallOp, function: str) -> int:
         name = op.callee.string_value()
-        if name not in self.bodies:
-            self.looking.append(function)
+        callee = self._functions.get(name)
+        if callee is None or not callee.body.blocks:
+            self._looking.add(function)
             return 1
-        self.callers.setdefault(name, []).append(function)
-        return self.count_function(name)
+        return self._count_function(name)
 
-    def count_inside(self, op: Operation, function: str) -> int:
+    def _count_inside(self, op: Operation, function: str) -> int:
         inside = sum(
-            self.count(block, function) for region in op.regions for block in region.blocks
+            self._count(block, function) for region in op.regions for block in region.blocks
         )
         if isinstance(op, scf.WhileOp):
-            self.looking.append(function)
+            self._looking.add(function)
             return UNKNOWN * inside
         if isinstance(op, scf.ForOp):
             counts = [_most_iterations(op.lb, op.ub, op.step)]
@@ -148,33 +122,33 @@ class _Planner:
             return 1 + inside
         steps = inside * math.prod(counts)
         if steps >= LONG:
-            self.loops[op] = counts, inside
+            self._loops[op] = counts, inside
         return steps
 
     # ---- where to look
 
-    def look_in(self, block: Block) -> bool:
+    def _look_in(self, block: Block) -> bool:
         """Chooses places in a block; whether there is one."""
-        if block not in self.blocks:
+        if block not in self._blocks:
             return False
         found, since = False, 0
         for op in block.ops:
             if type(op) is func.CallOp:
-                steps = self.steps_of.get(op.callee.string_value(), 1)
+                steps = self._steps_of.get(op.callee.string_value(), 1)
                 # A function that is long looks itself.
                 since = 0 if steps >= LONG else since + steps
                 if since * 4 >= LONG:
-                    self.found.after.add(op)
+                    self.after.add(op)
                     found, since = True, 0
-            elif op in self.loops:
-                found = self.look_in_loop(op) or found
+            elif op in self._loops:
+                found = self._look_in_loop(op) or found
             elif op.regions:
-                inner = [self.look_in(each) for region in op.regions for each in region.blocks]
+                inner = [self._look_in(each) for region in op.regions for each in region.blocks]
                 found = any(inner) or found
         return found
 
-    def look_in_loop(self, op: Operation) -> bool:
-        counts, inside = self.loops[op]
+    def _look_in_loop(self, op: Operation) -> bool:
+        counts, inside = self._loops[op]
         intervals: list[int] = []
         for depth, count in enumerate(counts):
             steps = inside * math.prod(counts[depth + 1 :])
@@ -186,8 +160,8 @@ class _Planner:
         else:
             for region in op.regions:
                 for block in region.blocks:
-                    self.look_in(block)
-        self.found.intervals[op] = tuple(intervals)
+                    self._look_in(block)
+        self.intervals[op] = tuple(intervals)
         return True
 
 
@@ -198,12 +172,9 @@ def _copied_elements(op: memref.CopyOp) -> int:
 
 def _most_iterations(lower: SSAValue, upper: SSAValue, step: SSAValue) -> int:
     """How often a loop may run that starts at 0 or above, `UNKNOWN` where nothing is known."""
-    distance = constant_integer(step) or 1
-    end = _most(upper, lower)
-    if end is None:
-        return UNKNOWN
-    start = constant_integer(lower) or 0
-    return max(0, -((start - end) // distance))
+    start, distance = constant_integer(lower) or 0, constant_integer(step) or 1
+    found = number_of_iterations(start, _most(upper, lower), distance)
+    return UNKNOWN if found is None else found
 
 
 def _most(upper: SSAValue, lower: SSAValue) -> int | None:

@@ -18,6 +18,7 @@ from lowerings.targets.llvm.types import (
     ValueType,
     value_type,
 )
+from lowerings.targets.llvm.vector import shuffled
 
 _LEAST_NORMAL = 2.0**-126
 
@@ -73,28 +74,20 @@ def _add_bfloats(e: FunctionEmitter, lanes: int, total: str, lhs: str, rhs: str)
             for each in (lhs, rhs)
         )
         total = _flushed(e, singles, total)
-        operands = ", ".join(f"{singles.text} {each}" for each in (x, y, total))
-        fused = e.temporary(f"call {singles.text} @llvm.fma.{singles.suffix}({operands})")
-        total = _flushed(e, singles, fused)
+        total = _flushed(e, singles, e.call("fma", singles, x, y, total))
     return total
 
 
 def _every(e: FunctionEmitter, type_: ValueType, operand: str, step: int, first: int) -> str:
     """Every so many elements of a vector."""
-    chosen = [f"i32 {lane}" for lane in range(first, type_.lanes or 0, step)]
-    return e.temporary(
-        f"shufflevector {type_.text} {operand}, {type_.text} poison, "
-        f"<{len(chosen)} x i32> <{', '.join(chosen)}>"
-    )
+    return shuffled(e, type_, operand, range(first, type_.lanes or 0, step))
 
 
 def _flushed(e: FunctionEmitter, type_: ValueType, operand: str) -> str:
     """Numbers, those that are subnormal as zero of their sign."""
     text, mask = type_.text, type_.with_element(I1).text
-    magnitude = e.temporary(f"call {text} @llvm.fabs.{type_.suffix}({text} {operand})")
+    magnitude = e.call("fabs", type_, operand)
     least, zero = (float_constant(type_, each) for each in (_LEAST_NORMAL, 0.0))
     is_small = e.temporary(f"fcmp olt {text} {magnitude}, {least}")
-    signed = e.temporary(
-        f"call {text} @llvm.copysign.{type_.suffix}({text} {zero}, {text} {operand})"
-    )
+    signed = e.call("copysign", type_, zero, operand)
     return e.temporary(f"select {mask} {is_small}, {text} {signed}, {text} {operand}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -26,24 +27,32 @@ from xla_dialect.xdsl.operation_table import OperationTable
 
 def multiply(e: FunctionEmitter, lhs: str, rhs: str) -> str:
     """The product of two operands of type i64, computed now where both are numbers."""
-    if lhs == "1" or rhs == "0":
-        return rhs
-    if rhs == "1" or lhs == "0":
-        return lhs
-    if not lhs.startswith("%") and not rhs.startswith("%"):
-        return str(int(lhs) * int(rhs))
-    return e.temporary(f"mul {INDEX.text} {lhs}, {rhs}")
+    return "0" if "0" in (lhs, rhs) else _computed(e, "mul", operator.mul, "1", lhs, rhs)
 
 
 def add(e: FunctionEmitter, lhs: str, rhs: str) -> str:
     """The sum of two operands of type i64, computed now where both are numbers."""
-    if lhs == "0":
-        return rhs
-    if rhs == "0":
-        return lhs
+    return _computed(e, "add", operator.add, "0", lhs, rhs)
+
+
+def subtract(e: FunctionEmitter, lhs: str, rhs: str) -> str:
+    """The difference of two operands of type i64, computed now where both are numbers."""
+    return lhs if rhs == "0" else _computed(e, "sub", operator.sub, "", lhs, rhs)
+
+
+def _computed(
+    e: FunctionEmitter,
+    opcode: str,
+    compute: Callable[[int, int], int],
+    neutral: str,
+    lhs: str,
+    rhs: str,
+) -> str:
+    if neutral in (lhs, rhs):
+        return rhs if lhs == neutral else lhs
     if not lhs.startswith("%") and not rhs.startswith("%"):
-        return str(int(lhs) + int(rhs))
-    return e.temporary(f"add {INDEX.text} {lhs}, {rhs}")
+        return str(compute(int(lhs), int(rhs)))
+    return e.temporary(f"{opcode} {INDEX.text} {lhs}, {rhs}")
 
 
 def move_pointer(e: FunctionEmitter, pointee: str, pointer: str, steps: Sequence[str]) -> str:
@@ -128,34 +137,8 @@ def to_memory(e: FunctionEmitter, operand: str, type_: ValueType) -> str:
     return e.temporary(f"zext {type_.text} {operand} to {type_.memory}")
 
 
-def load(e: FunctionEmitter, result: SSAValue, pointer: str) -> None:
-    """Reads `result`, a scalar or vector whose elements lie side by side."""
-    type_ = e.type_of(result)
-    read = e.temporary(f"load {type_.memory}, ptr {pointer}, align {type_.element.alignment}")
-    e.values[result] = from_memory(e, read, type_)
-
-
-def store(e: FunctionEmitter, value: SSAValue, pointer: str, view: View) -> None:
-    """Writes a scalar or vector whose elements lie side by side to memory of `view`."""
-    type_ = e.type_of(value)
-    operand = to_memory(e, e.values[value], type_)
-    e.emit(f"store {type_.memory} {operand}, ptr {pointer}, align {type_.element.alignment}")
-    e.mark_stored(view)
-
-
 ALLOCATION_ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector."""
-
-
-def emit_load(e: FunctionEmitter, op: memref.LoadOp) -> None:
-    source, *indices = op.operands
-    load(e, op.results[0], address(e, e.view(source), indices))
-
-
-def emit_store(e: FunctionEmitter, op: memref.StoreOp) -> None:
-    value, destination, *indices = op.operands
-    view = e.view(destination)
-    store(e, value, address(e, view, indices), view)
 
 
 # ---- allocation
@@ -458,8 +441,6 @@ VIEWS = (
 
 HANDLERS = (
     OperationTable[Handler](VIEWS)
-    .add(memref.LoadOp, emit_load)
-    .add(memref.StoreOp, emit_store)
     .add(memref.AllocOp, emit_alloc)
     .add(memref.DeallocOp, emit_dealloc)
     .add(memref.AllocaOp, emit_alloca)

@@ -22,7 +22,7 @@ from xdsl.ir import Operation, Region
 from lowerings.ir.functions import ENTRY, KERNEL
 from lowerings.ir.functions import INLINED as MARKED_INLINED
 from lowerings.ir.independent_loops import iterations_of
-from lowerings.targets.llvm import arith, complex, math, scf, vector
+from lowerings.targets.llvm import accesses, arith, complex, math, scf, vector
 from lowerings.targets.llvm import func as functions
 from lowerings.targets.llvm import memref as memory
 from lowerings.targets.llvm.bounds_checks import CHECKS
@@ -52,6 +52,7 @@ INLINE_CONSTANT_BYTES = 4096
 
 HANDLERS = OperationTable[Handler](
     {
+        **accesses.HANDLERS,
         **arith.HANDLERS,
         **complex.HANDLERS,
         **functions.HANDLERS,
@@ -109,7 +110,7 @@ def emit_module(
     if machine is not None:
         emitter.features = machine.features.split(",")
     if interruptible or check_bounds:
-        plan = PollPlan.of(module, check_bounds)
+        plan = PollPlan(module, check_bounds)
         emitter.guards = Guards(emitter.unused("xla.state"), plan)
     if check_bounds:
         emitter.add_checks()

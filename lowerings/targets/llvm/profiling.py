@@ -18,7 +18,7 @@ from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from lowerings.ir.functions import ENTRY, KERNEL, calls_of, functions_of
+from lowerings.ir.functions import ENTRY, KERNEL, calls_of, functions_of, reaching
 from lowerings.profiling.source_operations import SourceOperation, source_operations
 from lowerings.profiling.work import Work
 from lowerings.runtime import CLOCK, NOTE_RUN, NOTE_TASK
@@ -174,12 +174,6 @@ def _above_kernels(functions: Mapping[str, func.FuncOp]) -> Collection[str]:
         for name, function in functions.items()
         if KERNEL in function.attributes or not function.body.blocks
     }
-    calls = calls_of(functions)
-    found = {name for name, function in functions.items() if ENTRY in function.attributes}
-    size = -1
-    while size < len(found):
-        size, known = len(found), found | ends
-        found |= {
-            n for n, called in calls.items() if n not in ends and not known.isdisjoint(called)
-        }
-    return found
+    entries = {name for name, function in functions.items() if ENTRY in function.attributes}
+    calls = {name: called for name, called in calls_of(functions).items() if name not in ends}
+    return entries | (reaching(calls, ends) - ends)

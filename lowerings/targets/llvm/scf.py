@@ -352,7 +352,7 @@ def _count_iterations(e: FunctionEmitter, lower: str, upper: str, step: str) -> 
     before_next = e.temporary(f"sub i64 {step}, 1")
     rounded = e.temporary(f"add i64 {distance}, {before_next}")
     number = e.temporary(f"sdiv i64 {rounded}, {step}")
-    return e.temporary(f"call i64 @llvm.smax.i64(i64 {number}, i64 0)")
+    return e.call("smax", INDEX, number, "0")
 
 
 def _structure(e: FunctionEmitter, task: str, captured: Sequence[_Captured]) -> str:
