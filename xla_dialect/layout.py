@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from xdsl.irdl import irdl_attr_definition
 from xdsl.printer import Printer
@@ -176,6 +176,34 @@ class Layout:
         divisions = self.divisions(dimensions)
         return divisions[-1].sizes if divisions else self.untiled_shape(dimensions)
 
+    def steps(self, dimensions: Sequence[int]) -> list[Step]:
+        """
+        The way from an array to the sizes of its buffer, `physical_shape`, step by step.
+
+        `dimensions`: sizes of the array, bounds of dynamic ones.
+        """
+        sizes = tuple(map(int, dimensions))
+        found: list[Step] = []
+
+        def add(after: tuple[int, ...], pads: bool = False) -> None:
+            found.append(Step(found[-1].after if found else sizes, after, pads))
+
+        def transpose(order: tuple[int, ...]) -> None:
+            before = found[-1].after
+            found.append(Step(before, tuple(before[d] for d in order), order=order))
+
+        add(self.padded_dimensions or sizes, pads=True)
+        transpose(self.minor_to_major[::-1])
+        for division in self.divisions(dimensions):
+            lead = division.lead
+            pairs = list(zip(division.counts, division.entries, strict=True))
+            add((*lead, *division.merged))
+            add((*lead, *(count * entry for count, entry in pairs)), pads=True)
+            add((*lead, *(n for pair in pairs for n in pair)))
+            first, last = len(lead), len(lead) + 2 * len(pairs)
+            transpose((*range(first), *range(first, last, 2), *range(first + 1, last, 2)))
+        return found
+
     def buffer_elements(self, dimensions: Sequence[int]) -> int:
         """
         The number of elements of the buffer, padding included.
@@ -216,6 +244,22 @@ class Layout:
                 f"(C7) split indices {list(indices)} do not rise strictly inside "
                 f"size {physical[dimension]}",
             )
+
+
+class Step(NamedTuple):
+    """From sizes to others: by padding at the ends, by a transpose, or else by a reshape."""
+
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    pads: bool = False
+    order: tuple[int, ...] | None = None
+    """Of a transpose: which dimension comes first, second and so on."""
+
+    @property
+    def order_back(self) -> tuple[int, ...]:
+        """Of a transpose: the order that undoes it."""
+        order = self.order or ()
+        return tuple(sorted(range(len(order)), key=order.__getitem__))
 
 
 @dataclass(frozen=True)

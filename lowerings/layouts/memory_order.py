@@ -17,7 +17,7 @@ import numpy as np
 from xdsl.dialects.builtin import NoneAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xla_dialect.layout import Layout, Tile, TileDivision
+from xla_dialect.layout import Layout, Tile
 from xla_dialect.layouts.type_layouts import layout_of, row_major_strides
 from xla_dialect.literals.arrays import from_numpy, numpy_dtype
 from xla_dialect.op import decode
@@ -156,16 +156,13 @@ def to_memory(insert: Insert, value: SSAValue, order: MemoryOrder, filler: Any =
 
     Padding holds `filler`, a number of the element type; zero bits if none is given.
     """
-    sizes = sizes_of(value)
-    if order.widths:
-        value = padded(insert, value, order.widths, filler)
-    value = transposed(insert, value, order.major_to_minor)
-    for division in order.layout.divisions(sizes):
-        lead = division.lead
-        value = reshaped(insert, value, (*lead, *division.merged))
-        value = padded(insert, value, (*lead, *_whole(division)), filler)
-        value = reshaped(insert, value, (*lead, *_pairs(division)))
-        value = transposed(insert, value, _counts_first(division))
+    for step in order.layout.steps(sizes_of(value)):
+        if step.order is not None:
+            value = transposed(insert, value, step.order)
+        elif step.pads:
+            value = padded(insert, value, step.after, filler)
+        else:
+            value = reshaped(insert, value, step.after)
     return value
 
 
@@ -173,34 +170,14 @@ def from_memory(
     insert: Insert, value: SSAValue, order: MemoryOrder, sizes: Sequence[int]
 ) -> SSAValue:
     """The array of these sizes that `to_memory` made the value from."""
-    before = [order.layout.untiled_shape(sizes)]
-    divisions = order.layout.divisions(sizes)
-    before.extend(division.sizes for division in divisions)
-    for division in reversed(divisions):
-        before.pop()
-        lead = division.lead
-        value = transposed(insert, value, inverse(_counts_first(division)))
-        value = reshaped(insert, value, (*lead, *_whole(division)))
-        value = cut(insert, value, (*lead, *division.merged))
-        value = reshaped(insert, value, before[-1])
-    value = transposed(insert, value, inverse(order.major_to_minor))
-    return cut(insert, value, sizes)
-
-
-def _whole(division: TileDivision) -> Sizes:
-    """The merged sizes, padded to whole tiles."""
-    return tuple(c * e for c, e in zip(division.counts, division.entries, strict=True))
-
-
-def _pairs(division: TileDivision) -> Sizes:
-    """Of each merged size the number of tiles and the size of one."""
-    return tuple(n for pair in zip(division.counts, division.entries, strict=True) for n in pair)
-
-
-def _counts_first(division: TileDivision) -> Sizes:
-    """The permutation of `lead` and `_pairs` that puts sizes of tiles behind all counts."""
-    first, last = len(division.lead), len(division.lead) + 2 * len(division.entries)
-    return (*range(first), *range(first, last, 2), *range(first + 1, last, 2))
+    for step in reversed(order.layout.steps(sizes)):
+        if step.order is not None:
+            value = transposed(insert, value, step.order_back)
+        elif step.pads:
+            value = cut(insert, value, step.before)
+        else:
+            value = reshaped(insert, value, step.before)
+    return value
 
 
 def sizes_of(value: SSAValue) -> Sizes:

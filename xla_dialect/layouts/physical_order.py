@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from xla_dialect.layout import Layout, LayoutError, TileDivision
+from xla_dialect.layout import Layout, LayoutError
 from xla_dialect.layouts.type_layouts import row_major_strides
 
 Array: TypeAlias = NDArray[Any]
@@ -30,9 +30,14 @@ def to_physical(array: Array, layout: Layout) -> Array:
     """
     widths = _widths(layout, array.shape)
     filler = padding_element(layout.padding_value, array.dtype)
-    array = _padded(array, widths, filler).transpose(layout.minor_to_major[::-1])
-    for division in layout.divisions(widths):
-        array = _tiled(array, division, filler)
+    array = _padded(array, widths, filler)
+    for step in layout.steps(widths):
+        if step.order is not None:
+            array = array.transpose(step.order)
+        elif step.pads:
+            array = _padded(array, step.after, filler)
+        else:
+            array = array.reshape(step.after)
     flat = array.reshape(-1)
     tail = -flat.size % layout.tail_padding_alignment_in_elements
     return _padded(flat, (flat.size + tail,), filler)
@@ -53,10 +58,14 @@ def from_physical(buffer: Array, layout: Layout, sizes: Sequence[int]) -> Array:
         )
     shape = layout.physical_shape(widths)
     array = buffer[: math.prod(shape)].reshape(shape)
-    for division in reversed(layout.divisions(widths)):
-        array = _untiled(array, division)
-    places = np.argsort(layout.minor_to_major[::-1])
-    return array.transpose(places)[tuple(map(slice, sizes))]
+    for step in reversed(layout.steps(widths)):
+        if step.order is not None:
+            array = array.transpose(step.order_back)
+        elif step.pads:
+            array = array[tuple(map(slice, step.before))]
+        else:
+            array = array.reshape(step.before)
+    return array[tuple(map(slice, sizes))]
 
 
 def to_bytes(array: Array, layout: Layout) -> NDArray[np.uint8]:
@@ -102,8 +111,7 @@ def from_bytes(
 
 def _widths(layout: Layout, sizes: Sequence[int]) -> tuple[int, ...]:
     """The sizes in memory: `padded_dimensions`, or else the bounds of dynamic dimensions."""
-    if layout.split_configs:
-        raise LayoutError("an array that is split into parts has no linear order")
+    _require_one_buffer(layout)
     if len(layout.minor_to_major) != len(sizes):
         raise LayoutError(f"the layout {layout} for sizes {list(sizes)}")
     bounds = layout.bounds or (None,) * len(sizes)
@@ -122,36 +130,6 @@ def _padded(array: Array, sizes: Sequence[int], filler: Any) -> Array:
     result = np.full(sizes, filler, array.dtype)
     result[tuple(map(slice, array.shape))] = array
     return result
-
-
-def _pairs(division: TileDivision) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Sizes with each tile count before its tile size; the permutation that puts counts first."""
-    lead = division.lead
-    pairs = [n for pair in zip(division.counts, division.entries, strict=True) for n in pair]
-    first, last = len(lead), len(lead) + len(pairs)
-    order = (*range(first), *range(first, last, 2), *range(first + 1, last, 2))
-    return (*lead, *pairs), order
-
-
-def _tiled(array: Array, division: TileDivision, filler: Any) -> Array:
-    """Tiled dimensions padded to multiples, each divided into (count, entry), entries minor."""
-    merged = array.reshape((*division.lead, *division.merged))
-    pairs = zip(division.counts, division.entries, strict=True)
-    whole = _padded(merged, (*division.lead, *(c * entry for c, entry in pairs)), filler)
-    sizes, order = _pairs(division)
-    return whole.reshape(sizes).transpose(order)
-
-
-def _untiled(array: Array, division: TileDivision) -> Array:
-    """The inverse of `_tiled`."""
-    lead, runs = division.lead, division.runs
-    pairs = zip(division.counts, division.entries, strict=True)
-    together = array.transpose(np.argsort(_pairs(division)[1])).reshape(
-        (*lead, *(count * entry for count, entry in pairs))
-    )
-    merged = together[tuple(map(slice, (*lead, *division.merged)))]
-    sizes = (*lead, *(n for run in runs for n in run))
-    return merged.reshape(sizes[division.prepended :])
 
 
 def _packed_width(layout: Layout, dtype: DType) -> int | None:
@@ -228,11 +206,12 @@ def linear_index(layout: Layout, sizes: Sequence[int], index: Sequence[Any]) -> 
     `//` and `%` by a positive int. Raises LayoutError if the layout splits the array.
     """
     _require_one_buffer(layout)
-    coordinates = [index[d] for d in reversed(layout.minor_to_major)]
-    for division in layout.divisions(sizes):
-        coordinates = _into_tiles(division, coordinates)
-    terms = zip(coordinates, row_major_strides(layout.physical_shape(sizes)), strict=True)
-    return sum((coordinate * stride for coordinate, stride in terms), start=0)
+    for step in layout.steps(sizes):
+        if step.order is not None:
+            index = [index[d] for d in step.order]
+        elif not step.pads:
+            index = _unraveled(_raveled(index, step.before), step.after)
+    return _raveled(index, layout.physical_shape(sizes))
 
 
 def multidimensional_indices(
@@ -249,48 +228,37 @@ def multidimensional_indices(
     if 0 in shape:
         # In an array without elements the other sizes may exceed numpy's integers.
         return np.zeros((*linear.shape, len(sizes)), np.int64), np.zeros(linear.shape, np.bool_)
-    strides = row_major_strides(shape)
-    is_element = (linear >= 0) & (linear < (strides[0] * shape[0] if shape else 1))
-    coordinates = [linear // stride % size for stride, size in zip(strides, shape, strict=True)]
-    for division in reversed(layout.divisions(sizes)):
-        coordinates, is_inside = _out_of_tiles(division, coordinates)
-        is_element &= is_inside
+    is_element = (linear >= 0) & (linear < math.prod(shape))
+    coordinates = _unraveled(linear, shape)
+    for step in reversed(layout.steps(sizes)):
+        if step.order is not None:
+            coordinates = [coordinates[d] for d in step.order_back]
+        elif step.pads:
+            for coordinate, size in zip(coordinates, step.before, strict=True):
+                is_element &= coordinate < size
+        else:
+            coordinates = _unraveled(_raveled(coordinates, step.after), step.before)
     index = np.zeros((*linear.shape, len(sizes)), np.int64)
-    for dimension, coordinate in zip(reversed(layout.minor_to_major), coordinates, strict=True):
+    for dimension, coordinate in enumerate(coordinates):
         index[..., dimension] = coordinate
-    return index, is_element & (index < np.array(sizes, np.int64)).all(-1)
+    return index, is_element
+
+
+def _raveled(index: Sequence[Any], sizes: Sequence[int]) -> Any:
+    """The place of an index among the elements of a dense row-major array."""
+    terms = zip(index, row_major_strides(sizes), strict=True)
+    return sum((coordinate * stride for coordinate, stride in terms), start=0)
+
+
+def _unraveled(place: Any, sizes: Sequence[int]) -> list[Any]:
+    """The inverse of `_raveled`; the most major coordinate is not bounded."""
+    strides = row_major_strides(sizes)
+    return [
+        place // (stride or 1) if number == 0 else place // (stride or 1) % (size or 1)
+        for number, (stride, size) in enumerate(zip(strides, sizes, strict=True))
+    ]
 
 
 def _require_one_buffer(layout: Layout) -> None:
     if layout.split_configs:
         raise LayoutError("an array that is split into parts has no linear order")
-
-
-def _into_tiles(division: TileDivision, index: Sequence[Any]) -> list[Any]:
-    """Where an index lies after a tile."""
-    index = [0] * division.prepended + list(index)
-    first = len(division.lead)
-    rest = iter(index[first:])
-    merged = [
-        sum((next(rest) * stride for stride in row_major_strides(run)), start=0)
-        for run in division.runs
-    ]
-    pairs = list(zip(merged, division.entries, strict=True))
-    return [*index[:first], *(n // entry for n, entry in pairs), *(n % entry for n, entry in pairs)]
-
-
-def _out_of_tiles(
-    division: TileDivision, index: Sequence[Indices]
-) -> tuple[list[Indices], NDArray[np.bool_]]:
-    """The inverse of `_into_tiles`, and where the index is none of padding."""
-    first, number = len(division.lead), len(division.entries)
-    found = list(index[:first])
-    is_inside = np.ones((), np.bool_)
-    counts, insides = index[first : first + number], index[first + number :]
-    parts = zip(division.runs, division.merged, division.entries, counts, insides, strict=True)
-    for run, size, entry, count, inside in parts:
-        merged = count * entry + inside
-        is_inside = is_inside & (merged < size)
-        pairs = zip(run, row_major_strides(run), strict=True)
-        found.extend(merged // stride % length for length, stride in pairs)
-    return found[division.prepended :], is_inside
