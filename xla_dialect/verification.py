@@ -421,7 +421,6 @@ Sources = Mapping[str, str]
 """From file name to text: messages quote the line that a location names."""
 
 
-@deep_recursion()
 def verify(
     module: ModuleOp,
     sources: Sources | None = None,
@@ -436,10 +435,17 @@ def verify(
     floats of several precisions, as in HLO but not in StableHLO. `has_unknown_sizes`: whether
     arrays may have unbounded dimensions, as in StableHLO but not in HLO.
     """
-    for error in _errors(module, sources or {}, mixes_precisions, has_unknown_sizes, True):
-        raise error
+    found = violations(
+        module,
+        sources,
+        mixes_precisions=mixes_precisions,
+        has_unknown_sizes=has_unknown_sizes,
+    )
+    if found:
+        raise found[0]
 
 
+@deep_recursion()
 def violations(
     module: ModuleOp,
     sources: Sources | None = None,
@@ -453,16 +459,7 @@ def violations(
     A value that is used before its definition ends the search, and what a whole module has to obey
     is asked of one whose operations are all right.
     """
-    return _errors(module, sources or {}, mixes_precisions, has_unknown_sizes, False)
-
-
-def _errors(
-    module: ModuleOp,
-    sources: Sources,
-    mixes_precisions: bool,
-    has_unknown_sizes: bool,
-    only_first: bool,
-) -> list[InvalidProgram]:
+    sources = sources or {}
     functions = {
         op.sym_name.data: op
         for op in module.ops
@@ -472,7 +469,7 @@ def _errors(
         and isinstance(op.properties.get("function_type"), FunctionType)
     }
     program = _Program(
-        functions, sources, process_counts(module), mixes_precisions, has_unknown_sizes, only_first
+        functions, sources, process_counts(module), mixes_precisions, has_unknown_sizes
     )
     try:
         visit_in_order(module.body, lambda op: _verify_operation(op, program))
@@ -487,8 +484,6 @@ def _errors(
             verify_shardings(module)
     except (NotDefined, Fault) as fault:
         program.errors.append(invalid_program(fault.operation, str(fault), sources))
-    except InvalidProgram as first:
-        return [first]
     return program.errors
 
 
@@ -502,8 +497,6 @@ class _Program:
     """How many replicas and partitions run it."""
     mixes_precisions: bool
     has_unknown_sizes: bool
-    only_first: bool
-    """Whether the first error ends the search."""
     errors: list[InvalidProgram] = field(default_factory=list[InvalidProgram])
     transfers: list[TransferStartOp] = field(default_factory=list[TransferStartOp])
     """The transfers that have been verified."""
@@ -564,10 +557,7 @@ def _verify_operation(op: Operation, program: _Program) -> None:
         if check is not None:
             check(op, program)
     except VerifyException as error:
-        found = invalid_program(op, _message(op, error), program.sources)
-        if program.only_first:
-            raise found from None
-        program.errors.append(found)
+        program.errors.append(invalid_program(op, _message(op, error), program.sources))
 
 
 def _verify_alone(op: Operation, program: _Program) -> None:

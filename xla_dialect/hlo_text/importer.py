@@ -140,8 +140,6 @@ class _Importer:
         self.kept_of_parameters: dict[str, list[Properties]] = {}
         """What the parameters of each computation carry."""
         self._file = StringAttr(module.source.file)
-        self._locations: dict[tuple[int, int], FileLineColLoc] = {}
-        """Made once, however often a computation is copied."""
         self._properties: dict[tuple[int, str], Properties] = {}
         """The identity of a spelling and the text of a value, to what they mean."""
         self._inferred: dict[tuple[object, ...], tuple[Attribute, ...]] = {}
@@ -161,12 +159,7 @@ class _Importer:
 
     def location(self, instruction: Instruction) -> FileLineColLoc:
         """Where the instruction stands in the text."""
-        place = (instruction.line, instruction.column)
-        found = self._locations.get(place)
-        if found is None:
-            found = location_at(self._file, *map(_number, place))
-            self._locations[place] = found
-        return found
+        return location_at(self._file, _number(instruction.line), _number(instruction.column))
 
     def operation(
         self,

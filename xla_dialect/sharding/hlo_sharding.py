@@ -396,7 +396,7 @@ def common_mesh(arrays: Iterable[Devices], device_count: int) -> Mesh:
     best: list[_Digits] = []
     order = ordered
     for each in dict.fromkeys(orders):
-        places = _places(each)
+        places = {device: place for place, device in enumerate(each)}
         found = [digits for devices in given if (digits := _digits(devices, places)) is not None]
         if len(found) > len(best):
             best, order = found, each
@@ -445,10 +445,6 @@ def axes_of(mesh: Mesh, devices: Devices) -> list[tuple[AxisReference, ...]] | N
             taken.append(part)
         found.append(merged_axes(taken, mesh.sizes))
     return found
-
-
-def _places(order: Sequence[int]) -> dict[int, int]:
-    return {device: place for place, device in enumerate(order)}
 
 
 def _part(mesh: Mesh, axis: AxisReference, low: int, high: int) -> AxisReference | None:

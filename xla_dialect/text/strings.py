@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 from xdsl.ir import Attribute
 
-from xla_dialect.spelling import Scanner
+from xla_dialect.text.grammars import any_string, braces, by_first, dictionary, parsed
 
 
 def plain_text(value: Attribute) -> str:
@@ -45,21 +45,14 @@ def unescaped(text: str) -> str:
     return _ESCAPE.sub(character, text)
 
 
-_NAME = re.compile(r"([\w.\-]+)=")
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_FRONTEND_ATTRIBUTES = dictionary(by_first({"{": braces}, any_string))
 
 
 def frontend_attributes(value: Attribute) -> dict[str, str]:
     """The frontend attributes that an operation carries: a dictionary, or its text."""
     if isinstance(value, DictionaryAttr):
         return {name: unescaped(plain_text(entry)) for name, entry in value.data.items()}
-    scanner = Scanner(plain_text(value))
-
-    def entry() -> tuple[str, str]:
-        name = scanner.match(_NAME, "a name").group(1)
-        if scanner.at("{"):
-            return name, scanner.group().rstrip()
-        return name, unescaped(scanner.match(_STRING, "a string").group(1))
-
-    scanner.expect("{")
-    return dict(scanner.items("}", entry))
+    return {
+        name[:-1]: text if text.startswith("{") else unescaped(text[1:-1])
+        for name, text in parsed(_FRONTEND_ATTRIBUTES, plain_text(value))
+    }
