@@ -176,21 +176,21 @@ class Layout:
         divisions = self.divisions(dimensions)
         return divisions[-1].sizes if divisions else self.untiled_shape(dimensions)
 
-    def steps(self, dimensions: Sequence[int]) -> list[Step]:
+    def steps(self, dimensions: Sequence[int]) -> list[LayoutStep]:
         """
         The way from an array to the sizes of its buffer, `physical_shape`, step by step.
 
         `dimensions`: sizes of the array, bounds of dynamic ones.
         """
         sizes = tuple(map(int, dimensions))
-        found: list[Step] = []
+        found: list[LayoutStep] = []
 
         def add(after: tuple[int, ...], pads: bool = False) -> None:
-            found.append(Step(found[-1].after if found else sizes, after, pads))
+            found.append(LayoutStep(found[-1].after if found else sizes, after, pads))
 
         def transpose(order: tuple[int, ...]) -> None:
             before = found[-1].after
-            found.append(Step(before, tuple(before[d] for d in order), order=order))
+            found.append(LayoutStep(before, tuple(before[d] for d in order), order=order))
 
         add(self.padded_dimensions or sizes, pads=True)
         transpose(self.minor_to_major[::-1])
@@ -246,7 +246,7 @@ class Layout:
             )
 
 
-class Step(NamedTuple):
+class LayoutStep(NamedTuple):
     """From sizes to others: by padding at the ends, by a transpose, or else by a reshape."""
 
     before: tuple[int, ...]
