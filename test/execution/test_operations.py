@@ -11,6 +11,7 @@ import pytest
 from element_values import float_values, pairs
 from elementwise_operations import operations_taking
 from small_programs import Built, numbers, same
+from sweeps import each_or_full
 from tensors_level import module_of, within
 
 import lowerings
@@ -28,6 +29,9 @@ AnyArray = np.ndarray[Any, np.dtype[Any]]
 
 SMALL = [e.name for e in ELEMENT_TYPES if e.element_class == ElementClass.FLOAT and e.bits <= 8]
 COMPLEX = ("c64", "c128")
+OF_EACH_KIND = ("f6e2m3fn", "f8e5m2", "f8e4m3b11fnuz", "f8e8m0fnu")
+"""Small floats that differ by more than widths and rows of a table."""
+small_floats = pytest.mark.parametrize("name", each_or_full(SMALL, OF_EACH_KIND))
 ROUNDED_FROM_F32 = 1.0
 """ULP that a function of a small float may be off, where its value in f32 is inexact."""
 
@@ -77,13 +81,13 @@ EXACT = {
 }
 
 
-@pytest.mark.parametrize("name", SMALL)
+@small_floats
 def test_small_floats_of_one_operand(name: str) -> None:
     unary, _ = operations_taking(ElementClass.FLOAT)
     compare_small(unary, all_codes(name))
 
 
-@pytest.mark.parametrize("name", SMALL)
+@small_floats
 def test_small_floats_of_more_operands(name: str) -> None:
     _, binary = operations_taking(ElementClass.FLOAT)
     some = all_codes(name)[:: 1 if BY_NAME[name].bits == 4 else 7]
@@ -102,7 +106,7 @@ def test_small_floats_of_more_operands(name: str) -> None:
         same(mine, theirs)
 
 
-@pytest.mark.parametrize("name", [*SMALL, *COMPLEX])
+@pytest.mark.parametrize("name", each_or_full([*SMALL, *COMPLEX], [*OF_EACH_KIND[::2], COMPLEX[0]]))
 def test_conversions(name: str) -> None:
     if name in SMALL:
         values = all_codes(name)

@@ -10,6 +10,7 @@ from dynamic_programs import CASES
 from hypothesis import given
 from hypothesis import strategies as st
 from small_programs import function, numbers, same, shape
+from sweeps import few_examples
 from tensors_level import within
 from xdsl.dialects.builtin import ModuleOp
 
@@ -108,6 +109,7 @@ def agree(found: Any, expected: Any, rounded: bool) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
+@few_examples(6)
 @given(data=st.data())
 def test_against_the_reference(name: str, data: st.DataObject) -> None:
     """What is not there is poison; what is there has any size, 0 and the bound among them."""

@@ -20,11 +20,10 @@ BUFFERS = table(
 )
 
 
-@pytest.mark.parametrize("order", orders())
-def test_logical_to_physical(order: tuple[int, ...]):
-    layout = Layout(order)
-    places = make_logical_to_physical(layout)
-    assert [layout.minor_to_major[-1 - place] for place in places] == list(range(len(order)))
+def test_logical_to_physical():
+    for order in orders():
+        places = make_logical_to_physical(Layout(order))
+        assert [order[-1 - place] for place in places] == list(range(len(order))), order
 
 
 def test_layout_of_a_type():

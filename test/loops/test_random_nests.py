@@ -83,7 +83,7 @@ def check_admission(seeds: range) -> None:
 
 
 def test_planned_schedules_are_admitted() -> None:
-    check_admission(range(500))
+    check_admission(range(256))
 
 
 @pytest.mark.full

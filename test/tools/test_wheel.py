@@ -114,11 +114,26 @@ def test_nothing_is_called_tools(bin_folder: Path) -> None:
     assert subprocess.run([bin_folder / "python", "-c", finding], cwd="/").returncode == 0
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help(command: str, bin_folder: Path) -> None:
-    done = subprocess.run([bin_folder / command, "--help"], cwd="/", capture_output=True, text=True)
+ALL_COMMANDS = """
+import sys
+from importlib.metadata import distribution
+
+for each in distribution("xla-dialect").entry_points.select(group="console_scripts"):
+    sys.argv = [each.name, "--help"]
+    try:
+        each.load()()
+    except SystemExit as ended:
+        assert not ended.code, each
+"""
+
+
+def test_help(bin_folder: Path) -> None:
+    """Of all commands in one process; one of them by its script."""
+    command = [bin_folder / "python", "-c", ALL_COMMANDS]
+    done = subprocess.run(command, cwd="/", capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"usage: {command}")
+    assert sorted(re.findall(r"^usage: ([\w-]+)", done.stdout, re.M)) == sorted(COMMANDS)
+    assert {path.name for path in bin_folder.glob("xla-*")} == COMMANDS.keys()
 
 
 def test_a_program_is_lowered_and_run(bin_folder: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from element_values import pairs
 from small_programs import numbers
+from sweeps import each_or_full
 from tensors_level import check, module_of
 
 from lowerings.compilation import compile_module
@@ -54,7 +55,7 @@ OF_COMPLEX_NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize("name", COMPLEX_TYPES)
+@pytest.mark.parametrize("name", each_or_full(COMPLEX_TYPES, ("c64",)))
 @pytest.mark.parametrize("operation", OF_COMPLEX_NUMBERS)
 def test_complex_functions(operation: type[XlaOp], name: str) -> None:
     check(operation, complex_values(name), ulps=16)
