@@ -103,6 +103,7 @@ class: `xla_inline`, `XlaInlinePass`.
 
 _TARGETS = {
     "hlo": "lowerings.targets.hlo:HloTarget",
+    "hlo-proto": "lowerings.targets.hlo:HloProtoTarget",
     "stablehlo": "lowerings.targets.stablehlo:StableHloTarget",
     "stablehlo-bytecode": "lowerings.targets.stablehlo:StableHloBytecodeTarget",
     "xla-llvm": "lowerings.targets.llvm.target:XlaLLVMTarget",

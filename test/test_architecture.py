@@ -96,7 +96,12 @@ EXACT = {"xla_dialect", "lowerings"}
 
 # What of `lowerings` may import these: a reader of a pass meets no text format, and no numpy.
 FORMATS_AND_MEANING: dict[str, tuple[str, ...]] = {
-    "xla_dialect.binary": ("lowerings.driver", "lowerings.targets.stablehlo"),
+    "xla_dialect.binary": (
+        "lowerings.driver",
+        "lowerings.pjrt.inspection",
+        "lowerings.targets.hlo",
+        "lowerings.targets.stablehlo",
+    ),
     "xla_dialect.hlo_text": ("lowerings.driver", "lowerings.targets.hlo"),
     "xla_dialect.stablehlo": (
         "lowerings.driver",

@@ -20,7 +20,7 @@ from lowerings.driver.source import Source
 from lowerings.execution.declared_functions import CustomCalls, outside_targets
 from lowerings.execution.runnable import PartitionedProgram, Runnable
 from lowerings.partitioning.partition_warning import no_partition_warnings
-from lowerings.pjrt.interfaces import IR, compile_cache, make_context, operations
+from lowerings.pjrt.interfaces import compile_cache
 from lowerings.pjrt.program_text import CompileOptions, ProgramText, module_of
 from lowerings.pjrt.shardings import forget_inspections
 from lowerings.pjrt.user_passes import active_passes
@@ -28,19 +28,6 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.custom_calls import CALLBACK
 
 _LOG = logging.getLogger(__name__)
-
-
-def without_annotations(text: str) -> str:
-    """The text of a program without Shardy's annotations, which jaxlib cannot bring to HLO."""
-    if "sdy." not in text:
-        return text
-    with make_context() as context, IR.Location.unknown(context):
-        module = IR.Module.parse(text, context)
-        annotations = ("sdy.sharding_constraint", "sdy.reshard")
-        for op in operations(module, lambda op: op.name in annotations):
-            op.results[0].replace_all_uses_with(op.operands[0])
-            op.erase()
-        return module.operation.get_asm()
 
 
 _TOGETHER = re.compile(

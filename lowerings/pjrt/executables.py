@@ -469,19 +469,16 @@ def default_layout(args: Any) -> None:
 
 @implements("Executable_OptimizedProgram")
 def executable_optimized_program(args: Any) -> None:
-    """The program as it can be shown, in two calls: its size, and then its characters."""
+    """The program as it can be shown, in two calls: its size, and then its bytes."""
     compiled = EXECUTABLES[args.executable]
     program = Program.from_address(args.program)
-    data = (
-        compiled.kept_for_clients.get("optimized")
-        or _inspection().optimized_text(compiled).encode()
-    )
+    data = compiled.kept_for_clients.get("optimized") or _inspection().hlo_proto(compiled)
     compiled.kept_for_clients["optimized"] = data
     if not program.code:
         program.code_size = len(data)
     else:
         ctypes.memmove(program.code, data, len(data))
-    _, program.format, program.format_size = text("mlir")
+    _, program.format, program.format_size = text("hlo_with_config")
 
 
 @implements("Executable_GetCostAnalysis")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from io import StringIO
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
@@ -20,19 +20,16 @@ from lowerings.ir.functions import defined_functions
 from lowerings.partitioning.costs import costs_of
 from lowerings.partitioning.partition_warning import no_partition_warnings
 from lowerings.pjrt.c_api import ErrorCode
-from lowerings.pjrt.compiling import parsed, without_annotations
+from lowerings.pjrt.compiling import parsed
 from lowerings.pjrt.functions import PluginError
-from lowerings.pjrt.interfaces import as_hlo_proto
 from lowerings.pjrt.program_text import CompileOptions, ProgramText
 from lowerings.pjrt.programs import LOADED
 from lowerings.targets.hlo import HloTarget
-from lowerings.targets.stablehlo import StableHloTarget
+from xla_dialect.binary import write_hlo_module
 from xla_dialect.devices.replica_groups import ListedGroups, ReplicaGroupsAttr
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry import ENTRY_SYMBOL
-from xla_dialect.ops.collectives import AllGatherOp, GroupedOp
-from xla_dialect.types import Array
-from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
+from xla_dialect.ops.collectives import GroupedOp
 from xla_dialect.xdsl.traversal import operations_in
 
 _HLO = "xla-inline,xla-flatten-tuples,xla-expand-manual-computations,xla-simplify"
@@ -107,36 +104,9 @@ def _printed(module: ModuleOp, target: Target) -> str:
     return output.getvalue()
 
 
-def optimized_text(compiled: Inspected) -> str:
-    """
-    The program as StableHLO for jaxlib, which makes HLO of it: that of one device, if devices do
-    not all run what JAX gave.
-    """
-    has_parts = "sdy.manual_computation" in compiled.text.text
-    if has_parts or _is_divided(compiled):
-        try:
-            module = hlo_module(compiled)
-            for op in operations_in(module):
-                if isinstance(op, AllGatherOp) and _has_several_types(op):
-                    _divide(op)
-            return _printed(module, StableHloTarget())
-        except XlaError:
-            pass  # The text of the whole program says less, but can be shown.
-    return without_annotations(compiled.text.complete)
-
-
-def _has_several_types(op: AllGatherOp) -> bool:
-    return len({cast(Array, each.type).element_type for each in op.operands}) > 1
-
-
-def _divide(op: AllGatherOp) -> None:
-    """Makes one operation for each operand: jaxlib takes several of one element type only."""
-    for operand, result in zip(op.operands, op.results, strict=True):
-        made = AllGatherOp.make([operand], op.properties, [], [result.type])
-        made.location = op.location
-        insert_before(made, op)
-        replace_uses(result, made.results[0])
-    erase(op)
+def hlo_proto(compiled: Inspected) -> bytes:
+    """The program of one device as an HloModuleProtoWithConfig."""
+    return write_hlo_module(hlo_module(compiled), with_config=True)
 
 
 def costs(compiled: Inspected) -> dict[str, float]:
@@ -153,7 +123,7 @@ def dump(compiled: Inspected, folder: str) -> None:
         f"{prefix}_after_optimizations.txt": _printed(hlo_module(compiled), HloTarget()).encode()
     }
     if compiled.options.named.get("xla_dump_hlo_as_proto"):
-        files[f"{prefix}_after_optimizations.hlo.pb"] = as_hlo_proto(optimized_text(compiled))
+        files[f"{prefix}_after_optimizations.hlo.pb"] = write_hlo_module(hlo_module(compiled))
     for level in ALL_LEVELS:
         files[f"{prefix}.{level}.{_ENDINGS.get(level, 'mlir')}"] = level_text(
             compiled, level

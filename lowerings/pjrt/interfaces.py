@@ -17,7 +17,6 @@ STABLEHLO: Any = cast(Any, importlib.import_module("jaxlib.mlir.dialects.stableh
 STABLEHLO.register_stablehlo_passes()
 PASS_MANAGER: Any = cast(Any, importlib.import_module("jaxlib.mlir.passmanager")).PassManager
 
-_JAXLIB: Any = cast(Any, importlib.import_module("jaxlib._jax"))
 _config: Any = cast(Any, importlib.import_module("jax._src.config"))
 _lowering: Any = cast(Any, importlib.import_module("jax._src.interpreters.mlir"))
 
@@ -39,11 +38,6 @@ def compile_cache() -> CacheOption:
     if not found or "://" in found:
         return CompileCache.of_everything() or False
     return Path(found) / "xla-dialect"
-
-
-def as_hlo_proto(text: str) -> bytes:
-    """A module of StableHLO as a serialized `HloModuleProto`."""
-    return _JAXLIB.mlir.mlir_module_to_xla_computation(text).as_serialized_hlo_module_proto()
 
 
 TOKEN_TYPE = "!stablehlo.token"

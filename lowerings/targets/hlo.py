@@ -1,4 +1,4 @@
-"""The output format `hlo`; `xla_dialect.hlo_text` prints it."""
+"""The output formats `hlo` and `hlo-proto`, of `xla_dialect.hlo_text` and `.binary`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
+from lowerings.targets.binary_target import BinaryTarget
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text import HloPrintOptions, print_hlo
 
@@ -45,6 +46,7 @@ class HloTarget(Target):
     print_backend_config: bool | None = None
     print_control_dependencies: bool | None = None
     print_large_constants: bool | None = None
+    syntax_sugar_async_ops: bool | None = None
     canonicalize_instruction_names: bool | None = None
     canonicalize_computations: bool | None = None
 
@@ -62,3 +64,21 @@ class HloTarget(Target):
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         """Prints the module; raises HloPrintError for what HLO text cannot express."""
         output.write(print_hlo(module, self.options()))
+
+
+@dataclass(frozen=True)
+class HloProtoTarget(BinaryTarget):
+    """
+    An HloModuleProto for a module of the xla level.
+
+    It has what HLO text has, but for origins, statistics and metadata of shardings.
+    """
+
+    name = "hlo-proto"
+
+    def content(self, ctx: Context, module: ModuleOp) -> bytes:
+        """The bytes of the proto; raises HloPrintError for what HLO cannot express."""
+        # It loads the readers of all binary formats.
+        from xla_dialect.binary import write_hlo_module  # noqa: PLC0415
+
+        return write_hlo_module(module)

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
 from lowerings.expand.xla_expand_bitcast import XlaExpandBitcastPass
+from lowerings.targets.binary_target import BinaryTarget
 from xla_dialect.analysis.mixed_precision import in_one_precision
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.data_movement import BitcastOp
@@ -39,7 +40,7 @@ class StableHloTarget(Target):
 
 
 @dataclass(frozen=True)
-class StableHloBytecodeTarget(Target):
+class StableHloBytecodeTarget(BinaryTarget):
     """
     A portable artifact of StableHLO for a module of the xla level: MLIR bytecode.
 
@@ -47,14 +48,12 @@ class StableHloBytecodeTarget(Target):
     """
 
     name = "stablehlo-bytecode"
-    is_binary = True
-    """What it writes is no text: it goes to the buffer below the output."""
 
     version: str = "1.7.0"
     """The version of StableHLO that it is for, from 1.0.0 on."""
 
-    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
-        """Writes the module; raises XlaError for what the version of StableHLO does not have."""
+    def content(self, ctx: Context, module: ModuleOp) -> bytes:
+        """The artifact; raises XlaError for what the version of StableHLO does not have."""
         match = _VERSION.fullmatch(self.version)
         if match is None:
             raise XlaError(f"target '{self.name}': {self.version!r} is no version like 1.7.0")
@@ -62,13 +61,7 @@ class StableHloBytecodeTarget(Target):
         from xla_dialect.binary import write_artifact  # noqa: PLC0415
 
         major, minor, patch = map(int, match.groups())
-        program = stablehlo_module(_expressible(ctx, module))
-        artifact = write_artifact(program, (major, minor, patch))
-        buffer: IO[bytes] | None = getattr(output, "buffer", None)
-        if buffer is None:
-            raise XlaError(f"target '{self.name}': bytecode is no text; write it to a file")
-        output.flush()
-        buffer.write(artifact)
+        return write_artifact(stablehlo_module(_expressible(ctx, module)), (major, minor, patch))
 
 
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})\.([0-9]{1,4})")

@@ -74,7 +74,7 @@ def test_collectives_of_several_types_are_shown(dtypes):
         compiled = jax.jit(function, out_shardings=shardings).lower(*arrays).compile()
         text = compiled.as_text() or ""
         name = {"f4": "f32", "i4": "s32", "c8": "c64"}[dtypes[-1]]
-        assert re.search(rf"= {name}\S+ all-gather\(", text)
+        assert re.search(rf"{name}\[[0-9,]+\]\S* all-gather\(", text)
 
 
 LEFT_OPEN = {

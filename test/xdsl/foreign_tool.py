@@ -303,7 +303,7 @@ func.func @main(%x: memref<f64>) {
 RULES = Path(__file__).parents[1] / "tools" / "rules"
 OF_FILES = {"pdl": RULES / "roots.pdl", "python": RULES / "drop_abs.py"}
 """Passes that stand in files."""
-HIGH_TARGETS = ("hlo", "stablehlo", "stablehlo-bytecode")
+HIGH_TARGETS = ("hlo", "hlo-proto", "stablehlo", "stablehlo-bytecode")
 """They print the dialect, not what it is lowered to."""
 
 
@@ -330,7 +330,7 @@ def use_in_xdsl_opt() -> None:
         passes = ("-p", ",".join(specs)) if is_lowered else ()
         printed = xdsl_opt(SCALARS if is_for_scalars else OURS, "-t", target, *passes)
         # Bytes are no text: stock `xdsl-opt` has no place for them.
-        is_text = not target.endswith(("-object", "-bytecode"))
+        is_text = not target.endswith(("-object", "-bytecode", "-proto"))
         assert ("main" in printed) is is_text, (target, printed)
 
 

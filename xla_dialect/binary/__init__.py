@@ -3,7 +3,12 @@
 from xla_dialect.binary.artifact import write_artifact
 from xla_dialect.binary.cursor import BinaryError
 from xla_dialect.binary.formats import BinaryFormat, binary_format, read_binary
-from xla_dialect.binary.hlo_module import Snapshot, is_module, read_snapshot
+from xla_dialect.binary.hlo_module import (
+    Snapshot,
+    is_module,
+    read_snapshot,
+    write_hlo_module,
+)
 from xla_dialect.binary.jax_export import Exported, ExportedSignature, read_export
 from xla_dialect.binary.vhlo import VhloParser
 
@@ -20,4 +25,5 @@ __all__ = [
     "read_export",
     "read_snapshot",
     "write_artifact",
+    "write_hlo_module",
 ]

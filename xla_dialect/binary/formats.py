@@ -12,8 +12,9 @@ from xdsl.ir import Operation
 
 from xla_dialect.binary.bytecode import MAGIC, read_bytecode
 from xla_dialect.binary.cursor import BinaryError, Cursor
-from xla_dialect.binary.hlo_module import fields, is_module, read_snapshot
+from xla_dialect.binary.hlo_module import is_module, read_snapshot
 from xla_dialect.binary.jax_export import ExportedSignature, is_export, read_export
+from xla_dialect.binary.proto import fields
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.stablehlo.reader import legalized, make_reading_context
 from xla_dialect.xdsl.traversal import deep_recursion

@@ -527,13 +527,6 @@ ROWS: Mapping[str, VhloOp] = {
     "sort": VhloOp((optional("dimension", IntegerAttr(-1, i64)), *flag("is_stable"))),
     "tan": VhloOp((_ACCURACY,), 2, (1, 10, 0), (1, 4, 0)),
     "exponential": VhloOp((_ACCURACY,), 2, (1, 9, 0)),
-    **dict.fromkeys(
-        (
-            *("cbrt", "cosine", "exponential_minus_one", "log", "log_plus_one", "logistic"),
-            *("rsqrt", "sine", "sqrt", "tanh"),
-        ),
-        _ACCURATE,
-    ),
 }
 """By the name in StableHLO: what does not follow from the class there."""
 
@@ -572,8 +565,11 @@ def row_of(base: str) -> VhloOp:
     operation = operation_named(f"stablehlo.{base}")
     if base in ROWS or operation is None or not issubclass(operation, IRDLOperation):
         return ROWS.get(base, VhloOp())
+    properties = operation.get_irdl_definition().properties
+    if "result_accuracy" in properties:
+        return _ACCURATE
     parts: list[PropertyForms] = []
-    for name, prop in operation.get_irdl_definition().properties.items():
+    for name, prop in properties.items():
         is_flag = isinstance(prop, OptionalDef) and prop.constr == FLAG
         form = lists if prop.constr == INTEGERS else flag if is_flag else kept
         parts += form(name)

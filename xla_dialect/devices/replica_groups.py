@@ -192,13 +192,17 @@ class MeshGroups(ReplicaGroups):
         return self.mesh.groups(self.chosen)
 
     def __str__(self) -> str:
-        axes = ",".join(f"'{name}'={size}" for name, size in self.mesh.axes)
-        ids = ",".join(map(str, self.mesh.device_ids))
-        if self.iota is not None:
-            dimensions, order = self.iota.dimensions, self.iota.permutation
-            ids = f"[{','.join(map(str, dimensions))}]T({','.join(map(str, order))})"
         chosen = ",".join(axis.spelled(_QUOTE) for axis in self.chosen)
-        return f"mesh[{axes}]{f', device_ids=({ids})' if ids else ''} {{{chosen}}}"
+        return f"{mesh_text(self.mesh, self.iota)} {{{chosen}}}"
+
+
+def mesh_text(mesh: Mesh, iota: Iota | None = None) -> str:
+    """A mesh as HLO text has it, and the order of its ids if they are given by one."""
+    axes = ",".join(f"'{name}'={size}" for name, size in mesh.axes)
+    ids = ",".join(map(str, mesh.device_ids))
+    if iota is not None:
+        ids = f"[{','.join(map(str, iota.dimensions))}]T({','.join(map(str, iota.permutation))})"
+    return f"mesh[{axes}]{f', device_ids=({ids})' if ids else ''}"
 
 
 def _parse_iota(tokens: Tokens) -> IotaGroups:

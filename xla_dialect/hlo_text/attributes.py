@@ -186,7 +186,8 @@ def _of_kind(value: Attribute, kind: type[Attribute]) -> Attribute:
     return value
 
 
-def _braces(numbers: Sequence[int]) -> str:
+def braces(numbers: Sequence[int | str]) -> str:
+    """`{0,1}`"""
     return "{" + ",".join(map(str, numbers)) + "}"
 
 
@@ -283,7 +284,7 @@ def _all_uninterpreted(*attributes: str) -> dict[str, Spelling]:
 def integers(property_name: str) -> Spelling:
     """`{0,1}`"""
     grammar = listed(grammars.integer)
-    return of_value(property_name, grammar, _dense, lambda value: _braces(_ints(value)))
+    return of_value(property_name, grammar, _dense, lambda value: braces(_ints(value)))
 
 
 def number(property_name: str) -> Spelling:
@@ -322,7 +323,10 @@ def single_dimension(property_name: str) -> Spelling:
 
 
 def of_columns(
-    property_names: tuple[str, str, str], rows: Grammar, default: int, write: Callable[..., str]
+    property_names: tuple[str, str, str],
+    rows: Grammar,
+    default: int,
+    write: Callable[[Sequence[Sequence[int]]], str],
 ) -> Spelling:
     """Three lists, of which each row has an entry; the default is one that is left out"""
 
@@ -334,43 +338,53 @@ def of_columns(
             for name, column in zip(property_names, columns, strict=True)
         }
 
-    return Spelling(property_names, read, lambda *values: write(*map(_ints, values)))
+    return Spelling(
+        property_names, read, lambda *columns: write(list(zip(*map(_ints, columns), strict=True)))
+    )
 
 
-_RANGE = numbers(
-    r"\[\s*+([0-9]++)\s*+:\s*+([0-9]++)\s*+(?::\s*+([0-9]++)\s*+)?\]",
-    "a range [start:limit:stride]",
+RANGES = listed(
+    numbers(
+        r"\[\s*+([0-9]++)\s*+:\s*+([0-9]++)\s*+(?::\s*+([0-9]++)\s*+)?\]",
+        "a range [start:limit:stride]",
+    )
 )
+"""`{[0:4:2], [1:3]}`: start, limit and stride of every dimension"""
+
+
+def spell_ranges(rows: Sequence[Sequence[int]]) -> str:
+    """As `RANGES` reads it."""
+    ranges = (
+        f"[{first}:{last}]" if stride == 1 else f"[{first}:{last}:{stride}]"
+        for first, last, stride in rows
+    )
+    return "{" + ", ".join(ranges) + "}"
 
 
 def slice_ranges(start: str, limit: str, strides: str) -> Spelling:
-    """`{[0:4:2], [1:3]}`: start, limit and stride (1 where left out) of every dimension"""
-
-    def write(*columns: Sequence[int]) -> str:
-        ranges = (
-            f"[{first}:{last}]" if stride == 1 else f"[{first}:{last}:{stride}]"
-            for first, last, stride in zip(*columns, strict=True)
-        )
-        return "{" + ", ".join(ranges) + "}"
-
-    return of_columns((start, limit, strides), listed(_RANGE), 1, write)
+    """`{[0:4:2], [1:3]}`: a stride that is left out is 1"""
+    return of_columns((start, limit, strides), RANGES, 1, spell_ranges)
 
 
-_PADDING = numbers(
-    r"(-?[0-9]++)_(-?[0-9]++)(?:_(-?[0-9]++))?(?=x|$)", "padding low_high or low_high_interior"
+PADDINGS = grammars.separated(
+    numbers(
+        r"(-?[0-9]++)_(-?[0-9]++)(?:_(-?[0-9]++))?(?=x|$)",
+        "padding low_high or low_high_interior",
+    ),
+    "x",
 )
+"""`1_2x0_0_1`: low, high and interior padding of every dimension"""
+
+
+def spell_paddings(rows: Sequence[Sequence[int]]) -> str:
+    """As `PADDINGS` reads it."""
+    is_interior = any(interior for _, _, interior in rows)
+    return "x".join("_".join(map(str, row if is_interior else row[:2])) for row in rows)
 
 
 def padding(low: str, high: str, interior: str) -> Spelling:
-    """`1_2x0_0_1`: low, high and interior (0 where left out) padding of every dimension"""
-
-    def write(*columns: Sequence[int]) -> str:
-        return "x".join(
-            "_".join(map(str, row if any(columns[2]) else row[:2]))
-            for row in zip(*columns, strict=True)
-        )
-
-    return of_columns((low, high, interior), grammars.separated(_PADDING, "x"), 0, write)
+    """`1_2x0_0_1`: interior padding that is left out is 0"""
+    return of_columns((low, high, interior), PADDINGS, 0, spell_paddings)
 
 
 def _name(scanner: Scanner) -> tuple[str, int]:

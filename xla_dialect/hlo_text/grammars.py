@@ -187,15 +187,16 @@ def _of_operands(grammar: Grammar) -> Grammar:
 
 
 _ALIAS = sequence(shape_index, ":", "(", integer, ",", shape_index)
-_PRECISION_ALGORITHMS = tuple(
+PRECISION_ALGORITHMS = tuple(
     f"dot_{name}"
     for name in (
-        *("any_f8_any_f8_f32", "any_f8_any_f8_f32_fast_accum", "any_f8_any_f8_any"),
-        *("any_f8_any_f8_any_fast_accum", "f16_f16_f16", "f16_f16_f32", "bf16_bf16_bf16"),
-        *("bf16_bf16_f32", "bf16_bf16_f32_x3", "bf16_bf16_f32_x6", "bf16_bf16_f32_x9"),
-        *("tf32_tf32_f32", "tf32_tf32_f32_x3", "f32_f32_f32", "f64_f64_f64"),
+        *("any_f8_any_f8_f32", "any_f8_any_f8_f32_fast_accum", "f16_f16_f16", "f16_f16_f32"),
+        *("bf16_bf16_bf16", "bf16_bf16_f32", "bf16_bf16_f32_x3", "bf16_bf16_f32_x6"),
+        *("tf32_tf32_f32", "tf32_tf32_f32_x3", "f32_f32_f32", "f64_f64_f64", "bf16_bf16_f32_x9"),
+        *("any_f8_any_f8_any", "any_f8_any_f8_any_fast_accum"),
     )
 )
+"""In the order of their numbers, from 1."""
 
 
 def _line(*names: str) -> Grammar:
@@ -234,7 +235,7 @@ UNINTERPRETED: Mapping[str, Grammar] = {
     "sharding": sharding,
     "statistics": dictionary(number),
     # Of some instructions.
-    "algorithm": word("unset", *_PRECISION_ALGORITHMS, in_any_case=True),
+    "algorithm": word("unset", *PRECISION_ALGORITHMS, in_any_case=True),
     "batch_group_count": integer,
     "block_scaling_config": _of_operands(_SCALED),
     "convolution_kind": word("fprop", "wgrad", "dgrad", "unset"),

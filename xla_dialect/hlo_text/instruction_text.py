@@ -67,6 +67,8 @@ class HloPrintOptions:
     """`control-predecessors={...}`"""
     print_large_constants: bool = True
     """Constants of more than `LARGE` elements; otherwise `{...}` stands for them."""
+    syntax_sugar_async_ops: bool = True
+    """`negate-start` for an `async-start` of a computation that negates."""
     canonicalize_instruction_names: bool = False
     """Instructions are named `tmp_0`, `tmp_1`, ... in every computation."""
     canonicalize_computations: bool = False

@@ -921,6 +921,7 @@ class _Computation:
         form = OPCODE_OF.get(type(inner))  # pyright: ignore[reportArgumentType]
         if (
             "xla.computations" in op.attributes
+            or not self.computations.texts.options.syntax_sugar_async_ops
             or inner is None
             or last is None
             or inner.next_op is not last

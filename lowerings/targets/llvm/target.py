@@ -14,9 +14,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
+from lowerings.targets.binary_target import BinaryTarget
 from lowerings.targets.llvm.machine import Machine, host, riscv64, x86_64
 from lowerings.targets.llvm.module import emit_module
-from xla_dialect.diagnostics import XlaError
 
 
 def _print(
@@ -97,19 +97,11 @@ class _AssemblyTarget(_ProcessorTarget):
 
 
 @dataclass(frozen=True)
-class _ObjectTarget(_ProcessorTarget):
+class _ObjectTarget(_ProcessorTarget, BinaryTarget):
     """An ELF object file for a module of the loops level: optimised, position-independent."""
 
-    is_binary = True
-    """What it writes is no text: it goes to the buffer below the output."""
-
-    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
-        buffer: IO[bytes] | None = getattr(output, "buffer", None)
-        if buffer is None:
-            raise XlaError(f"target '{self.name}': object code is no text; write it to a file")
-        code = self.machine.object_code(_print(module, self.machine))
-        output.flush()
-        buffer.write(code)
+    def content(self, ctx: Context, module: ModuleOp) -> bytes:
+        return self.machine.object_code(_print(module, self.machine))
 
 
 @dataclass(frozen=True)
