@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Self
 
 
@@ -71,6 +72,16 @@ class LocatedError(XlaError):
         line = text.count("\n", 0, start) + 1
         source_line = text[start : end if end >= 0 else len(text)]
         return cls(message, file, line, offset - start + 1, source_line)
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a file; raises XlaError for one that cannot be read."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise XlaError(f"{path}: error: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise XlaError(f"{path}: error: not UTF-8 text (byte {error.start})") from None
 
 
 def line_at(text: str, number: int) -> str:

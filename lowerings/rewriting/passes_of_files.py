@@ -34,7 +34,7 @@ from xdsl.utils.exceptions import (
 
 from lowerings.rewriting.options import made_from
 from lowerings.rewriting.passes import ResultDifference
-from xla_dialect.diagnostics import XlaError
+from xla_dialect.diagnostics import XlaError, read_text
 from xla_dialect.spelling import suggestion
 from xla_dialect.xdsl.text import MlirParser
 
@@ -89,18 +89,9 @@ class PythonPass(ModulePass):
         raise NotImplementedError
 
 
-def _text_of(file: str) -> str:
-    try:
-        return Path(file).read_text(encoding="utf-8")
-    except OSError as error:
-        raise XlaError(f"{file}: error: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise XlaError(f"{file}: error: not UTF-8 text (byte {error.start})") from None
-
-
 def _names_of(file: str) -> dict[str, Any]:
     """What a file of Python defines; raises XlaError."""
-    _text_of(file)
+    read_text(file)
     try:
         return run_path(file, run_name=Path(file).stem)
     except Exception as error:
@@ -279,7 +270,7 @@ _UNREAD = (
 def rules_of(file: str, ctx: Context) -> Sequence[PdlRule]:
     """The rules of a file, the greatest benefit first; raises XlaError."""
     try:
-        module = MlirParser(ctx, _text_of(file), file).parse_module()
+        module = MlirParser(ctx, read_text(file), file).parse_module()
     except ParseError as error:
         raise XlaError(str(error)) from error
     patterns = [op for op in module.ops if isinstance(op, pdl.PatternOp)]

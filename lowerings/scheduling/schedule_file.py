@@ -37,7 +37,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.parser import AttrParser
 
 from lowerings.dialects.schedule import SCHEDULE, Schedule, ScheduleAttr
-from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.diagnostics import LocatedError, XlaError, read_text
 from xla_dialect.mlir_text import parser_of
 from xla_dialect.runtime.whole_files import replace_file
 
@@ -158,7 +158,6 @@ class ScheduleFile:
 
         Raises XlaError where that is not possible.
         """
-        path = Path(path)
         try:
             replace_file(path, str(self).encode())
         except OSError as error:
@@ -181,13 +180,7 @@ def _quoted(text: str) -> str:
 
 def read_schedule_file(path: str | Path) -> ScheduleFile:
     """The schedules of a file; raises XlaError with the place of what is wrong."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise XlaError(f"{path}: error: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise XlaError(f"{path}: error: not UTF-8 text (byte {error.start})") from None
-    return parse_schedule_file(text, str(path))
+    return parse_schedule_file(read_text(path), str(path))
 
 
 # A program is compiled again and again by the same file: 1000 entries take 0.2 s to parse.

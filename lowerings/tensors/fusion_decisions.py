@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
 from typing import Any, cast
 
 from xdsl.context import Context
@@ -30,7 +29,7 @@ from xdsl.ir import Attribute, Block, Operation
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import PassFailedException
 
-from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.diagnostics import LocatedError, read_text
 from xla_dialect.mlir_text import parser_of
 from xla_dialect.violations import described, place_of
 from xla_dialect.xdsl.traversal import operations_in
@@ -132,12 +131,7 @@ def take_decisions(path: str, module: ModuleOp) -> None:
     """
     if not path:
         return
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise XlaError(f"{path}: error: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise XlaError(f"{path}: error: not UTF-8 text (byte {error.start})") from None
+    text = read_text(path)
     decide(module, parse_fusion_file(text, path), path, text)
 
 
