@@ -239,6 +239,18 @@ class Schedule:
         """Starts outputs from what the operation before fills them with, in registers."""
         return replace(self, folded_fills=outputs)
 
+    def renamed(self, dimensions: Mapping[int, int]) -> Schedule:
+        """With other numbers for dimensions of loops, vectors and transposed blocks."""
+        known: dict[int | None, int | None] = {**dimensions}
+        return Schedule(
+            tuple(
+                replace(s, dimension=dimensions.get(s.dimension, s.dimension)) for s in self.loops
+            ),
+            known.get(self.vector, self.vector),
+            self.lanes,
+            known.get(self.transposed, self.transposed),
+        )
+
     def _last(self, dimension: int) -> Loop:
         """The innermost loop over a dimension; raises ScheduleError (SR1) where there is none."""
         last = {loop.dimension: loop for loop in self.loops}

@@ -99,21 +99,6 @@ class PromoteOp(_StructuredStep):
 
 
 @op_definition
-class PackOp(IRDLOperation):
-    """Lays operands out in tiles along some dimensions."""
-
-    name = "transform.structured.pack"
-    target = operand_def(TransformOpHandleType)
-    packed_sizes = var_operand_def(TransformOpHandleType)
-    static_packed_sizes = prop_def(_I64S)
-    packed_op = result_def(TransformOpHandleType)
-    assembly_format = (
-        "$target `packed_sizes` `=` custom<DynamicIndexList>($packed_sizes, $static_packed_sizes) "
-        "attr-dict `:` functional-type(operands, results)"
-    )
-
-
-@op_definition
 class FuseIntoContainingOp(IRDLOperation):
     """Moves what produces an operand into the loop that uses it."""
 
@@ -269,7 +254,6 @@ STRUCTURED_OPERATIONS: tuple[type[IRDLOperation], ...] = (
     InterchangeOp,
     LoopUnrollAndJamOp,
     LoopUnrollOp,
-    PackOp,
     PromoteOp,
     TileUsingForallOp,
     VectorizeOp,

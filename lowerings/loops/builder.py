@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
-from xdsl.dialects import arith, func, memref, scf
+from xdsl.dialects import arith, func, memref, scf, vector
 from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, LocationAttr, MemRefType, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import (
@@ -20,7 +20,7 @@ from xdsl.ir.affine import (
     AffineExpr,
 )
 
-from lowerings.loops.constants import INDEX, FunctionConstants, scratch_memory
+from lowerings.loops.constants import INDEX, FunctionConstants, scratch_memory, vector_of
 from xla_dialect.xdsl.creation import create
 
 NO_OVERFLOW_FLAGS = arith.IntegerOverflowAttr("none")
@@ -41,28 +41,6 @@ class Index:
 ZERO = Index()
 
 
-@dataclass
-class OpenLoop:
-    """A loop whose body is being written."""
-
-    lower: SSAValue
-    upper: SSAValue
-    step: SSAValue
-    initial: tuple[SSAValue, ...]
-    body: Block
-    is_parallel: bool = False
-    """Whether iterations may run at the same time; it carries nothing then."""
-
-    @property
-    def induction_variable(self) -> SSAValue:
-        return self.body.args[0]
-
-    @property
-    def carried(self) -> tuple[SSAValue, ...]:
-        """The values that the loop carries from one iteration to the next, inside it."""
-        return tuple(self.body.args[1:])
-
-
 class LoopBuilder:
     """
     Appends operations to the innermost open loop.
@@ -78,7 +56,6 @@ class LoopBuilder:
         """The functions of the module that were called."""
         self.location: LocationAttr = UNKNOWN_LOC
         """That of the operation that others are written for."""
-        self._outer: list[list[Operation]] = []
         self._private: dict[tuple[MemRefType[Attribute], int], memref.AllocaOp] | None = None
         self._known: list[dict[tuple[object, ...], SSAValue]] = [{}]
         self._made: dict[SSAValue, SSAValue] = {}
@@ -108,6 +85,10 @@ class LoopBuilder:
         )
         return self.add(op).results[0]
 
+    def broadcast(self, value: SSAValue, lanes: int) -> SSAValue:
+        """A vector with a value in all lanes."""
+        return self.write(vector.BroadcastOp, [value], vector_of(value.type, lanes))
+
     def at(self, location: LocationAttr) -> LocationAttr:
         """From now on writes for an operation at a location, if known; returns the one before."""
         before = self.location
@@ -119,69 +100,60 @@ class LoopBuilder:
         """Puts all that was written before `op`."""
         block = op.parent
         assert block is not None
-        assert not self._outer
         block.insert_ops_before(self.ops, op)
         self.ops = []
         self._known = [{}]
 
-    def open_loop(
+    def loop(
         self,
-        lower: SSAValue,
-        upper: SSAValue,
-        step: SSAValue,
-        initial: Sequence[SSAValue] = (),
-        name_hint: str | None = None,
+        bounds: Sequence[SSAValue],
+        initial: Sequence[SSAValue],
+        write: Callable[[SSAValue, Sequence[SSAValue]], Sequence[SSAValue]],
+        name_hint: str,
+        *,
         is_parallel: bool = False,
-    ) -> OpenLoop:
+    ) -> Sequence[SSAValue]:
         """
-        Starts a loop that carries `initial`; what follows is its body until `close_loop`.
+        A loop with a lower and an upper bound and a step: `write` gets where it is, and the values
+        that it carries, `initial` at first, and returns those for the next iteration. Returns the
+        last ones.
 
-        A loop `is_parallel` only outside of others that are.
+        Iterations of a loop `is_parallel`, which carries nothing, may run at the same time; inside
+        of such a loop no other is.
         """
-        assert not is_parallel or (self._private is None and not initial)
-        if is_parallel:
-            self._private = {}
+        is_parallel = is_parallel and self._private is None
         body = Block(arg_types=[INDEX, *(value.type for value in initial)])
         body.args[0].name_hint = name_hint
-        self._outer.append(self.ops)
+        if is_parallel:
+            self._private = {}
+        carried = self._inside(body, lambda: write(body.args[0], body.args[1:]))
+        if is_parallel:
+            assert self._private is not None
+            assert not initial
+            body.add_op(create(scf.ReduceOp))
+            assert body.first_op is not None
+            body.insert_ops_before(tuple(self._private.values()), body.first_op)
+            self._private = None
+        else:
+            body.add_op(create(scf.YieldOp, operands=carried))
+        op = create(
+            scf.ParallelOp if is_parallel else scf.ForOp,
+            operands=[*bounds, *initial],
+            result_types=[value.type for value in initial],
+            properties={"operandSegmentSizes": _ONE_DIMENSION} if is_parallel else {},
+            regions=[Region(body)],
+        )
+        return self.add(op).results
+
+    def _inside(self, block: Block, write: Callable[[], Sequence[SSAValue]]) -> Sequence[SSAValue]:
+        """What `write` returns, which writes into a block."""
+        outside, self.ops = self.ops, []
         self._known.append({})
-        self.ops = []
-        return OpenLoop(lower, upper, step, tuple(initial), body, is_parallel)
-
-    def close_loop(self, loop: OpenLoop, carried: Sequence[SSAValue] = ()) -> Sequence[SSAValue]:
-        """Ends the body, which hands `carried` to the next iteration; returns the last values."""
-        if loop.is_parallel:
-            return self._close_parallel_loop(loop)
-        loop.body.add_ops(self.ops)
-        loop.body.add_op(create(scf.YieldOp, operands=carried))
-        self.ops = self._outer.pop()
+        result = write()
+        block.add_ops(self.ops)
         self._known.pop()
-        op = create(
-            scf.ForOp,
-            operands=[loop.lower, loop.upper, loop.step, *loop.initial],
-            result_types=[value.type for value in loop.initial],
-            regions=[Region(loop.body)],
-        )
-        return self.add(op).results
-
-    def _close_parallel_loop(self, loop: OpenLoop) -> Sequence[SSAValue]:
-        assert self._private is not None
-        loop.body.add_ops([*self._private.values(), *self.ops, create(scf.ReduceOp)])
-        self._private = None
-        self.ops = self._outer.pop()
-        self._known.pop()
-        op = create(
-            scf.ParallelOp,
-            operands=[loop.lower, loop.upper, loop.step],
-            properties={"operandSegmentSizes": _ONE_DIMENSION},
-            regions=[Region(loop.body)],
-        )
-        return self.add(op).results
-
-    @property
-    def is_in_parallel(self) -> bool:
-        """Whether some open loop is parallel."""
-        return self._private is not None
+        self.ops = outside
+        return result
 
     def make(self, memory: SSAValue, number: int) -> None:
         """
@@ -208,15 +180,9 @@ class LoopBuilder:
         otherwise: Sequence[SSAValue],
     ) -> Sequence[SSAValue]:
         """What `then` writes and returns if a condition holds, else `otherwise`."""
-        self._outer.append(self.ops)
-        self._known.append({})
-        self.ops = []
         taken = Block()
-        results = then()
-        taken.add_ops(self.ops)
+        results = self._inside(taken, then)
         taken.add_op(create(scf.YieldOp, operands=results))
-        self.ops = self._outer.pop()
-        self._known.pop()
         skipped = Block([create(scf.YieldOp, operands=otherwise)])
         op = create(
             scf.IfOp,

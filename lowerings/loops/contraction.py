@@ -39,7 +39,7 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.dialects.linalg.ops import YieldOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
 from lowerings.dialects.schedule import Factor
 from lowerings.dialects.words import (
@@ -50,8 +50,8 @@ from lowerings.dialects.words import (
     JoinOp,
     PairProductOp,
 )
-from lowerings.loops.body import LOADS, Body
-from lowerings.loops.nest import Access, Nest, restrict, split
+from lowerings.loops.access import Access
+from lowerings.loops.nest import LOADS, Nest, restrict, split
 
 
 @dataclass(frozen=True)
@@ -74,17 +74,20 @@ class Contraction:
         return Contraction(self.right, self.left, self.batch, self.columns, self.rows, self.summed)
 
 
-def contraction_of(nest: Nest, body: Body) -> Contraction | None:
+def contraction_of(nest: Nest) -> Contraction | None:
     """How a nest is a contraction; None if it is none."""
-    combiner = body.combiner(0) if len(nest.outputs) == 1 else None
-    if combiner is None or any(type(op) in LOADS for op in body.ops):
+    combiner = nest.combiners[0] if len(nest.outputs) == 1 else None
+    if combiner is None or any(type(op) in LOADS for op in nest.ops):
         # Packing needs operands with indexing maps; loads in the body have none.
         return None
-    factors = factors_of(body, *combiner)
-    if factors is None:
+    product, owner = nest.products.get(0), combiner[1].owner
+    if isinstance(combiner[0], arith.AddiOp) and isinstance(owner, arith.MuliOp | PairProductOp):
+        product = owner
+    if product is None:
         return None
-    left, right = (body.mask.get(factor, 0) for factor in factors)
-    out = body.mask[body.accumulators[0]]
+    factors = product.lhs, product.rhs
+    left, right = (nest.mask.get(factor, 0) for factor in factors)
+    out = nest.mask[nest.accumulators[0]]
     groups: dict[tuple[bool, bool, bool], list[int]] = {}
     for d in nest.loop_dimensions:
         where = bool(left >> d & 1), bool(right >> d & 1), bool(out >> d & 1)
@@ -98,34 +101,14 @@ def contraction_of(nest: Nest, body: Body) -> Contraction | None:
     return Contraction(*factors, batch, rows, columns, summed)
 
 
-def roles_of(nest: Nest, body: Body, factor: Factor) -> Contraction | None:
+def roles_of(nest: Nest, factor: Factor) -> Contraction | None:
     """How a nest is a contraction whose right factor is `factor`; None if it is none."""
-    roles = contraction_of(nest, body)
+    roles = contraction_of(nest)
     return roles if roles is None or factor is Factor.RHS else roles.transposed()
-
-
-def factors_of(body: Body, combiner: Operation, term: SSAValue) -> tuple[SSAValue, SSAValue] | None:
-    """The factors of the product that a reduction adds up."""
-    fused = body.fused_product(combiner, term)
-    if fused is not None:
-        return fused.lhs, fused.rhs
-    product = term.owner
-    if isinstance(combiner, arith.AddiOp) and isinstance(product, arith.MuliOp | PairProductOp):
-        return product.lhs, product.rhs
-    return None
 
 
 SHORT_SUM = 8
 """Terms below this that leave some over are not worth a nest of its own for those."""
-
-
-@dataclass(frozen=True)
-class PairedNest:
-    """A contraction that adds several terms at a time, and what is left of it."""
-
-    pairs: Nest
-    rest: Nest | None
-    """The last terms, where a number of them is left over; to be added afterwards."""
 
 
 def paired_dimension(nest: Nest, contraction: Contraction, terms: int) -> int:
@@ -134,25 +117,23 @@ def paired_dimension(nest: Nest, contraction: Contraction, terms: int) -> int:
 
 
 def paired_terms(
-    nest: Nest, body: Body, contraction: Contraction, dimension: int, terms: int, packed: Factor
-) -> PairedNest | None:
+    nest: Nest, contraction: Contraction, dimension: int, terms: int, packed: Factor
+) -> Sequence[Nest]:
     """
-    A contraction that takes `terms` at a time, where `packed` is to be copied; None where factors
-    or sums are of other widths, or there are few.
+    A contraction that takes `terms` at a time, where `packed` is to be copied; then that of terms
+    that are left over, if some are. Nothing where factors or sums are of other widths, or few.
     """
-    words = _words_of(body, contraction, terms, packed)
+    words = _words_of(nest, contraction, terms, packed)
     if words is None:
-        return None
+        return ()
     extent = nest.extents[dimension]
     over = extent % terms
     if not over:
-        return PairedNest(_in_words(nest, body, words, dimension), None)
+        return [_in_words(nest, words, dimension)]
     if extent < SHORT_SUM:
-        return None
+        return ()
     most = restrict(nest, dimension, 0, extent - over)
-    return PairedNest(
-        _in_words(most, body, words, dimension), restrict(nest, dimension, extent - over, over)
-    )
+    return _in_words(most, words, dimension), restrict(nest, dimension, extent - over, over)
 
 
 @dataclass(frozen=True)
@@ -174,9 +155,9 @@ class _Words:
         )
 
 
-def _words_of(body: Body, contraction: Contraction, terms: int, packed: Factor) -> _Words | None:
+def _words_of(nest: Nest, contraction: Contraction, terms: int, packed: Factor) -> _Words | None:
     factors = contraction.left, contraction.right
-    total = body.accumulators[0].type
+    total = nest.accumulators[0].type
     if total == f32:
         lhs, rhs = (_extended_bfloat(factor) for factor in factors)
         if terms != WORD_BITS // HALF_BITS or lhs is None or rhs is None:
@@ -213,7 +194,7 @@ def _fits(value: SSAValue, bits: int) -> bool:
     return isinstance(source, FixedBitwidthType) and source.bitwidth <= most
 
 
-def _in_words(nest: Nest, body: Body, words: _Words, dimension: int) -> Nest:
+def _in_words(nest: Nest, words: _Words, dimension: int) -> Nest:
     """The nest with `dimension`, of an extent that is a multiple of the terms, counting words."""
     inner = len(nest.extents)
     both = split(nest, dimension, words.terms)
@@ -233,7 +214,7 @@ def _in_words(nest: Nest, body: Body, words: _Words, dimension: int) -> Nest:
         known.append(firsts | {old[m]: new for m, new in zip(moved, own, strict=True)})
     known += [firsts] * (words.terms - len(known))
     part = None if words.total == f32 else IntegerType(WORD_BITS // words.terms)
-    lhs, rhs = (_word(body, factor, part, known, block) for factor in words.factors)
+    lhs, rhs = (_word(nest, factor, part, known, block) for factor in words.factors)
     if words.flipped is not None:
         flip = arith.ConstantOp(IntegerAttr(SIGN_BITS, i32))
         flipped = arith.XOrIOp(lhs if words.flipped is Factor.LHS else rhs, flip.result)
@@ -243,7 +224,7 @@ def _in_words(nest: Nest, body: Body, words: _Words, dimension: int) -> Nest:
         else:
             rhs = flipped.result
     product = words.product(lhs, rhs)
-    combiner = body.combiner(0)
+    combiner = nest.combiners[0]
     assert combiner is not None
     total = combiner[0].create(
         operands=[block.args[-1], product.result],
@@ -256,7 +237,7 @@ def _in_words(nest: Nest, body: Body, words: _Words, dimension: int) -> Nest:
 
 
 def _word(
-    body: Body,
+    nest: Nest,
     factor: SSAValue,
     part: IntegerType | None,
     known: Sequence[dict[SSAValue, SSAValue]],
@@ -270,7 +251,7 @@ def _word(
     owner, source = factor.owner, factor
     if part is not None and isinstance(owner, arith.ExtSIOp | arith.ExtUIOp):
         source = owner.operands[0]
-    terms = [_computed(body, source, inputs, block) for inputs in known]
+    terms = [_computed(nest, source, inputs, block) for inputs in known]
     if part is not None and source.type != part:
         extend = arith.ExtSIOp if isinstance(owner, arith.ExtSIOp) else arith.ExtUIOp
         extended = [extend(term, part) for term in terms]
@@ -282,10 +263,10 @@ def _word(
 
 
 def _computed(
-    body: Body, value: SSAValue, known: dict[SSAValue, SSAValue], block: Block
+    nest: Nest, value: SSAValue, known: dict[SSAValue, SSAValue], block: Block
 ) -> SSAValue:
     """Adds to another body the operations that compute a value of `body`."""
-    ops, _ = body.slice([value])
+    ops, _ = nest.slice([value])
     mapping = dict(known)
     for op in ops:
         block.add_op(op.clone(mapping))

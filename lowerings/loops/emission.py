@@ -26,10 +26,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.dialects.schedule import Loop
 from lowerings.ir.compensation import compensated
-from lowerings.loops.body import COMBINERS, Lanewise, neutral_element
 from lowerings.loops.builder import Index, LoopBuilder
+from lowerings.loops.combiners import COMBINERS, neutral_element
 from lowerings.loops.constants import vector_of
 from lowerings.loops.evaluation import BodyEvaluator, Combination, Point
+from lowerings.loops.lane_analysis import Lanewise
 from lowerings.loops.long_sums import (
     PairedSum,
     Rounding,
@@ -50,57 +51,6 @@ class PartialKey:
     """Whether it is how much too large the sum of blocks is."""
 
 
-Running = dict[PartialKey, SSAValue]
-
-
-class Block:
-    """
-    Running values that begin anew.
-
-    Outside of blocks, a sum has one running value, with how much too large it is, and one more in
-    the slot `SHORT` if there are vectors that are shorter; in a block it has one in each slot.
-    """
-
-    def __init__(
-        self,
-        totals: Mapping[PartialKey, SSAValue],
-        slots: Callable[[int], Sequence[int]],
-        builder: LoopBuilder,
-    ):
-        """`totals` are the running values outside, `slots` those of an output in a block."""
-        self._totals = totals
-        self._builder = builder
-        self._begun: dict[PartialKey, Running] = {}
-        for total, value in totals.items():
-            if not total.is_excess:
-                own = [
-                    slot for slot in slots(total.output) if (slot == SHORT) == (total.slot == SHORT)
-                ]
-                neutral = builder.constants.number(-0.0, value.type)
-                self._begun[total] = {replace(total, slot=slot): neutral for slot in own}
-
-    @property
-    def begun(self) -> Running:
-        """The running values at the beginning."""
-        return {key: value for begun in self._begun.values() for key, value in begun.items()}
-
-    def added(self, running: Mapping[PartialKey, SSAValue]) -> Running:
-        """The running values outside, with those at the end of the block added."""
-        result: Running = {}
-        for total, begun in self._begun.items():
-            excess = replace(total, is_excess=True)
-            result[total], result[excess] = self._totals[total], self._totals[excess]
-            terms = PairedSum(self._builder)
-            for key, neutral in begun.items():
-                if running[key] is not neutral:
-                    terms.add(running[key])
-            if not terms.is_empty:
-                parts = result[total], result[excess], terms.total()
-                after = compensated(*(Number(self._builder, part) for part in parts))
-                result[total], result[excess] = (number.value for number in after)
-        return result
-
-
 REASSOCIATE = FastMathFlagsAttr([FastMathFlag.REASSOC])
 """Vectors of partial results are folded in whatever order is fastest."""
 
@@ -115,10 +65,9 @@ class NestEmitter:
         bound: Mapping[int, Index] | None = None,
     ):
         """`bound` gives the positions in dimensions that enclosing loops run over already."""
-        nest, body, order = loops.nest, loops.body, loops.order
+        nest, order = loops.nest, loops.order
         self.part = loops
         self.nest = nest
-        self.body = body
         self.builder = builder
         self.loops = order.loops
         self.lanes = order.lanes
@@ -165,9 +114,8 @@ class NestEmitter:
 
     def _write_values(self, level: int) -> None:
         """Writes what the loops bound so far determine."""
-        evaluator, body = self.evaluator, self.body
         for value in self.part.values[level]:
-            for combination in evaluator.combinations(body.mask.get(value, 0)):
+            for combination in self.evaluator.combinations(self.nest.mask.get(value, 0)):
                 self._write_value(value, combination)
 
     def _write_value(self, value: SSAValue, combination: Combination) -> None:
@@ -223,14 +171,39 @@ class NestEmitter:
         )
 
     def _one_block(self, write: Callable[[], None]) -> None:
-        """Adds to sums in blocks what `write` adds to running values that begin anew."""
-        totals = {key: v for key, v in self.running.items() if self.part.is_in_blocks(key.output)}
-        block = Block(totals, self.part.slots, self.builder)
-        others = {key: value for key, value in self.running.items() if key not in totals}
-        self.running = others | block.begun
+        """
+        Adds to sums in blocks what `write` adds to running values that begin anew.
+
+        Outside of blocks, a sum has one running value, with how much too large it is, and one more
+        in the slot `SHORT` if there are vectors that are shorter; in a block it has one in each
+        slot.
+        """
+        outside, builder = self.running, self.builder
+        running = {key: v for key, v in outside.items() if not self.part.is_in_blocks(key.output)}
+        begun: dict[PartialKey, dict[PartialKey, SSAValue]] = {}
+        for total in outside:
+            if self.part.is_in_blocks(total.output) and not total.is_excess:
+                neutral = builder.constants.number(-0.0, outside[total].type)
+                slots = self.part.slots(total.output)
+                own = [slot for slot in slots if (slot == SHORT) == (total.slot == SHORT)]
+                begun[total] = {replace(total, slot=slot): neutral for slot in own}
+        self.running = dict(running)
+        for own in begun.values():
+            self.running |= own
         write()
-        added = block.added(self.running)
-        self.running = {key: self.running[key] for key in others} | added
+        running = {key: self.running[key] for key in running}
+        for total, own in begun.items():
+            excess = replace(total, is_excess=True)
+            running[total], running[excess] = outside[total], outside[excess]
+            terms = PairedSum(builder)
+            for key, neutral in own.items():
+                if self.running[key] is not neutral:
+                    terms.add(self.running[key])
+            if not terms.is_empty:
+                parts = outside[total], outside[excess], terms.total()
+                after = compensated(*(Number(builder, part) for part in parts))
+                running[total], running[excess] = (number.value for number in after)
+        self.running = running
 
     def _whole_tiles(self, level: int, loop: Loop, lower: SSAValue, upper: SSAValue) -> None:
         in_lanes = loop.dimension == self.vector
@@ -248,17 +221,16 @@ class NestEmitter:
         write: Callable[[SSAValue], None],
     ) -> None:
         """Writes a loop that carries some running values; `write` gets where it is."""
-        builder = self.builder
-        opened = builder.open_loop(
-            *bounds,
-            [self.running[key] for key in keys],
-            f"d{loop.dimension}",
-            loop.is_parallel and not builder.is_in_parallel,
-        )
         outside = self.running
-        self.running = dict(zip(keys, opened.carried, strict=True))
-        write(opened.induction_variable)
-        results = builder.close_loop(opened, [self.running[key] for key in keys])
+
+        def inside(position: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
+            self.running = dict(zip(keys, carried, strict=True))
+            write(position)
+            return [self.running[key] for key in keys]
+
+        initial = [outside[key] for key in keys]
+        name = f"d{loop.dimension}"
+        results = self.builder.loop(bounds, initial, inside, name, is_parallel=loop.is_parallel)
         self.running = outside | dict(zip(keys, results, strict=True))
 
     def _tile(self, level: int, start: Index, count: int) -> None:
@@ -292,7 +264,7 @@ class NestEmitter:
                 self.running[key] = self._first(output, combination)
             else:
                 self.start[key] = self._initial(output, combination)
-                combiner = self.part.combiners[output]
+                combiner = self.nest.combiners[output]
                 assert combiner is not None
                 for slot in self._total_slots(output):
                     extent = self.nest.extents[self.vector or 0]
@@ -318,7 +290,7 @@ class NestEmitter:
 
     def _is_continued(self, output: int) -> bool:
         """Whether loops around the nest add to a sum: what they add is summed by itself."""
-        return output in self.part.sums and any(
+        return output in self.nest.sums and any(
             self.nest.is_reduction[d] for d in self.nest.enclosing
         )
 
@@ -351,7 +323,7 @@ class NestEmitter:
                 result = self._fold_lanes(output, self.start.pop(key), partial)
             else:
                 (result,) = partial
-                combiner = self.part.combiners[output]
+                combiner = self.nest.combiners[output]
                 if combiner is not None and self._is_continued(output):
                     result = self._continued(combiner[0], output, combination, result)
             self._store(output, combination, result)
@@ -373,7 +345,7 @@ class NestEmitter:
 
     def _fold_lanes(self, output: int, start: SSAValue, partial: Sequence[SSAValue]) -> SSAValue:
         """`start` with all lanes of vectors of partial results: pairs of vectors first."""
-        combiner = self.part.combiners[output]
+        combiner = self.nest.combiners[output]
         assert combiner is not None
         op_class = type(combiner[0])
         by_type: dict[Attribute, list[SSAValue]] = {}
@@ -405,7 +377,7 @@ class NestEmitter:
         *_, values, folded = self.part.values
         everything = -1
         combinations = evaluator.combinations(everything)
-        outputs = range(len(self.part.combiners))
+        outputs = range(len(self.nest.combiners))
         last = {
             self._running_key(output, combination): number
             for number, combination in enumerate(combinations)
@@ -415,16 +387,16 @@ class NestEmitter:
         terms = {
             key: PairedSum(self.builder)
             for key in last
-            if key.output in self.part.sums and key.output not in self.part.products
+            if key.output in self.nest.sums and key.output not in self.nest.products
         }
         products = {
             key
             for key in in_memory
-            if key.output in self.part.products and key.output in self.in_memory
+            if key.output in self.nest.products and key.output in self.in_memory
         }
         for number, combination in enumerate(combinations):
             for value in values:
-                own = evaluator.restrict(combination, self.body.mask.get(value, 0))
+                own = evaluator.restrict(combination, self.nest.mask.get(value, 0))
                 self._write_value(value, own)
             evaluator.open_scope()
             keys = [self._running_key(output, combination) for output in outputs]
@@ -469,10 +441,10 @@ class NestEmitter:
 
     def _held(self, output: int, combination: Combination) -> SSAValue | None:
         """The running value of an output, or what it holds in memory if the body asks for it."""
-        argument = self.body.accumulators[output]
+        argument = self.nest.accumulators[output]
         value = self.running.get(self._running_key(output, combination))
         if value is None:
-            if argument not in self.body.folded or argument.first_use is None:
+            if argument not in self.nest.folded or argument.first_use is None:
                 return None
             own = self.evaluator.restrict(combination, self.part.output_masks[output])
             value = self._initial(output, own)
@@ -484,7 +456,7 @@ class NestEmitter:
 
     def _result(self, output: int, combination: Combination, held: SSAValue | None) -> SSAValue:
         """The next value of an output, from the one that it holds."""
-        combiner, product = self.part.combiners[output], self.part.products.get(output)
+        combiner, product = self.nest.combiners[output], self.nest.products.get(output)
         if combiner is None:
             return self._term(output, combination)
         assert held is not None
@@ -514,14 +486,12 @@ def emit(
             case InnerLoops():
                 NestEmitter(part, builder, bound).emit()
             case OuterLoop():
-                index = builder.constants.index
-                loop = builder.open_loop(
-                    index(0),
-                    index(part.iterations),
-                    index(1),
-                    name_hint=f"d{part.dimension}",
-                    is_parallel=part.is_parallel and not builder.is_in_parallel,
-                )
-                own = {part.dimension: Index(loop.induction_variable)}
-                emit(part.parts, builder, own if bound is None else {**bound, **own})
-                builder.close_loop(loop)
+                bounds = [builder.constants.index(each) for each in (0, part.iterations, 1)]
+
+                def inside(position: SSAValue, _: object, part: OuterLoop = part) -> tuple[()]:
+                    own = {**(bound or {}), part.dimension: Index(position)}
+                    emit(part.parts, builder, own)
+                    return ()
+
+                name = f"d{part.dimension}"
+                builder.loop(bounds, (), inside, name, is_parallel=part.is_parallel)

@@ -39,15 +39,14 @@ from lowerings.dialects.arith_extension import (
 )
 from lowerings.dialects.vector_extension import GatherOp
 from lowerings.dialects.words import DotProductOp, JoinOp, PairProductOp
-from lowerings.loops.body import COMPLEX, Lanewise
+from lowerings.loops.access import Access
 from lowerings.loops.builder import ZERO, Index, LoopBuilder
 from lowerings.loops.constants import vector_of
+from lowerings.loops.lane_analysis import COMPLEX, Lanewise
 from lowerings.loops.loop_tree import InnerLoops
 from lowerings.loops.memory import (
     InterleavedAccess,
     MemoryAccess,
-    interleaved,
-    is_read_turned,
     shuffled,
     transpose_block,
 )
@@ -57,7 +56,6 @@ from lowerings.loops.narrow_products import (
     pair_product,
     word,
 )
-from lowerings.loops.nest import Access
 from lowerings.loops.views import as_parts, materialize_view
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.traversal import operations_in
@@ -79,16 +77,12 @@ class Point:
 ORIGIN = (Point(ZERO),)
 
 
-InterleavedInputs: TypeAlias = "tuple[InterleavedAccess, Sequence[Sequence[SSAValue]]]"
-"""Inputs of a body that vectors read together, and the block arguments for each of them."""
-
-
 class BodyEvaluator:
     """Writes values of a body, at the points that its dimensions are bound to."""
 
     def __init__(self, loops: InnerLoops, builder: LoopBuilder):
-        body, order, extents = loops.body, loops.order, loops.nest.extents
-        self.body = body
+        nest, order, extents = loops.nest, loops.order, loops.nest.extents
+        self.nest = nest
         self.lane_analysis = loops.lane_analysis
         self.tiled = loops.tiled
         self.builder = builder
@@ -96,54 +90,30 @@ class BodyEvaluator:
         self.points: list[tuple[Point, ...]] = [ORIGIN] * len(extents)
         if order.vector is not None:
             self.points[order.vector] = (Point(ZERO, min(order.lanes, extents[order.vector])),)
-        self.transposed = transposed = order.transposed
-        self.transposed_views = {
-            argument: MemoryAccess(access, extents, transposed, builder)
-            for argument, access in body.inputs.items()
-            if is_read_turned(access, self.vector, transposed)
+        self.transposed = order.transposed
+        self.turned = {
+            access: MemoryAccess(access, extents, order.transposed, builder)
+            for access in loops.turned
         }
-        self.interleaved = self._interleaved()
-        read_together = {body.inputs[argument] for argument in self.interleaved}
-        read_together.difference_update(body.nest.outputs)
-        views: dict[Access, MemoryAccess] = {}
-        covered = {body.inputs[part] for op in loops.words_in_memory for part in op.parts[1:]}
-        no_edges = all(extents[loop.dimension] % loop.tile == 0 for loop in order.loops)
-        for access in body.nest.accesses:
-            is_only_turned = no_edges and access not in body.nest.outputs
-            if access in views or access in read_together or access in covered:
-                continue
-            if not (is_only_turned and is_read_turned(access, self.vector, transposed)):
-                views[access] = MemoryAccess(access, extents, self.vector, builder)
-        self.inputs = {
-            argument: views[access] for argument, access in body.inputs.items() if access in views
+        self.together: dict[Access, InterleavedAccess] = {}
+        for group in loops.together:
+            together = InterleavedAccess(group, extents, self.vector, builder)
+            self.together |= dict.fromkeys(group, together)
+        self.alone = {
+            access: MemoryAccess(access, extents, self.vector, builder) for access in loops.alone
         }
         self.whole_words: dict[SSAValue, MemoryAccess] = {
-            op.result: views[body.inputs[op.parts[0]]] for op in loops.words_in_memory
+            op.result: self.alone[nest.read[op.parts[0]]] for op in loops.words_in_memory
         }
         self.indexing = {
             index.position
-            for view in (*views.values(), *self.transposed_views.values())
+            for view in (*self.alone.values(), *self.turned.values())
             for index in view.access.indices
             if isinstance(index, AffineDimExpr)
         }
         """The dimensions whose position is itself an index into memory."""
-        self.outputs = [views[access] for access in body.nest.outputs]
+        self.outputs = [self.alone[access] for access in nest.outputs]
         self._scopes: list[dict[tuple[object, ...], SSAValue]] = [{}]
-
-    def _interleaved(self) -> dict[SSAValue, InterleavedInputs]:
-        """The arguments that vectors read together with others."""
-        if self.vector is None:
-            return {}
-        arguments: dict[Access, list[SSAValue]] = {}
-        for argument, access in self.body.inputs.items():
-            if argument not in self.transposed_views:
-                arguments.setdefault(access, []).append(argument)
-        result: dict[SSAValue, InterleavedInputs] = {}
-        for group in interleaved(arguments, self.vector):
-            access = InterleavedAccess(group, self.body.nest.extents, self.vector, self.builder)
-            alike = [arguments[member] for member in group]
-            result |= {argument: (access, alike) for own in alike for argument in own}
-        return result
 
     def open_scope(self) -> None:
         """What is written from here on is known until `close_scope`."""
@@ -190,7 +160,7 @@ class BodyEvaluator:
     def remember(self, value: SSAValue, combination: Combination, result: SSAValue) -> None:
         """Makes `result` what `value` of the body is at `combination`, in the open scope."""
         is_vector = self.lanewise(value) is Lanewise.VARYING
-        own = self.restrict(combination, self.body.mask[value])
+        own = self.restrict(combination, self.nest.mask[value])
         self._scopes[-1][value, is_vector, own] = result
 
     def value(self, value: SSAValue, combination: Combination, *, is_vector: bool) -> SSAValue:
@@ -199,17 +169,17 @@ class BodyEvaluator:
 
     def scalar(self, value: SSAValue, combination: Combination) -> SSAValue:
         """The value as a scalar: that of the first lane if it is linear in the lanes."""
-        value = self.body.scalars.get(value, value)
-        mask = self.body.mask.get(value)
+        value = self.nest.scalars.get(value, value)
+        mask = self.nest.mask.get(value)
         if mask is None:
             return self.builder.constants.within(value)
         return self._written(value, self.restrict(combination, mask), is_vector=False)
 
     def as_vector(self, value: SSAValue, combination: Combination) -> SSAValue:
         """The value in all lanes."""
-        value = self.body.scalars.get(value, value)
+        value = self.nest.scalars.get(value, value)
         lanewise, lanes = self.lanewise(value), self.lanes(combination)
-        mask = self.body.mask.get(value, 0)
+        mask = self.nest.mask.get(value, 0)
         if lanewise is Lanewise.VARYING:
             return self._written(value, self.restrict(combination, mask), is_vector=True)
         owner = value.owner
@@ -218,15 +188,11 @@ class BodyEvaluator:
         key = (value, lanes, self.restrict(combination, mask))
         known = self._known(key)
         if known is None:
-            known = self.broadcast(self.scalar(value, combination), lanes)
+            known = self.builder.broadcast(self.scalar(value, combination), lanes)
             if lanewise is Lanewise.LINEAR:
                 known = self._spread(known, value, lanes)
             self._scopes[-1][key] = known
         return known
-
-    def broadcast(self, value: SSAValue, lanes: int) -> SSAValue:
-        """A vector with `value` in all lanes."""
-        return self.builder.write(vector.BroadcastOp, [value], vector_of(value.type, lanes))
 
     def _constant_vector(self, op: arith.ConstantOp, lanes: int) -> SSAValue:
         value, element_type = op.value, op.result.type
@@ -250,20 +216,19 @@ class BodyEvaluator:
         known = self._known(key)
         if known is not None:
             return known
-        if is_vector and value in self.transposed_views and self._is_square(combination):
-            self._read_turned(value, combination)
-            return self._scopes[-1][key]
-        if is_vector and value in self.interleaved:
-            self._read_interleaved(value, combination)
-            return self._scopes[-1][key]
-        access = self.inputs.get(value)
-        in_word = self.whole_words.get(value)
-        if in_word is not None:
-            indices = in_word.indices(self.position(combination))
-            result = loaded_word(in_word.access.memref, indices, in_word.element_type, self.builder)
+        access, scope = self.nest.read.get(value), self._scopes[-1]
+        if is_vector and access in self.turned and self._is_square(combination):
+            self._read_turned(value, self.turned[access], combination)
+        elif is_vector and access in self.together:
+            self._read_together(self.together[access], combination)
         elif access is not None:
             lanes = self.lanes(combination) if is_vector else None
-            result = access.load(self.position(combination), lanes)
+            scope[key] = self.alone[access].load(self.position(combination), lanes)
+        elif value in self.whole_words:
+            word_access = self.whole_words[value]
+            indices = word_access.indices(self.position(combination))
+            memref, part = word_access.access.memref, word_access.element_type
+            scope[key] = loaded_word(memref, indices, part, self.builder)
         else:
             op = value.owner
             assert isinstance(op, Operation)
@@ -271,10 +236,8 @@ class BodyEvaluator:
             results = self._write(op, combination, is_vector=is_vector)
             self.builder.location = outside
             for old, new in zip(op.results, results, strict=True):
-                self._scopes[-1][old, is_vector, combination] = new
-            return self._scopes[-1][key]
-        self._scopes[-1][key] = result
-        return result
+                scope[old, is_vector, combination] = new
+        return scope[key]
 
     def _is_square(self, combination: Combination) -> bool:
         """Whether the tile at a combination is a block that registers can transpose."""
@@ -282,14 +245,12 @@ class BodyEvaluator:
         rows, lanes = len(self.points[self.transposed]), self.lanes(combination)
         return rows == lanes and lanes & (lanes - 1) == 0
 
-    def _read_turned(self, value: SSAValue, combination: Combination) -> None:
+    def _read_turned(self, value: SSAValue, access: MemoryAccess, combination: Combination) -> None:
         """Reads a block of an input along the transposed dimension, for all its points."""
         assert self.transposed is not None
         assert self.vector is not None
-        access, lanes = self.transposed_views[value], self.lanes(combination)
-        place = self.tiled.index(self.transposed)
-        first = (*combination[:place], 0, *combination[place + 1 :])
-        position = self.position(first)
+        lanes, place = self.lanes(combination), self.tiled.index(self.transposed)
+        position = self.position((*combination[:place], 0, *combination[place + 1 :]))
         start = position[self.vector]
         rows: list[SSAValue] = []
         for lane in range(lanes):
@@ -299,13 +260,12 @@ class BodyEvaluator:
             own = (*combination[:place], number, *combination[place + 1 :])
             self._scopes[-1][value, True, own] = column
 
-    def _read_interleaved(self, value: SSAValue, combination: Combination) -> None:
-        """Reads an input together with those that its elements alternate with."""
-        access, alike = self.interleaved[value]
-        vectors = access.load_vectors(self.position(combination), self.lanes(combination))
-        for arguments, found in zip(alike, vectors, strict=True):
-            for argument in arguments:
-                self._scopes[-1][argument, True, combination] = found
+    def _read_together(self, group: InterleavedAccess, combination: Combination) -> None:
+        """Reads inputs whose elements alternate."""
+        found = group.load_vectors(self.position(combination), self.lanes(combination))
+        for argument, access in self.nest.read.items():
+            if access in found:
+                self._scopes[-1][argument, True, combination] = found[access]
 
     def _write(
         self, op: Operation, combination: Combination, *, is_vector: bool
@@ -339,10 +299,10 @@ class BodyEvaluator:
         mapping: dict[SSAValue, SSAValue] = {}
         for inner in operations_in(op):
             for operand in inner.operands:
-                if operand not in inside and operand in self.body.mask:
+                if operand not in inside and operand in self.nest.mask:
                     mapping[operand] = self.scalar(operand, combination)
-                elif operand in self.body.scalars:
-                    mapping[operand] = self.body.scalars[operand]
+                elif operand in self.nest.scalars:
+                    mapping[operand] = self.nest.scalars[operand]
         return self.builder.add(op.clone(mapping)).results
 
     def _write_vector(self, op: Operation, combination: Combination) -> Sequence[SSAValue]:

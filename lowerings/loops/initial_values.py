@@ -21,8 +21,8 @@ from xdsl.ir.affine import AffineDimExpr
 
 from lowerings.dialects.schedule import Loop, Step, outer_steps
 from lowerings.ir.memref_views import VIEWS, viewed_by
-from lowerings.loops.body import Body
-from lowerings.loops.nest import Access, Nest
+from lowerings.loops.access import Access
+from lowerings.loops.nest import Nest
 
 WITHOUT_MEMORY_EFFECT = (
     *VIEWS,
@@ -98,9 +98,9 @@ def covers_memref(nest: Nest, access: Access) -> bool:
     return len(set(dimensions)) == len(dimensions) and points == prod(access.type.get_shape())
 
 
-def starts_before_reductions(nest: Nest, body: Body, steps: Sequence[Step], output: int) -> bool:
+def starts_before_reductions(nest: Nest, steps: Sequence[Step], output: int) -> bool:
     """Whether all loops that reduce an output are inside those that choose its element."""
-    mask = body.mask[body.accumulators[output]]
+    mask = nest.mask[nest.accumulators[output]]
     loops = [step.dimension for step in steps if isinstance(step, Loop)]
     own = [i for i, dimension in enumerate(loops) if mask >> dimension & 1]
     reducing = [i for i, dimension in enumerate(loops) if nest.is_reduction[dimension]]
@@ -110,7 +110,7 @@ def starts_before_reductions(nest: Nest, body: Body, steps: Sequence[Step], outp
     return not own or not reducing or max(own) < min(reducing)
 
 
-def foldable_fills(nest: Nest, body: Body, steps: Sequence[Step]) -> dict[int, Operation]:
+def foldable_fills(nest: Nest, steps: Sequence[Step]) -> dict[int, Operation]:
     """The outputs that may start from what they are filled with, with the operations that do it."""
     if not any(nest.is_reduction):
         return {}
@@ -123,7 +123,7 @@ def foldable_fills(nest: Nest, body: Body, steps: Sequence[Step]) -> dict[int, O
             filler is not None
             and operands.count(access.memref) == 1
             and covers_memref(nest, access)
-            and starts_before_reductions(nest, body, steps, output)
+            and starts_before_reductions(nest, steps, output)
         ):
             folded[output] = filler
     used = {nest.outputs[output].memref for output in folded}

@@ -10,18 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import ceil, prod
+from math import ceil
 
-from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
 from lowerings.dialects.schedule import Loop
 from lowerings.ir.compensation import compensated
 from lowerings.loops.builder import Index, LoopBuilder
-from lowerings.loops.constants import element_bits
 from lowerings.loops.math_functions.numbers import Number
 from lowerings.loops.memory import MemoryAccess
-from lowerings.loops.nest import Access, Nest
 
 IN_ORDER = 16
 """So many terms of a sum are added one after the other, if nothing is computed for them."""
@@ -106,41 +103,16 @@ MOST_BYTES = 1 << 18
 IN_TURN = 32
 """Up to so many times, sums are added to without it, which moves half of the memory of theirs."""
 
-FIRST_SCRATCH = 2
-"""The number of the scratch memory of the first output."""
 
-
-def rounding_memory(
-    nest: Nest, output: int, dimensions: Sequence[int], turns: int
-) -> MemRefType[Attribute] | None:
-    """
-    The memory for how much too large sums are, over some dimensions, that are added to so many
-    times; None where they are added without.
-    """
-    element = nest.outputs[output].type.element_type
-    sizes = [nest.extents[d] for d in dimensions]
-    size = prod(sizes) * (element_bits(element) or 0) // 8
-    if block_of(turns, 1, IN_TURN) is None or size > MOST_BYTES:
-        return None
-    return MemRefType(element, sizes)
-
-
-class Rounding:
+class Rounding(MemoryAccess):
     """Memory that holds by how much sums are too large."""
-
-    def __init__(
-        self, access: Access, extents: tuple[int, ...], vector: int | None, builder: LoopBuilder
-    ):
-        self._memory = MemoryAccess(access, extents, vector, builder)
-        self._builder = builder
 
     def added(
         self, total: SSAValue, terms: SSAValue, position: Sequence[Index], lanes: int | None
     ) -> SSAValue:
         """An element of the sums, or a vector of so many, with terms added."""
-        memory = self._memory
-        before = memory.load(position, lanes)
-        after = compensated(*(Number(self._builder, part) for part in (total, before, terms)))
+        before = self.load(position, lanes)
+        after = compensated(*(Number(self.builder, part) for part in (total, before, terms)))
         added, rest = (number.value for number in after)
-        memory.store(rest, position, lanes)
+        self.store(rest, position, lanes)
         return added

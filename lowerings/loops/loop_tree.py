@@ -29,22 +29,29 @@ from lowerings.dialects.schedule import (
     Step,
     outer_steps,
 )
-from lowerings.dialects.words import DotProductOp, JoinOp
+from lowerings.dialects.words import JoinOp
 from lowerings.ir.scalar_attributes import scalar_attribute
-from lowerings.loops.body import Body, LaneAnalysis, Lanewise
+from lowerings.loops.access import Access, make_access
+from lowerings.loops.constants import element_bits
 from lowerings.loops.contraction import Contraction, roles_of
+from lowerings.loops.lane_analysis import LaneAnalysis, Lanewise
 from lowerings.loops.long_sums import (
-    FIRST_SCRATCH,
     IN_ORDER,
+    IN_TURN,
+    MOST_BYTES,
     PRODUCTS_IN_ORDER,
     SumBlocks,
-    rounding_memory,
+    block_of,
 )
+from lowerings.loops.memory import interleaved, is_read_turned
 from lowerings.loops.narrow_products import are_adjacent
-from lowerings.loops.nest import Access, Nest, divided, elementwise_nest, make_access
+from lowerings.loops.nest import Nest, divided, elementwise_nest
 from lowerings.loops.order_rules import check_order
 from lowerings.loops.panels import Panels, order_in
 from xla_dialect.xdsl.creation import create
+
+FIRST_SCRATCH = 2
+"""The number of the scratch memory of the first output."""
 
 MOST_PANEL_BYTES = 1 << 20
 """What a copy may take of the stack."""
@@ -75,6 +82,33 @@ class SumInMemory:
     rounding: Access
     """To that memory."""
 
+    @staticmethod
+    def of(
+        nest: Nest,
+        output: int,
+        level: int,
+        dimensions: Iterable[int],
+        turns: int,
+        order: Schedule,
+        number: int,
+    ) -> SumInMemory | None:
+        """
+        For a sum over some dimensions that is added to so many times; None where it is added to
+        without compensation. `number` tells apart the memory of several in a nest.
+        """
+        places = sorted(dimensions, key=lambda d: d == order.vector)
+        element = nest.outputs[output].type.element_type
+        size = nest.points(places) * (element_bits(element) or 0) // 8
+        if block_of(turns, 1, IN_TURN) is None or size > MOST_BYTES:
+            return None
+        scratch = Scratch.of(
+            MemRefType(element, [nest.extents[d] for d in places]), FIRST_SCRATCH + number
+        )
+        indices = [AffineExpr.dimension(d) for d in places]
+        access = make_access(scratch.memory, indices, nest.extents)
+        filled = zeros(nest.op, scratch.memory, order.lanes)
+        return SumInMemory(level, (scratch, filled), access)
+
 
 SHORT = -1
 """The slot of the vector that is shorter than the others, at the end of the dimension."""
@@ -90,17 +124,16 @@ class InnerLoops:
     """
 
     nest: Nest
-    body: Body
     order: Schedule
     lane_analysis: LaneAnalysis | None
 
     @staticmethod
     def of(nest: Nest, order: Schedule) -> InnerLoops:
         """Those of an order that the nest needs. Raises ScheduleError unless it admits them."""
-        order, body = order_in(nest, order), Body(nest)
-        lane_analysis = None if order.vector is None else LaneAnalysis(body, order.vector)
-        check_order(nest, body, order, lane_analysis)
-        return InnerLoops(nest, body, order, lane_analysis)
+        order = order_in(nest, order)
+        lane_analysis = None if order.vector is None else LaneAnalysis(nest, order.vector)
+        check_order(nest, order, lane_analysis)
+        return InnerLoops(nest, order, lane_analysis)
 
     def level(self, mask: int) -> int:
         """The first level where all dimensions in `mask` are bound."""
@@ -110,7 +143,7 @@ class InnerLoops:
     @cached_property
     def output_masks(self) -> Sequence[int]:
         """For each output the dimensions of its elements."""
-        return [self.body.mask[argument] for argument in self.body.accumulators]
+        return [self.nest.mask[argument] for argument in self.nest.accumulators]
 
     @cached_property
     def output_levels(self) -> Sequence[int]:
@@ -118,24 +151,9 @@ class InnerLoops:
         return [self.level(mask) for mask in self.output_masks]
 
     @cached_property
-    def combiners(self) -> Sequence[tuple[Operation, SSAValue] | None]:
-        """For each output the operation that folds terms into it, and the term."""
-        return [self.body.combiner(output) for output in range(len(self.output_masks))]
-
-    @cached_property
-    def products(self) -> Mapping[int, arith.MulfOp | DotProductOp]:
-        """The products that outputs add up, each in one operation."""
-        found = {
-            output: self.body.fused_product(*combiner)
-            for output, combiner in enumerate(self.combiners)
-            if combiner is not None
-        }
-        return {output: product for output, product in found.items() if product is not None}
-
-    @cached_property
     def terms(self) -> Sequence[SSAValue]:
         """For each output what a point folds into it, or what it stores there."""
-        pairs = zip(self.combiners, self.body.yields, strict=True)
+        pairs = zip(self.nest.combiners, self.nest.yields, strict=True)
         return [result if combiner is None else combiner[1] for combiner, result in pairs]
 
     @cached_property
@@ -151,7 +169,7 @@ class InnerLoops:
     @cached_property
     def words_in_memory(self) -> Sequence[JoinOp]:
         """The words that lie in memory as they are, and are the same in all lanes."""
-        inputs, lanes = self.body.inputs, self.lane_analysis
+        inputs, lanes = self.nest.read, self.lane_analysis
         arguments: dict[Access, list[SSAValue]] = {}
         for argument, access in inputs.items():
             arguments.setdefault(access, []).append(argument)
@@ -164,7 +182,31 @@ class InnerLoops:
                 and are_adjacent([inputs[part] for part in op.parts])
             )
 
-        return [op for op in self.body.ops if isinstance(op, JoinOp) and is_whole(op)]
+        return [op for op in self.nest.ops if isinstance(op, JoinOp) and is_whole(op)]
+
+    @cached_property
+    def turned(self) -> Sequence[Access]:
+        """What is read in blocks that are transposed in registers."""
+        along = self.order.vector, self.order.transposed
+        read = dict.fromkeys(self.nest.read.values())
+        return [access for access in read if is_read_turned(access, *along)]
+
+    @cached_property
+    def together(self) -> Sequence[Sequence[Access]]:
+        """What vectors read together, because its elements alternate."""
+        read = dict.fromkeys(self.nest.read.values())
+        return interleaved((a for a in read if a not in self.turned), self.order.vector)
+
+    @cached_property
+    def alone(self) -> Sequence[Access]:
+        """What is read by itself, or written; where tiles have edges, blocks are for those."""
+        nest, extents = self.nest, self.nest.extents
+        others = {access for group in self.together for access in group}
+        others.update(nest.read[part] for op in self.words_in_memory for part in op.parts[1:])
+        if all(extents[loop.dimension] % loop.tile == 0 for loop in self.order.loops):
+            others.update(self.turned)
+        others.difference_update(nest.outputs)
+        return [access for access in dict.fromkeys(nest.accesses) if access not in others]
 
     @cached_property
     def used_in_lanes(self) -> Mapping[SSAValue, None]:
@@ -174,8 +216,8 @@ class InnerLoops:
             return {}
         used: list[SSAValue] = []
         for output, term in enumerate(self.terms):
-            used += self.products[output].operands if output in self.products else [term]
-        for op in self.body.ops:
+            used += self.nest.products[output].operands if output in self.nest.products else [term]
+        for op in self.nest.ops:
             if any(lanes.of(result) is Lanewise.VARYING for result in op.results):
                 used += lanes.operands_in_lanes(op)
         return dict.fromkeys(used)
@@ -186,26 +228,20 @@ class InnerLoops:
         For each level the values that are written there, the first one that has all they depend on;
         then those that depend on what outputs hold.
         """
-        body, mask = self.body, self.body.mask
-        fused = {*self.products.values(), *(each[0] for each in self.combiners if each is not None)}
+        nest, mask = self.nest, self.nest.mask
+        fused = {
+            *self.nest.products.values(),
+            *(each[0] for each in self.nest.combiners if each is not None),
+        }
         in_words = {part for op in self.words_in_memory for part in op.parts}
-        read = (each for each in body.inputs if each.first_use is not None and each not in in_words)
-        made = (result for op in body.ops if op not in fused for result in op.results)
+        read = (each for each in nest.read if each.first_use is not None and each not in in_words)
+        made = (result for op in nest.ops if op not in fused for result in op.results)
         # What comes from outside the body is the same at every point.
         values = [[value for value in self.used_in_lanes if value not in mask]]
         values += [[] for _ in range(len(self.order.loops) + 1)]
         for value in (*read, *made):
-            values[-1 if value in body.folded else self.level(mask[value])].append(value)
+            values[-1 if value in nest.folded else self.level(mask[value])].append(value)
         return values
-
-    @cached_property
-    def sums(self) -> frozenset[int]:
-        """The outputs that are sums of floats."""
-        return frozenset(
-            output
-            for output, combiner in enumerate(self.combiners)
-            if combiner is not None and isinstance(combiner[0], arith.AddfOp)
-        )
 
     def is_vector(self, output: int) -> bool:
         """Whether vectors of an output's elements are stored."""
@@ -229,19 +265,19 @@ class InnerLoops:
     @cached_property
     def blocks(self) -> SumBlocks | None:
         """The blocks in which long sums of floats are added up."""
-        products = [output for output in self.sums if output in self.products]
+        products = [output for output in self.nest.sums if output in self.nest.products]
         most = IN_ORDER
         if products:
             most = max(IN_ORDER, PRODUCTS_IN_ORDER // len(self.slots(products[0])))
         loops = self.order.loops
-        first = min((self.output_levels[output] for output in self.sums), default=len(loops))
+        first = min((self.output_levels[output] for output in self.nest.sums), default=len(loops))
         return SumBlocks.of(self.nest.extents, loops, first, most)
 
     def is_in_blocks(self, output: int) -> bool:
         """Whether an output is a sum that the loop over blocks adds up."""
         blocks = self.blocks
         return (
-            output in self.sums
+            output in self.nest.sums
             and blocks is not None
             and self.output_levels[output] <= blocks.level
         )
@@ -249,7 +285,7 @@ class InnerLoops:
     @cached_property
     def in_memory(self) -> Mapping[int, SumInMemory]:
         """The sums of floats that are added to in memory, with compensation."""
-        found = {output: self._in_memory(output) for output in self.sums}
+        found = {output: self._in_memory(output) for output in self.nest.sums}
         return {output: own for output, own in found.items() if own is not None}
 
     def _in_memory(self, output: int) -> SumInMemory | None:
@@ -261,14 +297,7 @@ class InnerLoops:
         if not own or any(loop.tile > 1 for loop in loops[:level]):
             return None
         turns = prod(ceil(extents[loops[n].dimension] / loops[n].tile) for n in added)
-        own.sort(key=lambda d: d == self.order.vector)
-        type_ = rounding_memory(self.nest, output, own, turns)
-        if type_ is None:
-            return None
-        scratch = Scratch.of(type_, FIRST_SCRATCH + output)
-        access = make_access(scratch.memory, [AffineExpr.dimension(d) for d in own], extents)
-        filled = zeros(self.nest.op, scratch.memory, self.order.lanes)
-        return SumInMemory(level, (scratch, filled), access)
+        return SumInMemory.of(self.nest, output, level, own, turns, self.order, output)
 
 
 @dataclass(frozen=True)
@@ -350,14 +379,8 @@ class _TiledNest:
             yield from part.parts(rest) if counter is None else part._in_loop(counter, step, rest)
 
     def _order(self, steps: Sequence[Step]) -> Schedule:
-        schedule, inner = self.schedule, self.inner
-        loops = (step for step in steps if isinstance(step, Loop))
-        return Schedule(
-            tuple(replace(loop, dimension=inner[loop.dimension]) for loop in loops),
-            _at(schedule.vector, inner),
-            schedule.lanes,
-            _at(schedule.transposed, inner),
-        )
+        loops = tuple(step for step in steps if isinstance(step, Loop))
+        return replace(self.schedule, steps=loops).renamed(self.inner)
 
     def _with_rounding(self, step: Loop) -> tuple[Sequence[LoopPart], _TiledNest]:
         """
@@ -367,20 +390,14 @@ class _TiledNest:
         nest, dimension = self.nest, self.inner[step.dimension]
         if not nest.is_reduction[dimension] or any(nest.is_reduction[d] for d in nest.enclosing):
             return (), self
-        combiner = Body(nest).combiner(0)
-        if combiner is None or not isinstance(combiner[0], arith.AddfOp):
+        if 0 not in nest.sums:
             return (), self
-        vector = _at(self.schedule.vector, self.inner)
         kept = [d for d in nest.loop_dimensions if not nest.is_reduction[d]]
-        kept.sort(key=lambda d: d == vector)
-        type_ = rounding_memory(nest, 0, kept, ceil(nest.extents[dimension] / step.tile))
-        if type_ is None:
+        turns, order = ceil(nest.extents[dimension] / step.tile), self._order(())
+        own = SumInMemory.of(nest, 0, 0, kept, turns, order, len(nest.outputs))
+        if own is None:
             return (), self
-        scratch = Scratch.of(type_, FIRST_SCRATCH + len(nest.outputs))
-        indices = [AffineExpr.dimension(d) for d in kept]
-        access = make_access(scratch.memory, indices, nest.extents)
-        made = scratch, zeros(nest.op, scratch.memory, self.schedule.lanes)
-        return made, replace(self, nest=replace(nest, rounding=access))
+        return own.parts, replace(self, nest=replace(nest, rounding=own.rounding))
 
     def _divided(self, dimension: int, size: int) -> Iterable[tuple[_TiledNest, int | None]]:
         """The parts of a dimension in pieces of one size, each with what counts the pieces."""
@@ -399,7 +416,7 @@ class _TiledNest:
     def _packed(self, pack: Pack, steps: Sequence[Step]) -> Iterable[LoopPart]:
         """The copy of a factor, and the contraction that reads it."""
         loops = [step for step in steps if isinstance(step, Loop)]
-        roles = roles_of(self.whole, Body(self.whole), pack.factor)
+        roles = roles_of(self.whole, pack.factor)
         assert roles is not None
         vector = panel_dimension(self.schedule, pack, roles)
         assert vector is not None
@@ -414,13 +431,7 @@ class _TiledNest:
                     f"(SR9) a copy of {panels.bytes} bytes; at most {MOST_PANEL_BYTES}"
                 )
             scratch = Scratch.of(panels.memory)
-            copy = [replace(loop, dimension=self.inner[loop.dimension]) for loop in pack.copy.loops]
-            copying = Schedule(
-                tuple(panels.loops_of(copy, whole)),
-                _at(pack.copy.vector, inner),
-                pack.copy.lanes,
-                _at(pack.copy.transposed, inner),
-            )
+            copying = panels.order_of(pack.copy.renamed(self.inner), whole)
             yield scratch
             yield InnerLoops.of(panels.copying_nest(scratch.memory), copying)
             excess = None
@@ -428,9 +439,7 @@ class _TiledNest:
                 excess = Scratch.of(panels.excess_memory, 1)
                 yield excess
                 yield part._excess(panels, scratch, excess)
-            order = self._order(loops)
-            moved = tuple(panels.loops_of(order.loops, whole))
-            reading = replace(order, steps=moved, vector=_at(self.schedule.vector, inner))
+            reading = panels.order_of(self._order(loops), whole)
             taken_off = None if excess is None else excess.memory
             yield InnerLoops.of(panels.reading_nest(scratch.memory, taken_off), reading)
 
@@ -442,7 +451,3 @@ class _TiledNest:
         others = [d for d in nest.loop_dimensions if not nest.is_reduction[d] and d != column]
         loops = [*map(Loop, others), Loop(column, lanes), *map(Loop, panels.terms)]
         return InnerLoops.of(nest, Schedule(tuple(loops), column, lanes))
-
-
-def _at(dimension: int | None, inner: Mapping[int, int]) -> int | None:
-    return None if dimension is None else inner[dimension]

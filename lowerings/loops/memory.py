@@ -9,19 +9,19 @@ which shuffles take apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum, auto
-from typing import TypeAlias, cast
+from typing import cast
 
 from xdsl.dialects import memref, vector
 from xdsl.dialects.builtin import ComplexType, VectorType, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from lowerings.dialects.vector_extension import GatherOp, ScatterOp
+from lowerings.loops.access import Access, Strides
 from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.constants import integer_array, vector_of
-from lowerings.loops.nest import Access, Strides
 from lowerings.loops.views import as_parts, materialize_view, with_unit_stride
 from xla_dialect.xdsl.creation import create
 
@@ -126,7 +126,7 @@ class MemoryAccess:
             operands = [self.access.memref, *self.indices(position)]
             return builder.write(memref.LoadOp, operands, self.element_type)
         vector_type = vector_of(self.element_type, lanes)
-        if self.takes_every_other:
+        if takes_every_other(self.access, self.dimension):
             return self._load_every_other(position, lanes)
         if self.stride is LaneStride.STRIDED:
             zero = builder.constants.number(0, vector_type)
@@ -136,11 +136,6 @@ class MemoryAccess:
         indices = self._vector_indices(position, lanes)
         loaded = builder.write(vector.LoadOp, [base, *indices], vector_type)
         return self._in_lane_order(loaded, lanes)
-
-    @property
-    def takes_every_other(self) -> bool:
-        """Whether the lanes are every other element of memory."""
-        return takes_every_other(self.access, self.dimension)
 
     def _load_every_other(self, position: Sequence[Index], lanes: int) -> SSAValue:
         """Two vectors that overlap in one element, so that nothing after the last lane is read."""
@@ -230,52 +225,58 @@ INTERLEAVED = (2, 4)
 """How many accesses are taken apart together: each doubling is one shuffle more for a vector."""
 
 
-Group: TypeAlias = "tuple[Access, ...]"
-"""Accesses that begin at consecutive elements, and each steps over those of the others."""
-
-
-def interleaved(accesses: Iterable[Access], dimension: int) -> list[Group]:
-    """The groups of accesses that interleave where a dimension runs in lanes."""
+def interleaved(accesses: Iterable[Access], dimension: int | None) -> list[Sequence[Access]]:
+    """
+    The accesses that begin at consecutive elements, where each steps over those of the others if a
+    dimension runs in lanes.
+    """
     alike: dict[tuple[SSAValue, Strides], dict[int, Access]] = {}
     for access in accesses:
         strides, offset = access.strides, access.offset
-        if strides is None or offset is None or strides[dimension] not in INTERLEAVED:
+        if dimension is None or strides is None or offset is None:
             continue
-        if lane_stride(access, dimension) is LaneStride.STRIDED:
+        if (
+            strides[dimension] in INTERLEAVED
+            and lane_stride(access, dimension) is LaneStride.STRIDED
+        ):
             alike.setdefault((access.memref, strides), {})[offset] = access
-    found: list[Group] = []
+    found: list[Sequence[Access]] = []
     for (_, strides), by_offset in alike.items():
-        count = strides[dimension]
+        count = strides[dimension or 0]
         while by_offset:
             first = min(by_offset)
             group = [by_offset.pop(first + number, None) for number in range(count)]
-            whole = tuple(access for access in group if access is not None)
+            whole = [access for access in group if access is not None]
             if len(whole) == count:
                 found.append(whole)
     return found
 
 
 class InterleavedAccess:
-    """A group with the view that it goes through, which is written when this is made."""
+    """Accesses that interleave, with the view that they go through, written when this is made."""
 
     def __init__(
-        self, group: Group, extents: tuple[int, ...], dimension: int, builder: LoopBuilder
+        self,
+        group: Sequence[Access],
+        extents: tuple[int, ...],
+        dimension: int | None,
+        builder: LoopBuilder,
     ):
+        self.group = group
         self.access = MemoryAccess(group[0], extents, dimension, builder, len(group) - 1)
-        self.count = len(group)
         self.builder = builder
 
-    def load_vectors(self, position: Sequence[Index], lanes: int) -> list[SSAValue]:
+    def load_vectors(self, position: Sequence[Index], lanes: int) -> Mapping[Access, SSAValue]:
         """For each access the elements at a point and the next ones in the vector dimension."""
         builder, access = self.builder, self.access
         *others, last = access.indices(position)
         vectors: list[SSAValue] = []
         vector_type = vector_of(access.element_type, lanes)
-        for number in range(self.count):
+        for number in range(len(self.group)):
             start = builder.materialize(Index(last, number * lanes))
             operands = [access.access.memref, *others, start]
             vectors.append(builder.write(vector.LoadOp, operands, vector_type))
-        return self._taken_apart(vectors, lanes)
+        return dict(zip(self.group, self._taken_apart(vectors, lanes), strict=True))
 
     def _taken_apart(self, vectors: Sequence[SSAValue], lanes: int) -> list[SSAValue]:
         """Every `n`-th element of `n` vectors one after the other, for each of the `n` starts."""

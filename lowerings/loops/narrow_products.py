@@ -20,10 +20,10 @@ from xdsl.ir import Attribute, SSAValue
 from lowerings.dialects.arith_extension import EXTENSIONS
 from lowerings.dialects.words import HALF_BITS, WORD_BITS, DotProductOp, PairProductOp
 from lowerings.ir.dot_products import BFLOAT_PAIRS, LANES, QUADS, DotProduct
+from lowerings.loops.access import Access
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import vector_of
 from lowerings.loops.memory import shuffled
-from lowerings.loops.nest import Access
 
 
 def word(parts: Sequence[SSAValue], builder: LoopBuilder) -> SSAValue:
@@ -135,7 +135,7 @@ def dot_product(
     kind = QUADS if op.result.type == i32 else BFLOAT_PAIRS
     type_: Attribute = addend.type
     if not isinstance(type_, VectorType):
-        several = [_broadcast(each, LANES[0], builder) for each in (*factors, addend)]
+        several = [builder.broadcast(each, LANES[0]) for each in (*factors, addend)]
         total = dot_product(op, several[:-1], several[-1], builder)
         return builder.add(vector.ExtractOp(total, [0], kind.total)).result
     (lanes,) = type_.get_shape()
@@ -155,10 +155,6 @@ def _call(
 
     result_type = vector_of(kind.total, lanes)
     return builder.add(CallIntrinsicOp(kind.intrinsic(lanes), operands, [result_type])).results[0]
-
-
-def _broadcast(value: SSAValue, lanes: int, builder: LoopBuilder) -> SSAValue:
-    return builder.write(vector.BroadcastOp, [value], vector_of(value.type, lanes))
 
 
 def _filled_up(value: SSAValue, lanes: int, builder: LoopBuilder) -> SSAValue:

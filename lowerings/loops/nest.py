@@ -9,191 +9,27 @@ iteration, stays with extent 1 and needs no loop.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias, TypeGuard
+from math import prod
 
-from xdsl.dialects import memref
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    IntAttr,
-    MemRefType,
-    NoneAttr,
-    StridedLayoutAttr,
-    TensorType,
-)
+from xdsl.dialects import arith, memref, tensor
 from xdsl.dialects.linalg.attrs import IteratorType
-from xdsl.dialects.linalg.ops import CopyOp, FillOp, GenericOp, YieldOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.ir.affine import (
-    AffineBinaryOpExpr,
-    AffineBinaryOpKind,
-    AffineConstantExpr,
-    AffineDimExpr,
-    AffineExpr,
-)
+from xdsl.dialects.linalg.ops import CopyOp, FillOp, GenericOp, IndexOp, YieldOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.utils.exceptions import PassFailedException
 
+from lowerings.dialects.words import DotProductOp
+from lowerings.loops.access import Access, is_array, make_access, static_memref
+from lowerings.loops.combiners import COMBINERS
 from lowerings.rewriting.failure import FailedAt
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.traversal import operands_in
 
-Strides: TypeAlias = tuple[int, ...]
-
-StridedLayout: TypeAlias = "tuple[tuple[int | None, ...], int | None]"
-"""Strides and offset of a memref in elements, None where dynamic."""
-
-
-@dataclass(frozen=True)
-class Linear:
-    """`sum(coefficients[d] * d) + constant` over the dimensions of a nest."""
-
-    coefficients: Mapping[int, int]
-    """By dimension, without zeros."""
-    constant: int
-
-    def bounds(self, extents: Sequence[int]) -> tuple[int, int]:
-        """The least and the greatest value where no extent is zero."""
-        spans = [c * (extents[d] - 1) for d, c in self.coefficients.items()]
-        low = self.constant + sum(span for span in spans if span < 0)
-        return low, self.constant + sum(span for span in spans if span > 0)
-
-
-def linear_form(expression: AffineExpr) -> Linear | None:
-    """`expression` as a linear function of dimensions; None where it is not one."""
-    match expression:
-        case AffineConstantExpr(value):
-            return Linear({}, value)
-        case AffineDimExpr(position):
-            return Linear({position: 1}, 0)
-        case AffineBinaryOpExpr(kind, lhs, rhs):
-            left, right = linear_form(lhs), linear_form(rhs)
-            if left is None or right is None:
-                return None
-            if kind is AffineBinaryOpKind.Add:
-                terms = Counter(left.coefficients)
-                terms.update(right.coefficients)
-                added = {d: c for d, c in terms.items() if c}
-                return Linear(added, left.constant + right.constant)
-            if kind is AffineBinaryOpKind.Mul:
-                if not left.coefficients:
-                    left, right = right, left
-                factor = right.constant
-                scaled = {d: c * factor for d, c in left.coefficients.items() if factor}
-                return None if right.coefficients else Linear(scaled, left.constant * factor)
-            return None
-        case _:
-            return None
-
-
-def static_memref(value_type: Attribute) -> MemRefType[Attribute] | None:
-    """The type of a memref or tensor of static shape, in memory; None for other types."""
-    if not is_array(value_type) or DYNAMIC_INDEX in value_type.get_shape():
-        return None
-    if isinstance(value_type, MemRefType):
-        return value_type
-    return MemRefType(value_type.element_type, value_type.get_shape())
-
-
-def is_array(value_type: Attribute) -> TypeGuard[MemRefType[Attribute] | TensorType[Attribute]]:
-    """Whether a type is one of memrefs or tensors."""
-    return isinstance(value_type, MemRefType | TensorType)
-
-
-def memref_layout(
-    memref_type: MemRefType[Attribute],
-) -> tuple[tuple[int | None, ...], int | None] | None:
-    """Strides and offset in elements, None where dynamic; None as a whole for other layouts."""
-    layout = memref_type.layout
-    if isinstance(layout, NoneAttr):
-        return MemRefType.strides_for_shape(memref_type.get_shape()), 0
-    if isinstance(layout, StridedLayoutAttr):
-        strides = [s.data if isinstance(s, IntAttr) else None for s in layout.strides]
-        offset = layout.offset
-        return tuple(strides), offset.data if isinstance(offset, IntAttr) else None
-    return None
-
-
-@dataclass(frozen=True)
-class Access:
-    """How a nest reads or writes one memref: the element at each point of the iteration space."""
-
-    memref: SSAValue
-    type: MemRefType[Attribute]
-    indices: tuple[AffineExpr, ...]
-    """One for each group."""
-    groups: tuple[tuple[int, ...], ...]
-    """The dimensions of the memref, consecutive ones seen as one where they form a group."""
-    strides: Strides | None
-    """Elements that one step in each dimension of the nest moves; None where not constant."""
-    offset: int | None
-    """The element at the nest's origin, in elements from the buffer's start; None if dynamic."""
-    recast: bool = False
-    """Whether `indices` no longer hold and only a view made from the strides gives access."""
-
-    def __hash__(self) -> int:
-        # What tells accesses apart: types and expressions take long to hash.
-        return hash((self.memref, self.strides, self.offset))
-
-    def reaches(self, dimension: int) -> bool:
-        """Whether the element depends on `dimension`."""
-        if self.strides is not None:
-            return self.strides[dimension] != 0
-        return any(dimension in index.used_dims() for index in self.indices)
-
-    @cached_property
-    def layout(self) -> StridedLayout | None:
-        """Strides and offset of the memref; None if its layout has none."""
-        return memref_layout(self.type)
-
-    @property
-    def is_collapsed(self) -> bool:
-        """Whether some group has several dimensions, so that a view is needed."""
-        return any(len(group) > 1 for group in self.groups)
-
-
-def make_access(value: SSAValue, indices: Sequence[AffineExpr], extents: Sequence[int]) -> Access:
-    """
-    The access to `value` at `indices`.
-
-    Raises PassFailedException if `value` is no memref of static shape, or if an index leaves it.
-    """
-    memref_type = static_memref(value.type)
-    if memref_type is None:
-        raise PassFailedException(f"expected a memref of static shape, found {value.type}")
-    forms = [linear_form(index) for index in indices]
-    if 0 not in extents:
-        for position, (form, size) in enumerate(zip(forms, memref_type.get_shape(), strict=True)):
-            low, high = (0, 0) if form is None else form.bounds(extents)
-            if low < 0 or high >= max(size, 1 if form is None else size):
-                raise PassFailedException(
-                    f"index {indices[position]} runs from {low} to {high} in dimension "
-                    f"{position} of {memref_type}"
-                )
-    strides, offset = _address(memref_type, forms, extents)
-    groups = tuple((position,) for position in range(len(indices)))
-    return Access(value, memref_type, tuple(indices), groups, strides, offset)
-
-
-def _address(
-    memref_type: MemRefType[Attribute], forms: Sequence[Linear | None], extents: Sequence[int]
-) -> tuple[Strides | None, int | None]:
-    """The strides of each dimension of a nest and the offset of its origin."""
-    layout = memref_layout(memref_type)
-    if layout is None:
-        return None, None
-    memref_strides, offset = layout
-    strides = [0] * len(extents)
-    for form, stride in zip(forms, memref_strides, strict=True):
-        if form is None or stride is None:
-            return None, None
-        for dimension, coefficient in form.coefficients.items():
-            if extents[dimension] > 1:
-                strides[dimension] += coefficient * stride
-        if offset is not None:
-            offset += form.constant * stride
-    return tuple(strides), offset
+LOADS: frozenset[type[Operation]] = frozenset((memref.LoadOp, tensor.ExtractOp))
+"""What reads an element of an array, the first operand, at computed indices, the others."""
 
 
 @dataclass(frozen=True)
@@ -217,8 +53,8 @@ class Nest:
     rounding: Access | None = None
     """By how much the output is too large, a sum to which loops around add."""
 
-    @property
-    def loop_dimensions(self) -> list[int]:
+    @cached_property
+    def loop_dimensions(self) -> Sequence[int]:
         """The dimensions that the nest needs a loop for."""
         return [d for d, n in enumerate(self.extents) if n != 1 and d not in self.enclosing]
 
@@ -232,6 +68,15 @@ class Nest:
         """Whether the nest has no points, so that all outputs stay as they are."""
         return 0 in self.extents
 
+    def points(self, dimensions: Iterable[int]) -> int:
+        """The number of points in some dimensions."""
+        return prod(self.extents[d] for d in dimensions)
+
+    def output_stride(self, dimension: int) -> int:
+        """How far a step in a dimension moves the first output; 0 where that is not constant."""
+        strides = self.outputs[0].strides if self.outputs else None
+        return 0 if strides is None else abs(strides[dimension])
+
     def map_accesses(self, function: Callable[[Access], Access]) -> Nest:
         """The nest with `function` applied to every access."""
         return replace(
@@ -240,6 +85,149 @@ class Nest:
             outputs=tuple(function(a) for a in self.outputs),
             rounding=None if self.rounding is None else function(self.rounding),
         )
+
+    @cached_property
+    def ops(self) -> Sequence[Operation]:
+        """The operations of the body, without what ends it."""
+        return list(self.body.ops)[:-1]
+
+    @cached_property
+    def yields(self) -> Sequence[SSAValue]:
+        """What the body gives for each output."""
+        terminator = self.body.last_op
+        assert terminator is not None
+        return terminator.operands
+
+    @cached_property
+    def accumulators(self) -> Sequence[SSAValue]:
+        """The arguments of the body that hold what is in the outputs."""
+        return self.body.args[len(self.inputs) :]
+
+    @cached_property
+    def indexed(self) -> frozenset[int]:
+        """The dimensions whose index the body asks for."""
+        return frozenset([op.dim.value.data for op in self.body.ops if type(op) is IndexOp])
+
+    @cached_property
+    def _given(self) -> Mapping[SSAValue, Access | SSAValue]:
+        """
+        What arguments of the body stand for; not those of outputs that several points fold into
+        one element, which depend on the points before.
+        """
+        given: dict[SSAValue, Access | SSAValue] = {}
+        given |= zip(self.body.args, self.inputs, strict=False)
+        everywhere = sum(1 << d for d in self.loop_dimensions)
+        outputs = zip(self.accumulators, self.outputs, self.initial, strict=True)
+        for argument, access, initial in outputs:
+            if not everywhere & ~self._mask_of(access):
+                # Each point has an element of its own, which is read before it is written.
+                given[argument] = access if initial is None else initial
+        return given
+
+    @cached_property
+    def read(self) -> Mapping[SSAValue, Access]:
+        """The arguments of the body that are read from memory at each point."""
+        return {each: entry for each, entry in self._given.items() if isinstance(entry, Access)}
+
+    @cached_property
+    def scalars(self) -> Mapping[SSAValue, SSAValue]:
+        """The arguments of the body that are scalars from outside."""
+        return {each: entry for each, entry in self._given.items() if isinstance(entry, SSAValue)}
+
+    def _mask_of(self, access: Access) -> int:
+        """The dimensions with more than one iteration that an access depends on."""
+        return sum(1 << d for d, n in enumerate(self.extents) if n > 1 and access.reaches(d))
+
+    @cached_property
+    def folded(self) -> Set[SSAValue]:
+        """The values that depend on what an output holds from points before."""
+        folded = {each for each in self.accumulators if each not in self._given}
+        for op in self.ops:
+            if not folded.isdisjoint(operands_in(op)):
+                folded.update(op.results)
+        return folded
+
+    @cached_property
+    def mask(self) -> Mapping[SSAValue, int]:
+        """
+        The dimensions that a value of the body depends on, as a bit mask. Values from outside have
+        no entry.
+        """
+        mask = {argument: self._mask_of(access) for argument, access in self.read.items()}
+        mask |= zip(self.accumulators, map(self._mask_of, self.outputs), strict=True)
+        for op in self.ops:
+            own = 0
+            for operand in operands_in(op):
+                own |= mask.get(operand, 0)
+            # By class: `isinstance` of an operation costs as much as all else here.
+            if type(op) is IndexOp and self.extents[op.dim.value.data] > 1:
+                own = 1 << op.dim.value.data
+            mask |= dict.fromkeys(op.results, own)
+        return mask
+
+    def slice(
+        self, results: Iterable[SSAValue], given: Container[SSAValue] = ()
+    ) -> tuple[list[Operation], set[SSAValue]]:
+        """The operations that compute values, and what these use; `given` are not computed."""
+        needed = set(results)
+        ops: list[Operation] = []
+        for op in reversed(self.ops):
+            if any(result in needed and result not in given for result in op.results):
+                ops.append(op)
+                needed.update(operands_in(op))
+        return ops[::-1], needed
+
+    def has(self, op_class: type[Operation]) -> bool:
+        """Whether the body does an operation of a class."""
+        return any(type(op) is op_class for op in self.ops)
+
+    @cached_property
+    def combiners(self) -> Sequence[tuple[Operation, SSAValue] | None]:
+        """For each output the operation that folds terms into it, and the term."""
+        return [self._combiner(output) for output in range(len(self.outputs))]
+
+    @cached_property
+    def sums(self) -> frozenset[int]:
+        """The outputs that are sums of floats."""
+        return frozenset(
+            output
+            for output, combiner in enumerate(self.combiners)
+            if combiner is not None and isinstance(combiner[0], arith.AddfOp)
+        )
+
+    def _combiner(self, output: int) -> tuple[Operation, SSAValue] | None:
+        """
+        The operation that folds one term into an output, and the term.
+
+        None unless the output is such a fold, by one of `COMBINERS`, of a term that depends on
+        no other fold.
+        """
+        accumulator, result = self.accumulators[output], self.yields[output]
+        op = result.owner
+        if accumulator not in self.folded:
+            return None
+        if not isinstance(op, Operation) or type(op) not in COMBINERS or op not in self.ops:
+            return None
+        if not (accumulator.has_one_use() and result.has_one_use()):
+            return None
+        lhs, rhs = op.operands
+        term = rhs if lhs is accumulator else lhs
+        if accumulator not in (lhs, rhs) or term in self.folded:
+            return None
+        return op, term
+
+    @cached_property
+    def products(self) -> Mapping[int, arith.MulfOp | DotProductOp]:
+        """By output the products that are added in one operation, each term's only source."""
+        found: dict[int, arith.MulfOp | DotProductOp] = {}
+        for output, combiner in enumerate(self.combiners):
+            if combiner is None or not combiner[1].has_one_use():
+                continue
+            product = combiner[1].owner
+            classes = (arith.MulfOp, DotProductOp) if output in self.sums else (DotProductOp,)
+            if isinstance(product, classes) and product in self.ops:
+                found[output] = product
+        return found
 
 
 def restrict(nest: Nest, dimension: int, start: int, count: int) -> Nest:

@@ -14,16 +14,15 @@ from xdsl.dialects import scf
 from xdsl.rewriter import Rewriter
 
 from lowerings.dialects.schedule import Schedule, ScheduleError
-from lowerings.loops.body import LOADS, Body, LaneAnalysis
+from lowerings.loops.access import Access
+from lowerings.loops.lane_analysis import LaneAnalysis
 from lowerings.loops.memory import LARGEST_BLOCK, is_read_turned, lane_stride
-from lowerings.loops.nest import Access, Nest
+from lowerings.loops.nest import LOADS, Nest
 
 MOST_POINTS = 1024
 
 
-def check_order(
-    nest: Nest, body: Body, order: Schedule, lane_analysis: LaneAnalysis | None
-) -> None:
+def check_order(nest: Nest, order: Schedule, lane_analysis: LaneAnalysis | None) -> None:
     """Raises ScheduleError unless a nest can be written in an order."""
     extents = nest.extents
     unrolled = prod(min(loop.tile, extents[loop.dimension]) for loop in order.loops)
@@ -32,21 +31,19 @@ def check_order(
             f"(SR8) tiles that unroll {unrolled // order.lanes} points; at most {MOST_POINTS}"
         )
     if order.vector is not None and lane_analysis is not None:
-        _check_vectors(nest, body, order, order.vector, lane_analysis)
+        _check_vectors(nest, order, order.vector, lane_analysis)
     if order.transposed is not None:
         _check_transposed(nest, order, order.transposed)
 
 
-def _check_vectors(
-    nest: Nest, body: Body, order: Schedule, vector: int, lane_analysis: LaneAnalysis
-) -> None:
-    if reason := reason_against_lanes(nest, body, lane_analysis):
+def _check_vectors(nest: Nest, order: Schedule, vector: int, lane_analysis: LaneAnalysis) -> None:
+    if reason := reason_against_lanes(nest, lane_analysis):
         raise ScheduleError(reason)
     tile = next((loop.tile for loop in order.loops if loop.dimension == vector), order.lanes)
     if tile % order.lanes:
         raise ScheduleError(f"(SR2) a tile of {tile} iterations in vectors of {order.lanes} lanes")
     for output in range(len(nest.outputs)):
-        mask = body.mask[body.accumulators[output]]
+        mask = nest.mask[nest.accumulators[output]]
         if not mask >> vector & 1 and mask >> order.loops[-1].dimension & 1:
             raise ScheduleError(
                 f"(SR4) output {output} is folded over lanes, and d{order.loops[-1].dimension}, "
@@ -54,7 +51,7 @@ def _check_vectors(
             )
 
 
-def reason_against_lanes(nest: Nest, body: Body, lane_analysis: LaneAnalysis) -> str | None:
+def reason_against_lanes(nest: Nest, lane_analysis: LaneAnalysis) -> str | None:
     """Why a nest has no vectors along a dimension, in whatever order; None if it can have them."""
     if not lane_analysis.is_possible:
         return "(SR4) the operation does what vectors cannot"
@@ -63,16 +60,16 @@ def reason_against_lanes(nest: Nest, body: Body, lane_analysis: LaneAnalysis) ->
         if lane_stride(access, vector) is None:
             return f"(SR4) an operand of type {access.type} that vectors cannot reach"
     for output in range(len(nest.outputs)):
-        if not has_vector_result(nest, body, vector, output):
+        if not has_vector_result(nest, vector, output):
             return f"(SR4) output {output} is folded over the lanes by what may not be reassociated"
     return None
 
 
-def has_vector_result(nest: Nest, body: Body, dimension: int, output: int) -> bool:
+def has_vector_result(nest: Nest, dimension: int, output: int) -> bool:
     """Whether an output is stored in lanes along a dimension, or folded over them."""
-    if body.mask[body.accumulators[output]] >> dimension & 1:
+    if nest.mask[nest.accumulators[output]] >> dimension & 1:
         return True
-    return nest.is_reduction[dimension] and body.combiner(output) is not None
+    return nest.is_reduction[dimension] and nest.combiners[output] is not None
 
 
 def _check_transposed(nest: Nest, order: Schedule, transposed: int) -> None:
@@ -98,7 +95,7 @@ def reason_against_blocks(
     return None
 
 
-def is_independent(nest: Nest, body: Body, dimension: int) -> bool:
+def is_independent(nest: Nest, dimension: int) -> bool:
     """Whether no step of a dimension reads or writes what another one writes."""
     if nest.is_reduction[dimension]:
         return False
@@ -106,7 +103,7 @@ def is_independent(nest: Nest, body: Body, dimension: int) -> bool:
         return False
     places = {access.memref: (access.strides, access.offset) for access in nest.outputs}
     read = [access for access in nest.inputs if isinstance(access, Access)]
-    loaded = {op.operands[0] for op in body.ops if type(op) in LOADS}
+    loaded = {op.operands[0] for op in nest.ops if type(op) in LOADS}
     return loaded.isdisjoint(places) and all(
         places.get(each.memref, (each.strides, each.offset)) == (each.strides, each.offset)
         for each in read

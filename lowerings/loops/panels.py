@@ -21,51 +21,38 @@ from xdsl.ir.affine import AffineExpr
 
 from lowerings.dialects.schedule import Factor, Loop, Schedule
 from lowerings.dialects.words import SIGN_BITS, DotProductOp
-from lowerings.loops.body import Body
+from lowerings.loops.access import Access, make_access
 from lowerings.loops.constants import element_bits, part_type
-from lowerings.loops.nest import Access, Nest, make_access
-
-
-@dataclass(frozen=True)
-class BodySlice:
-    """A body that computes some values of another one, from some of its inputs."""
-
-    block: Block
-    """Its arguments: one for each of `inputs`, then the given ones, then one for each output."""
-    inputs: tuple[Access | SSAValue, ...]
+from lowerings.loops.nest import Nest
 
 
 def slice_body(
-    body: Body,
+    nest: Nest,
     results: Sequence[SSAValue],
     given: Sequence[SSAValue] = (),
     outputs: Sequence[SSAValue | Attribute] = (),
-) -> BodySlice:
+) -> tuple[Block, tuple[Access | SSAValue, ...]]:
     """
-    The body that yields `results`.
+    The body that yields `results`, and the inputs of the nest that it needs. Its arguments are one
+    for each of these, then the given ones, then one for each output.
 
     `given` are values that it is given instead of computing them; `outputs` are the accumulators
     of the new body, or just a type where it does not read what the output holds.
     """
-    ops, needed = body.slice(results, given)
-    arguments = body.nest.body.args[: len(body.nest.inputs)]
-    used = [
-        (argument, entry)
-        for argument, entry in zip(arguments, body.nest.inputs, strict=True)
+    ops, needed = nest.slice(results, given)
+    inputs = {
+        argument: entry
+        for argument, entry in zip(nest.body.args, nest.inputs, strict=False)
         if argument in needed and argument not in given
-    ]
-    types = [argument.type for argument, _ in used] + [value.type for value in given]
-    types += [each.type if isinstance(each, SSAValue) else each for each in outputs]
-    block = Block(arg_types=types)
-    named = [argument for argument, _ in used] + list(given)
-    named_outputs = [each for each in outputs if isinstance(each, SSAValue)]
-    mapping: dict[SSAValue, SSAValue] = dict(zip(named, block.args, strict=False))
-    if named_outputs:
-        mapping |= dict(zip(named_outputs, block.args[len(named) :], strict=True))
+    }
+    old = [*inputs, *given, *outputs]
+    block = Block(arg_types=[each.type if isinstance(each, SSAValue) else each for each in old])
+    pairs = zip(old, block.args, strict=True)
+    mapping: dict[SSAValue, SSAValue] = {o: n for o, n in pairs if isinstance(o, SSAValue)}
     for op in ops:
         block.add_op(op.clone(mapping))
     block.add_op(YieldOp(*(mapping.get(result, result) for result in results)))
-    return BodySlice(block, tuple(entry for _, entry in used))
+    return block, tuple(inputs.values())
 
 
 @dataclass(frozen=True)
@@ -83,13 +70,9 @@ class Panels:
     """The summed dimensions, inside the loops around."""
 
     @cached_property
-    def _body(self) -> Body:
-        return Body(self.nest)
-
-    @cached_property
     def dimensions(self) -> Sequence[int]:
         """The dimensions of the memory that the panels are in: the columns last."""
-        reached = self._body.mask[self.factor]
+        reached = self.nest.mask[self.factor]
         counter = [] if self.counter is None else [self.counter]
         placed = {*counter, *self.terms, self.column}
         others = [d for d in self.nest.loop_dimensions if reached >> d & 1 and d not in placed]
@@ -111,7 +94,7 @@ class Panels:
     def copying_nest(self, memory: SSAValue) -> Nest:
         """The nest that writes the panels."""
         nest, factor = self.nest, self.factor
-        part = slice_body(self._body, [factor], outputs=[factor.type])
+        body, inputs = slice_body(nest, [factor], outputs=[factor.type])
         places = self.dimensions
         kept = nest.enclosing.union(places)
         extents = tuple(n if d in kept else 1 for d, n in enumerate(nest.extents))
@@ -119,18 +102,18 @@ class Panels:
             nest,
             extents=extents,
             is_reduction=(False,) * len(extents),
-            inputs=part.inputs,
+            inputs=inputs,
             outputs=(self._access(memory, places),),
-            body=part.block,
+            body=body,
             initial=(None,),
             rounding=None,
         )
 
     def reading_nest(self, memory: SSAValue, excess: SSAValue | None = None) -> Nest:
         """The contraction with the panels in the place of the factor, and less the excess."""
-        nest, body = self.nest, self._body
-        part = slice_body(body, body.yields, [self.factor], body.accumulators)
-        block, inputs = part.block, [*part.inputs, self._access(memory, self.dimensions)]
+        nest = self.nest
+        block, read = slice_body(nest, nest.yields, [self.factor], nest.accumulators)
+        inputs = [*read, self._access(memory, self.dimensions)]
         if excess is None:
             return replace(nest, inputs=tuple(inputs), body=block)
         number = len(inputs)
@@ -153,7 +136,7 @@ class Panels:
     @cached_property
     def flipped(self) -> DotProductOp | None:
         """The product of words of which the factor that is not copied has its sign bits flipped."""
-        found = (op for op in self._body.ops if isinstance(op, DotProductOp))
+        found = (op for op in self.nest.ops if isinstance(op, DotProductOp))
         return next((op for op in found if op.flipped is not None), None)
 
     @property
@@ -194,14 +177,14 @@ class Panels:
             rounding=None,
         )
 
-    def loops_of(self, loops: Sequence[Loop], vector: int) -> list[Loop]:
+    def order_of(self, order: Schedule, vector: int) -> Schedule:
         """
-        Loops of a schedule over dimensions of the nest: the first of those over `vector` counts
-        the panels, or, if it is the only one, comes apart into that and one over their columns.
+        An order over dimensions of the nest: the first of its loops over `vector` counts the
+        panels, or, if it is the only one, comes apart into that and one over their columns.
         """
         result: list[Loop] = []
-        own = [loop for loop in loops if loop.dimension == vector]
-        for loop in loops:
+        own = [loop for loop in order.loops if loop.dimension == vector]
+        for loop in order.loops:
             if loop.dimension != vector:
                 result.append(loop)
                 continue
@@ -210,7 +193,7 @@ class Panels:
                 result.append(Loop(self.counter, is_parallel=loop.is_parallel))
             if not is_first or is_only:
                 result.append(replace(loop, dimension=self.column, is_parallel=False))
-        return result
+        return replace(order.renamed({vector: self.column}), steps=tuple(result))
 
 
 def order_in(nest: Nest, order: Schedule) -> Schedule:

@@ -9,9 +9,9 @@ from typing import cast
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
 
+from lowerings.loops.access import Access
 from lowerings.loops.constants import element_bits, part_type
 from lowerings.loops.loop_tree import InnerLoops, LoopPart, OuterLoop, Scratch
-from lowerings.loops.nest import Access
 
 
 def pseudo_code(parts: Sequence[LoopPart]) -> str:
@@ -82,6 +82,6 @@ def _inner_lines(inner: InnerLoops, names: dict[SSAValue, str], margin: str) -> 
         return ", ".join(dict.fromkeys(map(name, accesses)))
 
     read = listed(each for each in nest.inputs if isinstance(each, Access))
-    is_sum = any(value in inner.body.folded for value in inner.body.accumulators)
+    is_sum = any(value in inner.nest.folded for value in inner.nest.accumulators)
     line = f"{listed(nest.outputs)} {'+=' if is_sum else '='} {read or 'a scalar'}"
     yield f"{margin}{line}{': ' if at_once else ''}{', '.join(at_once)}"

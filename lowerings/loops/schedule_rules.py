@@ -26,17 +26,15 @@ from lowerings.dialects.schedule import (
 from lowerings.dialects.words import DotProductOp
 from lowerings.ir.dot_products import LANES
 from lowerings.ir.independent_loops import promised_microseconds
-from lowerings.loops.body import Body, indexed_dimensions
 from lowerings.loops.contraction import contraction_of, paired_terms, roles_of
 from lowerings.loops.initial_values import fold_fills, foldable_fills
+from lowerings.loops.lane_analysis import MOST_LANES
 from lowerings.loops.loop_tree import LoopPart, loops_of, panel_dimension
 from lowerings.loops.nest import Nest, nest_of
 from lowerings.loops.order_rules import is_independent
 from lowerings.loops.views import collapse_groups
 from lowerings.rewriting.failure import FailedAt
 from xla_dialect.xdsl.traversal import ancestors
-
-MOST_LANES = 256
 
 
 @dataclass(frozen=True)
@@ -77,16 +75,15 @@ def loops_by(nest: Nest, schedule: Schedule) -> ScheduledLoops:
         return ScheduledLoops(nest.op, ())
     _check_groups(nest, schedule.collapsed)
     nest = collapse_groups(nest, schedule.collapsed)
-    body = Body(nest)
     if schedule.paired is None:
         if schedule.odd is not None:
             raise ScheduleError("(SR10) an entry 'odd' without one for 'pairs'")
         parts = [(nest, schedule)]
     else:
-        parts = _paired_parts(nest, body, schedule, schedule.paired)
+        parts = _paired_parts(nest, schedule, schedule.paired)
     for part, own in parts:
-        _check_steps(part, Body(part) if part is not nest else body, own)
-    fills = foldable_fills(nest, body, schedule.steps) if schedule.folded_fills else {}
+        _check_steps(part, own)
+    fills = foldable_fills(nest, schedule.steps) if schedule.folded_fills else {}
     for output in schedule.folded_fills:
         if output not in fills:
             raise ScheduleError(f"(SR11) output {output} cannot start from a fill before")
@@ -99,7 +96,7 @@ def loops_by(nest: Nest, schedule: Schedule) -> ScheduledLoops:
 
 def _check_groups(nest: Nest, groups: Sequence[Sequence[int]]) -> None:
     named = [d for group in groups for d in group]
-    indexed = indexed_dimensions(nest)
+    indexed = nest.indexed
     for number, dimension in enumerate(named):
         if dimension >= len(nest.extents):
             raise ScheduleError(f"(SR1) d{dimension} is no dimension of {len(nest.extents)}")
@@ -111,30 +108,26 @@ def _check_groups(nest: Nest, groups: Sequence[Sequence[int]]) -> None:
         raise ScheduleError("(SR1) an empty group of dimensions")
 
 
-def _paired_parts(
-    nest: Nest, body: Body, schedule: Schedule, dimension: int
-) -> list[tuple[Nest, Schedule]]:
-    contraction = contraction_of(nest, body)
+def _paired_parts(nest: Nest, schedule: Schedule, dimension: int) -> list[tuple[Nest, Schedule]]:
+    contraction = contraction_of(nest)
     if contraction is None or dimension not in contraction.summed:
         raise ScheduleError(f"(SR10) d{dimension} is not summed by a contraction")
     packed = next((pack.factor for pack in schedule.packs), None)
     if packed is None and schedule.at_once != TERMS_AT_ONCE["pairs"]:
         raise ScheduleError("(SR10) four terms at a time without a copy of a factor")
     terms = schedule.at_once, packed or Factor.RHS
-    paired = paired_terms(nest, body, contraction, dimension, *terms)
-    if paired is None:
+    parts = paired_terms(nest, contraction, dimension, *terms)
+    if not parts:
         raise ScheduleError("(SR10) wide factors, a sum of other than 32 bits, or few terms")
-    if schedule.lanes > LANES[-1] and Body(paired.pairs).has(DotProductOp):
+    if schedule.lanes > LANES[-1] and parts[0].has(DotProductOp):
         raise ScheduleError(f"(SR10) sums of {LANES[-1]} lanes at most, not {schedule.lanes}")
-    if (paired.rest is None) != (schedule.odd is None):
+    schedules = [schedule] if schedule.odd is None else [schedule, schedule.odd]
+    if len(parts) != len(schedules):
         raise ScheduleError(f"(SR10) d{dimension} has {nest.extents[dimension]} terms")
-    parts = [(paired.pairs, schedule)]
-    if paired.rest is not None and schedule.odd is not None:
-        parts.append((paired.rest, schedule.odd))
-    return parts
+    return list(zip(parts, schedules, strict=True))
 
 
-def _check_steps(nest: Nest, body: Body, schedule: Schedule) -> None:
+def _check_steps(nest: Nest, schedule: Schedule) -> None:
     """Raises ScheduleError unless a nest admits the loops, tiles and copies around its vectors."""
     _check_names(nest, schedule, schedule)
     named = {loop.dimension for loop in schedule.loops}
@@ -142,11 +135,11 @@ def _check_steps(nest: Nest, body: Body, schedule: Schedule) -> None:
     if missing:
         raise ScheduleError(f"(SR1) no loop over {', '.join(missing)}")
     _check_tiles(nest, schedule)
-    _check_threads(nest, body, schedule.loops)
-    _check_terms(nest, body, schedule.loops)
+    _check_threads(nest, schedule.loops)
+    _check_terms(nest, schedule.loops)
     for pack in schedule.packs:
         _check_names(nest, schedule, pack.copy)
-        _check_pack(nest, body, schedule, pack)
+        _check_pack(nest, schedule, pack)
 
 
 def _check_names(nest: Nest, schedule: Schedule, order: Schedule) -> None:
@@ -168,7 +161,7 @@ def _check_names(nest: Nest, schedule: Schedule, order: Schedule) -> None:
 
 def _check_tiles(nest: Nest, schedule: Schedule) -> None:
     """(SR2), (SR3), (SR12)"""
-    indexed = indexed_dimensions(nest)
+    indexed = nest.indexed
     around = outer_steps(schedule.steps)
     room = list(nest.extents)
     last = {loop.dimension: loop for loop in schedule.loops}
@@ -191,17 +184,17 @@ def _check_tiles(nest: Nest, schedule: Schedule) -> None:
         room[dimension] = tile
 
 
-def _check_threads(nest: Nest, body: Body, loops: Sequence[Loop]) -> None:
+def _check_threads(nest: Nest, loops: Sequence[Loop]) -> None:
     """(SR6)"""
     parallel = [loop.dimension for loop in loops if loop.is_parallel]
     if len(parallel) > 1:
         raise ScheduleError(f"(SR6) {len(parallel)} parallel loops")
     for dimension in parallel:
-        if not is_independent(nest, body, dimension):
+        if not is_independent(nest, dimension):
             raise ScheduleError(f"(SR6) iterations of d{dimension} depend on each other")
 
 
-def _check_terms(nest: Nest, body: Body, loops: Sequence[Loop]) -> None:
+def _check_terms(nest: Nest, loops: Sequence[Loop]) -> None:
     """(SR7)"""
     reducing = [loop for loop in loops if nest.is_reduction[loop.dimension]]
     dimensions = [loop.dimension for loop in reducing]
@@ -209,15 +202,15 @@ def _check_terms(nest: Nest, body: Body, loops: Sequence[Loop]) -> None:
     if in_order and all(loop.tile == 1 for loop in reducing[:-1]):
         return
     for output in range(len(nest.outputs)):
-        if body.accumulators[output] in body.folded and body.combiner(output) is None:
+        if nest.accumulators[output] in nest.folded and nest.combiners[output] is None:
             raise ScheduleError(f"(SR7) output {output} would take its terms in another order")
 
 
-def _check_pack(nest: Nest, body: Body, schedule: Schedule, pack: Pack) -> None:
+def _check_pack(nest: Nest, schedule: Schedule, pack: Pack) -> None:
     """(SR9)"""
     if sum(1 for _ in schedule.packs) > 1:
         raise ScheduleError("(SR9) a second copy")
-    roles = roles_of(nest, body, pack.factor)
+    roles = roles_of(nest, pack.factor)
     if roles is None:
         raise ScheduleError("(SR9) a copy of a factor, of what is no contraction")
     vector = panel_dimension(schedule, pack, roles)
@@ -233,10 +226,10 @@ def _check_pack(nest: Nest, body: Body, schedule: Schedule, pack: Pack) -> None:
         tiles = [step for step in inside if isinstance(step, Loop) and step.dimension != vector]
         if outer_steps(tiles) or len(inside) - len(tiles) > 2:
             raise ScheduleError("(SR9) tiles of tiles inside of a copy")
-    if indexed_dimensions(nest):
+    if nest.indexed:
         raise ScheduleError("(SR12) a copy of what depends on an index")
     _check_copy(
-        body.mask[roles.right], pack.copy, vector, [s for s in inside if isinstance(s, Loop)]
+        nest.mask[roles.right], pack.copy, vector, [s for s in inside if isinstance(s, Loop)]
     )
     if any(isinstance(op, scf.ParallelOp) for op in ancestors(nest.op)):
         raise ScheduleError("(SR9) a copy inside of a parallel loop")

@@ -29,9 +29,10 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from lowerings.dialects.schedule import ScheduleError
+from lowerings.loops.access import Access, linear_form
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import integer_array, part_type
-from lowerings.loops.nest import Access, Nest, linear_form
+from lowerings.loops.nest import Nest
 
 _CAST_SEGMENTS = DenseArrayBase.from_list(i32, (1, 0, 0, 0))
 

@@ -10,57 +10,40 @@ columns, the vectors lie along a summed dimension.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from math import ceil, gcd, prod
 
 from xdsl.ir import Block, SSAValue
 
-from lowerings.dialects.schedule import Factor, Loop, Pack, Schedule, ScheduleError
+from lowerings.dialects.schedule import Factor, Loop, Schedule, ScheduleError
 from lowerings.dialects.words import DotProductOp, JoinOp, PairProductOp
-from lowerings.loops.body import Body, LaneAnalysis
+from lowerings.loops.access import Access
 from lowerings.loops.constants import element_bits
 from lowerings.loops.contraction import (
     Contraction,
-    PairedNest,
     contraction_of,
     paired_dimension,
     paired_terms,
     roles_of,
 )
+from lowerings.loops.lane_analysis import LaneAnalysis
 from lowerings.loops.memory import LaneStride, lane_stride
-from lowerings.loops.nest import Access, Nest
+from lowerings.loops.nest import Nest
 from lowerings.loops.panels import Panels
 from lowerings.scheduling.lanes import (
+    along_reduced_rows,
     block_side,
-    lanes_for,
-    loops_along_rows,
-    output_stride,
+    bytes_of,
+    outermost_first,
     plan_order,
     walks_along_rows,
 )
 
-
-@dataclass(frozen=True)
-class Tile:
-    """The size of a register tile."""
-
-    rows: int
-    vectors: int
-
-
 _MOST_ROWS = 8
 """Each row takes an address; more of them than this do not fit the general registers."""
-
-
-def _register_tiles(registers: int) -> Iterable[Tile]:
-    """The tiles that leave room for the operands of one step."""
-    for rows in range(1, _MOST_ROWS + 1):
-        for vectors in range(1, registers // 2):
-            if rows * vectors + vectors + 1 < registers:
-                yield Tile(rows, vectors)
-
 
 CACHE_SETS, CACHE_WAYS, LINE_BYTES = 64, 12, 64
 """The geometry of an L1 data cache of 48 KB."""
@@ -89,23 +72,22 @@ class _TileProblem:
     terms: int
     term_bytes: int
     """How far apart in memory the vectors of one column are from term to term."""
-    rows_are_large: bool = False
-    """Whether the operand of the rows leaves the second-level cache from panel to panel."""
-    row_cycles: float = 0.0
-    """What it takes to compute an element of a row from what is loaded."""
+    element_cycles: float
+    """What it takes to have an element of a row in a register, beside its load."""
 
-    def cost(self, tile: Tile) -> float:
-        """The estimated cycles, for one term of each sum."""
-        full_rows, rest_rows = divmod(self.rows, tile.rows)
-        full_vectors, rest_vectors = divmod(self.vectors, tile.vectors)
+    def cost(self, tile: tuple[int, int]) -> float:
+        """The estimated cycles of a tile of rows and vectors, for one term of each sum."""
+        rows, vectors = tile
+        full_rows, rest_rows = divmod(self.rows, rows)
+        full_vectors, rest_vectors = divmod(self.vectors, vectors)
         cost, kinds = 0.0, 0
-        for width, vector_count in ((tile.vectors, full_vectors), (rest_vectors, 1)):
-            for height, row_count in ((tile.rows, full_rows), (rest_rows, 1)):
-                if width and height and row_count and vector_count:
+        for width, across in ((vectors, full_vectors), (rest_vectors, 1)):
+            for height, down in ((rows, full_rows), (rest_rows, 1)):
+                if width and height and down and across:
                     step = self.step_cycles(height, width, full_rows + (rest_rows > 0))
-                    cost += row_count * vector_count * step
+                    cost += down * across * step
                     kinds += 1
-        size = _RUNNING_VALUE_PENALTY * tile.rows * tile.vectors
+        size = _RUNNING_VALUE_PENALTY * rows * vectors
         return cost * (1 + size + _DISTINCT_TILE_PENALTY * (kinds - 1))
 
     def step_cycles(self, rows: int, vectors: int, passes: int) -> float:
@@ -117,11 +99,10 @@ class _TileProblem:
         """
         far = 1 if not self.stays_near(vectors) else 1 / passes
         load = NEAR_LOAD_CYCLES + far * (FAR_LOAD_CYCLES - NEAR_LOAD_CYCLES)
-        element = self.row_cycles + (_STREAMED_ELEMENT_CYCLES if self.rows_are_large else 0.0)
         return (
             max(rows * vectors / 2, (rows + vectors) / 2, 4.0, load * vectors)
             + 0.25
-            + rows * element
+            + rows * self.element_cycles
         )
 
     def stays_near(self, vectors: int) -> bool:
@@ -131,16 +112,13 @@ class _TileProblem:
         sets = min(CACHE_SETS, vectors * rows_in_distinct_sets)
         return self.terms * vectors <= sets * (CACHE_WAYS - 2)
 
-    def best_tile(self, registers: int) -> Tile:
-        """The register tile that takes the fewest cycles."""
-        return min(
-            (
-                tile
-                for tile in _register_tiles(registers)
-                if tile.rows <= self.rows and tile.vectors <= self.vectors
-            ),
-            key=self.cost,
+    def best_tile(self, registers: int) -> tuple[int, int]:
+        """The rows and vectors of the quickest tile with room for the operands of one step."""
+        sizes = product(
+            range(1, min(_MOST_ROWS, self.rows) + 1),
+            range(1, min(registers // 2 - 1, self.vectors) + 1),
         )
+        return min((n for n in sizes if prod(n) + n[1] + 1 < registers), key=self.cost)
 
 
 _ROWS_WORTH_PACKING_STRIDED = 8
@@ -176,255 +154,264 @@ _DOT_VECTORS = 8
 """Running vectors that hide the latency of a multiply-add."""
 
 
-def plan_contraction(nest: Nest, body: Body, vector_bits: int) -> Schedule | None:
+def plan_contraction(nest: Nest, vector_bits: int) -> Schedule | None:
     """How a contraction runs; None for nests that are none, or for which no plan here fits."""
-    contraction = contraction_of(nest, body)
+    contraction = contraction_of(nest)
     if contraction is None:
         return None
     if not vector_bits:
-        return _scalar_plan(nest, contraction)
+        return _in_tiles(nest, contraction, contraction.summed)
     both = (contraction, contraction.transposed())
-    wide = _plan_in_columns(nest, body, both, vector_bits, _NARROW_LANES)
+    unit = [
+        each for roles in both for each in columns_of(nest, roles, LaneStride.UNIT, vector_bits)
+    ]
+    wide = _plan_in_columns(unit, _NARROW_LANES)
     if wide is not None:
         return wide
-    dot = dot_plan(nest, body, contraction, vector_bits)
+    dot = dot_plan(nest, contraction, vector_bits)
     terms = _TERMS_WORTH_SCATTERING if dot is None else _TERMS_WORTH_SCATTERING_DOTS
-    scattered = _plan_scattered(nest, body, both, vector_bits, terms)
-    return scattered or dot or _plan_in_columns(nest, body, both, vector_bits, 0)
-
-
-@dataclass(frozen=True)
-class PairedPlan:
-    """A contraction that adds several terms of a dimension at a time."""
-
-    dimension: int
-    at_once: int
-    nests: PairedNest
-    order: Schedule
-    """Of the nest that counts them."""
+    # Packing columns without unit stride costs more than computing few rows in short vectors.
+    scattered = [
+        each
+        for roles in both
+        if nest.points(roles.rows) >= _ROWS_WORTH_PACKING and nest.points(roles.summed) >= terms
+        for each in columns_of(nest, roles, LaneStride.STRIDED, vector_bits)
+        if each.extent >= each.most_lanes
+    ]
+    if scattered:
+        # As little apart in the output as possible, which sums of many terms make up for.
+        return min(scattered, key=lambda each: nest.output_stride(each.vector)).packed()
+    return dot or _plan_in_columns(unit, 0)
 
 
 def plan_in_pairs(
-    nest: Nest, body: Body, vector_bits: int, at_once: Iterable[int]
-) -> PairedPlan | None:
+    nest: Nest, vector_bits: int, at_once: Iterable[int]
+) -> tuple[Sequence[Nest], Schedule] | None:
     """
     How a contraction of numbers of at most 16 bits runs, several terms at a time: as many as the
-    first of `at_once` that is possible.
+    first of `at_once` that is possible; with the nests of these and of what is left over.
 
     None for others, and where columns would be packed for too few rows.
     """
-    contraction = contraction_of(nest, body)
+    contraction = contraction_of(nest)
     if contraction is None or not vector_bits:
         return None
     both = ((Factor.RHS, contraction), (Factor.LHS, contraction.transposed()))
     for terms, (factor, outside) in product(at_once, both):
-        if extent_of(nest, outside.rows) < _ROWS_WORTH_PACKING_STRIDED:
+        if nest.points(outside.rows) < _ROWS_WORTH_PACKING_STRIDED:
             continue
         dimension = paired_dimension(nest, contraction, terms)
-        paired = paired_terms(nest, body, contraction, dimension, terms, factor)
-        if paired is None:
-            continue
-        pairs, words = paired.pairs, Body(paired.pairs)
-        roles = roles_of(pairs, words, factor)
+        parts = paired_terms(nest, contraction, dimension, terms, factor)
+        roles = roles_of(parts[0], factor) if parts else None
         if roles is None:
             continue
-        for vector in columns_in_lanes(pairs, words, roles, LaneStride.UNIT):
-            lanes = lanes_for(words, LaneAnalysis(words, vector), vector_bits)
-            if pairs.extents[vector] > _NARROW_LANES * lanes:
-                packed = packed_plan(pairs, words, roles, vector, vector_bits)
-                return PairedPlan(dimension, terms, paired, packed)
+        for each in columns_of(parts[0], roles, LaneStride.UNIT, vector_bits):
+            if each.extent > _NARROW_LANES * each.most_lanes:
+                return parts, each.packed().pair(dimension, at_once=terms)
     return None
 
 
-def _plan_in_columns(
-    nest: Nest, body: Body, both: Sequence[Contraction], vector_bits: int, share: float
-) -> Schedule | None:
+def _plan_in_columns(found: Sequence[Columns], share: float) -> Schedule | None:
     """
     Vectors of the output along a column dimension with unit stride.
 
     `share`: how much of a vector has to be in use.
     """
-    found = [
-        (roles, vector)
-        for roles in both
-        for vector in columns_in_lanes(nest, body, roles, LaneStride.UNIT)
-        if nest.extents[vector] > share * lanes_for(body, LaneAnalysis(body, vector), vector_bits)
-    ]
-    for roles, vector in found:
-        if _has_unit_stride(_inputs_of(body, roles.right), vector):
-            return direct_plan(nest, body, roles, vector, vector_bits)
-    for roles, vector in found:
-        if extent_of(nest, roles.rows) >= _ROWS_WORTH_PACKING_STRIDED:
-            return packed_plan(nest, body, roles, vector, vector_bits)
+    found = [each for each in found if each.extent > share * each.most_lanes]
+    for each in found:
+        if _has_unit_stride(each.inputs, each.vector):
+            return each.direct()
+    for each in found:
+        if each.rows >= _ROWS_WORTH_PACKING_STRIDED:
+            return each.packed()
     return None
 
 
-def _plan_scattered(
-    nest: Nest, body: Body, both: Sequence[Contraction], vector_bits: int, terms: int
-) -> Schedule | None:
-    """
-    Vectors along columns that lie apart in the output, as little as possible, which sums of many
-    terms make up for.
-    """
-    # Packing columns without unit stride costs more than computing few rows in short vectors.
-    found = [
-        (roles, vector)
-        for roles in both
-        if extent_of(nest, roles.rows) >= _ROWS_WORTH_PACKING
-        and extent_of(nest, roles.summed) >= terms
-        for vector in columns_in_lanes(nest, body, roles, LaneStride.STRIDED)
-        if nest.extents[vector] >= lanes_for(body, LaneAnalysis(body, vector), vector_bits)
-    ]
-    if not found:
-        return None
-    roles, vector = min(found, key=lambda each: output_stride(nest, each[1]))
-    return packed_plan(nest, body, roles, vector, vector_bits)
-
-
-def columns_in_lanes(nest: Nest, body: Body, roles: Contraction, stride: LaneStride) -> list[int]:
+def columns_of(
+    nest: Nest, roles: Contraction, stride: LaneStride, vector_bits: int
+) -> Iterator[Columns]:
     """The column dimensions that vectors of the output can lie along, longest first."""
-    return sorted(
-        (
-            d
-            for d in roles.columns
-            if lane_stride(nest.outputs[0], d) is stride and LaneAnalysis(body, d).is_possible
-        ),
-        key=lambda d: -nest.extents[d],
-    )
+    for d in sorted(roles.columns, key=lambda d: -nest.extents[d]):
+        if lane_stride(nest.outputs[0], d) is stride and LaneAnalysis(nest, d).is_possible:
+            yield Columns(nest, roles, d, vector_bits)
 
 
-def _inputs_of(body: Body, factor: SSAValue) -> list[Access]:
+def _inputs_of(nest: Nest, factor: SSAValue) -> list[Access]:
     """The inputs that a factor is computed from."""
-    _, needed = body.slice([factor])
-    return [access for argument, access in body.inputs.items() if argument in needed]
+    _, needed = nest.slice([factor])
+    return [access for argument, access in nest.read.items() if argument in needed]
 
 
-def _has_unit_stride(accesses: Sequence[Access], dimension: int) -> bool:
+def _operand_bytes(nest: Nest, inputs: Iterable[Access]) -> int:
+    """The size of the largest operand of a factor; 0 of one that positions make."""
+    return max((bytes_of(nest, access) for access in inputs), default=0)
+
+
+def _has_unit_stride(accesses: Iterable[Access], dimension: int) -> bool:
     """Whether all accesses that depend on a dimension have unit stride along it."""
-    return all(
-        lane_stride(access, dimension) is LaneStride.UNIT
-        for access in accesses
-        if access.reaches(dimension)
-    )
+    reached = (access for access in accesses if access.reaches(dimension))
+    return all(lane_stride(access, dimension) is LaneStride.UNIT for access in reached)
 
 
-def extent_of(nest: Nest, dimensions: Sequence[int]) -> int:
-    """The number of points in some dimensions."""
-    return prod(nest.extents[d] for d in dimensions)
-
-
-def copy_along_lanes(
-    nest: Nest, body: Body, order: Schedule, factor: Factor, place: int
-) -> Schedule:
+def copy_along_lanes(nest: Nest, order: Schedule, factor: Factor, place: int) -> Schedule:
     """
     The copy of a factor inside of so many steps of an order: along its vectors, term by term.
 
     Raises ScheduleError for what is no contraction.
     """
-    roles = roles_of(nest, body, factor)
+    roles = roles_of(nest, factor)
     if roles is None:
         raise ScheduleError("(SR9) a copy of a factor, of what is no contraction")
-    reached = body.mask[roles.right]
+    reached = nest.mask[roles.right]
     loops = {
         step.dimension: step
         for step in reversed(order.steps[place:])
         if isinstance(step, Loop) and reached >> step.dimension & 1
     }
-    panels = loops.pop(order.vector, None) if order.vector is not None else None
-    terms = [Loop(dimension) for dimension in sorted(loops)]
-    if panels is None:
+    terms = [Loop(dimension) for dimension in sorted(loops.keys() - {order.vector})]
+    if order.vector not in loops:
         return Schedule(tuple(terms))
-    columns = Loop(panels.dimension, panels.tile)
+    columns = Loop(order.vector, loops[order.vector].tile)
     return Schedule((*terms, columns), order.vector, order.lanes)
 
 
-def _lanes_along(nest: Nest, body: Body, vector: int, vector_bits: int) -> int:
-    """The lanes of vectors along a dimension, of which there are iterations to fill them."""
-    return min(lanes_for(body, LaneAnalysis(body, vector), vector_bits), nest.extents[vector])
+@dataclass(frozen=True)
+class Columns:
+    """A contraction in vectors along one of its column dimensions."""
 
+    nest: Nest
+    roles: Contraction
+    vector: int
+    vector_bits: int
 
-def _row_dimension(nest: Nest, roles: Contraction, vector: int) -> int | None:
-    """
-    The row dimension that is tiled: the longest. Where vectors are scattered, the one whose numbers
-    lie between theirs: a tile then writes whole lines of the cache.
-    """
-    output, rows = nest.outputs[0], list(roles.rows)
-    if lane_stride(output, vector) is LaneStride.STRIDED:
-        rows = [d for d in rows if lane_stride(output, d) is LaneStride.UNIT] or rows
-    return max(rows, key=lambda d: nest.extents[d], default=None)
+    @property
+    def extent(self) -> int:
+        """The columns along the vectors."""
+        return self.nest.extents[self.vector]
 
+    @property
+    def rows(self) -> int:
+        """The rows, in all dimensions."""
+        return self.nest.points(self.roles.rows)
 
-def _operand_bytes(nest: Nest, body: Body, factor: SSAValue) -> int:
-    """The size of the largest operand of a factor; 0 of one that positions make."""
-    sizes = (
-        (element_bits(access.type.element_type) or 0) // 8 * extent_of(nest, _reached(nest, access))
-        for access in _inputs_of(body, factor)
-    )
-    return max(sizes, default=0)
+    @cached_property
+    def most_lanes(self) -> int:
+        """The lanes of a register."""
+        return LaneAnalysis(self.nest, self.vector).lanes(self.vector_bits)
 
+    @property
+    def lanes(self) -> int:
+        """Those that there are iterations to fill."""
+        return min(self.most_lanes, self.extent)
 
-def _rows_are_large(nest: Nest, body: Body, roles: Contraction) -> bool:
-    """Whether the operand of the rows leaves the second-level cache between two passes over it."""
-    return _operand_bytes(nest, body, roles.left) > LARGE_OPERAND_BYTES
+    @cached_property
+    def inputs(self) -> Sequence[Access]:
+        """What the vectors are computed from."""
+        return _inputs_of(self.nest, self.roles.right)
 
+    @cached_property
+    def rows_are_large(self) -> bool:
+        """Whether the operand of rows leaves the second-level cache between two passes over it."""
+        inputs = _inputs_of(self.nest, self.roles.left)
+        return _operand_bytes(self.nest, inputs) > LARGE_OPERAND_BYTES
 
-def _tile_for(
-    nest: Nest,
-    body: Body,
-    roles: Contraction,
-    vector: int,
-    lanes: int,
-    term_bytes: int,
-    vector_bits: int,
-) -> Tile:
-    """The best register tile for the longest row dimension and `vector`."""
-    row = _row_dimension(nest, roles, vector)
-    problem = _TileProblem(
-        rows=1 if row is None else nest.extents[row],
-        vectors=ceil(nest.extents[vector] / lanes),
-        terms=extent_of(nest, roles.summed),
-        term_bytes=term_bytes,
-        rows_are_large=_rows_are_large(nest, body, roles),
-        row_cycles=_PAIR_CYCLES if body.has(PairProductOp) or body.has(DotProductOp) else 0.0,
-    )
-    return problem.best_tile(32 if vector_bits >= 512 else 16)
+    @cached_property
+    def row(self) -> int | None:
+        """
+        The row dimension that is tiled: the longest. Where vectors are scattered, the one whose
+        numbers lie between theirs: a tile then writes whole lines of the cache.
+        """
+        output, rows = self.nest.outputs[0], self.roles.rows
+        if lane_stride(output, self.vector) is LaneStride.STRIDED:
+            near = tuple(d for d in rows if lane_stride(output, d) is LaneStride.UNIT)
+            rows = near or rows
+        return max(rows, key=lambda d: self.nest.extents[d], default=None)
 
+    def _tile(self, term_bytes: int) -> tuple[int, int]:
+        """The best register tile, rows and vectors."""
+        nest, row = self.nest, self.row
+        is_joined = nest.has(PairProductOp) or nest.has(DotProductOp)
+        problem = _TileProblem(
+            rows=1 if row is None else nest.extents[row],
+            vectors=ceil(self.extent / self.lanes),
+            terms=nest.points(self.roles.summed),
+            term_bytes=term_bytes,
+            element_cycles=_PAIR_CYCLES * is_joined
+            + _STREAMED_ELEMENT_CYCLES * self.rows_are_large,
+        )
+        return problem.best_tile(32 if self.vector_bits >= 512 else 16)
 
-def direct_plan(
-    nest: Nest, body: Body, roles: Contraction, vector: int, vector_bits: int
-) -> Schedule:
-    """
-    A tile whose vectors are loaded unpacked, unless successive terms are far apart.
+    def direct(self) -> Schedule:
+        """
+        A tile whose vectors are loaded unpacked, unless successive terms are far apart.
 
-    A single row, which uses each number of a large operand once, has its sums in memory: so it can
-    read the operand row by row.
-    """
-    extents, inputs = nest.extents, _inputs_of(body, roles.right)
-    rows = extent_of(nest, roles.rows)
-    size = _operand_bytes(nest, body, roles.right)
-    if any(rows >= least and size > most for least, most in _UNPACKED_BYTES.items()):
-        return packed_plan(nest, body, roles, vector, vector_bits)
-    lanes = _lanes_along(nest, body, vector, vector_bits)
-    term_bytes = max(_stride_bytes(access, roles.summed[-1]) for access in inputs)
-    tile = _tile_for(nest, body, roles, vector, lanes, term_bytes, vector_bits)
-    row = _row_dimension(nest, roles, vector)
-    outer = [d for d in (*roles.batch, *roles.rows, *roles.columns) if d not in (row, vector)]
-    outer.sort(key=lambda d: output_stride(nest, d), reverse=True)
-    loops = [Loop(d) for d in outer]
-    whole = Loop(vector, tile.vectors * lanes)
-    if rows == 1 and extents[vector] > whole.tile and walks_along_rows(nest):
-        along_rows = loops_along_rows(nest, roles.summed, whole, lanes)
-        return Schedule((*loops, *along_rows), vector, lanes)
-    loops.append(whole)
-    if row is not None:
-        loops.append(Loop(row, min(tile.rows, extents[row])))
-    loops += [Loop(d) for d in roles.summed]
-    return Schedule(tuple(loops), vector, lanes)
+        A single row, which uses each number of a large operand once, has its sums in memory: so it
+        can read the operand row by row.
+        """
+        nest, roles, row, vector = self.nest, self.roles, self.row, self.vector
+        size = _operand_bytes(nest, self.inputs)
+        if any(self.rows >= least and size > most for least, most in _UNPACKED_BYTES.items()):
+            return self.packed()
+        rows, vectors = self._tile(max(_stride_bytes(a, roles.summed[-1]) for a in self.inputs))
+        inside = (vector,) if row is None else (vector, row)
+        outer = outermost_first(nest, (*roles.batch, *roles.rows, *roles.columns), inside)
+        if self.rows == 1 and self.extent > vectors * self.lanes and walks_along_rows(nest):
+            return along_reduced_rows(nest, outer, roles.summed, vector, self.lanes, vectors)
+        order = Schedule.over(*outer, *inside, *roles.summed).vectorize(vector, self.lanes)
+        order = order.unroll(vector, vectors)
+        return order if row is None else order.unroll(row, rows)
 
+    def packed(self) -> Schedule:
+        """A tile whose vectors are copied into panels first."""
+        nest, roles, row, vector, lanes = self.nest, self.roles, self.row, self.vector, self.lanes
+        assert row is not None
+        bits = element_bits(roles.right.type) or 0
+        # Within a panel, the vectors of one term and the next are neighbours.
+        rows, vectors = self._tile(lanes * bits // 8)
+        width = vectors * lanes
+        columns = min(max(1, _COLUMNS_AT_ONCE // width) * width, self.extent)
+        blocks = _term_blocks(nest, roles, max(1, 8 * _SCRATCH_BYTES // (columns * bits)))
+        around = outermost_first(nest, (*roles.batch, *roles.columns), (vector,))
+        divided = {vector: columns, **blocks}
+        tiles = [Loop(d, size) for d, size in divided.items() if size < nest.extents[d]]
+        # Large rows do not stay in the L2 cache from panel to panel.
+        tiled = (row, vector) if self.rows_are_large else (vector, row)
+        terms = [d for d, size in blocks.items() if size != 1]
+        part = {**blocks, vector: columns - columns % width or columns}
+        copy = self._copy_across(part, width)
+        if copy is None:
+            # Putting words together is much code for each vector.
+            widths = (width, lanes) if nest.has(JoinOp) and width > lanes else (width,)
+            panels = tuple(Loop(vector, size) for size in widths)
+            copy = Schedule((*map(Loop, terms), *panels), vector, lanes)
+        # The order of the factors in the body tells which one is packed.
+        factor = Factor.RHS if contraction_of(nest) == roles else Factor.LHS
+        inside = (*outermost_first(nest, roles.rows, (row,)), *tiled, *terms)
+        order = Schedule((*map(Loop, around), *tiles, *map(Loop, inside)))
+        order = order.pack(factor, copy, len(around) + len(tiles)).vectorize(vector, lanes)
+        return order.unroll(vector, vectors).unroll(row, rows)
 
-def _reached(nest: Nest, access: Access) -> list[int]:
-    """The dimensions of a nest's own loops that an access depends on."""
-    return [d for d in nest.loop_dimensions if access.reaches(d)]
+    def _copy_across(self, part: Mapping[int, int], width: int) -> Schedule | None:
+        """
+        The copy of a part of the right factor, of so many terms and columns, into panels of a
+        width, as any copy is planned. None where rows of the operand have unit stride.
+        """
+        nest, vector = self.nest, self.vector
+        extents = tuple(part.get(d, n) for d, n in enumerate(nest.extents))
+        around = frozenset((*self.roles.batch, *self.roles.columns)) - {vector}
+        block = replace(nest, extents=extents, enclosing=around)
+        panels = Panels(block, self.roles.right, vector, None, self.roles.summed)
+        copying = panels.copying_nest(Block(arg_types=[panels.memory]).args[0])
+        if all(lane_stride(a, vector) is LaneStride.UNIT for a in copying.read.values()):
+            return None
+        order = plan_order(copying, self.vector_bits)
+        if order.vector is not None and order.transposed is not None:
+            # Blocks that leave no edges at the end of the operand either, if there are.
+            own, across = order.vector, order.transposed
+            side = block_side(order.lanes, nest.extents[own], nest.extents[across])
+            order = replace(order.with_tile(own, side).with_tile(across, side), lanes=side)
+        panel = [Loop(vector, width)] if part[vector] > width else []
+        return replace(order, steps=(*panel, *order.steps))
 
 
 def _stride_bytes(access: Access, dimension: int) -> int:
@@ -434,126 +421,47 @@ def _stride_bytes(access: Access, dimension: int) -> int:
     return abs(access.strides[dimension]) * (element_bits(access.type.element_type) or 0) // 8
 
 
-def packed_plan(
-    nest: Nest, body: Body, roles: Contraction, vector: int, vector_bits: int
-) -> Schedule:
-    """A tile whose vectors are copied into panels first."""
-    row = _row_dimension(nest, roles, vector)
-    assert row is not None
-    extents, lanes = nest.extents, _lanes_along(nest, body, vector, vector_bits)
-    bits = element_bits(roles.right.type) or 0
-    # Within a panel, the vectors of one term and the next are neighbours.
-    tile = _tile_for(nest, body, roles, vector, lanes, lanes * bits // 8, vector_bits)
-    width = tile.vectors * lanes
-    columns = min(max(1, _COLUMNS_AT_ONCE // width) * width, extents[vector])
-    sizes = _term_blocks(nest, roles, max(1, 8 * _SCRATCH_BYTES // (columns * bits)))
-    blocks = dict(zip(roles.summed, sizes, strict=True))
-    around = _outermost_first(nest, [*roles.batch, *(d for d in roles.columns if d != vector)])
-    divided = {vector: columns, **blocks}
-    around += [Loop(d, size) for d, size in divided.items() if size < extents[d]]
-    inside = _outermost_first(nest, [d for d in roles.rows if d != row])
-    inside += [Loop(vector, width), Loop(row, tile.rows)]
-    if _rows_are_large(nest, body, roles):
-        # The rows do not stay in the L2 cache from panel to panel.
-        inside[-2:] = reversed(inside[-2:])
-    terms = [Loop(d) for d, size in blocks.items() if size != 1]
-    part = {**blocks, vector: columns - columns % width or columns}
-    copy = _copy_across(nest, roles, vector, vector_bits, part, width)
-    if copy is None:
-        # Putting words together is much code for each vector.
-        widths = (width, lanes) if body.has(JoinOp) and width > lanes else (width,)
-        copy = Schedule((*terms, *(Loop(vector, size) for size in widths)), vector, lanes)
-    # The order of the factors in the body tells which one is packed.
-    factor = Factor.RHS if contraction_of(nest, body) == roles else Factor.LHS
-    return Schedule((*around, Pack(factor, copy), *inside, *terms), vector, lanes)
-
-
-def _outermost_first(nest: Nest, dimensions: Iterable[int]) -> list[Loop]:
-    ordered = sorted(dimensions, key=lambda d: output_stride(nest, d), reverse=True)
-    return [Loop(dimension) for dimension in ordered]
-
-
-def _copy_across(
-    nest: Nest,
-    roles: Contraction,
-    vector: int,
-    vector_bits: int,
-    part: Mapping[int, int],
-    width: int,
-) -> Schedule | None:
-    """
-    The copy of a part of the right factor, of so many terms and columns, into panels of a width, as
-    any copy is planned. None where rows of the operand have unit stride.
-    """
-    extents = tuple(part.get(d, n) for d, n in enumerate(nest.extents))
-    around = frozenset((*roles.batch, *roles.columns)) - {vector}
-    block = replace(nest, extents=extents, enclosing=around)
-    panels = Panels(block, roles.right, vector, None, roles.summed)
-    copying = panels.copying_nest(Block(arg_types=[panels.memory]).args[0])
-    body = Body(copying)
-    if all(lane_stride(access, vector) is LaneStride.UNIT for access in body.inputs.values()):
-        return None
-    order = plan_order(copying, body, vector_bits)
-    if order.vector is not None and order.transposed is not None:
-        # Blocks that leave no edges at the end of the operand either, if there are.
-        own, across = order.vector, order.transposed
-        side = block_side(order.lanes, nest.extents[own], nest.extents[across])
-        order = replace(order.with_tile(own, side).with_tile(across, side), lanes=side)
-    panel = [Loop(vector, width)] if part[vector] > width else []
-    return replace(order, steps=(*panel, *order.steps))
-
-
-def _term_blocks(nest: Nest, roles: Contraction, fitting: int) -> tuple[int, ...]:
+def _term_blocks(nest: Nest, roles: Contraction, fitting: int) -> Mapping[int, int]:
     """How much of each summed dimension panels hold at a time, if so many terms fit."""
-    sizes: list[int] = []
+    sizes: dict[int, int] = {}
     for dimension in reversed(roles.summed):
         extent = max(1, nest.extents[dimension])
         pieces = ceil(extent / fitting)
         even = next((p for p in range(pieces, 2 * pieces) if extent % p == 0), pieces)
-        sizes.append(ceil(extent / even))
+        sizes[dimension] = ceil(extent / even)
         fitting = max(1, fitting // extent) if even == 1 else 1
-    return tuple(reversed(sizes))
+    return {dimension: sizes[dimension] for dimension in roles.summed}
 
 
-def dot_plan(nest: Nest, body: Body, contraction: Contraction, vector_bits: int) -> Schedule | None:
+def dot_plan(nest: Nest, contraction: Contraction, vector_bits: int) -> Schedule | None:
     """Vectors along a summed dimension, for several rows and columns at once."""
-    inputs = list(body.inputs.values())
+    inputs, extents = list(nest.read.values()), nest.extents
     candidates = [
         d
         for d in contraction.summed
-        if _has_unit_stride(inputs, d) and LaneAnalysis(body, d).is_possible
+        if _has_unit_stride(inputs, d) and LaneAnalysis(nest, d).is_possible
     ]
-    if not candidates:
+    vector = max(candidates, key=lambda d: extents[d], default=None)
+    lanes = 0 if vector is None else LaneAnalysis(nest, vector).lanes(vector_bits)
+    if vector is None or extents[vector] < lanes:
         return None
-    extents = nest.extents
-    vector = max(candidates, key=lambda d: extents[d])
-    lanes = lanes_for(body, LaneAnalysis(body, vector), vector_bits)
-    if extents[vector] < lanes:
-        return None
-    tiled = _dot_tiles(nest, contraction)
-    in_flight = max(1, _DOT_VECTORS // prod(loop.tile for loop in tiled))
-    loops = [
-        *tiled,
-        *(Loop(d) for d in contraction.summed if d != vector),
-        Loop(vector, lanes * min(in_flight, ceil(extents[vector] / lanes))),
-    ]
-    return Schedule(tuple(loops), vector, lanes)
+    summed = (*(d for d in contraction.summed if d != vector), vector)
+    order = _in_tiles(nest, contraction, summed)
+    in_flight = max(1, _DOT_VECTORS // prod(loop.tile for loop in order.loops))
+    vectors = min(in_flight, ceil(extents[vector] / lanes))
+    return order.vectorize(vector, lanes).unroll(vector, vectors)
 
 
-def _scalar_plan(nest: Nest, contraction: Contraction) -> Schedule:
-    """Without vectors: several rows and columns at once, each number of which is loaded once."""
-    loops = (*_dot_tiles(nest, contraction), *map(Loop, contraction.summed))
-    return Schedule(loops)
-
-
-def _dot_tiles(nest: Nest, contraction: Contraction) -> list[Loop]:
-    """Loops over what is not summed, the longest over rows and over columns innermost in tiles."""
-    extents = nest.extents
-    tiles: dict[int, int] = {}
-    for group in (contraction.rows, contraction.columns):
-        longest = max(group, key=lambda d: extents[d], default=None)
-        if longest is not None:
-            tiles[longest] = min(_DOT_TILE, extents[longest])
+def _in_tiles(nest: Nest, contraction: Contraction, summed: Sequence[int]) -> Schedule:
+    """Several rows and columns at once, each number of which is loaded once."""
+    longest = {
+        max(group, key=lambda d: nest.extents[d])
+        for group in (contraction.rows, contraction.columns)
+        if group
+    }
     kept = [d for d in nest.loop_dimensions if not nest.is_reduction[d]]
-    kept.sort(key=lambda d: (d not in tiles, output_stride(nest, d)), reverse=True)
-    return [Loop(d, tiles.get(d, 1)) for d in kept]
+    kept.sort(key=lambda d: (d not in longest, nest.output_stride(d)), reverse=True)
+    order = Schedule.over(*kept, *summed)
+    for dimension in longest:
+        order = order.unroll(dimension, min(_DOT_TILE, nest.extents[dimension]))
+    return order

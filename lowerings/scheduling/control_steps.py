@@ -52,7 +52,7 @@ from lowerings.scheduling.script import (
     Payload,
     Script,
     SilenceableFailure,
-    TransformStep,
+    Steps,
     operations_of,
 )
 from xla_dialect.diagnostics import XlaError
@@ -315,8 +315,7 @@ def _options(script: Script, step: Operation, options: DictionaryAttr) -> Mappin
     return {name: values(value) for name, value in options.data.items()}
 
 
-_Run = Callable[[Script, Any, Sequence[Handle]], "Sequence[Handle] | None"]
-_READING: Mapping[type[Operation], _Run] = {
+READING_STEPS: Steps = {
     AnnotateOp: _annotate,
     CastOp: _cast,
     ForeachOp: _foreach,
@@ -332,8 +331,4 @@ _READING: Mapping[type[Operation], _Run] = {
     SplitHandleOp: _split,
 }
 
-CONTROL_STEPS: Mapping[type[Operation], TransformStep] = {
-    **{op_class: TransformStep(run) for op_class, run in _READING.items()},
-    ApplyRegisteredPassOp: TransformStep(_apply_pass, (0,)),
-    ForeachMatchOp: TransformStep(_foreach_match, (0,)),
-}
+CONSUMING_STEPS: Steps = {ApplyRegisteredPassOp: _apply_pass, ForeachMatchOp: _foreach_match}

@@ -8,17 +8,14 @@ instruction. They need to rank alternatives that differ by factors, no more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, log2, prod
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Attribute
-
 from lowerings.dialects.schedule import Loop, Pack, Schedule
-from lowerings.loops.body import Body, LaneAnalysis, Lanewise, indexed_dimensions
-from lowerings.loops.constants import element_bits, part_type
+from lowerings.loops.access import Access
+from lowerings.loops.constants import element_bits
+from lowerings.loops.lane_analysis import LaneAnalysis
 from lowerings.loops.long_sums import IN_TURN, MOST_BYTES, block_of
 from lowerings.loops.memory import (
     LARGEST_BLOCK,
@@ -28,13 +25,12 @@ from lowerings.loops.memory import (
     lane_stride,
     takes_every_other,
 )
-from lowerings.loops.nest import Access, Nest
+from lowerings.loops.nest import Nest
 from lowerings.loops.order_rules import (
     is_independent,
     reason_against_blocks,
     reason_against_lanes,
 )
-from lowerings.loops.schedule_rules import MOST_LANES
 
 _LEAST_VECTORS = 4
 _MOST_VECTORS = 8
@@ -54,8 +50,7 @@ def along_rows(nest: Nest, order: Schedule) -> Schedule:
     *kept, row, column = order.loops
     vectors = nest.extents[row.dimension] // row.tile
     # A dimension whose index is asked for has one loop (SR12).
-    is_asked_for = row.dimension in indexed_dimensions(nest)
-    sizes = range(_LEAST_VECTORS, 1 if is_asked_for else _MOST_VECTORS + 1)
+    sizes = range(_LEAST_VECTORS, 1 if row.dimension in nest.indexed else _MOST_VECTORS + 1)
     size = max((n for n in sizes if vectors % n == 0), default=vectors)
     blocks = [Loop(row.dimension, size * row.tile)] if size < vectors else []
     return replace(order, steps=(*kept, *blocks, column, row))
@@ -74,15 +69,10 @@ _LEAST_BLOCK_BYTES = 4096
 """Pieces of rows that are too short for two of the others."""
 
 
-def microseconds(nest: Nest, body: Body, lanes: int) -> float:
+def microseconds(nest: Nest, lanes: int) -> float:
     """The time that one thread takes for a nest with vectors of so many lanes, at the least."""
-    points = prod(nest.extents)
-    operations = body_cost(body)
-    for output in range(len(nest.outputs)):
-        combiner = body.combiner(output)
-        if combiner is not None and body.fused_product(*combiner) is not None:
-            operations -= 1
-    arithmetic = points * operations / lanes / _VECTOR_OPERATIONS_PER_NANOSECOND
+    operations = body_cost(nest) - len(nest.products)
+    arithmetic = prod(nest.extents) * operations / lanes / _VECTOR_OPERATIONS_PER_NANOSECOND
     movement = sum(bytes_of(nest, access) for access in nest.accesses) / _BYTES_PER_NANOSECOND
     return max(arithmetic, movement) / 1000
 
@@ -93,13 +83,13 @@ def bytes_of(nest: Nest, access: Access) -> int:
     return points * (element_bits(access.type.element_type) or 64) // 8
 
 
-def in_parallel(nest: Nest, body: Body, order: Schedule, least: float) -> Schedule:
+def in_parallel(nest: Nest, order: Schedule, least: float) -> Schedule:
     """
     An order with one of the outer loops parallel, if that is at least `least` microseconds of work
     each time that it runs: one outside of a copy, else one inside. Inside, the work after all
     copies counts as one, because threads are awake from one to the next.
     """
-    room, work = list(nest.extents), microseconds(nest, body, order.lanes)
+    room, work = list(nest.extents), microseconds(nest, order.lanes)
     left, is_possible, most, best = work, True, 1, order
     for place, step in enumerate(order.steps):
         if isinstance(step, Pack):
@@ -108,7 +98,7 @@ def in_parallel(nest: Nest, body: Body, order: Schedule, least: float) -> Schedu
             left, is_possible = work, True
             continue
         iterations, room[step.dimension] = room[step.dimension] // step.tile, step.tile
-        is_possible &= left >= least and is_independent(nest, body, step.dimension)
+        is_possible &= left >= least and is_independent(nest, step.dimension)
         if is_possible and iterations > most:
             shared = replace(step, is_parallel=True)
             steps = (*order.steps[:place], shared, *order.steps[place + 1 :])
@@ -118,7 +108,7 @@ def in_parallel(nest: Nest, body: Body, order: Schedule, least: float) -> Schedu
     return best
 
 
-def block_columns(nest: Nest, body: Body, order: Schedule, least: float) -> Schedule | None:
+def block_columns(nest: Nest, order: Schedule, least: float) -> Schedule | None:
     """
     The order of a nest that walks along rows and adds them up, in blocks of columns that threads
     share, or that long sums with compensation need.
@@ -130,14 +120,14 @@ def block_columns(nest: Nest, body: Body, order: Schedule, least: float) -> Sche
     outer, inner = order.loops[:first], order.loops[first:]
     if vector is None or any(order.packs) or not nest.is_reduction[inner[0].dimension]:
         return None
-    if vector in indexed_dimensions(nest) or not is_independent(nest, body, vector):
+    if vector in nest.indexed or not is_independent(nest, vector):
         return None
     if any(loop.dimension == vector for loop in outer):
         return None
     widest = max(ceil((element_bits(a.type.element_type) or 64) / 8) for a in nest.accesses)
     columns = nest.extents[vector]
-    is_shared = not outer and microseconds(nest, body, lanes) >= least
-    if not is_shared and not (columns * widest > MOST_BYTES and _adds_long_sums(nest, body, order)):
+    is_shared = not outer and microseconds(nest, lanes) >= least
+    if not is_shared and not (columns * widest > MOST_BYTES and _adds_long_sums(nest, order)):
         return None
     even = ceil(columns / _BALANCED_ITERATIONS)
     size = max(even, min(ceil(columns / 2), _BLOCK_BYTES // widest), _LEAST_BLOCK_BYTES // widest)
@@ -145,17 +135,14 @@ def block_columns(nest: Nest, body: Body, order: Schedule, least: float) -> Sche
     if columns < 2 * size:
         return None
     blocked = replace(order, steps=(*outer, Loop(vector, size, is_parallel=is_shared), *inner))
-    return in_parallel(nest, body, blocked, least) if outer else blocked
+    return in_parallel(nest, blocked, least) if outer else blocked
 
 
-def _adds_long_sums(nest: Nest, body: Body, order: Schedule) -> bool:
+def _adds_long_sums(nest: Nest, order: Schedule) -> bool:
     """Whether a nest adds up floats with compensation."""
     added = [loop for loop in order.loops if nest.is_reduction[loop.dimension]]
     turns = prod(ceil(nest.extents[loop.dimension] / loop.tile) for loop in added)
-    combiners = map(body.combiner, range(len(nest.outputs)))
-    return block_of(turns, 1, IN_TURN) is not None and any(
-        combiner is not None and isinstance(combiner[0], arith.AddfOp) for combiner in combiners
-    )
+    return block_of(turns, 1, IN_TURN) is not None and bool(nest.sums)
 
 
 _ACCESS_COST = {
@@ -210,41 +197,46 @@ class _Lanes:
     """A dimension along which inputs are read in blocks and transposed in registers."""
 
 
-def plan_order(nest: Nest, body: Body, vector_bits: int) -> Schedule:
+def plan_order(nest: Nest, vector_bits: int) -> Schedule:
     """The loops of a nest; `vector_bits` is the width of a register, 0 for scalars only."""
     dimensions = nest.loop_dimensions
     if prod(nest.extents) <= _FEW_POINTS and not _reduces(nest):
         return Schedule(tuple(Loop(d, nest.extents[d]) for d in dimensions))
-    chosen = _choose_lanes(nest, body, vector_bits)
+    chosen = _choose_lanes(nest, vector_bits)
     vector = None if chosen is None else chosen.dimension
-    kept = [d for d in dimensions if not nest.is_reduction[d] and d != vector]
-    kept.sort(key=lambda d: output_stride(nest, d), reverse=True)
+    kept = [d for d in dimensions if not nest.is_reduction[d]]
+    kept = outermost_first(nest, kept, () if vector is None else (vector,))
     reduced = [d for d in dimensions if nest.is_reduction[d] and d != vector]
     if chosen is None or vector is None:
-        return Schedule(tuple(Loop(d) for d in (*kept, *reduced)))
-    in_flight = _vectors_in_flight(nest, body, chosen)
-    lanes_loop = Loop(vector, chosen.lanes * in_flight)
-    kept_loops = [Loop(d) for d in kept]
-    reduced_loops = [Loop(d) for d in reduced]
+        return Schedule.over(*kept, *reduced)
+    vectors = _vectors_in_flight(nest, chosen)
     if nest.is_reduction[vector]:
-        loops = [*kept_loops, *reduced_loops, lanes_loop]
-    elif (row := _row_of_window(nest, body, kept, reduced, vector)) is not None:
-        kept_loops = [loop for loop in kept_loops if loop.dimension != row]
-        width = chosen.lanes * min(in_flight, _WINDOW_VECTORS)
-        reduced_loops[-1] = Loop(reduced[-1], min(_WINDOW_ROWS, nest.extents[reduced[-1]]))
-        loops = [*kept_loops, Loop(row, _WINDOW_ROWS), Loop(vector, width), *reduced_loops]
-    elif reduced and walks_along_rows(nest):
-        loops = [*kept_loops, *loops_along_rows(nest, reduced, lanes_loop, chosen.lanes)]
-    else:
-        if chosen.transposed is not None:
-            kept_loops = [loop for loop in kept_loops if loop.dimension != chosen.transposed]
-            kept_loops.append(Loop(chosen.transposed, chosen.lanes))
-        loops = [*kept_loops, lanes_loop, *reduced_loops]
-    return Schedule(tuple(loops), vector, chosen.lanes, chosen.transposed)
+        order = Schedule.over(*kept, *reduced, vector).vectorize(vector, chosen.lanes)
+        return order.unroll(vector, vectors)
+    row = _row_of_window(nest, kept, reduced, vector)
+    if row is None and reduced and walks_along_rows(nest):
+        return along_reduced_rows(nest, kept, reduced, vector, chosen.lanes, vectors)
+    inside = chosen.transposed if row is None else row
+    if inside is not None:
+        kept = [*(d for d in kept if d != inside), inside]
+    order = Schedule.over(*kept, vector, *reduced).vectorize(vector, chosen.lanes)
+    if row is not None:
+        last = reduced[-1]
+        order = order.unroll(row, _WINDOW_ROWS)
+        order = order.unroll(last, min(_WINDOW_ROWS, nest.extents[last]))
+        vectors = min(vectors, _WINDOW_VECTORS)
+    order = order.unroll(vector, vectors)
+    return order if chosen.transposed is None else order.transpose(chosen.transposed)
+
+
+def outermost_first(nest: Nest, dimensions: Iterable[int], but: Collection[int] = ()) -> list[int]:
+    """Some dimensions by how far their steps move the first output."""
+    left = (dimension for dimension in dimensions if dimension not in but)
+    return sorted(left, key=nest.output_stride, reverse=True)
 
 
 def _row_of_window(
-    nest: Nest, body: Body, kept: Sequence[int], reduced: Sequence[int], vector: int
+    nest: Nest, kept: Sequence[int], reduced: Sequence[int], vector: int
 ) -> int | None:
     """
     The innermost dimension for several steps of which vectors of an input are the same, in a
@@ -255,7 +247,7 @@ def _row_of_window(
     """
     if not reduced or prod(nest.extents[d] for d in reduced) > _WINDOW_POINTS:
         return None
-    inputs = [access for access in body.inputs.values() if access.reaches(vector)]
+    inputs = [access for access in nest.read.values() if access.reaches(vector)]
     for row in reversed(kept):
         moving = [access for access in inputs if access.reaches(row)]
         if nest.extents[row] >= _WINDOW_ROWS and len(moving) < len(inputs):
@@ -274,59 +266,52 @@ def _slides(nest: Nest, access: Access, row: int, reduced: Sequence[int]) -> boo
     )
 
 
-def loops_along_rows(
-    nest: Nest, reduced: Sequence[int], lanes_loop: Loop, lanes: int
-) -> Sequence[Loop]:
+def along_reduced_rows(
+    nest: Nest, kept: Sequence[int], reduced: Sequence[int], vector: int, lanes: int, vectors: int
+) -> Schedule:
     """
-    The loops of a reduction that goes row by row, several rows at once.
+    A reduction that goes row by row, several rows at once.
 
-    Rows that are one tile long have their results in registers, longer ones in memory.
+    Rows that are one tile of vectors long have their results in registers, longer ones in memory.
     """
-    *outer, last = reduced
-    is_one_tile = nest.extents[lanes_loop.dimension] <= lanes_loop.tile
-    at_once = _ROWS_PER_PASS * lanes // lanes_loop.tile if is_one_tile else _ROWS_PER_PASS
-    rows = [*(Loop(d) for d in outer), Loop(last, min(at_once, nest.extents[last]))]
-    return [lanes_loop, *rows] if is_one_tile else [*rows, Loop(lanes_loop.dimension, lanes)]
+    last, is_one_tile = reduced[-1], nest.extents[vector] <= vectors * lanes
+    order = (vector, *reduced) if is_one_tile else (*reduced, vector)
+    at_once = _ROWS_PER_PASS // vectors if is_one_tile else _ROWS_PER_PASS
+    schedule = Schedule.over(*kept, *order).vectorize(vector, lanes)
+    if is_one_tile:
+        schedule = schedule.unroll(vector, vectors)
+    return schedule.unroll(last, min(at_once, nest.extents[last]))
 
 
-def output_stride(nest: Nest, dimension: int) -> int:
-    """How far a step in a dimension moves the first output."""
-    strides = nest.outputs[0].strides if nest.outputs else None
-    return 0 if strides is None else abs(strides[dimension])
-
-
-def _choose_lanes(nest: Nest, body: Body, vector_bits: int) -> _Lanes | None:
+def _choose_lanes(nest: Nest, vector_bits: int) -> _Lanes | None:
     """The dimension that is best run in lanes; None if scalars are best."""
-    best: _Lanes | None = None
-    for dimension in nest.loop_dimensions:
-        lane_analysis = LaneAnalysis(body, dimension)
-        lanes = lanes_for(body, lane_analysis, vector_bits)
-        if lanes < 2 or reason_against_lanes(nest, body, lane_analysis):
-            continue
-        cost = _cost_in_lanes(nest, body, lane_analysis, lanes)
-        choices = _transposed_lanes(nest, body, lane_analysis, lanes)
-        for choice in (*choices, _Lanes(dimension, min(lanes, nest.extents[dimension]), cost)):
-            if best is None or choice.cost < best.cost:
-                best = choice
-    if best is not None and best.cost >= body_cost(body) + len(nest.accesses):
+    best = min(_choices(nest, vector_bits), key=lambda each: each.cost, default=None)
+    if best is None or best.cost >= body_cost(nest) + len(nest.accesses):
         return None
     return best
 
 
-def lanes_for(body: Body, lane_analysis: LaneAnalysis, vector_bits: int) -> int:
-    """
-    How many of the widest elements that differ from lane to lane a register holds, and vectors
-    may have.
-    """
-    types: list[Attribute] = [
-        access.type.element_type
-        for access in body.nest.accesses
-        if access.reaches(lane_analysis.dimension)
-    ]
-    types += [value.type for value in body.mask if lane_analysis.of(value) is Lanewise.VARYING]
-    bits = [element_bits(part_type(each)) or 64 for each in types if type(each) is not IndexType]
-    fitting = vector_bits // max(8, *bits) if bits else vector_bits // 32
-    return max(1, min(fitting, MOST_LANES))
+def _choices(nest: Nest, vector_bits: int) -> Iterator[_Lanes]:
+    """The dimensions that may run in lanes, with and without blocks that are transposed."""
+    extents = nest.extents
+    for dimension in nest.loop_dimensions:
+        lane_analysis = LaneAnalysis(nest, dimension)
+        lanes = lane_analysis.lanes(vector_bits)
+        if lanes < 2 or reason_against_lanes(nest, lane_analysis):
+            continue
+        strides = [lane_stride(access, dimension) for access in nest.read.values()]
+        across = strides.count(LaneStride.STRIDED)
+        # All blocks that are transposed together share the register file.
+        side = min(lanes, LARGEST_BLOCK >> max(0, across - 1).bit_length())
+        for other in nest.loop_dimensions if across else ():
+            if not 1 < side <= min(extents[other], extents[dimension]):
+                continue
+            if not reason_against_blocks(nest, dimension, other, side, side):
+                cost = _cost_in_lanes(nest, dimension, side, other)
+                even = block_side(side, extents[other], extents[dimension])
+                yield _Lanes(dimension, even, cost, other)
+        cost = _cost_in_lanes(nest, dimension, lanes)
+        yield _Lanes(dimension, min(lanes, extents[dimension]), cost)
 
 
 def _reduces(nest: Nest) -> bool:
@@ -334,37 +319,9 @@ def _reduces(nest: Nest) -> bool:
     return any(nest.is_reduction[d] for d in nest.loop_dimensions)
 
 
-def body_cost(body: Body) -> float:
+def body_cost(nest: Nest) -> float:
     """The cost of the operations of a body."""
-    return sum(_MATH_COST if op.name.startswith("math.") else 1 for op in body.ops)
-
-
-def _transposed_lanes(
-    nest: Nest, body: Body, lane_analysis: LaneAnalysis, lanes: int
-) -> list[_Lanes]:
-    """The choices to read blocks along another dimension and transpose them in registers."""
-    extents, dimension = nest.extents, lane_analysis.dimension
-    across = [
-        access
-        for access in body.inputs.values()
-        if lane_stride(access, dimension) is LaneStride.STRIDED
-    ]
-    if not across:
-        return []
-    # All blocks that are transposed together share the register file.
-    lanes = min(lanes, LARGEST_BLOCK >> (len(across) - 1).bit_length())
-    if lanes < 2:
-        return []
-    result: list[_Lanes] = []
-    for other in nest.loop_dimensions:
-        if min(extents[other], extents[dimension]) < lanes:
-            continue
-        if reason_against_blocks(nest, dimension, other, lanes, lanes):
-            continue
-        cost = _cost_in_lanes(nest, body, lane_analysis, lanes, other)
-        side = block_side(lanes, extents[other], extents[dimension])
-        result.append(_Lanes(dimension, side, cost, other))
-    return result
+    return sum(_MATH_COST if op.name.startswith("math.") else 1 for op in nest.ops)
 
 
 def block_side(largest: int, *extents: int) -> int:
@@ -380,14 +337,11 @@ def block_side(largest: int, *extents: int) -> int:
     return half if fits and any(extent % largest for extent in extents) else largest
 
 
-def _cost_in_lanes(
-    nest: Nest, body: Body, lane_analysis: LaneAnalysis, lanes: int, transposed: int | None = None
-) -> float:
+def _cost_in_lanes(nest: Nest, dimension: int, lanes: int, transposed: int | None = None) -> float:
     """The cost per point with vectors along a dimension that can have them."""
-    dimension = lane_analysis.dimension
     extent = nest.extents[dimension]
-    cost = body_cost(body)
-    groups = interleaved(body.inputs.values(), dimension)
+    cost = body_cost(nest)
+    groups = interleaved(nest.read.values(), dimension)
     together = {access for group in groups for access in group}
     for access in nest.accesses:
         strided = _STRIDED_LANE_COST * min(lanes, extent)
@@ -408,11 +362,11 @@ def _cost_in_lanes(
     return cost * vectors / extent
 
 
-def _vectors_in_flight(nest: Nest, body: Body, chosen: _Lanes) -> int:
+def _vectors_in_flight(nest: Nest, chosen: _Lanes) -> int:
     """How many vectors one iteration of the vector loop works on."""
     if not _reduces(nest):
         return 1
-    if body_cost(body) > _LIGHT_BODY:
+    if body_cost(nest) > _LIGHT_BODY:
         return 1
     vectors = ceil(nest.extents[chosen.dimension] / chosen.lanes)
     if nest.is_reduction[chosen.dimension] and vectors >= _LONG_ROW_VECTORS:
@@ -427,9 +381,5 @@ def walks_along_rows(nest: Nest) -> bool:
     The alternative, each group of columns from top to bottom, keeps sums in registers, but
     touches one cache line, and soon one page, a step.
     """
-    bytes_read = 0
-    for access in nest.accesses[: -len(nest.outputs)]:
-        points = prod(nest.extents[d] for d in nest.loop_dimensions if access.reaches(d))
-        bits = element_bits(access.type.element_type) or 64
-        bytes_read = max(bytes_read, points * bits // 8)
-    return bytes_read > _SMALL_BUFFER_BYTES
+    read = nest.accesses[: -len(nest.outputs)]
+    return max((bytes_of(nest, access) for access in read), default=0) > _SMALL_BUFFER_BYTES

@@ -159,7 +159,7 @@ class ScheduleFile:
         Raises XlaError where that is not possible.
         """
         try:
-            replace_file(path, str(self).encode())
+            replace_file(Path(path), str(self).encode())
         except OSError as error:
             raise XlaError(f"{path}: error: {error.strerror}") from None
 

@@ -3,33 +3,23 @@ A linalg operation while the steps of a script say how it runs, as the loops tha
 put around it.
 
 The operation stays whole. Loops around it are those of its schedule; its own loops, one for each
-dimension at first, are inside of them and run over what the tiles leave.
+dimension, are inside of them and run over what the tiles leave.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import ceil
 
 from xdsl.ir import Operation
 
-from lowerings.dialects.schedule import (
-    Factor,
-    Loop,
-    Pack,
-    Schedule,
-    ScheduleError,
-    Step,
-    outer_steps,
-)
-from lowerings.loops.body import Body
-from lowerings.loops.contraction import Contraction, contraction_of
+from lowerings.dialects.schedule import Factor, Loop, Pack, Schedule, ScheduleError, outer_steps
+from lowerings.loops.contraction import contraction_of
 from lowerings.loops.initial_values import foldable_fills
+from lowerings.loops.lane_analysis import MOST_LANES
 from lowerings.loops.nest import NESTS, nest_of
-from lowerings.loops.order_rules import has_vector_result, is_independent
-from lowerings.loops.schedule_rules import MOST_LANES
+from lowerings.loops.order_rules import has_vector_result
 from lowerings.scheduling.contractions import copy_along_lanes
 from lowerings.tensors.fuse_into_consumer import fuse_into_consumer
 
@@ -55,18 +45,15 @@ class ScheduledOperation:
         if type(op) not in NESTS:
             known = ", ".join(sorted(each.name for each in NESTS))
             raise ScheduleError(f"it has no loops to be scheduled; {known} have")
-        self._set_operation(op)
+        self.op, self.nest = op, nest_of(op)
         self.around: list[TileLoop | Pack] = []
-        self.own = [Loop(dimension) for dimension in range(len(self.nest.extents))]
+        self.own = list(range(len(self.nest.extents)))
+        """The dimensions of its own loops, from the outside in."""
         self.vector: int | None = None
         self.lanes = 1
-        self.is_vectorized = False
+        self.is_unrolled = False
+        """Whether no loop of its own is left."""
         self.folded_fills: list[int] = []
-
-    def _set_operation(self, op: Operation) -> None:
-        self.op = op
-        self.nest = nest_of(op)
-        self.__dict__.pop("body", None)
 
     def fuse(self, producer: Operation) -> None:
         """
@@ -80,31 +67,23 @@ class ScheduledOperation:
             raise ScheduleError(
                 "(SR11) at the buffers level nothing is fused but what fills an output right before"
             )
-        self._set_operation(fuse_into_consumer(producer, self.op))
-
-    @cached_property
-    def body(self) -> Body:
-        """What the operation computes at each point."""
-        return Body(self.nest)
+        self.op = fuse_into_consumer(producer, self.op)
+        self.nest = nest_of(self.op)
 
     @property
     def loops(self) -> list[TileLoop]:
         """The loops around the operation, from the outside in."""
         return [each for each in self.around if isinstance(each, TileLoop)]
 
-    def _room(self, position: int) -> int:
-        """The iterations of its dimension that an own loop runs over."""
-        dimension = self.own[position].dimension
-        before = [loop.tile for loop in self.own[:position] if loop.dimension == dimension]
-        return before[-1] if before else self._tile_of(dimension)
-
-    def _tile_of(self, dimension: int) -> int:
-        """The iterations of a dimension inside of all loops around."""
-        tiles = [loop.tile for loop in self.loops if loop.dimension == dimension]
-        return tiles[-1] if tiles else self.nest.extents[dimension]
+    def _room(self, dimension: int, inside: TileLoop | None = None) -> int:
+        """The iterations of a dimension inside of the loops around, or of those before one."""
+        loops = self.loops
+        around = loops if inside is None else loops[: loops.index(inside)]
+        tiles = (loop.tile for loop in reversed(around) if loop.dimension == dimension)
+        return next(tiles, self.nest.extents[dimension])
 
     def _require_loops(self) -> None:
-        if self.is_vectorized:
+        if self.is_unrolled:
             raise ScheduleError("it is vectorized, which comes after all other steps but unrolling")
 
     def _require_permutation(self, order: Sequence[int], name: str) -> None:
@@ -128,17 +107,11 @@ class ScheduledOperation:
         self._require_permutation(order, "interchange")
         made: list[TileLoop] = []
         for position in order:
-            if position >= len(sizes) or not sizes[position]:
-                continue
-            own, room = self.own[position], self._room(position)
-            dimension = own.dimension
-            if in_parallel and not is_independent(self.nest, self.body, dimension):
-                raise ScheduleError(f"(SR6) iterations of d{dimension} depend on each other")
-            if room != self._tile_of(dimension):
-                raise ScheduleError(f"a packed tile of d{dimension} cannot be tiled again")
-            tile = max(1, min(sizes[position] * own.tile, room))
-            is_shared = in_parallel and not any(loop.is_parallel for loop in [*self.loops, *made])
-            made.append(TileLoop(self, dimension, tile, is_shared))
+            if position < len(sizes) and sizes[position]:
+                dimension = self.own[position]
+                tile = max(1, min(sizes[position], self._room(dimension)))
+                is_shared = in_parallel and not any(e.is_parallel for e in (*self.loops, *made))
+                made.append(TileLoop(self, dimension, tile, is_shared))
         self.around.extend(made)
         return made
 
@@ -146,8 +119,8 @@ class ScheduledOperation:
         """The tile sizes that divide each loop among so many threads."""
         if len(counts) > len(self.own) or any(count < 0 for count in counts):
             raise ScheduleError(f"numbers of threads {list(counts)} for {len(self.own)} loops")
-        extents = (ceil(self._room(p) / self.own[p].tile) for p in range(len(counts)))
-        return [count and ceil(n / count) for count, n in zip(counts, extents, strict=True)]
+        rooms = map(self._room, self.own)
+        return [count and ceil(n / count) for count, n in zip(counts, rooms, strict=False)]
 
     def interchange(self, order: Sequence[int]) -> None:
         """Orders the operation's own loops; later steps count them in this order."""
@@ -158,45 +131,17 @@ class ScheduledOperation:
     def promote(self, operand: int) -> None:
         """Copies what the loops inside read of an operand, a factor of a contraction."""
         self._require_loops()
-        contraction = self._contraction()
-        arguments = self.nest.body.args
+        contraction, arguments = contraction_of(self.nest), self.nest.body.args
+        if contraction is None:
+            raise ScheduleError("(SR9) a copy of a factor, of what is no contraction")
         if not 0 <= operand < len(self.nest.inputs):
             raise ScheduleError(f"(SR9) operand {operand} is no input")
         for factor, value in zip(Factor, (contraction.left, contraction.right), strict=True):
-            _, needed = self.body.slice([value])
+            _, needed = self.nest.slice([value])
             if needed.intersection(arguments) == {arguments[operand]}:
                 self.around.append(Pack(factor, Schedule(())))
                 return
         raise ScheduleError(f"(SR9) operand {operand} is no factor of a contraction")
-
-    def pack(self, sizes: Sequence[int]) -> None:
-        """Copies the factor that has a dimension into panels of a size along it."""
-        self._require_loops()
-        self._require_sizes(sizes)
-        packed = [position for position, size in enumerate(sizes) if size]
-        contraction = self._contraction()
-        columns = {Factor.LHS: contraction.rows, Factor.RHS: contraction.columns}
-        for position in packed[:1]:
-            own, room = self.own[position], self._room(position)
-            for factor, dimensions in columns.items():
-                if len(packed) == 1 and own.dimension in dimensions:
-                    self.around.append(Pack(factor, Schedule(())))
-                    self.own[position] = Loop(own.dimension, min(sizes[position], room))
-                    self.own.append(Loop(own.dimension))
-                    return
-        raise ScheduleError(
-            f"(SR9) packed sizes {list(sizes)}; one dimension can be packed, of one factor only"
-        )
-
-    def _contraction(self) -> Contraction:
-        found = contraction_of(self.nest, self.body)
-        if found is None:
-            raise ScheduleError("(SR9) a copy of a factor, of what is no contraction")
-        return found
-
-    def _require_sizes(self, sizes: Sequence[int]) -> None:
-        if len(sizes) != len(self.own) or any(size < 0 for size in sizes):
-            raise ScheduleError(f"sizes {list(sizes)} for {len(self.own)} loops")
 
     def vectorize(self, sizes: Sequence[int]) -> None:
         """
@@ -206,34 +151,30 @@ class ScheduledOperation:
         `sizes` may be larger than the loops, as for MLIR's masked vectors; none are the loops' own.
         """
         self._require_loops()
-        rooms = [self._room(position) for position in range(len(self.own))]
-        counts = [ceil(room / own.tile) for room, own in zip(rooms, self.own, strict=True)]
-        sizes = sizes or counts
-        self._require_sizes(sizes)
-        for position, (size, count) in enumerate(zip(sizes, counts, strict=True)):
-            if size < count:
+        rooms = [self._room(dimension) for dimension in self.own]
+        sizes = sizes or rooms
+        if len(sizes) != len(self.own) or any(size < 0 for size in sizes):
+            raise ScheduleError(f"sizes {list(sizes)} for {len(self.own)} loops")
+        for position, (size, room) in enumerate(zip(sizes, rooms, strict=True)):
+            if size < room:
                 raise ScheduleError(
-                    f"vector size {size} is less than the {count} iterations of its loop {position}"
+                    f"vector size {size} is less than the {room} iterations of its loop {position}"
                 )
-        innermost = {own.dimension: p for p, own in enumerate(self.own) if own.tile == 1}
+        outputs = range(len(self.nest.outputs))
         candidates = [
-            (self._unit_strides(d), p)
-            for d, p in innermost.items()
-            if counts[p] > 1 and self._admits_lanes(d)
+            (self._unit_strides(dimension), position)
+            for position, dimension in enumerate(self.own)
+            if rooms[position] > 1
+            and all(has_vector_result(self.nest, dimension, each) for each in outputs)
         ]
-        self.is_vectorized = True
-        if not candidates:
-            return
-        position = max(candidates)[1]
-        self.vector, count = self.own[position].dimension, counts[position]
-        self.lanes = max(n for n in range(1, min(count, MOST_LANES) + 1) if count % n == 0)
+        self.is_unrolled = True
+        if candidates:
+            _, position = max(candidates)
+            self.vector, room = self.own[position], rooms[position]
+            self.lanes = max(n for n in range(1, min(room, MOST_LANES) + 1) if room % n == 0)
 
     def _unit_strides(self, dimension: int) -> int:
         return sum(a.strides is not None and a.strides[dimension] == 1 for a in self.nest.accesses)
-
-    def _admits_lanes(self, dimension: int) -> bool:
-        outputs = range(len(self.nest.outputs))
-        return all(has_vector_result(self.nest, self.body, dimension, each) for each in outputs)
 
     def unroll(self, loop: TileLoop, factor: int, *, with_jam: bool) -> None:
         """Unrolls a loop, inside of all loops that it holds; without jam it must hold none."""
@@ -241,24 +182,26 @@ class ScheduledOperation:
         if factor < 1:
             raise ScheduleError(f"(SR2) unrolled {factor} times")
         inside = self.around[self.around.index(loop) + 1 :]
-        own = {each.dimension for p, each in enumerate(self.own) if self._room(p) > each.tile}
-        if not self.is_vectorized and dimension in own:
+        own = {d for d in self.own if self._room(d) > 1 and not self.is_unrolled}
+        if dimension in own:
             raise ScheduleError(f"the loop holds others over d{dimension}; vectorize before")
         if any(isinstance(e, TileLoop) and e.dimension == dimension for e in inside):
             raise ScheduleError(f"the loop holds others over d{dimension}")
-        if not with_jam and (inside or (own and not self.is_vectorized)):
+        if not with_jam and (inside or own):
             raise ScheduleError("the loop holds others; transform.loop.unroll_and_jam unrolls it")
-        before = self.around[: self.around.index(loop)]
-        tiles = [e.tile for e in before if isinstance(e, TileLoop) and e.dimension == dimension]
-        room = tiles[-1] if tiles else self.nest.extents[dimension]
-        if dimension == self.vector:
-            room = ceil(room / self.lanes) * self.lanes
-        loop.tile = min(loop.tile * factor, room)
-        self.own = [replace(e, tile=loop.tile) if e.dimension == dimension else e for e in self.own]
+        loop.tile = min(
+            loop.tile * factor, self._in_vectors(dimension, self._room(dimension, loop))
+        )
+        self.own = [each for each in self.own if each != dimension]
+
+    def _in_vectors(self, dimension: int, iterations: int) -> int:
+        """So many iterations of a dimension, in whole vectors if these lie along it."""
+        lanes = self.lanes if dimension == self.vector else 1
+        return ceil(iterations / lanes) * lanes
 
     def fold_fill(self, fill: Operation) -> bool:
         """Starts the outputs that an operation fills from its scalar; returns whether it does."""
-        fills = foldable_fills(self.nest, self.body, self.schedule().steps)
+        fills = foldable_fills(self.nest, self.schedule().steps)
         outputs = [output for output, op in fills.items() if op is fill]
         self.folded_fills.extend(outputs)
         return bool(outputs)
@@ -266,8 +209,9 @@ class ScheduledOperation:
     def schedule(self) -> Schedule:
         """What the steps so far say; loops of one iteration are left out."""
         room = list(self.nest.extents)
-        steps: list[Step] = []
-        for each in [*self.around, *(self.own if not self.is_vectorized else ())]:
+        steps: list[Loop | Pack] = []
+        own = () if self.is_unrolled else map(Loop, self.own)
+        for each in (*self.around, *own):
             if isinstance(each, Pack):
                 steps.append(each)
             elif each.tile < room[each.dimension]:
@@ -278,17 +222,13 @@ class ScheduledOperation:
         for dimension in reversed(range(len(room))):
             if room[dimension] == 1 or dimension in unrolled:
                 continue
-            tile = room[dimension]
-            if dimension == self.vector:
-                tile = ceil(tile / self.lanes) * self.lanes
             # A single iteration may be anywhere; fills are folded if reductions come last.
             is_last = self.nest.is_reduction[dimension]
-            steps.insert(len(steps) if is_last else outer_steps(steps), Loop(dimension, tile))
-        schedule = Schedule(tuple(steps), self.vector, self.lanes)
-        placed = tuple(
-            replace(step, copy=copy_along_lanes(self.nest, self.body, schedule, step.factor, place))
-            if isinstance(step, Pack)
-            else step
-            for place, step in enumerate(steps)
-        )
-        return replace(schedule, steps=placed, folded_fills=tuple(self.folded_fills))
+            whole = Loop(dimension, self._in_vectors(dimension, room[dimension]))
+            steps.insert(len(steps) if is_last else outer_steps(steps), whole)
+        schedule = Schedule(tuple(steps), self.vector, self.lanes).fold_fills(*self.folded_fills)
+        for place, step in enumerate(steps):
+            if isinstance(step, Pack):
+                copy = copy_along_lanes(self.nest, schedule, step.factor, place)
+                steps[place] = replace(step, copy=copy)
+        return replace(schedule, steps=tuple(steps))

@@ -50,14 +50,13 @@ def described(payload: Payload) -> str:
             return f"parameter {payload}"
 
 
-@dataclass(frozen=True)
-class TransformStep:
-    """What a transform operation does."""
-
-    run: Callable[[Script, Any, Sequence[Handle]], Sequence[Handle] | None]
-    """Given the handles of its operands; returns those of its results, if it has some."""
-    consumes: tuple[int, ...] = ()
-    """The operands whose operations no other handle may stand for afterwards."""
+Steps: TypeAlias = (
+    "Mapping[type[Operation], Callable[[Script, Any, Sequence[Handle]], Sequence[Handle] | None]]"
+)
+"""
+What transform operations do, given the handles of their operands; they return those of their
+results, if they have some.
+"""
 
 
 @dataclass
@@ -67,7 +66,9 @@ class Script:
     ctx: Context
     payload: ModuleOp
     sequences: Mapping[str, NamedSequenceOp]
-    steps: Mapping[type[Operation], TransformStep]
+    reading: Steps
+    consuming: Steps
+    """Those after which no other handle may stand for the operations of their first operand."""
     find_pass: PassFinder
     knobs: Mapping[str, str] = field(default_factory=dict[str, str])
     settled: set[str] = field(default_factory=set[str])
@@ -140,14 +141,16 @@ class Script:
         return []
 
     def _run_step(self, op: Operation) -> None:
-        step = self.steps.get(type(op))
-        if step is None:
+        run = self.reading.get(type(op)) or self.consuming.get(type(op))
+        if run is None:
             self.fail(op, "this step is not supported")
         given = [self._handle(op, operand) for operand in op.operands]
-        for operand in step.consumes:
-            _require_distinct(self, op, given[operand])
-            self._consume(given[operand], op)
-        results = step.run(self, op, given) or ()
+        if type(op) in self.consuming:
+            for number, payload in enumerate(given[0]):
+                if payload in given[0][:number]:
+                    self.fail(op, "the handle stands for this operation twice", payload)
+            self._consume(given[0], op)
+        results = run(self, op, given) or ()
         if len(results) != len(op.results):
             self.fail(op, f"{len(op.results)} results; the step has {len(results)}")
         self._define(op.results, results)
@@ -212,15 +215,6 @@ class Script:
         about = "".join(f"{described(each)}: " for each in payload)
         kind = SilenceableFailure if payload else ScriptError
         raise kind(step.location, f"{step.name}: {about}{message}")
-
-
-def _require_distinct(script: Script, op: Operation, handle: Handle) -> None:
-    """A step that consumes a handle must not get the same operation twice."""
-    seen: set[Payload] = set()
-    for payload in handle:
-        if payload in seen:
-            script.fail(op, "the handle stands for this operation twice", payload)
-        seen.add(payload)
 
 
 def operations_of(script: Script, step: Operation, handle: Handle) -> Iterable[Operation]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DenseArrayBase, IntegerAttr
@@ -19,14 +19,13 @@ from lowerings.dialects.transform_structured import (
     InterchangeOp,
     LoopUnrollAndJamOp,
     LoopUnrollOp,
-    PackOp,
     PromoteOp,
     TileUsingForallOp,
     VectorizeOp,
 )
 from lowerings.ir.named_operations import generalize
 from lowerings.scheduling.scheduled_operation import ScheduledOperation, TileLoop
-from lowerings.scheduling.script import Handle, Payload, Script, TransformStep, operations_of
+from lowerings.scheduling.script import Handle, Payload, Script, Steps, operations_of
 from lowerings.tensors.fusion_decisions import FusionError
 
 
@@ -115,12 +114,6 @@ def _promote(script: Script, step: PromoteOp, given: Sequence[Handle]) -> Sequen
     return given
 
 
-def _pack(script: Script, step: PackOp, given: Sequence[Handle]) -> Sequence[Handle]:
-    sizes = _sizes(script, step, step.static_packed_sizes, given[1:])
-    list(_change(script, step, given[0], lambda each: each.pack(sizes)))
-    return given[:1]
-
-
 def _vectorize(script: Script, step: VectorizeOp, given: Sequence[Handle]) -> None:
     if step.scalable_sizes is not None and any(step.scalable_sizes.get_values()):
         script.fail(step, "scalable sizes are not supported")
@@ -179,15 +172,14 @@ def _fuse(script: Script, step: FuseIntoContainingOp, given: Sequence[Handle]) -
     return [(), loops]
 
 
-STRUCTURED_STEPS: Mapping[type[Operation], TransformStep] = {
-    FuseIntoContainingOp: TransformStep(_fuse, (0,)),
-    GeneralizeOp: TransformStep(_generalize, (0,)),
-    InterchangeOp: TransformStep(_interchange, (0,)),
-    LoopUnrollAndJamOp: TransformStep(_unroll(with_jam=True), (0,)),
-    LoopUnrollOp: TransformStep(_unroll(with_jam=False), (0,)),
-    PackOp: TransformStep(_pack, (0,)),
-    PromoteOp: TransformStep(_promote, (0,)),
-    TileOp: TransformStep(_tile_using_for, (0,)),
-    TileUsingForallOp: TransformStep(_tile_using_forall, (0,)),
-    VectorizeOp: TransformStep(_vectorize, (0,)),
+STRUCTURED_STEPS: Steps = {
+    FuseIntoContainingOp: _fuse,
+    GeneralizeOp: _generalize,
+    InterchangeOp: _interchange,
+    LoopUnrollAndJamOp: _unroll(with_jam=True),
+    LoopUnrollOp: _unroll(with_jam=False),
+    PromoteOp: _promote,
+    TileOp: _tile_using_for,
+    TileUsingForallOp: _tile_using_forall,
+    VectorizeOp: _vectorize,
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from xdsl.context import Context
@@ -15,10 +14,10 @@ from xdsl.universe import Universe
 from xdsl.utils.arg_spec import ArgSpec
 from xdsl.utils.exceptions import PassFailedException
 
-from lowerings.scheduling.control_steps import CONTROL_STEPS
+from lowerings.scheduling.control_steps import CONSUMING_STEPS, READING_STEPS
 from lowerings.scheduling.script import Script
 from lowerings.scheduling.structured_steps import STRUCTURED_STEPS
-from xla_dialect.diagnostics import XlaError
+from xla_dialect.diagnostics import XlaError, read_text
 from xla_dialect.mlir_text import read_mlir
 from xla_dialect.verification import verify
 from xla_dialect.xdsl.traversal import operations_in
@@ -63,13 +62,11 @@ class TransformInterpreterPass(ModulePass):
         sequences = _sequences_of(op)
         if self.script:
             try:
-                text = Path(self.script).read_text(encoding="utf-8")
+                text = read_text(self.script)
                 module = read_mlir(text, ctx, self.script)
                 verify(module, {self.script: text})
-            except (XlaError, UnicodeDecodeError) as error:
+            except XlaError as error:
                 raise PassFailedException(f"{self.name}: {error}") from None
-            except OSError as error:
-                raise PassFailedException(f"{self.name}: {self.script}: {error.strerror}") from None
             sequences |= _sequences_of(module)
         knobs: dict[str, str] = {}
         for knob in self.knobs:
@@ -77,8 +74,8 @@ class TransformInterpreterPass(ModulePass):
             if not equals:
                 raise PassFailedException(f"{self.name}: a knob is set by name=option, not {knob}")
             knobs[name] = option
-        steps = {**CONTROL_STEPS, **STRUCTURED_STEPS}
-        script = Script(ctx, op, sequences, steps, _find_pass, knobs)
+        consuming = {**CONSUMING_STEPS, **STRUCTURED_STEPS}
+        script = Script(ctx, op, sequences, READING_STEPS, consuming, _find_pass, knobs)
         script.run(self.entry_point)
         unknown = sorted(knobs.keys() - script.settled)
         if unknown:

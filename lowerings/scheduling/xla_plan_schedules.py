@@ -25,7 +25,6 @@ from lowerings.ir.dot_products import APPROXIMATE
 from lowerings.ir.independent_loops import LEAST_MICROSECONDS, promised_microseconds
 from lowerings.ir.named_operations import generalize_all
 from lowerings.ir.target import Target
-from lowerings.loops.body import Body, indexed_dimensions
 from lowerings.loops.initial_values import foldable_fills
 from lowerings.loops.nest import NESTS, Nest, nest_of
 from lowerings.loops.schedule_rules import loops_by
@@ -89,12 +88,12 @@ class XlaPlanSchedulesPass(ModulePass):
         if self.vector_bits is not None:
             target = replace(target, vector_bits=self.vector_bits)
         generalize_all(op, but=NESTS)
-        given = _GivenSchedules.of(self.file, self.processor)
+        file = read_schedule_file(self.file) if self.file else ScheduleFile()
         for inner in operations_in(op):
             if type(inner) in NESTS:
                 if schedule_of(inner) is None:
-                    schedule = given and given.schedule_for(inner)
-                    set_schedule(inner, schedule or self._schedule(nest_of(inner), target))
+                    known = _given_schedule(file, self.processor, inner) if len(file) else None
+                    set_schedule(inner, known or self._schedule(nest_of(inner), target))
             elif type(inner) is scf.ForOp:
                 microseconds = promised_microseconds(inner)
                 if microseconds is not None and self._least <= microseconds:
@@ -110,81 +109,57 @@ class XlaPlanSchedulesPass(ModulePass):
             return Schedule(())
         collapsed: tuple[tuple[int, ...], ...] = ()
         if self.collapse:
-            nest, collapsed = collapse_dense(nest, indexed_dimensions(nest))
-        body = Body(nest)
-        terms = _terms_at_once(body, target) if self.register_tiles else ()
-        paired = plan_in_pairs(nest, body, target.vector_bits, terms)
+            nest, collapsed = collapse_dense(nest, nest.indexed)
+        terms = _terms_at_once(nest, target) if self.register_tiles else ()
+        paired = plan_in_pairs(nest, target.vector_bits, terms)
         if paired is None:
-            return replace(self._planned(nest, body, target), collapsed=collapsed)
-        pairs, rest = paired.nests.pairs, paired.nests.rest
-        planned = self._finished(pairs, Body(pairs), paired.order)
-        odd = None if rest is None else self._planned(rest, Body(rest), target, may_fold=False)
-        return replace(planned.pair(paired.dimension, odd, paired.at_once), collapsed=collapsed)
+            return replace(self._planned(nest, target), collapsed=collapsed)
+        (pairs, *rest), order = paired
+        planned = self._finished(pairs, order)
+        for part in rest:
+            planned = replace(planned, odd=self._planned(part, target, may_fold=False))
+        return replace(planned, collapsed=collapsed)
 
-    def _planned(
-        self, nest: Nest, body: Body, target: Target, *, may_fold: bool = True
-    ) -> Schedule:
+    def _planned(self, nest: Nest, target: Target, *, may_fold: bool = True) -> Schedule:
         bits = target.vector_bits
-        order = plan_contraction(nest, body, bits) if self.register_tiles else None
-        return self._finished(nest, body, order or plan_order(nest, body, bits), may_fold=may_fold)
+        order = plan_contraction(nest, bits) if self.register_tiles else None
+        return self._finished(nest, order or plan_order(nest, bits), may_fold=may_fold)
 
-    def _finished(
-        self, nest: Nest, body: Body, order: Schedule, *, may_fold: bool = True
-    ) -> Schedule:
+    def _finished(self, nest: Nest, order: Schedule, *, may_fold: bool = True) -> Schedule:
         """An order with what follows from it: blocks, the loop that threads share, and fills."""
-        fills = foldable_fills(nest, body, order.steps) if may_fold else ()
-        blocked = block_columns(nest, body, order, self._least)
-        planned = blocked or in_parallel(nest, body, along_rows(nest, order), self._least)
+        fills = foldable_fills(nest, order.steps) if may_fold else ()
+        blocked = block_columns(nest, order, self._least)
+        planned = blocked or in_parallel(nest, along_rows(nest, order), self._least)
         return planned.fold_fills(*fills)
 
 
-def _terms_at_once(body: Body, target: Target) -> Sequence[int]:
+def _terms_at_once(nest: Nest, target: Target) -> Sequence[int]:
     """How many terms of sums of products may be added at a time, the best first."""
-    if not all(isinstance(each.type, IntegerType) for each in body.accumulators):
+    if not all(isinstance(each.type, IntegerType) for each in nest.accumulators):
         allowed = target.flushes_subnormals or any(
-            op.properties.get("fastmath") == APPROXIMATE for op in body.ops
+            op.properties.get("fastmath") == APPROXIMATE for op in nest.ops
         )
         return (2,) if target.multiplies_bfloats and allowed else ()
     quads, pairs = (4,) * target.multiplies_quads, (2,) * target.multiplies_pairs
     return (*quads, *pairs)
 
 
-@dataclass(frozen=True)
-class _GivenSchedules:
-    """The schedules of a file for one processor."""
+def _given_schedule(file: ScheduleFile, processor: str, op: Operation) -> Schedule | None:
+    """
+    The schedule of a file for an operation, with those of its folded fills that it has here.
 
-    file: ScheduleFile
-    processor: str
-
-    @staticmethod
-    def of(path: str, processor: str) -> _GivenSchedules | None:
-        """Those of a file, None without one; raises XlaError for one that cannot be read."""
-        return _GivenSchedules(read_schedule_file(path), processor) if path else None
-
-    def schedule_for(self, op: Operation) -> Schedule | None:
-        """
-        The schedule of an operation, with those of its folded fills that it has here.
-
-        None, after a warning, for one that the operation does not admit; None if there is none.
-        """
-        entry = self.file.entry(operation_key(op), self.processor)
-        if entry is None:
-            return None
-        # Whether outputs can start from a fill depends on what stands before the operation here.
-        schedule = replace(entry.schedule, folded_fills=())
-        try:
-            loops_by(nest_of(op), schedule)
-        except ScheduleError as error:
-            message = f"{entry.place}: {op.name} does not admit this schedule: {error}"
-            warnings.warn(message, ScheduleWarning, stacklevel=2)
-            return None
-        return _with_fills(op, entry.schedule)
-
-
-def _with_fills(op: Operation, schedule: Schedule) -> Schedule:
-    """An admitted schedule with those of its folded fills for which there is a fill before."""
-    if not schedule.folded_fills:
-        return schedule
-    nest = collapse_groups(nest_of(op), schedule.collapsed)
-    found = foldable_fills(nest, Body(nest), schedule.steps)
-    return replace(schedule, folded_fills=tuple(o for o in schedule.folded_fills if o in found))
+    None, after a warning, for one that the operation does not admit; None if there is none.
+    """
+    entry = file.entry(operation_key(op), processor)
+    if entry is None:
+        return None
+    # Whether outputs can start from a fill depends on what stands before the operation here.
+    schedule, nest = replace(entry.schedule, folded_fills=()), nest_of(op)
+    try:
+        loops_by(nest, schedule)
+    except ScheduleError as error:
+        message = f"{entry.place}: {op.name} does not admit this schedule: {error}"
+        warnings.warn(message, ScheduleWarning, stacklevel=2)
+        return None
+    found = foldable_fills(collapse_groups(nest, schedule.collapsed), schedule.steps)
+    return schedule.fold_fills(*(o for o in entry.schedule.folded_fills if o in found))

@@ -34,7 +34,9 @@ from lowerings.execution.emulator import Emulation, compile_for_emulator
 from lowerings.execution.loops_compiler import compile_loops_module
 from lowerings.execution.runnable import Runnable
 from lowerings.execution.signature import ArraySpec, Signature
-from lowerings.loops.nest import NESTS, memref_layout
+from lowerings.ir.functions import functions_of
+from lowerings.loops.access import memref_layout
+from lowerings.loops.nest import NESTS
 from lowerings.pipelines import NATIVE
 from lowerings.rewriting.passes import run_pass
 from lowerings.targets.llvm.machine import Machine
@@ -66,13 +68,12 @@ class KernelProgram:
     """Its last nest is what schedules are for."""
     machine: Machine
     num_threads: int = 1
-    types: tuple[MemRefType[Attribute], ...] = field(init=False)
-    """Of its arrays, flat where they do not lie dense."""
 
-    def __post_init__(self) -> None:
-        types = [each for each in self.function.function_type.inputs if _is_memref(each)]
-        flat = (_flat(cast("MemRefType[Attribute]", each)) for each in types)
-        object.__setattr__(self, "types", tuple(flat))
+    @cached_property
+    def types(self) -> Sequence[MemRefType[Attribute]]:
+        """Of its arrays, flat where they do not lie dense."""
+        types = (each for each in self.function.function_type.inputs if _is_memref(each))
+        return [_flat(cast("MemRefType[Attribute]", each)) for each in types]
 
     def lowered(self, schedule: Schedule) -> ModuleOp:
         """
@@ -81,7 +82,7 @@ class KernelProgram:
         Raises PassFailedException or XlaError for one that it does not admit.
         """
         module = self._module()
-        kernel = next(op for op in module.ops if _name(op) == _name(self.function))
+        kernel = functions_of(module)[self.function.sym_name.data]
         set_schedule([op for op in operations_in(kernel) if type(op) in NESTS][-1], schedule)
         # Without verification: a fifth of the time to compile.
         with collector_paused():
@@ -124,8 +125,7 @@ class KernelProgram:
 
     def _module(self) -> ModuleOp:
         module = read_mlir(self._entry_text(), make_context(), "<tuning>")
-        declared = next(op for op in module.ops if _name(op) == _name(self.function))
-        declared.detach()
+        functions_of(module)[self.function.sym_name.data].detach()
         module.body.block.add_op(self.function.clone())
         return module
 
@@ -183,20 +183,11 @@ def _view_lines(
     shape, strides = list(type_.get_shape()), list(layout[0])
     sizes = "x".join(map(str, [*shape, type_.element_type]))
     static = f"memref<{sizes}, strided<{strides}>>"
-    whole = (
-        f'"memref.reinterpret_cast"({name}) <{{operandSegmentSizes = array<i32: 1, 0, 0, 0>, '
-        f"static_offsets = array<i64: 0>, static_sizes = array<i64{_listed(shape)}>, "
-        f"static_strides = array<i64{_listed(strides)}>}}> : ({flat}) -> {static}"
-    )
-    return [f"{view}x = {whole}", f'{view} = "memref.cast"({view}x) : ({static}) -> {type_}']
-
-
-def _listed(numbers: Sequence[object]) -> str:
-    return ": " + ", ".join(map(str, numbers)) if numbers else ""
-
-
-def _name(op: Any) -> str | None:
-    return op.sym_name.data if isinstance(op, func.FuncOp) else None
+    whole = f"memref.reinterpret_cast {name} to offset: [0], sizes: {shape}, strides: {strides}"
+    return [
+        f"{view}x = {whole} : {flat} to {static}",
+        f'{view} = "memref.cast"({view}x) : ({static}) -> {type_}',
+    ]
 
 
 def _is_memref(type_: Attribute) -> bool:
@@ -236,12 +227,6 @@ def _aligned(array: Array) -> Array:
     copy = memory[: array.nbytes].view(array.dtype).reshape(array.shape)
     np.copyto(copy, array)
     return copy
-
-
-def restore(buffers: Sequence[Array], originals: Sequence[Array], numbers: Sequence[int]) -> None:
-    """Puts what arrays held at first back into some of them."""
-    for number in numbers:
-        np.copyto(buffers[number], originals[number])
 
 
 ALLOWANCE = allowance_of("convert-linalg-to-vector-loops")
@@ -360,7 +345,8 @@ class TimeMeter(Meter):
         return self.program.make_buffers(InputKind.PLAIN, self.seed)
 
     def _time(self, candidate: Runnable, runs: int) -> float:
-        restore(self._buffers, self._originals, self.program.written)
+        for number in self.program.written:
+            np.copyto(self._buffers[number], self._originals[number])
         count = np.array([runs], np.int64)
         start = time.perf_counter()
         candidate(count, *self._buffers)

@@ -17,7 +17,8 @@ from lowerings.compilation import Lowering
 from lowerings.dialects.schedule import Schedule, schedule_of
 from lowerings.execution.emulator import Emulation, EmulatorMissing
 from lowerings.ir.functions import KERNEL
-from lowerings.loops.nest import NESTS, static_memref
+from lowerings.loops.access import static_memref
+from lowerings.loops.nest import NESTS
 from lowerings.scheduling.schedule_file import ScheduleEntry, ScheduleFile, operation_key
 from lowerings.targets.llvm.machine import Machine, host
 from lowerings.tuning.measurement import InstructionMeter, KernelProgram, Meter, TimeMeter

@@ -14,22 +14,14 @@ from xdsl.ir import Operation
 
 from lowerings.dialects.schedule import Factor, Loop, Pack, Schedule, ScheduleError
 from lowerings.ir.independent_loops import LEAST_MICROSECONDS
-from lowerings.loops.body import Body, LaneAnalysis, indexed_dimensions
 from lowerings.loops.contraction import contraction_of
 from lowerings.loops.initial_values import foldable_fills
 from lowerings.loops.memory import LaneStride
 from lowerings.loops.nest import Nest, nest_of
 from lowerings.loops.schedule_rules import loops_by
 from lowerings.loops.views import collapse_dense, collapse_groups
-from lowerings.scheduling.contractions import (
-    columns_in_lanes,
-    copy_along_lanes,
-    direct_plan,
-    dot_plan,
-    extent_of,
-    packed_plan,
-)
-from lowerings.scheduling.lanes import in_parallel, lanes_for, plan_order
+from lowerings.scheduling.contractions import columns_of, copy_along_lanes, dot_plan
+from lowerings.scheduling.lanes import in_parallel, plan_order
 from lowerings.scheduling.primitives import Primitive, primitives_of
 
 
@@ -50,14 +42,14 @@ class TuningProblem:
         """The iteration space, no dimensions merged."""
         return nest_of(self.op)
 
-    def view(self, schedule: Schedule) -> tuple[Nest, Body]:
+    def view(self, schedule: Schedule) -> Nest:
         """The iteration space with the dimensions merged that a schedule merges."""
         nest = collapse_groups(self.nest, schedule.collapsed)
-        return nest, Body(nest)
+        return nest
 
     def foldable(self, schedule: Schedule) -> tuple[int, ...]:
         """The outputs that could start from a fill under a schedule."""
-        return tuple(foldable_fills(*self.view(schedule), schedule.steps))
+        return tuple(foldable_fills(self.view(schedule), schedule.steps))
 
 
 Space: TypeAlias = Callable[[TuningProblem, Schedule, Random], Schedule | None]
@@ -74,10 +66,10 @@ more.
 def seeds(problem: TuningProblem) -> list[Schedule]:
     """Schedules that differ from the default by more than one step, each once."""
     found = [
-        _finished(problem, in_parallel(nest, Body(nest), order, LEAST_MICROSECONDS), groups)
+        _finished(problem, in_parallel(nest, order, LEAST_MICROSECONDS), groups)
         for nest, groups in _views(problem)
         for bits in _widths(problem)
-        for order in _plans(nest, Body(nest), bits)
+        for order in _plans(nest, bits)
     ]
     return [each for each in dict.fromkeys((*problem.known, *found)) if each != problem.default]
 
@@ -92,7 +84,7 @@ def _finished(
 def _views(problem: TuningProblem) -> list[tuple[Nest, tuple[tuple[int, ...], ...]]]:
     """The nest with dense dimensions merged, and as it is if that differs."""
     nest = problem.nest
-    merged, groups = collapse_dense(nest, indexed_dimensions(nest))
+    merged, groups = collapse_dense(nest, nest.indexed)
     return [(merged, groups), (nest, ())] if groups else [(nest, ())]
 
 
@@ -101,24 +93,23 @@ def _widths(problem: TuningProblem) -> list[int]:
     return [each for each in (bits, bits // 2, bits // 4) if each >= 128] or [bits]
 
 
-def _plans(nest: Nest, body: Body, bits: int) -> Iterator[Schedule]:
+def _plans(nest: Nest, bits: int) -> Iterator[Schedule]:
     if nest.is_empty:
         return
-    yield plan_order(nest, body, bits)
-    contraction = contraction_of(nest, body)
+    yield plan_order(nest, bits)
+    contraction = contraction_of(nest)
     if contraction is None or not bits:
         return
-    dot = dot_plan(nest, body, contraction, bits)
+    dot = dot_plan(nest, contraction, bits)
     if dot is not None:
         yield dot
     for roles in (contraction, contraction.transposed()):
         for stride in (LaneStride.UNIT, LaneStride.STRIDED):
-            for vector in columns_in_lanes(nest, body, roles, stride):
+            for columns in columns_of(nest, roles, stride, bits):
                 if stride is LaneStride.UNIT:
-                    yield direct_plan(nest, body, roles, vector, bits)
-                lanes = lanes_for(body, LaneAnalysis(body, vector), bits)
-                if extent_of(nest, roles.rows) > 1 and lanes > 1:
-                    yield packed_plan(nest, body, roles, vector, bits)
+                    yield columns.direct()
+                if columns.rows > 1 and columns.most_lanes > 1:
+                    yield columns.packed()
 
 
 MOST_UNROLLED = 160
@@ -180,7 +171,7 @@ def _any_dimension(
     """A dimension, its extent, and how much of it is unrolled."""
     innermost = {loop.dimension: loop.tile for loop in schedule.loops}
     dimension = random.choice(sorted(innermost))
-    extent = problem.view(schedule)[0].extents[dimension]
+    extent = problem.view(schedule).extents[dimension]
     return dimension, extent, innermost[dimension]
 
 
@@ -245,11 +236,11 @@ def _draw_pack(
     problem: TuningProblem, schedule: Schedule, random: Random
 ) -> tuple[Factor, Schedule, int] | None:
     """A copy of either factor of a contraction, anywhere."""
-    nest, body = problem.view(schedule)
-    if contraction_of(nest, body) is None:
+    nest = problem.view(schedule)
+    if contraction_of(nest) is None:
         return None
     factor, place = random.choice([*Factor]), random.randrange(len(schedule.steps))
-    return factor, copy_along_lanes(nest, body, schedule, factor, place), place
+    return factor, copy_along_lanes(nest, schedule, factor, place), place
 
 
 DRAWS: dict[str, tuple[Draw, float]] = {

@@ -17,7 +17,7 @@ from lowerings.dialects.schedule import Schedule, schedule_of, schedule_text, se
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
-from lowerings.loops.nest import static_memref
+from lowerings.loops.access import static_memref
 from lowerings.scheduling.primitives import LoopNest, Primitive, primitives_of
 from lowerings.scheduling.schedule_file import operation_key, parse_schedule_file
 from lowerings.scheduling.xla_plan_schedules import XlaPlanSchedulesPass

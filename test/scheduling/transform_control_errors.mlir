@@ -3,7 +3,7 @@
 // RUN: not xla-opt %s -p 'transform-interpreter{script="/no/such.mlir"}' 2>&1 | filecheck %s --check-prefix=FILE
 // RUN: not xla-opt %s -p 'transform-interpreter{knobs="width"}' 2>&1 | filecheck %s --check-prefix=KNOB
 // ENTRY: transform-interpreter: there is no transform.named_sequence @start
-// FILE: transform-interpreter: /no/such.mlir: No such file or directory
+// FILE: transform-interpreter: /no/such.mlir: error: No such file or directory
 // KNOB: transform-interpreter: a knob is set by name=option, not width
 
 // Steps of control that cannot be done, and options that are wrong.

@@ -435,46 +435,6 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// expected-error-re@+13 {{transform.structured.pack: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: (SR9) packed sizes [4, 8, 0]; one dimension can be packed, of one factor only}}
-module attributes {transform.with_named_sequence} {
-  func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
-    linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
-    ^bb0(%x: f32, %y: f32, %z: f32):
-      %0 = arith.mulf %x, %y : f32
-      %1 = arith.addf %z, %0 : f32
-      linalg.yield %1 : f32
-    }
-    func.return
-  }
-  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
-    %0 = transform.structured.match ops{["linalg.generic"]} in %root : (!transform.any_op) -> !transform.any_op
-    %1 = transform.structured.pack %0 packed_sizes = [4, 8, 0] : (!transform.any_op) -> !transform.any_op
-    transform.yield
-  }
-}
-
-// -----
-
-// expected-error-re@+13 {{transform.structured.pack: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: (SR9) packed sizes [0, 0, 8]; one dimension can be packed, of one factor only}}
-module attributes {transform.with_named_sequence} {
-  func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
-    linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
-    ^bb0(%x: f32, %y: f32, %z: f32):
-      %0 = arith.mulf %x, %y : f32
-      %1 = arith.addf %z, %0 : f32
-      linalg.yield %1 : f32
-    }
-    func.return
-  }
-  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
-    %0 = transform.structured.match ops{["linalg.generic"]} in %root : (!transform.any_op) -> !transform.any_op
-    %1 = transform.structured.pack %0 packed_sizes = [0, 0, 8] : (!transform.any_op) -> !transform.any_op
-    transform.yield
-  }
-}
-
-// -----
-
 // expected-error-re@+15 {{transform.structured.generalize: func.func at {{.*}}transform_errors.mlir:{{[0-9]+}}:3: it is no linalg operation that xDSL knows the maps of}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {

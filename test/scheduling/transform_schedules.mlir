@@ -376,32 +376,6 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// Packed columns: the factor that has them is copied in panels of 16, and the operation gets a loop
-// inside of one.
-// CHECK-LABEL: func.func @packed
-// CHECK: schedule.nest<loops = [d2 by 32, pack rhs {loops = [d2, d1 by 16], vector = d1 x 16}, d1 by 16, d0 by 4, d2], vector = d1 x 16>
-module attributes {transform.with_named_sequence} {
-  func.func @packed(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
-    linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
-    ^bb0(%x: f32, %y: f32, %z: f32):
-      %0 = arith.mulf %x, %y : f32
-      %1 = arith.addf %z, %0 : f32
-      linalg.yield %1 : f32
-    }
-    func.return
-  }
-  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
-    %0 = transform.structured.match ops{["linalg.generic"]} in %root : (!transform.any_op) -> !transform.any_op
-    %1, %l1 = transform.structured.tile_using_for %0 tile_sizes [0, 0, 32] : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
-    %2 = transform.structured.pack %1 packed_sizes = [0, 16, 0] : (!transform.any_op) -> !transform.any_op
-    %3, %l3:3 = transform.structured.tile_using_for %2 tile_sizes [4, 1, 1] interchange = [1, 0, 2] : (!transform.any_op) -> (!transform.any_op, !transform.any_op, !transform.any_op, !transform.any_op)
-    transform.structured.vectorize %3 vector_sizes [4, 1, 1, 16] : !transform.any_op
-    transform.yield
-  }
-}
-
-// -----
-
 // What fills the output before is fused by folding it: sums start from its scalar in registers.
 // CHECK-LABEL: func.func @fused
 // CHECK: schedule.nest<loops = [d0, d1 by 8, d2], vector = d1 x 8, fold_fills = [0]>

@@ -26,7 +26,6 @@
 // CHECK: transform.match.param.cmpi le %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}} : !transform.param<i64>
 // CHECK: transform.match.operation_empty %{{[a-z0-9_]+}} : !transform.any_op
 // CHECK: %{{[a-z0-9_]+}} = transform.structured.promote %{{[a-z0-9_]+}} {operands_to_promote = [1 : i64]} : (!transform.any_op) -> !transform.any_op
-// CHECK: %{{[a-z0-9_]+}} = transform.structured.pack %{{[a-z0-9_]+}} packed_sizes = [0, 16, 0] : (!transform.any_op) -> !transform.op<"linalg.generic">
 // CHECK: %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}} = transform.structured.fuse_into_containing_op %{{[a-z0-9_]+}} into %{{[a-z0-9_]+}} : (!transform.any_op, !transform.any_op) -> (!transform.any_op, !transform.any_op)
 // CHECK: transform.loop.unroll_and_jam %{{[a-z0-9_]+}} {factor = 2 : i64} : !transform.any_op
 // CHECK: %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}} = transform.structured.tile_using_forall %{{[a-z0-9_]+}} num_threads [2, %{{[a-z0-9_]+}}] : (!transform.any_op, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)
@@ -68,7 +67,6 @@ module attributes {transform.with_named_sequence} {
     transform.match.param.cmpi le %p, %p : !transform.param<i64>
     transform.match.operation_empty %m : !transform.any_op
     %n = transform.structured.promote %m {operands_to_promote = [1]} : (!transform.any_op) -> !transform.any_op
-    %o = transform.structured.pack %n packed_sizes = [0, 16, 0] : (!transform.any_op) -> !transform.op<"linalg.generic">
     %v, %w = transform.structured.fuse_into_containing_op %t into %t : (!transform.any_op, !transform.any_op) -> (!transform.any_op, !transform.any_op)
     transform.loop.unroll_and_jam %w {factor = 2 : i64} : !transform.any_op
     %y, %z = transform.structured.tile_using_forall %w num_threads [2, %p] : (!transform.any_op, !transform.param<i64>) -> (!transform.any_op, !transform.any_op)

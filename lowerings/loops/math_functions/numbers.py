@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias, cast
 
 from xdsl.dialects import arith, math, vector
@@ -42,7 +43,6 @@ from lowerings.dialects.arith_extension import (
 from lowerings.ir.float_formats import FLOAT_FORMATS, FloatFormat
 from lowerings.loops.builder import NO_OVERFLOW_FLAGS, LoopBuilder
 from lowerings.loops.constants import INDEX, vector_of
-from xla_dialect.xdsl.creation import create
 
 Operand: TypeAlias = "Number | float | int"
 
@@ -101,13 +101,9 @@ class Number:
         result_type: Attribute | None = None,
         **properties: Attribute,
     ) -> Number:
-        op = create(
-            op_class,
-            operands=[self._lift(operand).value for operand in operands],
-            result_types=[result_type or self.type],
-            properties=properties,
-        )
-        return Number(self.builder, self.builder.add(op).results[0])
+        values = [self._lift(operand).value for operand in operands]
+        value = self.builder.write(op_class, values, result_type or self.type, properties)
+        return Number(self.builder, value)
 
     def _float(self, op_class: type[Operation], *operands: Operand) -> Number:
         return self._emit(op_class, operands, fastmath=NO_FAST_MATH)
@@ -297,16 +293,11 @@ class Number:
         """What `then` computes if this condition holds in some lane, else `otherwise`."""
         condition = self.value
         if isinstance(self.type, VectorType):
-            reduction = create(
-                vector.ReductionOp,
-                operands=[condition],
-                result_types=[i1],
-                properties={
-                    "kind": vector.CombiningKindAttr(vector.CombiningKindFlag.OR),
-                    "fastmath": NO_FAST_MATH,
-                },
-            )
-            condition = self.builder.add(reduction).dest
+            properties = {
+                "kind": vector.CombiningKindAttr(vector.CombiningKindFlag.OR),
+                "fastmath": NO_FAST_MATH,
+            }
+            condition = self.builder.write(vector.ReductionOp, [condition], i1, properties)
         results = self.builder.branch(
             condition,
             lambda: [number.value for number in then()],
@@ -322,33 +313,19 @@ class Number:
         (lanes,) = own.get_shape()
         constants = builder.constants
         start = [constants.number(0, vector_of(each, lanes)) for each in result_types]
-        loop = builder.open_loop(
-            constants.index(0), constants.index(lanes), constants.index(1), start, "lane"
-        )
-        lane = loop.induction_variable
-        position = DenseArrayBase.from_list(i64, [DYNAMIC_INDEX])
-        element = builder.add(
-            create(
-                vector.ExtractOp,
-                operands=[self.value, lane],
-                result_types=[self.element_type],
-                properties={"static_position": position},
-            )
-        ).result
-        carried = [
-            builder.add(
-                create(
-                    vector.InsertOp,
-                    operands=[value, before, lane],
-                    result_types=[before.type],
-                    properties={"static_position": position},
-                )
-            ).result
-            for value, before in zip(
-                builder.call(name, [element], result_types), loop.carried, strict=True
-            )
-        ]
-        return [Number(builder, value) for value in builder.close_loop(loop, carried)]
+        bounds = [constants.index(each) for each in (0, lanes, 1)]
+        properties = {"static_position": DenseArrayBase.from_list(i64, [DYNAMIC_INDEX])}
+
+        def inside(lane: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
+            write = partial(builder.write, properties=properties)
+            element = write(vector.ExtractOp, [self.value, lane], self.element_type)
+            results = builder.call(name, [element], result_types)
+            return [
+                write(vector.InsertOp, [value, before, lane], before.type)
+                for value, before in zip(results, carried, strict=True)
+            ]
+
+        return [Number(builder, value) for value in builder.loop(bounds, start, inside, "lane")]
 
     def polynomial(self, coefficients: Sequence[float]) -> Number:
         """The polynomial of this number, coefficients from the constant term up, by Horner."""

@@ -1,0 +1,186 @@
+"""
+How a nest reaches memory: the element of a memref at each point of its iteration space, as affine
+indices and as strides.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias, TypeGuard
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IntAttr,
+    MemRefType,
+    NoneAttr,
+    StridedLayoutAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
+from xdsl.utils.exceptions import PassFailedException
+
+Strides: TypeAlias = tuple[int, ...]
+
+StridedLayout: TypeAlias = "tuple[tuple[int | None, ...], int | None]"
+"""Strides and offset of a memref in elements, None where dynamic."""
+
+
+@dataclass(frozen=True)
+class Linear:
+    """`sum(coefficients[d] * d) + constant` over the dimensions of a nest."""
+
+    coefficients: Mapping[int, int]
+    """By dimension, without zeros."""
+    constant: int
+
+    def bounds(self, extents: Sequence[int]) -> tuple[int, int]:
+        """The least and the greatest value where no extent is zero."""
+        spans = [c * (extents[d] - 1) for d, c in self.coefficients.items()]
+        low = self.constant + sum(span for span in spans if span < 0)
+        return low, self.constant + sum(span for span in spans if span > 0)
+
+
+def linear_form(expression: AffineExpr) -> Linear | None:
+    """`expression` as a linear function of dimensions; None where it is not one."""
+    match expression:
+        case AffineConstantExpr(value):
+            return Linear({}, value)
+        case AffineDimExpr(position):
+            return Linear({position: 1}, 0)
+        case AffineBinaryOpExpr(kind, lhs, rhs):
+            left, right = linear_form(lhs), linear_form(rhs)
+            if left is None or right is None:
+                return None
+            if kind is AffineBinaryOpKind.Add:
+                terms = Counter(left.coefficients)
+                terms.update(right.coefficients)
+                added = {d: c for d, c in terms.items() if c}
+                return Linear(added, left.constant + right.constant)
+            if kind is AffineBinaryOpKind.Mul:
+                if not left.coefficients:
+                    left, right = right, left
+                factor = right.constant
+                scaled = {d: c * factor for d, c in left.coefficients.items() if factor}
+                return None if right.coefficients else Linear(scaled, left.constant * factor)
+            return None
+        case _:
+            return None
+
+
+def static_memref(value_type: Attribute) -> MemRefType[Attribute] | None:
+    """The type of a memref or tensor of static shape, in memory; None for other types."""
+    if not is_array(value_type) or DYNAMIC_INDEX in value_type.get_shape():
+        return None
+    if isinstance(value_type, MemRefType):
+        return value_type
+    return MemRefType(value_type.element_type, value_type.get_shape())
+
+
+def is_array(value_type: Attribute) -> TypeGuard[MemRefType[Attribute] | TensorType[Attribute]]:
+    """Whether a type is one of memrefs or tensors."""
+    return isinstance(value_type, MemRefType | TensorType)
+
+
+def memref_layout(
+    memref_type: MemRefType[Attribute],
+) -> tuple[tuple[int | None, ...], int | None] | None:
+    """Strides and offset in elements, None where dynamic; None as a whole for other layouts."""
+    layout = memref_type.layout
+    if isinstance(layout, NoneAttr):
+        return MemRefType.strides_for_shape(memref_type.get_shape()), 0
+    if isinstance(layout, StridedLayoutAttr):
+        strides = [s.data if isinstance(s, IntAttr) else None for s in layout.strides]
+        offset = layout.offset
+        return tuple(strides), offset.data if isinstance(offset, IntAttr) else None
+    return None
+
+
+@dataclass(frozen=True)
+class Access:
+    """How a nest reads or writes one memref: the element at each point of the iteration space."""
+
+    memref: SSAValue
+    type: MemRefType[Attribute]
+    indices: tuple[AffineExpr, ...]
+    """One for each group."""
+    groups: tuple[tuple[int, ...], ...]
+    """The dimensions of the memref, consecutive ones seen as one where they form a group."""
+    strides: Strides | None
+    """Elements that one step in each dimension of the nest moves; None where not constant."""
+    offset: int | None
+    """The element at the nest's origin, in elements from the buffer's start; None if dynamic."""
+    recast: bool = False
+    """Whether `indices` no longer hold and only a view made from the strides gives access."""
+
+    def __hash__(self) -> int:
+        # What tells accesses apart: types and expressions take long to hash.
+        return hash((self.memref, self.strides, self.offset))
+
+    def reaches(self, dimension: int) -> bool:
+        """Whether the element depends on `dimension`."""
+        if self.strides is not None:
+            return self.strides[dimension] != 0
+        return any(dimension in index.used_dims() for index in self.indices)
+
+    @cached_property
+    def layout(self) -> StridedLayout | None:
+        """Strides and offset of the memref; None if its layout has none."""
+        return memref_layout(self.type)
+
+    @property
+    def is_collapsed(self) -> bool:
+        """Whether some group has several dimensions, so that a view is needed."""
+        return any(len(group) > 1 for group in self.groups)
+
+
+def make_access(value: SSAValue, indices: Sequence[AffineExpr], extents: Sequence[int]) -> Access:
+    """
+    The access to `value` at `indices`.
+
+    Raises PassFailedException if `value` is no memref of static shape, or if an index leaves it.
+    """
+    memref_type = static_memref(value.type)
+    if memref_type is None:
+        raise PassFailedException(f"expected a memref of static shape, found {value.type}")
+    forms = [linear_form(index) for index in indices]
+    if 0 not in extents:
+        for position, (form, size) in enumerate(zip(forms, memref_type.get_shape(), strict=True)):
+            low, high = (0, 0) if form is None else form.bounds(extents)
+            if low < 0 or high >= max(size, 1 if form is None else size):
+                raise PassFailedException(
+                    f"index {indices[position]} runs from {low} to {high} in dimension "
+                    f"{position} of {memref_type}"
+                )
+    strides, offset = _address(memref_type, forms, extents)
+    groups = tuple((position,) for position in range(len(indices)))
+    return Access(value, memref_type, tuple(indices), groups, strides, offset)
+
+
+def _address(
+    memref_type: MemRefType[Attribute], forms: Sequence[Linear | None], extents: Sequence[int]
+) -> tuple[Strides | None, int | None]:
+    """The strides of each dimension of a nest and the offset of its origin."""
+    layout = memref_layout(memref_type)
+    if layout is None:
+        return None, None
+    memref_strides, offset = layout
+    strides = [0] * len(extents)
+    for form, stride in zip(forms, memref_strides, strict=True):
+        if form is None or stride is None:
+            return None, None
+        for dimension, coefficient in form.coefficients.items():
+            if extents[dimension] > 1:
+                strides[dimension] += coefficient * stride
+        if offset is not None:
+            offset += form.constant * stride
+    return tuple(strides), offset
