@@ -233,31 +233,49 @@ class RemFOp(arith.FloatingPointLikeBinaryOperation):
     traits = traits_def(Pure())
 
 
-@op_definition
-class CmpiOp(arith.CmpiOp):
-    """Integer comparison whose result has the shape of its operands."""
+class ElementwiseComparison(IRDLOperation, abc.ABC):
+    """What the comparisons share: a result of the shape of their operands."""
 
-    name = "arith.cmpi"
+    MNEMONICS: ClassVar[list[str]]
     predicate = prop_def(IntegerAttr)
-    lhs = operand_def(arith.signlessIntegerLike)
-    rhs = operand_def(arith.signlessIntegerLike)
     result: OpResult[Any] = result_def(BoolLike)
 
     def __init__(
-        self, operand1: Operation | SSAValue, operand2: Operation | SSAValue, arg: int | str
+        self,
+        operand1: Operation | SSAValue,
+        operand2: Operation | SSAValue,
+        arg: int | str,
+        **properties: Attribute,
     ):
         if isinstance(arg, str):
-            arg = predicate_number(arg, CMPI_COMPARISON_OPERATIONS)
+            if arg not in self.MNEMONICS:
+                raise VerifyException(f"unknown comparison predicate: {arg}")
+            arg = self.MNEMONICS.index(arg)
         lhs = SSAValue.get(operand1)
         IRDLOperation.__init__(
             self,
             operands=[lhs, operand2],
             result_types=[with_element_type(lhs.type, i1)],
-            properties={"predicate": IntegerAttr(arg, 64)},
+            properties={"predicate": IntegerAttr(arg, 64), **properties},
         )
 
     def verify_(self) -> None:
-        verify_comparison(self.lhs, self.rhs, self.result)
+        (lhs, rhs), result = (operand.type for operand in self.operands), self.result.type
+        if lhs != rhs:
+            raise VerifyException(f"operand types differ: {lhs} and {rhs}")
+        expected = with_element_type(lhs, i1)
+        if result != expected:
+            raise VerifyException(f"result type is {result}, expected {expected}")
+
+
+@op_definition
+class CmpiOp(ElementwiseComparison, arith.CmpiOp):
+    """Integer comparison whose result has the shape of its operands."""
+
+    name = "arith.cmpi"
+    MNEMONICS: ClassVar = CMPI_COMPARISON_OPERATIONS
+    lhs = operand_def(arith.signlessIntegerLike)
+    rhs = operand_def(arith.signlessIntegerLike)
 
 
 # xDSL 0.74.0 folds `cmpi eq, %x, %x` to a scalar constant also where %x is a vector, and
@@ -266,15 +284,14 @@ CmpiOp.traits = traits_def(Pure())
 
 
 @op_definition
-class CmpfOp(arith.CmpfOp):
+class CmpfOp(ElementwiseComparison, arith.CmpfOp):
     """Float comparison whose result has the shape of its operands."""
 
     name = "arith.cmpf"
-    predicate = prop_def(IntegerAttr)
+    MNEMONICS: ClassVar = CMPF_COMPARISON_OPERATIONS
     lhs = operand_def(arith.floatingPointLike)
     rhs = operand_def(arith.floatingPointLike)
     fastmath = prop_def(FastMathFlagsAttr, default_value=NO_FAST_MATH)
-    result: OpResult[Any] = result_def(BoolLike)
 
     def __init__(
         self,
@@ -283,34 +300,7 @@ class CmpfOp(arith.CmpfOp):
         arg: int | str,
         fastmath: FastMathFlagsAttr = NO_FAST_MATH,
     ):
-        if isinstance(arg, str):
-            arg = predicate_number(arg, CMPF_COMPARISON_OPERATIONS)
-        lhs = SSAValue.get(operand1)
-        IRDLOperation.__init__(
-            self,
-            operands=[lhs, operand2],
-            result_types=[with_element_type(lhs.type, i1)],
-            properties={"predicate": IntegerAttr(arg, 64), "fastmath": fastmath},
-        )
-
-    def verify_(self) -> None:
-        verify_comparison(self.lhs, self.rhs, self.result)
-
-
-def predicate_number(mnemonic: str, mnemonics: list[str]) -> int:
-    """The number MLIR gives a comparison predicate."""
-    if mnemonic not in mnemonics:
-        raise VerifyException(f"unknown comparison predicate: {mnemonic}")
-    return mnemonics.index(mnemonic)
-
-
-def verify_comparison(lhs: SSAValue, rhs: SSAValue, result: SSAValue) -> None:
-    """Raises a VerifyException unless the types of a comparison fit together."""
-    if lhs.type != rhs.type:
-        raise VerifyException(f"operand types differ: {lhs.type} and {rhs.type}")
-    expected = with_element_type(lhs.type, i1)
-    if result.type != expected:
-        raise VerifyException(f"result type is {result.type}, expected {expected}")
+        ElementwiseComparison.__init__(self, operand1, operand2, arg, fastmath=fastmath)
 
 
 @op_definition

@@ -25,7 +25,7 @@ from xdsl.passes import ModulePass
 from lowerings.bufferize.strided import element_bytes
 from lowerings.bufferize.tensor_operands import is_linalg_operation, linalg_inputs, linalg_outputs
 from lowerings.ir.functions import KERNEL
-from lowerings.ir.scalar_attributes import constant_integer
+from lowerings.ir.scalar_attributes import constant_integer, number_of_iterations
 from lowerings.profiling.work import WORK_ATTRIBUTE, Work
 from lowerings.rewriting.levels import ON_BUFFERS
 from xla_dialect.xdsl.traversal import operations_in
@@ -182,7 +182,5 @@ def _elements(value: SSAValue) -> int:
 
 def _trip_count(loop: scf.ForOp) -> int:
     """How many iterations a loop has; 1 where that is not known."""
-    lower, upper, step = map(constant_integer, (loop.lb, loop.ub, loop.step))
-    if lower is None or upper is None or not step:
-        return 1
-    return max(0, -(-(upper - lower) // step))
+    found = number_of_iterations(*map(constant_integer, (loop.lb, loop.ub, loop.step)))
+    return 1 if found is None else found

@@ -20,6 +20,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms.canonicalization_patterns.riscv import get_constant_value
 
+from lowerings.ir.scalar_attributes import number_of_iterations
 from lowerings.rewriting.passes import require_at_least
 from xla_dialect.xdsl.traversal import block_of, operations_in
 
@@ -163,10 +164,7 @@ class RiscvScfStrengthReductionPass(ModulePass):
 
 def trip_count(loop: riscv_scf.ForOp) -> int | None:
     """How many iterations a loop has; None if it is not known."""
-    start, stop, step = _constant(loop.start), _constant(loop.stop), step_of(loop)
-    if start is None or stop is None or step is None:
-        return None
-    return max(0, -((start - stop) // step))
+    return number_of_iterations(_constant(loop.start), _constant(loop.stop), step_of(loop))
 
 
 def step_of(loop: riscv_scf.ForOp) -> int | None:

@@ -17,7 +17,7 @@ from xdsl.transforms.scf_for_loop_unroll import UnrollLoopPattern
 
 from lowerings.ir.functions import ENTRY, KERNEL
 from lowerings.ir.memref_views import viewed_by
-from lowerings.ir.scalar_attributes import constant_integer
+from lowerings.ir.scalar_attributes import constant_integer, number_of_iterations
 from lowerings.rewriting.passes import require_at_least
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -99,11 +99,7 @@ class ScfUnrollAndJamPass(ModulePass):
 
 def trip_count(loop: scf.ForOp) -> int | None:
     """How many iterations a loop has; None if it is not known."""
-    bounds = [constant_integer(bound) for bound in (loop.lb, loop.ub, loop.step)]
-    lower, upper, step = bounds
-    if lower is None or upper is None or step is None:
-        return None
-    return max(0, -((lower - upper) // step))
+    return number_of_iterations(*map(constant_integer, (loop.lb, loop.ub, loop.step)))
 
 
 def _is_short(loop: scf.ForOp) -> bool:
