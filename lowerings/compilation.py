@@ -193,7 +193,7 @@ def compile_module(module: ModuleOp, options: Options | None = None) -> Program:
     module, options = _begun(module, options)
     entry_function(module, options.entry)
     if options.partitioned and level_of(module) == LEVELS[0]:
-        return _compile_parts(module, options)
+        return compile_parts(module, options)
     counts = _set_processes(module, options)
     calls = dict(options.custom_calls)
     if options.executor.is_compiled and level_of(module) == LEVELS[0]:
@@ -231,9 +231,13 @@ def arithmetic_of(backend: str) -> Literal["float", "integer"]:
     return "float" if backend == REFERENCE else "integer"
 
 
-def _compile_parts(module: ModuleOp, options: Options) -> Program:
+def compile_parts(module: ModuleOp, options: Options, *, is_propagated: bool = False) -> Program:
+    """
+    Compiles the program of one device, where arrays are split; `is_propagated`: the module says of
+    all how. Raises XlaError.
+    """
     whole = signature_in(module, options.entry)
-    shards = partition(module, options.entry)
+    shards = partition(module, options.entry, is_propagated=is_propagated)
     counts = process_counts(module)
     options = replace(options, partitioned=False, partitions=options.partitions or counts[1])
     if shards is None:

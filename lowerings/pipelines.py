@@ -93,6 +93,9 @@ PARTITIONING: tuple[str, ...] = (
 )
 """From a program that says how its arrays are split to that of one device."""
 
+PROPAGATION = "xla-propagate-shardings"
+"""The pass after which all arrays have shardings."""
+
 TO_ONE_DEVICE = "xla-partition"
 """The pass after which a program takes and returns the parts of one device."""
 

@@ -16,7 +16,7 @@ from lowerings.execution.signature import ArraySpec
 from lowerings.ir.functions import functions_of
 from lowerings.partitioning.annotations import says_how_split
 from lowerings.partitioning.mesh_atoms import program_mesh
-from lowerings.pipelines import PARTITIONING, TO_ONE_DEVICE
+from lowerings.pipelines import PARTITIONING, PROPAGATION, TO_ONE_DEVICE
 from xla_dialect.literals.arrays import Array
 from xla_dialect.sharding.array_sharding import Sharding, Shards
 from xla_dialect.sharding.attributes import parameter_shardings, returned_shardings
@@ -104,17 +104,18 @@ def _local(whole: Array, shards: Shards, device: int) -> Array:
     return padded
 
 
-def partition(module: ModuleOp, entry: str) -> ProgramShards | None:
+def partition(module: ModuleOp, entry: str, *, is_propagated: bool = False) -> ProgramShards | None:
     """
     Makes the program of one device of a module; what of its arrays each device has. None where
-    nothing is split, and each device runs the module. Raises XlaError for what cannot be
-    partitioned.
+    nothing is split, and each device runs the module. `is_propagated`: the module says of all
+    arrays how they are split. Raises XlaError for what cannot be partitioned.
     """
     if not says_how_split(module):
         return None
     manager = PassManager(make_context(), verify_each=False)
+    first = PARTITIONING.index(PROPAGATION) + 1 if is_propagated else 0
     border = PARTITIONING.index(TO_ONE_DEVICE)
-    manager.run(module, parse_passes(",".join(PARTITIONING[:border])))
+    manager.run(module, parse_passes(",".join(PARTITIONING[first:border])))
     shards = ProgramShards.of(module, entry)
     manager.run(module, parse_passes(",".join(PARTITIONING[border:])))
     return shards

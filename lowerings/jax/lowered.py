@@ -32,7 +32,7 @@ from lowerings.notebook import (
     program_diff,
 )
 from lowerings.pjrt.compiling import compile_program
-from lowerings.pjrt.program_text import CompileOptions, ProgramText
+from lowerings.pjrt.program_text import CompileOptions, ProgramText, bytecode
 from lowerings.pjrt.shardings import ArrayDivision, serialized
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
@@ -106,8 +106,7 @@ class Lowered:
         self._lowered = lowered
         self.options = CompileOptions(b"", 1, device_count(lowered), (), named)
         """How it is compiled."""
-        module, functions = module_of(lowered), kept_callbacks(lowered)
-        self.text = ProgramText.of_lowered(module, self.options.device_count, functions)
+        self.text = ProgramText.of(bytecode(module_of(lowered)), kept_callbacks(lowered))
         """The program as the device has it."""
         self._profile = profile
         self.kept = kept_arguments(lowered)
@@ -197,7 +196,7 @@ class Lowered:
             if not isinstance(aval, jax.core.ShapedArray):
                 raise JaxProgramError(f"jit({self.name}): returns {aval}, which is no array")
         try:
-            program = compile_program(
+            program, _ = compile_program(
                 self.text, self.options, donate=self.donated, profile=self._profile
             )
         except XlaError as error:

@@ -230,6 +230,7 @@ class Graph:
                 graph._add_edge_targets(op)
         for op in operations:
             graph._add_results(op)
+        graph._unite_kept(operations)
         graph._apply_constraints(operations)
         graph._unite_groups(operations)
         graph._add_nodes_of(function.body)
@@ -271,6 +272,18 @@ class Graph:
             place.operation = op
             if first in self.places:
                 self.places.update(dict.fromkeys(others, place))
+
+    def _unite_kept(self, operations: Sequence[Operation]) -> None:
+        """What no turn of a loop changes is one place inside, behind and before it, as for XLA."""
+        for op in operations:
+            if isinstance(op, XlaOp) and op.forwards_values():
+                for edge in op.data_flow_edges():
+                    sources = [each.value for each in edge.sources]
+                    outside = [each for each in sources if each not in edge.targets]
+                    own, place = self.place(edge.targets[0]), self.place(outside[0])
+                    is_kept = len(outside) == 1 < len(sources)
+                    if is_kept and place is not None and own is not None and own.said is None:
+                        self.places.update(dict.fromkeys(edge.targets, place))
 
     def _add_results(self, op: Operation) -> None:
         shardings = result_shardings(op)

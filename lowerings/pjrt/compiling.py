@@ -6,26 +6,37 @@ import logging
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from lowerings.backends import PASSES, Options
-from lowerings.compilation import compile_module, compile_source, located_error
+from lowerings.compilation import (
+    compile_module,
+    compile_parts,
+    compile_source,
+    located_error,
+)
 from lowerings.driver.context import make_context as make_pass_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_source
 from lowerings.driver.source import Source
 from lowerings.execution.declared_functions import CustomCalls, outside_targets
+from lowerings.execution.program_shards import partition
 from lowerings.execution.runnable import PartitionedProgram, Runnable
+from lowerings.kept_programs import cache_entry
 from lowerings.partitioning.partition_warning import no_partition_warnings
-from lowerings.pjrt.interfaces import compile_cache
-from lowerings.pjrt.program_text import CompileOptions, ProgramText, module_of
-from lowerings.pjrt.shardings import forget_inspections
+from lowerings.pjrt.interfaces import INSPECTION, PARTITIONED, compile_cache
+from lowerings.pjrt.program_text import CompileOptions, ProgramText
 from lowerings.pjrt.user_passes import active_passes
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.ops.custom_calls import CALLBACK
+
+if TYPE_CHECKING:
+    from lowerings.pjrt.shardings import Divisions
 
 _LOG = logging.getLogger(__name__)
 
@@ -46,19 +57,29 @@ def parsed(text: ProgramText, options: CompileOptions, *, outlined: bool = False
     return _with_passes(_source(text, outlined and _is_outlined(options, passes)), passes)
 
 
+def partitioned(text: ProgramText, options: CompileOptions) -> ModuleOp:
+    """The program of one of several devices at the xla level; raises XlaError."""
+    module = parsed(text, options)
+    _shardings().spread(module, options.device_count)
+    with no_partition_warnings():
+        partition(module, ENTRY_SYMBOL, is_propagated=True)
+    return module
+
+
+def _shardings() -> ModuleType:
+    """What loads passes of the partitioner, which programs for one device do without."""
+    from lowerings.pjrt import shardings  # noqa: PLC0415
+
+    return shardings
+
+
 def _is_outlined(options: CompileOptions, passes: Sequence[ModulePass]) -> bool:
     """Whether equal parts are compiled once: where nothing of the user's names operations."""
     return options.device_count == 1 and not passes and not options.compilation().names_operations
 
 
 def _source(text: ProgramText, outlined: bool = False) -> Source:
-    source = Source(text.text, text.name, "stablehlo", text.constants, outlined)
-    if "@CustomSPMDPartitioning(" not in text.text:
-        return source
-    # It loads passes of the partitioner.
-    from lowerings.pjrt.custom_calls import with_custom_partitioning  # noqa: PLC0415
-
-    return with_custom_partitioning(source)
+    return Source(text.text, text.name, "stablehlo", text.constants, outlined)
 
 
 def _passes(options: CompileOptions) -> tuple[ModulePass, ...]:
@@ -72,13 +93,6 @@ def _with_passes(source: Source, passes: Sequence[ModulePass]) -> ModuleOp:
     return module
 
 
-def _compiled(source: Source, options: Options, passes: Sequence[ModulePass]) -> Runnable:
-    """The program ready to run; the compile cache has those without passes of the user's."""
-    if not passes:
-        return compile_source(source, options, compile_cache())
-    return compile_module(_with_passes(source, passes), options)
-
-
 def _custom_calls(text: ProgramText) -> CustomCalls:
     targets = outside_targets(text.text)
     if not targets:
@@ -89,70 +103,77 @@ def _custom_calls(text: ProgramText) -> CustomCalls:
     return {**ffi_handlers(targets), **host_callbacks(text.callbacks)}
 
 
-def compile_program(text: ProgramText, options: CompileOptions, **others: Any) -> Runnable:
+def compile_program(
+    text: ProgramText, options: CompileOptions, **others: Any
+) -> tuple[Runnable, Divisions | None]:
     """
-    What runs a program; `others` are fields of `Options`. Raises XlaError with the operation and
-    its place in JAX's source.
+    What runs a program, and how several devices share what it takes and returns; `others` are
+    fields of `Options`. Raises XlaError with the operation and its place in JAX's source, and
+    PluginError.
     """
-    compile_options = options.compilation(custom_calls=_custom_calls(text), **others)
-    passes = _passes(options)
-    together = bool(_TOGETHER.search(text.text))
-    # Of other functions of Python, one device calls for all.
-    calls_whole = bool(text.callbacks) and f"@{CALLBACK}(" in text.text
-    if options.partitions > 1 and options.replicas == 1 and not calls_whole:
-        found = _compile_parts(
-            text, replace(compile_options, partitioned=True, partitions=options.partitions), passes
-        )
-        if found is not None:
-            return found
-    together = together and options.device_count > 1
-    compile_options = replace(
-        compile_options,
-        replicas=options.replicas if together else 1,
-        partitions=options.partitions if together else 1,
-    )
+    own = options.compilation(custom_calls=_custom_calls(text), **others)
     try:
-        # Equal parts that are one have one place.
-        is_outlined = not compile_options.profile and _is_outlined(options, passes)
-        return _compiled(_source(text, is_outlined), compile_options, passes)
+        return _compiled(text, options, own)
     except XlaError as error:
-        located = Source(_with_locations(text), text.name, "stablehlo", text.constants)
-        raise located_error(error, lambda: _compiled(located, compile_options, passes)) from error
+        located = text.located()
+        raise located_error(error, lambda: _compiled(located, options, own)) from error
 
 
-def _compile_parts(
-    text: ProgramText, options: Options, passes: Sequence[ModulePass]
+def _compiled(
+    text: ProgramText, options: CompileOptions, own: Options
+) -> tuple[Runnable, Divisions | None]:
+    passes, divisions = _passes(options), None
+    # Equal parts that are one have one place.
+    source = _source(text, not own.profile and _is_outlined(options, passes))
+    if options.device_count > 1:
+        module = _with_passes(source, passes)
+        try:
+            divisions = _shardings().spread(module, options.device_count, text.listeners)
+        except XlaError as error:
+            if _ASKS.search(text.text):
+                raise
+            _LOG.debug("%s: not partitioned: %s", text.name, error)
+            divisions = _shardings().said(_with_passes(source, passes), options.device_count)
+        else:
+            if _ASKS.search(text.text):
+                source, passes = Source(str(module), text.name, "mlir"), ()
+            found = _compiled_parts(source, module, text, options, own)
+            if found is not None:
+                return found, divisions
+    is_together = options.device_count > 1 and _TOGETHER.search(text.text) is not None
+    own = replace(
+        own,
+        replicas=options.replicas if is_together else 1,
+        partitions=options.partitions if is_together else 1,
+    )
+    # The compile cache has programs without passes of the user's.
+    if not passes:
+        return compile_source(source, own, compile_cache()), divisions
+    return compile_module(_with_passes(source, passes), own), divisions
+
+
+_ASKS = re.compile(rf"@(?:{PARTITIONED}|{INSPECTION})\(")
+"""What is answered when it is known how devices share arrays."""
+
+
+def _compiled_parts(
+    source: Source, module: ModuleOp, text: ProgramText, options: CompileOptions, own: Options
 ) -> PartitionedProgram | None:
     """
-    The program of one device, as the partitioner makes it; None where nothing is split, or it has
-    no program: devices then compute with whole arrays, and the log says why.
+    The program of one device; None where nothing is split, or it has no program: devices then
+    compute with whole arrays, and the log says why.
     """
+    # Of other functions of Python, one device calls for all.
+    calls_whole = bool(text.callbacks) and f"@{CALLBACK}(" in text.text
+    if options.partitions == 1 or options.replicas > 1 or calls_whole:
+        return None
+    own = replace(own, partitioned=True, partitions=options.partitions)
+    cached = None if _passes(options) else cache_entry(source, own, compile_cache())
     # Of those that write programs, nobody can tell the partitioner anything.
     with no_partition_warnings():
         try:
-            found = _compiled(_source(text), options, passes)
+            found = compile_parts(module, replace(own, cached=cached), is_propagated=True)
         except XlaError as error:
             _LOG.debug("%s: not partitioned: %s", text.name, error)
             return None
-    if not isinstance(found, PartitionedProgram):
-        return None
-    assert text.divisions is not None
-    local = found.local.signature
-    for specs, wholes, divisions, are_arrays in (
-        (local.parameters, found.signature.parameters, text.divisions[0], text.parameters),
-        (local.results, found.signature.results, text.divisions[1], text.results),
-    ):
-        of_arrays = [each for each, is_array in zip(divisions, are_arrays, strict=True) if is_array]
-        for spec, whole, division in zip(specs, wholes, of_arrays, strict=True):
-            expected = division.shards.local_sizes(whole.shape)
-            if tuple(spec.shape) != expected:
-                _LOG.debug("%s: not partitioned: %s, not %s", text.name, spec, expected)
-                return None
-    return found
-
-
-def _with_locations(text: ProgramText) -> str:
-    """The text with the places in the JAX source that its operations come from."""
-    with module_of(text.code) as module:
-        forget_inspections(module)
-        return module.operation.get_asm(enable_debug_info=True)
+    return found if isinstance(found, PartitionedProgram) else None

@@ -18,16 +18,14 @@ from typing import Any, cast
 import jax as typed_jax
 from jax._src import custom_partitioning
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
-from lowerings.driver.program import parse_program, parse_source
-from lowerings.driver.source import Source
+from lowerings.driver.program import parse_program
 from lowerings.execution.ffi import FfiHandler
 from lowerings.ir.functions import functions_of
-from lowerings.partitioning.mesh_atoms import MeshAtoms, ValueShardings, program_mesh
-from lowerings.partitioning.xla_insert_reshards import XlaInsertReshardsPass
+from lowerings.partitioning.mesh_atoms import MeshAtoms, ValueShardings
 from lowerings.pipelines import PARTITIONING
 from lowerings.pjrt.interfaces import XLA_CLIENT
 from xla_dialect.diagnostics import XlaError
@@ -39,7 +37,7 @@ from xla_dialect.sharding.attributes import MESHES
 from xla_dialect.types import Array, sizes_of
 from xla_dialect.violations import described
 from xla_dialect.xdsl.linking import erase, insert_before
-from xla_dialect.xdsl.traversal import operands_of, operations_in
+from xla_dialect.xdsl.traversal import operands_of
 
 jax = cast(Any, typed_jax)
 
@@ -91,27 +89,7 @@ def _number(op: CustomCallOp) -> int:
     return cast("IntegerAttr[Any]", number).value.data
 
 
-TARGET = "CustomSPMDPartitioning"
-"""The custom call of such a function."""
-_BEFORE = PARTITIONING.index(XlaInsertReshardsPass.name)
 _FLAT = 2
-
-
-def with_custom_partitioning(source: Source) -> Source:
-    """
-    The program with what devices compute in the place of these calls.
-
-    Raises XlaError for functions that are gone, and for what their authors' code raises.
-    """
-    module = parse_source(source)
-    PassManager(make_context()).run(module, parse_passes(",".join(PARTITIONING[:_BEFORE])))
-    mesh = program_mesh(module)
-    shardings = ValueShardings.of(functions_of(module)[ENTRY_SYMBOL], mesh) if mesh else None
-    for op in tuple(operations_in(module)):
-        if isinstance(op, CustomCallOp) and op.custom_call_target.data == TARGET:
-            specs = [_spec(value, shardings) for value in (*operands_of(op), *op.results)]
-            _replace(op, module, specs)
-    return Source(str(module), source.file_name, "mlir")
 
 
 def _spec(value: SSAValue, shardings: ValueShardings | None) -> Sequence[Sequence[str]]:
@@ -133,8 +111,13 @@ def _spec(value: SSAValue, shardings: ValueShardings | None) -> Sequence[Sequenc
     return found
 
 
-def _replace(op: CustomCallOp, module: ModuleOp, specs: Sequence[Sequence[Sequence[str]]]) -> None:
-    """Puts the program of a call into its place; `specs`: of its operands, then its results."""
+def replace_call(op: Operation, module: ModuleOp, shardings: ValueShardings | None) -> None:
+    """
+    Puts what devices compute into the place of the call of a function of `jax.custom_partitioning`.
+
+    Raises XlaError for a function that is gone, and for what its author's code raises.
+    """
+    specs = [_spec(value, shardings) for value in (*operands_of(op), *op.results)]
     key = op.attributes.get("xla.backend_config")
     found = _custom_partitioning_of(key.data.strip('"')) if isinstance(key, StringAttr) else None
     if found is None:

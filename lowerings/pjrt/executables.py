@@ -10,6 +10,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -42,7 +43,7 @@ from lowerings.pjrt.functions import (
 )
 from lowerings.pjrt.interfaces import XLA_CLIENT
 from lowerings.pjrt.profiler import Trace
-from lowerings.pjrt.program_text import CompileOptions, ProgramText, SerializedModule
+from lowerings.pjrt.program_text import CompileOptions, ProgramText
 from lowerings.pjrt.programs import LOADED, CompiledProgram
 from xla_dialect.diagnostics import XlaError
 
@@ -103,11 +104,9 @@ class LoadedProgram:
         self._is_prepared = False
         self._preparing = threading.Lock()
         self._traced: Runnable | None = None
-        """What runs it while a trace is taken."""
+        """What runs it while a trace is taken: C runs nothing then."""
         self.traced_as = ""
         """What a trace has of its calls, where it cannot be compiled once more."""
-        self._is_handed_over = False
-        """Whether the library in C knows how to run it."""
         self._parts = (LoadedRecord * count)() if count > 1 else None
         self._has_tokens = any(
             shape.element_type == TOKEN for shape in (*compiled.parameters, *compiled.results)
@@ -129,17 +128,8 @@ class LoadedProgram:
             self.take_error = callbacks.take_error
         self._describe(record, self.devices[0], workspace.table)
         record.device_count, record.parts = 1, address(record)
-        self._hand_over()
+        record.runs_without_python = True
         self._kept += (workspace, callbacks)
-
-    def _hand_over(self) -> None:
-        """It runs without Python from now on."""
-        self._is_handed_over = True
-        self.heed_trace()
-
-    def heed_trace(self) -> None:
-        """C runs what it can, but while a trace is taken Python runs everything."""
-        self._record.runs_without_python = self._is_handed_over and profiler.current() is None
 
     @property
     def program(self) -> Runnable:
@@ -193,7 +183,7 @@ class LoadedProgram:
         record.parameter_count = len(self.compiled.parameters)
         record.device_count, record.parts = len(self.own_devices), address(parts)
         record.joint = joint.address
-        self._hand_over()
+        record.runs_without_python = True
         self._kept += (joint,)
 
     def _describe(self, record: Any, device: Device, pointers: int) -> None:
@@ -219,36 +209,26 @@ class LoadedProgram:
     def delete(self) -> None:
         """It is not executed any more."""
         self.is_deleted = True
-        self._is_handed_over = False
-        self.heed_trace()
-
-
-@profiler.on_change
-def _heed_trace() -> None:
-    for loaded in LOADED.values():
-        loaded.heed_trace()
+        self._record.runs_without_python = False
 
 
 def _shape_handles(shapes: Sequence[Shape]) -> Any:
     return array_of([shape.handle for shape in shapes])
 
 
-def _program_text(handle: int, devices: int) -> ProgramText:
+def _program_text(handle: int) -> ProgramText:
     program = Program.from_address(handle)
     form = characters(program.format, program.format_size)
     if form != b"mlir":
         raise PluginError(
             ErrorCode.UNIMPLEMENTED, f"programs are taken as mlir, not as {form.decode()}"
         )
-    address, size = program.code, program.code_size
-    return ProgramText.of_artifact(
-        SerializedModule(size, lambda: characters(address, size)), devices
-    )
+    return ProgramText.of_client(characters(program.code, program.code_size))
 
 
 def _compile(args: Any) -> CompiledProgram:
     options = CompileOptions.parse(characters(args.compile_options, args.compile_options_size))
-    return _compiled(_program_text(args.program, options.device_count), options)
+    return _compiled(_program_text(args.program), options)
 
 
 def _compiled(text: ProgramText, options: CompileOptions) -> CompiledProgram:
@@ -551,7 +531,7 @@ def executable_serialize(args: Any) -> None:
     options = compiled.options.serialized
     text = compiled.text
     constants = text.constants
-    parts = [options, text.code.read(), *(v for k in constants for v in (k.encode(), constants[k]))]
+    parts = [options, text.code, *(v for k in constants for v in (k.encode(), constants[k]))]
     data = b"".join(piece for part in parts for piece in (_LENGTH.pack(len(part)), part))
     return_bytes(args, data, "serialized_bytes", "serialized_executable")
 
@@ -567,7 +547,7 @@ def executable_deserialize_and_load(args: Any) -> None:
     )
     options = CompileOptions.parse(overriding or serialized)
     constants = {k.decode(): v for k, v in zip(named[::2], named[1::2], strict=True)}
-    code = SerializedModule(len(artifact), lambda: artifact, names_constants=bool(constants))
-    text = ProgramText.of_artifact(code, options.device_count, constants, is_kept=True)
+    # Who asked how devices share arrays has been told, perhaps in another process.
+    text = replace(ProgramText.of(artifact, constants=constants), listeners=())
     found = _compiled(text, options)
     args.loaded_executable = LoadedProgram(found, CLIENTS[args.client]).handle

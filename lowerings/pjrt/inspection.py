@@ -13,14 +13,12 @@ from xdsl.utils.target import Target
 from lowerings.backends import DUMP
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
-from lowerings.execution.program_shards import partition
 from lowerings.execution.runnable import PartitionedProgram, Runnable
 from lowerings.executors import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at
 from lowerings.ir.functions import defined_functions
 from lowerings.partitioning.costs import costs_of
-from lowerings.partitioning.partition_warning import no_partition_warnings
 from lowerings.pjrt.c_api import ErrorCode
-from lowerings.pjrt.compiling import parsed
+from lowerings.pjrt.compiling import parsed, partitioned
 from lowerings.pjrt.functions import PluginError
 from lowerings.pjrt.program_text import CompileOptions, ProgramText
 from lowerings.pjrt.programs import LOADED
@@ -56,11 +54,9 @@ def module_of(compiled: Inspected, *, outlined: bool = False) -> ModuleOp:
     The program of one device at the xla level, with the user's passes, made anew; `outlined` as
     for `parsed`.
     """
-    module = parsed(compiled.text, compiled.options, outlined=outlined)
     if _is_divided(compiled):
-        with no_partition_warnings():
-            partition(module, ENTRY_SYMBOL)
-    return module
+        return partitioned(compiled.text, compiled.options)
+    return parsed(compiled.text, compiled.options, outlined=outlined)
 
 
 def _is_divided(compiled: Inspected) -> bool:

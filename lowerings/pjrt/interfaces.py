@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,10 +12,7 @@ from lowerings.execution.compile_cache import CACHE_VARIABLE, CacheOption, Compi
 
 XLA_CLIENT: Any = cast(Any, importlib.import_module("jaxlib.xla_client"))
 IR: Any = cast(Any, importlib.import_module("jaxlib.mlir.ir"))
-SDY: Any = cast(Any, importlib.import_module("jaxlib.mlir.dialects.sdy"))
 STABLEHLO: Any = cast(Any, importlib.import_module("jaxlib.mlir.dialects.stablehlo"))
-STABLEHLO.register_stablehlo_passes()
-PASS_MANAGER: Any = cast(Any, importlib.import_module("jaxlib.mlir.passmanager")).PassManager
 
 _config: Any = cast(Any, importlib.import_module("jax._src.config"))
 _lowering: Any = cast(Any, importlib.import_module("jax._src.interpreters.mlir"))
@@ -41,8 +38,11 @@ def compile_cache() -> CacheOption:
 
 
 TOKEN_TYPE = "!stablehlo.token"
-SHARDING, HLO_SHARDING = "sdy.sharding", "mhlo.sharding"
-"""The attributes of a parameter, result or operation with its sharding: Shardy's, and GSPMD's."""
+INSPECTION, PARTITIONED = "InspectSharding", "CustomSPMDPartitioning"
+"""
+The custom calls that ask how devices share arrays: to tell a function, and for the program that the
+author of an operation has for the parts.
+"""
 PARAMETERS, RESULTS = "arg_attrs", "res_attrs"
 """The attributes of a function about its parameters and results."""
 
@@ -52,17 +52,14 @@ def main_function(module: Any) -> Any:
     return next(op for op in module.body.operations if _symbol(op) == "main")
 
 
-def operations(op: Any, which: Callable[[Any], bool]) -> list[Any]:
-    """An operation and those in its regions, as far as they are asked for."""
-    found: list[Any] = []
-
-    def note(each: Any) -> Any:
-        if which(each):
-            found.append(each)
-        return IR.WalkResult.ADVANCE
-
-    op.operation.walk(note)
-    return found
+def operations(op: Any) -> Iterator[Any]:
+    """The operations in the regions of another."""
+    # Not `walk` of jaxlib: Ctrl-C in a function that it calls is an error of another kind.
+    for region in op.regions:
+        for block in region:
+            for each in block:
+                yield each
+                yield from operations(each)
 
 
 def attributes_of(function: Any, side: str) -> Any:

@@ -1,7 +1,6 @@
 """
 Traces of JAX's profiler: what they have of our devices, the runs of programs and of their kernels,
-the extension of the API with which they are taken, and the message of protocol buffers, `XSpace`,
-that the profiler gets.
+and the extension of the API with which they are taken.
 
 C, which calls programs, knows nothing of it: while a trace is taken Python makes all calls, and
 runs programs that were compiled once more, with a profile. A session calls `create`, `start`,
@@ -13,20 +12,24 @@ their arguments are not set, so they are not checked.
 from __future__ import annotations
 
 import ctypes
+import importlib
+import json
 import logging
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from lowerings.runtime import library
 from xla_dialect.devices.process_grid import Process
 
 if TYPE_CHECKING:
-    from lowerings.execution.profile import RunEvents
+    from lowerings.execution.profile import ModuleProfile, RunEvents
     from lowerings.profiling.source_operations import SourceOperation
 
 
@@ -36,6 +39,8 @@ _FUNCTIONS = (
     *("create", "destroy", "start", "stop", "collect_data"),
 )
 """In the order of their table."""
+
+_profile_data: Any = cast(Any, importlib.import_module("jaxlib._profile_data"))
 
 _LOG = logging.getLogger(__name__)
 _Function = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
@@ -107,17 +112,18 @@ class Profiler:
         _CreateArguments.from_address(address).profiler = ctypes.addressof(self._table)
 
     def _start(self, _address: int) -> None:
-        begin()
+        _take(Trace())
 
     def _stop(self, _address: int) -> None:
-        self._ended = end()
+        self._ended = current()
+        _take(None)
 
     def _collect_data(self, address: int) -> None:
         args = _CollectArguments.from_address(address)
         args.buffer, args.buffer_size = None, 0
         if self._ended is None:
             return
-        data = as_xspace(self._ended)
+        data = self._ended.as_xspace()
         self._data = ctypes.create_string_buffer(data, len(data) or 1)
         args.buffer, args.buffer_size = ctypes.addressof(self._data), len(data)
 
@@ -164,119 +170,6 @@ def called_on(devices: Sequence[int]) -> Generator[None]:
 
 
 @dataclass(frozen=True)
-class TracedRun:
-    """A run of a program on a device."""
-
-    device: int
-    program: str
-    events: RunEvents
-
-
-@dataclass(frozen=True)
-class Remark:
-    """What happened to a program beside its runs, for the device that it was to run on."""
-
-    device: int
-    program: str
-    text: str
-    started: int
-    ended: int
-
-
-@dataclass
-class Loss:
-    """The events of a program on a device for which there was no room."""
-
-    device: int
-    program: str
-    started: int
-    ended: int = 0
-    count: int = 0
-
-
-@dataclass
-class Trace:
-    """What was recorded, in nanoseconds of `time.monotonic_ns`."""
-
-    started: int = field(default_factory=time.monotonic_ns)
-    started_at: int = field(default_factory=time.time_ns)
-    """The same moment, in nanoseconds since 1970."""
-    runs: list[TracedRun] = field(default_factory=list[TracedRun])
-    remarks: list[Remark] = field(default_factory=list[Remark])
-    losses: dict[tuple[int, str], Loss] = field(default_factory=dict[tuple[int, str], Loss])
-    """By device and program."""
-    _count: int = 0
-    _adding: threading.Lock = field(default_factory=threading.Lock)
-
-    def remark(self, program: str, text: str, started: int, devices: Sequence[int]) -> None:
-        """Adds what was done for a program, from a moment until now."""
-        device = (_called_on.get() or devices)[0]
-        self.remarks.append(Remark(device, program, text, started, time.monotonic_ns()))
-
-    def add(self, program: str, events: RunEvents, devices: Sequence[int]) -> None:
-        """Adds a run of this thread, which is that of one of the devices of a program."""
-        process = Process.current()
-        number = 0 if process is None else process.grid.number(process.place)
-        device = (_called_on.get() or devices)[number]
-        found, lost = len(events.events), events.lost
-        with self._adding:
-            if self._count + found <= MOST_EVENTS:
-                self._count += found
-                self.runs.append(TracedRun(device, program, events))
-            else:
-                lost += found
-            if lost:
-                now = time.monotonic_ns()
-                loss = self.losses.setdefault((device, program), Loss(device, program, now))
-                loss.count, loss.ended = loss.count + lost, now
-
-
-_traces: list[Trace] = []
-"""The one that is taken now, if any."""
-_listeners: list[Callable[[], None]] = []
-
-
-def on_change(listener: Callable[[], None]) -> None:
-    """Calls a function whenever a trace has begun or ended."""
-    _listeners.append(listener)
-
-
-def current() -> Trace | None:
-    """The trace that is taken now."""
-    return _traces[-1] if _traces else None
-
-
-def begin() -> None:
-    """Takes a trace from now on."""
-    _traces[:] = [Trace()]
-    _tell()
-
-
-def end() -> Trace | None:
-    """The trace that was taken until now."""
-    found = _traces.pop() if _traces else None
-    _tell()
-    return found
-
-
-def _tell() -> None:
-    for listener in _listeners:
-        listener()
-
-
-PLANE = "/device:CUSTOM:xdsl:{}"
-"""The name of the plane of a device: viewers show devices of other kinds only if they know them."""
-
-PROGRAMS, KERNELS = "programs", "kernels"
-"""The lines of a plane. What overlaps, because threads ran it, is on further ones."""
-
-_FIRST_KERNELS = 1000
-"""The number of the first line of kernels; those of programs begin with 1."""
-_PICOSECONDS = 1000
-"""Of a nanosecond."""
-
-
-@dataclass(frozen=True)
 class _Kind:
     """What events have in common."""
 
@@ -296,94 +189,111 @@ class _Kind:
         }
 
 
-@dataclass(frozen=True)
-class _Event:
+class _Event(NamedTuple):
     started: int
     ended: int
     kind: _Kind
 
 
-@dataclass
-class _Plane:
-    """What happened on a device."""
-
-    programs: list[_Event] = field(default_factory=list[_Event])
-    kernels: list[_Event] = field(default_factory=list[_Event])
-
-
-def as_xspace(trace: Trace) -> bytes:
-    """A trace as the profiler takes it."""
-    planes = sorted(_planes(trace).items())
-    return b"".join(_bytes(1, _plane(trace, number, plane)) for number, plane in planes)
+PROGRAMS, KERNELS = "programs", "kernels"
+"""The lines of a device. What overlaps, because threads ran it, is on further ones."""
+_FIRST_LINES = {PROGRAMS: 1, KERNELS: 1000}
+"""Their numbers; further ones follow."""
+_PICOSECONDS = 1000
+"""Of a nanosecond."""
 
 
-def _planes(trace: Trace) -> Mapping[int, _Plane]:
-    planes: dict[int, _Plane] = {}
-    for each in trace.remarks:
-        event = _Event(each.started, each.ended, _Kind(each.text, each.program))
-        planes.setdefault(each.device, _Plane()).programs.append(event)
-    for each in trace.losses.values():
-        text = f"{each.count} events of {each.program} are left out: there is no room"
-        event = _Event(each.started, each.ended, _Kind(text, each.program))
-        planes.setdefault(each.device, _Plane()).programs.append(event)
-    kinds: dict[tuple[int, str], list[_Kind]] = {}
-    for run in trace.runs:
-        profile, plane = run.events.profile, planes.setdefault(run.device, _Plane())
-        key = id(profile), run.program
-        if key not in kinds:
-            kinds[key] = [
-                _Kind(
-                    profile.rows[site.row].name if n else run.program, run.program, site.operations
-                )
+class Trace:
+    """What was recorded, in nanoseconds of `time.monotonic_ns`."""
+
+    def __init__(self) -> None:
+        self._started, self._started_at = time.monotonic_ns(), time.time_ns()
+        """The same moment, the second in nanoseconds since 1970."""
+        self._events: defaultdict[tuple[int, str], list[_Event]] = defaultdict(list)
+        """By device and line."""
+        self._kinds: dict[tuple[int, str], list[_Kind]] = {}
+        """Of the sites of profiles."""
+        self._lost: dict[tuple[int, str], tuple[int, int]] = {}
+        """By device and program, for how many events there was no room, and since when."""
+        self._count = 0
+        self._adding = threading.Lock()
+
+    def remark(self, program: str, text: str, started: int, devices: Sequence[int]) -> None:
+        """Adds what was done for a program, from a moment until now."""
+        device = (_called_on.get() or devices)[0]
+        event = _Event(started, time.monotonic_ns(), _Kind(text, program))
+        self._events[device, PROGRAMS].append(event)
+
+    def add(self, program: str, run: RunEvents, devices: Sequence[int]) -> None:
+        """Adds a run of this thread, which is that of one of the devices of a program."""
+        process = Process.current()
+        number = 0 if process is None else process.grid.number(process.place)
+        device = (_called_on.get() or devices)[number]
+        with self._adding:
+            kinds = self._kinds_of(program, run.profile)
+            has_room = self._count + len(run.events) <= MOST_EVENTS
+            for site, started, ended in run.events.tolist() if has_room else ():
+                line = KERNELS if site else PROGRAMS
+                self._events[device, line].append(_Event(started, ended, kinds[site]))
+                self._count += 1
+            lost = run.lost + (0 if has_room else len(run.events))
+            if lost:
+                before, since = self._lost.get((device, program), (0, time.monotonic_ns()))
+                self._lost[device, program] = before + lost, since
+
+    def _kinds_of(self, program: str, profile: ModuleProfile) -> list[_Kind]:
+        key = id(profile), program
+        if key not in self._kinds:
+            self._kinds[key] = [
+                _Kind(profile.rows[site.row].name if n else program, program, site.operations)
                 for n, site in enumerate(profile.sites)
             ]
-        found: list[tuple[int, int, int]] = run.events.events.tolist()
-        for number, started, ended in found:
-            line = plane.kernels if number else plane.programs
-            line.append(_Event(started, ended, kinds[key][number]))
-    return planes
+        return self._kinds[key]
 
-
-def _plane(trace: Trace, device: int, plane: _Plane) -> bytes:
-    kinds = dict.fromkeys(event.kind for event in (*plane.programs, *plane.kernels))
-    numbers = {kind: number for number, kind in enumerate(kinds, 1)}
-    texts: dict[str, int] = {}
-    """Names and values of statistics, which events refer to."""
-
-    def number_of(text: str) -> int:
-        return texts.setdefault(text, len(texts) + 1)
-
-    heads: dict[_Kind, bytes] = {}
-    for kind, number in numbers.items():
-        statistics = (
-            _bytes(4, _number(1, number_of(name)) + _number(7, number_of(value)))
-            for name, value in kind.statistics.items()
-            if value
+    def as_xspace(self) -> bytes:
+        """The trace as the profiler takes it, a message of protocol buffers."""
+        for (device, program), (count, since) in self._lost.items():
+            text = f"{count} events of {program} are left out: there is no room"
+            self.remark(program, text, since, (device,))
+        devices = sorted({device for device, _ in self._events})
+        return _profile_data.ProfileData.text_proto_to_serialized_xspace(
+            "".join(map(self._plane, devices))
         )
-        heads[kind] = b"".join((_number(1, number), *statistics))
-    return b"".join(
-        (
-            _number(1, device),
-            _text(2, PLANE.format(device)),
-            *_lines(trace, 1, PROGRAMS, plane.programs, heads),
-            *_lines(trace, _FIRST_KERNELS, KERNELS, plane.kernels, heads),
-            *(_named(4, number, kind.name) for kind, number in numbers.items()),
-            *(_named(5, number, text) for text, number in texts.items()),
-        )
-    )
 
+    def _plane(self, device: int) -> str:
+        kinds: dict[_Kind, str] = {}
+        """What each event of a kind begins with."""
+        texts: dict[str, int] = {}
+        """Names and values of statistics, which events refer to."""
 
-def _lines(
-    trace: Trace, first: int, name: str, events: Sequence[_Event], heads: Mapping[_Kind, bytes]
-) -> Iterator[bytes]:
-    for number, own in enumerate(_apart(events)):
-        title = name if number == 0 else f"{name} ({number + 1})"
-        parts = [_number(1, first + number), _text(2, title), _number(3, trace.started_at)]
-        for event in own:
-            start = _number(2, max(0, event.started - trace.started) * _PICOSECONDS)
-            duration = _number(3, (event.ended - event.started) * _PICOSECONDS)
-            parts.append(_bytes(4, heads[event.kind] + start + duration))
-        yield _bytes(3, b"".join(parts))
+        def head(kind: _Kind) -> str:
+            if kind not in kinds:
+                numbers = [
+                    (texts.setdefault(name, len(texts) + 1), texts.setdefault(text, len(texts) + 1))
+                    for name, text in kind.statistics.items()
+                    if text
+                ]
+                statistics = (f"stats{{metadata_id:{n} ref_value:{text}}}" for n, text in numbers)
+                kinds[kind] = f"events{{metadata_id:{len(kinds) + 1}{''.join(statistics)}"
+            return kinds[kind]
+
+        parts = [f"id:{device} name:{_quoted(PLANE.format(device))}"]
+        for line, first in _FIRST_LINES.items():
+            for number, own in enumerate(_apart(self._events[device, line])):
+                title = line if number == 0 else f"{line} ({number + 1})"
+                parts.append(
+                    f"lines{{id:{first + number} name:{_quoted(title)} "
+                    f"timestamp_ns:{self._started_at} "
+                )
+                for started, ended, kind in own:
+                    start = max(0, started - self._started) * _PICOSECONDS
+                    duration = (ended - started) * _PICOSECONDS
+                    parts.append(f"{head(kind)} offset_ps:{start} duration_ps:{duration}}}")
+                parts.append("}")
+        for name, given in (("event", (kind.name for kind in kinds)), ("stat", texts)):
+            for n, each in enumerate(given, 1):
+                parts.append(f"{name}_metadata{{key:{n} value{{id:{n} name:{_quoted(each)}}}}}")
+        return f"planes{{{''.join(parts)}}}"
 
 
 def _apart(events: Iterable[_Event]) -> list[list[_Event]]:
@@ -399,29 +309,25 @@ def _apart(events: Iterable[_Event]) -> list[list[_Event]]:
     return lines
 
 
-def _named(field_number: int, number: int, name: str) -> bytes:
-    """An entry of a map from numbers to what has that number and a name."""
-    named = _number(1, number) + _text(2, name)
-    return _bytes(field_number, _number(1, number) + _bytes(2, named))
+def _quoted(text: str) -> str:
+    # Text of protocol buffers has the escapes of JSON.
+    return json.dumps(text, ensure_ascii=False)
 
 
-def _text(field_number: int, text: str) -> bytes:
-    return _bytes(field_number, text.encode())
+PLANE = "/device:CUSTOM:xdsl:{}"
+"""The name of the plane of a device: viewers show devices of other kinds only if they know them."""
+
+_trace: Trace | None = None
+_is_traced = ctypes.c_int64.in_dll(library(), "xla_is_traced")
+"""Whether C leaves all calls to Python."""
 
 
-def _bytes(field_number: int, data: bytes) -> bytes:
-    return _varint(field_number << 3 | 2) + _varint(len(data)) + data
+def current() -> Trace | None:
+    """The trace that is taken now."""
+    return _trace
 
 
-def _number(field_number: int, value: int) -> bytes:
-    return _varint(field_number << 3) + _varint(value)
-
-
-def _varint(value: int) -> bytes:
-    """Seven bits a byte, the lowest first; all but the last have the highest bit set."""
-    data = bytearray()
-    while value > 0x7F:
-        data.append(value & 0x7F | 0x80)
-        value >>= 7
-    data.append(value)
-    return bytes(data)
+def _take(trace: Trace | None) -> None:
+    global _trace
+    _trace = trace
+    _is_traced.value = trace is not None

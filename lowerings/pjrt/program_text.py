@@ -10,10 +10,11 @@ import hashlib
 import io
 import itertools
 import re
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from lowerings.backends import Options, compiler_options, fields_of_options
 from lowerings.pjrt.c_api import ErrorCode
 from lowerings.pjrt.functions import PluginError
 from lowerings.pjrt.interfaces import (
+    INSPECTION,
     IR,
     PARAMETERS,
     RESULTS,
@@ -30,13 +32,11 @@ from lowerings.pjrt.interfaces import (
     attributes_of,
     main_function,
     make_context,
+    operations,
 )
+from lowerings.pjrt.written_functions import write_functions
 from xla_dialect.aliasing_attributes import ALIASING_OUTPUT, BUFFER_DONOR
 from xla_dialect.diagnostics import XlaError
-
-if TYPE_CHECKING:
-    from lowerings.pjrt.shardings import ArrayDivision
-
 
 LEAST_BYTES = 1 << 16
 """Of a constant that is worth a name of its own."""
@@ -52,8 +52,7 @@ def take_constants(module: Any) -> dict[str, bytes]:
     """
     found: dict[str, bytes] = {}
     named: dict[tuple[str, str], Any] = {}
-
-    def take(op: Any) -> Any:
+    for op in operations(module.operation):
         elements = _elements(op) if op.name == "stablehlo.constant" else None
         if elements is not None and elements.nbytes >= LEAST_BYTES:
             data = elements.tobytes()
@@ -63,9 +62,6 @@ def take_constants(module: Any) -> dict[str, bytes]:
                 name = str(named[key]).partition("<")[2].partition(">")[0]
                 found[name] = data
             op.attributes["value"] = named[key]
-        return IR.WalkResult.ADVANCE
-
-    module.operation.walk(take)
     return found
 
 
@@ -91,53 +87,57 @@ def with_constants(text: str, constants: Mapping[str, bytes]) -> str:
     return text
 
 
-CALLBACKS = "xla_dialect.host_callbacks"
-"""The attribute of a module with the number of its list of functions in `_lists`."""
-
 DEFAULT_MEMORY = "device"
 """The kind of memory in which arrays are that say nothing of it."""
 _MEMORY_KIND = "mhlo.memory_kind"
 
-_lists: dict[int, Sequence[Callable[..., Any]]] = {}
+_HANDED_OVER = re.compile(rb"xla_dialect\.handed_over\.(\d+)")
+"""What stands in the place of a program for jaxlib's client, with its number in `_programs`."""
+_programs: dict[int, Callable[[], ProgramText]] = {}
 _numbers = itertools.count()
 
 
 @contextmanager
-def with_host_callbacks(module: Any, functions: Sequence[Callable[..., Any]]) -> Generator[None]:
-    """A module of jaxlib calls these functions, by their numbers, when it is compiled."""
-    if not functions:
-        yield
-        return
-    number = next(_numbers)
-    _lists[number] = tuple(functions)
-    attributes = module.operation.attributes
-    with module.context:
-        attributes[CALLBACKS] = IR.IntegerAttr.get(IR.IntegerType.get_signless(64), number)
+def handed_over(module: Any, functions: Sequence[Callable[..., Any]]) -> Generator[Any]:
+    """
+    Inside, there is a module that stands for one of jaxlib and the functions that it calls.
+
+    Jaxlib's client hands programs over without these functions, and with formulas in the place of
+    some operations; it looks at no more of them than what is called takes and returns.
+    """
+    number, main = next(_numbers), main_function(module)
+    _programs[number] = partial(ProgramText.of, bytecode(module), functions)
+    with module.context, module.operation.location:
+        stand_in = IR.Module.create()
+        stand_in.operation.attributes["sym_name"] = module.operation.attributes["sym_name"]
+        stand_in.operation.attributes["xla_dialect.program"] = IR.StringAttr.get(
+            f"xla_dialect.handed_over.{number}"
+        )
+        attributes = {
+            "sym_name": IR.StringAttr.get("main"),
+            "sym_visibility": IR.StringAttr.get("private"),
+            "function_type": IR.TypeAttr.get(main.type),
+        }
+        for side in (PARAMETERS, RESULTS):
+            rows = attributes_of(main, side)
+            if rows is not None:
+                attributes[side] = IR.ArrayAttr.get([_without_symbols(row) for row in rows])
+        IR.Operation.create(
+            "func.func", attributes=attributes, regions=1, ip=IR.InsertionPoint(stand_in.body)
+        )
     try:
-        yield
+        yield stand_in
     finally:
-        del attributes[CALLBACKS]
-        del _lists[number]
+        _programs.pop(number, None)
+
+
+def _without_symbols(row: Any) -> Any:
+    """What is said of a parameter or result, but of meshes, which a stand-in does not have."""
+    return IR.DictAttr.get({each.name: each.attr for each in row if each.name != "sdy.sharding"})
 
 
 Order: TypeAlias = tuple[int, ...] | None
 """The order of dimensions in memory, the fastest first; None for the default."""
-
-
-@dataclass(frozen=True)
-class SerializedModule:
-    """A portable artifact, or MLIR as text or bytecode, which is copied where it is read."""
-
-    size: int
-    """Its bytes."""
-    read: Callable[[], bytes]
-    names_constants: bool = False
-    """Whether it names large constants, which a context knows once only."""
-
-    @property
-    def is_large(self) -> bool:
-        """Whether it gets a context of its own: those of others keep what they have read."""
-        return self.names_constants or self.size >= _MOST_BYTES
 
 
 @dataclass(frozen=True)
@@ -146,15 +146,15 @@ class ProgramText:
 
     name: str
     text: str
-    code: SerializedModule
+    code: bytes
     """The same for jaxlib, with the places in the JAX source that it comes from."""
     parameters: tuple[bool, ...]
     """Of each parameter, whether it is an array; tokens are not."""
     results: tuple[bool, ...]
     callbacks: Sequence[Callable[..., Any]] = ()
     """The functions of Python that it calls, by their numbers."""
-    divisions: tuple[Sequence[ArrayDivision], Sequence[ArrayDivision]] | None = None
-    """How several devices share parameters and results; None for a program for one."""
+    listeners: Sequence[bytes] = ()
+    """Who asks how devices share arrays, by the numbers in custom calls."""
     layouts: tuple[Sequence[Order], Sequence[Order]] = ((), ())
     """How parameters and results lie in memory."""
     memory_kinds: tuple[Sequence[str], Sequence[str]] = ((), ())
@@ -167,16 +167,13 @@ class ProgramText:
     constants: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     """The large constants that the text and the code name."""
 
-    def located(self, devices: int) -> ProgramText:
+    def located(self) -> ProgramText:
         """The same, with the places in JAX's source that its operations come from."""
-        with module_of(self.code) as module:
-            attributes = module.operation.attributes
-            if CALLBACKS in attributes:
-                del attributes[CALLBACKS]
-            if devices > 1:
-                _shared(module, devices, is_kept=True)
+        with module_of(self.code, self.constants) as module:
+            write_functions(module)
+            _take_listeners(module)
             text = module.operation.get_asm(enable_debug_info=True)
-            return replace(self, text=text)
+        return replace(self, text=text, listeners=())
 
     @property
     def complete(self) -> str:
@@ -184,56 +181,47 @@ class ProgramText:
         return with_constants(self.text, self.constants)
 
     @staticmethod
-    def of_artifact(
-        code: SerializedModule,
-        devices: int,
-        constants: Mapping[str, bytes] | None = None,
-        *,
-        is_kept: bool = False,
-    ) -> ProgramText:
-        """
-        Reads a program for so many devices; `constants` are those that its code names.
-
-        `is_kept`: it was compiled before, perhaps in a process with functions of its own.
-        """
-        with module_of(code) as module:
-            return ProgramText._of_module(module, code, devices, constants or {}, is_kept)
+    def of_client(code: bytes) -> ProgramText:
+        """A program as a client has it, or that which it stands for."""
+        number = _HANDED_OVER.search(code, 0, _MOST_BYTES)
+        return ProgramText.of(code) if number is None else _programs.pop(int(number[1]))()
 
     @staticmethod
-    def of_lowered(
-        module: Any, devices: int, callbacks: Sequence[Callable[..., Any]]
+    def of(
+        code: bytes,
+        callbacks: Sequence[Callable[..., Any]] = (),
+        constants: Mapping[str, bytes] | None = None,
     ) -> ProgramText:
-        """Of a module of jaxlib, which stays as it is, and the functions that it calls."""
-        code = _bytecode(module)
-        text = ProgramText.of_artifact(
-            SerializedModule(len(code), lambda: code), devices, is_kept=True
-        )
-        return replace(text, callbacks=callbacks)
+        """
+        A program as a portable artifact or MLIR, the functions that it calls, and the constants
+        that it only names.
+        """
+        named = constants or {}
+        with module_of(code, named) as module:
+            return ProgramText._of_module(module, code, callbacks, named)
 
     @staticmethod
     def _of_module(
-        module: Any, code: SerializedModule, devices: int, named: Mapping[str, bytes], is_kept: bool
+        module: Any,
+        code: bytes,
+        callbacks: Sequence[Callable[..., Any]],
+        named: Mapping[str, bytes],
     ) -> ProgramText:
-        attributes = module.operation.attributes
-        name = attributes["sym_name"].value
-        callbacks: Sequence[Callable[..., Any]] = ()
-        if CALLBACKS in attributes:
-            callbacks = _lists[attributes[CALLBACKS].value]
-            del attributes[CALLBACKS]
         # The client's code may be as large as the constants in it, which are kept once.
-        taken = take_constants(module) if code.is_large else {}
-        kept = _bytecode(module) if taken else code.read()
+        taken = take_constants(module) if _is_large(code, named) else {}
+        code = bytecode(module) if taken else code
+        write_functions(module)
+        listeners = _take_listeners(module)
         main = main_function(module)
         inputs, outputs = main.type.inputs, main.type.results
-        divisions = _shared(module, devices, is_kept) if devices > 1 else None
         return ProgramText(
-            name,
+            module.operation.attributes["sym_name"].value,
             module.operation.get_asm(),
-            SerializedModule(len(kept), lambda: kept, names_constants=bool(named or taken)),
+            code,
             tuple(str(each) != TOKEN_TYPE for each in inputs),
             tuple(str(each) != TOKEN_TYPE for each in outputs),
             callbacks,
-            divisions,
+            listeners,
             (
                 [_order(_layout_mode(each)) for each in main.arg_attrs],
                 _result_orders(main),
@@ -258,25 +246,54 @@ _MOST_BYTES = 1 << 18
 """Of the programs of one context: to make one takes 4 ms, but it keeps types and constants."""
 
 
-def _bytecode(module: Any) -> bytes:
+def bytecode(module: Any) -> bytes:
+    """A module of jaxlib as it is."""
     file = io.BytesIO()
     module.operation.write_bytecode(file)
     return file.getvalue()
 
 
+def _is_large(code: bytes, constants: Mapping[str, bytes]) -> bool:
+    """
+    Whether a program gets a context of its own: those of others keep what they have read, and know
+    the constant of a name once only.
+    """
+    return bool(constants) or len(code) >= _MOST_BYTES
+
+
 @contextmanager
-def module_of(code: SerializedModule) -> Generator[Any]:
+def module_of(code: bytes, constants: Mapping[str, bytes]) -> Generator[Any]:
     """A program as jaxlib has it, in a context that nobody else uses meanwhile."""
-    context, bytes_read = make_context() if code.is_large else None, 0
-    if context is None:
-        try:
-            context, bytes_read = _contexts.pop()
-        except IndexError:
-            context = make_context()
+    is_large = _is_large(code, constants)
+    try:
+        context, bytes_read = (make_context(), 0) if is_large else _contexts.pop()
+    except IndexError:
+        context, bytes_read = make_context(), 0
     with context, IR.Location.unknown(context):
-        yield _parsed(code.read(), context)
-    if not code.is_large and bytes_read + code.size < _MOST_BYTES:
-        _contexts.append((context, bytes_read + code.size))
+        yield _parsed(code, context)
+    if not is_large and bytes_read + len(code) < _MOST_BYTES:
+        _contexts.append((context, bytes_read + len(code)))
+
+
+def _take_listeners(module: Any) -> list[bytes]:
+    """
+    Writes numbers in the place of the addresses of functions that ask how devices share arrays;
+    returns what is under them.
+    """
+    found: list[bytes] = []
+    for op in operations(module.operation):
+        own = op.attributes
+        if op.name == "stablehlo.custom_call" and own["call_target_name"].value == INSPECTION:
+            is_manual = any(each.name == "sdy.manual_computation" for each in _around(op))
+            word = f"{len(found)} manual" if is_manual else str(len(found))
+            found.append(own["backend_config"].value_bytes)
+            own["backend_config"] = IR.StringAttr.get(word)
+    return found
+
+
+def _around(op: Any) -> Iterator[Any]:
+    while (op := op.parent) is not None:
+        yield op
 
 
 def _parsed(code: bytes, context: Any) -> Any:
@@ -326,13 +343,6 @@ def _order_of_transposed(value: Any) -> Order:
         return None
     permutation = list(owner.attributes["permutation"])
     return tuple(permutation.index(d) for d in reversed(range(len(permutation))))
-
-
-def _shared(module: Any, devices: int, is_kept: bool) -> Any:
-    """How devices share parameters and results: with Shardy's attributes, loaded for several."""
-    from lowerings.pjrt.shardings import divided  # noqa: PLC0415
-
-    return divided(module, devices, is_kept)
 
 
 _DEVICES_OF_PARTITION = re.compile(r"Computation\d+\{([\d ,]*)\}")

@@ -19,16 +19,14 @@ from lowerings.pjrt.buffers import TOKEN, Shape, shape_of
 from lowerings.pjrt.c_api import ErrorCode
 from lowerings.pjrt.client import MEMORY_KINDS
 from lowerings.pjrt.functions import Objects, PluginError
-from lowerings.pjrt.interfaces import (
-    compile_cache,
-)
+from lowerings.pjrt.interfaces import compile_cache
 from lowerings.pjrt.program_text import CompileOptions, Order, ProgramText
 from lowerings.pjrt.user_passes import active_passes
 from xla_dialect.diagnostics import XlaError
 
 if TYPE_CHECKING:
     from lowerings.execution.profile import EventSink
-    from lowerings.pjrt.shardings import ArrayDivision
+    from lowerings.pjrt.shardings import ArrayDivision, Divisions
 
 
 LOADED = Objects("loaded executable")
@@ -42,13 +40,14 @@ class CompiledProgram:
         """Compiles it; raises PluginError with the operation and its place in JAX's source."""
         self.name = text.name
         self.options = options
-        self.program = _kept(text, options) or _compiled(text, options)
-        """What runs it."""
+        kept = _kept(text, options)
+        self.program, divisions = _compiled(text, options) if kept is None else (kept, None)
+        """What runs it, and how several devices share its arrays."""
         self.text = text
         signature = self.program.signature
         self.whole_parameters = _with_tokens(signature.parameters, text.parameters)
         self.whole_results = _with_tokens(signature.results, text.results)
-        self.parameter_divisions, self.result_divisions = text.divisions or (None, None)
+        self.parameter_divisions, self.result_divisions = divisions or (None, None)
         in_memory = _parts(self.whole_parameters, self.parameter_divisions)
         self.parameters = _laid_out(in_memory, text.layouts[0])
         """What each device has of each parameter."""
@@ -73,8 +72,8 @@ class CompiledProgram:
         """
         text, options = self.text, self.options
         if not options.compilation().names_operations:
-            text = text.located(options.device_count)
-        return _compiled(text, options, profile=True, on_events=sink)
+            text = text.located()
+        return _compiled(text, options, profile=True, on_events=sink)[0]
 
     @cached_property
     def fingerprint(self) -> str:
@@ -140,8 +139,10 @@ def _kept(text: ProgramText, options: CompileOptions) -> Runnable | None:
     return None if cached is None else kept_program(cached, own)
 
 
-def _compiled(text: ProgramText, options: CompileOptions, **others: Any) -> Runnable:
-    """What the compiler makes of a program; raises PluginError."""
+def _compiled(
+    text: ProgramText, options: CompileOptions, **others: Any
+) -> tuple[Runnable, Divisions | None]:
+    """What the compiler makes of a program, see `compile_program`; raises PluginError."""
     with loading():
         from lowerings.driver.pass_manager import PipelineError  # noqa: PLC0415
         from lowerings.pjrt.compiling import compile_program  # noqa: PLC0415

@@ -84,7 +84,7 @@ def _hand_over_programs() -> None:
     """
     Programs come to a plugin without the functions of Python that they call, which JAX keeps beside
     the module, and with formulas in the place of some operations, or with none where floats are
-    small: we see them where JAX compiles.
+    small: we take them where JAX compiles.
     """
     from lowerings.pjrt.client import VERSION  # noqa: PLC0415
 
@@ -96,10 +96,9 @@ def _hand_over_programs() -> None:
     ) -> Any:
         if VERSION not in client.platform_version:
             return original(client, module, executable_devices, options, host_callbacks)
-        from lowerings.pjrt.preserved_functions import preserved_functions  # noqa: PLC0415
-        from lowerings.pjrt.program_text import with_host_callbacks  # noqa: PLC0415
+        from lowerings.pjrt.program_text import handed_over  # noqa: PLC0415
 
-        with preserved_functions(module), with_host_callbacks(module, host_callbacks):
-            return original(client, module, executable_devices, options, [])
+        with handed_over(module, host_callbacks) as stand_in:
+            return original(client, stand_in, executable_devices, options, [])
 
     _compiler.backend_compile_and_load = compile_and_load

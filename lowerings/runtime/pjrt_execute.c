@@ -7,9 +7,13 @@
 #include <stdatomic.h>
 #include <string.h>
 
+/* Whether Python makes all calls, as it does while a trace is taken. */
+_Atomic int64_t xla_is_traced;
+
 static bool can_run(const PJRT_LoadedExecutable_Execute_Args *args) {
     xla_loaded *program = args->executable;
     return atomic_load_explicit(&program->runs_without_python, memory_order_relaxed) &&
+           !atomic_load_explicit(&xla_is_traced, memory_order_relaxed) &&
            args->num_devices == program->device_count && args->num_args == program->parameter_count &&
            (!args->execute_device || args->execute_device == program->device) &&
            (!program->donors || !args->options->num_non_donatable_input_indices);

@@ -254,12 +254,11 @@ func.func @main(%t: !stablehlo.token, %x: tensor<8xf32>) -> (!stablehlo.token, t
 
 @pytest.mark.jax
 def test_functions_that_are_gone():
-    from lowerings.driver.source import Source  # noqa: PLC0415
-    from lowerings.pjrt.custom_calls import with_custom_partitioning  # noqa: PLC0415
+    from lowerings.pjrt.shardings import spread  # noqa: PLC0415
 
     text = """func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = stablehlo.custom_call @CustomSPMDPartitioning(%x) {backend_config = "17"} : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }"""
     with pytest.raises(XlaError, match=":2:8: the function that JAX left for it is not in this"):
-        with_custom_partitioning(Source(text))
+        spread(parse_program(text), 2)

