@@ -20,9 +20,9 @@ from lowerings.pjrt.c_api import (
     DELETED,
     ELEMENT_TYPES,
     HOST_ALIGNMENT,
+    IMMUTABLE_ZERO_COPY,
     BufferRecord,
     ErrorCode,
-    HostBufferSemantics,
     LayoutForm,
     LayoutRecord,
     MemoryLayout,
@@ -32,8 +32,8 @@ from lowerings.pjrt.c_api import (
     required_size,
 )
 from lowerings.pjrt.client import DEVICES, MEMORIES, MemorySpace
-from lowerings.pjrt.events import event_of, failed, lend
-from lowerings.pjrt.functions import PluginError, characters, implements, numbers, text
+from lowerings.pjrt.events import event_of, lend
+from lowerings.pjrt.functions import PluginError, implements, numbers, text
 from xla_dialect.element_types import NUMPY_TYPES, Array, DType
 
 _NUMBERS = {name: number for number, name in enumerate(ELEMENT_TYPES)}
@@ -231,42 +231,18 @@ def buffer_from_host(args: Any) -> None:
     """An array of the host: a copy, or the very array if that is lent to us, aligned and large."""
     shape = shape_from(args.type, args.dims, args.num_dims, args.device_layout)
     memory = memory_of(args.device, args.memory)
-    strides = _host_strides(args, shape)
-    dense = strides is None or _is_dense(shape, strides)
-    zero_copy = args.host_buffer_semantics >= HostBufferSemantics.IMMUTABLE_ZERO_COPY
+    strides = numbers(args.byte_strides, args.num_byte_strides) or strides_of(None, shape)
+    given = strided_at(shape, args.data, strides)
+    is_dense = given.transpose(shape.minor_to_major[::-1]).flags.c_contiguous
+    is_lent = args.host_buffer_semantics >= IMMUTABLE_ZERO_COPY and shape.byte_size > COPIED_BYTES
     args.done_with_host_buffer = plugin.HAPPENED
-    if dense and zero_copy and shape.byte_size > COPIED_BYTES and not args.data % HOST_ALIGNMENT:
+    if is_dense and is_lent and not args.data % HOST_ALIGNMENT:
         args.buffer = new_buffer(shape, memory, args.data)
         record = BufferRecord.from_address(args.buffer)
         record.release = plugin.GIVE_BACK
-        args.done_with_host_buffer, record.release_argument = lend()
-        return
-    args.buffer = new_buffer(shape, memory)
-    if dense:
-        ctypes.memmove(BufferRecord.from_address(args.buffer).data, args.data, shape.byte_size)
+        args.done_with_host_buffer = record.release_argument = lend()
     else:
-        assert strides is not None
-        np.copyto(values_at(args.buffer), strided_at(shape, args.data, strides))
-
-
-def _host_strides(args: Any, shape: Shape) -> tuple[int, ...] | None:
-    """The strides of an array of the host; None where it lies as the array on the device does."""
-    if args.byte_strides:
-        count = args.num_byte_strides
-        return tuple((ctypes.c_int64 * count).from_address(args.byte_strides)) if count else None
-    if args.device_layout:
-        return strides_of(None, shape)
-    return None
-
-
-def _is_dense(shape: Shape, strides: tuple[int, ...]) -> bool:
-    step = shape.dtype.itemsize
-    for dimension in shape.minor_to_major:
-        size = shape.sizes[dimension]
-        if size != 1 and strides[dimension] != step:
-            return not shape.byte_size
-        step *= size
-    return True
+        args.buffer = put(given, shape, memory)
 
 
 @implements("Buffer_ToHostBuffer")
@@ -294,77 +270,16 @@ def require_ready(buffer: Any) -> None:
         event_of(buffer.ready).wait()
 
 
-@implements("Buffer_CopyRawToHost")
-def buffer_copy_raw_to_host(args: Any) -> None:
-    """Copies some of the bytes."""
-    buffer = buffer_at(args.buffer)
-    size = shape_at(buffer.shape).byte_size
-    if args.offset < 0 or args.transfer_size < 0 or args.offset + args.transfer_size > size:
-        raise PluginError(
-            ErrorCode.INVALID_ARGUMENT,
-            f"bytes {args.offset} to {args.offset + args.transfer_size} of an array of {size}",
-        )
-    if args.transfer_size:
-        ctypes.memmove(args.dst, buffer.data + args.offset, args.transfer_size)
-    args.event = plugin.HAPPENED
-
-
-@implements("Buffer_CopyToDevice")
-def buffer_copy_to_device(args: Any) -> None:
-    """A copy in the default memory of a device."""
-    args.dst_buffer = _copy(args.buffer, DEVICES[args.dst_device].memories[0])
-
-
 @implements("Buffer_CopyToMemory")
 def buffer_copy_to_memory(args: Any) -> None:
     """A copy in a memory."""
-    args.dst_buffer = _copy(args.buffer, MEMORIES[args.dst_memory])
-
-
-def _copy(handle: int, memory: MemorySpace) -> int:
-    buffer = buffer_at(handle)
+    buffer = buffer_at(args.buffer)
     require_ready(buffer)
     shape = shape_at(buffer.shape)
-    copy = new_buffer(shape, memory)
+    args.dst_buffer = new_buffer(shape, MEMORIES[args.dst_memory])
     if shape.byte_size:
-        ctypes.memmove(BufferRecord.from_address(copy).data, buffer.data, shape.byte_size)
-    return copy
-
-
-@implements("Buffer_Bitcast")
-def buffer_bitcast(args: Any) -> None:
-    """A copy of the bytes under another type of as many."""
-    buffer = buffer_at(args.buffer)
-    shape = shape_from(args.element_type, args.dims, args.num_dims, args.device_layout)
-    old = shape_at(buffer.shape)
-    if shape.byte_size != old.byte_size:
-        raise PluginError(
-            ErrorCode.INVALID_ARGUMENT,
-            f"an array of {old.byte_size} bytes as one of {shape.byte_size}",
-        )
-    args.out_buffer = new_buffer(shape, MEMORIES[buffer.memory])
-    ctypes.memmove(BufferRecord.from_address(args.out_buffer).data, buffer.data, shape.byte_size)
-
-
-@implements("Client_CreateUninitializedBuffer")
-def create_uninitialized_buffer(args: Any) -> None:
-    """An array with whatever its memory holds."""
-    shape = shape_from(
-        args.shape_element_type, args.shape_dims, args.shape_num_dims, args.shape_layout
-    )
-    args.buffer = new_buffer(shape, memory_of(args.device, args.memory))
-
-
-@implements("Client_CreateErrorBuffer")
-def create_error_buffer(args: Any) -> None:
-    """An array that is an error for whoever reads it."""
-    shape = shape_from(
-        args.shape_element_type, args.shape_dims, args.shape_num_dims, args.shape_layout
-    )
-    args.buffer = new_buffer(shape, memory_of(None, args.memory))
-    message = characters(args.error_message, args.error_message_size).decode()
-    event = failed(PluginError(ErrorCode(args.error_code), message))
-    BufferRecord.from_address(args.buffer).ready = event.handle
+        copy = BufferRecord.from_address(args.dst_buffer)
+        ctypes.memmove(copy.data, buffer.data, shape.byte_size)
 
 
 @implements("Client_CreateViewOfDeviceBuffer")

@@ -54,6 +54,7 @@ _numbers = constants(_HEADER)
 INTERRUPTED, NOT_DONATED = _numbers["XLA_INTERRUPTED"], _numbers["XLA_NOT_DONATED"]
 HOST_ALIGNMENT, COPIED_BYTES = _numbers["XLA_HOST_ALIGNMENT"], _numbers["XLA_COPIED_BYTES"]
 DELETED = _numbers["XLA_DELETED"]
+IMMUTABLE_ZERO_COPY = _numbers["PJRT_IMMUTABLE_ZERO_COPY"]
 
 
 def address(record: Any) -> int:
@@ -93,19 +94,10 @@ class NamedValueType(IntEnum):
     BOOL = 4
 
 
-class HostBufferSemantics(IntEnum):
-    """How long the memory of an array that is put onto a device stays as it is."""
-
-    IMMUTABLE_ONLY_DURING_CALL = 0
-    IMMUTABLE_UNTIL_TRANSFER_COMPLETES = 1
-    IMMUTABLE_ZERO_COPY = constants("pjrt.h")["PJRT_IMMUTABLE_ZERO_COPY"]
-    MUTABLE_ZERO_COPY = 3
-
-
 class ErrorCode(IntEnum):
     """Why a function failed: the codes of `absl::Status`."""
 
-    CANCELLED = constants("pjrt.h")["PJRT_CANCELLED"]
+    CANCELLED = _numbers["PJRT_CANCELLED"]
     UNKNOWN = 2
     INVALID_ARGUMENT = 3
     DEADLINE_EXCEEDED = 4

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -131,7 +130,6 @@ class Client:
         self.memory_count = len(memories)
         self.memory_handles = array_of([memory.handle for memory in memories])
         self.handle = CLIENTS.keep(ctypes.c_int64(device_count), self)
-        self.topology = Topology(self.devices)
 
     def device(self, number: int) -> Device:
         """The device of an id; raises PluginError."""
@@ -148,22 +146,9 @@ class Client:
         CLIENTS.forget(self.handle)
 
 
-@dataclass
-class Topology:
-    """Devices that programs are compiled for."""
-
-    devices: Sequence[Device]
-    handle: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.handle = TOPOLOGIES.keep(ctypes.c_int64(len(self.devices)), self)
-        self.descriptions = array_of([device.handle for device in self.devices])
-
-
 CLIENTS = Objects("client")
 DEVICES = Objects("device")
 MEMORIES = Objects("memory")
-TOPOLOGIES = Objects("topology")
 
 
 def options_of(start: int | None, count: int) -> dict[str, str | int | float | bool]:
@@ -272,18 +257,6 @@ def client_default_device_assignment(args: Any) -> None:
     (ctypes.c_int * count).from_address(args.default_assignment)[:] = range(count)
 
 
-@implements("TopologyDescription_Create")
-def topology_create(args: Any) -> None:
-    """The devices of a client that nobody has made."""
-    args.topology = client_of(args).topology.handle
-
-
-@implements("TopologyDescription_Destroy")
-def topology_destroy(args: Any) -> None:
-    """Forgets it."""
-    TOPOLOGIES.forget(args.topology)
-
-
 answers(
     CLIENTS,
     "client",
@@ -301,19 +274,20 @@ answers(
             "addressable_memories": address(client.memory_handles),
             "num_addressable_memories": client.memory_count,
         },
-        "Client_TopologyDescription": lambda client: {"topology": client.topology.handle},
+        "Client_TopologyDescription": lambda client: {"topology": client.handle},
     },
 )
 answers(
-    TOPOLOGIES,
+    CLIENTS,
     "topology",
     {
-        "TopologyDescription_GetDeviceDescriptions": lambda topology: {
-            "descriptions": address(topology.descriptions),
-            "num_descriptions": len(topology.devices),
+        # A client is its own topology.
+        "TopologyDescription_GetDeviceDescriptions": lambda client: {
+            "descriptions": address(client.device_handles),
+            "num_descriptions": len(client.devices),
         },
         # The number of devices is all there is to it.
-        "TopologyDescription_Fingerprint": lambda topology: {"fingerprint": len(topology.devices)},
+        "TopologyDescription_Fingerprint": lambda client: {"fingerprint": len(client.devices)},
     },
 )
 answers(

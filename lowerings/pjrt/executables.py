@@ -32,7 +32,7 @@ from lowerings.pjrt.c_api import (
     Program,
     address,
 )
-from lowerings.pjrt.client import CLIENTS, MEMORY_KINDS, TOPOLOGIES, Client, Device, array_of
+from lowerings.pjrt.client import CLIENTS, MEMORY_KINDS, Client, Device, array_of
 from lowerings.pjrt.functions import (
     Objects,
     PluginError,
@@ -251,20 +251,6 @@ def client_compile(args: Any) -> None:
     args.executable = LoadedProgram(_compile(args), CLIENTS[args.client]).handle
 
 
-@implements("Compile")
-def compile_for_topology(args: Any) -> None:
-    """Compiles a program for devices that need not be there."""
-    assert TOPOLOGIES[args.topology] is not None
-    args.executable = _executable_handle(_compile(args))
-
-
-@implements("Client_Load")
-def client_load(args: Any) -> None:
-    """Loads what was compiled before."""
-    compiled = EXECUTABLES[args.executable]
-    args.loaded_executable = LoadedProgram(compiled, CLIENTS[args.client]).handle
-
-
 def _executable_handle(compiled: CompiledProgram) -> int:
     options = compiled.options
     record = ExecutableRecord(options.replicas, options.partitions, len(compiled.results))
@@ -441,7 +427,6 @@ answers(
 
 
 @implements("Layouts_PJRT_Client_GetDefaultLayout")
-@implements("Layouts_PJRT_Topology_GetDefaultLayout")
 def default_layout(args: Any) -> None:
     """Row-major."""
     args.layout = shape_from(args.type, args.dims, args.num_dims).record.named_layout

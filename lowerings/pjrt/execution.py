@@ -12,12 +12,12 @@ import itertools
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence, Set
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from lowerings.execution.executable import Executable
-from lowerings.execution.runnable import PartitionedProgram
+from lowerings.execution.runnable import PartitionedProgram, Runnable
 from lowerings.pjrt import plugin, profiler
 from lowerings.pjrt.buffers import TOKEN, Shape, buffer_at, new_buffer, require_ready, shape_at
 from lowerings.pjrt.c_api import BufferRecord, ErrorCode, ExecuteOptions
@@ -30,7 +30,6 @@ from xla_dialect.element_types import Array
 
 if TYPE_CHECKING:
     from lowerings.pjrt.shardings import ArrayDivision
-    from lowerings.pjrt.shared_programs import SharedProgram
 
 
 @implements("LoadedExecutable_Execute")
@@ -111,25 +110,50 @@ def _held(arguments: Sequence[Sequence[int]]) -> Generator[None]:
 def _run(
     loaded: LoadedProgram, arguments: Sequence[Sequence[int]], devices: Sequence[Device]
 ) -> list[list[int]]:
-    """The results of each device, as handles."""
-    compiled = loaded.compiled
+    """The results of each device, as handles; raises PluginError where other processes fail."""
+    compiled, shared, program = loaded.compiled, loaded.shared, loaded.program
     taken = [_arguments(loaded, each) for each in arguments]
-    if loaded.shared is not None:
-        return _run_with_others(loaded, loaded.shared, taken)
-    program = loaded.program
-    if isinstance(program, Executable) and len(devices) == 1 and compiled.runs_in_place:
-        return [_run_in_place(loaded, program, taken[0], devices[0])]
-    is_usual = program is compiled.program
-    if loaded.runs_jointly and is_usual and isinstance(program, PartitionedProgram):
-        local = program.local
-        assert isinstance(local, Executable)
-        results = _run_jointly(loaded, local, local.run_jointly, taken)
+    if shared is not None:
+        shared.agree()
+    run = _run_of_addresses(loaded, program, len(devices)) if compiled.runs_in_place else None
+    if run is not None:
+        results = _run_in_place(loaded, *run, taken, devices)
         if results is not None:
             return results
+        if shared is not None:
+            raise shared.error()
     arrays = [[shape.at(data) for shape, data in each] for each in taken]
-    if len(devices) == 1:
-        return [_results(loaded, program(*arrays[0]), devices[0])]
-    return _run_on_devices(loaded, arrays, devices)
+    if shared is not None:
+        found = shared.run(arrays)
+    elif len(devices) == 1:
+        found = [program(*arrays[0])]
+    elif isinstance(program, PartitionedProgram):
+        found = program.local.run_processes(arrays)
+    else:
+        found = _run_on_whole_arrays(loaded, program, arrays)
+    return [_results(loaded, values, device) for values, device in zip(found, devices, strict=True)]
+
+
+_Run = Callable[[Sequence[Sequence[int]]], bool]
+"""
+Runs a program on the addresses of what each device takes and gives; False where something has gone
+wrong, for which others have the words.
+"""
+
+
+def _run_of_addresses(
+    loaded: LoadedProgram, program: Runnable, count: int
+) -> tuple[Executable, _Run] | None:
+    """What each of so many devices runs, and how, where arrays are not moved for it."""
+    if loaded.shared is not None:
+        runs = loaded.shared.runs
+        return None if runs is None else (loaded.shared.program, runs.run)
+    if isinstance(program, Executable) and count == 1:
+        return program, lambda addresses: program.run_at(addresses[0]) is None
+    if loaded.runs_jointly and program is loaded.compiled.program:
+        local = cast(Executable, cast(PartitionedProgram, program).local)
+        return local, local.run_jointly
+    return None
 
 
 def _interrupted_results(loaded: LoadedProgram, device: Device) -> list[int]:
@@ -152,44 +176,19 @@ def _run_traced(
     return results
 
 
-def _run_with_others(
-    loaded: LoadedProgram,
-    shared: SharedProgram,
-    arguments: Sequence[Sequence[tuple[Shape, int | None]]],
-) -> list[list[int]]:
-    """Runs the part of this process in a program; raises PluginError where others fail."""
-    program, runs, devices = shared.program, shared.runs, loaded.own_devices
-    shared.agree()
-    if runs is not None and loaded.compiled.runs_in_place:
-        results = _run_jointly(loaded, program, runs.run, arguments)
-        if results is None:
-            raise shared.error()
-        return results
-    arrays = [[shape.at(data) for shape, data in each] for each in arguments]
-    if runs is None:
-        found = [program(*each) for each in arrays]
-    else:
-        found = program.run_together(arrays, runs.run)
-    if found is None:
-        raise shared.error()
-    return [_results(loaded, values, device) for values, device in zip(found, devices, strict=True)]
-
-
-def _run_jointly(
+def _run_in_place(
     loaded: LoadedProgram,
     program: Executable,
-    run: Callable[[Sequence[Sequence[int]]], bool],
+    run: _Run,
     arguments: Sequence[Sequence[tuple[Shape, int | None]]],
+    devices: Sequence[Device],
 ) -> list[list[int]] | None:
-    """
-    Runs a program that needs no Python; None where something has gone wrong, for which others have
-    the words.
-    """
+    """Runs a program on the memory of its arguments and results; None as the run says."""
     results: list[list[int]] = []
     addresses: list[list[int]] = []
     is_well = False
     try:
-        for each, device in zip(arguments, loaded.own_devices, strict=True):
+        for each, device in zip(arguments, devices, strict=True):
             results.append([])
             addresses.append(_new_results(loaded, program, each, device, results[-1]))
         is_well = run(addresses)
@@ -202,23 +201,11 @@ def _run_jointly(
     return results if is_well else None
 
 
-def _run_on_devices(
-    loaded: LoadedProgram, parts: Sequence[Sequence[Array]], devices: Sequence[Device]
-) -> list[list[int]]:
-    """Runs a program on the parts that devices have, or with whole arrays on each."""
-    program = loaded.program
-    if isinstance(program, PartitionedProgram):
-        found = program.local.run_processes(parts)
-    else:
-        found = _run_on_whole_arrays(loaded, parts, len(devices))
-    return [_results(loaded, values, device) for values, device in zip(found, devices, strict=True)]
-
-
 def _run_on_whole_arrays(
-    loaded: LoadedProgram, parts: Sequence[Sequence[Array]], count: int
+    loaded: LoadedProgram, program: Runnable, parts: Sequence[Sequence[Array]]
 ) -> list[list[Array]]:
     """Puts the parts of all devices together, runs the program, and gives each device its part."""
-    compiled, program = loaded.compiled, loaded.program
+    compiled, count = loaded.compiled, len(parts)
     whole = [
         division.joined([each[number] for each in parts], shape.sizes)
         for number, (shape, division) in enumerate(
@@ -267,23 +254,6 @@ def _arguments(loaded: LoadedProgram, handles: Sequence[int]) -> list[tuple[Shap
             )
         found.append((shape, buffer.data))
     return found
-
-
-def _run_in_place(
-    loaded: LoadedProgram,
-    program: Executable,
-    arguments: Sequence[tuple[Shape, int | None]],
-    device: Device,
-) -> list[int]:
-    """Runs a program on the memory of its arguments and results."""
-    results: list[int] = []
-    try:
-        program.run_at(_new_results(loaded, program, arguments, device, results))
-    except BaseException:
-        for result in results:
-            plugin.destroy(result)
-        raise
-    return results
 
 
 def _new_results(

@@ -55,8 +55,8 @@ _errors: dict[int, tuple[Any, Any]] = {}
 """The records and messages of those that clients have not destroyed, by their handles."""
 
 
-COMPILE = ("Client_Compile", "Compile")
-"""The functions of the API that compile."""
+COMPILE = "Client_Compile"
+"""The function of the API that compiles."""
 _compiling: set[int] = set()
 """The threads that compile."""
 
@@ -64,7 +64,7 @@ _compiling: set[int] = set()
 @contextmanager
 def _compiling_if(name: str) -> Generator[None]:
     """Inside, `end_compilations` raises KeyboardInterrupt if a function compiles."""
-    if name not in COMPILE:
+    if name != COMPILE:
         yield
         return
     thread = threading.get_ident()

@@ -48,12 +48,7 @@ def register(backend: str, priority: int) -> None:
         options |= _bridge._options_from_jax_configs(backend)
         return _client.make_c_api_client(backend, options, job.client)
 
-    def make_topology(name: str, **options: Any) -> Any:
-        return _client.make_c_api_device_topology(_load(backend), name, **options)
-
-    _bridge.register_backend_factory(
-        backend, make_client, priority=priority, fail_quietly=True, make_topology=make_topology
-    )
+    _bridge.register_backend_factory(backend, make_client, priority=priority, fail_quietly=True)
 
 
 def device_count() -> int:
@@ -67,8 +62,8 @@ def device_count() -> int:
 
 @functools.cache
 @loading()
-def _load(backend: str) -> Any:
-    """The capsule of the plugin, which jaxlib has been told about."""
+def _load(backend: str) -> None:
+    """Tells jaxlib about the plugin."""
     from lowerings.pjrt.plugin import plugin  # noqa: PLC0415
 
     capsule = plugin().capsule()
@@ -76,7 +71,6 @@ def _load(backend: str) -> Any:
     _client.initialize_pjrt_plugin(backend)
     # JAX does so for plugins that are libraries. Once: twice would double all events.
     cast(Any, lib)._profiler.register_plugin_profiler(capsule)
-    return capsule
 
 
 @functools.cache

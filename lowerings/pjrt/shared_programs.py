@@ -15,6 +15,7 @@ from lowerings.pjrt.client import Device
 from lowerings.pjrt.functions import PluginError
 from lowerings.pjrt.programs import CompiledProgram
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.element_types import Array
 
 
 class SharedProgram:
@@ -55,6 +56,15 @@ class SharedProgram:
             except XlaError as error:
                 raise PluginError(ErrorCode.FAILED_PRECONDITION, str(error)) from error
             self._is_agreed = True
+
+    def run(self, arrays: Sequence[Sequence[Array]]) -> Sequence[Sequence[Array]]:
+        """The results of the devices of this process; raises PluginError where others fail."""
+        if self.runs is None:
+            return [self.program(*each) for each in arrays]
+        found = self.program.run_together(arrays, self.runs.run)
+        if found is None:
+            raise self.error()
+        return found
 
     def error(self) -> PluginError:
         """Why a run has failed."""

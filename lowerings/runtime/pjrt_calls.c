@@ -46,7 +46,7 @@ static void forget_calls(void) { atomic_store(&in_flight, 0); }
 __attribute__((constructor)) static void prepare(void) { pthread_atfork(NULL, NULL, forget_calls); }
 
 xla_error *xla_call_python(void *args, int number) {
-    bool compiles = number == NUMBER_Client_Compile || number == NUMBER_Compile;
+    bool compiles = number == NUMBER_Client_Compile;
     /* Clients crash where something cannot be given up; what they compile they have to be denied. */
     intptr_t found = compiles ? (intptr_t)&closed : 0;
     if (xla_enter_python()) {
