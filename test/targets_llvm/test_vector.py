@@ -52,6 +52,32 @@ def test_load_and_store_at_any_element():
     assert program(body, [numbers(3, 8)], "f32[8]").tolist() == [0, 1, 11, 12, 13, 14, 0, 1]
 
 
+def test_vectors_along_a_strided_dimension():
+    """Down a column of the arrays, through transposed views; masked lanes stay as they are."""
+    view = "memref<8x8xf32, strided<[1, 8]>>"
+    body = f"""
+      %x = memref.reinterpret_cast %a to offset: [0], sizes: [8, 8], strides: [1, 8]
+        : memref<8x8xf32> to {view}
+      %y = memref.reinterpret_cast %r to offset: [0], sizes: [8, 8], strides: [1, 8]
+        : memref<8x8xf32> to {view}
+      %zero = arith.constant dense<0.0> : vector<8xf32>
+      scf.for %i = %c0 to %c8 step %c1 {{
+        vector.store %zero, %r[%i, %c0] : memref<8x8xf32>, vector<8xf32>
+      }}
+      %v = vector.load %x[%c2, %c1] : {view}, vector<4xf32>
+      vector.store %v, %y[%c3, %c4] : {view}, vector<4xf32>
+      %mask = vector.create_mask %c3 : vector<4xi1>
+      %w = vector.maskedload %x[%c5, %c0], %mask, %v
+        : {view}, vector<4xi1>, vector<4xf32> into vector<4xf32>
+      vector.maskedstore %y[%c6, %c1], %mask, %w : {view}, vector<4xi1>, vector<4xf32>
+    """
+    x = numbers(8, 8)
+    expected = np.zeros((8, 8), np.float32)
+    expected[4:8, 3] = x[1:5, 2]
+    expected[1:4, 6] = x[:3, 5]
+    np.testing.assert_array_equal(program(body, [x], "f32[8,8]"), expected)
+
+
 @pytest.mark.parametrize("name", ["pred", "s4", "s8", "bf16", "f32", "f64"])
 @pytest.mark.parametrize("count", [-3, 0, 1, 5, 8, 100, -(2**40), 2**40])
 def test_masked_memory(name: str, count: int):
