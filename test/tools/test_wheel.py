@@ -128,7 +128,7 @@ for each in distribution("xla-dialect").entry_points.select(group="console_scrip
 
 
 def test_help(bin_folder: Path) -> None:
-    """Of all commands in one process; one of them by its script."""
+    """Of all commands, in one process."""
     command = [bin_folder / "python", "-c", ALL_COMMANDS]
     done = subprocess.run(command, cwd="/", capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
