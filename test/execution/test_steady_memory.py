@@ -98,7 +98,8 @@ def test_compilations() -> None:
         lowerings.compile(text)
     gc.collect()
     assert objects < COMPILATIONS * 1000
-    assert allocated() - before < COMPILATIONS * 1000
+    # Caches of Python and of the C library grow now and then by some 70 KB.
+    assert allocated() - before < 100_000
 
 
 def allocated() -> int:

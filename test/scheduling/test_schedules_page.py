@@ -16,8 +16,8 @@ from xdsl.dialects.linalg.ops import GenericOp
 from lowerings.dialects.schedule import Schedule, schedule_of, schedule_text, set_schedule
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
-from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
 from lowerings.loops.access import static_memref
+from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
 from lowerings.scheduling.primitives import LoopNest, Primitive, primitives_of
 from lowerings.scheduling.schedule_file import operation_key, parse_schedule_file
 from lowerings.scheduling.xla_plan_schedules import XlaPlanSchedulesPass

@@ -90,8 +90,10 @@ PEERS: Mapping[str, tuple[Callable[[], list[str]], str]] = {
         "pip install -e '.[mpi]'",
     ),
     "riscv64": (
-        lambda: _missing_packages("ziglang")
-        + ([] if shutil.which("qemu-riscv64") else ["qemu-riscv64"]),
+        lambda: (
+            _missing_packages("ziglang")
+            + ([] if shutil.which("qemu-riscv64") else ["qemu-riscv64"])
+        ),
         "pip install -e '.[riscv]', and apt install qemu-user",
     ),
     "qemu": (
