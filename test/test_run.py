@@ -56,7 +56,7 @@ FORMULAS = Bound(4, 4, reason="formulas of other functions, and polynomials")
 PARTS = Bound(4, 4, complex_only=True, reason="formulas of the parts of complex numbers")
 EXPANDED = Bound(16, 16, True, reason="expanded into other formulas, whose sums cancel elsewhere")
 BOUNDS: Mapping[str, Bound] = {
-    **dict.fromkeys(("cbrt", "cubic_root", "erf"), POLYNOMIALS),
+    **dict.fromkeys(("cbrt", "erf"), POLYNOMIALS),
     **dict.fromkeys(
         (
             *("abs", "acos", "acosh", "asin", "asinh", "atanh", "cosine", "cosh", "exponential"),

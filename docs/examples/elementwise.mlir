@@ -61,15 +61,6 @@ func.func @cbrt() -> tensor<3xf32> {
 
 // -----
 
-func.func @cubic_root() -> tensor<3xf32> {
-  %x = xla.constant dense<[27.0, -8.0, -0.0]> : tensor<3xf32>
-  %result = xla.cubic_root %x : tensor<3xf32>
-  // 3xf32=[3.0, -2.0, -0.0]
-  func.return %result : tensor<3xf32>
-}
-
-// -----
-
 func.func @ceil() -> tensor<3xf32> {
   %x = xla.constant dense<[1.5, -1.5, -0.5]> : tensor<3xf32>
   %result = xla.ceil %x : tensor<3xf32>

@@ -95,7 +95,6 @@ UNARY: dict[type[XlaOp], ElementFunction] = {
         complex=of_complex_in_double(complex_numbers.atanh),
     ),
     ops.CbrtOp: _math_of_floats(math.CbrtOp),
-    ops.CubicRootOp: _math_of_floats(math.CbrtOp),
     ops.CeilOp: _math_of_floats(math.CeilOp),
     ops.CosineOp: ElementFunction(
         floats=_math(math.CosOp), complex=of_complex_in_double(complex_numbers.cosine)

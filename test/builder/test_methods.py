@@ -22,7 +22,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops import OPERATIONS, elementwise, operations_of
 
 UNARY = (
-    "abs acos acosh asin asinh atanh cbrt cubic_root ceil clz cos cosh erf exp expm1 floor imag is_finite log "
+    "abs acos acosh asin asinh atanh cbrt ceil clz cos cosh erf exp expm1 floor imag is_finite log "
     "log1p logistic neg not_ population_count real round round_nearest_even rsqrt sign sin sinh "
     "sqrt tan tanh"
 ).split()

@@ -19,8 +19,6 @@ func.func @unary(%f: tensor<2xf32>, %i: tensor<2xi32>, %p: tensor<2xi1>, %c: ten
   %6 = xla.atanh %f : tensor<2xf32>
   // CHECK: xla.cbrt %f : tensor<2xf32>
   %7 = xla.cbrt %f : tensor<2xf32>
-  // CHECK: xla.cubic_root %f : tensor<2xf32>
-  %cubic = xla.cubic_root %f : tensor<2xf32>
   // CHECK: xla.ceil %f : tensor<2xf32>
   %8 = xla.ceil %f : tensor<2xf32>
   // CHECK: xla.count_leading_zeros %i : tensor<2xi32>
@@ -121,14 +119,6 @@ func.func @asinh_C1(%x: tensor<2xi1>) {
 func.func @atanh_C1(%x: tensor<2xi1>) {
   // expected-error @+1 {{xla.atanh: (C1) operand has element type pred, allowed: float or complex}}
   %0 = xla.atanh %x : tensor<2xi1>
-  func.return
-}
-
-// -----
-
-func.func @cubic_root_C1(%x: tensor<2xi1>) {
-  // expected-error @+1 {{xla.cubic_root: (C1) operand has element type pred, allowed: float}}
-  %0 = xla.cubic_root %x : tensor<2xi1>
   func.return
 }
 

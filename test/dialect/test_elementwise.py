@@ -41,7 +41,6 @@ ALLOWED: dict[str, ElementClass] = {
     # one operand
     "abs": SIGNED | UNSIGNED | FLOAT | COMPLEX,
     "cbrt": FLOAT,
-    "cubic-root": FLOAT,
     "ceil": FLOAT,
     "count-leading-zeros": INT,
     "cosine": FLOAT | COMPLEX,

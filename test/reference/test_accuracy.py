@@ -51,7 +51,6 @@ REAL: dict[type[XlaOp], tuple[Exact, tuple[tuple[float, float], ...]]] = {
     elementwise.AsinhOp: (np.arcsinh, ALL),
     elementwise.AtanhOp: (np.arctanh, UNIT),
     elementwise.CbrtOp: (np.cbrt, ALL),
-    elementwise.CubicRootOp: (np.cbrt, ALL),
     elementwise.CosineOp: (np.cos, ALL),
     elementwise.CoshOp: (np.cosh, (TINY, NEAR, (10.0, 700.0))),
     elementwise.ErfOp: (exact_erf, (TINY, NEAR)),

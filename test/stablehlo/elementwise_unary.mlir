@@ -28,9 +28,6 @@ func.func @unary(%f: tensor<2xf32>, %i: tensor<2xi32>, %p: tensor<2xi1>, %c: ten
   // XLA: xla.cbrt %f : tensor<2xf32>
   // STABLEHLO: stablehlo.cbrt %f : tensor<2xf32>
   %7 = stablehlo.cbrt %f : tensor<2xf32>
-  // XLA: xla.cubic_root %f : tensor<2xf32>
-  // STABLEHLO: stablehlo.cubic_root %f : tensor<2xf32>
-  %cubic = stablehlo.cubic_root %f : tensor<2xf32>
   // XLA: xla.ceil %f : tensor<2xf32>
   // STABLEHLO: stablehlo.ceil %f : tensor<2xf32>
   %8 = stablehlo.ceil %f : tensor<2xf32>

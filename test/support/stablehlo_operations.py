@@ -25,7 +25,7 @@ from stablehlo_uses import (
 ELEMENTWISE: tuple[Use, ...] = (
     *plain(
         "stablehlo",
-        "abs cbrt cubic_root ceil cosine exponential exponential_minus_one floor log log_plus_one logistic "
+        "abs cbrt ceil cosine exponential exponential_minus_one floor log log_plus_one logistic "
         "negate round_nearest_afz round_nearest_even rsqrt sign sine sqrt tan tanh",
         [F],
         F,

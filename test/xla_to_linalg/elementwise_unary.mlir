@@ -140,17 +140,6 @@ func.func @atanh(%f: tensor<2xf32>) -> tensor<2xf32> {
 
 // -----
 
-// xla-update-checks: CHECK @cubic_root filter=\^bb|(arith|math|complex)\.
-// CHECK-LABEL:   func.func @cubic_root(%f: tensor<2xf32>) -> tensor<2xf32> {
-// CHECK:           ^bb0(%[[ARG:.*]]: f32, %{{.*}}: f32):
-// CHECK-NEXT:        %{{.*}} = math.cbrt %[[ARG]] : f32
-func.func @cubic_root(%f: tensor<2xf32>) -> tensor<2xf32> {
-  %0 = xla.cubic_root %f : tensor<2xf32>
-  func.return %0 : tensor<2xf32>
-}
-
-// -----
-
 // xla-update-checks: CHECK @cbrt filter=\^bb|(arith|math|complex)\.
 // CHECK-LABEL:   func.func @cbrt(%f: tensor<2xf32>) -> tensor<2xf32> {
 // CHECK:           ^bb0(%[[ARG:.*]]: f32, %{{.*}}: f32):

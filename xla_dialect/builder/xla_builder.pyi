@@ -211,12 +211,6 @@ class XlaBuilder:
         Elements: float or complex. Example: `b.cosh(x)`.
         """
 
-    def cubic_root(self, operand: XlaValue) -> XlaValue:
-        r"""`xla.cubic_root`: The cube root under another name.
-
-        Elements: float. Example: `b.cubic_root(x)`.
-        """
-
     def div(
         self,
         lhs: Operand,

@@ -147,14 +147,6 @@ class CeilOp(ElementwiseUnaryOp):
 
 
 @irdl_op_definition
-class CubicRootOp(InexactOp):
-    """The cube root under another name."""
-
-    name = "xla.cubic_root"
-    operand = operand_def(ArrayOf(FLOAT))
-
-
-@irdl_op_definition
 class CountLeadingZerosOp(ElementwiseUnaryOp):
     """The number of leading zero bits; the bit width for 0."""
 

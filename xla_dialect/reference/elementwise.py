@@ -181,7 +181,6 @@ UNARY: dict[type[XlaOp], Function] = {
     ops.AsinhOp: in_double(np.arcsinh),
     ops.AtanhOp: in_double(np.arctanh),
     ops.CbrtOp: in_double(np.cbrt),
-    ops.CubicRootOp: in_double(np.cbrt),
     ops.CeilOp: in_compute_type(np.ceil),
     ops.CountLeadingZerosOp: count_leading_zeros,
     ops.CosineOp: in_double(np.cos),

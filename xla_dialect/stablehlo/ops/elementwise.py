@@ -163,7 +163,6 @@ class AbsOp(UnaryOp):
 CbrtOp = same_as(elementwise.CbrtOp, AccurateUnaryOp)
 CeilOp = same_as(elementwise.CeilOp, UnaryOp)
 ConvertOp = same_as(conversion.ConvertOp, UnaryOp)
-CubicRootOp = same_as(elementwise.CubicRootOp, AccurateUnaryOp)
 CosineOp = same_as(elementwise.CosineOp, AccurateUnaryOp)
 CountLeadingZerosOp = same_as(elementwise.CountLeadingZerosOp, UnaryOp)
 ExponentialMinusOneOp = same_as(elementwise.ExponentialMinusOneOp, AccurateUnaryOp)
