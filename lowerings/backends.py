@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar
 
 from lowerings.driver import CompilationError
-from lowerings.driver.source import read_file
 from lowerings.execution.runnable import Runnable
 from lowerings.targets.llvm.machine import Machine, host, parse_machine
-from xla_dialect.diagnostics import XlaError
+from xla_dialect.diagnostics import XlaError, read_text
 from xla_dialect.extensions import BACKENDS as ADDED_BACKENDS
 from xla_dialect.extensions import entries, extensions
 from xla_dialect.runtime.observation import Observer
@@ -280,7 +279,7 @@ class Options:
         for name, declared in declared_options().items():
             if Where.FILE in declared.where:
                 path: str | Path | None = getattr(self, name)
-                found[name] = "none" if path is None else read_file(path)
+                found[name] = "none" if path is None else read_text(path)
             elif Where.CODE in declared.where:
                 found[name] = str(getattr(self, name))
         found["donate"] = str(self.donate if self.donate == "aliased" else sorted(self.donate))

@@ -24,8 +24,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lowerings.driver.source import read_file
-from xla_dialect.diagnostics import XlaError
+from xla_dialect.diagnostics import XlaError, read_text
 
 from .command_line import CommandLine, guarded, write_output
 
@@ -198,7 +197,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run(args: argparse.Namespace) -> int:
     """Runs xla-update-checks with parsed arguments. Raises UpdateError."""
     for name in args.files:
-        text = read_file(name)
+        text = read_text(name)
         updated = update(text, Path(name), args.rewrite)
         if updated != text:
             write_output(name, updated)

@@ -25,21 +25,13 @@ class UnreadableFile(XlaError):
     """A file that cannot be opened or is not text."""
 
 
-def read_file(path: str | Path) -> str:
-    """The text of a file; raises XlaError."""
-    return text_of(_content(path), str(path))
-
-
 def read_program(path: str | Path) -> ProgramText:
     """The text of a program, or its bytes in a binary format; raises XlaError."""
-    return program_of(_content(path), str(path))
-
-
-def _content(path: str | Path) -> bytes:
     try:
-        return Path(path).read_bytes()
+        data = Path(path).read_bytes()
     except OSError as error:
         raise UnreadableFile(f"{path}: error: {error.strerror}") from None
+    return program_of(data, str(path))
 
 
 def program_of(data: bytes, file_name: str) -> ProgramText:

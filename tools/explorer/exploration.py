@@ -19,7 +19,7 @@ from lowerings.driver import InputFormat
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, PipelinePass, parse_pipeline
 from lowerings.driver.program import detect_format, parse_program
-from lowerings.driver.source import ProgramText, Source, read_file
+from lowerings.driver.source import ProgramText, Source
 from lowerings.profiling.source_operations import SourceOperation, source_operations
 from lowerings.profiling.xla_name_operations import StackFrames, named_location
 from lowerings.targets.llvm.instruction_origins import (
@@ -30,7 +30,7 @@ from lowerings.targets.llvm.instruction_origins import (
 from lowerings.targets.llvm.machine import Machine, host
 from lowerings.targets.llvm.module import emit_module
 from lowerings.targets.llvm.types import EmissionError
-from xla_dialect.diagnostics import XlaError
+from xla_dialect.diagnostics import XlaError, read_text
 from xla_dialect.violations import place_of
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -175,7 +175,7 @@ def kernel_rows(profile: str, lines: Mapping[Operation, int]) -> list[dict[str, 
     try:
         rows = [
             kernel | {"line": functions.get(kernel["name"]), "share": kernel["seconds"] / of}
-            for found in json.loads(read_file(profile)).values()
+            for found in json.loads(read_text(profile)).values()
             for of in [found["seconds"]]
             for kernel in found["kernels"]
         ]

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowerings.driver.source import read_file
-from xla_dialect.diagnostics import XlaError
+from xla_dialect.diagnostics import XlaError, read_text
 from xla_dialect.ops import FAMILIES
 
 from ..array_spec import RANDOM_SEED, AnyArray, parse_array_specs
@@ -67,7 +66,7 @@ def examples() -> Mapping[str, Example]:
     found: dict[str, Example] = {}
     for family in FAMILIES:
         path = FOLDER / f"{family.__name__.rpartition('.')[2]}.mlir"
-        for chunk in split_chunks(read_file(path)):
+        for chunk in split_chunks(read_text(path)):
             example = _example(chunk.shown.strip(), path)
             if example.name in found:
                 raise ExampleError(f"{path}: there are two examples of {example.name}")
