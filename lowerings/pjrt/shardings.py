@@ -151,7 +151,7 @@ def _divisions(
         sizes = extents(type_) if is_array(type_) else ()
         sharding, hlo = row.get(SHARDING), hlo_sharding(row)
         mesh = sharding.data.mesh_in(meshes) if isinstance(sharding, ShardingAttr) else None
-        found = ArrayDivision(Shards.replicated(len(sizes), devices))
+        found = ArrayDivision.replicated(len(sizes), devices)
         if isinstance(sharding, ShardingAttr) and mesh is not None:
             divided = _on_mesh(mesh, sharding.data, len(sizes))
         else:
