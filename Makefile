@@ -25,7 +25,7 @@ demo: $(VENV)/with-jax ## A function of JAX at all levels side by side, its time
 	$(BIN)/python -m tools.repository.demo
 
 demo-training: $(VENV)/with-jax $(VENV)/with-peers ## A training script of flax on our device beside XLA's, a pass of one's own in the middle
-	$(BIN)/python -m tools.repository.jax_demo
+	$(BIN)/python -m tools.repository.training_demo
 
 test: lit pytest ## All tests but the long ones and those of the pages
 
@@ -71,9 +71,8 @@ pictures: $(VENV)/with-core $(VENV)/with-browser ## Renew docs/pictures, the REA
 site: $(VENV)/with-docs $(VENV)/with-jax ## The pages as a site with a search: build/site/index.html
 	$(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning --keep-going --nitpicky docs build/site
 
-programs: $(VENV)/with-jax ## Make test/programs and the examples of the tools anew from JAX
+programs: $(VENV)/with-jax ## Make test/programs anew from JAX
 	$(BIN)/python test/programs/make_programs.py
-	$(BIN)/python -m tools.repository.samples
 
 clean: ## Remove the environment and what tests left behind
 	rm -rf $(VENV) build .lit .pytest_cache .ruff_cache .hypothesis

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
@@ -18,7 +18,15 @@ from xla_dialect.layouts.type_layouts import (
 )
 from xla_dialect.types import Array, element_count, extents, sizes_of
 
-from .layout_report import MemoryView, SliceView, leaves_of, size_and_waste, slices_of, spell_index
+from .layout_report import (
+    Cell,
+    Grid,
+    MemoryView,
+    leaves_of,
+    size_and_waste,
+    slices_of,
+    spell_index,
+)
 
 MOST_DRAWN = 8
 """Arrays of a tuple that are drawn."""
@@ -71,6 +79,17 @@ _STYLE = """
 """
 
 
+_HATCH = """
+<defs>
+  <pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse"
+    patternTransform="rotate(45)">
+    <rect class="hatch-ground" width="7" height="7" />
+    <line class="hatch-line" x1="0" y1="0" x2="0" y2="7" />
+  </pattern>
+</defs>
+"""
+
+
 @dataclass
 class _Canvas:
     """The picture that is being drawn, and how far it reaches."""
@@ -115,7 +134,7 @@ def drawing(type_: Attribute) -> str:
     root = ElementTree.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img"})
     ElementTree.SubElement(root, "title").text = f"The memory of {human_string_with_layout(type_)}"
     ElementTree.SubElement(root, "style").text = _STYLE
-    root.append(_hatch())
+    root.append(ElementTree.fromstring(_HATCH))
     paper = ElementTree.SubElement(root, "rect", {"class": "paper"})
     canvas = _Canvas(root)
     leaves = list(leaves_of(type_))
@@ -141,25 +160,6 @@ def drawing(type_: Attribute) -> str:
         element.set("height", f"{height:.0f}")
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode") + "\n"
-
-
-def _hatch() -> ElementTree.Element:
-    definitions = ElementTree.Element("defs")
-    pattern = ElementTree.SubElement(
-        definitions,
-        "pattern",
-        {
-            "id": "hatch",
-            "width": "7",
-            "height": "7",
-            "patternUnits": "userSpaceOnUse",
-            "patternTransform": "rotate(45)",
-        },
-    )
-    ElementTree.SubElement(pattern, "rect", {"class": "hatch-ground", "width": "7", "height": "7"})
-    line = {"class": "hatch-line", "x1": "0", "y1": "0", "x2": "0", "y2": "7"}
-    ElementTree.SubElement(pattern, "line", line)
-    return definitions
 
 
 def _say(canvas: _Canvas, sentence: str, x: float, y: float) -> float:
@@ -222,21 +222,24 @@ def _index(index: Sequence[int]) -> str:
     return spell_index(index)[1:-1]
 
 
-def _hint(type_: Array, index: Sequence[int], position: int) -> str:
+def _hint(type_: Array, cell: Cell) -> str:
+    if cell.index is None:
+        return f"position {cell.position} is padding"
     bits = bits_per_element(type_)
-    place = f"byte {position * bits // 8}" if bits % 8 == 0 else f"bit {position * bits}"
-    return f"element {spell_index(index)} lies at position {position}, {place}"
+    unit, size = ("bit", 1) if bits % 8 else ("byte", 8)
+    place = f"{unit} {cell.position * bits // size}"
+    return f"element {spell_index(cell.index)} lies at position {cell.position}, {place}"
 
 
 def _draw_array(canvas: _Canvas, type_: Array, view: MemoryView, y: float) -> tuple[float, float]:
     """The logical array, slice below slice; returns how far it reaches to the right and down."""
     canvas.write("The array", _MARGIN, y, "heading", 80)
     _say(canvas, "A cell says where in memory it lies.", _MARGIN, y + _LINE)
-    slices = slices_of(type_, _columns(str(view.count)))
-    width = _cell_width([str(p) for s in slices if s is not None for p in s.positions.values()])
+    slices, sizes = slices_of(type_, _columns(str(view.count))), extents(type_)
+    width = _cell_width([str(cell.position) for part in slices if part for cell in part.cells])
     left = _MARGIN
-    if len(extents(type_)) > 1:
-        left += 28 + _DIGIT_WIDTH * len(str(extents(type_)[-2]))
+    if len(sizes) > 1:
+        left += 28 + _DIGIT_WIDTH * len(str(sizes[-2]))
     right = _MARGIN + 210
     y += 2 * _LINE + 16
     for part in slices:
@@ -244,96 +247,62 @@ def _draw_array(canvas: _Canvas, type_: Array, view: MemoryView, y: float) -> tu
             canvas.write("...", left, y + 4, "axis")
             y += 30
             continue
-        y = _draw_slice(canvas, type_, view, part, (left, y, width))
-        right = max(right, left + width * len(part.columns))
+        if part.leading:
+            canvas.write(f"[{_index(part.leading)}, :, :]", left, y, "axis")
+            y += _LINE
+        if sizes:
+            canvas.write(f"dimension {len(sizes) - 1} \N{RIGHTWARDS ARROW}", left, y, "axis")
+            y += 16
+        if len(sizes) > 1:
+            x, top = _MARGIN + 6, y + 6 + _CELL_HEIGHT * len(part.rows) / 2
+            text = f"\N{LEFTWARDS ARROW} dimension {len(sizes) - 2}"
+            turned = f"rotate(-90 {x:.1f} {top:.1f})"
+            canvas.add("text", text, x=x, y=top, class_="axis middle", transform=turned)
+        y = _draw_grid(canvas, type_, view, part, (left, y, width), lambda each: str(each.position))
+        y += 26
+        right = max(right, left + width * len(part.heads))
     return right, y
 
 
-def _draw_slice(
+def _draw_grid(
     canvas: _Canvas,
     type_: Array,
     view: MemoryView,
-    part: SliceView,
+    grid: Grid,
     frame: tuple[float, float, float],
+    label: Callable[[Cell], str],
 ) -> float:
+    """Rows of cells with the heads of both; returns how far they reach down."""
     left, y, width = frame
-    dimensions = len(extents(type_))
-    if part.leading:
-        canvas.write(f"[{_index(part.leading)}, :, :]", left, y, "axis")
-        y += _LINE
-    if dimensions:
-        canvas.write(f"dimension {dimensions - 1} \N{RIGHTWARDS ARROW}", left, y, "axis")
-        y += 16
-    for number, column in enumerate(part.columns):
-        if column is not None and dimensions:
-            canvas.write(str(column), left + width * (number + 0.5), y, "axis middle")
+    for number, head in enumerate(grid.heads):
+        if head:
+            canvas.write(head, left + width * (number + 0.5), y, "axis middle")
     y += 6
-    if dimensions > 1:
-        x, top = _MARGIN + 6, y + _CELL_HEIGHT * len(part.rows) / 2
-        text = f"\N{LEFTWARDS ARROW} dimension {dimensions - 2}"
-        canvas.add(
-            "text",
-            text,
-            x=x,
-            y=top,
-            class_="axis middle",
-            transform=f"rotate(-90 {x:.1f} {top:.1f})",
-        )
-    for row in part.rows:
-        if dimensions > 1 and row is not None:
-            canvas.write(str(row), left - 8, y + _CELL_HEIGHT / 2 + 4, "axis end")
-        for number, column in enumerate(part.columns):
+    for head, cells in grid.rows:
+        if head:
+            canvas.write(head, left - 8, y + _CELL_HEIGHT / 2 + 4, "axis end")
+        for number, cell in enumerate(cells):
             x = left + width * number
-            if row is None or column is None:
+            if isinstance(cell, Cell):
+                fill = "" if cell.index is None else _fill(view, cell.position)
+                canvas.cell(x, y, width, label(cell), fill, _hint(type_, cell))
+            elif cell:
                 canvas.write("\N{MIDDLE DOT}" * 3, x + width / 2, y + 17, "axis middle")
-                continue
-            position = part.positions[row, column]
-            index = part.index(row, column, dimensions)
-            hint = _hint(type_, index, position)
-            canvas.cell(x, y, width, str(position), _fill(view, position), hint)
         y += _CELL_HEIGHT
-    return y + 26
+    return y
 
 
 def _draw_memory(canvas: _Canvas, type_: Array, view: MemoryView, x: float, y: float) -> float:
     """The buffer row by row; returns how far it reaches down."""
     canvas.write("Memory", x, y, "heading")
     _say(canvas, "Read row by row. A cell says which element it holds.", x, y + _LINE)
-    labels = [
-        _index(cell.index)
-        for row in view.rows
-        if row is not None
-        for cell in row[1]
-        if cell is not None and cell.index is not None
-    ]
-    width = _cell_width(labels)
-    heads = [str(row[0] * view.row_length) for row in view.rows if row is not None]
-    left = x + 10 + _DIGIT_WIDTH * max(map(len, heads))
-    y += 2 * _LINE + 32
-    for number, column in enumerate(view.columns):
-        if column is not None:
-            canvas.write(f"+{column}", left + width * (number + 0.5), y, "axis middle")
-    y += 6
-    for row in view.rows:
-        if row is None:
-            canvas.write("\N{MIDDLE DOT}" * 3, left + width / 2, y + 17, "axis middle")
-            y += _CELL_HEIGHT
-            continue
-        head = str(row[0] * view.row_length)
-        canvas.write(head, left - 8, y + _CELL_HEIGHT / 2 + 4, "axis end")
-        for number, cell in enumerate(row[1]):
-            start = left + width * number
-            if cell is None:
-                if view.columns[number] is None and view.goes_on(row[0], number):
-                    canvas.write("\N{MIDDLE DOT}" * 3, start + width / 2, y + 17, "axis middle")
-            elif cell.index is None:
-                canvas.cell(start, y, width, "", "", f"position {cell.position} is padding")
-            else:
-                hint = _hint(type_, cell.index, cell.position)
-                label = _index(cell.index) or "()"
-                canvas.cell(start, y, width, label, _fill(view, cell.position), hint)
-        y += _CELL_HEIGHT
-    return y
+
+    def label(cell: Cell) -> str:
+        return "" if cell.index is None else _index(cell.index) or "()"
+
+    width = _cell_width(list(map(label, view.cells)))
+    left = x + 10 + _DIGIT_WIDTH * max(len(head) for head, _ in view.rows)
+    return _draw_grid(canvas, type_, view, view, (left, y + 2 * _LINE + 32, width), label)
 
 
 def _draw_legend(canvas: _Canvas, y: float) -> float:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from typing import cast
 
 import numpy as np
@@ -14,7 +13,11 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, TupleType
 from xdsl.ir import Attribute
 
 from xla_dialect.layout import MEMORY_SPACES, Layout, TileDivision
-from xla_dialect.layouts.physical_order import linear_index, multidimensional_indices
+from xla_dialect.layouts.physical_order import (
+    linear_index,
+    multidimensional_indices,
+    unraveled,
+)
 from xla_dialect.layouts.type_layouts import (
     bits_per_element,
     byte_size_of,
@@ -53,21 +56,33 @@ class Cell:
     """The element that lies there; None for padding."""
 
 
+LEFT_OUT = "..."
+
+
 @dataclass(frozen=True)
-class MemoryView:
+class Grid:
+    """Rows of cells as they are shown; `LEFT_OUT` is in the place of several."""
+
+    heads: list[str]
+    """Above the columns."""
+    rows: list[tuple[str, list[Cell | str]]]
+    """Each with what stands in front of it; of what is left out nothing does."""
+    leading: Index = ()
+    """Of a slice, the indices of the dimensions in front of its two."""
+
+    @property
+    def cells(self) -> Iterator[Cell]:
+        """All that are shown."""
+        return (cell for _, row in self.rows for cell in row if isinstance(cell, Cell))
+
+
+@dataclass(frozen=True)
+class MemoryView(Grid):
     """The buffer of an array, cut into rows: a row is a tile, or a line of an untiled array."""
 
-    row_length: int
-    count: int
+    row_length: int = 0
+    count: int = 0
     """Elements of the buffer, padding included."""
-    columns: list[int | None]
-    rows: list[tuple[int, list[Cell | None]] | None]
-    """Row numbers with a cell per column; None stands for what is left out."""
-
-    def goes_on(self, row: int, column: int) -> bool:
-        """Whether cells of a row are left out where `columns` has None at this place."""
-        before = self.columns[column - 1]
-        return before is not None and row * self.row_length + before + 1 < self.count
 
     @staticmethod
     def of(type_: Array, most_columns: int = MOST_COLUMNS) -> MemoryView:
@@ -93,11 +108,20 @@ class MemoryView:
             )
         }
 
-        def row(number: int) -> list[Cell | None]:
-            return [None if c is None else cells.get(number * length + c) for c in columns]
+        def row(start: int) -> list[Cell | str]:
+            return [
+                LEFT_OUT * (start + place < count)
+                if column is None
+                else cells.get(start + column, "")
+                for place, column in enumerate(columns)
+            ]
 
-        rows = [None if number is None else (number, row(number)) for number in numbers]
-        return MemoryView(length, count, columns, rows)
+        heads = ["" if column is None else f"+{column}" for column in columns]
+        rows = [
+            ("", [LEFT_OUT]) if each is None else (str(each * length), row(each * length))
+            for each in numbers
+        ]
+        return MemoryView(heads, rows, row_length=length, count=count)
 
 
 def _row_length(type_: Array, count: int) -> int:
@@ -126,50 +150,40 @@ def _prepended_later(type_: Array) -> int:
     return sum(division.prepended for division in divisions[1:])
 
 
-@dataclass(frozen=True)
-class SliceView:
-    """A slice of an array along its last two dimensions, every element with its position."""
-
-    leading: Index
-    """The indices of the dimensions in front of the last two."""
-    rows: list[int | None]
-    columns: list[int | None]
-    positions: dict[tuple[int, int], int]
-
-    def index(self, row: int, column: int, rank: int) -> Index:
-        """The index of an element of the slice."""
-        return (*self.leading, row, column)[-rank:] if rank else ()
-
-
-def slices_of(type_: Array, most_columns: int = MOST_COLUMNS) -> list[SliceView | None]:
-    """The slices of an array that a page can show; None stands for those that are left out."""
+def slices_of(type_: Array, most_columns: int = MOST_COLUMNS) -> list[Grid | None]:
+    """
+    The slices of an array along its last two dimensions that a page can show; None stands for those
+    that are left out.
+    """
     layout, sizes = layout_of(type_), sizes_of(type_)
     matrix = [int(n) for n in (1, 1, *sizes)[-2:]]
     leading = [int(n) for n in sizes[:-2]]
-    count = math.prod(leading)
-    rows = shown(matrix[0], MOST_ROWS if count == 1 else _ROWS_OF_SLICES)
+    rows = shown(matrix[0], MOST_ROWS if math.prod(leading) == 1 else _ROWS_OF_SLICES)
     columns = shown(matrix[1], most_columns)
-    places = [(r, c) for r, c in product(rows, columns) if r is not None and c is not None]
-    found: list[SliceView | None] = []
-    for number in shown(count if places else 0, MOST_SLICES):
-        if number is None:
-            found.append(None)
-            continue
-        outer = _unraveled(number, leading)
-        indices = [(*outer, *place)[-len(sizes) :] if sizes else () for place in places]
-        table = np.array(indices, dtype=np.int64).reshape(len(indices), len(sizes)).T
-        linear = linear_index(layout, sizes, list(table)) if sizes else 0
-        numbers: Sequence[int] = np.broadcast_to(linear, len(places)).tolist()
-        found.append(SliceView(outer, rows, columns, dict(zip(places, numbers, strict=True))))
-    return found
+    heads = [str(column) if sizes and column is not None else "" for column in columns]
 
+    def grid(outer: Index) -> Grid:
+        def row(number: int) -> list[Cell | str]:
+            indices = [(*outer, number, column or 0)[-len(sizes) :] for column in columns]
+            table = np.array(indices, dtype=np.int64).T
+            positions = linear_index(layout, sizes, list(table)).tolist() if sizes else [0]
+            return [
+                LEFT_OUT if column is None else Cell(position, index if sizes else ())
+                for column, position, index in zip(columns, positions, indices, strict=True)
+            ]
 
-def _unraveled(number: int, sizes: Sequence[int]) -> Index:
-    index: list[int] = []
-    for size in reversed(sizes):
-        number, rest = divmod(number, size)
-        index.append(rest)
-    return tuple(reversed(index))
+        found = [
+            ("", [LEFT_OUT for _ in columns])
+            if number is None
+            else (str(number) if len(sizes) > 1 else "", row(number))
+            for number in rows
+        ]
+        return Grid(heads, found, outer)
+
+    return [
+        None if number is None else grid(tuple(unraveled(number, leading)))
+        for number in shown(math.prod(leading) if rows and columns else 0, MOST_SLICES)
+    ]
 
 
 MOST_LEAVES = 16
@@ -453,26 +467,18 @@ def _order_lines(type_: Array) -> Iterator[str]:
     yield "  In front of a row stands the position of its first cell."
     yield "  A cell shows the index of the element that lies there; a dot is padding."
     yield ""
-    table = [
-        [str(row[0] * view.row_length), *(_cell(view, row, i) for i in range(len(view.columns)))]
-        if row is not None
-        else ["..."]
-        for row in view.rows
-    ]
-    whole = [row for row in table if len(row) > 1]
+    table = [(head, list(map(_spelled, cells))) for head, cells in view.rows]
+    whole = [[head, *cells] for head, cells in table if head]
     widths = [max(map(len, column)) for column in zip(*whole, strict=True)]
-    for head, *cells in table:
-        bar = " | " if cells else ""
+    for head, cells in table:
         padded = (f"{cell:<{width}}" for cell, width in zip(cells, widths[1:], strict=False))
-        yield f"  {head:>{widths[0]}}{bar}{'  '.join(padded)}".rstrip()
+        bar = f" | {'  '.join(padded)}" if head else ""
+        yield f"  {head or LEFT_OUT:>{widths[0]}}{bar}".rstrip()
 
 
-def _cell(view: MemoryView, row: tuple[int, Sequence[Cell | None]], column: int) -> str:
-    number, cells = row
-    cell = cells[column]
-    if cell is None:
-        is_gap = view.columns[column] is None and view.goes_on(number, column)
-        return "..." if is_gap else ""
+def _spelled(cell: Cell | str) -> str:
+    if isinstance(cell, str):
+        return cell
     return "." if cell.index is None else spell_index(cell.index)
 
 

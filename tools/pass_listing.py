@@ -52,12 +52,12 @@ def _described(owner: type) -> Mapping[str, str]:
     """The descriptions of the fields of a class, of its bases, and of what it says it is like."""
     found: dict[str, str] = {}
     for each in (*getattr(owner, "described_by", ()), *reversed(owner.__mro__)):
-        found.update(_own_descriptions(each))
+        found.update(descriptions(each))
     return found
 
 
 @cache
-def _own_descriptions(owner: type) -> Mapping[str, str]:
+def descriptions(owner: type) -> Mapping[str, str]:
     """By field, the text below its declaration, on one line."""
     try:
         tree = ast.parse(dedent(inspect.getsource(owner)))

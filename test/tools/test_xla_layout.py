@@ -11,7 +11,7 @@ from layouts_by_hand import PADDING, laid_out, memory_by_hand, shape, typed
 
 from tools import xla_layout
 from tools.layout_drawing import drawing
-from tools.layout_report import MemoryView, report, shown, slices_of
+from tools.layout_report import LEFT_OUT, MemoryView, report, shown, slices_of
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.layout import Layout
 from xla_dialect.types import ELEMENT_TYPES
@@ -133,20 +133,12 @@ def test_views_show_memory(case: tuple[tuple[int, ...], Layout]):
     view = MemoryView.of(type_)
     assert view.count == len(memory)
     numbers = {index: n for n, index in enumerate(shape_indices(sizes))}
-    for row in view.rows:
-        for cell in row[1] if row is not None else ():
-            if cell is not None:
-                expected = memory[cell.position]
-                assert (PADDING if cell.index is None else numbers[cell.index]) == expected
-    if None not in view.rows and None not in view.columns:
-        cells = [
-            cell for row in view.rows if row is not None for cell in row[1] if cell is not None
-        ]
-        assert [cell.position for cell in cells] == list(range(len(memory)))
-    for part in slices_of(type_):
-        if part is not None:
-            for (row, column), position in part.positions.items():
-                assert memory[position] == numbers[part.index(row, column, len(sizes))]
+    for part in (view, *slices_of(type_)):
+        for cell in part.cells if part is not None else ():
+            expected = memory[cell.position]
+            assert (PADDING if cell.index is None else numbers[cell.index]) == expected
+    if all(LEFT_OUT not in cells for _, cells in view.rows):
+        assert [cell.position for cell in view.cells] == list(range(len(memory)))
 
 
 def shape_indices(sizes: tuple[int, ...]) -> list[tuple[int, ...]]:

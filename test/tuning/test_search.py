@@ -21,9 +21,8 @@ from lowerings.tuning.program_search import Limits, ProgramSearch, TunableKernel
 from lowerings.tuning.search import STRATEGIES, Found, Search, SearchParts, at_random
 from lowerings.tuning.space import Strategy, TuningProblem, mutated, seeds
 from tools import xla_opt, xla_run, xla_tune
-from tools.repository.benchmark import tuning
-from tools.repository.benchmark.tuning import ODD_SHAPES
-from xla_dialect.diagnostics import XlaError
+from tools.command_line import sample_file
+from xla_dialect.diagnostics import XlaError, read_text
 
 
 class FakeMeter(Meter):
@@ -187,22 +186,14 @@ def test_whatever_threads_share_is_right() -> None:
     assert any(loop.is_parallel for loop in loops)
 
 
+ODD_SHAPES = ("matmul_odd", "matmul_batched", "transpose_odd", "sum_of_threes")
+
+
 @pytest.mark.parametrize("name", ODD_SHAPES)
 def test_odd_shapes_are_one_kernel_each(name: str) -> None:
-    kernel = kernel_of(ODD_SHAPES[name])
+    kernel = kernel_of(read_text(sample_file(name)))
     meter = TimeMeter(KernelProgram(kernel.function, host()), kernel.default)
     assert not meter.is_wrong(meter.reference)
-
-
-def test_the_benchmark(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tuning, "ODD_SHAPES", {"product": PRODUCT})
-    monkeypatch.setattr(tuning, "TURNS", 3)
-    assert tuning.main(["--seconds", "1", "-o", str(tmp_path / "x")]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[2].startswith("| product | ")
-    assert lines[3].startswith("| geometric mean | ")
 
 
 def test_seeds_pack_and_do_not() -> None:

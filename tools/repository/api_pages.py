@@ -8,11 +8,11 @@ import collections.abc
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from importlib import import_module
-from pathlib import Path
-from textwrap import dedent, indent
+from pkgutil import resolve_name
+from textwrap import indent
+from types import GenericAlias
 from typing import Any, get_overloads
 
 from xla_dialect import attributes
@@ -21,87 +21,63 @@ from xla_dialect.builder.operation_methods import OPERATION_OF, contract_text
 from xla_dialect.devices import replica_groups
 from xla_dialect.ops import FAMILIES
 
+from ..pass_listing import descriptions
 from ..rules import family_name, linked
 
-ROOT = Path(__file__).parents[2]
 NOTICE = "<!-- Written by `make docs`; edit the docstrings instead. -->\n\n"
 
 
-@dataclass(frozen=True)
-class PublicName:
-    """A public function or class: from where it is imported, and which file defines it."""
-
-    module: str
-    name: str
-    source: str
-
-    @property
-    def path(self) -> Path:
-        """The file that defines it."""
-        path = ROOT / self.source.replace(".", "/")
-        module = path.with_suffix(".py")
-        return module if module.is_file() else path / "__init__.py"
-
-
-def _api(module: str, *names: str, source: str = "") -> tuple[PublicName, ...]:
-    return tuple(PublicName(module, name, source or module) for name in names)
-
-
-STABLE: Mapping[str, tuple[PublicName, ...]] = {
+STABLE: Mapping[str, Sequence[str]] = {
     "Compiling and running": (
-        *_api("lowerings", "compile", source="lowerings.compilation"),
-        *_api("lowerings.backends", "Options"),
-        *_api("lowerings.execution.runnable", "Runnable"),
-        *_api("lowerings.execution.executable", "Executable"),
-        *_api("lowerings.execution.signature", "Signature", "ArraySpec"),
+        "lowerings:compile",
+        "lowerings.backends:Options",
+        "lowerings.execution.runnable:Runnable",
+        "lowerings.execution.executable:Executable",
+        "lowerings.execution.signature:Signature",
+        "lowerings.execution.signature:ArraySpec",
     ),
-    "Functions of JAX": (
-        *_api("lowerings.jax", "jit", "Jitted", source="lowerings.jax.jit"),
-        *_api("lowerings.jax", "Lowered", source="lowerings.jax.lowered"),
-    ),
+    "Functions of JAX": ("lowerings.jax:jit", "lowerings.jax:Jitted", "lowerings.jax:Lowered"),
     "Looking": (
-        *_api("lowerings", "explain", source="lowerings.explaining"),
-        *_api("lowerings.explaining", "Explanation"),
-        *_api("lowerings.notebook", "program_diff"),
+        "lowerings:explain",
+        "lowerings.explaining:Explanation",
+        "lowerings.notebook:program_diff",
     ),
     "Reading and printing": (
-        *_api("xla_dialect.hlo_text", "read_hlo"),
-        *_api("xla_dialect.hlo_text", "print_hlo", source="xla_dialect.hlo_text.printer"),
-        *_api(
-            "xla_dialect.hlo_text",
-            "HloPrintOptions",
-            source="xla_dialect.hlo_text.instruction_text",
-        ),
-        *_api("xla_dialect.stablehlo", "read_stablehlo", source="xla_dialect.stablehlo.reader"),
-        *_api("xla_dialect.stablehlo.writing", "print_stablehlo"),
-        *_api("xla_dialect.mlir_text", "read_mlir"),
-        *_api("xla_dialect.verification", "verify"),
+        "xla_dialect.hlo_text:read_hlo",
+        "xla_dialect.hlo_text:print_hlo",
+        "xla_dialect.hlo_text:HloPrintOptions",
+        "xla_dialect.stablehlo:read_stablehlo",
+        "xla_dialect.stablehlo.writing:print_stablehlo",
+        "xla_dialect.mlir_text:read_mlir",
+        "xla_dialect.verification:verify",
     ),
     "Running passes": (
-        *_api("lowerings.driver.context", "make_context"),
-        *_api("lowerings.driver.program", "parse_program", "load_program"),
-        *_api("lowerings.driver.pass_manager", "PassManager", "parse_passes"),
+        "lowerings.driver.context:make_context",
+        "lowerings.driver.program:parse_program",
+        "lowerings.driver.program:load_program",
+        "lowerings.driver.pass_manager:PassManager",
+        "lowerings.driver.pass_manager:parse_passes",
     ),
     "Schedules": (
-        *_api("lowerings.dialects.schedule", "Schedule", "ScheduleError"),
-        *_api("lowerings.scheduling.apply", "apply", "matching"),
+        "lowerings.dialects.schedule:Schedule",
+        "lowerings.dialects.schedule:ScheduleError",
+        "lowerings.scheduling.apply:apply",
+        "lowerings.scheduling.apply:matching",
     ),
     "The reference": (
-        *_api("xla_dialect.reference", "run", source="xla_dialect.reference.interpreter"),
-        *_api("xla_dialect.runtime.runs", "RunOptions"),
-        *_api(
-            "xla_dialect.reference", "run_replicated", source="xla_dialect.reference.interpreter"
-        ),
+        "xla_dialect.reference:run",
+        "xla_dialect.runtime.runs:RunOptions",
+        "xla_dialect.reference:run_replicated",
     ),
-    "Errors": _api("xla_dialect.diagnostics", "XlaError", "LocatedError"),
+    "Errors": ("xla_dialect.diagnostics:XlaError", "xla_dialect.diagnostics:LocatedError"),
     "Commands": (
-        *_api("tools.xla_opt", "main"),
-        *_api("tools.xla_run", "main"),
-        *_api("tools.xla_layout", "main"),
-        *_api("tools.xla_tune", "main"),
+        "tools.xla_opt:main",
+        "tools.xla_run:main",
+        "tools.xla_layout:main",
+        "tools.xla_tune:main",
     ),
 }
-"""What is stable, by sections of the page."""
+"""What is stable, by sections of the page: modules and names."""
 
 
 def api_page() -> str:
@@ -112,65 +88,54 @@ def api_page() -> str:
         " The methods of `XlaBuilder` have [a page of their own](builder.md).\n",
     ]
     for title, members in STABLE.items():
-        lines.append(f"## {title}\n")
-        lines.extend(entry(member) for member in members)
+        lines += [f"## {title}\n", *map(_entry, members)]
     return "\n".join(lines)
 
 
-def entry(member: PublicName) -> str:
+def _entry(place: str) -> str:
     """A function or class of the page; of a class, its public methods and attributes too."""
-    text = member.path.read_text(encoding="utf-8")
-    lines = text.splitlines()
-    (node,) = (
-        node
-        for node in ast.parse(text).body
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == member.name
-    )
-    head = f"### `{member.module}.{member.name}`\n"
-    if isinstance(node, ast.FunctionDef):
-        return f"{head}\n{_code(node, lines)}\n{_docstring(node)}\n"
-    parts = [head, _docstring(node), *_attributes(node)]
-    for method in node.body:
-        if isinstance(method, ast.FunctionDef) and _is_public(method):
-            parts.append(f"{_code(method, lines)}\n{_docstring(method)}")
-    return "\n\n".join(part.strip() for part in parts) + "\n"
+    found = resolve_name(place)
+    head = f"### `{place.replace(':', '.')}`\n\n"
+    if not inspect.isclass(found):
+        return f"{head}{_function(found.__name__, found)}\n"
+    parts = [_documented(found), *_attributes(found)]
+    for name, method in vars(found).items():
+        functions = (getattr(method, each, None) for each in ("fget", "func", "__func__"))
+        function = next(filter(None, functions), method)
+        if inspect.isfunction(function) and (name == "__call__" or not name.startswith("_")):
+            decorator = "" if function is method else f"@{type(method).__name__}\n"
+            parts.append(_function(name, function, decorator))
+    return head + "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _is_public(method: ast.FunctionDef) -> bool:
-    is_setter = any(isinstance(each, ast.Attribute) for each in method.decorator_list)
-    return (method.name == "__call__" or not method.name.startswith("_")) and not is_setter
-
-
-def _code(function: ast.FunctionDef, lines: Sequence[str]) -> str:
-    """The signature as it stands in the lines of a source."""
-    start = min([function.lineno, *(each.lineno for each in function.decorator_list)])
-    text = dedent("\n".join(lines[start - 1 : function.body[0].lineno - 1]))
-    return f"```python\n{text.rstrip().removesuffix(':')}\n```\n"
+def _function(name: str, function: Callable[..., Any], decorator: str = "") -> str:
+    signature = _in_form(inspect.signature(inspect.unwrap(function), follow_wrapped=False), {})
+    code = f"```python\n{decorator}{_declared((name, signature))}\n```"
+    return f"{code}\n\n{_documented(function)}"
 
 
 _EXAMPLE = re.compile(r"^>>> .*(?:\n.+)*", re.MULTILINE)
 """Of a docstring: lines of a session of Python, up to an empty one."""
 
 
-def _docstring(node: ast.FunctionDef | ast.ClassDef) -> str:
-    return _EXAMPLE.sub("```pycon\n\\g<0>\n```", ast.get_docstring(node) or "")
+def _documented(found: object) -> str:
+    return _EXAMPLE.sub("```pycon\n\\g<0>\n```", inspect.getdoc(found) or "")
 
 
-def _attributes(node: ast.ClassDef) -> Iterator[str]:
+def _attributes(owner: type) -> Iterator[str]:
     """The annotated attributes of a class with the strings below them, as a list."""
-    for attribute, after in zip(node.body, [*node.body[1:], None], strict=True):
-        if isinstance(attribute, ast.AnnAssign) and isinstance(attribute.target, ast.Name):
-            text = ""
-            declared = attribute.value
-            if isinstance(declared, ast.Call) and ast.unparse(declared.func) == "field":
-                given = {each.arg: each.value for each in declared.keywords}
-                if isinstance(said := given.get("metadata"), ast.Call):
-                    # An option of compilation.
-                    attribute.value = given.get("default")
-                    text = f": {ast.literal_eval(said.args[0])}"
-            if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
-                text = f": {inspect.cleandoc(str(after.value.value))}"
-            yield f"- `{ast.unparse(attribute)}`{text}"
+    described = descriptions(owner)
+    for name, annotation in inspect.get_annotations(owner).items():
+        declared = getattr(owner, "__dataclass_fields__", {}).get(name)
+        default = vars(owner).get(name)
+        has_default = name in vars(owner) and not inspect.ismemberdescriptor(default)
+        text = described.get(name, "")
+        if declared is not None and "declaration" in declared.metadata:
+            text = declared.metadata["declaration"].help
+        spelled = getattr(annotation, "__forward_arg__", annotation)
+        yield f"- `{name}: {spelled}{f' = {default!r}' if has_default else ''}`" + (
+            f": {text}" if text else ""
+        )
 
 
 def _families() -> Mapping[str, dict[str, Callable[..., Any]]]:
@@ -242,19 +207,24 @@ class _Bare(str):
 
 
 def _in_form(signature: inspect.Signature, form: Mapping[str, str]) -> inspect.Signature:
-    def spelled(annotation: str) -> _Bare:
+    def spelled(annotation: Any) -> Any:
+        if not isinstance(annotation, str):
+            return annotation
         return _Bare(re.sub(r"\w+", lambda word: form.get(word[0], word[0]), annotation))
 
-    self, *parameters = signature.parameters.values()
     shown = [
         parameter.replace(
             annotation=spelled(parameter.annotation),
-            default=_Bare("...") if isinstance(parameter.default, Enum) else parameter.default,
+            default=_Bare("...")
+            if isinstance(parameter.default, Enum | type | GenericAlias)
+            and parameter.default is not inspect.Parameter.empty
+            else parameter.default,
         )
-        for parameter in parameters
+        for parameter in signature.parameters.values()
     ]
-    self = self.replace(annotation=inspect.Parameter.empty)
-    return inspect.Signature([self, *shown], return_annotation=spelled(signature.return_annotation))
+    if shown and shown[0].name == "self":
+        shown[0] = shown[0].replace(annotation=inspect.Parameter.empty)
+    return inspect.Signature(shown, return_annotation=spelled(signature.return_annotation))
 
 
 def _declared(method: tuple[str, inspect.Signature]) -> str:

@@ -210,7 +210,7 @@ def linear_index(layout: Layout, sizes: Sequence[int], index: Sequence[Any]) -> 
         if step.order is not None:
             index = [index[d] for d in step.order]
         elif not step.pads:
-            index = _unraveled(_raveled(index, step.before), step.after)
+            index = unraveled(_raveled(index, step.before), step.after)
     return _raveled(index, layout.physical_shape(sizes))
 
 
@@ -229,7 +229,7 @@ def multidimensional_indices(
         # In an array without elements the other sizes may exceed numpy's integers.
         return np.zeros((*linear.shape, len(sizes)), np.int64), np.zeros(linear.shape, np.bool_)
     is_element = (linear >= 0) & (linear < math.prod(shape))
-    coordinates = _unraveled(linear, shape)
+    coordinates = unraveled(linear, shape)
     for step in reversed(layout.steps(sizes)):
         if step.order is not None:
             coordinates = [coordinates[d] for d in step.order_back]
@@ -237,7 +237,7 @@ def multidimensional_indices(
             for coordinate, size in zip(coordinates, step.before, strict=True):
                 is_element &= coordinate < size
         else:
-            coordinates = _unraveled(_raveled(coordinates, step.after), step.before)
+            coordinates = unraveled(_raveled(coordinates, step.after), step.before)
     index = np.zeros((*linear.shape, len(sizes)), np.int64)
     for dimension, coordinate in enumerate(coordinates):
         index[..., dimension] = coordinate
@@ -250,7 +250,7 @@ def _raveled(index: Sequence[Any], sizes: Sequence[int]) -> Any:
     return sum((coordinate * stride for coordinate, stride in terms), start=0)
 
 
-def _unraveled(place: Any, sizes: Sequence[int]) -> list[Any]:
+def unraveled(place: Any, sizes: Sequence[int]) -> list[Any]:
     """The inverse of `_raveled`; the most major coordinate is not bounded."""
     strides = row_major_strides(sizes)
     return [

@@ -10,7 +10,7 @@ import pytest
 @pytest.mark.jax
 @pytest.mark.flax
 def test_the_losses_part_where_the_pass_is_switched_on() -> None:
-    command = [sys.executable, "-m", "tools.repository.jax_demo"]
+    command = [sys.executable, "-m", "tools.repository.training_demo"]
     found = subprocess.run(command, capture_output=True, text=True)
     assert found.returncode == 0, found.stdout + found.stderr
     assert "compiles with the pass low-precision-products" in found.stdout
