@@ -39,7 +39,7 @@ lit: $(TEST_EXTRAS:%=$(VENV)/with-%) ## The FileCheck tests
 pytest: $(TEST_EXTRAS:%=$(VENV)/with-%) ## The Python tests, but those of the pages
 	$(BIN)/pytest -n auto --ignore=test/docs $(ARGS)
 
-docs-test: $(TEST_EXTRAS:%=$(VENV)/with-%) ## The pages: what they tell to run, and what they show of it
+docs-test: $(TEST_EXTRAS:%=$(VENV)/with-%) ## The pages: what they tell to run, and what they show of it; the wheel, by the README
 	$(BIN)/pytest -n auto test/docs $(ARGS)
 
 fuzz: $(VENV)/with-test $(VENV)/with-riscv ## Random and damaged input for so many SECONDS; ARGS='--kind hlo --seed 7'

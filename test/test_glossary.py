@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from test_architecture import modules, syntax_tree
 
 ROOT = Path(__file__).parents[1]
 ROW = re.compile(r"^\| ([^|]+) \|.*\| `([^`|]+)` \|$", re.MULTILINE)
@@ -22,15 +23,9 @@ SHARED_NAMES = {
 """The public classes that have a name in common, and why."""
 
 
-def modules() -> Iterator[Path]:
-    """The modules of the packages, from the repository's root."""
-    for package in ("xla_dialect", "lowerings", "tools"):
-        yield from (path.relative_to(ROOT) for path in sorted((ROOT / package).rglob("*.py")))
-
-
 def definitions(path: Path) -> Iterator[str]:
     """The classes and type aliases of a module."""
-    for node in ast.parse((ROOT / path).read_text("utf-8")).body:
+    for node in syntax_tree(path).body:
         match node:
             case ast.ClassDef(name=name):
                 yield name
@@ -57,7 +52,7 @@ def test_glossary_has_rows() -> None:
 @pytest.mark.parametrize("word", ONE_MEANING)
 def test_word_means_one_thing(word: str) -> None:
     places: defaultdict[str, list[Path]] = defaultdict(list)
-    for path in modules():
+    for path in modules().values():
         for name in definitions(path):
             places[name.lstrip("_")].append(path)
     assert len(places[word]) <= 1, f"{word}: {places[word]}"
@@ -66,8 +61,8 @@ def test_word_means_one_thing(word: str) -> None:
 def test_public_classes_have_names_of_their_own() -> None:
     """But operations: several dialects have an `AddOp`."""
     places: defaultdict[str, list[str]] = defaultdict(list)
-    for path in modules():
-        for node in ast.parse((ROOT / path).read_text("utf-8")).body:
+    for path in modules().values():
+        for node in syntax_tree(path).body:
             if not isinstance(node, ast.ClassDef):
                 continue
             if not node.name.startswith("_") and not node.name.endswith("Op"):

@@ -47,6 +47,7 @@ def check(
             assert found.returncode == 0, (name, way, found.stderr)
 
 
+@pytest.mark.full
 @pytest.mark.sanitizers
 @pytest.mark.parametrize("sanitizers", ["thread", "address,undefined"])
 def test_nothing_that_sanitizers_find(sanitizers: str, tmp_path: Path) -> None:

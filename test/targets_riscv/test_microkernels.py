@@ -2,13 +2,11 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 from tools.xla_microkernels import GOAL, KERNELS, TYPES, main, measure
 
-PAGE = Path(__file__).parents[2] / "docs" / "riscv.md"
 on_riscv64 = pytest.mark.riscv64
 
 
@@ -43,18 +41,6 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert main(["fill", "sum"]) == 0
     assert re.search(r"sum\s+right\s+2x4", capsys.readouterr().out)
-
-
-@on_riscv64
-def test_page(capsys: pytest.CaptureFixture[str]) -> None:
-    """The figures of the page are those of today."""
-    assert main(["--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (\d+) \| (\d+) \|", PAGE.read_text(), re.MULTILINE)
-    assert rows == [
-        (name, *(str(row[way]["instructions"]) for way in ("xdsl", "llvm_tiled", "llvm")))
-        for name, row in found.items()
-    ]
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,9 @@ def test_signals_are_crashes() -> None:
     assert size_of(reduced(Crashes(), program(), [KillsItself()])) == 1
 
 
-@pytest.mark.parametrize("name", ["transformer_block.hlo"])
+@pytest.mark.parametrize(
+    "name", ["mlp_classifier.hlo", pytest.param("transformer_block.hlo", marks=pytest.mark.full)]
+)
 def test_equal_searches_find_equal_programs(name: str) -> None:
     path = Path(__file__).parents[1] / "programs" / name
     texts = [

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 import subprocess
 import sys
 from dataclasses import asdict
@@ -431,34 +430,6 @@ def test_quantities() -> None:
     assert difference(0.0, 0.0) == "0"
     assert difference(1e-6, 1e-5) == "1.0e-06"
     assert difference(np.inf, 1e-5) == "inf !"
-
-
-def rows_below(heading: str) -> dict[str, dict[str, str]]:
-    """The rows of a table of the page whose heading begins so, by their first cell."""
-    table = re.search(rf"^\| {heading} .*?(?=\n\n)", PAGE, re.M | re.S)
-    assert table is not None
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table[0].splitlines()]
-    return {line[0]: dict(zip(lines[0], line, strict=True)) for line in lines[2:]}
-
-
-@pytest.mark.parametrize("command", re.findall(r"^\$ xla-compare (?!--examples)(.*)$", PAGE, re.M))
-def test_commands_of_the_page(command: str) -> None:
-    """They run; what is shown of them, but for times and code of this machine, is what they say."""
-    found = report(*shlex.split(command), *QUICK)
-    if "--ablations" in command:
-        shown = rows_below(r"contender \| because")
-        failed = {label: own["failure"] for label, own in found.items() if "failure" in own}
-        assert shown.keys() == failed.keys()
-        for label, row in shown.items():
-            assert " ".join(failed[label].split()).startswith(row["because"].removesuffix(" ..."))
-        return
-    shown = rows_below(r"contender \| time")
-    assert list(shown) == list(found)
-    for label, row in shown.items():
-        own = found[label]
-        figures = (own["kernels"], own["moved_bytes"], own["memory"]["allocated"])
-        cells = (row["kernels"], row["moved"], row["allocated"])
-        assert cells == tuple(f"{figure:,}" for figure in figures)
 
 
 @pytest.mark.parametrize("level", LEVELS)
