@@ -275,8 +275,7 @@ def test_modules_say_what_they_hold() -> None:
 
 # What replaces an attribute of a module or class of another package, and why it may.
 REPLACES = {
-    # A process of ours that another program talks to, and one that runs commands for others.
-    "tools.language_server.checking": {"sys.stdout"},
+    # A process of ours that runs commands for others.
     "tools.serving.server": {"sys.argv", "sys.stderr", "sys.stdin", "sys.stdout"},
     # Inside of `warnings.catch_warnings`.
     "tools.command_line": {"warnings.showwarning"},

@@ -136,15 +136,17 @@ def _print_rows(rows: Rows, output: IO[str]) -> None:
                 print(f"          {option.description}", file=output)
 
 
-def first_sentence(owner: type[ArgSpecConvertible]) -> str:
+def text_of(owner: type[ArgSpecConvertible]) -> str:
     """
-    The first sentence of the documentation of a pass or a target, on one line.
-
-    Empty without documentation, in whose place dataclass puts the signature.
+    The documentation of a pass or a target; empty without it, in whose place dataclass puts the
+    signature.
     """
     text = inspect.cleandoc(owner.__doc__ or "")
-    if text.startswith(f"{owner.__name__}("):
-        return ""
-    paragraph = " ".join(text.partition("\n\n")[0].split())
+    return "" if text.startswith(f"{owner.__name__}(") else text
+
+
+def first_sentence(owner: type[ArgSpecConvertible]) -> str:
+    """The first sentence of the documentation of a pass or a target, on one line."""
+    paragraph = " ".join(text_of(owner).partition("\n\n")[0].split())
     sentence, stop, _ = paragraph.partition(". ")
     return sentence + "." if stop else paragraph

@@ -23,7 +23,6 @@ from .command_line import (
 from .compare.benchmark import Benchmark, measure, print_benchmark
 from .compare.contender import ComparisonEffort, parse_contenders
 from .compare.measuring import compare
-from .compare.other_process import check_main_guard
 from .compare.tables import (
     as_json,
     communication_json,
@@ -33,15 +32,13 @@ from .compare.tables import (
 )
 from .comparison import DEFAULT_TOLERANCE
 from .measuring_times import bind
+from .other_process import LONGEST, check_main_guard
 
 WIDTH = 220
 """Columns of tables in a file or a log."""
 
 DIGITS = 5
 """What numbers of processors have fewer of."""
-
-LONGEST = 86_400.0
-"""Seconds that a time limit may be: the system's have no infinite ones."""
 
 
 def make_argument_parser() -> argparse.ArgumentParser:

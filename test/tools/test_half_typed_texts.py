@@ -8,9 +8,9 @@ import pytest
 from lowerings.driver.program import parse_program
 from tools.input_text import Chunk
 from tools.language_server.checking import check
-from tools.language_server.completion import hlo_suggestions, mlir_suggestions
+from tools.language_server.completion import hlo_completions, mlir_completions
 from tools.language_server.document import Document
-from tools.language_server.formatting import CannotFormat, formatted
+from tools.language_server.formatting import formatted
 from tools.language_server.hover import hover_text
 from xla_dialect.diagnostics import XlaError
 
@@ -58,7 +58,7 @@ def test_errors_are_found_exactly_where_reading_fails(name: str, examples: int) 
         typed = half_typed(text, random)
         if Chunk(typed).is_blank:  # a new file is no error yet
             continue
-        problems = [p for p in check(typed, name).problems if p.severity == "error"]
+        problems = [p for p in check(typed, name).problems if p.severity == "Error"]
         error = first_error(typed, name)
         assert bool(problems) == (error is not None), f"{error}\n{problems}\n{typed}"
 
@@ -69,7 +69,7 @@ def test_every_question_has_an_answer(name: str, examples: int) -> None:
     text, random = text_of(name), Random(f"questions about {name}")
     for _ in range(examples):
         document = Document(half_typed(text, random), name)
-        complete = hlo_suggestions if document.is_hlo else mlir_suggestions
+        complete = hlo_completions if document.is_hlo else mlir_completions
         for _ in range(20):
             offset = random.randrange(len(document.text) + 1)
             part = document.part_at(offset)
@@ -92,6 +92,6 @@ def test_formatted_programs_are_the_same(name: str) -> None:
 def refusal(document: Document) -> str | None:
     try:
         formatted(document.text, document.file_name, document.format)
-    except CannotFormat as error:
+    except XlaError as error:
         return str(error)
     return None

@@ -14,6 +14,7 @@ from editor import Editor, edited, place_of
 from hypothesis import given
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
+from pygls.workspace import PositionCodec
 
 from lowerings.driver.program import parse_program
 from tools.language_server.document import Document
@@ -493,15 +494,15 @@ def test_columns_count_units_of_the_protocol(editor: Editor) -> None:
     st.text(alphabet="aé𝒙\n%\ud800", max_size=20), st.sampled_from(["utf-8", "utf-16", "utf-32"])
 )
 def test_columns_and_offsets(text: str, encoding: str) -> None:
-    document = Document(text, "a.mlir", encoding)
+    document = Document(text, "a.mlir", PositionCodec(encoding))
     codec = encoding if encoding == "utf-8" else f"{encoding}-le"
     for offset in range(len(text) + 1):
-        line, column = document.place(offset)
+        position = document.position(offset)
         before = text[:offset].split("\n")
         width = {"utf-8": 1, "utf-16": 2, "utf-32": 4}[encoding]
         units = len(before[-1].encode(codec, "surrogatepass")) // width
-        assert (line, column) == (len(before) - 1, units)
-        assert document.offset(line, column) == offset
+        assert position == types.Position(len(before) - 1, units)
+        assert document.offset(position) == offset
 
 
 @pytest.mark.parametrize(("name", "text"), [("half.hlo", HLO), ("half.mlir", MLIR)])

@@ -25,7 +25,7 @@ from tools import xla_compare, xla_opt
 from tools.compare.compiling import lowering_of
 from tools.compare.contender import ComparisonEffort, parse_contenders
 from tools.compare.figures import difference, seconds
-from tools.compare.measuring import Trials, runs_apart
+from tools.compare.measuring import failure_of, runs_apart, trials
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "comparing.md").read_text(encoding="utf-8")
@@ -308,16 +308,15 @@ def test_programs_given_twice_are_timed_twice() -> None:
 def test_a_process_that_ends_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that waits too long, too; the next contender is tried in a new process."""
     (endless,) = parse_contenders(["twice.mlir:without=linalg-cse"])
-    with Trials([np.ones((4, 8), np.float32)], 60.0) as trials:
-        assert trials.failure(endless) == ""
-        assert trials._process is not None
-        trials._process.kill()
-        trials._process.join()
-        monkeypatch.setattr(trials, "_time_limit", 30.0)
-        assert trials.failure(endless) == "its process ended by SIGKILL"
-        assert trials.failure(endless) == ""
-        monkeypatch.setattr(trials, "_time_limit", 0.0)
-        assert trials.failure(endless) == "it did not end within 0 s"
+    tried = trials([np.ones((4, 8), np.float32)], 60.0)
+    assert failure_of(tried, endless) == ""
+    assert tried._process is not None
+    tried._process.kill()
+    tried._process.join()
+    assert failure_of(tried, endless) == "its process ended by SIGKILL"
+    assert failure_of(tried, endless) == ""
+    monkeypatch.setattr(tried, "_time_limit", 0.0)
+    assert failure_of(tried, endless) == "it did not end within 0 s"
 
 
 class Page(HTMLParser):

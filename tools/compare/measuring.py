@@ -22,6 +22,7 @@ from xla_dialect.literals.arrays import Array
 from ..array_spec import as_parameter, parse_array_specs, random_array
 from ..comparison import UnexpectedResult, largest_relative_error
 from ..measuring_times import LoadMeter, MachineLoad, TimedCall, alternate, median_interval
+from ..other_process import NoAnswer, OtherProcess
 from .compiling import Compiled, compiled, effects_of, instructions_of, lowering_of
 from .contender import ComparisonEffort, ContenderError, ProgramVariant, Say
 from .figures import (
@@ -35,7 +36,6 @@ from .figures import (
     same_code,
     verdict_of,
 )
-from .other_process import OtherProcess
 
 Question = Literal["prepare", "turn", "count"]
 
@@ -93,7 +93,8 @@ def runs_apart(
             timed: dict[int, _Asked] = {}
             for place in left:
                 process = OtherProcess(Runner(contenders[place], inputs, effort), effort.time_limit)
-                each = _Asked(stack.enter_context(process), runs[place])
+                stack.callback(process.end)
+                each = _Asked(process, runs[place])
                 say(f"{contenders[place].label}: process {number + 1} of {effort.processes}")
                 _keep(each.run, each.ask("prepare"))
                 if number == 0:
@@ -125,7 +126,7 @@ class _Asked:
         if not self.run.failure:
             try:
                 return self.process.ask(question)
-            except ContenderError as error:
+            except NoAnswer as error:
                 self.run.failure = str(error)
         return None
 
@@ -153,20 +154,18 @@ class _Trial:
             compiled(contender, self.time_limit, check_bounds=check_bounds).program(*self.inputs)
 
 
-class Trials(OtherProcess):
-    """A process that compiles contenders and runs each once."""
+def trials(inputs: list[Array], time_limit: float) -> OtherProcess:
+    """A process that compiles contenders and runs each once, in so many seconds."""
+    return OtherProcess(_Trial(inputs, time_limit), time_limit)
 
-    def __init__(self, inputs: list[Array], time_limit: float):
-        """`time_limit`: seconds for one contender, its compilation included."""
-        super().__init__(_Trial(inputs, time_limit), time_limit)
 
-    def failure(self, contender: ProgramVariant) -> str:
-        """Why a contender cannot be compiled and run, in one line; nothing if it can."""
-        try:
-            self.ask(contender)
-        except ContenderError as error:
-            return str(error)
-        return ""
+def failure_of(tried: OtherProcess, contender: ProgramVariant) -> str:
+    """Why a contender cannot be compiled and run, in one line; nothing if it can."""
+    try:
+        tried.ask(contender)
+    except NoAnswer as error:
+        return str(error)
+    return ""
 
 
 def compare(
@@ -190,11 +189,13 @@ def compare(
     ablations = contenders[0].ablations(host()) if with_ablations else []
     failures: dict[int, str] = {}
     everyone = [*contenders, *ablations]
-    with Trials(inputs, effort.time_limit) as trials:
+    with ExitStack() as stack:
+        tried = trials(inputs, effort.time_limit)
+        stack.callback(tried.end)
         for number, each in enumerate(everyone):
             if not each.is_usual:
                 say(f"trying {each.label}")
-                failure = trials.failure(each)
+                failure = failure_of(tried, each)
                 # What crashes in a process of its own is a row like others, but for the first.
                 if failure and number < (1 if effort.processes else len(contenders)):
                     raise ContenderError(f"{each.label}: {failure}")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
-import sys
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, SSAValue
@@ -25,9 +23,7 @@ from xla_dialect.violations import place_of
 from xla_dialect.xdsl.traversal import operations_in
 
 from ..input_text import split_chunks
-
-LABEL = re.compile(r"\(((?:[AB]\.)?C\d+|R[CG]\d+)\)")
-"""The label of a rule in a message."""
+from ..rules import LABEL
 
 
 @dataclass(frozen=True)
@@ -37,9 +33,13 @@ class TextError:
     line: int
     column: int
     message: str
-    severity: str = "error"
-    rule: str = ""
-    """The label of the rule that is broken."""
+    severity: str = "Error"
+
+    @property
+    def rule(self) -> str | None:
+        """The label of the rule that is broken."""
+        label = LABEL.search(self.message)
+        return None if label is None else label[1]
 
 
 @dataclass
@@ -47,8 +47,8 @@ class Findings:
     """What a check of a text found."""
 
     problems: list[TextError] = field(default_factory=list[TextError])
-    types: dict[str, str] = field(default_factory=dict[str, str])
-    """The types of values by `line:column` of the names that define them."""
+    types: dict[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
+    """The types of values by the line and column of the names that define them, without `%`."""
 
 
 def check(text: str, file_name: str) -> Findings:
@@ -59,49 +59,49 @@ def check(text: str, file_name: str) -> Findings:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             try:
-                _check_program(chunk.shown, file_name, findings)
-            except LocatedError as error:
-                findings.problems.append(_problem(error))
+                errors = _check_program(chunk.shown, file_name, findings)
             except XlaError as error:
-                findings.problems.append(TextError(0, 0, str(error)))
+                errors = [error]
+        for error in errors:
+            if isinstance(error, LocatedError):
+                found = TextError(error.line, error.column, error.message)
+            else:
+                found = TextError(0, 0, str(error))
+            findings.problems.append(found)
         findings.problems += [
-            TextError(0, 0, str(each.message), "warning")
+            TextError(0, 0, str(each.message), "Warning")
             for each in caught
             if issubclass(each.category, UserWarning)
         ]
     return findings
 
 
-def _check_program(text: str, file_name: str, findings: Findings) -> None:
-    values: dict[int, Sequence[SSAValue]] = {}
+def _check_program(text: str, file_name: str, findings: Findings) -> Sequence[XlaError]:
+    """What is wrong with one program; the types of its values are noted."""
     module = None
-    sources = {file_name: text}
+    values: dict[int, Sequence[SSAValue]] = {}
     match detect_format(text, file_name):
         case "hlo":
             module, errors = hlo_text.read_with_all_errors(text, file_name)
-            if module is not None:
-                for operation in operations_in(module):
-                    blocks = (block for region in operation.regions for block in region.blocks)
-                    _note_types(operation.results, place_of(operation.location), findings)
-                    for argument in (a for block in blocks for a in block.args):
-                        _note_types((argument,), place_of(argument.location), findings)
+            for operation in () if module is None else operations_in(module):
+                _note_types(operation.results, operation.location, findings)
+                for argument in (a for r in operation.regions for b in r.blocks for a in b.args):
+                    _note_types((argument,), argument.location, findings)
         case "stablehlo":
             errors, values = errors_of_stablehlo(text, file_name)
         case "mlir":
             module, errors, values = mlir_text.read_with_all_errors(text, make_context(), file_name)
-    if module is not None:
-        errors = list(violations(module, sources))
-    findings.problems += map(_problem, errors)
-    places = _Places(text)
+    starts = [0, *(match.end() for match in re.finditer("\n", text))]
     for offset, group in values.items():
-        findings.types["{}:{}".format(*places.of(offset + 1))] = spell_types(group)
+        line = bisect_right(starts, offset + 1)
+        findings.types[line, offset + 2 - starts[line - 1]] = spell_types(group)
+    return errors if module is None else [*violations(module, {file_name: text})]
 
 
-def _note_types(
-    values: Sequence[SSAValue], place: tuple[str, int, int] | None, findings: Findings
-) -> None:
+def _note_types(values: Sequence[SSAValue], location: Attribute, findings: Findings) -> None:
+    place = place_of(location)
     if place is not None and values:
-        findings.types.setdefault(f"{place[1]}:{place[2]}", spell_types(values))
+        findings.types.setdefault(place[1:], spell_types(values))
 
 
 def spell_types(values: Iterable[SSAValue]) -> str:
@@ -115,55 +115,5 @@ def spell_type(type_: Attribute) -> str:
         try:
             return human_string_with_layout(type_)
         except (ValueError, XlaError):
-            return str(type_)
+            pass
     return str(type_)
-
-
-def _problem(error: LocatedError) -> TextError:
-    label = LABEL.search(error.message)
-    return TextError(
-        error.line, error.column, error.message, rule="" if label is None else label[1]
-    )
-
-
-class _Places:
-    """Lines and columns, from 1, of offsets that come in any order."""
-
-    def __init__(self, text: str):
-        self.starts = [0, *(match.end() for match in re.finditer("\n", text))]
-
-    def of(self, offset: int) -> tuple[int, int]:
-        line = bisect_right(self.starts, offset)
-        return line, offset - self.starts[line - 1] + 1
-
-
-_WARM_UP = {
-    "warm_up.hlo": "HloModule m\nENTRY e {\n  ROOT p = f32[] parameter(0)\n}\n",
-    "stablehlo.mlir": "func.func @f(%x: tensor<f32>) {\n  %0 = stablehlo.abs %x : tensor<f32>\n"
-    "  return\n}\n",
-    "warm_up.mlir": "func.func @f(%x: f32) {\n  %0 = arith.negf %x : f32\n  func.return\n}\n",
-}
-"""Programs that are checked before any other: what that loads, the first of an editor needs not."""
-
-
-def main() -> int:
-    """Checks what stdin asks for, until it ends; returns the exit code."""
-    replies = sys.stdout
-    # Whatever else is printed would be taken for a reply.
-    sys.stdout = sys.stderr
-    for name, program in _WARM_UP.items():
-        check(program, name)
-    for line in sys.stdin:
-        request = json.loads(line)
-        try:
-            findings = check(request["text"], request["file"])
-            problems, types = list(map(asdict, findings.problems)), findings.types
-        except Exception as error:  # a bug of ours, which must not end the process
-            message = f"internal error while checking: {type(error).__name__}: {error}"
-            problems, types = [asdict(TextError(0, 0, message))], {}
-        print(json.dumps({"problems": problems, "types": types}), file=replies, flush=True)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 
+from lsprotocol import types
+from lsprotocol.types import CompletionItemKind as Shown
 from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation, OptPropertyDef
 
@@ -25,49 +26,70 @@ from xla_dialect.types import BY_NAME
 from .documentation import context, opcode_of, operation_class
 from .entities import SIGILS, Kind, TextIndex
 
-
-@dataclass(frozen=True)
-class Suggestion:
-    """A word that may stand at a place."""
-
-    label: str
-    kind: str
-    """The name of a kind of the protocol: `Variable`, `Function`, `Keyword`, ..."""
-    detail: str = ""
-    insert: str = ""
-    """What is inserted, where that is not the label."""
-    documented: str = ""
-    """The operation whose contract is shown beside it."""
-    snippet: str = ""
-    """What is inserted where the editor takes placeholders, `${1:name}`, and goes through them."""
+Completions = Iterable[types.CompletionItem]
 
 
-def _placeholders(words: Iterable[str]) -> list[str]:
-    return [f"${{{number}:{word}}}" for number, word in enumerate(words, 1)]
+def item(
+    label: str,
+    kind: Shown,
+    detail: str = "",
+    *,
+    insert: str | None = None,
+    snippet: str = "",
+    data: Mapping[str, object] | None = None,
+) -> types.CompletionItem:
+    """
+    A word that may stand at a place.
+
+    `insert`: what is inserted, where that is not the label; `snippet`: the same with placeholders,
+    `${1:name}`; `data`: what `features.resolved` documents.
+    """
+    form = types.InsertTextFormat.Snippet if snippet else types.InsertTextFormat.PlainText
+    return types.CompletionItem(
+        label,
+        kind=kind,
+        detail=detail or None,
+        insert_text=snippet or insert,
+        insert_text_format=form,
+        data=data,
+    )
 
 
-def _of_opcode(name: str, row: Opcode) -> str:
+def words(names: Iterable[str], kind: Shown, detail: str = "", after: str = "") -> Completions:
+    """Words of one kind, and what is inserted after each."""
+    return [item(name, kind, detail, insert=name + after) for name in names]
+
+
+def _placeholders(names: Iterable[str]) -> list[str]:
+    return [f"${{{number}:{name}}}" for number, name in enumerate(names, 1)]
+
+
+def _of_opcode(name: str, row: Opcode) -> types.CompletionItem:
     """An instruction of HLO, with the attributes that it needs, as a snippet."""
     operands = [f"%{each}" for each, _ in row.operation.get_irdl_definition().operands]
     computations = row.computations[0] if row.computations else ()
     attributes = [*(each for each in row.order if each in row.required), *computations]
     holes = _placeholders([*operands, *attributes])
     call = f"{name}({', '.join(holes[: len(operands)])})"
-    return ", ".join([call, *map("{}={}".format, attributes, holes[len(operands) :])])
+    snippet = ", ".join([call, *map("{}={}".format, attributes, holes[len(operands) :])])
+    data = {"operation": name, "is_hlo": True}
+    return item(name, Shown.Function, row.operation.name, snippet=snippet, data=data)
 
 
-def _of_operation(operation: type[Operation]) -> str:
-    """An operation of the `xla` dialect as a snippet; nothing for those with bodies, and others."""
-    if not issubclass(operation, XlaOp) or (definition := operation.get_irdl_definition()).regions:
-        return ""
-    operands = [f"%{each}" for each, _ in definition.operands]
-    attributes = [
-        name for name, each in definition.properties.items() if not isinstance(each, OptPropertyDef)
-    ]
-    holes = _placeholders([*operands, *attributes, "type"])
-    given = ", ".join(map("{} = {}".format, attributes, holes[len(operands) :]))
-    words = [", ".join(holes[: len(operands)]), f"{{{given}}}" if given else "", ":", holes[-1]]
-    return " ".join([operation.name, *filter(None, words)])
+def _of_operation(operation: type[Operation]) -> types.CompletionItem:
+    """An operation; one of the `xla` dialect without bodies is a snippet."""
+    snippet, name = "", operation.name
+    definition = operation.get_irdl_definition() if issubclass(operation, XlaOp) else None
+    if definition is not None and not definition.regions:
+        operands = [f"%{each}" for each, _ in definition.operands]
+        properties = definition.properties.items()
+        attributes = [n for n, each in properties if not isinstance(each, OptPropertyDef)]
+        holes = _placeholders([*operands, *attributes, "type"])
+        given = ", ".join(map("{} = {}".format, attributes, holes[len(operands) :]))
+        parts = [", ".join(holes[: len(operands)]), f"{{{given}}}" if given else "", ":", holes[-1]]
+        snippet = " ".join([name, *filter(None, parts)])
+    data = {"operation": name, "is_hlo": False}
+    return item(name, Shown.Function, snippet=snippet, data=data)
 
 
 _START = re.compile(
@@ -79,7 +101,7 @@ _LONGEST_STATEMENT = 1 << 14
 """Characters before an offset that are looked at."""
 
 
-def hlo_suggestions(index: TextIndex, offset: int) -> list[Suggestion]:
+def hlo_completions(index: TextIndex, offset: int) -> Completions:
     """What may stand at an offset of HLO text, whatever part of it is typed already."""
     text = index.text[max(0, offset - _LONGEST_STATEMENT) : offset]
     starts = list(_START.finditer(text))
@@ -87,59 +109,45 @@ def hlo_suggestions(index: TextIndex, offset: int) -> list[Suggestion]:
     attribute = _ATTRIBUTE.search(statement)
     line = text[text.rfind("\n") + 1 :]
     if statement.startswith("HloModule"):
-        return [Suggestion(n, "Property", insert=f"{n}=") for n in MODULE_ATTRIBUTES]
+        return words(MODULE_ATTRIBUTES, Shown.Property, after="=")
     if attribute is not None and attribute[1] in ONE_COMPUTATION | COMPUTATION_LISTS:
         return _names(index, "computation", offset)
-    if not starts or not starts[-1].group().rstrip().endswith("="):
-        return list(_outside(line))
-    return list(_in_instruction(index, offset, statement[starts[-1].end() - starts[-1].start() :]))
-
-
-def _names(index: TextIndex, kind: Kind, offset: int) -> list[Suggestion]:
-    shown = "Function" if kind == "computation" else "Variable"
-    return [Suggestion(e.name, shown, e.operation) for e in index.visible(kind, offset)]
-
-
-def _outside(line: str) -> Iterable[Suggestion]:
+    if starts and starts[-1].group().rstrip().endswith("="):
+        typed = statement[starts[-1].end() - starts[-1].start() :]
+        return _in_instruction(index, offset, typed)
     if line.strip().startswith("}"):
-        yield from (Suggestion(n, "Property", insert=f"{n}=") for n in COMPUTATION_ATTRIBUTES)
-    else:
-        yield from (Suggestion(word, "Keyword") for word in ("HloModule", "ENTRY", "ROOT"))
+        return words(COMPUTATION_ATTRIBUTES, Shown.Property, after="=")
+    return words(("HloModule", "ENTRY", "ROOT"), Shown.Keyword)
 
 
-def _in_instruction(index: TextIndex, offset: int, typed: str) -> Iterable[Suggestion]:
+def _names(index: TextIndex, kind: Kind, offset: int, sigil: str = "") -> Completions:
+    shown = Shown.Function if kind in ("computation", "symbol") else Shown.Variable
+    return [item(sigil + e.name, shown, e.operation) for e in index.visible(kind, offset)]
+
+
+def _in_instruction(index: TextIndex, offset: int, typed: str) -> Completions:
     """Of what follows the `=` of an instruction."""
     found = [token for token in tokens(typed) if token.kind != "end"]
     opcode, depth, is_value = _opcode(found)
     if depth > 0:
-        if not is_value:
-            yield from _names(index, "value", offset)
-    elif opcode is None:
-        if not any(token.kind == "shape" for token in found):
-            yield from (Suggestion(name, "Class", insert=f"{name}[") for name in BY_NAME)
-        yield from (
-            Suggestion(
-                name,
-                "Function",
-                row.operation.name,
-                documented=name,
-                snippet=_of_opcode(name, row),
-            )
-            for name, row in OPCODES.items()
-        )
-        yield Suggestion("parameter", "Function", "an argument", documented="parameter")
-    elif (word := re.search(r"([\w-]+)=[\w-]*$", typed)) is not None:
-        yield from (Suggestion(value, "Value") for value in words_of(opcode, word[1]))
-    else:
-        given = {token.text[:-1] for token in found if token.kind == "attribute"}
-        for name in (
-            *opcode.order,
-            *(n for c in opcode.computations for n in c),
-            *COMMON_ATTRIBUTES,
-        ):
-            if name not in given:
-                needed = "required" if name in opcode.required else ""
-                yield Suggestion(name, "Property", needed, insert=f"{name}=")
+        return [] if is_value else _names(index, "value", offset)
+    if opcode is None:
+        has_shape = any(token.kind == "shape" for token in found)
+        data = {"operation": "parameter", "is_hlo": True}
+        return [
+            *words(() if has_shape else BY_NAME, Shown.Class, after="["),
+            *(_of_opcode(name, row) for name, row in OPCODES.items()),
+            item("parameter", Shown.Function, "an argument", data=data),
+        ]
+    if (word := re.search(r"([\w-]+)=[\w-]*$", typed)) is not None:
+        return words(_words_of(opcode, word[1]), Shown.Value)
+    given = {token.text[:-1] for token in found if token.kind == "attribute"}
+    computations = (name for names in opcode.computations for name in names)
+    return [
+        item(name, Shown.Property, "required" if name in opcode.required else "", insert=f"{name}=")
+        for name in (*opcode.order, *computations, *COMMON_ATTRIBUTES)
+        if name not in given
+    ]
 
 
 def _opcode(found: list[Token]) -> tuple[Opcode | None, int, bool]:
@@ -156,13 +164,12 @@ def _opcode(found: list[Token]) -> tuple[Opcode | None, int, bool]:
     return (None if name is None else opcode_of(name)), depth, is_value
 
 
-def words_of(opcode: Opcode, attribute: str) -> Iterable[str]:
+def _words_of(opcode: Opcode, attribute: str) -> list[str]:
     """The words that an attribute can have as value."""
     spelling = opcode.spellings.get(attribute)
-    for name in () if spelling is None else spelling.properties:
-        enum = opcode.operation.contract().enums.get(name)
-        if enum is not None:
-            yield from (case.value for case in enum.enum_type)
+    enums = opcode.operation.contract().enums
+    names = () if spelling is None else spelling.properties
+    return [case.value for name in names if name in enums for case in enums[name].enum_type]
 
 
 _KINDS: dict[str, Kind] = {"%": "value", "@": "symbol", "^": "block", "#": "alias", "!": "alias"}
@@ -173,53 +180,43 @@ _IN_BRACES = re.compile(r"\{(?P<given>[^{}]*)$")
 _WORD_VALUE = re.compile(r"(\w+) = \"?[\w-]*$")
 
 
-def mlir_suggestions(index: TextIndex, offset: int) -> list[Suggestion]:
+def mlir_completions(index: TextIndex, offset: int) -> Completions:
     """What may stand at an offset of MLIR text, whatever part of it is typed already."""
     text = index.text[max(0, offset - _LONGEST_STATEMENT) : offset]
     line = text[text.rfind("\n") + 1 :]
     name = _NAME.search(line)
     if name is not None:
         kind = _KINDS[name[1]]
-        return [
-            Suggestion(
-                SIGILS[kind] + entity.name,
-                "Function" if kind == "symbol" else "Variable",
-                entity.operation,
-            )
-            for entity in index.visible(kind, offset)
-            if kind != "alias" or entity.name.startswith(name[1])
-        ]
+        found = _names(index, kind, offset, SIGILS[kind])
+        return [each for each in found if each.label.startswith(name[1])]
     operation = _NAMES_OF_OPERATIONS.search(line)
     braces = _IN_BRACES.search(line)
     if operation is not None and braces is not None:
-        return list(_attributes(operation.group(), braces["given"]))
-    found = _OPERATION.search(line)
-    return list(_operations(found[1] or "")) if found is not None else []
+        return _attributes(operation.group(), braces["given"])
+    typed = _OPERATION.search(line)
+    return _operations(typed[1] or "") if typed is not None else []
 
 
-def _operations(typed: str) -> Iterable[Suggestion]:
+def _operations(typed: str) -> Completions:
     """The operations of a dialect, or where none is named, the dialects."""
     dialects = toolkit_universe().all_dialects
     dialect, dot, _ = typed.partition(".")
     if not dot:
-        yield from (Suggestion(name, "Module", "dialect") for name in sorted(dialects))
-    elif dialect in dialects:
-        for operation in context().get_dialect(dialect).operations:
-            name, snippet = operation.name, _of_operation(operation)
-            yield Suggestion(name, "Function", documented=name, snippet=snippet)
+        return words(sorted(dialects), Shown.Module, "dialect")
+    operations = context().get_dialect(dialect).operations if dialect in dialects else ()
+    return [_of_operation(operation) for operation in operations]
 
 
-def _attributes(name: str, given: str) -> Iterable[Suggestion]:
+def _attributes(name: str, given: str) -> Completions:
     """The attributes of an operation that are not given yet, or the words that one may have."""
     operation = operation_class(name, is_hlo=False)
     if operation is None or not issubclass(operation, IRDLOperation):
-        return
+        return []
     word = _WORD_VALUE.search(given)
     if word is not None:
         enums = operation.contract().enums if issubclass(operation, XlaOp) else {}
-        if word[1] in enums:
-            yield from (Suggestion(case.value, "Value") for case in enums[word[1]].enum_type)
-        return
-    for attribute in operation.get_irdl_definition().properties:
-        if not re.search(rf"\b{attribute}\s*=", given):
-            yield Suggestion(attribute, "Property", insert=f"{attribute} = ")
+        cases = enums[word[1]].enum_type if word[1] in enums else ()
+        return words((case.value for case in cases), Shown.Value)
+    properties = operation.get_irdl_definition().properties
+    left = (each for each in properties if not re.search(rf"\b{each}\s*=", given))
+    return words(left, Shown.Property, after=" = ")

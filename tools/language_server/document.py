@@ -7,18 +7,19 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+
+from lsprotocol import types
+from pygls.workspace import PositionCodec
 
 from lowerings.driver import InputFormat
 from lowerings.driver.program import detect_format
+from xla_dialect.hlo_text.syntax import Span
 
 from ..input_text import chunk_extents
+from .checking import Findings
 from .entities import TextIndex
 from .hlo_index import index_hlo
 from .mlir_index import index_mlir
-
-_WIDTHS = {"utf-8": 1, "utf-16": 2, "utf-32": 4}
-"""Bytes of the units that columns count, by encoding."""
 
 
 @dataclass(frozen=True)
@@ -33,17 +34,22 @@ class Document:
     """A version of a text; offsets count its characters."""
 
     def __init__(
-        self, text: str, file_name: str, encoding: str = "utf-16", *, takes_snippets: bool = False
+        self,
+        text: str,
+        file_name: str,
+        codec: PositionCodec | None = None,
+        *,
+        takes_snippets: bool = False,
     ):
         """
-        `encoding`: the code units that columns of the protocol count; `takes_snippets`: whether the
-        editor goes through the placeholders of what is completed.
+        `codec` counts the units of columns of the protocol; `takes_snippets`: whether the editor
+        goes through the placeholders of what is completed.
         """
         self.text = text
         self.file_name = file_name
-        self.encoding = encoding
+        self.units = (codec or PositionCodec()).client_num_units
         self.takes_snippets = takes_snippets
-        self.findings: dict[str, Any] = {"problems": [], "types": {}}
+        self.findings = Findings()
         """What the last check found, perhaps of an earlier version."""
 
     @cached_property
@@ -72,33 +78,31 @@ class Document:
         number = bisect_right(self.parts, offset, key=lambda part: part.start)
         return self.parts[max(0, number - 1)]
 
-    def line(self, number: int) -> str:
-        """A line, counted from 0, without its end; empty after the last."""
-        if not 0 <= number < len(self.line_starts):
-            return ""
-        start = self.line_starts[number]
+    def line_at(self, offset: int) -> Span:
+        """The line that an offset is in, without its end."""
+        start = self.line_starts[bisect_right(self.line_starts, offset) - 1]
         end = self.text.find("\n", start)
-        return self.text[start : len(self.text) if end < 0 else end].removesuffix("\r")
+        text = self.text[start : len(self.text) if end < 0 else end]
+        return Span(start, start + len(text.removesuffix("\r")))
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset, both from 0, in the units of the protocol."""
-        number = bisect_right(self.line_starts, offset) - 1
-        before = self.text[self.line_starts[number] : offset]
-        return number, self._units(before)
+        """Line and column of an offset, both from 1, in characters."""
+        number = bisect_right(self.line_starts, offset)
+        return number, offset - self.line_starts[number - 1] + 1
 
-    def offset(self, line: int, column: int) -> int:
-        """The offset of a line and column of the protocol; outside of the text the nearest."""
-        if line >= len(self.line_starts):
+    def position(self, offset: int) -> types.Position:
+        """An offset as the protocol has it."""
+        line, column = self.place(offset)
+        return types.Position(line - 1, self.units(self.text[offset - column + 1 : offset]))
+
+    def range(self, start: int, end: int) -> types.Range:
+        """A part of the text as the protocol has it."""
+        return types.Range(self.position(start), self.position(end))
+
+    def offset(self, position: types.Position) -> int:
+        """The offset of a position of the protocol; outside of the text the nearest."""
+        if position.line >= len(self.line_starts):
             return len(self.text)
-        text = self.line(line)
-        if not text.isascii():
-            ends = accumulate(map(self._units, text))
-            column = next((number for number, end in enumerate(ends) if end > column), len(text))
-        return self.line_starts[line] + min(column, len(text))
-
-    def _units(self, text: str) -> int:
-        if text.isascii():
-            return len(text)
-        codec = self.encoding if self.encoding == "utf-8" else f"{self.encoding}-le"
-        # JSON can hold half of a surrogate pair: a unit like others.
-        return len(text.encode(codec, "surrogatepass")) // _WIDTHS[self.encoding]
+        start, end = self.line_at(self.line_starts[position.line])
+        ends = accumulate(map(self.units, self.text[start:end]))
+        return start + sum(unit_end <= position.character for unit_end in ends)

@@ -6,7 +6,6 @@ import inspect
 import re
 from collections.abc import Iterator
 from functools import cache
-from types import ModuleType
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import TensorType
@@ -19,14 +18,13 @@ from lowerings.pipelines import PIPELINES
 from lowerings.universe import toolkit_universe
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text.opcodes import OPCODES, Opcode, asynchronous_opcode
-from xla_dialect.op import XlaOp
-from xla_dialect.ops import BY_OPCODE, FAMILIES
+from xla_dialect.ops import BY_OPCODE
 from xla_dialect.text.shapes import parse_type
 from xla_dialect.types import TokenType
 
 from ..layout_report import described, leaves_of
-from ..pass_listing import options_of
-from ..rules import INHERITED
+from ..pass_listing import options_of, text_of
+from ..rules import INHERITED, LABEL
 
 MOST_ARRAYS = 4
 """Arrays of a tuple that are described."""
@@ -35,7 +33,7 @@ _PARAMETER = """An argument of the computation.
 
 `parameter(i)` is argument number `i`, counted from 0. In the dialect it is the argument of a block.
 """
-_RULE = re.compile(r"^\(((?:[AB]\.)?C\d+|R[CG]\d+)\)", re.MULTILINE)
+_RULE = re.compile(rf"^{LABEL.pattern}", re.MULTILINE)
 
 
 @cache
@@ -75,8 +73,8 @@ def operation_text(name: str, *, is_hlo: bool) -> str | None:
     if found is None:
         return None
     title = f"**{name}**" if name == found.name else f"**{name}** — `{found.name}`"
-    text = docstring(found) or "(no description)"
-    parts = [title, _markdown(text)]
+    # Every numbered rule is a paragraph of its own.
+    parts = [title, _RULE.sub(r"\n**(\1)**", docstring(found) or "(no description)")]
     if issubclass(found, IRDLOperation):
         parts.append("\n".join(_signature(found)))
     if is_hlo and (opcode := opcode_of(name)) is not None:
@@ -87,11 +85,6 @@ def operation_text(name: str, *, is_hlo: bool) -> str | None:
 def docstring(operation: type[Operation]) -> str:
     """The docstring of a class; empty where it only inherits one."""
     return inspect.cleandoc(operation.__dict__.get("__doc__") or "")
-
-
-def _markdown(text: str) -> str:
-    """A docstring with every numbered rule as a paragraph of its own."""
-    return _RULE.sub(r"\n**(\1)**", text)
 
 
 def _signature(operation: type[IRDLOperation]) -> Iterator[str]:
@@ -112,12 +105,14 @@ def _signature(operation: type[IRDLOperation]) -> Iterator[str]:
             yield f"- {title}: {', '.join(f'`{name}`' for name in names)}"
 
 
-def rule_text(name: str, label: str, *, is_hlo: bool) -> str | None:
+def rule_text(name: str, label: str) -> str | None:
     """The sentence of a numbered rule of an operation, wherever it is stated."""
-    operation = operation_class(name, is_hlo=is_hlo)
-    if operation is None:
-        return None
-    return next((rule for text in _statements(operation) if (rule := _rule(text, label))), None)
+    operation = operation_class(name, is_hlo=False)
+    texts = [] if operation is None else _statements(operation)
+    # Up to the next label or blank line.
+    rule = rf"\({re.escape(label)}\).*?(?=\n\s*\n|\n\s*\([A-Z][\w.]*\)|\Z)"
+    found = (re.search(rule, text, re.DOTALL) for text in texts)
+    return next((" ".join(each.group().split()) for each in found if each is not None), None)
 
 
 def _statements(operation: type[Operation]) -> Iterator[str]:
@@ -126,20 +121,7 @@ def _statements(operation: type[Operation]) -> Iterator[str]:
     inherited = INHERITED.search(docstring(operation))
     if inherited is not None:
         yield docstring(BY_OPCODE[inherited[1].replace("_", "-")])
-    if issubclass(operation, XlaOp):
-        yield from (inspect.getdoc(f) or "" for f in FAMILIES if _has(f, operation))
-
-
-def _has(family: ModuleType, operation: type[Operation]) -> bool:
-    return operation.__module__ == family.__name__
-
-
-def _rule(text: str, label: str) -> str | None:
-    """From the label to the next label or blank line."""
-    found = re.search(
-        rf"\({re.escape(label)}\).*?(?=\n\s*\n|\n\s*\([A-Z][\w.]*\)|\Z)", text, re.DOTALL
-    )
-    return None if found is None else " ".join(found.group().split())
+    yield inspect.getdoc(inspect.getmodule(operation)) or ""
 
 
 def shape_text(shape: str) -> str | None:
@@ -148,17 +130,16 @@ def shape_text(shape: str) -> str | None:
         type_ = parse_type(shape)
     except (XlaError, ValueError):
         return None
-    leaves = [leaf for _, leaf in leaves_of(type_)]
-    arrays = [leaf for leaf in leaves if isinstance(leaf, TensorType)]
     if isinstance(type_, TokenType):
         return "A token: no data, only an order of side effects."
+    leaves = [leaf for _, leaf in leaves_of(type_)]
+    arrays = [leaf for leaf in leaves if isinstance(leaf, TensorType)]
     parts = [] if arrays == [type_] else [f"A tuple with {len(leaves)} leaves."]
-    parts += ["\n".join(described(each)).rstrip() for each in arrays[:MOST_ARRAYS]]
+    for each in arrays[:MOST_ARRAYS]:
+        parts.append("```text\n{}\n```".format("\n".join(described(each)).rstrip()))
     if len(arrays) > MOST_ARRAYS:
         parts.append(f"{len(arrays) - MOST_ARRAYS} more arrays are left out.")
-    return "\n\n".join(
-        f"```text\n{part}\n```" if part.startswith("The") else part for part in parts
-    )
+    return "\n\n".join(parts)
 
 
 def pass_class(name: str) -> type[ModulePass] | None:
@@ -175,13 +156,10 @@ def pass_text(name: str) -> str | None:
     found = pass_class(name)
     if found is None:
         return None
-    text = inspect.cleandoc(found.__doc__ or "")
-    if text.startswith(f"{found.__name__}("):  # what dataclass puts in the place of nothing
-        text = ""
     options = [
         f"- `{o.name}`: {o.kind}"
         + (f", by default {o.shown_default}" if o.default is not None else "")
         + (f". {o.description}" if o.description else "")
         for o in options_of(found)
     ]
-    return "\n\n".join(part for part in (f"**{name}**", text, "\n".join(options)) if part)
+    return "\n\n".join(part for part in (f"**{name}**", text_of(found), "\n".join(options)) if part)

@@ -25,11 +25,13 @@ class Scope:
     start: int
     end: int
     parent: Scope | None
+    isolated: bool = False
+    """Whether values from around it are not visible in it."""
+    owner: Entity | None = None
+    """The computation or function whose body it is in."""
     entities: dict[tuple[Kind, str], Entity] = field(
         default_factory=dict[tuple[Kind, str], "Entity"]
     )
-    isolated: bool = False
-    """Whether values from around it are not visible in it."""
 
     def around(self) -> Iterator[Scope]:
         """This scope and those around it, from the inside."""
@@ -38,15 +40,17 @@ class Scope:
             yield scope
             scope = scope.parent
 
+    def seen(self, kind: Kind) -> Iterator[Scope]:
+        """The scopes whose names of a kind are visible in this one, from the inside."""
+        for scope in self.around():
+            yield scope
+            if scope.isolated and kind == "value":
+                return
+
     def find(self, kind: Kind, name: str) -> Entity | None:
         """What a name means here."""
-        for scope in self.around():
-            found = scope.entities.get((kind, name))
-            if found is not None:
-                return found
-            if scope.isolated and kind == "value":
-                return None
-        return None
+        key = (kind, name)
+        return next((s.entities[key] for s in self.seen(kind) if key in s.entities), None)
 
 
 @dataclass(eq=False)
@@ -56,15 +60,15 @@ class Entity:
     kind: Kind
     name: str
     scope: Scope
+    owner: Entity | None
+    """The computation or function that it is a part of."""
     occurrences: list[Span] = field(default_factory=list[Span])
     """Where its name stands, without `%` or `@`, in the order of the text."""
     definition: Span | None = None
-    statement: Span | None = None
-    """The line or lines that define it."""
     operation: str = ""
     """The opcode, or the name of the operation, that defines it."""
-    owner: Entity | None = None
-    """The computation or function that it is a part of."""
+    body: Scope | None = None
+    """What a function or computation is."""
 
     @property
     def place(self) -> Span:
@@ -90,30 +94,34 @@ class TextIndex:
     """In the order of the text."""
     scopes: list[Scope] = field(default_factory=list[Scope])
     """In the order in which they begin."""
-    _places: list[tuple[int, int, Entity]] = field(default_factory=list[tuple[int, int, Entity]])
+    _places: list[tuple[Span, Entity]] = field(default_factory=list[tuple[Span, Entity]])
 
-    def open_scope(self, start: int, parent: Scope | None, *, isolated: bool) -> Scope:
-        """A scope that ends with the text, unless its reader finds an end before."""
-        scope = Scope(start, len(self.text), parent, isolated=isolated)
-        self.scopes.append(scope)
-        return scope
+    def open_scope(
+        self, start: int, parent: Scope | None, owner: Entity | None = None, *, isolated: bool
+    ) -> Scope:
+        """
+        A scope that ends with the text, unless its reader finds an end before; that of an owner, or
+        of whom the one around it is.
+        """
+        owner = owner or (parent and parent.owner)
+        self.scopes.append(Scope(start, len(self.text), parent, isolated, owner))
+        return self.scopes[-1]
 
     def name(
-        self, kind: Kind, name: str, scope: Scope, span: Span, *, defines: Scope | None = None
+        self, kind: Kind, name: str, scope: Scope, span: Span, *, defines: bool = False
     ) -> Entity:
         """
         Notes that a name stands for an entity, of those visible in a scope.
 
-        Where it is defined, it is one of the scope `defines`; the first definition counts.
+        Where it is defined, it is one of the scope itself; the first definition counts.
         """
         key = (kind, name)
-        found = scope.find(kind, name) if defines is None else defines.entities.get(key)
+        found = scope.entities.get(key) if defines else scope.find(kind, name)
         if found is None:
-            scope = defines or scope
-            found = scope.entities[key] = Entity(kind, name, scope)
+            found = scope.entities[key] = Entity(kind, name, scope, scope.owner)
             self.entities.append(found)
         found.occurrences.append(span)
-        if defines is not None and found.definition is None:
+        if defines and found.definition is None:
             found.definition = span
         return found
 
@@ -123,58 +131,37 @@ class TextIndex:
 
     def finish(self) -> TextIndex:
         """Sorts what was found, so that it can be looked up."""
-        self._places = sorted(
-            (
-                (span.start, span.end, entity)
-                for entity in self.entities
-                for span in entity.occurrences
-            ),
-            key=lambda place: place[:2],
-        )
+        places = [(span, entity) for entity in self.entities for span in entity.occurrences]
+        self._places = sorted(places, key=lambda place: place[0])
         return self
 
     def entity_at(self, offset: int) -> tuple[Entity, Span] | None:
         """The entity whose name is at an offset, or ends there; `%` and `@` belong to the name."""
-        number = bisect_right(self._places, offset + 1, key=lambda place: place[0])
-        for start, end, entity in reversed(self._places[max(0, number - 2) : number]):
-            sigil = start > 0 and self.text[start - 1] in "%@^"
-            if start - sigil <= offset <= end:
-                return entity, Span(start, end)
+        number = bisect_right(self._places, offset + 1, key=lambda place: place[0].start)
+        for span, entity in reversed(self._places[max(0, number - 2) : number]):
+            sigil = self.text[max(0, span.start - 1) : span.start] in ("%", "@", "^")
+            if span.start - sigil <= offset <= span.end:
+                return entity, span
         return None
 
     def operation_at(self, offset: int) -> Operation | None:
         """The operation whose name is at an offset."""
-        number = bisect_right(self.operations, offset, key=lambda each: each.span.start)
-        found = self.operations[number - 1] if number else None
+        found = self.operation_before(offset)
         return found if found is not None and offset <= found.span.end else None
 
-    def scope_at(self, offset: int) -> Scope | None:
-        """The innermost scope around an offset."""
-        number = bisect_right(self.scopes, offset, key=lambda scope: scope.start)
-        if not number:
-            return None
-        return next((s for s in self.scopes[number - 1].around() if offset <= s.end), None)
+    def operation_before(self, offset: int) -> Operation | None:
+        """The last operation whose name begins up to an offset."""
+        number = bisect_right(self.operations, offset, key=lambda each: each.span.start)
+        return self.operations[number - 1] if number else None
 
     def visible(self, kind: Kind, offset: int) -> list[Entity]:
         """What can be named at an offset: of each name the nearest, values once defined."""
+        number = bisect_right(self.scopes, offset, key=lambda scope: scope.start)
+        inside = (s for s in self.scopes[number - 1].around() if offset <= s.end)
         found: dict[str, Entity] = {}
-        scope = self.scope_at(offset)
-        for each in () if scope is None else scope.around():
-            for (its_kind, name), entity in each.entities.items():
+        for scope in next(inside, self.scopes[0]).seen(kind):
+            for (its_kind, name), entity in scope.entities.items():
                 is_seen = its_kind == kind and entity.definition is not None
                 if is_seen and (kind in ("symbol", "block") or entity.place.start < offset):
                     found.setdefault(name, entity)
-            if each.isolated and kind == "value":
-                break
         return list(found.values())
-
-
-def members(index: TextIndex) -> dict[Entity | None, list[Entity]]:
-    """The defined entities by what they belong to, in the order of the text."""
-    found: dict[Entity | None, list[Entity]] = {}
-    for entity in index.entities:
-        if entity.definition is not None:
-            found.setdefault(entity.owner, []).append(entity)
-    for entities in found.values():
-        entities.sort(key=lambda entity: entity.place.start)
-    return found

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from collections.abc import Iterable
+from typing import Protocol
 
 from lsprotocol import types
 
@@ -13,116 +13,71 @@ from xla_dialect.hlo_text.syntax import Span
 from xla_dialect.spelling import meant
 
 from . import run_lines
-from .completion import Suggestion, hlo_suggestions, mlir_suggestions
+from .checking import Findings, TextError
+from .completion import hlo_completions, mlir_completions
 from .document import Document, DocumentPart
 from .documentation import operation_text, pass_text
-from .entities import SIGILS, Entity, Kind, Scope, TextIndex, members
+from .entities import SIGILS, Entity, Kind
 from .formatting import formatted
 from .hover import hover_text, type_of
 
-_SEVERITIES = {
-    "error": types.DiagnosticSeverity.Error,
-    "warning": types.DiagnosticSeverity.Warning,
-}
 _WORD = re.compile(r'[%@^#!]?[\w.$-]+|"[^"\n]*"?|\S')
 
 
-def diagnostic(document: Document, problem: Mapping[str, Any]) -> types.Diagnostic:
-    """A problem as the protocol has it."""
-    start, end = _extent(document, problem)
-    return types.Diagnostic(
-        range=types.Range(position(document, start), position(document, end)),
-        message=problem["message"],
-        severity=_SEVERITIES[problem["severity"]],
-        source="xla",
-        code=problem["rule"] or None,
-    )
+def not_checked(reason: str) -> Findings:
+    """What is shown of a text that could not be checked."""
+    return Findings([TextError(0, 0, reason)])
 
 
-def position(document: Document, offset: int) -> types.Position:
-    """An offset as the protocol has it."""
-    return types.Position(*document.place(offset))
+def diagnostics(document: Document) -> list[types.Diagnostic]:
+    """What was found wrong with a text."""
+    return [
+        types.Diagnostic(
+            range=document.range(*_extent(document, problem)),
+            message=problem.message,
+            severity=types.DiagnosticSeverity[problem.severity],
+            source="xla",
+            code=problem.rule,
+        )
+        for problem in document.findings.problems
+    ]
 
 
-def _extent(document: Document, problem: Mapping[str, Any]) -> tuple[int, int]:
+def _extent(document: Document, problem: TextError) -> Span:
     """What to underline: the name of the operation that a message begins with, or one word."""
-    number = min(max(0, problem["line"] - 1), len(document.line_starts) - 1)
-    start, line = document.line_starts[number], document.line(number)
-    if not problem["column"]:
-        return start, start + len(line)
-    column = min(problem["column"] - 1, len(line))
-    operation = problem["message"].partition(":")[0]
-    named = line.find(operation, column) if "." in operation and " " not in operation else -1
-    if named >= 0:
-        return start + named, start + named + len(operation)
-    word = _WORD.match(line, column)
-    return start + column, start + (column + 1 if word is None else word.end())
+    number = min(max(0, problem.line - 1), len(document.line_starts) - 1)
+    line = document.line_at(document.line_starts[number])
+    if not problem.column:
+        return line
+    start = min(line.start + problem.column - 1, line.end)
+    operation = problem.message.partition(":")[0]
+    if "." in operation and " " not in operation:
+        named = document.text.find(operation, start, line.end)
+        if named >= 0:
+            return Span(named, named + len(operation))
+    word = _WORD.match(document.text, start, line.end)
+    return Span(start, start + 1 if word is None else word.end())
 
 
-_HLO_NAME = re.compile(r"[A-Za-z_][\w.]*(?:-(?!>)[\w.]*)*", re.ASCII)
-_HLO_KEYWORDS = frozenset({"HloModule", "ENTRY", "ROOT"})
-_MLIR_NAMES: dict[Kind, re.Pattern[str]] = {
-    "value": re.compile(r"[0-9]+|[A-Za-z_$.-][\w$.-]*", re.ASCII),
-    "block": re.compile(r"[0-9]+|[A-Za-z_$.-][\w$.-]*", re.ASCII),
-    "symbol": re.compile(r"[A-Za-z_][\w$.]*", re.ASCII),
-    "alias": re.compile(r"[A-Za-z_][\w$]*", re.ASCII),
+_NAME = r"[0-9]+|[A-Za-z_$.-][\w$.-]*"
+_HLO_NAME = r"(?!(?:HloModule|ENTRY|ROOT)\Z)[A-Za-z_][\w.]*(?:-(?!>)[\w.]*)*"
+_MLIR_NAMES: dict[Kind, str] = {
+    "value": _NAME,
+    "block": _NAME,
+    "symbol": r"[A-Za-z_][\w$.]*",
+    "alias": r"[A-Za-z_][\w$]*",
 }
 
 
-class CannotRename(XlaError):
-    """A name that cannot be changed, or not to this one."""
-
-
-def entity_to_rename(index: TextIndex, offset: int) -> tuple[Entity, Span]:
-    """What would be renamed at an offset; raises CannotRename."""
-    found = index.entity_at(offset)
-    if found is None:
-        raise CannotRename("there is no name here")
-    entity, span = found
-    if entity.definition is None:
-        raise CannotRename(f"'{entity.name}' is not defined in this program")
-    return entity, span
-
-
-def renamed(index: TextIndex, offset: int, name: str, *, is_hlo: bool) -> tuple[str, list[Span]]:
-    """
-    The new name as it is to be written, and every place to write it at.
-
-    Raises CannotRename for a name that the format does not allow, and for one that something else
-    has that is visible from where this is visible.
-    """
-    entity, _ = entity_to_rename(index, offset)
-    bare = _checked(entity, name, is_hlo)
-    for scope in index.scopes:
-        other = scope.entities.get((entity.kind, bare))
-        if other is None or other is entity:
-            continue
-        if _is_around(scope, entity.scope) or _is_around(entity.scope, scope):
-            raise CannotRename(f"there is another {entity.kind} '{bare}'")
-    return bare, entity.occurrences
-
-
-def _checked(entity: Entity, name: str, is_hlo: bool) -> str:
-    """The name without what is written in front of it; raises CannotRename for no name."""
-    if is_hlo:
-        bare = name.removeprefix("%")
-        if _HLO_NAME.fullmatch(bare) is None or bare in _HLO_KEYWORDS:
-            raise CannotRename(f"'{name}' is no name in HLO text")
-        return bare
-    if entity.kind == "alias":
-        sigil, bare = entity.name[0], name.removeprefix(entity.name[0])
-    else:
-        sigil, bare = (
-            "",
-            name.removeprefix({"value": "%", "symbol": "@", "block": "^"}[entity.kind]),
-        )
-    if _MLIR_NAMES[entity.kind].fullmatch(bare) is None:
-        raise CannotRename(f"'{name}' is no name of a {entity.kind} in MLIR")
-    return sigil + bare
-
-
-def _is_around(outer: Scope, inner: Scope) -> bool:
-    return any(scope is outer for scope in inner.around())
+def _checked_name(entity: Entity, name: str, is_hlo: bool) -> str:
+    """A new name without what is written in front of it; raises XlaError for one that cannot be."""
+    sigil = entity.name[0] if entity.kind == "alias" else SIGILS.get(entity.kind, "%")
+    bare = name.removeprefix(sigil)
+    allowed = _HLO_NAME if is_hlo else _MLIR_NAMES[entity.kind]
+    if re.fullmatch(allowed, bare, re.ASCII) is None:
+        where = "in HLO text" if is_hlo else f"of a {entity.kind} in MLIR"
+        raise XlaError(f"'{name}' is no name {where}")
+    return sigil + bare if entity.kind == "alias" else bare
 
 
 _SYMBOL_KINDS: dict[Kind, types.SymbolKind] = {
@@ -142,25 +97,29 @@ class _Positioned(Protocol):
     def position(self) -> types.Position: ...
 
 
-def _at(document: Document, place: _Positioned) -> tuple[int, DocumentPart]:
-    offset = document.offset(place.position.line, place.position.character)
-    return offset, document.part_at(offset)
-
-
-def _entity_at(document: Document, place: _Positioned) -> tuple[Entity, DocumentPart] | None:
-    offset, part = _at(document, place)
+def _at(document: Document, place: _Positioned) -> tuple[Entity, Span, DocumentPart] | None:
+    """The entity that is named at a place, that name, and its program."""
+    offset = document.offset(place.position)
+    part = document.part_at(offset)
     found = part.index.entity_at(offset - part.start)
-    return None if found is None else (found[0], part)
+    return None if found is None else (*found, part)
 
 
 def _range(document: Document, part: DocumentPart, span: Span) -> types.Range:
-    start, end = part.start + span.start, part.start + span.end
-    return types.Range(position(document, start), position(document, end))
+    return document.range(part.start + span.start, part.start + span.end)
+
+
+def _occurrences(document: Document, place: _Positioned) -> list[tuple[types.Range, bool]]:
+    """Where the name at a place stands, and whether it is defined there."""
+    if (found := _at(document, place)) is None:
+        return []
+    entity, _, part = found
+    return [(_range(document, part, s), s == entity.definition) for s in entity.occurrences]
 
 
 def hover(document: Document, params: types.HoverParams) -> types.Hover | None:
     """What is known of a place."""
-    text = hover_text(document, _at(document, params)[0])
+    text = hover_text(document, document.offset(params.position))
     if text is None:
         return None
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
@@ -168,86 +127,91 @@ def hover(document: Document, params: types.HoverParams) -> types.Hover | None:
 
 def definition(document: Document, params: types.DefinitionParams) -> types.Location | None:
     """Where the name at a place is defined."""
-    found = _entity_at(document, params)
-    if found is None or found[0].definition is None:
-        return None
-    entity, part = found
-    return types.Location(params.text_document.uri, _range(document, part, entity.place))
+    places = (place for place, defines in _occurrences(document, params) if defines)
+    return next((types.Location(params.text_document.uri, place) for place in places), None)
 
 
 def references(document: Document, params: types.ReferenceParams) -> list[types.Location]:
     """Where else the name at a place stands."""
-    found = _entity_at(document, params)
-    if found is None:
-        return []
-    entity, part = found
     with_definition = params.context.include_declaration
-    spans = [s for s in entity.occurrences if with_definition or s != entity.definition]
-    uri = params.text_document.uri
-    return [types.Location(uri, _range(document, part, span)) for span in spans]
+    return [
+        types.Location(params.text_document.uri, place)
+        for place, defines in _occurrences(document, params)
+        if with_definition or not defines
+    ]
 
 
 def highlight(
     document: Document, params: types.DocumentHighlightParams
 ) -> list[types.DocumentHighlight]:
     """Where the name at a place stands: written where it is defined, else read."""
-    found = _entity_at(document, params)
-    if found is None:
-        return []
-    entity, part = found
     write, read = types.DocumentHighlightKind.Write, types.DocumentHighlightKind.Read
     return [
-        types.DocumentHighlight(
-            _range(document, part, span), write if span == entity.definition else read
-        )
-        for span in entity.occurrences
+        types.DocumentHighlight(place, write if defines else read)
+        for place, defines in _occurrences(document, params)
     ]
+
+
+def _to_rename(document: Document, place: _Positioned) -> tuple[Entity, Span, DocumentPart]:
+    """What would be renamed at a place; raises XlaError."""
+    found = _at(document, place)
+    if found is None:
+        raise XlaError("there is no name here")
+    if found[0].definition is None:
+        raise XlaError(f"'{found[0].name}' is not defined in this program")
+    return found
 
 
 def prepare_rename(document: Document, params: types.PrepareRenameParams) -> types.Range:
     """The name that would be changed; raises XlaError."""
-    offset, part = _at(document, params)
-    return _range(document, part, entity_to_rename(part.index, offset - part.start)[1])
+    _, span, part = _to_rename(document, params)
+    return _range(document, part, span)
 
 
 def rename(document: Document, params: types.RenameParams) -> types.WorkspaceEdit:
-    """The edits that give something another name; raises XlaError."""
-    offset, part = _at(document, params)
-    place = offset - part.start
-    name, spans = renamed(part.index, place, params.new_name, is_hlo=document.is_hlo)
-    edits = [types.TextEdit(_range(document, part, span), name) for span in spans]
+    """
+    The edits that give something another name.
+
+    Raises XlaError for a name that the format does not allow, and for one that something else has
+    that is visible from where this is visible.
+    """
+    entity, _, part = _to_rename(document, params)
+    name = _checked_name(entity, params.new_name, document.is_hlo)
+    for scope in part.index.scopes:
+        other = scope.entities.get((entity.kind, name), entity)
+        is_seen = scope in entity.scope.around() or entity.scope in scope.around()
+        if other is not entity and is_seen:
+            raise XlaError(f"there is another {entity.kind} '{name}'")
+    edits = [types.TextEdit(place, name) for place, _ in _occurrences(document, params)]
     return types.WorkspaceEdit(changes={params.text_document.uri: edits})
 
 
 def outline(document: Document, _: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
     """Functions and computations, with what they are made of."""
-    return [
-        symbol
-        for part in document.parts
-        for symbol in _symbols(document, part, members(part.index))
-    ]
+    return [symbol for part in document.parts for symbol in _symbols(document, part, None)]
 
 
 def _symbols(
-    document: Document, part: DocumentPart, of_owner: dict[Entity | None, list[Entity]]
+    document: Document, part: DocumentPart, owner: Entity | None
 ) -> list[types.DocumentSymbol]:
-    def symbol(entity: Entity) -> types.DocumentSymbol:
-        name = _range(document, part, entity.place)
-        children = [symbol(each) for each in of_owner.get(entity, ())]
-        whole = name if entity.statement is None else _range(document, part, entity.statement)
-        ends = [(r.end.line, r.end.character) for r in (whole, name, *(c.range for c in children))]
-        starts = [(r.start.line, r.start.character) for r in (whole, name)]
+    """What is defined in a function or computation, or outside of any, in the order of the text."""
+    defined = [e for e in part.index.entities if e.owner is owner and e.definition is not None]
+    found: list[types.DocumentSymbol] = []
+    for entity in sorted(defined, key=lambda entity: entity.place):
+        place = part.start + entity.place.start
+        line_end = document.line_at(place).end
+        end = line_end if entity.body is None else max(line_end, part.start + entity.body.end)
         sigil = "" if document.is_hlo else SIGILS.get(entity.kind, "")
-        return types.DocumentSymbol(
+        symbol = types.DocumentSymbol(
             name=sigil + entity.name,
-            detail=type_of(document.findings, document, part.start, entity) or entity.operation,
+            detail=type_of(document, part, entity) or entity.operation,
             kind=_SYMBOL_KINDS[entity.kind],
-            range=types.Range(types.Position(*min(starts)), types.Position(*max(ends))),
-            selection_range=name,
-            children=children,
+            range=document.range(place, end),
+            selection_range=_range(document, part, entity.place),
+            children=[] if entity.body is None else _symbols(document, part, entity),
         )
-
-    return [symbol(entity) for entity in of_owner.get(None, ())]
+        found.append(symbol)
+    return found
 
 
 def formatting(document: Document, _: types.DocumentFormattingParams) -> list[types.TextEdit]:
@@ -255,26 +219,35 @@ def formatting(document: Document, _: types.DocumentFormattingParams) -> list[ty
     text = formatted(document.text, document.file_name, document.format)
     if text == document.text:
         return []
-    end = position(document, len(document.text))
-    return [types.TextEdit(types.Range(types.Position(0, 0), end), text)]
+    return [types.TextEdit(document.range(0, len(document.text)), text)]
+
+
+_LAST_WORD = re.compile(r"[%@^#!]?[\w.$-]*\Z")
 
 
 def completion(document: Document, params: types.CompletionParams) -> types.CompletionList:
     """What may stand at a place."""
-    offset, _ = _at(document, params)
-    line, found = _suggestions(document, offset)
-    start = offset - len(line) + _word_start(line)
-    word = types.Range(position(document, start), position(document, offset))
-    return types.CompletionList(False, [_item(s, word, document) for s in _distinct(found)])
+    offset = document.offset(params.position)
+    line, found = _completions(document, offset)
+    typed = _LAST_WORD.search(line)
+    word = document.range(offset - len(line) + typed.start() if typed else offset, offset)
+    snippet, plain = types.InsertTextFormat.Snippet, types.InsertTextFormat.PlainText
+    items = {item.label: item for item in found}
+    for item in items.values():
+        if item.insert_text_format is snippet and not document.takes_snippets:
+            item.insert_text_format, item.insert_text = plain, item.label.removesuffix("...}")
+        item.text_edit = types.TextEdit(word, item.insert_text or item.label)
+        item.filter_text, item.insert_text = item.label, None
+    return types.CompletionList(False, [*items.values()])
 
 
-def _suggestions(document: Document, offset: int) -> tuple[str, Iterable[Suggestion]]:
+def _completions(document: Document, offset: int) -> tuple[str, Iterable[types.CompletionItem]]:
     """The line up to an offset, and what may stand there."""
     part = document.part_at(offset)
-    line = document.text[document.text.rfind("\n", 0, offset) + 1 : offset]
-    found = run_lines.suggestions(line)
+    line = document.text[document.line_at(offset).start : offset]
+    found = run_lines.completions(line)
     if found is None and not line.lstrip().startswith("//"):
-        complete = hlo_suggestions if document.is_hlo else mlir_suggestions
+        complete = hlo_completions if document.is_hlo else mlir_completions
         found = complete(part.index, offset - part.start)
     return line, found or ()
 
@@ -286,58 +259,31 @@ def code_actions(document: Document, params: types.CodeActionParams) -> list[typ
     """For words where something is wrong, what could be completed there and is spelled alike."""
     actions: list[types.CodeAction] = []
     for problem in params.context.diagnostics:
-        start = document.offset(problem.range.start.line, problem.range.start.character)
-        word = _MISSPELLED.match(document.text, start)
+        word = _MISSPELLED.match(document.text, document.offset(problem.range.start))
         if word is None:
             continue
         # Names of operations are known from the dialect on, opcodes before they are there.
-        places = (start, word.end()) if document.is_hlo else (word.end(), start)
-        known = [each.label for place in places for each in _suggestions(document, place)[1]]
+        places = word.span() if document.is_hlo else word.span()[::-1]
+        known = [each.label for place in places for each in _completions(document, place)[1]]
         found = meant(word[0], known)
         if found is None or found == word[0]:
             continue
-        extent = types.Range(position(document, start), position(document, word.end()))
-        edit = types.WorkspaceEdit({params.text_document.uri: [types.TextEdit(extent, found)]})
+        edits = [types.TextEdit(document.range(*word.span()), found)]
+        edit = types.WorkspaceEdit({params.text_document.uri: edits})
         title, kind = f"Change to '{found}'", types.CodeActionKind.QuickFix
         actions.append(types.CodeAction(title, kind, [problem], edit=edit, is_preferred=True))
     return actions
 
 
-def _distinct(found: Iterable[Suggestion]) -> Iterable[Suggestion]:
-    return {each.label: each for each in found}.values()
-
-
-def _word_start(line: str) -> int:
-    """Where the word that ends a line begins; `%` and its like belong to it."""
-    start = len(line)
-    while start and (line[start - 1].isalnum() or line[start - 1] in "_.-$"):
-        start -= 1
-    return start - (start > 0 and line[start - 1] in "%@^#!")
-
-
-def _item(suggestion: Suggestion, word: types.Range, document: Document) -> types.CompletionItem:
-    is_hlo = document.is_hlo
-    snippet = suggestion.snippet if document.takes_snippets else ""
-    formats = types.InsertTextFormat
-    return types.CompletionItem(
-        label=suggestion.label,
-        kind=types.CompletionItemKind[suggestion.kind],
-        detail=suggestion.detail or None,
-        filter_text=suggestion.label,
-        text_edit=types.TextEdit(word, snippet or suggestion.insert or suggestion.label),
-        insert_text_format=formats.Snippet if snippet else formats.PlainText,
-        data={"name": suggestion.documented, "is_hlo": is_hlo, "kind": suggestion.detail},
-    )
-
-
 def resolved(item: types.CompletionItem) -> types.CompletionItem:
     """A suggestion with what it is."""
-    data: dict[str, Any] = item.data or {}
-    text = None
-    if data.get("name"):
-        text = operation_text(data["name"], is_hlo=data["is_hlo"])
-    elif data.get("kind") in ("pass", "pipeline"):
-        text = pass_text(item.label)
+    match item.data:
+        case {"operation": name, "is_hlo": is_hlo}:
+            text = operation_text(name, is_hlo=is_hlo)
+        case {"pass": name}:
+            text = pass_text(name)
+        case _:
+            text = None
     if text is not None:
         item.documentation = types.MarkupContent(types.MarkupKind.Markdown, text)
     return item

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
@@ -39,10 +39,6 @@ _LOST: Mapping[str, re.Pattern[str]] = {
 """What the printers of MLIR leave out."""
 
 
-class CannotFormat(XlaError):
-    """A text that has errors, or would lose something."""
-
-
 @dataclass(frozen=True)
 class _Comment:
     start: int
@@ -53,7 +49,7 @@ class _Comment:
 
 def formatted(text: str, file_name: str, input_format: InputFormat) -> str:
     """
-    The programs of a text, printed; raises CannotFormat.
+    The programs of a text, printed; raises XlaError.
 
     Comments stay before the operation that they are before, or behind the one they are behind. What
     is printed is read again and compared: a program never becomes another one.
@@ -80,28 +76,24 @@ def _format(text: str, above: int, file_name: str, input_format: InputFormat) ->
     if not is_hlo:
         for what, pattern in _LOST.items():
             if pattern.search(text):
-                raise CannotFormat(f"not formatted: {what} would be lost")
+                raise XlaError(f"not formatted: {what} would be lost")
     read = _READERS[input_format]
     try:
         module = read("\n" * above + text, file_name)
         printed = _PRINTERS[input_format](module, text)
         again = read(printed, file_name)
     except XlaError as error:
-        raise CannotFormat(f"not formatted: {error}") from None
+        raise XlaError(f"not formatted: {error}") from None
     is_same = module.body.is_structurally_equivalent(again.body)
     if not is_same or _PRINTERS[input_format](again, printed) != printed:
-        raise CannotFormat("not formatted: printed, it would be another program")
+        raise XlaError("not formatted: printed, it would be another program")
     return _with_comments(printed, text, is_hlo).rstrip() + "\n"
 
 
 def _print_mlir(module: ModuleOp, text: str) -> str:
     """A module, or where the text has none, its operations."""
     index = index_mlir(text)
-    is_implied = bool(index.operations) and index.operations[0].name not in (
-        "module",
-        "builtin.module",
-    )
-    if not is_implied:
+    if not index.operations or index.operations[0].name in ("module", "builtin.module"):
         return print_mlir(module)
     return "\n\n".join(print_mlir(op) for op in module.ops)
 
@@ -119,49 +111,29 @@ _PRINTERS: Mapping[InputFormat, Callable[[ModuleOp, str], str]] = {
 
 
 def _with_comments(printed: str, text: str, is_hlo: bool) -> str:
-    """The printed program with the comments of its text; raises CannotFormat."""
+    """The printed program with the comments of its text; raises XlaError."""
     comments = _comments(text, is_hlo)
     if not comments:
         return printed
     index = index_hlo if is_hlo else index_mlir
     here, there = _anchors(index(text)), _anchors(index(printed))
-    if [name for name, _ in here] != [name for name, _ in there][len(there) - len(here) :]:
-        raise CannotFormat("not formatted: there are comments whose place would be lost")
-    places = [place for _, place in there[len(there) - len(here) :]]
+    there = there[len(there) - len(here) :]
+    if not here or [name for name, _ in here] != [name for name, _ in there]:
+        raise XlaError("not formatted: there are comments whose place would be lost")
     lines = printed.split("\n")
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line) + 1)
-    numbers = [_line_of(starts, place) for place in places]
-    before: dict[int, list[str]] = {}
-    first_code = _first_code(text, is_hlo)
+    numbers = [printed.count("\n", 0, place) for _, place in there]
+    before: list[list[str]] = [[] for _ in range(len(lines) + 1)]
     for comment in comments:
         after = sum(place <= comment.start for _, place in here)
-        if comment.start < first_code:
-            before.setdefault(0, []).append(comment.text)
-        elif comment.is_alone and not _closes_next(text, comment) and after < len(numbers):
-            _put(before, lines, numbers[after], comment.text)
-        elif comment.is_alone:
-            number = numbers[after - 1] + 1
-            indent = lines[numbers[after - 1]]
-            blank = indent[: len(indent) - len(indent.lstrip())]
-            before.setdefault(number, []).append(blank + comment.text)
-        else:
+        if not comment.is_alone:
             lines[numbers[max(0, after - 1)]] += f"  {comment.text}"
-    result: list[str] = []
-    for number, line in enumerate(lines):
-        result += before.pop(number, [])
-        result.append(line)
-    return "\n".join([*result, *(text for texts in before.values() for text in texts)])
-
-
-def _put(before: dict[int, list[str]], lines: Sequence[str], number: int, comment: str) -> None:
-    line = lines[number]
-    before.setdefault(number, []).append(line[: len(line) - len(line.lstrip())] + comment)
-
-
-def _line_of(starts: Sequence[int], place: int) -> int:
-    return sum(start <= place for start in starts) - 1
+            continue
+        closes_next = after == len(here) or _closes_next(text, comment)
+        number = numbers[max(0, after - 1) if closes_next else after]
+        indent = " " * (len(lines[number]) - len(lines[number].lstrip()))
+        before[number + closes_next].append(indent + comment.text)
+    pairs = zip(before, [*lines, ""], strict=True)
+    return "\n".join(line for above, each in pairs for line in (*above, each))
 
 
 def _comments(text: str, is_hlo: bool) -> list[_Comment]:
@@ -172,32 +144,24 @@ def _comments(text: str, is_hlo: bool) -> list[_Comment]:
             continue
         line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
         if comment.startswith("/*"):
-            raise CannotFormat(f"not formatted: the comment {comment[:40]} would be lost")
+            raise XlaError(f"not formatted: the comment {comment[:40]} would be lost")
         found.append(_Comment(match.start(), comment.rstrip(), not line.strip()))
     return found
 
 
+_CLOSING = re.compile(r"\s*(?://[^\n]*\s*)*(?:\}|\Z)")
+
+
 def _closes_next(text: str, comment: _Comment) -> bool:
     """Whether what follows a comment ends a region or computation."""
-    rest = text[comment.start :]
-    while rest.startswith("//"):
-        rest = rest.partition("\n")[2].lstrip()
-    return rest.startswith("}") or not rest
-
-
-def _first_code(text: str, is_hlo: bool) -> int:
-    blanked = _COMMENTS[is_hlo].sub(
-        lambda match: " " * len(match.group()) if match["comment"] else match.group(), text
-    )
-    return len(blanked) - len(blanked.lstrip())
+    return _CLOSING.match(text, comment.start) is not None
 
 
 def _anchors(index: TextIndex) -> list[tuple[str, int]]:
-    """What comments stand at: operations and computations, in the order of the text."""
+    """What comments stand at: the head, operations and computations, in the order of the text."""
     found = [(_FULL_NAMES.get(o.name, o.name), o.span.start) for o in index.operations]
-    found += [
-        (entity.name, entity.definition.start)
-        for entity in index.entities
-        if entity.kind == "computation" and entity.definition is not None
-    ]
+    for entity in index.entities:
+        if entity.kind in ("module", "computation") and entity.definition is not None:
+            name = "" if entity.kind == "module" else entity.name
+            found.append((name, entity.definition.start))
     return sorted(found, key=lambda anchor: anchor[1])

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, TypeAlias
 
 from xla_dialect.hlo_text.syntax import COMPUTATION_LISTS, ONE_COMPUTATION, Span
 from xla_dialect.text.lexer import Token, tokens
 
 from .entities import Entity, Kind, Scope, TextIndex
 
-_OPENING = frozenset("({[")
-_CLOSING = frozenset(")}]")
+_Content: TypeAlias = Literal["instructions", "head", "operands", "computations", "other"]
+_OPENING = {")": "(", "]": "[", "}": "{"}
+_NO_OPERANDS = ("constant", "parameter")
+
+
+@dataclass
+class _Frame:
+    """What is between two brackets, or the whole text, and what its names are."""
+
+    bracket: str
+    content: _Content
+    scope: Scope
 
 
 def index_hlo(text: str) -> TextIndex:
@@ -18,200 +30,113 @@ def index_hlo(text: str) -> TextIndex:
     return _Reader(text).index()
 
 
-@dataclass
 class _Reader:
     """Goes over the tokens once; whatever is no instruction or computation is stepped over."""
 
-    text: str
-
-    def __post_init__(self) -> None:
-        self.tokens: list[Token] = list(tokens(self.text))
-        self.place = 0
-        self.result = TextIndex(self.text)
+    def __init__(self, text: str):
+        self.result = TextIndex(text)
         self.module = self.result.open_scope(0, None, isolated=True)
-
-    @property
-    def token(self) -> Token:
-        return self.tokens[self.place]
-
-    @property
-    def after(self) -> Token:
-        return self.tokens[min(self.place + 1, len(self.tokens) - 1)]
+        self.frames = [_Frame("", "instructions", self.module)]
+        self.defined: Entity | None = None
+        """The instruction whose opcode is still to come."""
+        self.before = Token("", "", 0, 0)
 
     def index(self) -> TextIndex:
-        if self.token.text == "HloModule":
-            self.place += 1
-            if self.token.kind == "name":
-                self.define("module", self.module, None)
-            self.skip_line()
-        while self.token.kind != "end":
-            if self.at_instruction():
-                self.instructions(self.module, None)
-            elif self.token.kind == "name" and self.computation_follows():
-                self.computation()
-            else:
-                self.place += 1
-        self.module.end = len(self.text)
+        head_end = 0
+        for token, after in pairwise(tokens(self.result.text)):
+            if self.before.text == "HloModule" and token.kind == "name":
+                self.name("module", token, self.module, defines=True)
+                head_end = self.result.text.find("\n", token.start)
+            elif 0 <= head_end <= token.start:
+                self.read(token, after)
+            self.before = token
         return self.result.finish()
 
-    # Names
+    def read(self, token: Token, after: Token) -> None:
+        frame = self.frames[-1]
+        if token.text == "ENTRY":
+            del self.frames[1:]
+        elif token.text in ("(", "[", "{"):
+            self.open(token, frame)
+        elif token.text in _OPENING:
+            self.close(token)
+        elif token.kind == "name" and token.text != "ROOT":
+            self.read_name(token, after, frame)
 
-    def define(self, kind: Kind, scope: Scope, owner: Entity | None) -> Entity:
-        """The entity that the token defines; a second definition of a name is that of the first."""
-        entity = self.use(kind, scope, defines=scope)
-        if entity.definition == entity.occurrences[-1]:
-            entity.owner = owner
-        return entity
+    def read_name(self, token: Token, after: Token, frame: _Frame) -> None:
+        if after.text == "=":
+            # What was not closed ends where an instruction begins.
+            while self.frames[-1].content != "instructions":
+                self.frames.pop()
+            scope = self.frames[-1].scope
+            self.defined = self.name("value", token, scope, defines=True)
+        elif self.before.text == "ENTRY" or self.begins_computation(token, after, frame):
+            computation = self.name("computation", token, self.module, defines=True)
+            scope = self.result.open_scope(token.start, self.module, computation, isolated=True)
+            computation.body = scope
+            self.frames.append(_Frame("", "head", scope))
+            self.defined = None
+        elif frame.content == "computations" or self.attribute in ONE_COMPUTATION:
+            self.name("computation", token, self.module)
+        elif frame.content == "head" and after.text == ":":
+            self.name("value", token, frame.scope)
+        elif frame.content == "instructions" and self.defined is not None:
+            self.defined.operation = token.text
+            self.result.operation(token.text, token.start, token.end)
+            self.defined = None
+        elif frame.content == "operands" and after.text == "(":
+            self.result.operation(token.text, token.start, token.end)
+        elif frame.content == "operands" and self.before.text != "#":
+            self.name("value", token, frame.scope)
 
-    def use(self, kind: Kind, scope: Scope, *, defines: Scope | None = None) -> Entity:
-        """Notes that the token names an entity."""
-        bare = self.token.text.removeprefix("%")
-        span = Span(self.token.end - len(bare), self.token.end)
+    def name(self, kind: Kind, token: Token, scope: Scope, *, defines: bool = False) -> Entity:
+        """Notes that a token names an entity."""
+        bare = token.text.removeprefix("%")
+        span = Span(token.end - len(bare), token.end)
         return self.result.name(kind, bare, scope, span, defines=defines)
 
-    # Structure
+    @property
+    def attribute(self) -> str:
+        """The attribute whose value comes next; empty if none does."""
+        return self.before.text[:-1] if self.before.kind == "attribute" else ""
 
-    def skip_line(self) -> None:
-        """Steps over the rest of the line."""
-        end = self.text.find("\n", self.token.start)
-        while self.token.kind != "end" and (end < 0 or self.token.start < end):
-            self.place += 1
-
-    def at_instruction(self) -> bool:
-        """Whether `ROOT name =` or `name =` is here."""
-        start = self.place + (self.token.text == "ROOT")
-        name = self.tokens[min(start, len(self.tokens) - 1)]
-        after = self.tokens[min(start + 1, len(self.tokens) - 1)]
-        return name.kind == "name" and after.text == "="
-
-    def computation_follows(self) -> bool:
+    def begins_computation(self, token: Token, after: Token, frame: _Frame) -> bool:
         """Whether a computation begins here: a name and, on the same line, `(` or `{`."""
-        if self.token.text == "ENTRY":
-            return self.after.kind == "name"
+        is_outside = len(self.frames) == 1 and self.defined is None and not self.attribute
         # The lines of tables begin with their numbers.
-        return self.after.text in ("(", "{") and not self.token.text.isdecimal()
+        return is_outside and after.text in ("(", "{") and not token.text.isdecimal()
 
-    def computation(self) -> None:
-        start = self.token.start
-        self.place += self.token.text == "ENTRY"
-        computation = self.define("computation", self.module, None)
-        self.place += 1
-        scope = self.result.open_scope(self.token.start, self.module, isolated=True)
-        depth = 0
-        while self.token.kind != "end" and not (depth == 0 and self.token.text == "{"):
-            if self.token.kind == "name" and self.after.text == ":" and depth == 1:
-                self.use("value", scope)
-            elif depth == 0 and self.at_instruction():
-                break
-            depth += (self.token.text in _OPENING) - (self.token.text in _CLOSING)
-            self.place += 1
-        self.place += self.token.text == "{"
-        self.instructions(scope, computation)
-        scope.end = self.token.start
-        computation.statement = Span(start, self.token.end)
-        self.place += self.token.text == "}"
+    def open(self, token: Token, frame: _Frame) -> None:
+        content: _Content = "other"
+        scope, bracket = frame.scope, token.text
+        operations = self.result.operations
+        if bracket == "{" and frame.content == "head" and not frame.bracket:
+            self.frames.pop()
+            content = "instructions"
+        elif bracket == "{" and (
+            frame.content == "computations" or self.attribute in ONE_COMPUTATION
+        ):
+            content = "instructions"
+            scope = self.result.open_scope(token.start, self.module, isolated=True)
+        elif self.attribute in COMPUTATION_LISTS:
+            content = "computations"
+        elif self.attribute == "control-predecessors":
+            content = "operands"
+        elif operations and operations[-1].span.end == self.before.end:
+            content = "other" if operations[-1].name in _NO_OPERANDS else "operands"
+        elif frame.content in ("head", "operands"):
+            content = frame.content
+        self.frames.append(_Frame(bracket, content, scope))
 
-    def instructions(self, scope: Scope, owner: Entity | None) -> None:
-        """Steps over instructions, up to the brace that closes the computation."""
-        while self.token.kind != "end" and self.token.text != "}":
-            if self.at_instruction():
-                self.instruction(scope, owner)
-            elif self.token.text == "ENTRY":
+    def close(self, token: Token) -> None:
+        """What was not closed ends with what is around it, but no computation ends with `)`."""
+        opening = _OPENING[token.text]
+        for number in range(len(self.frames) - 1, 0, -1):
+            frame = self.frames[number]
+            if frame.bracket == opening:
+                del self.frames[number:]
+                if frame.content == "instructions":
+                    frame.scope.end = token.start
                 return
-            else:
-                self.place += 1
-
-    def instruction(self, scope: Scope, owner: Entity | None) -> None:
-        start = self.token.start
-        self.place += self.token.text == "ROOT"
-        value = self.define("value", scope, owner)
-        self.place += 2
-        self.step_over_shape()
-        if self.token.kind == "name" and not self.at_instruction():
-            value.operation = self.token.text
-            self.result.operation(self.token.text, self.token.start, self.token.end)
-            self.place += 1
-            if self.token.text == "(":
-                self.operands(scope, value.operation)
-            self.attributes(scope)
-        if value.definition is not None and start <= value.definition.start:
-            value.statement = value.statement or Span(start, self.tokens[self.place - 1].end)
-
-    def step_over_shape(self) -> None:
-        """Steps over a shape, which may be a tuple of shapes."""
-        depth = 0
-        while self.token.kind != "end" and not self.at_instruction():
-            if self.token.text == "(":
-                depth += 1
-            elif self.token.text == ")":
-                depth -= 1
-            elif self.token.kind != "shape" and self.token.text != ",":
+            if frame.content == "instructions":
                 return
-            self.place += 1
-            if depth == 0 and self.token.kind == "name":
-                return
-
-    def operands(self, scope: Scope, opcode: str) -> None:
-        """Steps over `(operands)`; those of some opcodes are no names."""
-        depth = 0
-        while self.token.kind != "end" and not self.at_instruction():
-            token = self.token
-            depth += (token.text in _OPENING) - (token.text in _CLOSING)
-            if token.kind == "name" and opcode not in ("constant", "parameter"):
-                if self.after.text == "(":
-                    self.result.operation(token.text, token.start, token.end)
-                elif not token.text[0].isdecimal() or self.tokens[self.place - 1].text != "#":
-                    self.use("value", scope)
-            self.place += 1
-            if depth <= 0:
-                return
-
-    def attributes(self, scope: Scope) -> None:
-        """Steps over `, name=value` as often as it stands here."""
-        while self.token.text == "," and self.after.kind == "attribute":
-            name = self.after.text[:-1]
-            self.place += 2
-            if name in ONE_COMPUTATION or name in COMPUTATION_LISTS:
-                self.callees(name in COMPUTATION_LISTS)
-            elif name == "control-predecessors":
-                self.operands(scope, "")
-            else:
-                self.value()
-
-    def callees(self, is_list: bool) -> None:
-        """Steps over the computations that an attribute names, or has in braces."""
-        if not is_list:
-            self.callee()
-        elif self.token.text == "{":
-            self.place += 1
-            while self.token.kind == "name" or self.token.text in ("{", ","):
-                if self.token.text == ",":
-                    self.place += 1
-                else:
-                    self.callee()
-            self.place += self.token.text == "}"
-
-    def callee(self) -> None:
-        if self.token.text == "{":
-            scope = self.result.open_scope(self.token.start, self.module, isolated=True)
-            self.place += 1
-            self.instructions(scope, None)
-            scope.end = self.token.start
-            self.place += self.token.text == "}"
-        elif self.token.kind == "name" and not self.at_instruction():
-            self.use("computation", self.module)
-            self.place += 1
-
-    def value(self) -> None:
-        """Steps over the value of an attribute: up to a comma or the next line outside brackets."""
-        depth = 0
-        while self.token.kind != "end" and not self.at_instruction():
-            text = self.token.text
-            if depth == 0 and (text in _CLOSING or text == "," or self.is_first_of_line()):
-                return
-            depth += (text in _OPENING) - (text in _CLOSING)
-            self.place += 1
-
-    def is_first_of_line(self) -> bool:
-        before = self.tokens[self.place - 1].end
-        return "\n" in self.text[before : self.token.start] and self.token.kind != "attribute"

@@ -6,154 +6,30 @@ The dialects are loaded once it has answered the first request.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sys
-from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import redirect_stdout
 from functools import cache
 from importlib import import_module
-from io import BufferedReader, FileIO
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
+from ..other_process import NoAnswer, OtherProcess
+from . import checked
+
 if TYPE_CHECKING:
     from .document import Document
 
-
 TIME_LIMIT = 60.0
 """Seconds that the check of one text may take."""
-_LONGEST_REPLY = 1 << 28
-"""Bytes."""
-
-
-class Checker:
-    """A process that checks one text at a time."""
-
-    def __init__(self) -> None:
-        self._process: asyncio.subprocess.Process | None = None
-        self._lock = asyncio.Lock()
-
-    async def check(self, text: str, file: str) -> dict[str, Any]:
-        """
-        The findings of `checking.check` as a dictionary.
-
-        A check that takes too long, or ends its process, is a problem of the text. One that is
-        cancelled ends the process, and the next starts another.
-        """
-        async with self._lock:
-            try:
-                process = await self._started()
-                assert process.stdin is not None and process.stdout is not None
-                process.stdin.write(json.dumps({"text": text, "file": file}).encode() + b"\n")
-                await process.stdin.drain()
-                async with asyncio.timeout(TIME_LIMIT):
-                    reply = await process.stdout.readline()
-                return json.loads(reply)
-            except TimeoutError:
-                self.stop()
-                return _failure(f"checking took more than {TIME_LIMIT:.0f} seconds and was stopped")
-            except (OSError, ValueError):
-                self.stop()
-                return _failure("the process that checks programs has ended")
-            except asyncio.CancelledError:
-                self.stop()
-                raise
-
-    async def warm_up(self) -> None:
-        """Starts the process, which loads what it needs before it is first asked."""
-        async with self._lock:
-            await self._started()
-
-    def stop(self) -> None:
-        """Ends the process."""
-        process, self._process = self._process, None
-        if process is not None and process.returncode is None:
-            process.kill()
-
-    async def _started(self) -> asyncio.subprocess.Process:
-        if self._process is None or self._process.returncode is not None:
-            self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", f"{__package__}.checking"),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                limit=_LONGEST_REPLY,
-            )
-        return self._process
-
-
-def _failure(message: str) -> dict[str, Any]:
-    problem = {"line": 0, "column": 0, "message": message, "severity": "error", "rule": ""}
-    return {"problems": [problem], "types": {}}
-
-
 PAUSE = 0.15
 """Seconds without typing before a text is checked."""
 PATIENCE = 2.0
 """Seconds after which the check of a text that has changed is given up."""
-
-
-class Diagnostics:
-    """Follows open texts: checks each after it has changed, and hands over what was found."""
-
-    def __init__(self, find: Callable[[str], Document | None], found: Callable[..., None]):
-        """`find` gives the latest version of a text; `found` takes its address and findings."""
-        self._find = find
-        self._found = found
-        self._checker = Checker()
-        self._changed: dict[str, float] = {}
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-
-    async def warm_up(self) -> None:
-        """Starts the process that checks."""
-        await self._checker.warm_up()
-
-    def stop(self) -> None:
-        """Ends all checks."""
-        for task in self._tasks.values():
-            task.cancel()
-        self._checker.stop()
-
-    def changed(self, uri: str, *, at_once: bool = False) -> None:
-        """A text is new or has changed."""
-        now = asyncio.get_running_loop().time()
-        self._changed[uri] = now - PAUSE if at_once else now
-        task = self._tasks.get(uri)
-        if task is None or task.done():
-            self._tasks[uri] = asyncio.create_task(self._follow(uri))
-
-    def closed(self, uri: str) -> None:
-        """A text is no longer open."""
-        task = self._tasks.pop(uri, None)
-        if task is not None:
-            task.cancel()
-        self._changed.pop(uri, None)
-
-    async def _follow(self, uri: str) -> None:
-        """Checks a text until what was found is about its latest version."""
-        loop = asyncio.get_running_loop()
-        while True:
-            while (rest := self._changed[uri] + PAUSE - loop.time()) > 0:
-                await asyncio.sleep(rest)
-            seen = self._changed[uri]
-            document = self._find(uri)
-            if document is None:
-                return
-            check = asyncio.create_task(self._checker.check(document.text, document.file_name))
-            try:
-                await asyncio.wait({check}, timeout=PATIENCE)
-                while not check.done() and self._changed[uri] == seen:
-                    await asyncio.wait({check}, timeout=PAUSE)
-            finally:
-                if not check.done():
-                    check.cancel()
-            if self._changed[uri] == seen and not check.cancelled():
-                self._found(uri, document, await check)
-                return
-
 
 _REQUEST_FAILED = -32803
 """The protocol's code for a request that is right, but cannot be met."""
@@ -182,37 +58,26 @@ def _features() -> Any:
     return import_module(f"{__package__}.features")
 
 
-class _Input(BufferedReader):
-    """What the client writes; a client that has gone without a word ends the server."""
-
-    def __init__(self, file: FileIO, at_end: Callable[[], None]):
-        super().__init__(file)
-        self._at_end = at_end
-
-    def readline(self, size: int | None = -1, /) -> bytes:
-        """The next line; does not return at the end."""
-        line = super().readline(size)
-        if not line:
-            self._at_end()
-        return line
-
-
 class XlaLanguageServer(LanguageServer):
-    """A server with the texts that are open, and what was found in them."""
+    """
+    A server with the texts that are open. Another process checks one of them at a time, after it
+    has changed.
+    """
 
     def __init__(self) -> None:
         super().__init__("xla-lsp-server", "1", max_workers=2)
         self.documents: dict[str, Document] = {}
-        self.diagnostics = Diagnostics(self.find, self.publish)
-        self.is_shut_down = False
+        self.exit_code = 1
+        """0 once the client has said that it will go, as the protocol wants it."""
+        self._checker = OtherProcess(checked, TIME_LIMIT)
+        self._checks = ThreadPoolExecutor(1)
+        """The thread that asks the other process."""
+        self._tasks: dict[str, asyncio.Task[None]] = {}
 
-    def end(self) -> NoReturn:
-        """
-        Ends the process, whatever is still loaded, checked or answered; its exit code is 0 if the
-        client has asked for that before, as the protocol wants it.
-        """
-        self.diagnostics.stop()
-        os._exit(0 if self.is_shut_down else 1)
+    def shutdown(self) -> NoReturn:
+        """Ends the process, whatever is still loaded, checked or answered."""
+        self._checker.kill()
+        os._exit(self.exit_code)
 
     @property
     def takes_snippets(self) -> bool:
@@ -224,31 +89,52 @@ class XlaLanguageServer(LanguageServer):
     def document(self, uri: str) -> Document:
         """The latest version of a text, with what was last found in an earlier one."""
         source = self.workspace.get_text_document(uri)
-        text = source.source
-        known = self.documents.get(uri)
-        if known is None or known.text != text:
-            encoding = self.workspace.position_encoding
-            name = str(getattr(encoding, "value", encoding))
-            latest: Document = _features().Document(
-                text, source.path or uri, name, takes_snippets=self.takes_snippets
-            )
-            if known is not None:
-                latest.findings = known.findings
-            known = self.documents[uri] = latest
-        return known
+        text, known = source.source, self.documents.get(uri)
+        if known is not None and known.text == text:
+            return known
+        latest: Document = _features().Document(
+            text, source.path or uri, source.position_codec, takes_snippets=self.takes_snippets
+        )
+        if known is not None:
+            latest.findings = known.findings
+        self.documents[uri] = latest
+        return latest
 
-    def find(self, uri: str) -> Document | None:
-        """A text if it is open."""
-        return self.document(uri) if uri in self.workspace.text_documents else None
+    def warm_up(self) -> None:
+        """Starts the process that checks and loads the dialects, before the first text needs it."""
+        self._checks.submit(self._checker.ask, ("", "warm_up.mlir"))
+        self.thread_pool.submit(_features)
 
-    def publish(self, uri: str, document: Document, findings: dict[str, Any]) -> None:
-        """Shows what was found in a version of a text."""
-        document.findings = findings
-        problems = [_features().diagnostic(document, problem) for problem in findings["problems"]]
+    def changed(self, uri: str, pause: float = PAUSE) -> None:
+        """A text is new or has changed: it is checked, unless it changes again within a pause."""
+        self.closed(uri)
+        self._tasks[uri] = asyncio.create_task(self._check(uri, pause))
+
+    def closed(self, uri: str) -> None:
+        """A text is no longer open, or another one: it need not be checked."""
+        if uri in self._tasks:
+            self._tasks.pop(uri).cancel()
+
+    async def _check(self, uri: str, pause: float) -> None:
+        await asyncio.sleep(pause)
+        document = self.document(uri)
+        check = self._checks.submit(self._checker.ask, (document.text, document.file_name))
+        try:
+            document.findings = await asyncio.wrap_future(check)
+        except NoAnswer as error:
+            document.findings = _features().not_checked(f"the check of this text: {error}")
+        except asyncio.CancelledError:
+            asyncio.get_running_loop().call_later(PATIENCE, self._give_up, check)
+            raise
         version = self.workspace.get_text_document(uri).version
+        problems = _features().diagnostics(document)
         self.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri, problems, version=version)
         )
+
+    def _give_up(self, check: Future[Any]) -> None:
+        if not check.done():
+            self._checker.kill()
 
 
 def make_server() -> XlaLanguageServer:
@@ -282,36 +168,29 @@ def _resolve(item: types.CompletionItem) -> types.CompletionItem:
     return _features().resolved(item)
 
 
-async def _initialized(ls: XlaLanguageServer, _: types.InitializedParams) -> None:
-    """Starts the process that checks and loads the dialects, so that the first text finds them."""
-    await ls.diagnostics.warm_up()
-    await asyncio.get_running_loop().run_in_executor(ls.thread_pool, _features)
+def _initialized(ls: XlaLanguageServer, _: types.InitializedParams) -> None:
+    ls.warm_up()
 
 
 def _shutdown(ls: XlaLanguageServer, _: None) -> None:
-    ls.is_shut_down = True
-    ls.diagnostics.stop()
-
-
-def _exit(ls: XlaLanguageServer, _: None) -> None:
-    ls.end()
+    ls.exit_code = 0
 
 
 async def _did_open(ls: XlaLanguageServer, params: types.DidOpenTextDocumentParams) -> None:
-    ls.diagnostics.changed(params.text_document.uri, at_once=True)
+    ls.changed(params.text_document.uri, 0.0)
 
 
 async def _did_change(ls: XlaLanguageServer, params: types.DidChangeTextDocumentParams) -> None:
-    ls.diagnostics.changed(params.text_document.uri)
+    ls.changed(params.text_document.uri)
 
 
 async def _did_save(ls: XlaLanguageServer, params: types.DidSaveTextDocumentParams) -> None:
-    ls.diagnostics.changed(params.text_document.uri, at_once=True)
+    ls.changed(params.text_document.uri, 0.0)
 
 
 async def _did_close(ls: XlaLanguageServer, params: types.DidCloseTextDocumentParams) -> None:
     uri = params.text_document.uri
-    ls.diagnostics.closed(uri)
+    ls.closed(uri)
     ls.documents.pop(uri, None)
     ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
@@ -319,7 +198,6 @@ async def _did_close(ls: XlaLanguageServer, params: types.DidCloseTextDocumentPa
 _NOTIFICATIONS: dict[str, Any] = {
     types.INITIALIZED: _initialized,
     types.SHUTDOWN: _shutdown,
-    types.EXIT: _exit,
     types.TEXT_DOCUMENT_DID_OPEN: _did_open,
     types.TEXT_DOCUMENT_DID_CHANGE: _did_change,
     types.TEXT_DOCUMENT_DID_SAVE: _did_save,
@@ -336,5 +214,4 @@ def serve(port: int | None) -> None:
     # Of its own: the server closes it, and nothing else shall be printed there.
     output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     with redirect_stdout(sys.stderr):
-        source = _Input(FileIO(sys.stdin.fileno(), closefd=False), server.end)
-        server.start_io(source, output)
+        server.start_io(stdout=output)

@@ -249,7 +249,7 @@ class _Side:
         """The results; raises XlaError where the program cannot be run."""
         if self.executor == XLA_CPU:
             with np.errstate(all="ignore"):
-                return run_on_xla_cpu(self.module, self.entry, arrays)
+                return run_on_xla_cpu(self.module, self.entry, arrays, self.seconds)
         if self.executor in ("reference", INTERPRETER):
             return Execution(self.module, self.entry, self.signature)(arrays)
         is_laid_out = self.signature.in_memory is not self.signature

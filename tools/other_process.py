@@ -1,8 +1,6 @@
 """
-Processes that answer questions about contenders.
-
-A pipeline that no test knows may lead to code that LLVM aborts at, that leaves its arrays, or never
-ends: that ends the other process only.
+Processes that answer questions which may end them, or never end: about code that LLVM aborts at or
+that leaves its arrays, about texts that somebody types, about programs that XLA is to run.
 """
 
 from __future__ import annotations
@@ -14,15 +12,21 @@ import sys
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
-from types import TracebackType
-from typing import Any, Self
+from threading import Lock
+from typing import Any
 
 from xdsl.utils.exceptions import DiagnosticException
 
 from xla_dialect.diagnostics import XlaError
 
-from ..command_line import one_line
-from .contender import ContenderError
+from .command_line import one_line
+
+LONGEST = 86_400.0
+"""Seconds that a time limit may be: the system's have no infinite ones."""
+
+
+class NoAnswer(XlaError):
+    """Why a process has not answered a question, in one line."""
 
 
 def check_main_guard() -> None:
@@ -47,58 +51,54 @@ class OtherProcess:
         self._time_limit = time_limit
         self._process: SpawnProcess | None = None
         self._connection: Connection[Any, Any] | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.end()
+        self._starting = Lock()
+        """A process that is left before it has taken what it starts with says so on stderr."""
 
     def ask(self, question: object) -> Any:
-        """The answer; raises ContenderError, in one line, where there is none."""
+        """The answer; raises NoAnswer, in one line, where there is none."""
         try:
             connection = self._started()
             connection.send(question)
-            if connection.poll(self._time_limit):
+            if connection.poll(min(self._time_limit, LONGEST)):
                 failure, answer = connection.recv()
                 if failure:
-                    raise ContenderError(failure)
+                    raise NoAnswer(failure)
                 return answer
             self.end()
-            raise ContenderError(f"it did not end within {self._time_limit:g} s")
+            raise NoAnswer(f"it did not end within {self._time_limit:g} s")
         except (EOFError, ConnectionError):
             assert self._process is not None
             self._process.join()
             code = self._process.exitcode or 0
             self.end()
             if code >= 0:
-                raise ContenderError(f"its process ended with exit code {code}") from None
-            names = {each.value: each.name for each in signal.Signals}
-            ending = names.get(-code, f"signal {-code}")
-            raise ContenderError(f"its process ended by {ending}") from None
+                raise NoAnswer(f"its process ended with exit code {code}") from None
+            raise NoAnswer(f"its process ended by {signal.Signals(-code).name}") from None
 
     def _started(self) -> Connection[Any, Any]:
-        if self._connection is None:
-            context = multiprocessing.get_context("spawn")
-            self._connection, other = context.Pipe()
-            self._process = context.Process(target=_serve, args=(other,), daemon=True)
-            self._process.start()
-            other.close()
-            # Not as an argument: Python waits for ever for a process that ends before it takes one
-            # that is larger than a pipe.
-            self._connection.send(self._respond)
-        return self._connection
+        with self._starting:
+            if self._connection is None:
+                context = multiprocessing.get_context("spawn")
+                self._connection, other = context.Pipe()
+                self._process = context.Process(target=_serve, args=(other,), daemon=True)
+                self._process.start()
+                other.close()
+                # Not as an argument: Python waits for ever for a process that ends before it takes
+                # one that is larger than a pipe.
+                self._connection.send(self._respond)
+            return self._connection
+
+    def kill(self) -> None:
+        """Ends the process: who waits for its answer, in another thread, gets none."""
+        with self._starting:
+            if self._process is not None:
+                self._process.kill()
 
     def end(self) -> None:
         """Ends the process; what is asked next is asked another one."""
         if self._process is not None and self._connection is not None:
             self._connection.close()
-            self._process.kill()
+            self.kill()
             self._process.join()
         self._process = self._connection = None
 
@@ -123,7 +123,6 @@ def _serve(connection: Connection[Any, Any]) -> None:
 def _answer(respond: Callable[[Any], Any], question: object) -> tuple[str, Any]:
     try:
         return "", respond(question)
-    except (XlaError, DiagnosticException) as error:
-        return one_line(error), None
     except Exception as error:  # a pass that meets what it is never given in the usual pipeline
-        return one_line(Exception(f"{type(error).__name__}: {error}")), None
+        is_meant = isinstance(error, XlaError | DiagnosticException)
+        return one_line(error if is_meant else Exception(f"{type(error).__name__}: {error}")), None
