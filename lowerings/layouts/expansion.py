@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnrealizedConversionCastOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
@@ -40,17 +40,21 @@ ExpandFunction: TypeAlias = "Callable[[Operation, Expansion], Sequence[Placed] |
 
 @dataclass(eq=False)
 class Expansion:
-    """Rewrites operations from first to last."""
+    """
+    Rewrites operations from first to last.
+
+    Casts stand for arrays in default order, in the place of what has been rewritten. In the end,
+    those that are used become what moves them there, behind their definition.
+    """
 
     expansion_of: Callable[[Operation, bool], ExpandFunction | None]
     """How an operation, that touches such arrays or not, is computed; None: in default order."""
+    anchor: Operation
+    """In front of what is inserted: the operation that is being rewritten."""
     _placed: dict[SSAValue, Placed] = field(default_factory=dict[SSAValue, Placed])
-    """What stands for the values that are not in default order."""
-    _logical: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    """These values in default order, where that was needed."""
-    _dead: list[Operation] = field(default_factory=list[Operation])
-    _dead_arguments: list[BlockArgument] = field(default_factory=list[BlockArgument])
-    _anchor: Operation | None = None
+    """What holds arrays in memory that are not in default order there."""
+    _casts: dict[SSAValue, Placed] = field(default_factory=dict[SSAValue, Placed])
+    """What results of casts are made of."""
     _moves: list[Operation] = field(default_factory=list[Operation])
     """What was inserted to bring arrays to other orders."""
 
@@ -61,43 +65,44 @@ class Expansion:
 
     def expand(self, op: Operation) -> None:
         """Rewrites an operation that touches arrays in another order than the default one."""
-        touched = self.touches(op)
+        touched = any(operand in self._placed for operand in op.operands) or any(
+            is_laid_out(result.type) for result in op.results
+        )
         if not (touched or op.regions):
             return
         function = self.expansion_of(op, touched)
-        self._anchor = op
+        self.anchor = op
         results = None if function is None else function(op, self)
         if results is None:
-            self._compute_in_default_order(op)
+            simplify_computations(op)
+            for old in tuple(op.results):
+                wanted = self.declared(old)
+                result = in_default_layout(old)
+                if not wanted.is_default:
+                    self.take(result, wanted, _after(result))
             return
         for old, (new, order) in zip(op.results, results, strict=True):
-            self.define(old, new, order)
-        self._dead.append(op)
+            if new.name_hint is None:
+                new.name_hint = old.name_hint
+            self._define(old, new, order, self.declared(old))
+        erase(op)
 
     def finish(self) -> None:
-        """Erases what was replaced, and what was inserted and turned out not to be needed."""
-        for op in reversed(self._dead):
-            erase(op)
+        """Moves what is used in default order; erases what was inserted and is not needed."""
         for op in reversed(self._moves):
             if not any(result.uses for result in op.results):
                 erase(op)
-        for argument in reversed(self._dead_arguments):
-            argument.block.erase_arg(argument)
-
-    def touches(self, op: Operation) -> bool:
-        """Whether an operand is not in default order, or the layout of a result is written out."""
-        return any(operand in self._placed for operand in op.operands) or any(
-            is_laid_out(result.type) for result in op.results
-        )
-
-    def start_at(self, op: Operation) -> None:
-        """Has what is inserted next put in front of an operation."""
-        self._anchor = op
+        for value, (new, order) in self._casts.items():
+            if value.uses:
+                cast_op = self.anchor = cast(Operation, value.owner)
+                sizes = sizes_of(value)
+                default = MemoryOrder.default(len(sizes))
+                value.replace_all_uses_with(self._moved(new, order, default, sizes))
+                erase(cast_op)
 
     def insert(self, op: OperationT) -> OperationT:
         """Inserts an operation before the one that is being rewritten."""
-        assert self._anchor is not None
-        return self._in_front_of(self._anchor)(op)
+        return self._in_front_of(self.anchor)(op)
 
     def _in_front_of(self, anchor: Operation) -> Insert:
         """Puts operations that move elements in front of one, with its location."""
@@ -114,125 +119,88 @@ class Expansion:
         """The order that the type of a value says, without padding."""
         if not is_array(value.type):
             return MemoryOrder.default(0)
-        order = memory_order(value.type)
-        return canonical(order.without_padding, sizes_of(value))
+        return canonical(memory_order(value.type).without_padding, sizes_of(value))
 
     def order(self, value: SSAValue) -> MemoryOrder:
-        """The order of what stands for a value."""
+        """The order in which an array is in memory."""
         placed = self._placed.get(value)
         if placed is not None:
             return placed[1]
         return MemoryOrder.default(len(sizes_of(value)) if is_array(value.type) else 0)
 
-    def place(self, value: SSAValue, new: SSAValue, order: MemoryOrder) -> None:
-        """Says that `new` stands for `value` from now on."""
-        self._placed[value] = new, order
-
-    def take(self, value: SSAValue, order: MemoryOrder) -> None:
-        """Has a value in default order, that is in memory in another one, used in that one."""
-        self.place(value, to_memory(self.insert, value, order), order)
-        self._logical[value] = value
+    def take(self, value: SSAValue, order: MemoryOrder, before: Operation) -> None:
+        """Has a value in default order used in another one."""
+        self._placed[value] = to_memory(self._in_front_of(before), value, order), order
 
     def take_physical(self, argument: BlockArgument, order: MemoryOrder) -> None:
         """Replaces a parameter by one that is the dense array that holds it in this order."""
-        type_ = physical_type(cast(Array, argument.type), order)
-        new = argument.block.insert_arg(type_, argument.index)
+        type_ = cast(Array, argument.type)
+        new = argument.block.insert_arg(physical_type(type_, order), argument.index)
         new.name_hint = argument.name_hint
-        self.place(argument, new, order)
-        self._dead_arguments.append(argument)
+        self._define(argument, new, order, order)
+        argument.block.erase_arg(argument)
 
-    def define(self, old: SSAValue, new: SSAValue, order: MemoryOrder) -> None:
-        """Brings a new value to the order that the type of the old one says."""
-        wanted = self.declared(old)
-        sizes = sizes_of(old)
-        if new.name_hint is None:
-            new.name_hint = old.name_hint
-        if wanted.is_default:
-            old.replace_all_uses_with(self._moved(self.insert, new, order, wanted, sizes))
-            return
-        if order.is_default:
-            self._logical[old] = new
-        self.place(old, self._moved(self.insert, new, order, wanted, sizes), wanted)
+    def _define(
+        self, old: SSAValue, new: SSAValue, order: MemoryOrder, wanted: MemoryOrder
+    ) -> None:
+        """Has a new value, which is in some order, used in another one in the place of an old."""
+        value = moved = self._moved(new, order, wanted, sizes_of(old))
+        if not wanted.is_default:
+            type_ = without_layout(cast(Array, old.type))
+            cast_op = UnrealizedConversionCastOp.get([new], [type_])
+            value = self._in_front_of(_after(new))(cast_op).results[0]
+            self._casts[value], self._placed[value] = (new, order), (moved, wanted)
+            # What the cast becomes in the end has no name.
+            old.name_hint = None
+        old.replace_all_uses_with(value)
 
     def value_in(self, value: SSAValue, order: MemoryOrder) -> SSAValue:
         """The dense array that holds a value in some order."""
-        placed = self._placed.get(value)
         if order.is_default:
-            return self.plain(value)
-        if placed is None:
+            return value
+        placed, own = self._placed.get(value, (value, None))
+        if own is None or (own != order and own.tiles):
             return to_memory(self.insert, value, order)
-        if placed[1] == order:
-            return placed[0]
-        if placed[1].tiles:
-            return to_memory(self.insert, self._in_default_order(value, placed), order)
-        return self._moved(self.insert, *placed, order, sizes_of(value))
+        return self._moved(placed, own, order, sizes_of(value))
 
     def returned(self, value: SSAValue, order: MemoryOrder) -> SSAValue:
         """As `value_in`, but made where it is returned, so that it can be computed in its place."""
-        placed = self._placed.get(value)
-        if placed is None or value in self._logical:
+        others = (use.operation for use in value.uses if use.operation is not self.anchor)
+        if value not in self._casts or any(others):
             return self.value_in(value, order)
-        return self._moved(self.insert, *placed, order, sizes_of(value))
-
-    def _in_default_order(self, value: SSAValue, placed: Placed) -> SSAValue:
-        """Computed once, where the value is defined."""
-        found = self._logical.get(value)
-        if found is None:
-            new, order = placed
-            found = from_memory(self._in_front_of(_after(new)), new, order, sizes_of(value))
-            self._logical[value] = found
-        return found
-
-    def plain(self, value: SSAValue) -> SSAValue:
-        """A value in default order."""
-        placed = self._placed.get(value)
-        return value if placed is None else self._in_default_order(value, placed)
+        return self._moved(*self._casts[value], order, sizes_of(value))
 
     def _moved(
-        self,
-        insert: Insert,
-        new: SSAValue,
-        order: MemoryOrder,
-        wanted: MemoryOrder,
-        sizes: Sequence[int],
+        self, new: SSAValue, order: MemoryOrder, wanted: MemoryOrder, sizes: Sequence[int]
     ) -> SSAValue:
         """What holds an array of these sizes in one order, brought to another."""
         if order == wanted:
             return new
         if order.tiles or wanted.tiles:
-            return to_memory(insert, from_memory(insert, new, order, sizes), wanted)
+            return to_memory(self.insert, from_memory(self.insert, new, order, sizes), wanted)
         if canonical(order, tuple(sizes)) == canonical(wanted, tuple(sizes)):
-            return reshaped(insert, new, wanted.physical_sizes(sizes))
+            return reshaped(self.insert, new, wanted.physical_sizes(sizes))
         places = [order.place_of(dimension) for dimension in wanted.major_to_minor]
-        return transposed(insert, new, places)
+        return transposed(self.insert, new, places)
 
     # Operations
 
     def expand_computation(
-        self,
-        block: Block,
-        arguments: Sequence[MemoryOrder],
-        results: Sequence[MemoryOrder] | None = None,
+        self, block: Block, arguments: Sequence[MemoryOrder], results: Sequence[MemoryOrder]
     ) -> None:
-        """
-        Rewrites a computation whose parameters are arrays in these orders.
-
-        What it returns is brought to the orders `results`, or to default order.
-        """
-        outer = self._anchor
+        """Rewrites a computation with parameters and results that are arrays in some orders."""
+        outer = self.anchor
         for argument, order in zip(tuple(block.args), arguments, strict=True):
             if order.is_default:
                 in_default_layout(argument)
-                continue
-            self.take_physical(argument, order)
-        *operations, last = tuple(block.ops)
+            else:
+                self.take_physical(argument, order)
+        *operations, self.anchor = tuple(block.ops)
+        last = self.anchor
         self.expand_all(operations)
-        self._anchor = last
-        if results is None:
-            results = [MemoryOrder.default(len(sizes_of(value))) for value in last.operands]
-        for index, order in enumerate(results):
-            last.operands[index] = self.value_in(last.operands[index], order)
-        self._anchor = outer
+        self.anchor = last
+        last.operands = list(map(self.value_in, last.operands, results))
+        self.anchor = outer
 
     def rebuild(
         self,
@@ -255,32 +223,16 @@ class Expansion:
         )
         return list(zip(insert_before(new, op).results, orders, strict=True))
 
-    def _compute_in_default_order(self, op: Operation) -> None:
-        for index, operand in enumerate(op.operands):
-            op.operands[index] = self.plain(operand)
-        self.simplify_computations(op)
-        for old in tuple(op.results):
-            wanted = self.declared(old)
-            result = in_default_layout(old)
-            if not wanted.is_default:
-                self._logical[result] = result
-                insert = self._in_front_of(_after(result))
-                self.place(result, to_memory(insert, result, wanted), wanted)
 
-    def simplify_computations(self, op: Operation) -> None:
-        """Has the computations of an operation, which are on scalars, take and give plain ones."""
-        for region in op.regions:
+def simplify_computations(op: Operation) -> None:
+    """Has the computations of an operation, which are on scalars, take and give plain ones."""
+    for inner in operations_in(op):
+        for value in () if inner is op else tuple(inner.results):
+            in_default_layout(value)
+        for region in inner.regions:
             for block in region.blocks:
                 for argument in tuple(block.args):
                     in_default_layout(argument)
-            for inner in operations_in(region):
-                for index, operand in enumerate(inner.operands):
-                    inner.operands[index] = self.plain(operand)
-                for result in tuple(inner.results):
-                    in_default_layout(result)
-                for nested in inner.regions:
-                    for argument in tuple(nested.block.args):
-                        in_default_layout(argument)
 
 
 def is_laid_out(type_: Attribute) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.layouts.alignment import (
@@ -40,37 +40,6 @@ Mover: TypeAlias = Operation | OpOperand
 """What moves data: an operation, or an array that a function returns. It may return thousands."""
 
 
-@dataclass(frozen=True)
-class BytesMoved:
-    """Sizes of the arrays that are brought to another order; each array counts once."""
-
-    copies: int = 0
-    """By copies, written ones and those where operands meet an operation in another order."""
-    transposes: int = 0
-    """By transposes that do more than rename dimensions."""
-
-    def __add__(self, other: BytesMoved) -> BytesMoved:
-        return BytesMoved(self.copies + other.copies, self.transposes + other.transposes)
-
-    @property
-    def total(self) -> int:
-        """All bytes."""
-        return self.copies + self.transposes
-
-    def __str__(self) -> str:
-        return f"{self.copies} bytes copied, {self.transposes} bytes transposed"
-
-
-def bytes_moved(module: ModuleOp) -> BytesMoved:
-    """What a module at the xla level moves; raises LayoutNotLowered."""
-    total = BytesMoved()
-    for function in module.ops:
-        if isinstance(function, func.FuncOp) and function.body.blocks:
-            for op in movers(function.body.block):
-                total += bytes_moved_by(op, declared_order)
-    return total
-
-
 def movers(block: Block) -> Iterator[Mover]:
     """
     The operations of a block and of loops and branches in it, with the arrays that the function
@@ -92,17 +61,17 @@ def declared_order(value: SSAValue) -> MemoryOrder:
     return canonical(order, sizes_of(value))
 
 
-def bytes_moved_by(op: Mover, order_of: OrderOf) -> BytesMoved:
-    """What one operation moves if arrays are in these orders."""
+def bytes_moved_by(op: Mover, order_of: OrderOf) -> int:
+    """
+    The sizes of the arrays that one operation brings to another order, if arrays are in these
+    orders: each array counts once, and so does a transpose that does more than rename dimensions.
+    """
     if isinstance(op, OpOperand):
-        is_there = order_of(op.value) == _returned_order(op)
-        return BytesMoved(0 if is_there else _bytes(op.value))
+        return 0 if order_of(op.value) == _returned_order(op) else _bytes(op.value)
     if isinstance(op, ops.data_movement.TransposeOp):
-        return BytesMoved(transposes=_moved_by_transpose(op, order_of))
+        return _moved_by_transpose(op, order_of)
     rule = _rule_of(op, order_of)
-    if rule is not None:
-        return BytesMoved(rule.moved(op, order_of))
-    return BytesMoved(_out_of_default(op, order_of))
+    return _out_of_default(op, order_of) if rule is None else rule.moved(op, order_of)
 
 
 def bytes_read_apart(op: Mover, order_of: OrderOf) -> int:

@@ -35,6 +35,7 @@ from lowerings.layouts.expansion import (
     is_laid_out,
     physical_type,
     require_lowered_layouts,
+    simplify_computations,
 )
 from lowerings.layouts.memory_order import (
     BUFFER_LAYOUT,
@@ -123,8 +124,7 @@ def _has_layouts(module: ModuleOp) -> bool:
 def _expand_function(function: func.FuncOp) -> None:
     block = function.body.block
     *operations, last = tuple(block.ops)
-    expansion = Expansion(expansion_of)
-    expansion.start_at(operations[0] if operations else last)
+    expansion = Expansion(expansion_of, operations[0] if operations else last)
     inputs = list(function.function_type.inputs)
     outputs = list(function.function_type.outputs)
     for argument in tuple(block.args):
@@ -151,13 +151,14 @@ def _expand_parameter(argument: BlockArgument, expansion: Expansion) -> None:
     if not order.tiles:
         plain = in_default_layout(argument)
         if not order.has_default_order:
-            expansion.take(plain, canonical(order.without_padding, type_.get_shape()))
+            order = canonical(order.without_padding, type_.get_shape())
+            expansion.take(plain, order, expansion.anchor)
         return
     expansion.take_physical(argument, order)
 
 
 def _expand_results(last: Operation, types: Sequence[Attribute], expansion: Expansion) -> None:
-    expansion.start_at(last)
+    expansion.anchor = last
     for index, (value, type_) in enumerate(zip(tuple(last.operands), types, strict=True)):
         if is_array(type_):
             order = memory_order(type_)
@@ -215,7 +216,7 @@ def _aligned(alignment: Alignment, op: Operation, expansion: Expansion) -> Seque
     if (is_tiled and not alignment.is_elementwise) or not is_computable(op, found):
         return None
     operands = _in_orders(op.operands, found[:count], expansion)
-    expansion.simplify_computations(op)
+    simplify_computations(op)
     properties = renumbered(op, found)
     return expansion.rebuild(op, relisted(op, operands, found), found[count:], properties)
 
@@ -289,7 +290,7 @@ def _forwarding(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
     operands = [
         expansion.value_in(value, of_operands[OpOperand(op, i)])
         if OpOperand(op, i) in of_operands
-        else expansion.plain(value)
+        else value
         for i, value in enumerate(op.operands)
     ]
     for region in op.regions:

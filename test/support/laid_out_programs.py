@@ -12,6 +12,7 @@ from xdsl.rewriter import Rewriter
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import load_program
+from lowerings.layouts.movement import bytes_moved_by, declared_order, movers
 from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.types import Array, array, is_array
@@ -222,3 +223,9 @@ STYLES: dict[str, Choose] = {
     "tiled": tiled,
     "mixed": mixed(0),
 }
+
+
+def bytes_moved(module: ModuleOp) -> int:
+    """What copies and transposes of a module at the xla level move."""
+    blocks = [op.body.block for op in module.ops if isinstance(op, FuncOp) and op.body.blocks]
+    return sum(bytes_moved_by(op, declared_order) for block in blocks for op in movers(block))
