@@ -19,8 +19,8 @@ from lowerings.interpreter.machine import (
     Dialect,
     Frame,
     FrameFunction,
+    ModuleInterpreter,
     StructuredMaker,
-    Translator,
 )
 from lowerings.interpreter.memory import Memref
 from lowerings.ir.functions import KERNEL
@@ -30,9 +30,8 @@ from xla_dialect.types import Array as ArrayType
 from xla_dialect.xdsl.operation_table import OperationTable
 
 
-def call(translator: Translator, op: func.CallOp) -> FrameFunction:
+def call(machine: ModuleInterpreter, op: func.CallOp) -> FrameFunction:
     """Calls a function of the module."""
-    machine = translator.machine
     name = op.callee.string_value()
     callee = machine.functions.get(name)
     if callee is None:
@@ -45,7 +44,7 @@ def call(translator: Translator, op: func.CallOp) -> FrameFunction:
     def run(_frame: Frame, *values: Any) -> Any:
         for number in written:
             _require_disjoint(values, number, name)
-        results = machine.function(name).call(values)
+        results = machine.run(name, values)
         return results[0] if len(results) == 1 else results
 
     return run

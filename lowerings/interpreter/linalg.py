@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from xdsl.dialects import arith, complex
 from xdsl.dialects.builtin import MemRefType, ShapedType
 from xdsl.dialects.linalg import ops as linalg
@@ -20,14 +22,7 @@ from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import (
-    AffineBinaryOpExpr,
-    AffineBinaryOpKind,
-    AffineConstantExpr,
-    AffineDimExpr,
-    AffineExpr,
-    AffineMap,
-)
+from xdsl.ir.affine import AffineDimExpr, AffineMap
 
 from lowerings.bufferize.tensor_operands import LINALG_OPERATIONS, linalg_inputs
 from lowerings.interpreter.elements import (
@@ -42,13 +37,14 @@ from lowerings.interpreter.machine import (
     Dialect,
     Frame,
     FrameFunction,
+    ModuleInterpreter,
     StructuredMaker,
-    Translator,
+    ids,
     of_one,
     single_block,
 )
 from lowerings.interpreter.memory import Memref
-from lowerings.interpreter.memref import named
+from lowerings.interpreter.views import named
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
 from xla_dialect.reference.reduction import BlockedSum
@@ -94,111 +90,60 @@ def _adds(result: SSAValue, total: SSAValue) -> bool:
 SCALAR_POINT_LIMIT = 1 << 22
 """How many points of an iteration space are carried out one by one, where they have to be."""
 
-_BINARY: dict[AffineBinaryOpKind, Callable[[Any, Any], Any]] = {
-    AffineBinaryOpKind.Add: lambda x, y: x + y,
-    AffineBinaryOpKind.Mul: lambda x, y: x * y,
-    AffineBinaryOpKind.FloorDiv: lambda x, y: x // y,
-    AffineBinaryOpKind.CeilDiv: lambda x, y: -(-x // y),
-    AffineBinaryOpKind.Mod: lambda x, y: x % y,
-}
+
+_FAR = 1_000_003
 
 
-def evaluate(expression: AffineExpr, positions: Sequence[Number]) -> Number:
-    """An affine expression of numbers or arrays; raises XlaError for symbols."""
-    match expression:
-        case AffineDimExpr():
-            return positions[expression.position]
-        case AffineConstantExpr():
-            return expression.value
-        case AffineBinaryOpExpr():
-            lhs, rhs = (evaluate(each, positions) for each in (expression.lhs, expression.rhs))
-            return _BINARY[expression.kind](lhs, rhs)
-        case _:
-            raise XlaError(f"{expression} is no expression of the loops")
+@dataclass(frozen=True)
+class Access:
+    """How an operand is indexed by the loops, by a linear map."""
 
+    map: AffineMap
+    what: str
+    """The operand, as messages call it."""
+    origin: tuple[int, ...]
+    """The index at the first point of the loops."""
+    steps: tuple[tuple[int, ...], ...]
+    """By how much each loop advances the index."""
 
-class OperandAccess:
-    """
-    How an operand is read at a step of the reduction loops: for all points of the parallel loops
-    at once, with an axis for each of them, of size 1 where the operand does not depend on it.
-    """
+    @staticmethod
+    def of(map_: AffineMap, what: str) -> Access:
+        """Raises XlaError for a map that is not linear."""
+        origin, loops = map_.eval([0] * map_.num_dims, ()), range(map_.num_dims)
+        units = (map_.eval([int(d == loop) for d in loops], ()) for loop in loops)
+        steps = [tuple(map(operator.sub, unit, origin)) for unit in units]
+        far = tuple(n + _FAR * sum(step) for n, *step in zip(origin, *steps, strict=True))
+        if far != map_.eval([_FAR] * map_.num_dims, ()):
+            raise XlaError(f"{map_} is not linear")
+        return Access(map_, what, origin, tuple(steps))
 
-    def __init__(self, map_: AffineMap, parallel: Sequence[int], what: str):
-        self.map = map_
-        self.what = what
-        self.parallel = {dimension: axis for axis, dimension in enumerate(parallel)}
-        """The axis of each parallel loop."""
-        dimensions = [e.position for e in map_.results if isinstance(e, AffineDimExpr)]
-        self.is_plain = len(set(dimensions)) == len(dimensions) and all(
-            isinstance(e, AffineDimExpr | AffineConstantExpr) for e in map_.results
-        )
-        """Whether the map is a projection to distinct dimensions, and constants."""
-        self._steps = [d for d in dimensions if d not in self.parallel]
-        """The loops that go step by step, as the operand is indexed by them."""
-        at_once = [n for n, d in enumerate(dimensions) if d in self.parallel]
-        self._order = [n for n in range(len(dimensions)) if n not in at_once]
-        self._order += sorted(at_once, key=lambda n: self.parallel[dimensions[n]])
-        self._spread: Any = (
-            *(slice(None) for _ in self._steps),
-            *(slice(None) if d in dimensions else None for d in parallel),
-            ...,
-        )
-
-    def opened(self, array: Array) -> Array:
-        """
-        What `read` and `write` take: of a plain access a view with the axes of its steps in front.
-
-        Loops are as long as the dimensions that they index, so that only constants may be outside.
-        """
-        if not self.is_plain:
-            return array
-        index = tuple(
-            e.value if isinstance(e, AffineConstantExpr) else slice(None) for e in self.map.results
-        )
-        require_inside(
-            [0 if isinstance(i, slice) else i for i in index],
-            [1 if isinstance(i, slice) else n for i, n in zip(index, array.shape, strict=True)],
-            self.what,
-        )
-        # The ellipsis makes numpy return a view, not a scalar, where all indices are integers.
-        return array[(*index, ...)].transpose(self._order)[self._spread]
-
-    def _part(self, opened: Array, positions: Sequence[Number]) -> Array:
-        """A view of the elements, of a plain access."""
-        return opened[(*[positions[loop] for loop in self._steps], ...)]
-
-    def indices(self, array: Array, positions: Sequence[Number]) -> tuple[Number, ...]:
-        """The indices of the elements, inside of the array."""
-        found = tuple(evaluate(e, positions) for e in self.map.results)
-        require_inside(found, array.shape, self.what)
-        return found
-
-    def read(self, opened: Array, positions: Sequence[Number]) -> Number:
-        """The elements; raises UndefinedBehavior outside."""
-        if self.is_plain:
-            part = self._part(opened, positions)
-            return part if part.ndim else part[()]
-        return opened[self.indices(opened, positions)]
-
-    def write(self, opened: Array, positions: Sequence[Number], value: Number) -> None:
-        """Writes the elements; raises UndefinedBehavior outside."""
-        if self.is_plain:
-            self._part(opened, positions)[...] = value
-        else:
-            opened[self.indices(opened, positions)] = value
+    def over_loops(self, array: Array, sizes: Sequence[int]) -> Array:
+        """A view with an axis for each loop; raises UndefinedBehavior for elements outside."""
+        least, most = self.origin, self.origin
+        for step, size in zip(self.steps, sizes, strict=True):
+            least = tuple(n + min(0, s * (size - 1)) for n, s in zip(least, step, strict=True))
+            most = tuple(n + max(0, s * (size - 1)) for n, s in zip(most, step, strict=True))
+        require_inside(least, array.shape, self.what)
+        require_inside(most, array.shape, self.what)
+        strides = [sum(map(operator.mul, step, array.strides)) for step in self.steps]
+        # numpy does not take dtypes of other packages here.
+        first = array[(*self.origin, ...)].view(f"V{array.itemsize}")
+        return as_strided(first, sizes, strides).view(array.dtype)
 
 
 @dataclass(frozen=True)
 class StructuredCode:
     """A structured operation, ready to be carried out."""
 
-    accesses: tuple[OperandAccess, ...]
+    accesses: tuple[Access, ...]
     elements: tuple[Element, ...]
-    kinds: tuple[bool, ...]
-    """For each loop, whether it is carried out at once."""
+    parallel: tuple[int, ...]
+    """The loops that are carried out at once, as operations of arrays."""
+    in_order: tuple[int, ...]
+    """The loops that are carried out one step after the other."""
     code: Code
-    dimensions: tuple[int, ...]
-    """The slots of the loop indices."""
+    dimensions: int
+    """Where a frame has the indices of the loops."""
     input_count: int
     is_scalar: bool
     """Whether the body has operations that see one point only."""
@@ -207,86 +152,69 @@ class StructuredCode:
 
     def sizes(self, arrays: Sequence[Array]) -> list[int]:
         """The sizes of the loops: of the dimensions of operands that one loop indexes alone."""
-        found: list[int | None] = [None] * len(self.kinds)
+        found: dict[int, int] = {}
         for access, array in zip(self.accesses, arrays, strict=True):
             for expression, size in zip(access.map.results, array.shape, strict=True):
                 if isinstance(expression, AffineDimExpr):
-                    known = found[expression.position]
-                    if known is not None and known != size:
+                    loop = expression.position
+                    if found.setdefault(loop, size) != size:
                         raise UndefinedBehavior(
-                            f"loop {expression.position} has {known} or {size} iterations"
+                            f"loop {loop} has {found[loop]} or {size} iterations"
                         )
-                    found[expression.position] = size
-        if None in found:
-            raise XlaError(f"no operand says how long loop {found.index(None)} is")
-        return [size for size in found if size is not None]
-
-    def positions(self, sizes: Sequence[int]) -> Iterator[list[Number]]:
-        """The loop indices at each step: arrays for the loops that are carried out at once."""
-        parallel = [d for d, kind in enumerate(self.kinds) if kind]
-        reduction = [d for d, kind in enumerate(self.kinds) if not kind]
-        positions: list[Number] = [None] * len(sizes)
-        for axis, dimension in enumerate(parallel):
-            shape = [-1 if other == axis else 1 for other in range(len(parallel))]
-            positions[dimension] = np.arange(sizes[dimension]).reshape(shape)
-        for place in itertools.product(*(range(sizes[d]) for d in reduction)):
-            for dimension, index in zip(reduction, place, strict=True):
-                positions[dimension] = np.int64(index)
-            yield positions
+        missing = set(range(len(self.parallel) + len(self.in_order))) - found.keys()
+        if missing:
+            raise XlaError(f"no operand says how long loop {min(missing)} is")
+        return [size for _, size in sorted(found.items())]
 
     def run(self, frame: Frame, arrays: Sequence[Array], outputs: list[Array]) -> None:
         """Carries out all points; `outputs` are read and written."""
-        sizes = self.sizes([*arrays, *outputs])
+        arrays = [*arrays, *outputs]
+        sizes = self.sizes(arrays)
         if 0 in sizes:
             return
         if self.is_scalar and math.prod(sizes) > SCALAR_POINT_LIMIT:
             raise XlaError(f"{sizes} points one by one are too many")
         operands = [
-            access.opened(array)
-            for access, array in zip(self.accesses, [*arrays, *outputs], strict=True)
+            access.over_loops(array, sizes).transpose(*self.in_order, *self.parallel)
+            for access, array in zip(self.accesses, arrays, strict=True)
         ]
-        written = self.accesses[self.input_count :]
         sums = {
             place: BlockedSum(-self.elements[place].dtype.type(0))
             for place in (self.input_count + output for output in self.sums)
         }
-        positions: list[Number] = []
-        for positions in self.positions(sizes):
-            for slot, position in zip(self.dimensions, positions, strict=True):
-                frame[slot] = position
+        positions: list[Number] = [None] * len(sizes)
+        at_once = np.indices([sizes[loop] for loop in self.parallel], np.int64, sparse=True)
+        for loop, numbers in zip(self.parallel, at_once, strict=True):
+            positions[loop] = numbers
+        frame[self.dimensions] = positions
+        place: tuple[int, ...] = ()
+        for place in itertools.product(*(range(sizes[loop]) for loop in self.in_order)):
+            for loop, index in zip(self.in_order, place, strict=True):
+                positions[loop] = np.int64(index)
             values = [
-                element.loaded(access.read(array, positions))
-                for access, element, array in zip(
-                    self.accesses, self.elements, operands, strict=True
-                )
+                element.loaded(operand[place])
+                for element, operand in zip(self.elements, operands, strict=True)
             ]
-            starts = {place: values[place] for place in sums}
-            for place, total in sums.items():
+            starts = {output: values[output] for output in sums}
+            for output, total in sums.items():
                 # What the body adds to this is the term.
-                values[place] = total.nothing
+                values[output] = total.nothing
             found = self.code.run(frame, values)
-            for place, total in sums.items():
-                total.add(found[place - self.input_count])
-                found[place - self.input_count] = starts[place]
+            for output, total in sums.items():
+                total.add(found[output - self.input_count])
+                found[output - self.input_count] = starts[output]
             if len(outputs) > 1:
                 # A yielded value may be a view of another output that is about to be written.
                 found = [np.array(value) for value in found]
-            for access, element, output, value in zip(
-                written,
-                self.elements[self.input_count :],
-                operands[self.input_count :],
-                found,
-                strict=True,
-            ):
-                access.write(output, positions, element.stored(value))
-        for place, total in sums.items():
-            access, element = self.accesses[place], self.elements[place]
-            start = element.loaded(access.read(operands[place], positions))
-            access.write(operands[place], positions, element.stored(start + total.total()))
+            for output, value in enumerate(found, self.input_count):
+                operands[output][(*place, ...)] = self.elements[output].stored(value)
+        for output, total in sums.items():
+            element, target = self.elements[output], operands[output][(*place, ...)]
+            target[...] = element.stored(element.loaded(target) + total.total())
 
 
-def _is_vectorizable(translator: Translator, block: Block) -> bool:
-    return all(op.name in translator.machine.values or not op.regions for op in block.walk())
+def _is_vectorizable(block: Block) -> bool:
+    return not any(op.regions for op in block.walk())
 
 
 def _loops(op: Operation) -> tuple[list[AffineMap], list[bool]]:
@@ -304,36 +232,32 @@ def _loops(op: Operation) -> tuple[list[AffineMap], list[bool]]:
     return [whole, rest], [dimension not in some for dimension in range(rank)]
 
 
-def structured(translator: Translator, op: Operation) -> FrameFunction:
+def structured(machine: ModuleInterpreter, op: Operation) -> FrameFunction:
     """A structured operation with a body."""
     maps, parallel = _loops(op)
     operands, input_count = op.operands, len(linalg_inputs(op))
     block = single_block(op.regions[0])
-    is_scalar = not _is_vectorizable(translator, block)
+    is_scalar = not _is_vectorizable(block)
     kinds = [kind and not is_scalar for kind in parallel]
-    dimensions = tuple(translator.new_slot() for _ in kinds)
-    translator.dimensions.append(dimensions)
-    code = translator.block(block)
-    translator.dimensions.pop()
-    at_once = [d for d, kind in enumerate(kinds) if kind]
     nest = StructuredCode(
-        tuple(OperandAccess(m, at_once, named(o)) for m, o in zip(maps, operands, strict=True)),
+        tuple(map(Access.of, maps, map(named, operands))),
         tuple(element_of(operand.type) for operand in operands),
-        tuple(kinds),
-        code,
-        dimensions,
+        tuple(d for d, kind in enumerate(kinds) if kind),
+        tuple(d for d, kind in enumerate(kinds) if not kind),
+        machine.code(block),
+        id(block),
         input_count,
         is_scalar,
         frozenset() if is_scalar else sums_of(block, maps, kinds),
     )
     captured = [v for v in free_values(*op.regions) if isinstance(v.type, MemRefType)]
-    slots = translator.slots(captured)
+    others = ids(captured)
 
     def run(frame: Frame, *values: Any) -> Any:
         inputs, targets = values[:input_count], values[input_count:]
         arrays = [_stored_array(v, e) for v, e in zip(inputs, nest.elements, strict=False)]
         memrefs = [target for target in targets if isinstance(target, Memref)]
-        _require_disjoint(memrefs, [*inputs, *(frame[slot] for slot in slots)])
+        _require_disjoint(memrefs, [*inputs, *(frame[value] for value in others)])
         outputs = [
             target.array if isinstance(target, Memref) else np.array(element.stored(target))
             for target, element in zip(targets, nest.elements[input_count:], strict=True)
@@ -359,33 +283,17 @@ def _require_disjoint(written: Sequence[Memref], others: Sequence[Any]) -> None:
                 raise UndefinedBehavior("an operand that is written overlaps another one")
 
 
-def index(translator: Translator, op: linalg.IndexOp) -> FrameFunction:
+def index(_machine: ModuleInterpreter, op: linalg.IndexOp) -> FrameFunction:
     """The index of a loop."""
-    slot = translator.dimensions[-1][op.dim.value.data]
-    return of_one(lambda frame: frame[slot])
-
-
-def fill(translator: Translator, op: linalg.FillOp) -> FrameFunction:
-    """One number everywhere."""
-    elements = [element_of(value.type) for value in op.outputs]
-
-    def run(_frame: Frame, *operands: Any) -> Any:
-        values, targets = operands[: len(op.inputs)], operands[len(op.inputs) :]
-        results: list[Array] = []
-        for value, target, element in zip(values, targets, elements, strict=True):
-            if isinstance(target, Memref):
-                target.write(value)
-            else:
-                results.append(np.full(np.shape(target), value, element.dtype))
-        return results[0] if len(results) == 1 else results
-
-    return run
+    block, dimension = op.parent, op.dim.value.data
+    while block is not None and not isinstance(block.parent_op(), LINALG_OPERATIONS):
+        around = block.parent_op()
+        block = around and around.parent
+    positions = id(block)
+    return of_one(lambda frame: frame[positions][dimension])
 
 
 STRUCTURED = (
-    OperationTable[StructuredMaker]()
-    .add(LINALG_OPERATIONS, structured)
-    .add(linalg.FillOp, fill)
-    .add(linalg.IndexOp, index)
+    OperationTable[StructuredMaker]().add(LINALG_OPERATIONS, structured).add(linalg.IndexOp, index)
 )
 LINALG = Dialect({}, STRUCTURED, frozenset({"linalg.yield"}))

@@ -1,5 +1,5 @@
 """
-The interpreter itself: functions become lists of steps, which run on lists of values.
+The interpreter itself: blocks become lists of steps, which run on the values of a call.
 
 A step is one operation. The modules of this folder, named after the dialects, say for each
 operation what its step does: `VALUES` for operations that see their operands only,
@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias, cast
@@ -24,7 +23,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.bufferize.liveness import WrittenArguments
 from lowerings.execution.declared_functions import DeclaredFunction, run_program
-from lowerings.interpreter.cf import JUMPS, TERMINATORS, Jump
+from lowerings.interpreter.cf import TERMINATORS, successor
 from lowerings.interpreter.elements import IterationLimitReached, element_of
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.element_types import require_rank
@@ -33,11 +32,10 @@ from xla_dialect.literals.arrays import MEMORY_LIMIT, Array, MemoryLimitError
 from xla_dialect.runtime.limits import Deadline, TimeLimitReached
 from xla_dialect.runtime.runs import COUNTED_BYTES, MemoryMeter
 from xla_dialect.violations import OperationError, located_error
-from xla_dialect.xdsl.dominance import reverse_postorder
 from xla_dialect.xdsl.traversal import deep_recursion
 
-Frame: TypeAlias = list[Any]
-"""The values of one call of a function, by the numbers of their slots."""
+Frame: TypeAlias = dict[int, Any]
+"""The values of one call of a function, by `id`; of a body of linalg, the indices of its loops."""
 
 Function: TypeAlias = Callable[..., Any]
 """From operands to the result; to a sequence of results if there are several, or none."""
@@ -46,7 +44,7 @@ FrameFunction: TypeAlias = Callable[..., Any]
 """The same, with the frame as its first argument."""
 
 ValueMaker: TypeAlias = Callable[[Operation], Function]
-StructuredMaker: TypeAlias = "Callable[[Translator, Operation], FrameFunction]"
+StructuredMaker: TypeAlias = "Callable[[ModuleInterpreter, Operation], FrameFunction]"
 
 
 def of_one(function: Callable[[Any], Any]) -> Function:
@@ -83,7 +81,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A block: the slots of its arguments, its steps, the slots of its terminator's operands."""
+    """A block: its arguments, its steps, the operands of its terminator."""
 
     arguments: tuple[int, ...]
     steps: tuple[Step, ...]
@@ -95,12 +93,11 @@ class Code:
 
         Raises LocatedError or OperationError, naming the operation that failed.
         """
-        for slot, value in zip(self.arguments, values, strict=True):
-            frame[slot] = value
+        frame.update(zip(self.arguments, values, strict=True))
         step: Step | None = None
         try:
             for step in self.steps:
-                operands = [frame[slot] for slot in step.operands]
+                operands = [frame[value] for value in step.operands]
                 found = (
                     step.function(frame, *operands)
                     if step.takes_frame
@@ -110,8 +107,7 @@ class Code:
                 if len(results) == 1:
                     frame[results[0]] = found
                 elif results:
-                    for slot, value in zip(results, found, strict=True):
-                        frame[slot] = value
+                    frame.update(zip(results, found, strict=True))
         except (LocatedError, OperationError, IterationLimitReached, TimeLimitReached):
             raise
         except MemoryError as error:
@@ -120,84 +116,12 @@ class Code:
         except XlaError as error:
             assert step is not None
             raise located_error(step.op, str(error)) from error
-        return [frame[slot] for slot in self.yielded]
+        return [frame[value] for value in self.yielded]
 
 
-class Translator:
-    """Makes the code of one function."""
-
-    def __init__(self, machine: ModuleInterpreter):
-        self.machine = machine
-        self.count = 0
-        self.dimensions: list[tuple[int, ...]] = []
-        """The slots of the loop indices of each enclosing structured operation of linalg."""
-        self._slots: dict[SSAValue, int] = {}
-        self._instead: Mapping[type[Operation], StructuredMaker] = {}
-
-    @contextmanager
-    def instead(self, makers: Mapping[type[Operation], StructuredMaker]) -> Generator[None]:
-        """Overrides how steps are made for some classes of operations in this context."""
-        outer, self._instead = self._instead, makers
-        try:
-            yield
-        finally:
-            self._instead = outer
-
-    def new_slot(self) -> int:
-        """A slot for a value without a name."""
-        self.count += 1
-        return self.count - 1
-
-    def slot(self, value: SSAValue) -> int:
-        """The slot of a value."""
-        found = self._slots.get(value)
-        if found is None:
-            found = self._slots[value] = self.new_slot()
-        return found
-
-    def slots(self, values: Sequence[SSAValue]) -> tuple[int, ...]:
-        """The slots of values."""
-        return tuple(map(self.slot, values))
-
-    def block(self, block: Block) -> Code:
-        """The code of a block; raises LocatedError for an operation that is not known."""
-        arguments = self.slots(block.args)
-        last = block.last_op
-        if last is None or last.name not in self.machine.terminators:
-            return Code(arguments, self.steps(block.ops), ())
-        before = [op for op in block.ops if op is not last]
-        return Code(arguments, self.steps(before), self.slots(last.operands))
-
-    def steps(self, operations: Iterable[Operation]) -> tuple[Step, ...]:
-        """What operations do, one after the other; raises as `block` does."""
-        return tuple(map(self._step, operations))
-
-    def _step(self, op: Operation) -> Step:
-        machine = self.machine
-        value_maker = None if type(op) in self._instead else machine.values.get(op.name)
-        try:
-            for type_ in op.result_types:
-                if isinstance(type_, ShapedType):
-                    require_rank(type_.get_num_dims())
-            if value_maker is not None:
-                function = value_maker(op)
-            else:
-                maker = self._instead.get(type(op)) or machine.structured_maker(op)
-                if maker is None:
-                    raise XlaError(
-                        f"the interpreter does not know this operation{failures(INTERPRETER)}"
-                    )
-                function = maker(self, op)
-        except (LocatedError, OperationError):
-            raise
-        except XlaError as error:
-            raise located_error(op, str(error)) from error
-        takes_frame = value_maker is None
-        size = sum(map(_tensor_bytes, op.result_types))
-        # Results of control flow are values of their regions, which are counted there.
-        if not op.name.startswith("scf.") and size >= COUNTED_BYTES:
-            function = _metered(function, machine.meter, size)
-        return Step(function, takes_frame, self.slots(op.operands), self.slots(op.results), op)
+def ids(values: Iterable[SSAValue]) -> tuple[int, ...]:
+    """What a frame knows values by."""
+    return tuple(map(id, values))
 
 
 def _tensor_bytes(type_: Attribute) -> int:
@@ -221,31 +145,6 @@ def _metered(function: Function, meter: MemoryMeter, size: int) -> Function:
         return found
 
     return run
-
-
-@dataclass
-class FunctionCode:
-    """A function, ready to be called."""
-
-    op: FuncOp
-    blocks: Mapping[Block, tuple[Code, Jump | None]]
-    """Each block, and where it goes to; None where it leaves the function."""
-    slot_count: int
-    check_jump: Callable[[int], None]
-    """Raises an error after so many jumps, if that is too many or the time is over."""
-
-    def call(self, values: Sequence[Any]) -> list[Any]:
-        """Runs the function."""
-        frame: Frame = [None] * self.slot_count
-        block = self.op.body.blocks[0]
-        for jumps in itertools.count(1):
-            code, jump = self.blocks[block]
-            values = code.run(frame, values)
-            if jump is None:
-                break
-            block, values = jump(values)
-            self.check_jump(jumps)
-        return list(values)
 
 
 class ModuleInterpreter:
@@ -283,7 +182,7 @@ class ModuleInterpreter:
         self.terminators |= TERMINATORS
         self._others = [d.others for d in dialects]
         self._generator = np.random.default_rng(seed)
-        self._codes: dict[str, FunctionCode] = {}
+        self._codes: dict[Block, Code] = {}
 
     def structured_maker(self, op: Operation) -> StructuredMaker | None:
         """How a step is made for an operation that is in no table of `values`, if that is known."""
@@ -306,21 +205,59 @@ class ModuleInterpreter:
         """The constants in memory by name."""
         return {op.sym_name.data: op for op in self.module.ops if isinstance(op, GlobalOp)}
 
-    def function(self, name: str) -> FunctionCode:
-        """The code of a function; raises XlaError if there is none."""
-        found = self._codes.get(name)
-        if found is None:
-            op = self.functions.get(name)
-            if op is None or not op.body.blocks:
-                raise XlaError(f"function @{name} is not defined in this module")
-            translator = Translator(self)
-            blocks = {
-                block: (translator.block(block), _jump_of(block))
-                for block in reverse_postorder(op.body.blocks[0])
-            }
-            found = FunctionCode(op, blocks, translator.count, self.check_jump)
-            self._codes[name] = found
-        return found
+    def code(self, block: Block) -> Code:
+        """The code of a block; raises LocatedError for an operation that is not known."""
+        operations, last = list(block.ops), block.last_op
+        ends = last is not None and last.name in self.terminators
+        yielded = ids(operations.pop().operands) if ends else ()
+        return Code(ids(block.args), self.steps(operations), yielded)
+
+    def steps(self, operations: Iterable[Operation]) -> tuple[Step, ...]:
+        """What operations do, one after the other; raises as `code` does."""
+        return tuple(map(self._step, operations))
+
+    def _step(self, op: Operation) -> Step:
+        value_maker = self.values.get(op.name)
+        try:
+            for type_ in op.result_types:
+                if isinstance(type_, ShapedType):
+                    require_rank(type_.get_num_dims())
+            if value_maker is not None:
+                function = value_maker(op)
+            else:
+                maker = self.structured_maker(op)
+                if maker is None:
+                    raise XlaError(
+                        f"the interpreter does not know this operation{failures(INTERPRETER)}"
+                    )
+                function = maker(self, op)
+        except (LocatedError, OperationError):
+            raise
+        except XlaError as error:
+            raise located_error(op, str(error)) from error
+        size = sum(map(_tensor_bytes, op.result_types))
+        # Results of control flow are values of their regions, which are counted there.
+        if not op.name.startswith("scf.") and size >= COUNTED_BYTES:
+            function = _metered(function, self.meter, size)
+        return Step(function, value_maker is None, ids(op.operands), ids(op.results), op)
+
+    def run(self, name: str, values: Sequence[Any]) -> list[Any]:
+        """The results of a function that a program calls; raises XlaError if there is none."""
+        function = self.functions.get(name)
+        if function is None or not function.body.blocks:
+            raise XlaError(f"function @{name} is not defined in this module")
+        frame: Frame = {}
+        block = function.body.blocks[0]
+        for jumps in itertools.count(1):
+            if block not in self._codes:
+                self._codes[block] = self.code(block)
+            values = self._codes[block].run(frame, values)
+            last = block.last_op
+            if last is None or not last.successors:
+                break
+            block, values = successor(last, values)
+            self.check_jump(jumps)
+        return list(values)
 
     @deep_recursion()
     def call(self, name: str, values: Sequence[Any]) -> list[Any]:
@@ -330,7 +267,7 @@ class ModuleInterpreter:
         with np.errstate(all="ignore"):
             try:
                 return run_program(
-                    lambda: self.function(name).call(values),
+                    lambda: self.run(name, values),
                     any(function.asks_process for function in self.declared.values()),
                 )
             except RecursionError:
@@ -357,15 +294,6 @@ class ModuleInterpreter:
         memory = np.frombuffer(bytearray(self._generator.bytes(size)), np.uint8)
         self.meter.keep(memory)
         return memory
-
-
-def _jump_of(block: Block) -> Jump | None:
-    last = block.last_op
-    if last is None or not last.successors:
-        return None
-    if type(last) not in JUMPS:
-        raise located_error(last, "the interpreter does not know this terminator")
-    return JUMPS[type(last)](last)
 
 
 def single_block(region: Any) -> Block:

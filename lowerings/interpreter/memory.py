@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -21,7 +22,6 @@ from lowerings.interpreter.elements import (
     Number,
     UndefinedBehavior,
     element_of,
-    require_inside,
 )
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.element_types import require_rank
@@ -32,64 +32,29 @@ _EXACT_OVERLAP_WORK = 1 << 14
 """How long to look for a common element of two views whose extents overlap."""
 
 
+@dataclass(frozen=True, eq=False)
 class Memref:
-    """
-    A view of memory.
+    """A view of memory: a numpy array that shares it with all other views of the allocation."""
 
-    `array` is a numpy view of the elements as memory holds them, so it shares memory with all other
-    views of the same allocation. numpy refuses a view that reaches beyond it.
-    """
-
-    __slots__ = ("array", "base", "element", "memory", "start", "strides")
-
-    def __init__(
-        self,
-        memory: Array,
-        base: int,
-        start: int,
-        element: Element,
-        sizes: Sequence[int],
-        strides: Sequence[int],
-    ):
-        """
-        `memory`: the bytes of the allocation. `base`: where offsets count from, and `start`: where
-        the first element lies, in bytes from the start of the allocation. `strides` count elements.
-
-        Raises UndefinedBehavior for a view that reaches beyond the allocation.
-        """
-        self.memory = memory
-        self.base = base
-        self.start = start
-        self.element = element
-        self.strides = tuple(strides)
-        self.array = _view(memory, start, element, sizes, self.strides)
+    array: Array
+    """The elements, as memory holds them."""
+    memory: Array
+    """The bytes from where offsets count on, up to the end of the allocation."""
+    element: Element
 
     @property
-    def sizes(self) -> tuple[int, ...]:
-        """The sizes of the dimensions."""
-        return self.array.shape
+    def strides(self) -> tuple[int, ...]:
+        """The distances between neighbours in each dimension, in elements."""
+        return tuple(stride // self.array.itemsize for stride in self.array.strides)
 
     @property
     def offset(self) -> int:
         """Elements from where offsets count from to the first one."""
-        return (self.start - self.base) // self.element.storage.itemsize
+        return (address(self.array) - address(self.memory)) // self.array.itemsize
 
-    def view(self, start: int, sizes: Sequence[int], strides: Sequence[int]) -> Memref:
-        """Another view of the same elements, `start` counting elements from the first of this."""
-        size = self.element.storage.itemsize
-        return Memref(
-            self.memory, self.base, self.start + start * size, self.element, sizes, strides
-        )
-
-    def load(self, indices: Sequence[Number], what: str) -> Number:
-        """The number at an index; raises UndefinedBehavior outside."""
-        require_inside(indices, self.array.shape, what)
-        return self.element.loaded(self.array[tuple(indices)])
-
-    def store(self, value: Number, indices: Sequence[Number], what: str) -> None:
-        """Writes one number; raises UndefinedBehavior outside."""
-        require_inside(indices, self.array.shape, what)
-        self.array[tuple(indices)] = self.element.stored(value)
+    def put(self, places: Sequence[Number], values: Number, lanes: int | None = None) -> None:
+        """Writes a number, or a vector of some lanes, to places that are inside."""
+        self.array[tuple(places)] = self.element.stored(values)
 
     def read(self) -> Array:
         """All elements as numbers: a copy, for what follows may write this memory."""
@@ -101,8 +66,6 @@ class Memref:
 
     def overlaps(self, other: Memref) -> bool:
         """Whether a byte belongs to elements of both."""
-        if self.memory is not other.memory:
-            return False
         try:
             return np.shares_memory(
                 self.array, other.array, max_work=cast(Any, _EXACT_OVERLAP_WORK)
@@ -112,36 +75,40 @@ class Memref:
 
     def is_same(self, other: Memref) -> bool:
         """Whether both have the same elements at the same indices."""
-        return (
-            self.memory is other.memory
-            and self.start == other.start
-            and self.strides == other.strides
-            and self.sizes == other.sizes
-        )
-
-    def __str__(self) -> str:
-        return f"a memref of sizes {list(self.sizes)}, strides {list(self.strides)}"
+        return self.array.__array_interface__ == other.array.__array_interface__
 
 
-def _view(
-    memory: Array, start: int, element: Element, sizes: Sequence[int], strides: Sequence[int]
-) -> Array:
-    size = element.storage.itemsize
+def address(array: Array) -> int:
+    """Where the first element is."""
+    return array.__array_interface__["data"][0]
+
+
+def memref_at(
+    memory: Array, element: Element, offset: int, sizes: Sequence[int], strides: Sequence[int]
+) -> Memref:
+    """
+    The memref of these sizes and strides from an element of an allocation on.
+
+    Raises UndefinedBehavior for a view that reaches beyond the allocation.
+    """
     require_rank(len(sizes))
+    size = element.storage.itemsize
     if 0 in sizes:
-        return np.empty(sizes, element.storage)
+        return Memref(np.empty(sizes, element.storage), memory, element)
+    start = offset * size
     try:
-        return np.ndarray(sizes, element.storage, memory, start, [s * size for s in strides])
+        array = np.ndarray(sizes, element.storage, memory, start, [s * size for s in strides])
     except (ValueError, TypeError) as error:
         raise UndefinedBehavior(
             f"a view of sizes {list(sizes)} and strides {list(strides)} at byte {start} reaches "
             f"beyond its allocation of {memory.size} bytes"
         ) from error
+    return Memref(array, memory, element)
 
 
-def dense(memory: Array, element: Element, sizes: Sequence[int], start: int = 0) -> Memref:
-    """The row-major array at a byte of an allocation, which offsets count from."""
-    return Memref(memory, start, start, element, sizes, row_major_strides(tuple(sizes)))
+def dense(memory: Array, element: Element, sizes: Sequence[int]) -> Memref:
+    """The row-major array at the start of an allocation."""
+    return memref_at(memory, element, 0, sizes, row_major_strides(tuple(sizes)))
 
 
 def byte_count(element: Element, sizes: Sequence[int]) -> int:
@@ -183,7 +150,7 @@ def argument(array: Array, type_: Attribute, layout: StridedLayoutAttr | None = 
     `layout`: the strides of a tensor, if it is not row-major. Raises XlaError for unknown sizes.
     """
     memory = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    return Memref(memory, 0, 0, element_of(type_), *_places(type_, layout))
+    return memref_at(memory, element_of(type_), 0, *_places(type_, layout))
 
 
 def _places(
@@ -217,15 +184,15 @@ class TypedView:
 
     def checked(self, view: Memref) -> Memref:
         """The view; raises UndefinedBehavior where its type states something else."""
-        stated: list[tuple[str, tuple[Any, ...], tuple[int, ...]]] = [
-            ("sizes", self.sizes, view.sizes)
+        sizes, strides = view.array.shape, view.strides
+        stated: list[tuple[str, Sequence[int | None], Sequence[int]]] = [
+            ("sizes", self.sizes, sizes)
         ]
-        if 0 not in view.sizes:
+        if 0 not in sizes:
             # The stride of a dimension of size 1 is never used.
-            used = [d for d, size in enumerate(view.sizes) if size != 1]
-            strides = tuple(self.strides[d] for d in used), tuple(view.strides[d] for d in used)
-            stated.append(("strides", *strides))
-            stated.append(("offset", (self.offset,), (view.offset,)))
+            used = [d for d, size in enumerate(sizes) if size != 1]
+            stated.append(("strides", [self.strides[d] for d in used], [strides[d] for d in used]))
+            stated.append(("offset", [self.offset], [view.offset]))
         for what, numbers, found in stated:
             if any(n is not None and n != m for n, m in zip(numbers, found, strict=True)):
                 raise UndefinedBehavior(

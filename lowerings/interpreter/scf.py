@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects import scf
 
-from lowerings.interpreter.batching import at_once
+from lowerings.interpreter.batching import NotAtOnce, at_once
 from lowerings.interpreter.elements import (
     IterationLimitReached,
     Number,
@@ -21,8 +21,8 @@ from lowerings.interpreter.machine import (
     Dialect,
     Frame,
     FrameFunction,
+    ModuleInterpreter,
     StructuredMaker,
-    Translator,
     of_two,
     single_block,
 )
@@ -35,22 +35,22 @@ def _results(values: Sequence[Any]) -> Any:
 
 
 def _range(lower: Number, upper: Number, step: Number) -> range:
+    if any(map(np.ndim, (lower, upper, step))):
+        raise NotAtOnce
     if step <= 0:
         raise UndefinedBehavior(f"the step must be positive, found {step}")
     return range(int(lower), int(upper), int(step))
 
 
-def loop(translator: Translator, op: scf.ForOp) -> FrameFunction:
+def loop(machine: ModuleInterpreter, op: scf.ForOp) -> FrameFunction:
     """A counted loop, with its iterations at once where they do not depend on each other."""
-    in_order = loop_in_order(translator, op)
-    return at_once(translator, op, in_order) or in_order
+    return at_once(machine, op, loop_in_order(machine, op))
 
 
-def loop_in_order(translator: Translator, op: scf.ForOp) -> FrameFunction:
+def loop_in_order(machine: ModuleInterpreter, op: scf.ForOp) -> FrameFunction:
     """A counted loop, one iteration after the other."""
-    code = translator.block(single_block(op.body))
+    code = machine.code(single_block(op.body))
     number = element_of(op.lb.type).dtype.type
-    machine = translator.machine
 
     def run(frame: Frame, lower: Number, upper: Number, step: Number, *carried: Any) -> Any:
         values: Sequence[Any] = carried
@@ -62,11 +62,10 @@ def loop_in_order(translator: Translator, op: scf.ForOp) -> FrameFunction:
     return run
 
 
-def while_loop(translator: Translator, op: scf.WhileOp) -> FrameFunction:
+def while_loop(machine: ModuleInterpreter, op: scf.WhileOp) -> FrameFunction:
     """A loop that ends when its condition says so; raises IterationLimitReached."""
-    before = translator.block(single_block(op.before_region))
-    after = translator.block(single_block(op.after_region))
-    machine = translator.machine
+    before = machine.code(single_block(op.before_region))
+    after = machine.code(single_block(op.after_region))
     limit = machine.iteration_limit
 
     def run(frame: Frame, *carried: Any) -> Any:
@@ -84,10 +83,10 @@ def while_loop(translator: Translator, op: scf.WhileOp) -> FrameFunction:
     return run
 
 
-def branch(translator: Translator, op: scf.IfOp) -> FrameFunction:
+def branch(machine: ModuleInterpreter, op: scf.IfOp) -> FrameFunction:
     """One of two regions."""
     then, otherwise = (
-        translator.block(single_block(region)) if region.blocks else None
+        machine.code(single_block(region)) if region.blocks else None
         for region in (op.true_region, op.false_region)
     )
 
@@ -98,29 +97,28 @@ def branch(translator: Translator, op: scf.IfOp) -> FrameFunction:
     return run
 
 
-def index_switch(translator: Translator, op: scf.IndexSwitchOp) -> FrameFunction:
+def index_switch(machine: ModuleInterpreter, op: scf.IndexSwitchOp) -> FrameFunction:
     """The region of a number, or the default."""
     cases = {
-        int(case): translator.block(single_block(region))
+        int(case): machine.code(single_block(region))
         for case, region in zip(op.cases.get_values(), op.case_regions, strict=True)
     }
-    default = translator.block(single_block(op.default_region))
+    default = machine.code(single_block(op.default_region))
     return of_two(lambda frame, index: _results(cases.get(int(index), default).run(frame)))
 
 
-def parallel(translator: Translator, op: scf.ParallelOp) -> FrameFunction:
+def parallel(machine: ModuleInterpreter, op: scf.ParallelOp) -> FrameFunction:
     """A parallel loop, in batches of iterations where batching supports its body."""
-    in_order = parallel_in_order(translator, op)
-    return at_once(translator, op, in_order) or in_order
+    return at_once(machine, op, parallel_in_order(machine, op))
 
 
-def parallel_in_order(translator: Translator, op: scf.ParallelOp) -> FrameFunction:
+def parallel_in_order(machine: ModuleInterpreter, op: scf.ParallelOp) -> FrameFunction:
     """Loops in each other, in order; what their iterations reduce is folded in that order."""
     block = single_block(op.body)
-    code = translator.block(block)
+    code = machine.code(block)
     reductions: list[Code] = []
     if isinstance(block.last_op, scf.ReduceOp):
-        reductions = [translator.block(single_block(r)) for r in block.last_op.reductions]
+        reductions = [machine.code(single_block(r)) for r in block.last_op.reductions]
     rank = len(op.lowerBound)
 
     def run(frame: Frame, *operands: Any) -> Any:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
-
 import numpy as np
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
-from xdsl.ir import Attribute
 
 from lowerings.interpreter.elements import Number, UndefinedBehavior, element_of, require_inside
 from lowerings.interpreter.machine import (
@@ -16,34 +11,29 @@ from lowerings.interpreter.machine import (
     Frame,
     FrameFunction,
     Function,
+    ModuleInterpreter,
     StructuredMaker,
-    Translator,
     ValueMaker,
     single_block,
 )
 from lowerings.interpreter.memory import byte_count
-from lowerings.interpreter.memref import (
+from lowerings.interpreter.views import (
+    VIEWS,
+    box,
     filled,
     kept_dimensions,
     mixed,
     named,
-    reassociation,
-    require_slice,
+    sizes_of,
     slices,
 )
 from xla_dialect.literals.arrays import Array
 from xla_dialect.xdsl.operation_table import OperationTable
 
 
-def sizes_of(type_: Attribute) -> tuple[int | None, ...]:
-    """The sizes that a type states."""
-    sizes = cast("TensorType[Attribute]", type_).get_shape()
-    return tuple(None if size == DYNAMIC_INDEX else size for size in sizes)
-
-
-def empty(translator: Translator, op: tensor.EmptyOp) -> FrameFunction:
+def empty(machine: ModuleInterpreter, op: tensor.EmptyOp) -> FrameFunction:
     """A tensor of arbitrary elements."""
-    machine, element = translator.machine, element_of(op.tensor.type)
+    element = element_of(op.tensor.type)
     stated = sizes_of(op.tensor.type)
 
     def run(_frame: Frame, *dynamic: Number) -> Array:
@@ -80,60 +70,17 @@ def insert(op: tensor.InsertOp) -> Function:
     return run
 
 
-def _places(
-    offsets: Sequence[int], sizes: Sequence[int], strides: Sequence[int]
-) -> tuple[slice, ...]:
-    return tuple(
-        slice(o, o + (n - 1) * s + 1, s) if n else slice(0, 0)
-        for o, n, s in zip(offsets, sizes, strides, strict=True)
-    )
-
-
-def extract_slice(op: tensor.ExtractSliceOp) -> Function:
-    """A slice, perhaps without some dimensions of size 1."""
-    numbers, stated, what = slices(op), sizes_of(op.result.type), named(op.source)
-
-    def run(source: Array, *values: Number) -> Array:
-        offsets, sizes, strides = numbers(values)
-        require_slice(offsets, sizes, strides, source.shape, what)
-        kept = kept_dimensions(sizes, stated)
-        return source[_places(offsets, sizes, strides)].reshape([sizes[d] for d in kept])
-
-    return run
-
-
 def insert_slice(op: tensor.InsertSliceOp) -> Function:
     """The tensor with a slice replaced."""
     numbers, what = slices(op), named(op.dest)
 
     def run(source: Array, target: Array, *values: Number) -> Array:
         offsets, sizes, strides = numbers(values)
-        require_slice(offsets, sizes, strides, target.shape, what)
+        places = box(offsets, sizes, strides, target.shape, what)
         kept_dimensions(sizes, source.shape)
         result = np.array(target)
-        result[_places(offsets, sizes, strides)] = source.reshape(sizes)
+        result[places] = source.reshape(sizes)
         return result
-
-    return run
-
-
-def collapse_shape(op: tensor.CollapseShapeOp) -> Function:
-    """Neighbouring dimensions as one."""
-    groups = reassociation(op)
-
-    def run(source: Array) -> Array:
-        sizes = [int(np.prod([source.shape[d] for d in group])) for group in groups]
-        return source.reshape(sizes)
-
-    return run
-
-
-def expand_shape(op: tensor.ExpandShapeOp) -> Function:
-    """A dimension as several."""
-    numbers = mixed(op.static_output_shape, op.dynamic_output_shape)
-
-    def run(source: Array, *values: Number) -> Array:
-        return source.reshape(numbers(values))
 
     return run
 
@@ -150,35 +97,12 @@ def reshape(_op: tensor.ReshapeOp) -> Function:
     return run
 
 
-def cast_tensor(op: tensor.CastOp) -> Function:
-    """The same tensor under a type that says more or less."""
-    stated = sizes_of(op.dest.type)
-
-    def run(source: Array) -> Array:
-        if any(n is not None and n != m for n, m in zip(stated, source.shape, strict=True)):
-            raise UndefinedBehavior(f"sizes {list(source.shape)} as {op.dest.type}")
-        return source
-
-    return run
-
-
 def concat(op: tensor.ConcatOp) -> Function:
     """Tensors one after the other."""
     axis = op.dim.value.data
 
     def run(*sources: Array) -> Array:
         return np.concatenate(sources, axis)
-
-    return run
-
-
-def dim(_op: tensor.DimOp) -> Function:
-    """The size of a dimension."""
-
-    def run(source: Array, index: Number) -> Number:
-        if not 0 <= index < source.ndim:
-            raise UndefinedBehavior(f"there is no dimension {index} of rank {source.ndim}")
-        return np.int64(source.shape[int(index)])
 
     return run
 
@@ -203,11 +127,11 @@ def splat(op: tensor.SplatOp) -> Function:
     return run
 
 
-def pad(translator: Translator, op: tensor.PadOp) -> FrameFunction:
+def pad(machine: ModuleInterpreter, op: tensor.PadOp) -> FrameFunction:
     """The tensor with a frame, whose elements are computed from their indices."""
     low, high = mixed(op.static_low, op.low), mixed(op.static_high, op.high)
     count = len(op.low)
-    code = translator.block(single_block(op.region))
+    code = machine.code(single_block(op.region))
     dtype = element_of(op.result.type).dtype
 
     def run(frame: Frame, source: Array, *values: Number) -> Array:
@@ -218,21 +142,16 @@ def pad(translator: Translator, op: tensor.PadOp) -> FrameFunction:
         (padding,) = code.run(frame, np.indices(sizes, np.int64, sparse=True))
         result = np.empty(sizes, dtype)
         result[...] = padding
-        result[_places(before, source.shape, [1] * source.ndim)] = source
+        result[box(before, source.shape, [1] * source.ndim, sizes, "the result")] = source
         return result
 
     return run
 
 
 VALUES = (
-    OperationTable[ValueMaker]()
-    .add(tensor.CastOp, cast_tensor)
-    .add(tensor.CollapseShapeOp, collapse_shape)
+    OperationTable[ValueMaker](VIEWS)
     .add(tensor.ConcatOp, concat)
-    .add(tensor.DimOp, dim)
-    .add(tensor.ExpandShapeOp, expand_shape)
     .add(tensor.ExtractOp, extract)
-    .add(tensor.ExtractSliceOp, extract_slice)
     .add(tensor.FromElementsOp, from_elements)
     .add(tensor.InsertOp, insert)
     .add(tensor.InsertSliceOp, insert_slice)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -27,8 +28,8 @@ from lowerings.interpreter.elements import (
 )
 from lowerings.interpreter.machine import Dialect, Function, ValueMaker, of_one
 from lowerings.interpreter.memory import Memref
-from lowerings.interpreter.memref import named
 from lowerings.interpreter.multiply_add import multiply_add
+from lowerings.interpreter.views import named
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.reference.elementwise import maximum, minimum
 from xla_dialect.xdsl.operation_table import OperationTable
@@ -52,128 +53,105 @@ def lane_axis(number: Number) -> Number:
 # Memory
 
 
-def _places(indices: Sequence[Number], distances: Number) -> tuple[Number, ...]:
-    """The indices of each lane: the last one moves by the distances."""
+def _places(
+    memory: Memref, indices: Sequence[Number], distances: Number, mask: Number | None, what: str
+) -> tuple[Number, ...]:
+    """
+    The indices of each lane: the last one moves by the distances. Lanes of a mask must be inside,
+    others are at 0.
+    """
+    sizes = memory.array.shape
+    if mask is None:
+        require_inside(indices, sizes, what, len(distances))
     *outer, last = indices
-    return (*(lane_axis(index) for index in outer), lane_axis(last) + distances)
+    places = (*map(lane_axis, outer), lane_axis(last) + distances)
+    if mask is not None:
+        places = tuple(where(mask, place, 0) for place in places)
+        require_inside(places, sizes, what)
+    return places
 
 
-def load(op: vector.LoadOp) -> Function:
-    """Neighbours along the last dimension."""
-    count, what = lanes_of(op.result), named(op.base)
-    lanes = np.arange(count)
+def _with_dimension(memory: Memref, indices: Sequence[Number]) -> tuple[Memref, Sequence[Number]]:
+    """Memory of rank 0 as one dimension."""
+    if indices:
+        return memory, indices
+    return replace(memory, array=memory.array.reshape(1)), (np.int64(0),)
 
-    def run(source: Memref, *indices: Number) -> Number:
-        if not indices:
-            require_inside((0,), (1,), what, count)
-            return source.element.loaded(source.array.reshape(1).copy())
-        require_inside(indices, source.array.shape, what, count)
-        if any(map(np.ndim, indices)):
-            return source.element.loaded(source.array[_places(indices, lanes)])
-        *outer, last = indices
-        return source.element.loaded(source.array[(*outer, slice(last, last + count))].copy())
+
+def read(
+    source: Memref,
+    indices: Sequence[Number],
+    distances: Number,
+    what: str,
+    mask: Number | None = None,
+    otherwise: Number = None,
+) -> Number:
+    """The elements that the lanes of a mask read, and the pass-through values of the others."""
+    if mask is not None and not np.any(mask):
+        return np.array(otherwise)
+    source, indices = _with_dimension(source, indices)
+    places = _places(source, indices, distances, mask, what)
+    found = source.element.loaded(source.array[places])
+    return found if mask is None else where(mask, found, otherwise)
+
+
+def write(
+    values: Number,
+    target: Memref,
+    indices: Sequence[Number],
+    distances: Number,
+    what: str,
+    mask: Number | None = None,
+) -> None:
+    """Writes the lanes of a mask, the last one where several write the same element."""
+    if mask is not None and not np.any(mask):
+        return
+    target, indices = _with_dimension(target, indices)
+    places = _places(target, indices, distances, mask, what)
+    if mask is None:
+        target.put(places, values, len(distances))
+        return
+    *places, kept, values = np.broadcast_arrays(*places, np.asarray(mask), values)
+    target.put([place[kept] for place in places], values[kept])
+
+
+def load(op: vector.LoadOp | vector.MaskedLoadOp | GatherOp) -> Function:
+    """Elements at distances from an index along the last dimension, those of neighbours if none."""
+    what, lanes, count = named(op.base), np.arange(lanes_of(op.results[0])), _index_count(op.base)
+
+    def run(source: Memref, *rest: Number) -> Number:
+        *distances, mask, otherwise = rest[count:] or (None, None)
+        (places,) = distances or (lanes,)
+        return read(source, rest[:count], places, what, mask, otherwise)
 
     return run
 
 
 def store(op: vector.StoreOp) -> Function:
     """Writes neighbours along the last dimension."""
-    count, what = lanes_of(op.vector), named(op.base)
-    lanes = np.arange(count)
+    what, lanes = named(op.base), np.arange(lanes_of(op.vector))
 
     def run(values: Number, target: Memref, *indices: Number) -> None:
-        stored = target.element.stored(values)
-        if not indices:
-            require_inside((0,), (1,), what, count)
-            target.array[...] = stored[..., 0]
-            return
-        require_inside(indices, target.array.shape, what, count)
-        if any(map(np.ndim, indices)):
-            target.array[_places(indices, lanes)] = stored
-            return
-        *outer, last = indices
-        target.array[(*outer, slice(last, last + count))] = stored
-
-    return run
-
-
-def _masked_places(
-    memory: Memref, indices: Sequence[Number], distances: Number, mask: Number, what: str
-) -> tuple[Number, ...]:
-    """The indices of the lanes that the mask leaves, which must be inside; others are at 0."""
-    places = _places(indices, distances)
-    if memory.array.size == 0:
-        if np.any(mask):
-            require_inside([np.int64(0)] * len(indices), memory.sizes, what)
-        return places
-    kept = tuple(where(mask, place, 0) for place in places)
-    require_inside(kept, memory.array.shape, what)
-    return kept
-
-
-def masked_read(
-    source: Memref,
-    indices: Sequence[Number],
-    distances: Number,
-    mask: Number,
-    otherwise: Number,
-    what: str,
-) -> Number:
-    """The elements read by the lanes of a mask, and the pass-through values of the others."""
-    if not np.any(mask):
-        return np.array(otherwise)
-    places = _masked_places(source, indices, distances, mask, what)
-    return where(mask, source.element.loaded(source.array[places]), otherwise)
-
-
-def masked_write(
-    values: Number,
-    target: Memref,
-    indices: Sequence[Number],
-    distances: Number,
-    mask: Number,
-    what: str,
-) -> None:
-    """Writes the lanes of a mask, the last one where several write the same element."""
-    if not np.any(mask):
-        return
-    places = np.broadcast_arrays(
-        *_masked_places(target, indices, distances, mask, what), np.asarray(mask), values
-    )
-    kept = places[-2]
-    target.array[tuple(place[kept] for place in places[:-2])] = target.element.stored(
-        places[-1][kept]
-    )
-
-
-def gather(op: vector.MaskedLoadOp | GatherOp) -> Function:
-    """Elements at distances from an index along the last dimension, those of neighbours if none."""
-    what, lanes = named(op.base), np.arange(lanes_of(op.results[0]))
-    count = _index_count(op)
-
-    def run(source: Memref, *rest: Number) -> Number:
-        *distances, mask, otherwise = rest[count:]
-        (places,) = distances or (lanes,)
-        return masked_read(source, rest[:count], places, mask, otherwise, what)
+        write(values, target, indices, lanes, what)
 
     return run
 
 
 def scatter(op: vector.MaskedStoreOp | ScatterOp) -> Function:
-    """Writes elements at distances from an index along the last dimension, as `gather` reads."""
+    """Writes elements at distances from an index along the last dimension, as `load` reads."""
     what, lanes = named(op.base), np.arange(lanes_of(op.operands[-1]))
-    count = _index_count(op)
+    count = _index_count(op.base)
 
     def run(target: Memref, *rest: Number) -> None:
         *distances, mask, values = rest[count:]
         (places,) = distances or (lanes,)
-        masked_write(values, target, rest[:count], places, mask, what)
+        write(values, target, rest[:count], places, what, mask)
 
     return run
 
 
-def _index_count(op: vector.MaskedLoadOp | vector.MaskedStoreOp | GatherOp | ScatterOp) -> int:
-    return cast("MemRefType[Any]", op.base.type).get_num_dims()
+def _index_count(memory: SSAValue) -> int:
+    return cast("MemRefType[Any]", memory.type).get_num_dims()
 
 
 # Lanes
@@ -294,11 +272,6 @@ def _representation(kind: str, element: Element) -> tuple[Function, Function]:
     return (element.unsigned if kind.endswith("ui") else element.signed), element.wrapped
 
 
-def fma(_op: vector.FMAOp) -> Function:
-    """The product and the sum, rounded once."""
-    return multiply_add
-
-
 # Transfers
 
 
@@ -318,7 +291,7 @@ def _transfer_mask(
     memory: Memref, indices: Sequence[Number], lanes: Number, inside: bool, mask: Sequence[Number]
 ) -> Number:
     found = np.ones(lanes.shape, np.bool_) if not mask else mask[0]
-    return found if inside else found & (lane_axis(indices[-1]) + lanes < memory.sizes[-1])
+    return found if inside else found & (lane_axis(indices[-1]) + lanes < memory.array.shape[-1])
 
 
 def transfer_read(op: vector.TransferReadOp) -> Function:
@@ -330,7 +303,7 @@ def transfer_read(op: vector.TransferReadOp) -> Function:
         indices, padding, mask = rest[:rank], rest[rank], rest[rank + 1 :]
         kept = _transfer_mask(source, indices, lanes, inside, mask)
         otherwise = np.broadcast_to(lane_axis(padding), np.shape(kept))
-        return masked_read(source, indices, lanes, kept, otherwise, what)
+        return read(source, indices, lanes, what, kept, otherwise)
 
     return run
 
@@ -343,7 +316,7 @@ def transfer_write(op: vector.TransferWriteOp) -> Function:
     def run(values: Number, target: Memref, *rest: Number) -> None:
         indices, mask = rest[:rank], rest[rank:]
         kept = _transfer_mask(target, indices, lanes, inside, mask)
-        masked_write(values, target, indices, lanes, kept, what)
+        write(values, target, indices, lanes, what, kept)
 
     return run
 
@@ -354,10 +327,9 @@ VALUES = (
     .add(vector.BroadcastOp, broadcast)
     .add(vector.CreateMaskOp, create_mask)
     .add(vector.ExtractOp, extract)
-    .add(vector.FMAOp, fma)
-    .add((vector.MaskedLoadOp, GatherOp), gather)
+    .add(vector.FMAOp, lambda _op: multiply_add)
     .add(vector.InsertOp, insert)
-    .add(vector.LoadOp, load)
+    .add((vector.LoadOp, vector.MaskedLoadOp, GatherOp), load)
     .add(vector.ReductionOp, reduction)
     .add((vector.MaskedStoreOp, ScatterOp), scatter)
     .add(vector.ShuffleOp, shuffle)

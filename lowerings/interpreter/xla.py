@@ -10,7 +10,14 @@ from xdsl.ir import Attribute, Operation
 
 from lowerings.execution.process_calls import LIBRARIES
 from lowerings.interpreter.elements import element_of
-from lowerings.interpreter.machine import Dialect, Frame, FrameFunction, StructuredMaker, Translator
+from lowerings.interpreter.machine import (
+    Dialect,
+    Frame,
+    FrameFunction,
+    ModuleInterpreter,
+    StructuredMaker,
+    ids,
+)
 from xla_dialect.literals.arrays import Array, numpy_dtype
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE
@@ -21,15 +28,15 @@ from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import free_values
 
 
-def evaluated(translator: Translator, op: Operation) -> FrameFunction:
+def evaluated(machine: ModuleInterpreter, op: Operation) -> FrameFunction:
     """One operation, evaluated with the values that its regions capture."""
-    interpreter = _reference(translator.machine.module)
+    interpreter = _reference(machine.module)
     captured = free_values(*op.regions)
-    slots = translator.slots(captured)
+    around_it = ids(captured)
 
     def run(frame: Frame, *operands: Any) -> Any:
         values = [_to_reference(v, o.type) for v, o in zip(operands, op.operands, strict=True)]
-        around = [_to_reference(frame[s], v.type) for s, v in zip(slots, captured, strict=True)]
+        around = [_to_reference(frame[s], v.type) for s, v in zip(around_it, captured, strict=True)]
         interpreter.push_scope("around")
         try:
             interpreter.set_values(zip(captured, around, strict=True))

@@ -137,13 +137,13 @@ def test_the_same_as_in_order(name: str, batch: int, monkeypatch: pytest.MonkeyP
 
 def test_independent_iterations_are_carried_out_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    carry_out = batching._Writes.carry_out
+    put = batching._Watched.put
 
-    def noting(self: batching._Writes) -> None:
+    def noting(self: batching._Watched, *stored: object) -> None:
         sizes.append(self.iterations)
-        carry_out(self)
+        put(self, *stored)
 
-    monkeypatch.setattr(batching._Writes, "carry_out", noting)
+    monkeypatch.setattr(batching._Watched, "put", noting)
     run(BODIES["vectors"] + BODIES["a nest with sums inside"])
     assert sizes == [5, 40]
 
