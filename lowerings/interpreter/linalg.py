@@ -95,7 +95,7 @@ _FAR = 1_000_003
 
 
 @dataclass(frozen=True)
-class Access:
+class OperandAccess:
     """How an operand is indexed by the loops, by a linear map."""
 
     map: AffineMap
@@ -107,7 +107,7 @@ class Access:
     """By how much each loop advances the index."""
 
     @staticmethod
-    def of(map_: AffineMap, what: str) -> Access:
+    def of(map_: AffineMap, what: str) -> OperandAccess:
         """Raises XlaError for a map that is not linear."""
         origin, loops = map_.eval([0] * map_.num_dims, ()), range(map_.num_dims)
         units = (map_.eval([int(d == loop) for d in loops], ()) for loop in loops)
@@ -115,7 +115,7 @@ class Access:
         far = tuple(n + _FAR * sum(step) for n, *step in zip(origin, *steps, strict=True))
         if far != map_.eval([_FAR] * map_.num_dims, ()):
             raise XlaError(f"{map_} is not linear")
-        return Access(map_, what, origin, tuple(steps))
+        return OperandAccess(map_, what, origin, tuple(steps))
 
     def over_loops(self, array: Array, sizes: Sequence[int]) -> Array:
         """A view with an axis for each loop; raises UndefinedBehavior for elements outside."""
@@ -135,7 +135,7 @@ class Access:
 class StructuredCode:
     """A structured operation, ready to be carried out."""
 
-    accesses: tuple[Access, ...]
+    accesses: tuple[OperandAccess, ...]
     elements: tuple[Element, ...]
     parallel: tuple[int, ...]
     """The loops that are carried out at once, as operations of arrays."""
@@ -240,7 +240,7 @@ def structured(machine: ModuleInterpreter, op: Operation) -> FrameFunction:
     is_scalar = not _is_vectorizable(block)
     kinds = [kind and not is_scalar for kind in parallel]
     nest = StructuredCode(
-        tuple(map(Access.of, maps, map(named, operands))),
+        tuple(map(OperandAccess.of, maps, map(named, operands))),
         tuple(element_of(operand.type) for operand in operands),
         tuple(d for d, kind in enumerate(kinds) if kind),
         tuple(d for d, kind in enumerate(kinds) if not kind),
