@@ -112,6 +112,7 @@ def compile_loops_module(
     memory_limit: int | None = None,
     num_threads: int | None = None,
     on_compiled: Callable[[CompiledCode], None] | None = None,
+    on_step: Callable[[str], None] = lambda step: None,
     profile: bool = False,
     on_events: EventSink | None = None,
     machine: Machine | None = None,
@@ -126,12 +127,13 @@ def compile_loops_module(
 
     LLVM and parallel loops use up to `num_threads` threads, and never more than there are
     processors. `on_compiled` gets what other processes can load that have the same functions for
-    custom calls. With `profile` the executable measures the time of its kernels, and `on_events`
+    custom calls, and `on_step` the name of each step before it. With `profile` the executable measures the time of its kernels, and `on_events`
     gets when they ran. `machine` is the one that this process runs on, maybe without some features.
 
     Raises EmissionError, CompilationError, and XlaError where entry and signature disagree or a
     custom call has no function.
     """
+    on_step("LLVM IR")
     functions = declared_functions(module, custom_calls or {}, observer or Observer())
     callbacks = Callbacks.of(functions)
     machine = machine or host()
@@ -146,6 +148,7 @@ def compile_loops_module(
         threads=True,
         profile=profile,
     )
+    on_step("LLVM")
     compiled = CompiledCode(
         object_parts(machine, emitted.text, thread_count(num_threads)),
         entry,
@@ -159,6 +162,7 @@ def compile_loops_module(
     )
     if on_compiled is not None:
         on_compiled(compiled)
+    on_step("loading")
     return Executable(
         compiled,
         callbacks=callbacks,

@@ -25,7 +25,7 @@ from tools import xla_compare, xla_opt
 from tools.compare.compiling import lowering_of
 from tools.compare.contender import ComparisonEffort, parse_contenders
 from tools.compare.figures import difference, seconds
-from tools.compare.measuring import failure_of, runs_apart, trials
+from tools.compare.measuring import failure_of, runs_of, trials
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "comparing.md").read_text(encoding="utf-8")
@@ -167,7 +167,7 @@ def test_a_crash_ends_its_own_process() -> None:
     texts = [f"element.mlir:entry={name}:{option}:label={name}" for name in ("good", "bad")]
     inputs = [np.ones(4, np.float32), np.array(1 << 40, np.int64)]
     effort = ComparisonEffort(2, 1, 0, 0.0, False, "", 60.0, processes=1)
-    good, bad = runs_apart(parse_contenders(texts), inputs, effort, lambda _: None)
+    good, bad = runs_of(parse_contenders(texts), inputs, effort, lambda _: None)
     assert (good.failure, [len(turns) for turns in good.turns]) == ("", [2])
     assert (bad.failure, bad.turns) == ("its process ended by SIGSEGV", [])
     # What is not native is tried before, with checks.

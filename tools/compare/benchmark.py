@@ -53,14 +53,14 @@ class Measured:
     @staticmethod
     def of(figures: VariantFigures) -> Measured:
         """What a table shows of the figures."""
-        call, usage = figures.call, figures.memory.usage
+        call, usage = figures.call, figures.prepared.memory.usage
         same = figures.same_code_as is not None
         return Measured(
             call.median,
             1.0 if same else call.ratio,
             (1.0, 1.0) if same else call.interval,
             "same code" if same else call.verdict,
-            figures.compilation.seconds,
+            figures.prepared.compilation.seconds,
             usage and usage.allocated,
             figures.instructions,
             figures.difference,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from lowerings.driver.pass_manager import PipelinePass, parse_pipeline
 from lowerings.driver.pass_options import (
@@ -47,10 +48,6 @@ _OPTION = re.compile(r":(?=[a-z_]+=)")
 """In front of an option; file names and pipelines may have colons and commas."""
 
 
-class ContenderError(XlaError):
-    """A contender that cannot be read."""
-
-
 @dataclass(frozen=True)
 class ProgramVariant:
     """A program, the passes that lower it, and options to run it with."""
@@ -82,7 +79,7 @@ class ProgramVariant:
         scheduled = parse_pipeline(self.pipeline)
         names = [each.module_pass.name for each in scheduled]
         if missing := [name for name in self.without if name not in names]:
-            raise ContenderError(
+            raise XlaError(
                 f"{self.label}: there is no pass '{missing[0]}' to leave out "
                 f"(there are: {', '.join(dict.fromkeys(names))})"
             )
@@ -127,37 +124,32 @@ def parse_contenders(texts: Sequence[str]) -> list[ProgramVariant]:
 
 def _parsed(text: str) -> ProgramVariant:
     file, *options = _OPTION.split(text)
-    contender = ProgramVariant(Source(read_program(Path(file)), file))
+    given: dict[str, Any] = {"source": Source(read_program(Path(file)), file)}
     for option in options:
         name, _, value = option.partition("=")
         if name not in _OPTIONS:
             known = ", ".join(_OPTIONS)
-            raise ContenderError(f"{text}: there is no option '{name}' (there are: {known})")
+            raise XlaError(f"{text}: there is no option '{name}' (there are: {known})")
         if not value:
-            raise ContenderError(f"{text}: the option '{name}' has no value")
-        contender = _OPTIONS[name](contender, value)
-    if not any(option.startswith("pipeline=") for option in options):
-        # Only MLIR has other levels than that where the pipeline begins.
-        source = contender.source
-        if detect_format(source.text, source.file_name) == "mlir":
-            contender = replace(contender, pipeline=continuing(parse_source(source)))
+            raise XlaError(f"{text}: the option '{name}' has no value")
+        match name:
+            case "without":
+                given[name] = (*given.get(name, ()), value)
+            case "num_threads" if not value.isdecimal() or int(value) < 1:
+                raise XlaError(f"{file}: num_threads is {value}")
+            case "num_threads":
+                given[name] = int(value)
+            case _:
+                given[name] = value.removeprefix("@") if name == "entry" else value
+    contender = ProgramVariant(**given)
+    # Only MLIR has other levels than that where the pipeline begins.
+    if "pipeline" not in given and detect_format(contender.source.text, file) == "mlir":
+        contender = replace(contender, pipeline=continuing(parse_source(contender.source)))
     return contender
 
 
-def _with_threads(contender: ProgramVariant, value: str) -> ProgramVariant:
-    if not value.isdecimal() or int(value) < 1:
-        raise ContenderError(f"{contender.source.file_name}: num_threads is {value}")
-    return replace(contender, num_threads=int(value))
-
-
-_OPTIONS = {
-    "pipeline": lambda contender, value: replace(contender, pipeline=value),
-    "without": lambda contender, value: replace(contender, without=(*contender.without, value)),
-    "schedules": lambda contender, value: replace(contender, schedules=value),
-    "fusion": lambda contender, value: replace(contender, fusion=value),
-    "transform_script": lambda contender, value: replace(contender, transform_script=value),
-    "num_threads": _with_threads,
-    "entry": lambda contender, value: replace(contender, entry=value.removeprefix("@")),
-    "label": lambda contender, value: replace(contender, label=value),
-}
-"""What the options of a contender do to it."""
+_OPTIONS = (
+    *("pipeline", "without", "schedules", "fusion", "transform_script"),
+    *("num_threads", "entry", "label"),
+)
+"""Those of a contender on the command line."""

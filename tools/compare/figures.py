@@ -28,17 +28,21 @@ class PassEffect:
 
 
 @dataclass(frozen=True)
-class CompileTime:
-    """Seconds that one compilation took."""
+class Compilation:
+    """What one compilation took, and made."""
 
     parts: dict[str, float]
-    """In order: reading, the levels of the pipeline, LLVM IR, LLVM, loading."""
+    """Seconds, in order: reading, the levels of the pipeline, LLVM IR, LLVM, loading."""
     passes: tuple[float, ...]
-    """Each pass by itself."""
+    """Those of each pass by itself."""
+    machine_code: bytes
+    """All that decides how it runs, but for its threads."""
+    code_bytes: int
+    """Of instructions, without constants."""
 
     @property
     def seconds(self) -> float:
-        """All of them."""
+        """Of all parts."""
         return sum(self.parts.values())
 
 
@@ -115,10 +119,8 @@ class Memory:
 class Prepared:
     """A contender when it is compiled, and has run once."""
 
-    machine_code: bytes
-    """All that decides how it runs, but for its threads."""
-    time: CompileTime
-    code_bytes: int
+    compilation: Compilation
+    """The quickest."""
     passes: tuple[PassEffect, ...]
     memory: Memory
     results: list[Array]
@@ -152,7 +154,9 @@ def same_code(
         if run.prepared is None or run.failure:
             found.append(None)
             continue
-        first = firsts.setdefault((run.prepared.machine_code, contender.num_threads), number)
+        first = firsts.setdefault(
+            (run.prepared.compilation.machine_code, contender.num_threads), number
+        )
         found.append(None if first == number or not contender.is_ablation else first)
     return found
 
@@ -164,12 +168,7 @@ class VariantFigures:
     call: CallTime
     same_code_as: str | None
     """The contender whose machine code it has, and whose time therefore; None if it was run."""
-    compilation: CompileTime
-    """The quickest."""
-    passes: tuple[PassEffect, ...]
-    memory: Memory
-    code_bytes: int
-    """Of instructions, without constants."""
+    prepared: Prepared
     difference: float
     """Of results, relative to the largest magnitude of the first contender's."""
     instructions: int | None
@@ -268,7 +267,7 @@ def table_of(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
 
 def _cells(figures: VariantFigures, tolerance: float, *, is_first: bool) -> tuple[str, ...]:
     """The row of a contender, after its label."""
-    call, memory = figures.call, figures.memory
+    call, memory = figures.call, figures.prepared.memory
     return (
         *(
             (
@@ -288,14 +287,14 @@ def _cells(figures: VariantFigures, tolerance: float, *, is_first: bool) -> tupl
         integer(memory.moved),
         integer(memory.usage and memory.usage.allocated),
         integer(memory.usage and memory.usage.arena),
-        integer(figures.code_bytes),
-        seconds(figures.compilation.seconds),
+        integer(figures.prepared.compilation.code_bytes),
+        seconds(figures.prepared.compilation.seconds),
     )
 
 
 def parts_of(measured: Iterable[tuple[ProgramVariant, VariantFigures]]) -> list[str]:
     """The parts of all compilations, each once, in order."""
-    rows = _aligned([list(figures.compilation.parts) for _, figures in measured])
+    rows = _aligned([list(figures.prepared.compilation.parts) for _, figures in measured])
     return list(dict.fromkeys(name for name, _ in rows))
 
 
@@ -306,7 +305,7 @@ def passes_of(
     The runs of passes of all pipelines, in order: the pass, and which one of its own passes that
     run is for each contender, None where it has no such run.
     """
-    return _aligned([[each.name for each in figures.passes] for _, figures in measured])
+    return _aligned([[each.name for each in figures.prepared.passes] for _, figures in measured])
 
 
 def _aligned(lists: Sequence[Sequence[str]]) -> list[tuple[str, list[int | None]]]:

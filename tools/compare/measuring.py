@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 import statistics
 import warnings
-from collections.abc import Generator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any, Literal
@@ -16,15 +16,15 @@ import numpy as np
 from lowerings.dialects.schedule import ScheduleWarning
 from lowerings.execution.signature import Signature
 from lowerings.targets.llvm.machine import host
-from xla_dialect.diagnostics import LocatedError
+from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.literals.arrays import Array
 
 from ..array_spec import as_parameter, parse_array_specs, random_array
 from ..comparison import UnexpectedResult, largest_relative_error
-from ..measuring_times import LoadMeter, MachineLoad, TimedCall, alternate, median_interval
+from ..measuring_times import LoadMeter, MachineLoad, TimedCall, median_interval
 from ..other_process import NoAnswer, OtherProcess
-from .compiling import Compiled, compiled, effects_of, instructions_of, lowering_of
-from .contender import ComparisonEffort, ContenderError, ProgramVariant, Say
+from .compiling import compiled, effects_of, instructions_of, lowering_of
+from .contender import ComparisonEffort, ProgramVariant, Say
 from .figures import (
     PLACEMENT,
     CallTime,
@@ -43,15 +43,16 @@ Question = Literal["prepare", "turn", "count"]
 @dataclass
 class Runner:
     """
-    What answers in a process of a contender: what it is when compiled, and then, for each turn, the
-    seconds of a call.
+    What answers for a contender, in this process or in one of its own: what it is when compiled,
+    and then, for each turn, the seconds of a call.
     """
 
     contender: ProgramVariant
     inputs: list[Array]
     effort: ComparisonEffort
+    known: dict[str, int]
+    """The instructions of modules that have been counted."""
     _timed: TimedCall | None = None
-    _best: Compiled | None = None
 
     def __call__(self, question: Question) -> Prepared | float | tuple[int | None, str]:
         match question:
@@ -61,86 +62,87 @@ class Runner:
                 assert self._timed is not None
                 return self._timed.turn()
             case "count":
-                return instructions_of(self.contender, self.inputs, self.effort, {})
-
-    def _call(self) -> Sequence[Array]:
-        assert self._best is not None
-        return self._best.program(*self.inputs)
+                return instructions_of(self.contender, self.inputs, self.effort, self.known)
 
     def _prepare(self) -> Prepared:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", ScheduleWarning)
             effects = effects_of(self.contender)
-            compiles = ceil(self.effort.compiles / self.effort.processes)
+            compiles = ceil(self.effort.compiles / max(1, self.effort.processes))
             found = [compiled(self.contender) for _ in range(compiles)]
-        best = self._best = min(found, key=lambda one: one.time.seconds)
-        results = [each.copy() for each in self._call()]
-        self._timed = TimedCall(self._call)
+        program, best = min(found, key=lambda one: one[1].seconds)
+        results = [each.copy() for each in program(*self.inputs)]
+        self._timed = TimedCall(lambda: program(*self.inputs))
         said = tuple(dict.fromkeys(str(each.message) for each in caught))
-        return Prepared(best.machine_code, best.time, best.code_bytes, *effects, results, said)
-
-
-def runs_apart(
-    contenders: Sequence[ProgramVariant], inputs: list[Array], effort: ComparisonEffort, say: Say
-) -> list[ContenderRun]:
-    """Runs of contenders, each in `effort.processes` processes of its own, one after the other."""
-    runs = [ContenderRun() for _ in contenders]
-    left = list(range(len(contenders)))
-    shuffled = random.Random(0)
-    for number in range(effort.processes):
-        with ExitStack() as stack:
-            timed: dict[int, _Asked] = {}
-            for place in left:
-                process = OtherProcess(Runner(contenders[place], inputs, effort), effort.time_limit)
-                stack.callback(process.end)
-                each = _Asked(process, runs[place])
-                say(f"{contenders[place].label}: process {number + 1} of {effort.processes}")
-                _keep(each.run, each.ask("prepare"))
-                if number == 0:
-                    each.run.instructions = each.ask("count") or each.run.instructions
-                if each.run.failure or same_code(contenders, runs)[place] is not None:
-                    process.end()
-                else:
-                    timed[place] = each
-            left = list(timed)
-            order = [*timed.values()]
-            for each in order:
-                each.run.turns.append([])
-            for _ in range(ceil(effort.turns / effort.processes)):
-                shuffled.shuffle(order)
-                for each in order:
-                    each.run.turns[-1] += filter(None, [each.ask("turn")])
-    return runs
+        return Prepared(best, *effects, results, said)
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """A process, and what is known of its contender."""
+    """What answers for a contender, and what is known of it."""
 
-    process: OtherProcess
+    answer: Callable[[Question], Any]
     run: ContenderRun
 
     def ask(self, question: Question) -> Any:
         """The answer; None once there was none."""
         if not self.run.failure:
             try:
-                return self.process.ask(question)
+                return self.answer(question)
             except NoAnswer as error:
                 self.run.failure = str(error)
         return None
 
 
+def runs_of(
+    contenders: Sequence[ProgramVariant], inputs: list[Array], effort: ComparisonEffort, say: Say
+) -> list[ContenderRun]:
+    """
+    Runs of contenders, all in this process, or each in `effort.processes` processes of its own, one
+    after the other.
+    """
+    runs = [ContenderRun() for _ in contenders]
+    left = list(range(len(contenders)))
+    shuffled, known, rounds = random.Random(0), dict[str, int](), max(1, effort.processes)
+    for number in range(rounds):
+        with ExitStack() as stack:
+            timed: dict[int, _Asked] = {}
+            for place in left:
+                say(f"{contenders[place].label}, {number + 1} of {rounds}")
+                answer = Runner(contenders[place], inputs, effort, known)
+                if effort.processes:
+                    process = OtherProcess(answer, effort.time_limit)
+                    stack.callback(process.end)
+                    answer = process.ask
+                each = _Asked(answer, runs[place])
+                _keep(each.run, each.ask("prepare"))
+                if number == 0:
+                    each.run.instructions = each.ask("count") or each.run.instructions
+                if not each.run.failure and same_code(contenders, runs)[place] is None:
+                    timed[place] = each
+            left = list(timed)
+            order = [*timed.values()]
+            for each in order:
+                each.run.turns.append([])
+            say("running by turns")
+            for _ in range(ceil(effort.turns / rounds)):
+                shuffled.shuffle(order)
+                for each in order:
+                    each.run.turns[-1] += filter(None, [each.ask("turn")])
+    return runs
+
+
 def _keep(run: ContenderRun, found: Prepared | None) -> None:
-    """Keeps what the first process said, with the quickest compilation."""
+    """Keeps what was said first, with the quickest compilation."""
     if found is None:
         return
     if run.prepared is None:
         for text in found.warnings:
             warnings.warn(text, ScheduleWarning, stacklevel=2)
         run.prepared = found
-    elif found.time.seconds < run.prepared.time.seconds:
-        run.prepared = replace(run.prepared, time=found.time)
+    elif found.compilation.seconds < run.prepared.compilation.seconds:
+        run.prepared = replace(run.prepared, compilation=found.compilation)
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,7 @@ class _Trial:
     def __call__(self, contender: ProgramVariant) -> None:
         effects_of(contender)
         for check_bounds in (True, False):
-            compiled(contender, self.time_limit, check_bounds=check_bounds).program(*self.inputs)
+            compiled(contender, self.time_limit, check_bounds=check_bounds)[0](*self.inputs)
 
 
 def trials(inputs: list[Array], time_limit: float) -> OtherProcess:
@@ -198,11 +200,11 @@ def compare(
                 failure = failure_of(tried, each)
                 # What crashes in a process of its own is a row like others, but for the first.
                 if failure and number < (1 if effort.processes else len(contenders)):
-                    raise ContenderError(f"{each.label}: {failure}")
+                    raise XlaError(f"{each.label}: {failure}")
                 failures |= {number: failure} if failure else {}
     left = [each for number, each in enumerate(everyone) if number not in failures]
     meter = LoadMeter.started()
-    runs = (runs_apart if effort.processes else _runs_here)(left, inputs, effort, say)
+    runs = runs_of(left, inputs, effort, say)
     load = meter.read()
     measured = iter(_rows(left, runs, load))
     rows = (
@@ -234,7 +236,7 @@ def _require_same_parameters(
     own = _signature(contender)
     types = [[each.type for each in side.parameters] for side in (signature, own)]
     if types[0] != types[1]:
-        raise ContenderError(
+        raise XlaError(
             f"{contender.label} takes other arguments than {first.label}: {own} and {signature}"
         )
 
@@ -247,52 +249,20 @@ def _arguments(signature: Signature, specs: Sequence[str], seed: int) -> list[Ar
     given = [each for spec in specs for each in parse_array_specs(spec, generator)]
     wanted = len(signature.parameters)
     if len(given) != wanted:
-        raise ContenderError(f"{len(given)} inputs for {wanted} parameters: {signature}")
+        raise XlaError(f"{len(given)} inputs for {wanted} parameters: {signature}")
     return [
         as_parameter(value, each.type)
         for value, each in zip(given, signature.parameters, strict=True)
     ]
 
 
-def _runs_here(
-    contenders: Sequence[ProgramVariant], inputs: list[Array], effort: ComparisonEffort, say: Say
-) -> list[ContenderRun]:
-    """Runs of contenders, all in this process."""
-    say("passes")
-    effects = [effects_of(each) for each in contenders]
-    best: list[Compiled] = []
-    with _warned_once():
-        for number in range(effort.compiles):
-            say(f"compiling, {number + 1} of {effort.compiles}")
-            found = [compiled(each) for each in contenders]
-            pairs = zip(best or found, found, strict=True)
-            best = [min(pair, key=lambda one: one.time.seconds) for pair in pairs]
-    runs: list[ContenderRun] = []
-    for one, own in zip(best, effects, strict=True):
-        results = [each.copy() for each in one.program(*inputs)]
-        runs.append(
-            ContenderRun(Prepared(one.machine_code, one.time, one.code_bytes, *own, results))
-        )
-    say("running by turns")
-    timed = [number for number, first in enumerate(same_code(contenders, runs)) if first is None]
-    calls = [lambda p=best[number].program: p(*inputs) for number in timed]
-    for number, turns in zip(timed, alternate(calls, effort.turns), strict=True):
-        runs[number].turns = [turns]
-    known: dict[str, int] = {}
-    with _warned_once():
-        for contender, run in zip(contenders, runs, strict=True):
-            say(f"counting instructions of {contender.label}")
-            run.instructions = instructions_of(contender, inputs, effort, known)
-    return runs
-
-
 def _rows(
     contenders: Sequence[ProgramVariant], runs: Sequence[ContenderRun], load: MachineLoad
 ) -> list[ComparisonRow]:
-    """What came out; raises ContenderError where the first contender has failed."""
+    """What came out; raises XlaError where the first contender has failed."""
     first, same = runs[0], same_code(contenders, runs)
     if first.failure:
-        raise ContenderError(f"{contenders[0].label}: {first.failure}")
+        raise XlaError(f"{contenders[0].label}: {first.failure}")
     assert first.prepared is not None
     rows: list[ComparisonRow] = []
     for number, (contender, run) in enumerate(zip(contenders, runs, strict=True)):
@@ -303,23 +273,12 @@ def _rows(
         figures = VariantFigures(
             call_time(run.turns if other is None else runs[other].turns, first.turns, load),
             None if other is None else contenders[other].label,
-            own.time,
-            own.passes,
-            own.memory,
-            own.code_bytes,
+            own,
             _difference(contender, own.results, contenders[0], first.prepared.results),
             *run.instructions,
         )
         rows.append(ComparisonRow(contender, figures))
     return rows
-
-
-@contextmanager
-def _warned_once() -> Generator[None]:
-    """Without the warnings of schedules: the first run of the passes has shown them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ScheduleWarning)
-        yield
 
 
 def _difference(

@@ -75,9 +75,11 @@ def _compilations(comparison: Comparison) -> Table:
         "Compilation, the quickest of each", "contender", ["total", *parts], _longest(comparison)
     )
     for contender, figures in comparison.measured:
-        own = figures.compilation.parts
+        own = figures.prepared.compilation.parts
         times = (seconds(own[part]) if part in own else UNKNOWN for part in parts)
-        table.add_row(escape(contender.label), seconds(figures.compilation.seconds), *times)
+        table.add_row(
+            escape(contender.label), seconds(figures.prepared.compilation.seconds), *times
+        )
     return table
 
 
@@ -96,8 +98,8 @@ def _passes(comparison: Comparison) -> Table:
 
 
 def _pass_cell(figures: VariantFigures, place: int) -> str:
-    taken = seconds(figures.compilation.passes[place])
-    return f"{figures.passes[place].operations:,}  {taken}"
+    taken = seconds(figures.prepared.compilation.passes[place])
+    return f"{figures.prepared.passes[place].operations:,}  {taken}"
 
 
 def _failures(comparison: Comparison) -> Table:
@@ -139,7 +141,8 @@ def _contender(contender: ProgramVariant) -> dict[str, Any]:
 
 
 def _figures(figures: VariantFigures) -> dict[str, Any]:
-    memory = figures.memory
+    prepared, compilation = figures.prepared, figures.prepared.compilation
+    memory = prepared.memory
     finite = math.isfinite(figures.difference)
     return {
         "call": asdict(figures.call),
@@ -147,14 +150,14 @@ def _figures(figures: VariantFigures) -> dict[str, Any]:
         "difference": figures.difference if finite else None,
         "instructions": figures.instructions,
         "no_instructions": figures.no_instructions,
-        "code_bytes": figures.code_bytes,
+        "code_bytes": compilation.code_bytes,
         "compilation": {
-            "seconds": figures.compilation.seconds,
-            "parts": figures.compilation.parts,
+            "seconds": compilation.seconds,
+            "parts": compilation.parts,
         },
         "passes": [
             asdict(each) | {"seconds": taken}
-            for each, taken in zip(figures.passes, figures.compilation.passes, strict=True)
+            for each, taken in zip(prepared.passes, compilation.passes, strict=True)
         ],
         "memory": None if memory.usage is None else asdict(memory.usage),
         "kernels": memory.kernels,
