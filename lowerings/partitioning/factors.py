@@ -88,79 +88,69 @@ class ProjectedArray:
     """One operand or result of an operation by its factors."""
 
     sharding: ArraySharding
-    rule: Dimensions
+    dimensions: Dimensions
     is_result: bool
-    factors: dict[int, FactorSharding] = field(default_factory=dict[int, FactorSharding])
-    is_changed: bool = False
-
-    def used_elsewhere(self, factor: int) -> frozenset[int]:
-        """The atoms that the array uses, but for those of this factor."""
-        found = set(self.sharding.reserved)
-        for other, sharding in self.factors.items():
-            if other != factor:
-                found.update(sharding.atoms)
-            found.update(sharding.overflow)
-        return frozenset(found)
-
-
-@dataclass(eq=False, slots=True)
-class Projection:
-    """The operands and results of an operation by its factors."""
-
-    rule: ShardingRule
+    sizes: Sequence[int]
+    """Of the factors of the operation."""
     mesh: MeshAtoms
-    arrays: list[ProjectedArray]
+    factors: dict[int, FactorSharding] = field(default_factory=dict[int, FactorSharding])
 
-    @staticmethod
-    def of(rule: ShardingRule, shardings: Sequence[ArraySharding], mesh: MeshAtoms) -> Projection:
-        """`shardings`: those of the operands, then of the results."""
-        dimensions = (*rule.operands, *rule.results)
-        count = len(rule.operands)
-        arrays = [
-            ProjectedArray(sharding, each, number >= count)
-            for number, (sharding, each) in enumerate(zip(shardings, dimensions, strict=True))
-        ]
-        found = Projection(rule, mesh, arrays)
-        for array in arrays:
-            found._project(array)
-        return found
-
-    def _project(self, array: ProjectedArray) -> None:
+    def __post_init__(self) -> None:
         """Gives the atoms of each dimension to its factors; the last takes all that reach it."""
         for dimension, atoms, is_closed in zip(
-            array.rule, array.sharding.dimensions, array.sharding.is_closed, strict=True
+            self.dimensions, self.sharding.dimensions, self.sharding.is_closed, strict=True
         ):
-            parts = atoms_of_factors([self.rule.sizes[f] for f in dimension], atoms, self.mesh)
+            parts = atoms_of_factors([self.sizes[f] for f in dimension], atoms, self.mesh)
             for factor, (taken, overflow) in zip(dimension, parts, strict=True):
                 is_last = factor == dimension[-1]
-                array.factors[factor] = (
+                self.factors[factor] = (
                     FactorSharding((*taken, *overflow), is_closed, True)
                     if is_last
                     else FactorSharding(taken, is_closed, False, overflow)
                 )
 
-    def sharding(self, array: ProjectedArray) -> ArraySharding:
-        """What the factors of an array say of it."""
-        sizes, parts = self.rule.sizes, array.factors
+    @property
+    def projected_back(self) -> ArraySharding:
+        """What the factors say of the array."""
+        parts = self.factors
         dimensions = [
             atoms_of_dimension(
-                [(sizes[f], (*parts[f].atoms, *parts[f].overflow)) for f in dimension], self.mesh
+                [(self.sizes[f], (*parts[f].atoms, *parts[f].overflow)) for f in dimension],
+                self.mesh,
             )
-            for dimension in array.rule
+            for dimension in self.dimensions
         ]
-        return array.sharding._replace(dimensions=tuple(dimensions))
+        return self.sharding._replace(dimensions=tuple(dimensions))
 
-    def fitting(self, array: ProjectedArray, factor: int, atoms: Atoms) -> Atoms:
-        """The longest prefix of atoms that an array can have along a factor."""
-        part = array.factors[factor]
-        used = array.used_elsewhere(factor)
-        size = self.rule.sizes[factor]
-        parts = 1
-        for number, atom in enumerate(atoms):
-            parts *= self.mesh.sizes[atom]
-            if atom in used or (not part.is_minor_most and size % parts):
-                return atoms[:number]
-        return atoms
+    def extend(self, factor: int, atoms: Atoms) -> None:
+        """Takes what it can of the atoms along a factor, if that is more than it has."""
+        part = self.factors.get(factor)
+        if part is None or part.is_closed or part.overflow:
+            return
+        if atoms[: len(part.atoms)] == part.atoms:
+            used = set(self.sharding.reserved)
+            for other, sharding in self.factors.items():
+                used.update(sharding.overflow, sharding.atoms if other != factor else ())
+            parts = 1
+            for number, atom in enumerate(atoms):
+                parts *= self.mesh.sizes[atom]
+                if atom in used or (not part.is_minor_most and self.sizes[factor] % parts):
+                    atoms = atoms[:number]
+                    break
+            part.atoms = max(part.atoms, atoms, key=len)
+
+
+def projected(
+    rule: ShardingRule, shardings: Sequence[ArraySharding], mesh: MeshAtoms
+) -> list[ProjectedArray]:
+    """The operands and results of an operation by its factors, given their shardings."""
+    count = len(rule.operands)
+    return [
+        ProjectedArray(sharding, dimensions, number >= count, rule.sizes, mesh)
+        for number, (sharding, dimensions) in enumerate(
+            zip(shardings, (*rule.operands, *rule.results), strict=True)
+        )
+    ]
 
 
 FactorAtoms: TypeAlias = Mapping[int, Atoms]

@@ -12,15 +12,16 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import lru_cache
+from math import prod
 from operator import is_
-from typing import NamedTuple, TypeAlias, cast
+from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from lowerings.partitioning.annotations import target_of
-from lowerings.partitioning.factors import ArraySharding, ProjectedArray, Projection
+from lowerings.partitioning.factors import ArraySharding, ProjectedArray, projected
 from lowerings.partitioning.mesh_atoms import Atoms, MeshAtoms, rank_of
 from lowerings.partitioning.xla_populate_sharding_rules import identity_rule, rule_of
 from xla_dialect.analysis.manual_borders import ManualBorder, located_border
@@ -477,11 +478,10 @@ class Propagation:
     """The propagation of shardings in one function."""
 
     graph: Graph
-    strategies: Sequence[Strategy]
-    outcomes: dict[Hashable, Sequence[ArraySharding | None]] = field(
-        default_factory=dict["Hashable", "Sequence[ArraySharding | None]"]
+    outcomes: dict[Hashable, Sequence[ArraySharding]] = field(
+        default_factory=dict["Hashable", "Sequence[ArraySharding]"]
     )
-    """What strategies have made of shardings, by rules and meshes: layers repeat themselves."""
+    """What has become of shardings, by rules and meshes: layers repeat themselves."""
 
     def run(self) -> None:
         """Extends the shardings of all places as far as they go."""
@@ -538,32 +538,20 @@ class Propagation:
         if node.settled and all(map(is_, state, node.settled)):
             return []
         changed: list[ShardedPlace] = []
-        for strategy in self.strategies:
-            for place, found in zip(
-                node.places, self._outcome(strategy, node, priority, mesh), strict=True
-            ):
-                if found is not None and found.dimensions != place.sharding.dimensions:
-                    _note_origins(node, place, found)
-                    place.sharding, place.mesh = found, mesh
-                    changed.append(place)
-        node.settled = () if changed else state
-        return changed
-
-    def _outcome(
-        self, strategy: Strategy, node: PropagationNode, priority: OpPriority, mesh: MeshAtoms
-    ) -> Sequence[ArraySharding | None]:
-        """What a strategy makes of the places; None of those it leaves."""
         before = tuple([place.sharding for place in node.places])
-        key = strategy, id(node.rule), node.directions[priority], priority, id(mesh), before
+        key = id(node.rule), node.directions[priority], priority, id(mesh), before
         outcome = self.outcomes.get(key)
         if outcome is None:
-            projection = Projection.of(node.rule, before, mesh)
-            strategy(projection, factor_directions(node, priority))
-            outcome = self.outcomes[key] = [
-                projection.sharding(array) if array.is_changed else None
-                for array in projection.arrays
-            ]
-        return outcome
+            arrays = projected(node.rule, before, mesh)
+            propagate(arrays, factor_directions(node, priority))
+            outcome = self.outcomes[key] = [array.projected_back for array in arrays]
+        for place, found in zip(node.places, outcome, strict=True):
+            if found.dimensions != place.sharding.dimensions:
+                _note_origins(node, place, found)
+                place.sharding, place.mesh = found, mesh
+                changed.append(place)
+        node.settled = () if changed else state
+        return changed
 
 
 def common_mesh(node: PropagationNode) -> MeshAtoms | None:
@@ -619,131 +607,42 @@ def _admit(place: ShardedPlace, priority: int) -> None:
     place.sharding = ArraySharding(tuple(dimensions), tuple(is_closed), reserved)
 
 
-Strategy: TypeAlias = Callable[[Projection, Sequence[Directions]], None]
-"""Extends the shardings of the factors, given where each may be carried."""
-
-
-def propagate_basic(projection: Projection, directions: Sequence[Directions]) -> None:
+def propagate(arrays: Sequence[ProjectedArray], directions: Sequence[Directions]) -> None:
     """
-    Extends the arrays of each factor to what is compatible with all of them.
-
-    A conflict is not decided: where two arrays go on differently, or one of them cannot go on,
-    nothing is carried beyond.
-    """
-    agreed = [
-        _compatible_with_all(projection, factor, direction)
-        for factor, direction in enumerate(directions)
-    ]
-    for factor, atoms in enumerate(agreed):
-        for array in projection.arrays:
-            _extend(projection, array, factor, atoms, directions[factor])
-
-
-def propagate_aggressive(projection: Projection, directions: Sequence[Directions]) -> None:
-    """
-    Extends the arrays of each factor as far as each can, in the order of preference.
+    Extends the arrays of each factor as far as each can, given where factors may be carried.
 
     Two factors that want the same axis of one array are in conflict: the one goes first whose
-    sharding comes from the array with the most elements.
+    sharding comes from the array with the most elements, among equals from the first array.
     """
-    wanted = [
-        _longest(projection, factor, direction) for factor, direction in enumerate(directions)
-    ]
-    elements = [_element_count(projection, array) for array in projection.arrays]
+    wanted = [_longest(arrays, factor, direction) for factor, direction in enumerate(directions)]
+    elements = [prod(array.sizes[factor] for factor in array.factors) for array in arrays]
 
     def preference(factor: int) -> tuple[int, int]:
-        """The most elements first; among equals the first array."""
         return min(
             (-elements[number], number)
-            for number, array in enumerate(projection.arrays)
+            for number, array in enumerate(arrays)
             if factor in array.factors
             and array.factors[factor].atoms[: len(wanted[factor])] == wanted[factor]
         )
 
-    order = sorted((f for f, atoms in enumerate(wanted) if atoms), key=preference)
-    for factor in order:
-        for array in projection.arrays:
-            _extend(projection, array, factor, wanted[factor], directions[factor])
+    for factor in sorted((f for f, atoms in enumerate(wanted) if atoms), key=preference):
+        for array in arrays:
+            if directions[factor].reaches(array):
+                array.extend(factor, wanted[factor])
 
 
-STRATEGIES: dict[str, Sequence[Strategy]] = {
-    "basic": (propagate_basic,),
-    "aggressive": (propagate_aggressive,),
-    "basic-then-aggressive": (propagate_basic, propagate_aggressive),
-}
-"""By the names of the option of the pass, one after the other."""
-
-
-def _element_count(projection: Projection, array: ProjectedArray) -> int:
-    count = 1
-    for dimension in array.rule:
-        for factor in dimension:
-            count *= projection.rule.sizes[factor]
-    return count
-
-
-def _longest(projection: Projection, factor: int, direction: Directions) -> Atoms:
+def _longest(arrays: Sequence[ProjectedArray], factor: int, direction: Directions) -> Atoms:
     """What the arrays of a factor begin with alike, and the longest goes on with."""
     found: Atoms = ()
     is_limited = False
-    for array in projection.arrays:
+    for array in arrays:
         part = array.factors.get(factor)
         if part is None or not direction.starts_from(array):
             continue
-        common = _common_prefix(found, part.atoms)
-        if len(common) < min(len(found), len(part.atoms)):
-            found, is_limited = common, True
+        pairs = enumerate(zip(found, part.atoms, strict=False))
+        differs = next((n for n, (mine, theirs) in pairs if mine != theirs), None)
+        if differs is not None:
+            found, is_limited = found[:differs], True
         elif not is_limited and len(part.atoms) > len(found):
             found = part.atoms
     return found
-
-
-def _compatible_with_all(projection: Projection, factor: int, direction: Directions) -> Atoms:
-    """The longest that every array of a factor can have, and no array uses for another one."""
-    found = _longest(projection, factor, direction)
-    used = {
-        atom
-        for array in projection.arrays
-        for other, part in array.factors.items()
-        for atom in ((*part.atoms, *part.overflow) if other != factor else part.overflow)
-    }
-    found = next((found[:n] for n, atom in enumerate(found) if atom in used), found)
-    for array in projection.arrays:
-        part = array.factors.get(factor)
-        if part is None:
-            continue
-        if part.is_closed or part.overflow:
-            if found[: len(part.atoms)] == part.atoms:
-                found = part.atoms
-            else:
-                found = _common_prefix(found, part.atoms)
-        found = projection.fitting(array, factor, found)
-    return found
-
-
-def _common_prefix(first: Atoms, second: Atoms) -> Atoms:
-    count = 0
-    for mine, theirs in zip(first, second, strict=False):
-        if mine != theirs:
-            break
-        count += 1
-    return first[:count]
-
-
-def _extend(
-    projection: Projection,
-    array: ProjectedArray,
-    factor: int,
-    atoms: Atoms,
-    direction: Directions,
-) -> None:
-    """Gives an array what it can take of the atoms, if that is more than it has."""
-    part = array.factors.get(factor)
-    if part is None or part.is_closed or part.overflow or not direction.reaches(array):
-        return
-    if len(atoms) <= len(part.atoms) or atoms[: len(part.atoms)] != part.atoms:
-        return
-    fitting = projection.fitting(array, factor, atoms)
-    if len(fitting) > len(part.atoms):
-        part.atoms = fitting
-        array.is_changed = True

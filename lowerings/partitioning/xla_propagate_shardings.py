@@ -12,12 +12,11 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from lowerings.ir.functions import defined_functions
-from lowerings.partitioning.factors import FactorSharding, ProjectedArray, Projection
+from lowerings.partitioning.factors import FactorSharding, ProjectedArray, projected
 from lowerings.partitioning.mesh_atoms import MeshAtoms, Spread, rank_of
 from lowerings.partitioning.propagation import (
     ELEMENTWISE,
     NONE,
-    STRATEGIES,
     AtomOrigin,
     Graph,
     OpPriority,
@@ -28,7 +27,7 @@ from lowerings.partitioning.propagation import (
     factor_directions,
 )
 from lowerings.rewriting.levels import UNLOWERED
-from lowerings.rewriting.passes import ReportingPass, require_option
+from lowerings.rewriting.passes import ReportingPass
 from lowerings.simplify.xla_inline import XlaInlinePass
 from xla_dialect.analysis.computations import is_call
 from xla_dialect.analysis.manual_borders import all_shardings
@@ -64,10 +63,10 @@ class XlaPropagateShardingsPass(ReportingPass):
     Dimensions that an operation goes through together (see `xla-populate-sharding-rules`) are split
     together. What users gave a priority, `{"x"}p1`, goes in that order; then elementwise operations
     and reshapes, then all others, broadcasts last. Where two arrays disagree, what they begin with
-    alike is carried on, and by the strategy `aggressive` each array takes what it can: axes that
-    two of its dimensions want go to the one that an array of more elements asks for. By `basic`, a
-    conflict stops both. `explain` prints where each sharding came from and how each conflict was
-    decided, on stderr. Calls are inlined first: a function is split by how each call is.
+    alike is carried on, and each array takes what it can: axes that two of its dimensions want go
+    to the one that an array of more elements asks for. `explain` prints where each sharding came
+    from and how each conflict was decided, on stderr. Calls are inlined first: a function is split
+    by how each call is.
 
     ```
     func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, ...
@@ -80,18 +79,11 @@ class XlaPropagateShardingsPass(ReportingPass):
 
     name = "xla-propagate-shardings"
     takes = UNLOWERED
-    strategy: str = "aggressive"
-    """What to do where shardings disagree: `basic`, `aggressive`, or one after the other."""
     explain: bool = False
     """Says on stderr where each sharding is from."""
 
-    def __post_init__(self) -> None:
-        wanted = f"one of {', '.join(STRATEGIES)}"
-        require_option(self.strategy in STRATEGIES, "strategy", self.strategy, wanted)
-
     def change(self, ctx: Context, op: ModuleOp) -> bool:
         """Goes through all functions; raises XlaError for shardings that make no sense."""
-        strategies = STRATEGIES[self.strategy]
         if any(map(is_call, operations_in(op))):
             XlaInlinePass(everything=True).apply(ctx, op)
         try:
@@ -104,7 +96,7 @@ class XlaPropagateShardingsPass(ReportingPass):
         for function in defined_functions(op):
             originals = _split_constants(function)
             graph = Graph.of(function, meshes)
-            Propagation(graph, strategies).run()
+            Propagation(graph).run()
             if self.explain:
                 print(explanation(function.sym_name.data, graph), file=sys.stderr)
             _write(function, graph)
@@ -278,13 +270,13 @@ def _conflicts(node: PropagationNode) -> Iterator[str]:
     if mesh is None:
         return
     directions = factor_directions(node, OpPriority.LAST)
-    projection = Projection.of(node.rule, [place.sharding for place in node.places], mesh)
+    arrays = projected(node.rule, [place.sharding for place in node.places], mesh)
     for factor, direction in enumerate(directions):
         if direction == NONE:
             continue
         parts = [
             (place, array, array.factors[factor])
-            for place, array in zip(node.places, projection.arrays, strict=True)
+            for place, array in zip(node.places, arrays, strict=True)
             if factor in array.factors
         ]
         if not parts:
@@ -292,7 +284,7 @@ def _conflicts(node: PropagationNode) -> Iterator[str]:
         first, _, longest = max(parts, key=lambda part: len(part[2].atoms))
         for place, array, part in parts:
             if part.atoms != longest.atoms and place is not first:
-                why = _why(mesh, projection, array, part, factor, longest)
+                why = _why(mesh, array, part, factor, longest)
                 yield (
                     f"{node.name}, factor {factor_name(factor)}: {first.name} has "
                     f"{_axes(mesh, longest.atoms)}, {place.name} {_axes(mesh, part.atoms)}: {why}"
@@ -301,7 +293,6 @@ def _conflicts(node: PropagationNode) -> Iterator[str]:
 
 def _why(
     mesh: MeshAtoms,
-    projection: Projection,
     array: ProjectedArray,
     part: FactorSharding,
     factor: int,
@@ -318,7 +309,7 @@ def _why(
     for d, atoms in enumerate(array.sharding.dimensions):
         if atom in atoms:
             return f"its dimension {d} took {_axes(mesh, (atom,))}"
-    size = projection.rule.sizes[factor]
+    size = array.sizes[factor]
     if not part.is_minor_most and size % mesh.parts(longest.atoms):
         return f"its part of a dimension has size {size}"
     return "what is before it in its dimension is not split up"
