@@ -25,12 +25,12 @@ from lowerings.rewriting.conversion import ConversionPass
 from lowerings.universe import UNIVERSE
 from tools.expected_diagnostics import expectations
 from tools.input_text import split_chunks
-from tools.repository.docs import STABLEHLO_NAMES, is_in_stablehlo, opcode_of
+from tools.repository.docs import STABLEHLO_NAMES, is_in_stablehlo
 from tools.update_checks import RunLine, runs_of
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text.opcodes import OPCODES
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import BY_OPCODE, OPERATIONS
+from xla_dialect.ops import BY_OPCODE, OPERATIONS, opcode
 from xla_dialect.ops.asynchronous import (
     AsyncDoneOp,
     AsyncStartOp,
@@ -197,7 +197,7 @@ def is_read_only(run: FileCheckRun) -> bool:
 
 def as_stablehlo(op: type[XlaOp]) -> str:
     """What StableHLO calls an operation; both halves of one in flight are the whole."""
-    whole = opcode_of(op).removesuffix("-start").removesuffix("-done")
+    whole = opcode(op).removesuffix("-start").removesuffix("-done")
     name = STABLEHLO_NAMES.get(whole) or f"stablehlo.{whole.replace('-', '_')}"
     return WRITTEN_OTHERWISE.get(op, rf"(stablehlo|chlo)\.{name.partition('.')[2]}\b")
 
@@ -216,7 +216,7 @@ STEPS = (
         IN_HLO,
         lambda run: run.target == "hlo",
         # An asynchronous computation of one instruction is written as `negate-start`.
-        lambda op: rf" ({opcode_of(op)}|\S+{opcode_of(op).removeprefix('async')})\(",
+        lambda op: rf" ({opcode(op)}|\S+{opcode(op).removeprefix('async')})\(",
     ),
     Step(
         "StableHLO in",

@@ -10,12 +10,13 @@ import statistics
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from io import StringIO
+from itertools import chain
 from pathlib import Path
-from typing import cast
+from typing import Any, TypeAlias, cast
 from urllib.parse import quote
 
 import numpy as np
@@ -34,7 +35,7 @@ from lowerings.driver.source import Source
 from lowerings.execution.emulator import Emulation
 from lowerings.execution.function_signature import signature_of
 from lowerings.execution.profile import Profile
-from lowerings.execution.signature import ArraySpec, Signature
+from lowerings.execution.signature import Signature
 from lowerings.interpreter.program import signature_below
 from lowerings.ir.functions import functions_of
 from lowerings.pipelines import LEVELS
@@ -61,12 +62,15 @@ from .comparison import (
     compare_results,
     largest_relative_error,
 )
+from .mpi_session import is_reporting
 from .profile_report import is_profiled
 
 _GRACE = 2.0
 """Seconds that a run has to end by itself after its time, before its process ends with it."""
 _SIZE = re.compile(r"(\d+)([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _UNITS = "KMGT"
+ByProcess: TypeAlias = Sequence[Sequence[AnyArray]]
+"""Arrays, replica by replica."""
 
 
 def add_limit_arguments(parser: argparse.ArgumentParser) -> None:
@@ -128,76 +132,48 @@ def ending_the_process(args: argparse.Namespace) -> Iterator[None]:
 _PLACE = re.compile(r"(?P<replica>\d+|\*)(?:,(?P<partition>\d+|\*))?:(?P<spec>.+)", re.S)
 
 
-@dataclass(frozen=True)
-class _PlacedSpec:
-    """One specification, and its replica and partition; None stands for all."""
-
-    text: str
-    spec: str
-    replica: int | None = None
-    partition: int | None = None
-
-    @staticmethod
-    def of(text: str) -> _PlacedSpec:
-        match = _PLACE.fullmatch(text)
-        if match is None:
-            return _PlacedSpec(text, text)
-        replica, partition = (
-            None if number in (None, "*") else int(number)
-            for number in (match["replica"], match["partition"])
-        )
-        return _PlacedSpec(text, match["spec"], replica, partition)
-
-    def places(self, grid: ProcessGrid) -> Iterator[LogicalId]:
-        """The processes it is for; raises ArraySpecError if it names one that there is not."""
-        for number, count, name in (
-            (self.replica, grid.replicas, "replica"),
-            (self.partition, grid.partitions, "partition"),
-        ):
-            if number is not None and number >= count:
-                raise ArraySpecError(f"'{self.text}': there is no {name} {number}, only {count}")
-        for replica, partition in grid.places:
-            if self.replica in (None, replica) and self.partition in (None, partition):
-                yield replica, partition
-
-
-def arrays_by_process(
-    texts: Sequence[str], grid: ProcessGrid, seed: int = RANDOM_SEED
-) -> dict[LogicalId, list[AnyArray]]:
+def _by_process(
+    texts: Sequence[str],
+    grid: ProcessGrid,
+    seed: int,
+    read: Callable[[str, np.random.Generator], Sequence[Any]],
+) -> dict[LogicalId, list[Any]]:
     """
-    The arrays of each process, in the order of the options.
+    The values of each process, in the order of the options.
 
     A text is SPEC, for every process, or `R:SPEC`, `R,P:SPEC` for a replica or one of its
     partitions; `*` stands for all. Random arrays are the same for all whom a SPEC is for. Raises
     ArraySpecError.
     """
     generator = np.random.default_rng(seed)
-    found: dict[LogicalId, list[AnyArray]] = {place: [] for place in grid.places}
-    for placed in map(_PlacedSpec.of, texts):
-        arrays = parse_array_specs(placed.spec, generator)
-        for place in placed.places(grid):
-            found[place].extend(arrays)
+    found: dict[LogicalId, list[Any]] = {place: [] for place in grid.places}
+    for text in texts:
+        match = _PLACE.fullmatch(text)
+        values = read(match["spec"] if match else text, generator)
+        named = (match["replica"], match["partition"]) if match else (None, None)
+        wanted = [None if number in (None, "*") else int(number) for number in named]
+        for number, name in zip(wanted, ("replica", "partition"), strict=True):
+            count = getattr(grid, f"{name}s")
+            if number is not None and number >= count:
+                raise ArraySpecError(f"'{text}': there is no {name} {number}, only {count}")
+        for place, own in found.items():
+            if all(number in (None, at) for number, at in zip(wanted, place, strict=True)):
+                own.extend(values)
     return found
 
 
-def items_by_process(
+def arrays_by_process(
     texts: Sequence[str], grid: ProcessGrid, seed: int = RANDOM_SEED
-) -> dict[LogicalId, list[object]]:
-    """
-    The items that each process reads from its infeed, in the order of the options.
+) -> dict[LogicalId, list[AnyArray]]:
+    """The arrays that specifications say, by process; raises ArraySpecError."""
+    return _by_process(texts, grid, seed, parse_array_specs)
 
-    Every option is one item: an array, or a tuple of arrays written `SPEC;SPEC`. Whom it is for is
-    written as for `arrays_by_process`. Raises ArraySpecError.
-    """
-    generator = np.random.default_rng(seed)
-    found: dict[LogicalId, list[object]] = {place: [] for place in grid.places}
-    for placed in map(_PlacedSpec.of, texts):
-        specs = placed.spec.split(";")
-        arrays = [array for spec in specs for array in parse_array_specs(spec.strip(), generator)]
-        item = arrays[0] if len(arrays) == 1 else tuple(arrays)
-        for place in placed.places(grid):
-            found[place].append(item)
-    return found
+
+def _item(spec: str, generator: np.random.Generator) -> list[object]:
+    """The item of an infeed: an array, or a tuple of arrays written `SPEC;SPEC`."""
+    parts = map(str.strip, spec.split(";"))
+    arrays = [array for part in parts for array in parse_array_specs(part, generator)]
+    return [arrays[0] if len(arrays) == 1 else tuple(arrays)]
 
 
 ONE_INPUT = ("expected_output", "output_dir")
@@ -270,21 +246,6 @@ def seeds(args: argparse.Namespace) -> range:
     return range(first, first + args.iterations)
 
 
-def fills_inputs(args: argparse.Namespace) -> bool:
-    """Whether parameters without an `--input` are random."""
-    return args.reference is not None or args.seed is not None
-
-
-def print_times(name: str, times: Sequence[float]) -> None:
-    """Prints the median and the extent of the seconds of calls (stderr)."""
-    first, median, last = (
-        f"{seconds * 1e6:.4g} us" for seconds in (min(times), statistics.median(times), max(times))
-    )
-    print(
-        f"{name}: median {median}, from {first} to {last}, in {len(times)} calls", file=sys.stderr
-    )
-
-
 def _bound(text: str) -> float:
     """What an option says, as the bound of an error: 0 or more, and finite."""
     try:
@@ -294,121 +255,6 @@ def _bound(text: str) -> float:
     if not 0 <= value < math.inf:
         raise argparse.ArgumentTypeError(f"{text} is no tolerance: a finite number from 0 on")
     return value
-
-
-class OutputError(XlaError):
-    """Results that cannot be written."""
-
-
-@dataclass(frozen=True)
-class FunctionRun:
-    """One function that has run on every process of a grid."""
-
-    name: str
-    signature: Signature
-    grid: ProcessGrid
-    results: Sequence[Sequence[AnyArray]]
-    """By process, replica by replica."""
-    outfeeds: Sequence[Sequence[object]] = field(default_factory=list[list[object]])
-    """By process, what its outfeeds have written."""
-    expected: Sequence[Sequence[AnyArray]] | None = None
-    """By process, the results of the executor that it is compared with."""
-    seed: int = RANDOM_SEED
-    """What random inputs were made from."""
-    times: Sequence[float] = ()
-    """The seconds of calls after the first."""
-
-    def process_name(self, place: LogicalId) -> str:
-        """The process as messages name it; nothing if there is only one."""
-        return f"{self.grid.name(place)}: " if len(self.grid.places) > 1 else ""
-
-    def file_stem(self, place: LogicalId) -> str:
-        """
-        How the names of a process's files begin, e.g. `main`, `main.replica1.partition0`.
-
-        The name of a function may be any string; what could lead out of the folder is escaped.
-        """
-        replica, partition = place
-        parts = [quote(self.name, safe="")]
-        if self.grid.replicas > 1:
-            parts.append(f"replica{replica}")
-        if self.grid.partitions > 1:
-            parts.append(f"partition{partition}")
-        return ".".join(parts)
-
-
-def report(run: FunctionRun, args: argparse.Namespace) -> None:
-    """Checks, stores or prints the results of one function, as the command line says."""
-    if run.times:
-        print_times(run.name, run.times)
-    if run.expected is not None:
-        try:
-            compare(run, run.expected, args)
-        except UnexpectedResult as error:
-            message = f"{run.name}: seed {run.seed}: not as on {args.reference}: {error}"
-            raise UnexpectedResult(message) from None
-        if not args.split_input_file:
-            print(f"{run.name}: seed {run.seed}: as on {args.reference}, {largest_error(run)}")
-    if args.expected_output:
-        arrays = arrays_by_process(args.expected_output, run.grid, run.seed)
-        compare(run, [arrays[place] for place in run.grid.places], args)
-    if args.output_dir is not None:
-        store(run, Path(args.output_dir))
-    elif not args.expected_output and run.expected is None and not args.split_input_file:
-        show(run)
-
-
-def compare(
-    run: FunctionRun, expected: Sequence[Sequence[AnyArray]], args: argparse.Namespace
-) -> None:
-    """Compares the results with what is expected; raises UnexpectedResult for the first fault."""
-    for place, results, wanted in zip(run.grid.places, run.results, expected, strict=True):
-        try:
-            compare_results(results, wanted, run.signature, error_bounds(args))
-        except UnexpectedResult as error:
-            raise UnexpectedResult(f"{run.process_name(place)}{error}") from None
-
-
-def largest_error(run: FunctionRun) -> str:
-    """How near results that agree with those of the other executor are to them, in words."""
-    pairs = [
-        pair
-        for results, expected in zip(run.results, run.expected or (), strict=True)
-        for pair in zip(results, expected, strict=True)
-    ]
-    error = max((largest_relative_error(*pair) for pair in pairs), default=0.0)
-    if error == 0:
-        return "all equal"
-    return f"largest error {error:.2g} of the largest magnitude"
-
-
-def show(run: FunctionRun) -> None:
-    """Prints the results of every process, and what its outfeeds have written."""
-    for place, results in zip(run.grid.places, run.results, strict=True):
-        for value in results:
-            print(f"{run.process_name(place)}{spelled(value)}")
-    for place, items in zip(run.grid.places, run.outfeeds, strict=False):
-        for item in items:
-            arrays = flatten_results([cast(Value, item)])
-            text = ", ".join(spelled(np.asarray(array)) for array in arrays)
-            print(f"{run.process_name(place)}outfeed: {text}")
-
-
-def spelled(value: AnyArray) -> str:
-    """Type and elements of an array; numpy leaves out the middle of a large one."""
-    return f"{spell_array(value)} {np.array2string(value, separator=', ')}"
-
-
-def store(run: FunctionRun, folder: Path) -> None:
-    """Writes every result as a `.npy` file; raises OutputError if that fails."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for place, results in zip(run.grid.places, run.results, strict=True):
-            for number, value in enumerate(results):
-                path = folder / f"{run.file_stem(place)}.{number}.npy"
-                np.save(path, value, allow_pickle=False)
-    except OSError as error:
-        raise OutputError(f"{folder}: error: {error.strerror}") from None
 
 
 class RunError(XlaError):
@@ -448,7 +294,7 @@ class FunctionTrials:
         )
         # Bad inputs are said before anything is compiled.
         _arguments_by_process(signature, grid, args, 0)
-        items_by_process(args.infeed, grid)
+        _by_process(args.infeed, grid, RANDOM_SEED, _item)
         cached = None if source is None else cache_entry(source, options, args.compile_cache)
         reference = (
             None
@@ -458,19 +304,85 @@ class FunctionTrials:
         program = compile_module(module.clone(), replace(options, cached=cached))
         return FunctionTrials(name, signature, grid, program, reference, args)
 
-    def run(self, seed: int) -> FunctionRun:
-        """One iteration, with the random arrays of a seed; raises XlaError."""
-        arguments = _arguments_by_process(self.signature, self.grid, self.args, seed)
+    def run(self, seed: int) -> None:
+        """
+        One iteration, with the random arrays of a seed: checks, stores or prints the results, as
+        the command line says; raises XlaError.
+        """
+        args = self.args
+        arguments = _arguments_by_process(self.signature, self.grid, args, seed)
         results, outfeeds, _ = self._call(self.program, arguments, seed)
-        repeat = self.args.repeat or 0
-        times = [self._call(self.program, arguments, seed)[2] for _ in range(repeat)]
-        expected = None
-        if self.reference is not None:
-            expected, _, _ = self._call(self.reference, arguments, seed)
-        signature = self.program.signature
-        return FunctionRun(
-            self.name, signature, self.grid, results, outfeeds, expected, seed, times
-        )
+        repeat = args.repeat or 0
+        times = [self._call(self.program, arguments, seed)[2] * 1e6 for _ in range(repeat)]
+        expected = self._call(self.reference, arguments, seed)[0] if self.reference else None
+        if not is_reporting(args.ranks):
+            return
+        if times:
+            first, median, last = (
+                f"{each:.4g} us" for each in (min(times), statistics.median(times), max(times))
+            )
+            said = f"median {median}, from {first} to {last}, in {len(times)} calls"
+            print(f"{self.name}: {said}", file=sys.stderr)
+        if expected is not None:
+            try:
+                self._compare(results, expected)
+            except UnexpectedResult as error:
+                message = f"{self.name}: seed {seed}: not as on {args.reference}: {error}"
+                raise UnexpectedResult(message) from None
+            if not args.split_input_file:
+                pairs = zip(chain(*results), chain(*expected), strict=True)
+                error = max((largest_relative_error(*pair) for pair in pairs), default=0.0)
+                near = (
+                    f"largest error {error:.2g} of the largest magnitude" if error else "all equal"
+                )
+                print(f"{self.name}: seed {seed}: as on {args.reference}, {near}")
+        if args.expected_output:
+            wanted = arrays_by_process(args.expected_output, self.grid, seed)
+            self._compare(results, list(wanted.values()))
+        if args.output_dir is not None:
+            self._store(results, Path(args.output_dir))
+        elif not args.expected_output and expected is None and not args.split_input_file:
+            self._show(results, outfeeds)
+
+    def _process_name(self, place: LogicalId) -> str:
+        """The process as messages name it; nothing if there is only one."""
+        return f"{self.grid.name(place)}: " if len(self.grid.places) > 1 else ""
+
+    def _compare(self, found: ByProcess, expected: ByProcess) -> None:
+        """Compares results with what is expected; raises UnexpectedResult for the first fault."""
+        for place, results, wanted in zip(self.grid.places, found, expected, strict=True):
+            try:
+                compare_results(results, wanted, self.program.signature, error_bounds(self.args))
+            except UnexpectedResult as error:
+                raise UnexpectedResult(f"{self._process_name(place)}{error}") from None
+
+    def _show(self, results: ByProcess, outfeeds: Sequence[Sequence[object]]) -> None:
+        """Prints the results of every process, and what its outfeeds have written."""
+        for place, own in zip(self.grid.places, results, strict=True):
+            for value in own:
+                print(f"{self._process_name(place)}{spelled(value)}")
+        for place, items in zip(self.grid.places, outfeeds, strict=False):
+            for item in items:
+                arrays = flatten_results([cast(Value, item)])
+                text = ", ".join(spelled(np.asarray(array)) for array in arrays)
+                print(f"{self._process_name(place)}outfeed: {text}")
+
+    def _store(self, results: ByProcess, folder: Path) -> None:
+        """
+        Writes every result as a file, `main.0.npy` or `main.replica1.partition0.0.npy`; raises
+        XlaError if that fails.
+        """
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for (replica, partition), own in zip(self.grid.places, results, strict=True):
+                # The name of a function may be any string, and lead out of the folder.
+                stem = quote(self.name, safe="")
+                stem += f".replica{replica}" if self.grid.replicas > 1 else ""
+                stem += f".partition{partition}" if self.grid.partitions > 1 else ""
+                for number, value in enumerate(own):
+                    np.save(folder / f"{stem}.{number}.npy", value, allow_pickle=False)
+        except OSError as error:
+            raise XlaError(f"{folder}: error: {error.strerror}") from None
 
     def profile(self, seed: int) -> Profile | None:
         """The times of its kernels, where they are asked for; raises XlaError."""
@@ -484,16 +396,21 @@ class FunctionTrials:
         return self.program.profile()
 
     def _call(
-        self, program: Program, arguments: Sequence[Sequence[AnyArray]], seed: int
-    ) -> tuple[Sequence[Sequence[AnyArray]], list[list[object]], float]:
+        self, program: Program, arguments: ByProcess, seed: int
+    ) -> tuple[ByProcess, list[list[object]], float]:
         """The results and outfeeds by process, and the seconds of the call."""
-        items = items_by_process(self.args.infeed, self.grid, seed)
+        items = _by_process(self.args.infeed, self.grid, seed, _item)
         hosts = [Host.of(items[place]) for place in self.grid.places]
         with ending_the_process(self.args):
             start = time.perf_counter()
             results = program.run_processes(arguments, hosts=hosts)
             seconds = time.perf_counter() - start
         return results, [host.outfeed for host in hosts], seconds
+
+
+def spelled(value: AnyArray) -> str:
+    """Type and elements of an array; numpy leaves out the middle of a large one."""
+    return f"{spell_array(value)} {np.array2string(value, separator=', ')}"
 
 
 def _reference_options(options: Options, args: argparse.Namespace) -> Options:
@@ -518,45 +435,35 @@ def _reference_options(options: Options, args: argparse.Namespace) -> Options:
 
 def _arguments_by_process(
     signature: Signature, grid: ProcessGrid, args: argparse.Namespace, seed: int
-) -> list[list[AnyArray]]:
-    """The arguments of every process, replica by replica; ranks have their own only."""
+) -> ByProcess:
+    """
+    The arguments of every process, replica by replica; ranks have their own only. Raises RunError
+    with the signature if some are missing.
+    """
     given = arrays_by_process(args.input, grid, seed)
-    places = grid.places
-    if args.ranks is not None and len(places) > 1:
-        places = [places[args.ranks.rank]]
-    if fills_inputs(args):
-        for place in places:
-            missing = signature.parameters[len(given[place]) :]
-            given[place].extend(_random_arrays(missing, np.random.default_rng([seed, *place])))
-    return [
-        make_arguments(given[place], signature, grid, place) if place in places else []
-        for place in grid.places
-    ]
-
-
-def _random_arrays(specs: Sequence[ArraySpec], generator: np.random.Generator) -> list[AnyArray]:
-    """Arrays for parameters; raises XlaError for those that do not fit into memory."""
-    for spec in specs:
-        check_memory(spec.type)
-    return [random_array(spec.type, generator) for spec in specs]
-
-
-def make_arguments(
-    arrays: Sequence[AnyArray], signature: Signature, grid: ProcessGrid, place: LogicalId
-) -> list[AnyArray]:
-    """The arrays for the parameters; raises RunError with the signature if some are missing."""
-    wanted = len(signature.parameters)
-    if len(arrays) != wanted:
-        whose = f"{grid.name(place)}: " if len(grid.places) > 1 else ""
-        hint = ""
-        if missing := signature.parameters[len(arrays) :]:
-            spec = random_spec(missing[0].type)
-            hint = f"\n--input {spec} gives random numbers, --seed 0 to all that are missing"
-        raise RunError(
-            f"{whose}{len(arrays)} inputs for {wanted} parameters; give each with --input:\n"
-            f"  {signature}{hint}"
-        )
-    return [
-        as_parameter(value, parameter.type)
-        for value, parameter in zip(arrays, signature.parameters, strict=True)
-    ]
+    own_rank = args.ranks.rank if args.ranks is not None and len(grid.places) > 1 else None
+    found: list[list[AnyArray]] = []
+    for number, place in enumerate(grid.places):
+        arrays = given[place]
+        if own_rank not in (None, number):
+            found.append([])
+            continue
+        missing = signature.parameters[len(arrays) :]
+        if args.reference is not None or args.seed is not None:
+            generator = np.random.default_rng([seed, *place])
+            for spec in missing:
+                check_memory(spec.type)
+            arrays += [random_array(spec.type, generator) for spec in missing]
+        if len(arrays) != (wanted := len(signature.parameters)):
+            whose = f"{grid.name(place)}: " if len(grid.places) > 1 else ""
+            hint = ""
+            if missing:
+                spec = random_spec(missing[0].type)
+                hint = f"\n--input {spec} gives random numbers, --seed 0 to all that are missing"
+            raise RunError(
+                f"{whose}{len(arrays)} inputs for {wanted} parameters; give each with --input:\n"
+                f"  {signature}{hint}"
+            )
+        pairs = zip(arrays, signature.parameters, strict=True)
+        found.append([as_parameter(value, parameter.type) for value, parameter in pairs])
+    return found

@@ -20,7 +20,7 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,18 +78,19 @@ def check_lines(function: Function, prefix: str, only: str | None = None) -> Ite
     `only` is a regular expression that is found in every line but the header. Values without a name
     of their own are captured where they are defined, if a later line uses them.
     """
-    kept = [(0, function.lines[0])]
-    for i, line in enumerate(function.lines[1:], 1):
-        if line.strip() and (only is None or re.search(only, line)):
-            kept.append((i, line))
-    names = _Names(function.lines, [line for _, line in kept])
+    kept = [
+        (i, line)
+        for i, line in enumerate(function.lines)
+        if i == 0 or (line.strip() and (only is None or re.search(only, line)))
+    ]
+    pattern = _patterns(function.lines, [line for _, line in kept])
     previous = 0
     for i, line in kept:
         word = "LABEL" if i == 0 else "NEXT" if i == previous + 1 else ""
         previous = i
         directive = f"{prefix}-{word}:" if word else f"{prefix}:"
         for part in _parts(line):
-            yield f"// {directive:<{len(prefix) + 8}}{names.pattern(part)}".rstrip()
+            yield f"// {directive:<{len(prefix) + 8}}{pattern(part)}".rstrip()
             directive = f"{prefix}-SAME:"
 
 
@@ -102,38 +103,40 @@ def _parts(line: str) -> list[str]:
     return [first, *(f"{indent}  {part.strip()}" for part in others)]
 
 
-class _Names:
-    """The FileCheck variables of a block, called as the operations that define the values."""
+def _patterns(lines: Sequence[str], kept: Sequence[str]) -> Callable[[str], str]:
+    """
+    What matches a line or a part of it: FileCheck variables, called as the operations that define
+    the values, stand for names that were made up.
+    """
+    uses = Counter(match["name"] for line in kept for match in _VALUE.finditer(line))
+    definers = {
+        value["name"]: match[2].upper()
+        for line in lines
+        if (match := _DEFINED.match(line))
+        for value in _VALUE.finditer(match[1])
+    }
+    variables: dict[str, str] = {}
+    taken: Counter[str] = Counter()
 
-    def __init__(self, lines: Sequence[str], kept: Sequence[str]) -> None:
-        self._uses = Counter(match["name"] for line in kept for match in _VALUE.finditer(line))
-        self._definers: dict[str, str] = {}
-        for line in lines:
-            if match := _DEFINED.match(line):
-                for value in _VALUE.finditer(match[1]):
-                    self._definers[value["name"]] = match[2].upper()
-        self._variables: dict[str, str] = {}
-        self._taken: Counter[str] = Counter()
-
-    def pattern(self, text: str) -> str:
-        """What matches a line or a part of it: variables stand for names that were made up."""
-        escaped = text.replace("{{", r"{{[{][{]}}").replace("[[", r"{{\[\[}}")
-        # Neither the name of the file nor its lines are what is tested.
-        return _VALUE.sub(self._value, _LOCATION.sub("loc({{.*}})", escaped))
-
-    def _value(self, match: re.Match[str]) -> str:
+    def value(match: re.Match[str]) -> str:
         name, part = match["name"], match["part"] or ""
         if _MADE_UP.fullmatch(name) is None:
             return match[0]
-        if name in self._variables:
-            return f"%[[{self._variables[name]}]]{part}"
-        if self._uses[name] == 1:
+        if name in variables:
+            return f"%[[{variables[name]}]]{part}"
+        if uses[name] == 1:
             return f"%{{{{.*}}}}{part}"
-        base = self._definers.get(name, "ARG")
-        number = self._taken[base]
-        self._taken[base] += 1
-        self._variables[name] = f"{base}_{number}" if number else base
-        return f"%[[{self._variables[name]}:.*]]{part}"
+        base = definers.get(name, "ARG")
+        variables[name] = f"{base}_{taken[base]}" if taken[base] else base
+        taken[base] += 1
+        return f"%[[{variables[name]}:.*]]{part}"
+
+    def pattern(text: str) -> str:
+        escaped = text.replace("{{", r"{{[{][{]}}").replace("[[", r"{{\[\[}}")
+        # Neither the name of the file nor its lines are what is tested.
+        return _VALUE.sub(value, _LOCATION.sub("loc({{.*}})", escaped))
+
+    return pattern
 
 
 _RUN = re.compile(r"^\s*//\s*RUN:\s*(.*)$")
@@ -152,21 +155,6 @@ class RunLine:
 
     command: str
     prefixes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Marker:
-    """A comment that asks for a block: `prefix` of `function`, lines in which `filter` is found."""
-
-    prefix: str
-    function: str
-    filter: str | None = None
-
-    @staticmethod
-    def of(line: str) -> Marker | None:
-        """The marker that a line is."""
-        match = _MARKER.match(line)
-        return match and Marker(match["prefix"], match["function"], match["filter"])
 
 
 def make_argument_parser() -> argparse.ArgumentParser:
@@ -218,12 +206,12 @@ def update(text: str, path: Path, rewritten: Sequence[str] = ()) -> str:
     for prefix in prefixes:
         if prefix in rewritten:
             lines = [line for line in lines if not _belongs_to(line, prefix)]
-        is_new = not any(_belongs_to(line, prefix) for line in lines)
-        if is_new or any((marker := Marker.of(line)) and marker.prefix == prefix for line in lines):
+        own = [line for line in lines if _belongs_to(line, prefix)]
+        if not own or any(map(_MARKER.match, own)):
             printed = list(functions_of(_output(runs, prefix, path).split("\n")))
             if not printed:
                 raise UpdateError(f"{path}: {prefix}: nothing that is printed is a function")
-            if is_new:
+            if not own:
                 lines = list(_with_markers(lines, prefix, printed))
             lines = list(_with_blocks(lines, prefix, printed, path))
     return "\n".join(lines)
@@ -261,13 +249,9 @@ def _substituted(command: str, path: Path) -> str:
 
 def _belongs_to(line: str, prefix: str) -> bool:
     """Whether this is a CHECK line of a prefix, or asks for a block of it."""
-    marker = Marker.of(line)
-    return marker.prefix == prefix if marker is not None else _is_check(line, prefix)
-
-
-def _is_check(line: str, prefix: str) -> bool:
+    marker = _MARKER.match(line)
     directive = rf"\s*//\s*{re.escape(prefix)}(-[A-Z]+(-\d+)?)?(\{{LITERAL\}})?:"
-    return re.match(directive, line) is not None
+    return marker["prefix"] == prefix if marker else re.match(directive, line) is not None
 
 
 def _output(runs: Sequence[RunLine], prefix: str, path: Path) -> str:
@@ -321,17 +305,17 @@ def _with_blocks(
     rest = list(printed)
     inside = False
     for line in lines:
-        inside = inside and _is_check(line, prefix)
+        marker, is_own = _MARKER.match(line), _belongs_to(line, prefix)
+        inside = inside and is_own and not marker
         if inside:
             continue
         yield line
-        marker = Marker.of(line)
-        if marker is None or marker.prefix != prefix:
+        if marker is None or not is_own:
             continue
         inside = True
-        function = next((f for f in rest if f.name == marker.function), None)
+        function = next((f for f in rest if f.name == marker["function"]), None)
         if function is None:
-            raise UpdateError(f"{path}: {prefix}: @{marker.function} is not printed")
+            raise UpdateError(f"{path}: {prefix}: @{marker['function']} is not printed")
         rest.remove(function)
         indent = line[: len(line) - len(line.lstrip())]
-        yield from (indent + check for check in check_lines(function, prefix, marker.filter))
+        yield from (indent + check for check in check_lines(function, prefix, marker["filter"]))

@@ -28,7 +28,7 @@ from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager
 from lowerings.driver.program import parse_program
 from lowerings.execution.emulator import has_linker
-from lowerings.execution.signature import ArraySpec, Signature
+from lowerings.execution.signature import Signature
 from lowerings.ir.custom_calls import require_no_outside_calls
 from lowerings.ir.functions import ENTRY, functions_of
 from lowerings.targets.llvm.machine import Machine, host, riscv64
@@ -114,12 +114,12 @@ class MlirTools:
         return run(self.llvm_ir_command(), run(self.llvm_dialect_command(first), text))
 
 
-def run(command: Sequence[str], text: str) -> str:
+def run(command: Sequence[str], text: str, name: str = "") -> str:
     """What a command prints for a text; raises MlirError with what it says where it fails."""
     answer = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if answer.returncode != 0:
         said = answer.stderr.strip() or f"exit code {answer.returncode}"
-        raise MlirError(f"{Path(command[0]).name}: {said[:2000]}")
+        raise MlirError(f"{name or Path(command[0]).name}: {said[:2000]}")
     return answer.stdout
 
 
@@ -161,33 +161,38 @@ def c_source(function: FuncOp, signature: Signature) -> str:
 
     Raises XlaError for tiled arrays: numpy's strides do not describe them.
     """
-    types = [cast("MemRefType[Any]", type_) for type_ in function.function_type.inputs]
+    count = len(signature.parameters)
     specs = (*signature.parameters, *signature.results)
     for spec in specs:
         if spec.order is not None and spec.order.tiles:
             raise XlaError(f"{spec} is tiled, which an executable does not take")
     begins = aliased_parameters(function)
-    names = [signature.parameter_name(number) for number in range(len(signature.parameters))]
+    names = [signature.parameter_name(number) for number in range(count)]
     names += [f"result {number}" for number in range(len(signature.results))]
+    rows = [(n, str(s), s.dtype.str, s.dtype.itemsize) for n, s in zip(names, specs, strict=True)]
+    # Behind them there may be the arena.
+    rows += [("arena", "bytes", "|u1", 1)] * (len(function.function_type.inputs) - len(rows))
     lines: list[str] = []
-    rows: list[str] = []
-    for number, type_ in enumerate(types):
-        spec = specs[number] if number < len(specs) else None
-        name = names[number] if number < len(names) else "arena"
-        strides, _ = strides_and_offset(type_)
-        sizes = type_.get_shape()
+    initializers: list[str] = []
+    for number, (row, type_) in enumerate(zip(rows, function.function_type.inputs, strict=True)):
+        *words, width = row
+        sizes = cast("MemRefType[Any]", type_).get_shape()
+        strides, _ = strides_and_offset(cast("MemRefType[Any]", type_))
+        reach = 1 + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
         for kind, values in (("sizes", sizes), ("strides", strides)):
             elements = ", ".join(map(str, values)) or "0"
             lines.append(f"static const int64_t {kind}_{number}[] = {{{elements}}};")
-        rows.append(_row(number, name, spec, sizes, strides, begins.get(number, -1)))
-    table = ",\n".join(rows) or "    {0}"
+        fields = (*map(json.dumps, words), width, len(sizes), 0 if 0 in sizes else reach * width)
+        fields += (f"sizes_{number}", f"strides_{number}", begins.get(number, -1))
+        initializers.append(f"    {{{', '.join(map(str, fields))}}}")
+    table = ",\n".join(initializers) or "    {0}"
     head = [
         "#define _POSIX_C_SOURCE 200809L",
         *(f"#include <{name}.h>" for name in _INCLUDES),
         _STRUCT,
         *lines,
         f"static const struct array arrays[] = {{\n{table}\n}};",
-        f"enum {{ array_count = {len(types)}, parameter_count = {len(signature.parameters)}, "
+        f"enum {{ array_count = {len(rows)}, parameter_count = {count}, "
         f"result_count = {len(signature.results)} }};",
         f"static const char signature[] = {json.dumps(str(signature))};",
     ]
@@ -203,30 +208,6 @@ def bare_call(callee: str, count: int, symbol: str) -> str:
         f"void {symbol}(union word **descriptors) {{\n"
         f"    (void)descriptors;\n    {callee}({arguments});\n}}\n"
     )
-
-
-def _row(
-    number: int,
-    name: str,
-    spec: ArraySpec | None,
-    sizes: Sequence[int],
-    strides: Sequence[int],
-    begins_as: int,
-) -> str:
-    """The initializer of an array; of the arena, which has no specification, bytes."""
-    width = 1 if spec is None else spec.dtype.itemsize
-    reach = 1 + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
-    words = (name, "bytes" if spec is None else str(spec), "|u1" if spec is None else _descr(spec))
-    numbers = (width, len(sizes), 0 if 0 in sizes else reach * width)
-    return (
-        f"    {{{', '.join(map(json.dumps, words))}, {', '.join(map(str, numbers))}, "
-        f"sizes_{number}, strides_{number}, {begins_as}}}"
-    )
-
-
-def _descr(spec: ArraySpec) -> str:
-    """The element type as numpy files spell it."""
-    return spec.dtype.str
 
 
 SYMBOL, CALL = "xla_program", "xla_call"
@@ -283,72 +264,54 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def build(args: argparse.Namespace) -> int:
-    """Builds the executable."""
+    """Builds the executable, or writes the program and its driver for another code generator."""
     if (args.output is None) == (args.sources is None):
         raise XlaError("one of -o and --sources says what to write")
-    if args.sources is not None:
-        return write_sources(args)
-    tools = MlirTools.find(args.mlir_opt)
-    if args.features and args.target == TARGETS[0]:
+    tools = MlirTools.find(args.mlir_opt) if args.sources is None else None
+    if tools and args.features and args.target == TARGETS[0]:
         raise XlaError("--features is for riscv64, not for this machine")
-    machine = host() if args.target == TARGETS[0] else riscv64(features=args.features)
+    is_host = not tools or args.target == TARGETS[0]
+    machine = host() if is_host else riscv64(features=args.features)
     file_name, text = read_input(args.input_file)
     try:
         module = parse_program(text, file_name, args.frontend, verified=True)
-        signature = lower(module, args.entry, args.level, machine)
+        signature = lower(module, args.entry, args.level if tools else None, machine)
     except LocatedError as error:
         raise error.quoting(file_name, text) from None
     function = functions_of(module)[SYMBOL]
     driver = c_source(function, signature)
     count = len(function.function_type.inputs)
-    with TemporaryDirectory(prefix="xla-build-") as folder:
-        kept = Path(args.save_temps or folder)
-        kept.mkdir(parents=True, exist_ok=True)
-        _compile(tools, machine, kept, print_mlir(module), driver, count, args)
+    with TemporaryDirectory(prefix="xla-build-") as temporary:
+        folder = Path(args.sources or args.save_temps or temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        if tools:
+            _compile(tools, machine, folder, print_mlir(module), driver, count, args)
+            return 0
+        # That is a function as our own machine code has entries: with an array of pointers.
+        function.attributes.pop(ENTRY, None)
+        (folder / "program.mlir").write_text(print_mlir(module) + "\n", encoding="utf-8")
+        driver += bare_call(SYMBOL, count, CALL)
+        (folder / "driver.c").write_text(driver, encoding="utf-8")
     return 0
 
 
-def write_sources(args: argparse.Namespace) -> int:
-    """Writes the program and its driver for another code generator."""
-    file_name, text = read_input(args.input_file)
-    try:
-        module = parse_program(text, file_name, args.frontend, verified=True)
-        signature = lower(module, args.entry, None, host(), "plain")
-    except LocatedError as error:
-        raise error.quoting(file_name, text) from None
-    function = functions_of(module)[SYMBOL]
-    # That is a function as our own machine code has entries: with an array of pointers.
-    function.attributes.pop(ENTRY, None)
-    folder = Path(args.sources)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "program.mlir").write_text(print_mlir(module) + "\n", encoding="utf-8")
-    count = len(function.function_type.inputs)
-    driver = c_source(function, signature) + bare_call(SYMBOL, count, CALL)
-    (folder / "driver.c").write_text(driver, encoding="utf-8")
-    return 0
-
-
-def lower(
-    module: ModuleOp, entry: str, level: str | None, machine: Machine, pipeline: str | None = None
-) -> Signature:
+def lower(module: ModuleOp, entry: str, level: str | None, machine: Machine) -> Signature:
     """
-    Brings a program to a level, or no further than a pipeline does, where its entry is `SYMBOL`;
-    returns what callers see.
+    Brings a program to a level, by default to plain loops, where its entry is `SYMBOL`; returns
+    what callers see.
 
     Raises XlaError for what an executable cannot have: arrays of dynamic sizes, calls of functions
     that only this process has.
     """
-    lowered = Lowering(module, entry, machine, Options(pipeline=pipeline))
+    lowered = Lowering(module, entry, machine, Options(pipeline=None if level else "plain"))
     if level is None:
         lowered.begin()
-        lowered_signature = lowered.run((), PassManager(make_context()))
-    else:
-        lowered_signature = lowered.to(level)
-    if lowered_signature.static is not lowered_signature.signature:
+    found = lowered.to(level) if level else lowered.run((), PassManager(make_context()))
+    if found.static is not found.signature:
         raise XlaError("an executable takes no arrays of dynamic sizes")
     require_no_outside_calls(module, "an executable")
     functions_of(module)[ENTRY_SYMBOL].properties["sym_name"] = StringAttr(SYMBOL)
-    return lowered_signature.signature
+    return found.signature
 
 
 def _compile(
@@ -364,25 +327,26 @@ def _compile(
     files = {
         name: folder / f"program.{name}" for name in ("mlir", "llvm.mlir", "ll", "o", "driver.c")
     }
-    files["mlir"].write_text(text, encoding="utf-8")
     lowered = run(tools.llvm_dialect_command(), text)
-    files["llvm.mlir"].write_text(lowered, encoding="utf-8")
     llvm_ir = run(tools.llvm_ir_command(), lowered) + c_interface(SYMBOL, count, CALL)
-    files["ll"].write_text(llvm_ir, encoding="utf-8")
-    files["o"].write_bytes(machine.object_code(llvm_ir))
-    files["driver.c"].write_text(driver, encoding="utf-8")
+    for file, content in zip(
+        files.values(),
+        (
+            *(each.encode() for each in (text, lowered, llvm_ir)),
+            machine.object_code(llvm_ir),
+            driver.encode(),
+        ),
+        strict=True,
+    ):
+        file.write_bytes(content)
     link = [*_compiler(args.target), "-O2", "-o", args.output]
     link += [str(files["driver.c"]), str(files["o"]), "-lm"]
-    answer = subprocess.run(link, capture_output=True, text=True, check=False)
-    if answer.returncode != 0:
-        raise MlirError(f"{shlex.join(link)}: {answer.stderr.strip()[:2000]}")
+    run(link, "", shlex.join(link))
     if args.save_temps:
-        steps = (
-            ([*tools.llvm_dialect_command(), str(files["mlir"])], files["llvm.mlir"]),
-            ([*tools.llvm_ir_command(), str(files["llvm.mlir"])], files["ll"]),
-        )
-        for command, output in steps:
-            print(shlex.join([*command, "-o", str(output)]))
+        llvm_dialect = [*tools.llvm_dialect_command(), str(files["mlir"])]
+        print(shlex.join([*llvm_dialect, "-o", str(files["llvm.mlir"])]))
+        translation = [*tools.llvm_ir_command(), str(files["llvm.mlir"])]
+        print(shlex.join([*translation, "-o", str(files["ll"])]))
         print(f"# LLVM {machine.triple} {machine.cpu}: {files['ll']} to {files['o']}")
         print(shlex.join(link))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -54,7 +54,6 @@ from .function_trials import (
     add_limit_arguments,
     add_trial_arguments,
     arrays_by_process,
-    report,
     seeds,
     time_limit,
 )
@@ -62,20 +61,17 @@ from .input_text import Chunk, read_input, split_chunks
 from .mpi_session import ending_all_ranks, is_reporting, join_ranks
 from .profile_report import add_profile_arguments, is_profiled, report_profiles
 
-_OPTIONS = ("--features", "--count-instructions")
-
 
 def add_emulation_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options to a command line."""
-    features, count = _OPTIONS
     add = parser.add_argument
     add(
-        features,
+        "--features",
         metavar="LIST",
         help="what an emulated processor has beyond RV64GC, as LLVM spells it: +v or +v,+zvl256b",
     )
     add(
-        count,
+        "--count-instructions",
         action="store_true",
         help="print how many instructions an emulated program executes (stderr)",
     )
@@ -90,8 +86,11 @@ def emulation_for(backend: str, args: argparse.Namespace) -> Emulation | None:
         if args.features is not None:
             raise XlaError("--features and --target both say what the processor has")
         return Emulation.of_target(args.target, count)
-    for option in _OPTIONS:
-        if getattr(args, option[2:].replace("-", "_")) not in (None, False):
+    for option, given in (
+        ("--features", args.features is not None),
+        ("--count-instructions", args.count_instructions),
+    ):
+        if given:
             known = ", ".join(EMULATED_BACKENDS)
             raise XlaError(f"{option} is for emulated backends ({known}), not for '{backend}'")
     return None
@@ -284,28 +283,40 @@ def run(args: argparse.Namespace) -> int:
 
 def run_chunk(args: argparse.Namespace, chunk: Chunk, file_name: str) -> None:
     """Reads, verifies, compiles and runs one program; raises XlaError where anything fails."""
-    module = parse_program(chunk.text, file_name, args.frontend, verified=True)
-    grid = process_grid(module, args)
-    read = module
-    arrays = arrays_by_process(args.input, grid)[grid.places[0]]
-    module = for_arguments(module, arrays, arithmetic_of(args.backend or BACKENDS[0]))
-    source = Source(chunk.text, file_name, args.frontend) if module is read else None
+    read = parse_program(chunk.text, file_name, args.frontend, verified=True)
+    partitioned = is_split(read, args)
+    grid = ProcessGrid() if partitioned else process_grid(read, args)
     backend = args.backend or BACKENDS[0]
+    arrays = arrays_by_process(args.input, grid)[grid.places[0]]
+    module = for_arguments(read, arrays, arithmetic_of(backend))
+    source = Source(chunk.text, file_name, args.frontend) if module is read else None
     if args.level is not None and backend != INTERPRETER:
         raise RunError(f"--level is for the backend '{INTERPRETER}', not '{backend}'")
     emulation = emulation_for(backend, args)
-    observer = observer_for(args)
+    probes = None if args.probe_output_dir is None else Path(args.probe_output_dir)
+    options = Options(
+        backend=backend,
+        # Of several chunks each is a line of stdout.
+        observer=Observer(sys.stderr if args.split_input_file else None, probes),
+        emulation=emulation,
+        time_limit=args.timeout if emulation else time_limit(args),
+        replicas=grid.replicas,
+        partitions=args.partitions if partitioned else grid.partitions,
+        partitioned=partitioned,
+        **{name: getattr(args, name) for name in AS_SAID},
+        profile=is_profiled(args),
+        ranks=args.ranks,
+        pipeline=args.passes,
+        target=None if emulation else args.target,
+    )
     if args.print_communication and is_reporting(args.ranks):
         report_communication(module, args)
     profiles: dict[str, Profile] = {}
     for name in entries(module, args):
-        options = options_for(module, name, backend, emulation, grid, observer, args)
         try:
-            trials = FunctionTrials.of(module, options, grid, source, args)
+            trials = FunctionTrials.of(module, replace(options, entry=name), grid, source, args)
             for seed in seeds(args):
-                finished = trials.run(seed)
-                if is_reporting(args.ranks):
-                    report(finished, args)
+                trials.run(seed)
             profile = trials.profile(seeds(args)[-1])
         except LocatedError as error:
             raise error.quoting(file_name, chunk.text) from None
@@ -320,11 +331,9 @@ def process_grid(module: ModuleOp, args: argparse.Namespace) -> ProcessGrid:
     runs_others = any(isinstance(op, RunParallelOp) for op in module.walk())
     talks = any(type(op) in PROCESS_OPERATIONS for op in module.walk()) and not runs_others
     counts = process_counts(module) if talks else (1, 1)
-    asked = (args.replicas, args.partitions)
-    if is_split(module, args):
-        return ProcessGrid()
     replicas, partitions = (
-        count if number is None else number for number, count in zip(asked, counts, strict=True)
+        count if number is None else number
+        for number, count in zip((args.replicas, args.partitions), counts, strict=True)
     )
     if args.ranks is None:
         return ProcessGrid(replicas, partitions)
@@ -347,40 +356,6 @@ def report_communication(module: ModuleOp, args: argparse.Namespace) -> None:
     with no_partition_warnings():
         manager = PassManager(make_context(), verify_each=False)
         manager.run(module.clone(), parse_passes(",".join((*passes, REPORT))))
-
-
-def observer_for(args: argparse.Namespace) -> Observer:
-    """The observer; of several chunks each is a line of stdout, so that prints go to stderr."""
-    folder = None if args.probe_output_dir is None else Path(args.probe_output_dir)
-    return Observer(sys.stderr if args.split_input_file else None, folder)
-
-
-def options_for(
-    module: ModuleOp,
-    name: str,
-    backend: str,
-    emulation: Emulation | None,
-    grid: ProcessGrid,
-    observer: Observer,
-    args: argparse.Namespace,
-) -> Options:
-    """How a function is compiled."""
-    partitioned = is_split(module, args)
-    return Options(
-        backend=backend,
-        entry=name,
-        observer=observer,
-        emulation=emulation,
-        time_limit=args.timeout if backend in EMULATED_BACKENDS else time_limit(args),
-        replicas=grid.replicas,
-        partitions=args.partitions if partitioned else grid.partitions,
-        partitioned=partitioned,
-        **{name: getattr(args, name) for name in AS_SAID},
-        profile=is_profiled(args),
-        ranks=args.ranks,
-        pipeline=args.passes,
-        target=None if backend in EMULATED_BACKENDS else args.target,
-    )
 
 
 def entries(module: ModuleOp, args: argparse.Namespace) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xla_dialect.diagnostics import XlaError, read_text
+from xla_dialect.diagnostics import read_text
 from xla_dialect.ops import FAMILIES
 
 from ..array_spec import RANDOM_SEED, AnyArray, parse_array_specs
@@ -22,13 +22,6 @@ from ..input_text import split_chunks
 
 FOLDER = Path(__file__).parents[2] / "docs" / "examples"
 """With one program for each operation, and its results."""
-
-WITHOUT_EXAMPLE: Mapping[str, str] = {}
-"""The operations that no example shows, with the reason."""
-
-
-class ExampleError(XlaError):
-    """An example that is not written as examples are."""
 
 
 @dataclass(frozen=True)
@@ -61,24 +54,16 @@ def examples() -> Mapping[str, Example]:
     """
     All examples by the name of their operation, e.g. `add`.
 
-    A family has the file of its name, in parts between lines `// -----`. Raises ExampleError.
+    A family has the file of its name, in parts between lines `// -----`.
     """
     found: dict[str, Example] = {}
     for family in FAMILIES:
         path = FOLDER / f"{family.__name__.rpartition('.')[2]}.mlir"
         for chunk in split_chunks(read_text(path)):
-            example = _example(chunk.shown.strip(), path)
-            if example.name in found:
-                raise ExampleError(f"{path}: there are two examples of {example.name}")
-            found[example.name] = example
+            text = chunk.shown.strip()
+            (name,) = _ENTRY.findall(text)
+            found[name] = Example(name, text, tuple(_RESULT.findall(text)))
     return found
-
-
-def _example(text: str, path: Path) -> Example:
-    names = _ENTRY.findall(text)
-    if len(names) != 1:
-        raise ExampleError(f"{path}: one public function in each part, found {names}")
-    return Example(names[0], text, tuple(_RESULT.findall(text)))
 
 
 PROGRAMS_FOLDER = Path(__file__).parents[2] / "test" / "programs"

@@ -13,34 +13,35 @@ oneDNN, FFTW, MKL, ducc) run by turns with these as well.
 """
 
 import argparse
-import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-
-from rich.console import Console
 
 from xla_dialect.diagnostics import XlaError
 
 from ...command_line import guarded
-from ...measuring_times import bind, processors
+from ...measuring_times import processors
 from .communication import measure_communication
 from .contenders import Effort, Figures
 from .fork_join import measure_fork_join
 from .measurement import GROUPS, measure, rows_of
 from .neighbours import measure_neighbours
 from .plugin import measure_plugin
-from .report import GroupReport, markdown, print_report, write_page
+from .report import GroupReport, markdown, write_page
 from .starts import measure_starts
 from .toolkit import measure_partitioning, measure_toolkit
 
-TOOLKIT, COMMUNICATION, PLUGIN = "toolkit", "communication", "plugin"
-PARTITIONING, STARTS = "partitioning", "starts"
-FORK_JOIN, NEIGHBOURS = "fork-join", "neighbours"
-"""The names for what is measured beside rows."""
-BESIDE_ROWS = (TOOLKIT, COMMUNICATION, PARTITIONING, STARTS, PLUGIN, FORK_JOIN, NEIGHBOURS)
-OUTPUT_COLUMNS = 140
-"""The width of tables in a file or a log."""
+BESIDE_ROWS: Mapping[str, Callable[[argparse.Namespace], None]] = {
+    "communication": lambda given: measure_communication(given.turns),
+    "partitioning": lambda given: measure_partitioning(),
+    "starts": lambda given: measure_starts(given.turns, given.other_version),
+    "plugin": lambda given: measure_plugin(given.turns),
+    "fork-join": lambda given: measure_fork_join(given.turns),
+    "neighbours": lambda given: measure_neighbours(given.turns),
+    # The last: it binds this process to one processor.
+    "toolkit": lambda given: measure_toolkit(given.turns),
+}
+"""What is measured beside rows, by the name for it."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -52,32 +53,19 @@ def run(argv: Sequence[str] | None) -> int:
     """Parses the arguments, measures, and prints all tables."""
     arguments = parse(argv)
     effort = Effort(arguments.turns, arguments.compiles)
-    console = Console(width=None if sys.stdout.isatty() else OUTPUT_COLUMNS)
     names = arguments.rows or [*GROUPS, *BESIDE_ROWS]
-    chosen = chosen_rows(names)
-    every = [(group, name) for group, found in chosen.items() for name in found]
-    figures = {n: measure(every, n, effort) for n in arguments.threads} if every else {}
-    reports = [report_of(group, found, figures) for group, found in chosen.items()]
-    for report in reports:
-        print_report(report, console)
-    if arguments.write:
-        write_page(arguments.write, markdown(reports, effort))
-    if COMMUNICATION in names:
-        measure_communication(arguments.turns, console)
-    if PARTITIONING in names:
-        measure_partitioning(console)
-    if STARTS in names:
-        measure_starts(arguments.turns, console, arguments.other_version)
-    if PLUGIN in names:
-        measure_plugin(arguments.turns, console)
-    if FORK_JOIN in names:
-        measure_fork_join(arguments.turns, console)
-    if NEIGHBOURS in names:
-        measure_neighbours(arguments.turns, console)
-    if TOOLKIT in names:
-        if hasattr(os, "sched_setaffinity"):
-            bind(processors()[:1])
-        measure_toolkit(arguments.turns, console)
+    if chosen := chosen_rows(names):
+        every = [(group, name) for group, found in chosen.items() for name in found]
+        figures = {n: measure(every, n, effort) for n in arguments.threads}
+        reports = [report_of(group, found, figures) for group, found in chosen.items()]
+        text = markdown(reports, effort)
+        print(text)
+        if arguments.write:
+            write_page(arguments.write, text)
+    for name, measured in BESIDE_ROWS.items():
+        if name in names:
+            print()
+            measured(arguments)
     return 0
 
 
@@ -108,7 +96,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         "--other-version",
         type=Path,
         metavar="FOLDER",
-        help=f"a checkout whose processes run by turns with ours, for {STARTS}",
+        help="a checkout whose processes run by turns with ours, for starts",
     )
     return parser.parse_args(argv)
 

@@ -9,25 +9,24 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
 
 import lowerings
 from lowerings.compilation import Program
 
 from ...measuring_times import Call, alternate, turn
 from ...mpi_session import WAITING
+from .report import ratios
 
 Floats = NDArray[np.float32]
 PROCESSES = 4
@@ -36,16 +35,15 @@ SIZES = {"4 B": 1, "64 KB": 1 << 14, "1 MB": 1 << 18, "16 MB": 1 << 22, "64 MB":
 RANKS_TIMEOUT = 600.0
 
 
-def measure_communication(turns: int, console: Console) -> None:
+def measure_communication(turns: int) -> None:
     """Prints the times of all-reduces, and their ratios to those of the best known."""
-    table = Table("All-reduce of", "on", "ours, ms", "theirs, ms", "ours / theirs")
-    rows = [(size, "threads, numpy's", *times) for size, times in on_threads(turns).items()]
-    rows += [(size, "ranks, MPI's own", *times) for size, times in on_ranks(turns).items()]
-    for size, where, ours, theirs in rows:
-        mine, other = (statistics.median(each) * 1e3 for each in (ours, theirs))
-        ratio = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
-        table.add_row(size, f"{PROCESSES} {where}", f"{mine:.3g}", f"{other:.3g}", f"{ratio:.2f}")
-    console.print(table)
+    places = {"threads, numpy's": on_threads(turns), "ranks, MPI's own": on_ranks(turns)}
+    times = {
+        f"{size} on {PROCESSES} {place}": found
+        for place, sizes in places.items()
+        for size, found in sizes.items()
+    }
+    print(ratios("all-reduce, ms", times, 1e3))
 
 
 def program(count: int, **options: Any) -> Program:
@@ -90,11 +88,8 @@ def sums_by_numpy(arrays: Sequence[Floats]) -> list[Floats]:
         barrier.wait()
         np.copyto(results[process], whole)
 
-    threads = [threading.Thread(target=run, args=(process,)) for process in range(PROCESSES)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(PROCESSES) as threads:
+        list(threads.map(run, range(PROCESSES)))
     return results
 
 

@@ -45,19 +45,12 @@ class Row:
         return [make(generator) for make in self.makers]
 
 
-def f32(*sizes: int) -> Maker:
-    """Normally distributed numbers."""
-    return lambda random: random.standard_normal(sizes, np.float32)
+def _normal(kind: Any) -> Callable[..., Maker]:
+    """Makers of normally distributed numbers, of the sizes that are given."""
+    return lambda *sizes: lambda random: random.standard_normal(sizes).astype(kind)
 
 
-def f64(*sizes: int) -> Maker:
-    """Normally distributed numbers."""
-    return lambda random: random.standard_normal(sizes)
-
-
-def bf16(*sizes: int) -> Maker:
-    """Normally distributed numbers."""
-    return lambda random: random.standard_normal(sizes, np.float32).astype(ml_dtypes.bfloat16)
+f32, f64, bf16 = map(_normal, (np.float32, np.float64, ml_dtypes.bfloat16))
 
 
 def c64(*sizes: int) -> Maker:

@@ -19,14 +19,12 @@ from collections.abc import Callable
 from importlib import metadata
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 import lowerings.runtime
 from lowerings.execution.code import LoadedCode
 from lowerings.targets.llvm.machine import host
 
 from ...measuring_times import processors
+from .report import table
 
 PAUSES = (1, 10, 100, 1000)
 """Microseconds between the end of a loop and the start of the next."""
@@ -79,20 +77,17 @@ define void @member(ptr %values) {{
 """
 
 
-def measure_fork_join(turns: int, console: Console) -> None:
+def measure_fork_join(turns: int) -> None:
     """Prints the median of the medians of processes, for each runtime and pause."""
     title = f"a loop of {ITERATIONS} µs on {len(processors())} threads, µs after pauses of µs"
-    table = Table(title, *map(str, PAUSES))
+    rows: list[list[str]] = []
     for name in RUNTIMES:
         command = [sys.executable, "-m", __name__, name]
-        answers = [
-            subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout for _ in range(turns)
-        ]
-        medians = [each for answer in answers if (each := json.loads(answer)) is not None]
-        if medians:
-            of_pauses = (statistics.median(each) for each in zip(*medians, strict=True))
-            table.add_row(name, *(f"{each * 1e6:.1f}" for each in of_pauses))
-    console.print(table)
+        answers = [json.loads(subprocess.check_output(command)) for _ in range(turns)]
+        if None not in answers:
+            medians = map(statistics.median, zip(*answers, strict=True))
+            rows.append([name, *(f"{each * 1e6:.1f}" for each in medians)])
+    print(table([title, *map(str, PAUSES)], rows))
 
 
 def main(name: str) -> None:

@@ -3,8 +3,8 @@ Programs of JAX on our device beside XLA's CPU on a machine that others use.
 
 Each device has processes of its own, which run by turns. Other processes keep processors busy. Each
 has a session of its own, as browsers, containers and other users' programs have: Linux shares a
-processor between sessions first. `python -m tools.repository.benchmark.neighbours ROW` is such a
-process of a device.
+processor between sessions first. `python -m tools.repository.benchmark.neighbours GROUP ROW` is
+such a process of a device.
 """
 
 from __future__ import annotations
@@ -17,15 +17,12 @@ import sys
 import time
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
 
 import jax
-import jax.numpy as jnp
-from rich.console import Console
-from rich.table import Table
 
 from ...measuring_times import median_interval, processors
-from .contenders import Row, f32
+from .measurement import rows_of
+from .report import table
 
 TURN_SECONDS = 0.2
 """Several slices of the scheduler, so that each turn has its share of interruptions."""
@@ -34,41 +31,17 @@ PLATFORMS = ("xdsl,cpu", "cpu")
 """Of our process, and of XLA's."""
 
 
-def _adam(weights: Any, first: Any, second: Any, x: Any, y: Any) -> Any:
-    """A step on a network with one hidden layer."""
-
-    def loss(weights: Any) -> Any:
-        return jnp.mean((jnp.tanh(x @ weights[0]) @ weights[1] - y) ** 2)
-
-    gradients = jax.grad(loss)(weights)
-    moved = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, first, gradients)
-    scaled = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g * g, second, gradients)
-    step = jax.tree.map(lambda w, m, v: w - 1e-3 * m / (jnp.sqrt(v) + 1e-8), weights, moved, scaled)
-    return step, moved, scaled
-
-
-def _step(w: Any, u: Any, x: Any, y: Any) -> Any:
-    return _adam((w, u), (w, u), (w * w, u * u), x, y)
-
-
-def _convolution(x: Any, kernel: Any) -> Any:
-    return jax.lax.conv_general_dilated(
-        x, kernel, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
-    )
-
-
 ROWS = (
-    Row("sum of columns, 2048 x 2048", lambda x: x.sum(0), (f32(2048, 2048),)),
-    Row("matmul 512", jnp.matmul, (f32(512, 512), f32(512, 512))),
-    Row("softmax, 1024 x 2048", jax.nn.softmax, (f32(1024, 2048),)),
-    Row(
-        "step of Adam, small MLP", _step, (f32(256, 512), f32(512, 10), f32(256, 256), f32(256, 10))
-    ),
-    Row("conv 3x3, 8x56x56x64", _convolution, (f32(8, 56, 56, 64), f32(3, 3, 64, 64))),
+    ("kernels", "sum of columns"),
+    ("kernels", "matmul 512"),
+    ("kernels", "softmax"),
+    ("models", "classifier, a step of Adam"),
+    ("kernels", "conv 3x3 NHWC"),
 )
+"""Groups and names."""
 
 
-def measure_neighbours(turns: int, console: Console) -> None:
+def measure_neighbours(turns: int) -> None:
     """
     Prints ratios of times of calls, ours over XLA's: beside no neighbour, half as many as there are
     processors, as many, and twice as many; and of two processes at once beside two of XLA's.
@@ -76,19 +49,19 @@ def measure_neighbours(turns: int, console: Console) -> None:
     count = len(processors())
     numbers = sorted({0, max(1, count // 2), count, 2 * count})
     columns = [*(f"{number} neighbours" for number in numbers), "2 processes at once"]
-    table = Table("ours / XLA's: median, interval, mean", *columns)
-    for row in ROWS:
+    rows: list[list[str]] = []
+    for group, name in ROWS:
         with ExitStack() as stack:
             sides = [
-                [stack.enter_context(_process(row.name, platform)) for _ in range(2)]
+                [stack.enter_context(_process((group, name), platform)) for _ in range(2)]
                 for platform in PLATFORMS
             ]
             cells: list[str] = []
             for number in numbers:
                 with _neighbours(number):
                     cells.append(_ratios([each[:1] for each in sides], turns))
-            table.add_row(row.name, *cells, _ratios(sides, turns))
-    console.print(table)
+            rows.append([name, *cells, _ratios(sides, turns)])
+    print(table(["ours / XLA's: median, interval, mean", *columns], rows))
 
 
 Process = subprocess.Popen[str]
@@ -127,9 +100,9 @@ def _answer(process: Process) -> str:
 
 
 @contextmanager
-def _process(row: str, platform: str) -> Generator[Process]:
+def _process(row: tuple[str, str], platform: str) -> Generator[Process]:
     """A process that has compiled a row for a platform."""
-    command = [sys.executable, "-m", __name__, row]
+    command = [sys.executable, "-m", __name__, *row]
     environment = os.environ | {"JAX_PLATFORMS": platform}
     pipe = subprocess.PIPE
     with subprocess.Popen(
@@ -152,9 +125,9 @@ def _neighbours(count: int) -> Generator[None]:
             each.wait()
 
 
-def main(name: str) -> None:
+def main(group: str, name: str) -> None:
     """Compiles a row, then answers each line with the seconds of calls, in JSON."""
-    (row,) = (each for each in ROWS if each.name == name)
+    row = rows_of(group)[name]
     arguments = [jax.device_put(each) for each in row.inputs()]
     function = jax.jit(row.function)
 

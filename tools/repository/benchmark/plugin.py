@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import statistics
 import subprocess
 import sys
 import time
@@ -19,13 +18,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 import lowerings.pjrt
 from lowerings.execution.compile_cache import CACHE_VARIABLE
 
 from ...measuring_times import Call, alternate
+from .report import ratios
 from .starts import processor_time
 
 COMPILATIONS = 3
@@ -37,26 +35,17 @@ Times = Mapping[str, Sequence[Sequence[float]]]
 """For each row the seconds of all turns: ours, and XLA's."""
 
 
-def measure_plugin(turns: int, console: Console) -> None:
+def measure_plugin(turns: int) -> None:
     """Prints what calls, compilations and starts take on our device and on XLA's, and ratios."""
     command = [sys.executable, "-m", __name__, str(turns)]
     environment = os.environ | {"JAX_PLATFORMS": PLATFORMS[OURS], CACHE_VARIABLE: "0"}
-    answer = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment)
-    found: Mapping[str, Times] = json.loads(answer.stdout)
-    show(found["calls"], "a call, µs", 1e6, console)
-    show(found["compilations"], "compilation, ms of processor time", 1e3, console)
-    show(start_times(), "a process, s of processor time", 1, console)
-
-
-def show(times: Times, title: str, unit: float, console: Console) -> None:
-    """Prints a table: the least of all turns, their ratio, and the median of the turns' ratios."""
-    table = Table(title, "ours", "XLA's", "ours / XLA's", "median")
-    for name, (ours, theirs) in times.items():
-        least = [min(each) for each in (ours, theirs)]
-        ratio = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
-        cells = (f"{each * unit:.3g}" for each in least)
-        table.add_row(name, *cells, f"{least[0] / least[1]:.2f}", f"{ratio:.2f}")
-    console.print(table)
+    found: Mapping[str, Times] = json.loads(subprocess.check_output(command, env=environment))
+    print(
+        ratios("a call, µs", found["calls"], 1e6),
+        ratios("compilation, ms of processor time", found["compilations"], 1e3),
+        ratios("a process, s of processor time", start_times(), 1),
+        sep="\n\n",
+    )
 
 
 def increments(count: int) -> Callable[[Any], Call]:
@@ -170,19 +159,15 @@ jax.random.uniform(jax.random.key(1), (3,)), a.astype(int), jnp.dot(r, r), print
 
 def start_times() -> Times:
     """The processor time of processes, by turns."""
-    return {
-        name: [list(each) for each in zip(*(_starts(text) for _ in range(STARTS)), strict=True)]
-        for name, text in STARTED.items()
-    }
-
-
-def _starts(text: str) -> list[float]:
-    return [_start(text, platforms) for platforms in PLATFORMS.values()]
-
-
-def _start(text: str, platforms: str) -> float:
-    known = "import lowerings.pjrt; lowerings.pjrt.initialize()\n" if "xdsl" in platforms else ""
-    return processor_time(["-c", known + text], {"JAX_PLATFORMS": platforms, CACHE_VARIABLE: "0"})
+    times: dict[str, list[list[float]]] = {}
+    for name, text in STARTED.items():
+        times[name] = [[], []]
+        for _ in range(STARTS):
+            for found, (platform, platforms) in zip(times[name], PLATFORMS.items(), strict=True):
+                known = "import lowerings.pjrt as p; p.initialize()\n" if platform == OURS else ""
+                environment = {"JAX_PLATFORMS": platforms, CACHE_VARIABLE: "0"}
+                found.append(processor_time(["-c", known + text], environment))
+    return times
 
 
 def compile_times(make: Callable[[], tuple[Any, Any]], devices: Sequence[Any]) -> list[list[float]]:

@@ -11,9 +11,6 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
 from lowerings.targets.llvm.machine import host
 from xla_dialect.diagnostics import XlaError
 
@@ -153,36 +150,22 @@ def _threads(count: int) -> str:
     return "1 thread" if count == 1 else f"{count} threads"
 
 
-def print_report(report: GroupReport, console: Console) -> None:
-    """The tables, the means, and the rows that fall short."""
-    caption = "ratio: ours / XLA CPU (below 1: faster); compiled cold; error of ours"
-    print_table(report.header, report.lines(), console, caption)
-    if report.compared:
-        print_table(report.best_header, report.best_lines(), console, "ratio: ours / the best")
-    for sentence in (
-        *report.means(),
-        *report.best_means(),
-        *report.peaks(),
-        *report.shortfalls(),
-    ):
-        console.print(sentence, highlight=False)
-
-
-def print_table(
-    header: Sequence[str], lines: Iterable[list[str]], console: Console, caption: str
-) -> None:
-    """A table whose first column has names."""
-    table = Table(caption=caption)
-    table.add_column(header[0], no_wrap=True)
-    for title in header[1:]:
-        table.add_column(title, justify="right")
-    for line in lines:
-        table.add_row(*line)
-    console.print(table)
+def ratios(title: str, times: Mapping[str, Sequence[Sequence[float]]], unit: float) -> str:
+    """
+    A table of what each row's turns took, ours and theirs in seconds: the least in a unit, the
+    ratio of these, and the median of the ratios of single turns.
+    """
+    rows: list[list[str]] = []
+    for name, (ours, theirs) in times.items():
+        least = min(ours), min(theirs)
+        ratio = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
+        cells = (f"{each * unit:.3g}" for each in least)
+        rows.append([name, *cells, f"{least[0] / least[1]:.2f}", f"{ratio:.2f}"])
+    return table([title, "ours", "theirs", "ours / theirs", "median"], rows)
 
 
 def markdown(reports: Sequence[GroupReport], effort: Effort) -> str:
-    """The same for the page, with date and machine."""
+    """The tables, the means, and the rows that fall short, with date and machine."""
     parts = [
         f"Measured on {datetime.date.today().isoformat()} on {_processor()}, LLVM's "
         f"`{host().cpu}` with vectors of {host().vector_bits} bits; JAX {version('jax')}, "
@@ -192,17 +175,18 @@ def markdown(reports: Sequence[GroupReport], effort: Effort) -> str:
     ]
     for report in reports:
         parts.append(f"## {report.group.capitalize()}")
-        parts.append(_table(report.header, report.lines()))
+        parts.append(table(report.header, report.lines()))
         parts.append("\n".join(f"- {each}" for each in (*report.means(), *report.peaks())))
         if report.compared:
-            parts.append(_table(report.best_header, report.best_lines()))
+            parts.append(table(report.best_header, report.best_lines()))
             parts.append("\n".join(f"- {each}" for each in report.best_means()))
         parts.append(f"### {report.group.capitalize()} that fall short")
         parts.append("\n".join(f"- {each}" for each in report.shortfalls()) or "None.")
     return "\n\n".join(parts)
 
 
-def _table(header: Sequence[str], lines: Iterable[list[str]]) -> str:
+def table(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """A table of words and, from the second column on, numbers."""
     ruler = "|---" + "|--:" * (len(header) - 1) + "|"
     rows = ["| " + " | ".join(cells) + " |" for cells in (header, *lines)]
     return "\n".join([rows[0], ruler, *rows[1:]])

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rich.console import Console
-from rich.table import Table
+from .report import table
 
 PROGRAM = """\
 ENTRY main {
@@ -34,7 +33,7 @@ STARTED: Mapping[str, Sequence[str]] = {
 _XLA_OPT = "import sys; from xla_dialect_tools.commands import xla_opt; sys.exit(xla_opt())"
 
 
-def measure_starts(turns: int, console: Console, other: Path | None = None) -> None:
+def measure_starts(turns: int, other: Path | None = None) -> None:
     """
     Prints the processor time of processes, as the median of all turns, beside that of `BASE`.
 
@@ -53,15 +52,14 @@ def measure_starts(turns: int, console: Console, other: Path | None = None) -> N
                     seconds = processor_time(command, folder=folder)
                     if turn:
                         times.setdefault((name, version), []).append(seconds)
-    ratio_of = (f"{each} / its import" for each in folders)
-    table = Table("a process", *(f"{each}, s" for each in folders), *ratio_of)
+    rows: list[list[str]] = []
     for name in _commands(Path()):
         found = [statistics.median(times[name, version]) for version in folders]
-        ratios = (
-            found[n] / statistics.median(times[BASE, version]) for n, version in enumerate(folders)
-        )
-        table.add_row(name, *(f"{s:.3f}" for s in found), *(f"{ratio:.2f}" for ratio in ratios))
-    console.print(table)
+        bases = [statistics.median(times[BASE, version]) for version in folders]
+        shares = (f"{each / base:.2f}" for each, base in zip(found, bases, strict=True))
+        rows.append([name, *(f"{each:.3f}" for each in found), *shares])
+    columns = *(f"{each}, s" for each in folders), *(f"{each} / its import" for each in folders)
+    print(table(["a process", *columns], rows))
 
 
 def _commands(program: Path) -> dict[str, list[str]]:

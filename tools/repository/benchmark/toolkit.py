@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable
@@ -13,8 +14,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
-from rich.console import Console
-from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
@@ -30,47 +29,32 @@ from xla_dialect.stablehlo import read_stablehlo
 from xla_dialect.stablehlo.writing import print_stablehlo
 from xla_dialect.verification import verify
 
-from ...measuring_times import Call, alternate
-from ..programs import StoredProgram, stored_programs
+from ...measuring_times import Call, alternate, bind, processors
+from ..programs import StoredProgram
+from .report import ratios, table
 from .transformer import LAYERS, SEQUENCE, VOCABULARY, WIDTH, transformer
 
-# Its passes are reported.
 LARGEST_PROGRAM = "transformer_block"
-# A large model, or an HLO dump of one.
-VERIFIED_OPERATIONS = 10_000
+"""Its passes are reported."""
+OPERATIONS = 20_000
+"""Of a large model, or an HLO dump of one."""
 REPETITIONS = 7
-# Of `chain_of_layers`, its computation included.
 OPERATIONS_OF_A_LAYER = 12
-# A large dump, and a large constant; 20,000 instructions a second and 2 seconds are asked for.
-READ_INSTRUCTIONS = 20_000
+"""Of `chain_of_layers`, its computation included."""
 CONSTANT_BYTES = 10_000_000
-TEXT_OF_A_LAYER = (
-    "%dot.{i} = {t} dot({t} %x.{x}, %w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}",
-    "%tanh.{i} = {t} tanh(%dot.{i})",
-    "%sum.{i} = f32[8]{{0}} reduce(%tanh.{i}, %z), dimensions={{1}}, to_apply=%add",
-    "%sums.{i} = {t} broadcast(%sum.{i}), dimensions={{0}}",
-    "%x.{i} = {t} subtract(%tanh.{i}, %sums.{i})",
-)
 
 
-def measure_toolkit(turns: int, console: Console) -> None:
-    """Prints all figures."""
-    programs = {program.name: program for program in stored_programs()}
-    pass_throughput(programs[LARGEST_PROGRAM], console)
-    verification_speed(console)
-    stablehlo_reading_speed(console)
-    reading_speed(console)
-    printing_speed(console)
-    reference_speed(turns, console)
+def measure_toolkit(turns: int) -> None:
+    """Prints all figures; binds this process to one processor."""
+    if hasattr(os, "sched_setaffinity"):
+        bind(processors()[:1])
+    pass_throughput(StoredProgram(LARGEST_PROGRAM, ""))
+    text_speeds()
+    reference_speed(turns)
 
 
-def pass_throughput(program: StoredProgram, console: Console) -> None:
+def pass_throughput(program: StoredProgram) -> None:
     """Prints what reading and each pass take on a program, and the operations they do a second."""
-    table = Table(
-        "step", "operations", "ms", "operations/s", title=f"the compiler on {program.name}"
-    )
-    for column in table.columns[1:]:
-        column.justify = "right"
     counts: list[int] = []
 
     def count(_: ModulePass, module: ModuleOp) -> None:
@@ -78,66 +62,43 @@ def pass_throughput(program: StoredProgram, console: Console) -> None:
 
     start = time.perf_counter()
     module = load_program(program.hlo)
-    rows = [("read and verify", time.perf_counter() - start)]
+    steps = [("read and verify", time.perf_counter() - start)]
     # One more run than needed: passes load on first use.
     for _ in range(2):
         counts.clear()
         module = load_program(program.hlo)
         manager = PassManager(make_context(), verify_each=False, before=[count])
         manager.run(module, parse_passes(",".join(pass_specs(NATIVE))))
-    rows += [(timing.name, timing.seconds) for timing in manager.timings]
-    for (step, seconds), operations in zip(rows, [counts[0], *counts], strict=True):
-        table.add_row(step, str(operations), f"{seconds * 1e3:.1f}", f"{operations / seconds:,.0f}")
-    console.print(table)
+    steps += [(timing.name, timing.seconds) for timing in manager.timings]
+    rows = [
+        [step, str(operations), f"{seconds * 1e3:.1f}", f"{operations / seconds:,.0f}"]
+        for (step, seconds), operations in zip(steps, [counts[0], *counts], strict=True)
+    ]
+    header = [f"step of the compiler on {program.name}", "operations", "ms", "operations/s"]
+    print(table(header, rows), end="\n\n")
 
 
-def verification_speed(console: Console) -> None:
-    """Prints how fast a module of at least `VERIFIED_OPERATIONS` operations is verified."""
-    module = chain_of_layers(VERIFIED_OPERATIONS)
-    operations = sum(1 for _ in module.walk())
-    seconds = processor_seconds(lambda: verify(module))
-    console.print(
-        f"verification: {operations} operations in {seconds * 1e3:.0f} ms of processor time, "
-        f"{operations / seconds:,.0f} operations/s"
-    )
-
-
-def stablehlo_reading_speed(console: Console) -> None:
-    """Prints how fast StableHLO of at least `VERIFIED_OPERATIONS` operations is read."""
-    text = stablehlo_of_layers(VERIFIED_OPERATIONS // OPERATIONS_OF_A_LAYER + 1)
-    operations = sum(1 for _ in read_stablehlo(text).walk())
-    seconds = processor_seconds(lambda: read_stablehlo(text))
-    console.print(
-        f"reading StableHLO: {operations} operations in {seconds * 1e3:.0f} ms of processor time, "
-        f"{operations / seconds:,.0f} operations/s, verification included"
-    )
-
-
-STABLEHLO_LAYER = """\
-    %w{i} = stablehlo.dot_general %x{i}, %weights, contracting_dims = [1] x [0] : ({x}, {w}) -> {x}
-    %b{i} = stablehlo.broadcast_in_dim %bias, dims = [1] : (tensor<16xf32>) -> {x}
-    %s{i} = stablehlo.add %w{i}, %b{i} : {x}
-    %y{i} = stablehlo.tanh %s{i} : {x}
-    %z{i} = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %r{i} = stablehlo.reduce(%y{i} init: %z{i}) applies stablehlo.add across dimensions = [1] {t}
-    %c{i} = stablehlo.broadcast_in_dim %r{i}, dims = [0] : (tensor<8xf32>) -> {x}
-    %d{i} = stablehlo.subtract %y{i}, %c{i} : {x}
-    %t{i} = stablehlo.transpose %d{i}, dims = [1, 0] : ({x}) -> tensor<16x8xf32>
-    %x{next} = stablehlo.reshape %t{i} : (tensor<16x8xf32>) -> {x}
-"""
-
-
-def stablehlo_of_layers(layers: int) -> str:
-    """What `chain_of_layers` computes, as JAX would print it."""
-    x, weights = "tensor<8x16xf32>", "tensor<16x16xf32>"
-    types = f": ({x}, tensor<f32>) -> tensor<8xf32>"
-    body = "".join(
-        STABLEHLO_LAYER.format(i=i, next=i + 1, x=x, w=weights, t=types) for i in range(layers)
-    )
-    return (
-        f"func.func public @main(%x0: {x}, %weights: {weights}, %bias: tensor<16xf32>) -> {x} {{\n"
-        f"{body}    return %x{layers} : {x}\n}}\n"
-    )
+def text_speeds() -> None:
+    """Prints how fast a large program, and a large constant, are verified, read and printed."""
+    module = chain_of_layers(OPERATIONS)
+    count = sum(1 for _ in module.walk())
+    hlo, stablehlo = print_hlo(module), print_stablehlo(module)
+    b = XlaBuilder("constant")
+    elements = np.random.default_rng(0).standard_normal(CONSTANT_BYTES // 4, np.float32)
+    constant = b.build(b.constant(elements))
+    numbers = print_hlo(constant)
+    million = f"a constant of {elements.size} elements of f32"
+    for what, units, action in (
+        ("verification", count, lambda: verify(module)),
+        ("reading HLO text", count, lambda: read_hlo(hlo)),
+        ("reading StableHLO", count, lambda: read_stablehlo(stablehlo)),
+        ("printing HLO text", count, lambda: print_hlo(module)),
+        ("printing StableHLO", count, lambda: print_stablehlo(module)),
+        (f"reading: {million}", elements.size, lambda: read_hlo(numbers)),
+        (f"printing: {million}", elements.size, lambda: print_hlo(constant)),
+    ):
+        seconds = processor_seconds(action)
+        print(f"{what}: {seconds * 1e3:.0f} ms of processor time, {units / seconds:,.0f} a second")
 
 
 def chain_of_layers(operations: int) -> ModuleOp:
@@ -188,64 +149,18 @@ REFERENCE_ROWS = (
 """Arrays of f32 with a million elements each."""
 
 
-def reference_speed(turns: int, console: Console) -> None:
-    """Prints what whole runs of the reference take beside plain numpy."""
-    table = Table(
-        title="the reference, 2^20 elements of f32",
-        caption="ratio: reference / numpy, which reassociates, and has threads in a dot",
-    )
-    table.add_column("program", no_wrap=True)
-    for column in ("ms", "numpy ms", "ratio"):
-        table.add_column(column, justify="right", no_wrap=True)
+def reference_speed(turns: int) -> None:
+    """Prints what whole runs of the reference take beside numpy, which has threads in a dot."""
+    times: dict[str, list[list[float]]] = {}
     random = np.random.default_rng(0)
     for row in REFERENCE_ROWS:
         inputs = [random.standard_normal(sizes).astype(np.float32) for sizes in row.sizes]
         b = XlaBuilder("row")
         root = row.build(b, *(b.parameter(i, x) for i, x in enumerate(inputs)))
         calls = [partial(run, b.build(root), inputs), partial(row.plain, *inputs)]
-        own, plain = alternate(calls, turns)
-        ratio = statistics.median(a / b for a, b in zip(own, plain, strict=True))
-        milliseconds = [f"{statistics.median(times) * 1e3:.3f}" for times in (own, plain)]
-        table.add_row(row.name, *milliseconds, f"{ratio:.1f}")
-    console.print(table)
-
-
-def reading_speed(console: Console) -> None:
-    """Prints how fast HLO text is read: many instructions, and one large constant."""
-    text = layers_as_text(READ_INSTRUCTIONS)
-    instructions = text.count(" = ")
-    seconds = processor_seconds(lambda: read_hlo(text))
-    console.print(
-        f"reading: {instructions} instructions in {seconds * 1e3:.0f} ms of processor time, "
-        f"{instructions / seconds:,.0f} instructions/s"
-    )
-    numbers = ",".join(f"{n * 0.37 % 1:.7f}" for n in range(CONSTANT_BYTES // 10))
-    text = f"ROOT c = f32[{CONSTANT_BYTES // 10}] constant({{{numbers}}})"
-    seconds = processor_seconds(lambda: read_hlo(text))
-    console.print(f"reading: a constant of {len(text) / 1e6:.0f} MB of text in {seconds:.2f} s")
-
-
-def printing_speed(console: Console) -> None:
-    """Prints how fast programs are printed: as HLO text and StableHLO, and a large constant."""
-    module = read_hlo(layers_as_text(READ_INSTRUCTIONS))
-    instructions = print_hlo(module).count(" = ")
-    seconds = processor_seconds(lambda: print_hlo(module))
-    console.print(
-        f"printing: {instructions} instructions in {seconds * 1e3:.0f} ms of processor time, "
-        f"{instructions / seconds:,.0f} instructions/s"
-    )
-    seconds = processor_seconds(lambda: print_stablehlo(module))
-    console.print(
-        f"printing: {instructions} instructions as StableHLO in {seconds * 1e3:.0f} ms of "
-        f"processor time, {instructions / seconds:,.0f} instructions/s"
-    )
-    b = XlaBuilder("constant")
-    elements = np.random.default_rng(0).standard_normal(CONSTANT_BYTES // 4, np.float32)
-    constant = b.build(b.constant(elements))
-    seconds = processor_seconds(lambda: print_hlo(constant))
-    console.print(
-        f"printing: a constant of {CONSTANT_BYTES // 4} random elements of f32 in {seconds:.2f} s"
-    )
+        times[row.name] = alternate(calls, turns)
+    print()
+    print(ratios("the reference beside numpy, 2^20 elements of f32, ms", times, 1e3))
 
 
 def processor_seconds(action: Call) -> float:
@@ -257,19 +172,6 @@ def processor_seconds(action: Call) -> float:
             action()
             times.append(time.process_time() - start)
     return statistics.median(times)
-
-
-def layers_as_text(instructions: int) -> str:
-    """HLO text of so many instructions, with layouts and metadata as in a dump."""
-    sizes = "f32[8,16]{1,0}"
-    lines = [f"  x.0 = {sizes} parameter(0)", "  w = f32[16,16]{1,0} parameter(1)"]
-    for i in range(1, instructions // len(TEXT_OF_A_LAYER)):
-        for number, operation in enumerate(TEXT_OF_A_LAYER):
-            metadata = f'{{op_type="{number}" op_name="jit(f)/{i}/{number}" source_line={i % 500}}}'
-            lines.append(f"  {operation.format(i=i, x=i - 1, t=sizes)}, metadata={metadata}")
-    body = "\n".join(lines)
-    add = "a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b)"
-    return f"HloModule m\nadd {{ {add} }}\nENTRY e {{\n  z = f32[] constant(0)\n{body}\n}}\n"
 
 
 BATCH = 8
@@ -284,18 +186,15 @@ LAYER = (
 """Sizes and axes of its matrices. Megatron's way: of a pair one by columns, one by rows."""
 
 
-def measure_partitioning(console: Console) -> None:
+def measure_partitioning() -> None:
     """Prints the time of each pass, and the processor time of all of them."""
     text = training_step()
     reading = processor_seconds(lambda: read_stablehlo(text))
     passes = processor_seconds(lambda: partitioned(text)) - reading
-    title = f"a training step of {LAYERS} layers, partitioned over 2 x 4 devices"
-    table = Table("pass", "ms", title=title)
-    table.columns[1].justify = "right"
-    for timing in partitioned(text).timings:
-        table.add_row(timing.name, f"{timing.seconds * 1e3:.0f}")
-    console.print(table)
-    console.print(f"partitioning: {passes:.2f} s of processor time, reading {reading:.2f} s")
+    title = f"pass on a training step of {LAYERS} layers, partitioned over 2 x 4 devices"
+    timings = partitioned(text).timings
+    print(table([title, "ms"], ([each.name, f"{each.seconds * 1e3:.0f}"] for each in timings)))
+    print(f"partitioning: {passes:.2f} s of processor time, reading {reading:.2f} s")
 
 
 def partitioned(text: str) -> PassManager:
