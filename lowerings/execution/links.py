@@ -2,9 +2,9 @@
 Links to the other processes that run programs together with this one: by MPI, or by sockets.
 
 Each pair of processes has two connections. Machine code sends and receives on the first
-(`links.c`), or by MPI where that has started the processes. The second says how the other process
-has ended: in order, with an error, or without a word. Of the last two this process ends as well,
-some seconds later: others may wait for it.
+(`links.c`), or by MPI where that has started the processes. The second says which programs the
+other process is about to run, and how it has ended: in order, with an error, or without a word. Of
+the last two this process ends as well, some seconds later: others may wait for it.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Any
 
 from lowerings.execution.mpi_links import MpiRanks
 from lowerings.runtime import library
-from lowerings.runtime.declarations import constants
+from lowerings.runtime.declarations import constants, structure
 from xla_dialect.diagnostics import XlaError
 
 _NUMBERS = constants("runtime.h")
 _ENDED, _DIFFERS = _NUMBERS["XLA_LINK_ENDED"], _NUMBERS["XLA_LINK_DIFFERS"]
-_NAME_BYTES, _TOKEN_BYTES = _NUMBERS["XLA_NAME_BYTES"], _NUMBERS["XLA_TOKEN_BYTES"]
+_TOKEN_BYTES = _NUMBERS["XLA_TOKEN_BYTES"]
 
 _GREETING = struct.Struct("<32siii")
 """
@@ -43,6 +44,7 @@ process can copy out of the memory of the other one.
 _PURPOSES = _DATA, _CONTROL = (0, 1)
 _PATIENCE = 5.0
 """Seconds that a stranger has to say who it is, and that a process has to end by itself."""
+_END_OF_NAME = b"\0"
 _WORDS = 1.0
 """Seconds within which the other connection says why the first has been closed."""
 
@@ -106,22 +108,24 @@ class Link:
         """What messages call the other process."""
         self._data, self.control = connections[_DATA], connections[_CONTROL]
         self._data.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if ranks is None:
-            new = _function("xla_link_new", _pointer, ctypes.c_int32)
-            self.address: int = new(self._data.fileno())
-        else:
-            to_rank = _function("xla_link_to_rank", _pointer, _pointer, ctypes.c_int32)
-            self.address = to_rank(ranks.address, number)
+        new = _function("xla_link_new", _pointer, ctypes.c_int32, _pointer, ctypes.c_int32)
+        rank_functions = None if ranks is None else ranks.address
+        self.address: int = new(self._data.fileno(), rank_functions, number)
         """Where the library in C has it."""
         self._ranks = ranks
         if not self.address:
             raise MemoryError
+        self._state = structure("runtime.h", "xla_link_state").from_address(self.address)
         if copies:
             have_copied = _function("xla_link_copies", None, _pointer, *_COPIED_FROM)
             have_copied(self.address, address.pid, address.token_at, address.token)
+        self._words = b""
         self.ending = ""
         """How the other process has ended, once that is known."""
+        self.has_ended_in_order = False
         self.has_ended = threading.Event()
+        self._names = SimpleQueue[str | None]()
+        """What the other process is about to run; None when it has ended."""
 
     @property
     def is_over_mpi(self) -> bool:
@@ -130,16 +134,42 @@ class Link:
 
     def bytes_moved(self, *, sent: bool) -> int:
         """How many bytes of runs were sent to the other process so far, or received."""
-        return _function("xla_link_bytes", ctypes.c_int64, _pointer, ctypes.c_int32)(
-            self.address, sent
-        )
+        return self._state.bytes_sent if sent else self._state.bytes_received
 
-    def end(self, how: str, *, in_order: bool) -> None:
-        """Takes notice of the end of the other process."""
-        self.ending = how
+    @property
+    def is_broken(self) -> bool:
+        """Whether no run can use it any more."""
+        return bool(self._state.broken)
+
+    def say(self, program: str) -> None:
+        """Tells the other process what this one is about to run."""
+        with suppress(OSError):
+            self.control.sendall(program.encode() + _END_OF_NAME)
+
+    def heard(self) -> str | None:
+        """Waits until the other process is about to run something; None if it has ended."""
+        return self._names.get()
+
+    def listen(self) -> bool:
+        """Takes notice of what has come; whether more may."""
+        data = b""
+        with suppress(OSError):
+            data = self.control.recv(4096)
+        *names, self._words = (self._words + data).split(_END_OF_NAME)
+        for name in names:
+            self._names.put(name.decode(errors="replace"))
+        if not data:
+            self._end()
+        return bool(data)
+
+    def _end(self) -> None:
+        kind, said = self._words[:1], self._words[1:].decode(errors="replace")
+        how = {b"E": "has ended", b"F": f"has failed: {said}"}.get(kind, "has died")
+        self.ending, self.has_ended_in_order = how, kind == b"E"
         self.has_ended.set()
+        self._names.put(None)
         # In order, what it has sent may still be read.
-        if not in_order:
+        if not self.has_ended_in_order:
             _function("xla_link_break", None, _pointer, ctypes.c_int32)(self.address, _ENDED)
 
     def close(self) -> None:
@@ -156,14 +186,14 @@ class Link:
         What is wrong with it, and how far that is from the cause: other links break with one.
         `names` are those of programs that this process has loaded.
         """
-        broken = _function("xla_link_broken", ctypes.c_int32, _pointer)(self.address)
+        broken = self._state.broken
         if broken == _ENDED:
             if self.has_ended.wait(_WORDS):
                 return 0, f"{self.name} {self.ending}"
             return 2, f"{self.name} has left a run before its end"
         if broken == _DIFFERS:
-            other = _function("xla_link_other_program", ctypes.c_uint64, _pointer)(self.address)
-            return 1, f"{self.name} runs {names.get(other, 'another program')}"
+            other = names.get(self._state.other_program, "another program")
+            return 1, f"{self.name} runs {other}"
         return (3, "an earlier run has ended before its time") if broken else None
 
 
@@ -177,6 +207,7 @@ class Links:
         self.names: dict[int, str] = {}
         """What programs are called, by what all processes know them by."""
         self._is_over = False
+        self._agreeing = threading.Lock()
         atexit.register(self.close)
         # Others would not see that this process has ended as long as a child of it lives.
         os.register_at_fork(after_in_child=self._leave_to_parent)
@@ -188,24 +219,16 @@ class Links:
         it is something else.
         """
         links = [self.by_process[number] for number in processes]
-        own = ctypes.create_string_buffer(program.encode()[:_NAME_BYTES], _NAME_BYTES)
-        found = (ctypes.c_char * (_NAME_BYTES * len(links)))()
-        table = (_pointer * len(links))(*(link.address for link in links))
-        pending = ctypes.c_int64(-1)
-        step = _function(
-            "xla_links_agree", ctypes.c_int32, _pointer, ctypes.c_int64, *[_pointer] * 3
-        )
-        library().xla_links_take()
-        try:
-            while pending.value:
-                if not step(table, len(links), own, found, ctypes.addressof(pending)):
-                    raise self.error(program)
-        finally:
-            library().xla_links_give_back()
-        for place, link in enumerate(links):
-            name = found.raw[place * _NAME_BYTES : (place + 1) * _NAME_BYTES].rstrip(b"\0")
-            if name != own.raw.rstrip(b"\0"):
-                other = name.decode(errors="replace")
+        if any(link.is_broken for link in links):
+            raise self.error(program)
+        with self._agreeing:
+            for link in links:
+                link.say(program)
+            heard = [(link, link.heard()) for link in links]
+        for link, other in heard:
+            if other is None:
+                raise XlaError(f"{program}: {link.name} {link.ending}")
+            if other != program:
                 raise XlaError(f"{link.name} runs {other}, and this one {program}")
 
     def error(self, program: str) -> XlaError:
@@ -219,17 +242,11 @@ class Links:
         watched = {link.control: link for link in self.by_process.values()}
         while watched:
             for control in select.select([*watched], [], [])[0]:
-                link = watched.pop(control)
-                words = b""
-                with suppress(OSError):
-                    while data := control.recv(4096):
-                        words += data
-                if self._is_over:
-                    return
-                kind, said = words[:1], words[1:].decode(errors="replace")
-                how = {b"E": "has ended", b"F": f"has failed: {said}"}.get(kind, "has died")
-                link.end(how, in_order=kind == b"E")
-                if kind != b"E":
+                link = watched[control]
+                if link.listen():
+                    continue
+                del watched[control]
+                if not link.has_ended_in_order and not self._is_over:
                     self._follow(link)
 
     def _leave_to_parent(self) -> None:
@@ -249,6 +266,7 @@ class Links:
         self._is_over = True
         error = getattr(sys, "last_value", None)
         words = b"E" if error is None else f"F{type(error).__name__}: {error}".encode()
+        words = words.replace(_END_OF_NAME, b"")
         for link in self.by_process.values():
             link.close()
             with suppress(OSError):
@@ -324,10 +342,8 @@ class Listener:
             for connection in connections.values():
                 connection.settimeout(None)
         ranks = self._ranks if all(address.has_ranks for address in addresses) else None
-        copied = set[int]()
-        if ranks is None:
-            host = self.address.host
-            copied = {n for n in self._readers if addresses[n].can_be_copied_from(host)}
+        host = self.address.host
+        copied = {n for n in self._readers if addresses[n].can_be_copied_from(host)}
         links = {
             n: Link(n, addresses[n], found[n], ranks, copies=n in copied) for n in sorted(found)
         }

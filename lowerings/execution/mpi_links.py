@@ -11,7 +11,7 @@ from lowerings.runtime.declarations import structure
 
 _STARTED = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
 """What is in the environment of a process that MPI has started."""
-_FUNCTIONS = ("MPI_Isend", "MPI_Irecv", "MPI_Test", "MPI_Cancel")
+_FUNCTIONS = ("MPI_Isend", "MPI_Irecv", "MPI_Test", "MPI_Get_count", "MPI_Cancel")
 
 
 class MpiRanks:

@@ -7,7 +7,7 @@
  * copies what it wants, and they meet again. What reduces is in the program, which folds the copies.
  *
  * Participants run in turn, in one thread, each on a stack of its own until it has to wait: no thread
- * is woken. Or each has a thread, one of those that are kept here. When every participant waits or
+ * is woken. Or each has a thread, one of those of parallel loops, if so many are idle. When every participant waits or
  * has ended and none can go on, the run has failed: then each call of a collective returns 1, which
  * ends its participant, and Python, which runs the program again, says what is wrong.
  *
@@ -17,7 +17,6 @@
  */
 #define _GNU_SOURCE
 #include "links.h"
-#include "threads.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -46,7 +45,7 @@ struct participant {
     /* What it brings to the collective that it calls. */
     const xla_exchange_plan *plan;
     void *const *arrays;
-    struct stack *stack;
+    char *stack;
 #ifdef __GLIBC__
     ucontext_t context;
 #endif
@@ -156,47 +155,35 @@ static int64_t members_here(const xla_joint_run *run, const xla_exchange_plan *p
     return count;
 }
 
-/* What one process copies of what another one has brought, member by member; both count the same. With
- * null for `pieces`, only how many. `sends`: this process is the other one. */
-static int64_t pieces_of(const xla_joint_run *run, const xla_exchange_plan *plans,
-                         const xla_exchange_plan *plan, const xla_link *link, bool sends,
-                         xla_piece *pieces) {
-    int64_t count = 0;
-    for (int64_t n = 0; n < plan->member_count; ++n) {
-        int64_t number = plan->members[n];
-        const struct place *copies = &run->everybody[number];
-        if (copies->link != (sends ? link : NULL))
-            continue;
-        const xla_copy *end = plans[number].copies + plans[number].copy_count;
-        for (const xla_copy *copy = plans[number].copies; copy < end; ++copy) {
-            if (copy->member < 0 || run->everybody[copy->member].link != (sends ? NULL : link))
-                continue;
-            if (pieces) {
-                char *data = sends ? (char *)run->everybody[copy->member].participant->arrays[copy->source] +
-                                         copy->source_offset
-                                   : (char *)copies->participant->arrays[copy->target] + copy->target_offset;
-                pieces[count] = (xla_piece){data, copy->rows, copy->row_bytes,
-                                            sends ? copy->source_step : copy->target_step};
-            }
-            ++count;
-        }
-    }
-    return count;
-}
-
-/* Has what goes over a link in one direction sent, or received; false if that cannot be. */
+/* Has sent, over a link, what this process has brought for participants of the other one, or received
+ * what its own copy of there, member by member: both count the same. False if that cannot be. */
 static bool begin_message(xla_joint_run *run, const struct participant *last, xla_link *link,
                           bool sends) {
     const xla_exchange_plan *plan = last->plan, *plans = plan - last->number;
-    int64_t count = pieces_of(run, plans, plan, link, sends, NULL);
-    if (!count)
-        return true;
-    xla_piece *pieces = malloc((size_t)count * sizeof *pieces);
-    if (!pieces)
-        return false;
-    pieces_of(run, plans, plan, link, sends, pieces);
-    int64_t *pending = &run->open[plan->rendezvous].pending;
-    return (sends ? xla_link_send : xla_link_expect)(link, plan->rendezvous, pieces, count, pending);
+    int64_t count = 0, most = 0;
+    for (int64_t n = 0; n < plan->member_count; ++n)
+        most += plans[plan->members[n]].copy_count;
+    xla_piece *pieces = malloc((size_t)(most + 1) * sizeof *pieces);
+    for (int64_t n = 0; pieces && n < plan->member_count; ++n) {
+        const xla_exchange_plan *of = &plans[plan->members[n]];
+        const struct place *copies = &run->everybody[plan->members[n]];
+        for (const xla_copy *copy = of->copies; copy < of->copies + of->copy_count; ++copy) {
+            const struct place *brings = copy->member < 0 ? copies : &run->everybody[copy->member];
+            const struct place *here = sends ? brings : copies, *there = sends ? copies : brings;
+            if (!here->participant || there->link != link)
+                continue;
+            char *data = here->participant->arrays[sends ? copy->source : copy->target];
+            pieces[count++] = (xla_piece){data + (sends ? copy->source_offset : copy->target_offset),
+                                          copy->rows, copy->row_bytes,
+                                          sends ? copy->source_step : copy->target_step};
+        }
+    }
+    if (!count) {
+        free(pieces);
+        return pieces;
+    }
+    return xla_link_add(link, plan->rendezvous, pieces, count, sends,
+                        &run->open[plan->rendezvous].pending);
 }
 
 /* The last member of this process has come; whether messages are under way for them. */
@@ -213,10 +200,18 @@ static bool begin_messages(xla_joint_run *run, const struct participant *last) {
     return true;
 }
 
-/* Sends and receives until some participant can go on, or the run has failed. */
+/* What was sent last may still be in this process. */
+static bool are_quiet(const xla_joint_run *run) {
+    for (int64_t n = 0; n < run->link_count; ++n)
+        if (!xla_link_is_quiet(run->links[n]))
+            return false;
+    return true;
+}
+
+/* Sends and receives until some participant can go on, nothing is left, or the run has failed. */
 static void await_messages(xla_joint_run *run) {
     int64_t started = xla_clock();
-    while (!run->awake && !run->has_failed) {
+    while (!run->awake && !run->has_failed && (run->open_count || !are_quiet(run))) {
         for (int64_t n = 0; n < run->link_count; ++n)
             if (!xla_link_progress(run->links[n]))
                 run->has_failed = true;
@@ -234,16 +229,6 @@ static void await_messages(xla_joint_run *run) {
         if (!run->awake && passed > SPIN)
             xla_links_sleep(run->links, run->link_count, passed);
     }
-}
-
-/* What was sent last may still be in this process. */
-static void end_messages(xla_joint_run *run) {
-    for (int64_t n = 0; n < run->link_count; ++n)
-        while (!run->has_failed && !xla_link_is_quiet(run->links[n])) {
-            if (!xla_link_progress(run->links[n]) || run->waiting.failure)
-                run->has_failed = true;
-            xla_links_sleep(&run->links[n], 1, 0);
-        }
 }
 
 /* A participant is not awake any more; where none is, and some wait, the run has failed. */
@@ -337,39 +322,6 @@ static void run_participant(struct participant *participant) {
     current = NULL;
 }
 
-/* Stacks that no participant has, and threads without one, are kept for others. */
-
-struct stack {
-    char *bottom;
-    size_t bytes;
-    struct stack *next;
-};
-
-struct worker {
-    struct participant *participant;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    struct worker *next;
-};
-
-static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct stack *idle_stacks;
-static struct worker *idle_workers;
-
-static void before_fork(void) { pthread_mutex_lock(&idle_lock); }
-
-static void after_fork(void) { pthread_mutex_unlock(&idle_lock); }
-
-/* A child of this process has none of its threads. */
-static void in_child(void) {
-    idle_workers = NULL;
-    pthread_mutex_unlock(&idle_lock);
-}
-
-__attribute__((constructor)) static void prepare(void) {
-    pthread_atfork(before_fork, after_fork, in_child);
-}
-
 #ifdef __GLIBC__
 int32_t xla_can_run_in_turn(void) { return 1; }
 
@@ -404,147 +356,63 @@ static void begin(void) {
         go_on(participant);
 }
 
-static struct stack *new_stack(void) {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    struct stack *stack = malloc(sizeof *stack);
-    void *memory = MAP_FAILED;
-    if (stack)
-        memory = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED || mprotect(memory, page, PROT_NONE)) {
-        if (memory != MAP_FAILED)
-            munmap(memory, STACK_BYTES);
-        free(stack);
+/* Null where there is no memory. Nobody touches its lowest page: a stack that overflows does not write
+ * into other memory. */
+static char *new_stack(void) {
+    char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (stack == MAP_FAILED)
         return NULL;
-    }
-    /* Nobody touches the lowest page: a stack that overflows does not write into other memory. */
-    *stack = (struct stack){(char *)memory + page, STACK_BYTES - page, NULL};
+    mprotect(stack, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE);
     return stack;
 }
 
-static struct stack *take_stack(void) {
-    pthread_mutex_lock(&idle_lock);
-    struct stack *stack = idle_stacks;
-    if (stack)
-        idle_stacks = stack->next;
-    pthread_mutex_unlock(&idle_lock);
-    return stack ? stack : new_stack();
-}
-
 /* Runs all participants in this thread, the first on its stack; the others keep theirs. */
-static void run_in_turn(void *argument) {
-    xla_joint_run *run = argument;
+static void run_in_turn(xla_joint_run *run) {
     for (int64_t n = 1; n < run->count; ++n) {
         struct participant *participant = &run->participants[n];
-        if (!participant->stack && !(participant->stack = take_stack())) {
+        if (!participant->stack && !(participant->stack = new_stack())) {
             run->has_failed = true;
             return;
         }
         getcontext(&participant->context);
         participant->context.uc_link = NULL;
-        participant->context.uc_stack.ss_sp = participant->stack->bottom;
-        participant->context.uc_stack.ss_size = participant->stack->bytes;
+        participant->context.uc_stack.ss_sp = participant->stack;
+        participant->context.uc_stack.ss_size = STACK_BYTES;
         makecontext(&participant->context, begin, 0);
     }
     run_participant(run->participants);
     while (!others_have_ended(run))
         go_on(run->participants);
-    end_messages(run);
+    await_messages(run);
     current = NULL;
 }
 #else
 /* The C library has no stacks that can be switched. */
 int32_t xla_can_run_in_turn(void) { return 0; }
 static void go_on(struct participant *participant) { (void)participant; }
-static void run_in_turn(void *argument) {
-    xla_joint_run *run = argument;
-    run->has_failed = true;
-}
+static void run_in_turn(xla_joint_run *run) { run->has_failed = true; }
 #endif
 
-/* What a thread does that is kept: one participant after the other. */
-static void *work(void *argument) {
-    struct worker *worker = argument;
-    for (;;) {
-        pthread_mutex_lock(&worker->lock);
-        while (!worker->participant)
-            pthread_cond_wait(&worker->changed, &worker->lock);
-        struct participant *participant = worker->participant;
-        worker->participant = NULL;
-        pthread_mutex_unlock(&worker->lock);
-        run_participant(participant);
-    }
-    return NULL;
-}
-
-static struct worker *take_worker(void) {
-    pthread_mutex_lock(&idle_lock);
-    struct worker *worker = idle_workers;
-    if (worker)
-        idle_workers = worker->next;
-    pthread_mutex_unlock(&idle_lock);
-    if (worker)
-        return worker;
-    worker = calloc(1, sizeof *worker);
-    if (!worker)
-        return NULL;
-    pthread_mutex_init(&worker->lock, NULL);
-    pthread_cond_init(&worker->changed, NULL);
-    pthread_t thread;
-    if (xla_start_thread(&thread, STACK_BYTES, work, worker)) {
-        free(worker);
-        return NULL;
-    }
-    return worker;
-}
-
-static void give_workers_back(struct worker *workers) {
-    pthread_mutex_lock(&idle_lock);
-    while (workers) {
-        struct worker *worker = workers;
-        workers = worker->next;
-        worker->next = idle_workers;
-        idle_workers = worker;
-    }
-    pthread_mutex_unlock(&idle_lock);
-}
-
-/* As many workers as a run has others than its first participant; null where they are not to be had. */
-static struct worker *take_workers(const xla_joint_run *run) {
-    struct worker *workers = NULL;
-    for (int64_t n = 1; n < run->count; ++n) {
-        struct worker *worker = take_worker();
-        if (!worker) {
-            give_workers_back(workers);
-            return NULL;
-        }
-        worker->next = workers;
-        workers = worker;
-    }
-    return workers;
-}
-
-/* Runs the first participant in this thread and the others in those of workers. */
-static void run_on_threads(void *argument) {
-    xla_joint_run *run = argument;
-    struct worker *workers = take_workers(run);
-    if (!workers && run->count > 1) {
-        run->has_failed = true;
+/* Runs participants in a thread of their own; the first one's waits for all others, too. */
+static void run_some(const void *values, int64_t first, int64_t last) {
+    xla_joint_run *run = (xla_joint_run *)values;
+    for (int64_t n = first; n < last; ++n)
+        run_participant(&run->participants[n]);
+    if (first)
         return;
-    }
-    struct worker *worker = workers;
-    for (int64_t n = 1; n < run->count; ++n, worker = worker->next) {
-        pthread_mutex_lock(&worker->lock);
-        worker->participant = &run->participants[n];
-        pthread_cond_signal(&worker->changed);
-        pthread_mutex_unlock(&worker->lock);
-    }
-    run_participant(run->participants);
     lock(run);
     while (!others_have_ended(run))
         pthread_cond_wait(&run->changed, &run->lock);
     unlock(run);
-    give_workers_back(workers);
+}
+
+static void run_participants(void *argument) {
+    xla_joint_run *run = argument;
+    if (!run->in_turn && xla_run_together(run_some, run, run->count))
+        return;
+    run->in_turn = true;
+    run_in_turn(run);
 }
 
 static xla_run_end run_all(xla_joint_run *run) {
@@ -556,23 +424,25 @@ static xla_run_end run_all(xla_joint_run *run) {
     memset(run->arrived, 0, (size_t)run->rendezvous_count * sizeof *run->arrived);
     for (int64_t n = 0; n < run->count; ++n)
         run->participants[n].state = RUNS;
-    xla_entry *entry = run->in_turn ? run_in_turn : run_on_threads;
-    if (xla_run(entry, run->states, run->state_count, run))
+    if (xla_run(run_participants, run->states, run->state_count, run))
         return XLA_RUN_INTERRUPTED;
     return run->has_failed ? XLA_RUN_FAILED : XLA_RUN_DONE;
 }
+
+/* Links are for one run at a time. */
+static pthread_mutex_t links_in_use = PTHREAD_MUTEX_INITIALIZER;
 
 xla_run_end xla_run_jointly(xla_joint_run *run, int32_t in_turn) {
     run->in_turn = in_turn || run->link_count;
     if (!run->link_count)
         return run_all(run);
-    xla_links_take();
+    pthread_mutex_lock(&links_in_use);
     for (int64_t n = 0; n < run->link_count; ++n)
         xla_link_begin(run->links[n], run->program);
     xla_run_end end = run_all(run);
     for (int64_t n = 0; end != XLA_RUN_DONE && n < run->link_count; ++n)
         xla_link_abandon(run->links[n]);
-    xla_links_give_back();
+    pthread_mutex_unlock(&links_in_use);
     return end;
 }
 
@@ -623,15 +493,9 @@ xla_joint_run *xla_joint_run_new(int64_t count, const xla_participant *participa
 }
 
 void xla_joint_run_free(xla_joint_run *run) {
-    pthread_mutex_lock(&idle_lock);
-    for (int64_t n = 1; n < run->count; ++n) {
-        struct stack *stack = run->participants[n].stack;
-        if (!stack)
-            continue;
-        stack->next = idle_stacks;
-        idle_stacks = stack;
-    }
-    pthread_mutex_unlock(&idle_lock);
+    for (int64_t n = 1; n < run->count; ++n)
+        if (run->participants[n].stack)
+            munmap(run->participants[n].stack, STACK_BYTES);
     pthread_cond_destroy(&run->changed);
     pthread_mutex_destroy(&run->lock);
     free(run->participants);

@@ -14,13 +14,11 @@ typedef struct {
     int64_t step;
 } xla_piece;
 
-/* Sends, and receives, the pieces of one execution of a rendezvous, which belong to the callee now;
+/* Sends, or receives, the pieces of one execution of a rendezvous, which belong to the callee now;
  * `pending` is lowered by 1 when their memory is not needed any more, or has been written. False
  * where there is no memory, or nobody at the other end. */
-bool xla_link_send(xla_link *link, int64_t rendezvous, xla_piece *pieces, int64_t count,
-                   int64_t *pending);
-bool xla_link_expect(xla_link *link, int64_t rendezvous, xla_piece *pieces, int64_t count,
-                     int64_t *pending);
+bool xla_link_add(xla_link *link, int64_t rendezvous, xla_piece *pieces, int64_t count, bool sends,
+                  int64_t *pending);
 
 /* Before a run of a program: what comes has to be of it. */
 void xla_link_begin(xla_link *link, uint64_t program);

@@ -12,6 +12,10 @@ typedef void xla_start(const void *values, int64_t first, int64_t last);
  * are done. */
 void xla_parallel_for(int64_t threads, xla_start *start, const void *values, int64_t count);
 
+/* Has each of `count` iterations run by a thread of its own, this one among them, so that they can wait
+ * for each other; returns when they are done, or 0 where so many threads are not to be had. */
+int32_t xla_run_together(xla_start *start, const void *values, int64_t count);
+
 /* The number of this thread among those of the loop that it runs: the caller's is 0. */
 int32_t xla_thread_number(void);
 
@@ -97,27 +101,32 @@ typedef struct {
     int64_t copies_alone;
 } xla_exchange_plan;
 
-/* What of MPI is called: MPI_Isend, MPI_Irecv, MPI_Test and MPI_Cancel. Handles are numbers or pointers,
- * as the MPI has them, and lie in the low bytes of the words that they are passed in. */
+/* What of MPI is called: MPI_Isend, MPI_Irecv, MPI_Test, MPI_Get_count and MPI_Cancel. Handles are numbers
+ * or pointers, as the MPI has them, and lie in the low bytes of the words that they are passed in. */
 typedef struct {
-    int (*send)(const void *, int, int64_t, int, int, int64_t, int64_t *);
+    int (*send)(void *, int, int64_t, int, int, int64_t, int64_t *);
     int (*receive)(void *, int, int64_t, int, int, int64_t, int64_t *);
     int (*test)(int64_t *, int *, void *);
+    int (*get_count)(void *, int64_t, int *);
     int (*cancel)(int64_t *);
     int64_t byte_type;
     int64_t communicator;
 } xla_mpi;
 
-/* A stream to another process, over which messages of runs go: on a socket that is connected, or to a
- * rank of MPI. It is for one run at a time, which takes all links, and gives them back. Null where
- * there is no memory. */
+/* A stream to another process, over which messages of runs go: on a socket that is connected, or, if
+ * there is one, to a rank of MPI. It is for one run at a time. Null where there is no memory. */
 typedef struct xla_link xla_link;
-xla_link *xla_link_new(int32_t socket);
-xla_link *xla_link_to_rank(const xla_mpi *mpi, int32_t rank);
-void xla_links_take(void);
-void xla_links_give_back(void);
+xla_link *xla_link_new(int32_t socket, const xla_mpi *mpi, int32_t rank);
 
-/* Why nothing goes over a link any more. */
+/* What a link begins with: why nothing goes over it any more; the program of the message that was of
+ * another one; how many bytes of runs have gone. */
+typedef struct {
+    _Atomic int32_t broken;
+    uint64_t other_program;
+    int64_t bytes_sent;
+    int64_t bytes_received;
+} xla_link_state;
+
 enum {
     XLA_LINK_WHOLE = 0,
     /* The other process has ended, or has broken it. */
@@ -126,8 +135,7 @@ enum {
     XLA_LINK_DIFFERS = 2,
     /* A run has ended before its time. */
     XLA_LINK_ABANDONED = 3,
-    /* The bytes of a name that is compared, and of what a process shows that it is who it is. */
-    XLA_NAME_BYTES = 256,
+    /* The bytes of what a process shows that it is who it is. */
     XLA_TOKEN_BYTES = 32,
 };
 
@@ -136,20 +144,11 @@ enum {
 int32_t xla_can_copy_from(int32_t pid, const char *its_token, const char *token);
 void xla_link_copies(xla_link *link, int32_t pid, const char *its_token, const char *token);
 
+/* Breaks it, unless it is. */
+void xla_link_break(xla_link *link, int32_t reason);
+
 /* Before MPI ends: nothing is received any more. */
 void xla_link_close(xla_link *link);
-
-/* Breaks it, unless it is; why it is broken; the program of the message that was of another one; the
- * bytes that were sent, or received. */
-void xla_link_break(xla_link *link, int32_t reason);
-int32_t xla_link_broken(const xla_link *link);
-uint64_t xla_link_other_program(const xla_link *link);
-int64_t xla_link_bytes(const xla_link *link, int32_t sent);
-
-/* Sends a name over links, and receives one from each; a step of it, that may sleep for some
- * milliseconds: `pending` is -1 before the first, and 0 behind the last. 0 if a link is broken. */
-int32_t xla_links_agree(xla_link *const *links, int64_t count, char *own, char *found,
-                        int64_t *pending);
 
 /* A participant's own code, the arrays that it takes, and its state, if any; of one that another
  * process runs, the link to that. */

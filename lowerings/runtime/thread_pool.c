@@ -28,10 +28,10 @@
 #define _GNU_SOURCE
 #include "clock.h"
 #include "runtime.h"
-#include "threads.h"
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -88,6 +88,8 @@ struct helper {
     /* Its number among the threads of the loop; the caller's is 0. */
     int32_t member;
     struct loop *loop;
+    /* Whether it slept when it was taken. */
+    int was_asleep;
     /* Where its thread may run, and the processor that it keeps off meanwhile, or NOWHERE. */
     processor_set processors;
     int avoids;
@@ -277,14 +279,26 @@ static void *help(void *argument) {
     return NULL;
 }
 
+/* Nobody waits for the end of a helper's thread. Signals are for the threads of the program: it inherits
+ * that none comes to it. */
 static int start_thread(struct helper *helper) {
+    pthread_attr_t attributes;
     pthread_t thread;
-    return xla_start_thread(&thread, STACK_BYTES, help, helper) == 0 &&
-           pthread_getcpuclockid(thread, &helper->worked) == 0;
+    sigset_t all, before;
+    if (pthread_attr_init(&attributes))
+        return 0;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, &attributes, help, helper);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return !error && pthread_getcpuclockid(thread, &helper->worked) == 0;
 }
 
-/* Posts a loop to a helper that is free; whether it was. */
-static int post(struct helper *helper, struct loop *loop, int32_t member, int64_t now) {
+/* Takes a helper that is free; whether it was. */
+static int take(struct helper *helper, int64_t now) {
     uint32_t before = atomic_load_explicit(&helper->state, memory_order_relaxed);
     if (before != IDLE && before != ASLEEP && before != NO_THREAD)
         return 0;
@@ -295,14 +309,25 @@ static int post(struct helper *helper, struct loop *loop, int32_t member, int64_
         atomic_store_explicit(&helper->state, before, memory_order_release);
         return 0;
     }
+    helper->was_asleep = before == ASLEEP;
+    return 1;
+}
+
+/* Lets go of a helper that was taken in vain. */
+static void let_go(struct helper *helper) {
+    atomic_store_explicit(&helper->state, helper->was_asleep ? ASLEEP : IDLE, memory_order_release);
+}
+
+/* Posts a loop to a helper that was taken. */
+static void post(struct helper *helper, struct loop *loop, int32_t member) {
+    int was_asleep = helper->was_asleep;
     helper->member = member;
     helper->loop = loop;
-    if (before == ASLEEP && helper->avoids != NOWHERE && helper->avoids != loop->processor)
+    if (was_asleep && helper->avoids != NOWHERE && helper->avoids != loop->processor)
         move_off(helper, loop->processor);
     atomic_store_explicit(&helper->state, POSTED, memory_order_release);
-    if (before == ASLEEP)
+    if (was_asleep)
         wake(&helper->state);
-    return 1;
 }
 
 /* Returns when a helper does nothing more for the loop that it was posted. */
@@ -323,33 +348,51 @@ static void end(struct helper *helper) {
         change(&helper->state, DONE_ASLEEP, ASLEEP);
 }
 
-void xla_parallel_for(int64_t threads, xla_start *start, const void *values, int64_t count) {
-    int64_t team = smaller(smaller(threads, count), MOST_HELPERS + 1);
-    if (team <= 1) {
-        start(values, 0, count);
-        return;
-    }
+/* Has a team of threads run a loop, or fewer, but at least so many: 0 where these are not to be had. The
+ * helpers are among the first ones. */
+static int run_in_team(int64_t team, int64_t least, int64_t most_helpers, xla_start *start,
+                       const void *values, int64_t count) {
     struct range ranges[team];
-    struct helper *posted[team];
+    struct helper *taken[team];
     int64_t even = count / (team * PIECES);
     struct loop loop = {start, values, team, even > 0 ? even : 1, ranges, own_processor()};
     for (int64_t member = 0; member < team; ++member) {
         atomic_init(&ranges[member].next, count * member / team);
         ranges[member].last = count * (member + 1) / team;
     }
-    /* Other callers may have the first helpers: then those behind are of use if there are
-     * processors for them. */
-    int64_t most = smaller(larger(threads, processors), MOST_HELPERS + 1) - 1;
     int64_t others = 0, now = nanoseconds(CLOCK_MONOTONIC);
-    for (int64_t number = 0; number < most && others < team - 1; ++number)
-        if (post(&helpers[number], &loop, (int32_t)others + 1, now))
-            posted[others++] = &helpers[number];
+    for (int64_t number = 0; number < most_helpers && others < team - 1; ++number)
+        if (take(&helpers[number], now))
+            taken[others++] = &helpers[number];
+    if (others + 1 < least) {
+        while (others > 0)
+            let_go(taken[--others]);
+        return 0;
+    }
+    for (int64_t n = 0; n < others; ++n)
+        post(taken[n], &loop, (int32_t)n + 1);
     int32_t number = thread_number;
     thread_number = 0;
     work(&loop, 0);
     thread_number = number;
     while (others > 0)
-        end(posted[--others]);
+        end(taken[--others]);
+    return 1;
+}
+
+void xla_parallel_for(int64_t threads, xla_start *start, const void *values, int64_t count) {
+    int64_t team = smaller(smaller(threads, count), MOST_HELPERS + 1);
+    /* Other callers may have the first helpers: then those behind are of use if there are
+     * processors for them. */
+    int64_t most = smaller(larger(threads, processors), MOST_HELPERS + 1) - 1;
+    if (team > 1)
+        run_in_team(team, 1, most, start, values, count);
+    else
+        start(values, 0, count);
+}
+
+int32_t xla_run_together(xla_start *start, const void *values, int64_t count) {
+    return count <= MOST_HELPERS + 1 && run_in_team(count, count, MOST_HELPERS, start, values, count);
 }
 
 /* A child process has none of the threads. */
