@@ -17,8 +17,9 @@ of fusion do:
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import Any, cast
 
@@ -100,101 +101,63 @@ def named(op: Operation) -> str:
 _WORDS = {"group": GROUP, "inline": INLINE, "alone": ALONE}
 
 
-@dataclass(frozen=True)
-class Mention:
-    """An operation that a file names: by its first result, or by file, line and column."""
-
-    name: str | tuple[str, int, int]
-    offset: int
-    """In the text of the file."""
-
-    def means(self, op: GenericOp) -> bool:
-        """Whether an operation is the one that is named."""
-        if isinstance(self.name, str):
-            return any(result.name_hint == self.name for result in op.results)
-        return place_of(op.location) == self.name
-
-
-@dataclass(frozen=True)
-class FusionEntry:
-    """A decision on some operations."""
-
-    word: str
-    mentions: tuple[Mention, ...]
-
-
 def take_decisions(path: str, module: ModuleOp) -> None:
     """
     Makes operations carry what a file says of them, unless they carry a decision; "" is no file.
 
-    Raises XlaError for a file that cannot be read, or that names what is not there.
+    Raises XlaError for a file that cannot be read, for names that nothing has, for second decisions
+    on an operation, and for groups of several blocks.
     """
     if not path:
         return
     text = read_text(path)
-    decide(module, parse_fusion_file(text, path), path, text)
-
-
-def parse_fusion_file(text: str, file_name: str) -> Sequence[FusionEntry]:
-    """The entries of a file; raises LocatedError."""
-    found: list[FusionEntry] = []
-    with parser_of(text, Context(), file_name) as parser:
-        while (word := parser.parse_optional_keyword_in(_WORDS)) is not None:
-            mentions = parser.parse_comma_separated_list(
-                parser.Delimiter.NONE, lambda: _parse_mention(parser)
-            )
-            found.append(FusionEntry(word, tuple(mentions)))
-        if parser.pos < len(text):
-            parser.raise_error(f"expected one of {', '.join(_WORDS)}")
-    return found
-
-
-def _parse_mention(parser: Parser) -> Mention:
-    start = parser.pos
-    operand = parser.parse_optional_unresolved_operand()
-    if operand is not None:
-        return Mention(operand.operand_name, start)
-    file = parser.parse_str_literal(" of a location, or the name of a value")
-    parser.parse_punctuation(":")
-    line = parser.parse_integer(allow_boolean=False, allow_negative=False)
-    parser.parse_punctuation(":")
-    return Mention((file, line, parser.parse_integer(False, False)), start)
-
-
-def decide(
-    module: ModuleOp, entries: Iterable[FusionEntry], file_name: str = "", text: str = ""
-) -> None:
-    """
-    Makes operations carry decisions.
-
-    Raises LocatedError for names that nothing has, for second decisions on an operation, and for
-    groups of several blocks.
-    """
     generics = [op for op in operations_in(module) if isinstance(op, GenericOp)]
     given = {op: decision for op in generics if (decision := decision_of(op)) is not None}
     taken = {decision.group for decision in given.values()}
     numbers = (number for number in count() if number not in taken)
     decided: set[GenericOp] = set()
-    for entry in entries:
-        groups: dict[Block | None, int] = {}
-        for mention in entry.mentions:
-            meant = [op for op in generics if mention.means(op)]
-            against = _reason_against(entry, meant, decided, groups)
-            if against is not None:
-                raise LocatedError.at_offset(against, file_name, text, mention.offset)
-            decided.update(meant)
-            for op in meant:
-                group = None
-                if entry.word == "group":
-                    if op.parent not in groups:
-                        groups[op.parent] = next(numbers)
-                    group = groups[op.parent]
-                if op not in given:
-                    set_decision(op, FusionDecision(_WORDS[entry.word], group))
+
+    def take_mentioned(parser: Parser, word: str, groups: dict[Block | None, int]) -> None:
+        start, name = parser.pos, _parse_mention(parser)
+        meant = [op for op in generics if _means(name, op)]
+        against = _reason_against(word, meant, decided, groups)
+        if against is not None:
+            raise LocatedError.at_offset(against, path, text, start)
+        decided.update(meant)
+        for op in meant:
+            if word == "group" and op.parent not in groups:
+                groups[op.parent] = next(numbers)
+            if op not in given:
+                set_decision(op, FusionDecision(_WORDS[word], groups.get(op.parent)))
+
+    with parser_of(text, Context(), path) as parser:
+        while (word := parser.parse_optional_keyword_in(_WORDS)) is not None:
+            take = partial(take_mentioned, parser, word, dict[Block | None, int]())
+            parser.parse_comma_separated_list(parser.Delimiter.NONE, take)
+        if parser.pos < len(text):
+            parser.raise_error(f"expected one of {', '.join(_WORDS)}")
+
+
+def _parse_mention(parser: Parser) -> str | tuple[str, int, int]:
+    """The name of an operation: that of its first result, or file, line and column."""
+    operand = parser.parse_optional_unresolved_operand()
+    if operand is not None:
+        return operand.operand_name
+    file = parser.parse_str_literal(" of a location, or the name of a value")
+    parser.parse_punctuation(":")
+    line = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    parser.parse_punctuation(":")
+    return file, line, parser.parse_integer(False, False)
+
+
+def _means(name: str | tuple[str, int, int], op: GenericOp) -> bool:
+    if isinstance(name, str):
+        return any(result.name_hint == name for result in op.results)
+    return place_of(op.location) == name
 
 
 def _reason_against(
-    entry: FusionEntry,
+    word: str,
     meant: Sequence[GenericOp],
     decided: Container[GenericOp],
     groups: Mapping[Block | None, int],
@@ -204,6 +167,6 @@ def _reason_against(
         return "no operation that fusion begins with has this name"
     if any(op in decided for op in meant):
         return "a second decision on this operation"
-    if entry.word == "group" and groups and {op.parent for op in meant} != {*groups}:
+    if word == "group" and groups and {op.parent for op in meant} != {*groups}:
         return "operations of a group have to be in one block"
     return None

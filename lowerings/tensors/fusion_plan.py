@@ -16,7 +16,7 @@ from math import prod
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.ops import GenericOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from lowerings.dialects.schedule import schedule_of
 from lowerings.tensors.constants import constant_of, exact_reciprocal
@@ -48,23 +48,13 @@ their tensors do not count.
 """
 
 
-@dataclass(frozen=True)
-class Origin:
-    """What an input of a node is, seen through views and data movement."""
-
-    value: SSAValue
-    indices: Indices
-    """Where it is read, in the loops of the node."""
-    constant: Attribute | None
-
-
 def origin_of(
     value: SSAValue,
     indices: Indices,
     nodes: Mapping[Operation, Node],
     views: Mapping[Operation, ReindexedView],
-) -> Origin:
-    """The origin of a tensor that is read at these indices."""
+) -> tuple[SSAValue, Indices]:
+    """What an input of a node is, seen through views and data movement, and where it is read."""
     while isinstance(value, OpResult):
         view, node = views.get(value.op), nodes.get(value.op)
         if view is not None:
@@ -74,7 +64,7 @@ def origin_of(
             indices = compose(inner, indices)
         else:
             break
-    return Origin(value, indices, constant_of(value))
+    return value, indices
 
 
 def estimate_recomputation(
@@ -93,21 +83,21 @@ def estimate_recomputation(
         if isinstance(op, arith.DivfOp)
         and isinstance(op.rhs, BlockArgument)
         and op.rhs.index < len(origins)
-        and exact_reciprocal(origins[op.rhs.index].constant) is not None
+        and exact_reciprocal(constant_of(origins[op.rhs.index][0])) is not None
     )
     node.recomputation = node.cost
     size = prod(node.sizes)
     tensors: set[SSAValue] = set()
-    for origin in origins:
-        if origin.constant is not None:
+    for value, indices in origins:
+        if constant_of(value) is not None:
             continue
-        owner = origin.value.owner
+        owner = value.owner
         producer = nodes.get(owner) if isinstance(owner, Operation) else None
         if producer is not None and producer.is_pointwise and prod(producer.sizes) == size:
             node.recomputation += producer.recomputation
             tensors |= producer.tensors
-        elif FEW_ELEMENTS < size == prod(node.sizes[loop] for loop in loops_of(origin.indices)):
-            tensors.add(origin.value)
+        elif FEW_ELEMENTS < size == prod(node.sizes[loop] for loop in loops_of(indices)):
+            tensors.add(value)
     node.tensors = frozenset(tensors)
 
 
