@@ -23,6 +23,7 @@ from lowerings.simplify.purity import is_pure
 from lowerings.simplify.rewriting import Inserter, Replacement, Rule, constant
 from xla_dialect.op import Ints, XlaOp, decode
 from xla_dialect.ops import data_movement as ops
+from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp
 from xla_dialect.ops.data_movement import BroadcastOp, SliceOp, TransposeOp
 from xla_dialect.ops.gather_scatter import ScatterOp
 from xla_dialect.shapes.size_arithmetic import Sizes, permuted, without
@@ -41,20 +42,25 @@ def _reshape(inserter: Inserter, value: SSAValue, op: XlaOp) -> SSAValue:
     return inserter.insert(ops.ReshapeOp(value, result_types=[op.results[0].type]))[0]
 
 
-def merge_reshapes(op: ops.ReshapeOp, inserter: Inserter) -> Replacement:
-    """A reshape to the same shape, of a reshape, or of a splat."""
-    if op.operand.type == op.result.type:
-        return op.operand
-    inner = op.operand.owner
-    if isinstance(inner, ops.ReshapeOp):
-        return _reshape(inserter, inner.operand, op)
-    type_ = array_type(op.result)
-    number = splat_of(op.operand)
+def keep(op: XlaOp, inserter: Inserter) -> Replacement:
+    """What an operation leaves as it is, because the type is the same."""
+    return op.operands[0] if op.operands[0].type == op.results[0].type else None
+
+
+def move_splat(op: XlaOp, inserter: Inserter) -> Replacement:
+    """Equal elements, wherever they are moved."""
+    type_, number = array_type(op.results[0]), splat_of(op.operands[0])
     return None if type_ is None or number is None else constant(inserter, number, type_)
 
 
+def merge_reshapes(op: ops.ReshapeOp, inserter: Inserter) -> Replacement:
+    """A reshape of a reshape."""
+    inner = op.operand.owner
+    return _reshape(inserter, inner.operand, op) if isinstance(inner, ops.ReshapeOp) else None
+
+
 def merge_transposes(op: ops.TransposeOp, inserter: Inserter) -> Replacement:
-    """An identity transpose, one of a transpose, of a splat, or of dimensions of size 1 only."""
+    """An identity transpose, one of a transpose, or of dimensions of size 1 only."""
     permutation = _ints(op.dimensions)
     if permutation == tuple(range(len(permutation))):
         return op.operand
@@ -65,12 +71,9 @@ def merge_transposes(op: ops.TransposeOp, inserter: Inserter) -> Replacement:
         return inserter.insert(
             ops.TransposeOp(inner.operand, dimensions=merged, result_types=[op.results[0].type])
         )
-    type_, source = array_type(op.result), array_type(op.operand)
-    if type_ is None or source is None:
+    source = array_type(op.operand)
+    if source is None or array_type(op.result) is None:
         return None
-    number = splat_of(op.operand)
-    if number is not None:
-        return constant(inserter, number, type_)
     moved = [d for d in permutation if source.get_shape()[d] != 1]
     return _reshape(inserter, op.operand, op) if moved == sorted(moved) else None
 
@@ -132,15 +135,10 @@ _Window: TypeAlias = tuple[SSAValue, Ints, Ints, Ints]
 
 
 def merge_slices(op: ops.SliceOp, inserter: Inserter) -> Replacement:
-    """An identity slice, one of a slice, of a splat, or of operands of a concatenation."""
-    if op.operand.type == op.result.type:
-        return op.operand
+    """A slice of a slice, or of operands of a concatenation."""
     type_ = array_type(op.result)
     if type_ is None:
         return None
-    number = splat_of(op.operand)
-    if number is not None:
-        return constant(inserter, number, type_)
     numbers = (op.start_indices, op.limit_indices, op.strides)
     start, limit, strides = map(_ints, numbers)
     window: _Window = (op.operand, start, limit, strides)
@@ -291,11 +289,6 @@ def simplify_dynamic_update_slice(op: ops.DynamicUpdateSliceOp, inserter: Insert
     return op.operand if not element_count(update.get_shape()) else None
 
 
-def forward_copy(op: ops.CopyOp, inserter: Inserter) -> Replacement:
-    """A copy in the same layout is the array."""
-    return op.operand if op.operand.type == op.result.type else None
-
-
 LEAST_WINDOW = 16
 """The elements of a window from which on it pays to have them side by side."""
 
@@ -360,9 +353,16 @@ RULES = (
     .add(ops.PadOp, simplify_pad)
     .add(ops.DynamicSliceOp, simplify_dynamic_slice)
     .add(ops.DynamicUpdateSliceOp, simplify_dynamic_update_slice)
-    .add(ops.CopyOp, forward_copy)
 )
 """The rule of each operation."""
+
+KEPT = OperationTable[Rule]().add(
+    (ops.ReshapeOp, SliceOp, ops.CopyOp, ConvertOp, BitcastConvertOp), keep
+)
+"""Rules that go first."""
+
+SPLATS = OperationTable[Rule]().add((ops.ReshapeOp, TransposeOp, SliceOp), move_splat)
+"""Rules of operations that have one in `RULES`, which goes first."""
 
 
 _SUNK = frozenset((BroadcastOp, TransposeOp))

@@ -56,14 +56,6 @@ class Identity:
     """Whether `c op x = x` too."""
 
 
-@dataclass(frozen=True)
-class Annihilator:
-    """`x op c = c` and `c op x = c` for the constants c that `holds` accepts."""
-
-    classes: ElementClass
-    holds: IsNumber
-
-
 FLOAT, INTEGER = ElementClass.FLOAT, ElementClass.INTEGER
 REAL = ElementClass.REAL
 
@@ -93,13 +85,14 @@ IDENTITIES: Mapping[type[elementwise.ElementwiseBinaryOp], tuple[Identity, ...]]
     ),
 }
 
-ANNIHILATORS: Mapping[type[XlaOp], Annihilator] = {
-    elementwise.MultiplyOp: Annihilator(WHOLE, _is(0)),
-    elementwise.AndOp: Annihilator(WHOLE, _is(0)),
-    elementwise.OrOp: Annihilator(WHOLE, _is_all_ones),
-    elementwise.MaximumOp: Annihilator(INTEGER, _is_limit("max")),
-    elementwise.MinimumOp: Annihilator(INTEGER, _is_limit("min")),
+ANNIHILATORS: Mapping[type[XlaOp], tuple[ElementClass, IsNumber]] = {
+    elementwise.MultiplyOp: (WHOLE, _is(0)),
+    elementwise.AndOp: (WHOLE, _is(0)),
+    elementwise.OrOp: (WHOLE, _is_all_ones),
+    elementwise.MaximumOp: (INTEGER, _is_limit("max")),
+    elementwise.MinimumOp: (INTEGER, _is_limit("min")),
 }
+"""`x op c = c` and `c op x = c` for elements of these classes, and the constants c accepted."""
 
 IDEMPOTENT = (elementwise.AndOp, elementwise.OrOp, elementwise.MaximumOp, elementwise.MinimumOp)
 """`x op x = x`."""
@@ -152,8 +145,8 @@ def simplify_binary(op: elementwise.ElementwiseBinaryOp, inserter: Inserter) -> 
             applies = constant_side is rhs or identity.either_side
             if applies and elements & identity.classes and identity.holds(number):
                 return other
-        annihilator = ANNIHILATORS.get(op_class)
-        if annihilator and elements & annihilator.classes and annihilator.holds(number):
+        classes, holds = ANNIHILATORS.get(op_class, (ElementClass(0), bool))
+        if elements & classes and holds(number):
             return constant_side
     return None
 
@@ -261,9 +254,7 @@ def simplify_select(op: elementwise.SelectOp, inserter: Inserter) -> Replacement
 
 
 def simplify_convert(op: conversion.ConvertOp, inserter: Inserter) -> Replacement:
-    """A conversion to the same type, or of what was converted without loss."""
-    if op.operand.type == op.result.type:
-        return op.operand
+    """A conversion of what was converted without loss."""
     inner = op.operand.owner
     if not isinstance(inner, conversion.ConvertOp):
         return None
@@ -321,8 +312,6 @@ def _is_direct(source: Attribute, middle: Attribute, target: Attribute) -> bool:
 
 def simplify_bitcast_convert(op: conversion.BitcastConvertOp, inserter: Inserter) -> Replacement:
     """Bits read as the type that they had."""
-    if op.operand.type == op.result.type:
-        return op.operand
     inner = op.operand.owner
     if isinstance(inner, conversion.BitcastConvertOp) and inner.operand.type == op.result.type:
         return inner.operand

@@ -159,9 +159,7 @@ class Flattening(ABC):
     def flatten_operation(self, op: Operation) -> None:
         """Takes apart the operands and results of an operation, then its regions."""
         if isinstance(op, OptBarrierOp) and self.is_compound(op.operand.type):
-            barriers = [OptBarrierOp.make([v], {}) for v in self.flat(op.operands)]
-            self.insert(barriers, op)
-            self.replace(op, [[barrier.result for barrier in barriers]])
+            self.replace_by(op, [OptBarrierOp.make([v], {}) for v in self.flat(op.operands)])
         elif any(self.is_compound(result.type) for result in op.results):
             op = self._rebuild(op)
         elif any(self.is_compound(operand.type) for operand in op.operands):
@@ -189,6 +187,11 @@ class Flattening(ABC):
                 (value,) = values
                 result.replace_all_uses_with(value)
         self.dead.append(op)
+
+    def replace_by(self, op: Operation, parts: Sequence[Operation]) -> None:
+        """Replaces an operation by one for each leaf of its result."""
+        self.insert(parts, op)
+        self.replace(op, [[part.results[0] for part in parts]])
 
     def _rebuild(self, op: Operation) -> Operation:
         """The same operation with leaves as operands and results."""
@@ -369,14 +372,10 @@ class TupleFlattening(Flattening):
                 self._select(op)
             case ConstantOp() if self.is_compound(op.result.type):
                 literals = _literals(op.value)
-                parts = [ConstantOp.make((), {"value": v}, (), None) for v in literals]
-                self.insert(parts, op)
-                self.replace(op, [[part.result for part in parts]])
+                self.replace_by(op, [ConstantOp.make((), {"value": v}) for v in literals])
             case CopyOp() if self.is_compound(op.result.type):
                 pairs = zip(self.flat(op.operands), flatten(op.result_types), strict=True)
-                copies = [CopyOp.make([leaf], {}, (), [type_]) for leaf, type_ in pairs]
-                self.insert(copies, op)
-                self.replace(op, [[copy.result for copy in copies]])
+                self.replace_by(op, [CopyOp.make([v], {}, (), [type_]) for v, type_ in pairs])
             case AddDependencyOp():
                 self._wait(op)
             case AsyncStartOp() if op.is_open:
@@ -393,9 +392,8 @@ class TupleFlattening(Flattening):
         if len(awaited) != 1:
             self.insert([after := AfterAllOp.make(awaited, {})], op)
             awaited = [after.result]
-        parts = [AddDependencyOp.make([v, *awaited], {}) for v in self.flat([op.operand])]
-        self.insert(parts, op)
-        self.replace(op, [[part.result for part in parts]])
+        leaves = self.flat([op.operand])
+        self.replace_by(op, [AddDependencyOp.make([v, *awaited], {}) for v in leaves])
 
     def _begin(self, start: AsyncStartOp, op: AsyncStartOp | AsyncUpdateOp | AsyncDoneOp) -> None:
         """

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from graphlib import CycleError
 from itertools import chain
-from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, SymbolRefAttr, TensorType
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from lowerings.ir.functions import NO_INLINE, callees_first
+from lowerings.ir.functions import NO_INLINE, callees_first, functions_of, references
 from lowerings.layouts.memory_order import in_layout
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.levels import UNLOWERED
@@ -90,8 +89,10 @@ class CallGraph:
     """The functions of a module, with the calls that each holds and how often each is named."""
 
     functions: dict[str, func.FuncOp]
-    sites: dict[str, list[Call | FusionOp]]
-    uses: dict[str, int]
+    uses: Counter[str]
+    sites: dict[str, list[Call | FusionOp]] = field(
+        default_factory=dict[str, "list[Call | FusionOp]"]
+    )
     sizes: dict[str, int] = field(default_factory=dict[str, int])
     effects: set[str] = field(default_factory=set[str])
     """Functions with operations of their own that have effects."""
@@ -100,25 +101,15 @@ class CallGraph:
 
     @staticmethod
     def of(module: ModuleOp) -> CallGraph:
-        """Collects functions, calls and fusions in one walk."""
-        functions = {
-            op.sym_name.data: op for op in module.body.block.ops if isinstance(op, func.FuncOp)
-        }
-        graph = CallGraph(functions, {name: [] for name in functions}, dict.fromkeys(functions, 0))
-        for top in module.body.block.ops:
-            name = top.sym_name.data if isinstance(top, func.FuncOp) else None
-            count = 0
-            for op in operations_in(top):
-                count += 1
-                if name is not None and (is_call(op) or isinstance(op, FusionOp)):
-                    graph.sites[name].append(op)
-                elif name is not None and op is not top and not computes_only(op):
-                    graph.effects.add(name)
-                for symbol in _symbols((*op.properties.values(), *op.attributes.values())):
-                    if symbol in graph.uses:
-                        graph.uses[symbol] += 1
-            if name is not None:
-                graph.sizes[name] = count
+        """Collects functions, calls and fusions."""
+        graph = CallGraph(functions_of(module), Counter(references(module)))
+        for name, function in graph.functions.items():
+            _, *inside = operations_in(function)
+            graph.sizes[name] = 1 + len(inside)
+            graph.sites[name] = [op for op in inside if is_call(op) or isinstance(op, FusionOp)]
+            others = set(inside).difference(graph.sites[name])
+            if not all(map(computes_only, others)):
+                graph.effects.add(name)
         return graph
 
     def callees_first(self) -> list[func.FuncOp]:
@@ -236,15 +227,6 @@ def _can_be_called(function: func.FuncOp) -> bool:
     return bool(function.body.blocks) and all(
         type_.has_static_shape() for type_ in types if isinstance(type_, TensorType)
     )
-
-
-def _symbols(attributes: Iterable[Attribute]) -> Iterator[str]:
-    """The symbols that attributes name, in lists too."""
-    for attribute in attributes:
-        if isinstance(attribute, SymbolRefAttr):
-            yield attribute.string_value()
-        elif isinstance(attribute, ArrayAttr):
-            yield from _symbols(cast("ArrayAttr[Attribute]", attribute).data)
 
 
 def inline_block(body: Block, site: Operation) -> None:

@@ -35,9 +35,11 @@ from xla_dialect.xdsl.traversal import operations_in
 
 RULES: dict[type[Operation], list[Rule]] = defaultdict(list)
 for _rules in (
+    data_movement_rules.KEPT,
     elementwise_rules.RULES,
     elementwise_rules.CONSTANT_RULES,
     data_movement_rules.RULES,
+    data_movement_rules.SPLATS,
     control_flow_rules.RULES,
     data_movement_rules.HOISTS,
 ):
