@@ -13,6 +13,7 @@ from lowerings.partitioning.local_operation import (
     LocalRule,
     has_property_sizes,
     is_divisible,
+    started_once,
 )
 from lowerings.partitioning.mesh_atoms import Atoms
 from lowerings.partitioning.relations import fold_of, neutral_number
@@ -209,6 +210,7 @@ def scatter(local: LocalOperation) -> Sequence[XlaValue]:
         mask = b.broadcast_in_dim(mask, indices.shape, range(indices.rank))
         indices = b.select(mask, indices, -1)
     operands[count] = _without_padded_updates(local, indices, count)
+    operands[0] = started_once(local, 0)
     return local.again(operands)
 
 

@@ -22,7 +22,8 @@ from lowerings.partitioning.local_operation import (
     RemotePart,
     mirrored,
     moved_block,
-    regular,
+    started_once,
+    without_padding,
 )
 from lowerings.partitioning.mesh_atoms import Atoms
 from lowerings.partitioning.relations import selects
@@ -176,7 +177,9 @@ def reduce(local: LocalOperation) -> Sequence[XlaValue]:
             b.without_tail(value, here, start) for value, start in zip(inputs, starts, strict=True)
         ]
     if not atoms:
-        return regular(local)
+        operands = without_padding(local, local.operands)
+        operands[count] = started_once(local, count)
+        return local.again(operands)
     found = local.again([*inputs, *starts])
     lined = [b.reshape(value, (1, *value.shape)) for value in found]
     gathered = [b.gathered(value, 0, tuple(atoms)) for value in lined]

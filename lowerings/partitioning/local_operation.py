@@ -23,6 +23,7 @@ from lowerings.ir.equality import KnownOperations, StructuralKeys
 from lowerings.partitioning.factors import Division, FactorAtoms, is_regular
 from lowerings.partitioning.mesh_atoms import Atoms, MeshAtoms
 from lowerings.partitioning.relations import fold_of, neutral_number
+from lowerings.simplify.constant_folding import splat_of
 from lowerings.simplify.purity import is_pure
 from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.devices.replica_groups import (
@@ -468,6 +469,20 @@ def without_padding(local: LocalOperation, operands: Sequence[XlaValue]) -> list
             fill = local.b.scalar(0 if number is None else number, element_type)
             found[i] = local.b.without_tail(found[i], here, fill)
     return found
+
+
+def started_once(local: LocalOperation, operand: int) -> XlaValue:
+    """What a fold starts from, on the first of the devices whose results are folded once more."""
+    b, start, fold = local.b, local.operands[operand], fold_of(local.op)
+    reductions = local.division.relations.of_type(FactorType.REDUCTION)
+    atoms = tuple(atom for factor in reductions for atom in local.divided.get(factor, ()))
+    if not atoms or fold is None:
+        return start
+    neutral, number = neutral_number(fold, start.element_type), splat_of(start.ssa)
+    if number is not None and np.array_equal(number, cast(Any, neutral)):
+        return start
+    is_first = b.broadcast(b.begin_of_block(atoms, 1) == 0, start.shape)
+    return b.select(is_first, start, b.scalar(neutral, start.element_type))
 
 
 def has_property_sizes(local: LocalOperation, operand: int, values: Sequence[int]) -> list[int]:

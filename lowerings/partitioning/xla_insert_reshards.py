@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import cast
 
-import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.partitioning.annotations import is_annotation, runs_on_parts
 from lowerings.partitioning.costs import flops_of, trip_count
@@ -28,22 +27,17 @@ from lowerings.partitioning.mesh_atoms import (
     whole,
 )
 from lowerings.partitioning.partition_warning import warn
-from lowerings.partitioning.relations import FOLDS, fold_of, neutral_number
+from lowerings.partitioning.relations import fold_of
 from lowerings.partitioning.resharding import is_reshard, plan, reshard, sent_bytes
 from lowerings.partitioning.shifts import shift_divided
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.passes import ReportingPass
-from lowerings.simplify.constant_folding import splat_of
 from xla_dialect.analysis.manual_borders import ManualBorder, located_border
-from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.dimensions import DataFlowEdge, terminator
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import WhileOp
 from xla_dialect.ops.data_movement import DynamicSliceOp
-from xla_dialect.ops.gather_scatter import ScatterOp
-from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.sharding.attributes import (
-    SHARDING,
     parameter_shardings,
     result_shardings,
     returned_shardings,
@@ -264,16 +258,9 @@ class _Insertion:
             choice = self.chosen[key] = self.choice(op, division, operands, wanted)
         if choice.bytes:
             self.explain(op, division, operands, choice)
-        is_folded = any(spread.unreduced for spread in choice.results)
-        start = start_of(op) if is_folded else None
-        before, behind = ((), ()) if start is None else split_start(op, start)
-        for made in before:
-            self.operation(made)
         for i, spread in enumerate(choice.operands):
             self.use(op, i, spread)
         self.produce(op, choice.results, wanted)
-        for made in behind:
-            self.operation(made)
 
     def choice(
         self,
@@ -412,62 +399,6 @@ def spread_in_loop(mesh: MeshAtoms, op: XlaOp, edge: DataFlowEdge, spread: Sprea
         terms = Spread(rest.dimensions, spread.used - rest.used)
         sent += trips * plan(mesh, result, terms, rest).bytes
     return whole if plan(mesh, type_, spread, whole).bytes < sent else spread
-
-
-def start_of(op: XlaOp) -> int | None:
-    """The number of the operand that a fold starts from; None where it is neutral or missing."""
-    match op:
-        case ReduceOp():
-            place = 1
-        case ScatterOp():
-            place = 0
-        case _:
-            return None
-    fold = fold_of(op)
-    number = splat_of(op.operands[place])
-    if fold is not None and number is not None:
-        neutral = neutral_number(fold, number_type(op))
-        if neutral is not None and np.array_equal(number, neutral):
-            return None
-    return place
-
-
-def number_type(op: XlaOp) -> Attribute:
-    """The element type of a fold."""
-    return cast(Array, op.results[0].type).element_type
-
-
-def split_start(op: XlaOp, place: int) -> tuple[Sequence[Operation], Sequence[Operation]]:
-    """
-    Lets a fold start from what changes nothing, and folds its result with the old start.
-
-    Returns what was made before and behind it.
-    """
-    fold, before, following = fold_of(op), op.prev_op, op.next_op
-    assert fold is not None
-    assert following is not None
-    b = XlaBuilder(op.name, before=op)
-    start, result = (XlaValue(b, value) for value in (op.operands[place], op.results[0]))
-    neutral = neutral_number(fold, result.element_type)
-    op.operands[place] = b.constant(cast(Any, neutral), start.type).ssa
-    b.stand_before(following)
-    start = b.broadcast_in_dim(start, result.shape, range(start.rank))
-    combined = FOLDS[fold].make([start.ssa, result.ssa], {})
-    replace_uses(result.ssa, b.append(combined)[0].ssa)
-    combined.operands[1] = result.ssa
-    if SHARDING in op.attributes:
-        combined.attributes[SHARDING] = op.attributes[SHARDING]
-    return list(_between(before, op)), list(_between(op, following))
-
-
-def _between(first: Operation | None, last: Operation) -> Iterator[Operation]:
-    """The operations of a block behind the first, or from its begin, and before the last."""
-    block = last.parent
-    assert block is not None
-    op = block.first_op if first is None else first.next_op
-    while op is not last and op is not None:
-        yield op
-        op = op.next_op
 
 
 def inside(spread: Spread, manual: Atoms) -> Spread:

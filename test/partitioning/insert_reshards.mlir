@@ -1,5 +1,6 @@
 // RUN: xla-opt %s --split-input-file -p xla-insert-reshards | filecheck %s
 // RUN: xla-opt %s --split-input-file -p xla-insert-reshards,xla-reshard-to-collectives | filecheck %s --check-prefix=COLLECTIVES
+// RUN: xla-opt %s --split-input-file -p xla-insert-reshards,xla-partition | filecheck %s --check-prefix=LOCAL
 
 // The contracted dimension is split: devices have terms of the sum, of which each needs a part.
 // CHECK-LABEL: func.func @main
@@ -23,14 +24,17 @@ module attributes {sdy.meshes = {mesh = #sdy.mesh<["x"=4]>}} {
 
 // -----
 
-// A start that is folded once: devices fold from what changes nothing.
+// A start that is folded once: the other devices fold from what changes nothing.
 // CHECK-LABEL: func.func @main
-// CHECK: %[[NOTHING:.*]] = xla.constant dense<-0.000000e+00> : tensor<f32>
-// CHECK: %[[SUM:.*]] = xla.reduce %x, %[[NOTHING]] {{.*}}unreduced={"x"}
-// CHECK: %[[ALL:.*]] = xla.copy %[[SUM]] attributes {sdy.reshard = ""
-// CHECK: xla.add %{{.*}}, %[[ALL]]
+// CHECK: %[[SUM:.*]] = xla.reduce %x, %s {{.*}}unreduced={"x"}
+// CHECK: xla.copy %[[SUM]] attributes {sdy.reshard = ""
 // COLLECTIVES-LABEL: func.func @main
 // COLLECTIVES: sdy.reshard = "all_reduce"
+// LOCAL-LABEL: func.func @main
+// LOCAL: %[[NOTHING:.*]] = xla.constant dense<-0.000000e+00> : tensor<f32>
+// LOCAL: %[[START:.*]] = xla.select %{{.*}}, %s, %[[NOTHING]]
+// LOCAL: %[[SUM:.*]] = xla.reduce %x, %[[START]]
+// LOCAL: xla.all_reduce %[[SUM]]
 module attributes {sdy.meshes = {mesh = #sdy.mesh<["x"=2]>}} {
   func.func @main(
       %x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
