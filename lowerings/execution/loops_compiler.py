@@ -127,8 +127,9 @@ def compile_loops_module(
 
     LLVM and parallel loops use up to `num_threads` threads, and never more than there are
     processors. `on_compiled` gets what other processes can load that have the same functions for
-    custom calls, and `on_step` the name of each step before it. With `profile` the executable measures the time of its kernels, and `on_events`
-    gets when they ran. `machine` is the one that this process runs on, maybe without some features.
+    custom calls, and `on_step` the name of each step. With `profile` the executable measures the
+    time of its kernels, and `on_events` gets when they ran. `machine` is the one that this process
+    runs on, maybe without some features.
 
     Raises EmissionError, CompilationError, and XlaError where entry and signature disagree or a
     custom call has no function.

@@ -10,7 +10,7 @@ import numpy as np
 from lowerings.validation.inputs import set_places
 from xla_dialect.literals.arrays import Array
 
-Fails = Callable[[list[Array]], bool]
+Fails = Callable[[list[Array]], object]
 
 SECONDS = 10.0
 """The time limit of a reduction."""
@@ -38,7 +38,7 @@ def shrink(
         left -= 1
         changed = found[number].copy()
         changed.reshape(-1)[places] = np.asarray(value).astype(changed.dtype)
-        is_failing = fails([*found[:number], changed, *found[number + 1 :]])
+        is_failing = bool(fails([*found[:number], changed, *found[number + 1 :]]))
         if is_failing:
             found[number] = changed
         return is_failing

@@ -51,14 +51,14 @@ def bisect(test: Test, module: ModuleOp, passes: Sequence[ModulePass]) -> Culpri
     if not passes:
         raise Uninteresting("--bisect is for a list of passes (see -p)")
     if (after_all := found_after(passes)) is None:
-        why = test.nothing(module.clone(), passes)
-        raise Uninteresting(f"after all passes the test finds nothing{why and ': '}{why}")
+        why = test.nothing(module, passes)
+        raise Uninteresting(f"after all passes the test finds nothing{why}")
     if (found := found_after(())) is not None:
         raise Uninteresting(f"the test holds before the first pass: {found.message}")
 
     def holds_after(count: int) -> bool | None:
         found = found_after(passes[:count])
-        if found is None and not test.is_decided(module.clone(), passes[:count]):
+        if found is None and test.obstacle(module.clone(), passes[:count]):
             return None
         return found is not None and test.is_same(after_all, found)
 

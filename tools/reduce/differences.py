@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from functools import partial
+from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -30,6 +31,7 @@ from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.literals.arrays import Array, check_memory
 
 from ..comparison import mismatches
+from .interestingness import Finding, Test
 from .xla_cpu import run_on_xla_cpu
 
 XLA_CPU = "xla-cpu"
@@ -41,25 +43,6 @@ LARGEST_INPUT = 1 << 28
 OF_MACHINE_CODE = Allowance(4096, (InputKind.PLAIN,), (InputKind.PLAIN,))
 """It is compared by a tolerance, so on inputs of moderate size only."""
 
-Results = Sequence[Array]
-DefaultNumber = TypeVar("DefaultNumber", float, None)
-
-
-class TestOptions(Protocol):
-    """Where options come from."""
-
-    def text(self, name: str, default: str) -> str:
-        """An option with one value."""
-        ...
-
-    def texts(self, name: str, default: tuple[str, ...]) -> tuple[str, ...]:
-        """An option with several values."""
-        ...
-
-    def number(self, name: str, default: DefaultNumber) -> float | DefaultNumber:
-        """An option that is a number, not a negative one."""
-        ...
-
 
 @dataclass(frozen=True)
 class FoundDifference:
@@ -69,21 +52,22 @@ class FoundDifference:
     kinds: frozenset[InputKind]
     """What the numbers of the input are like."""
     entry: str
-    arrays: tuple[Array, ...]
-    expected: tuple[Array, ...]
+    arrays: Sequence[Array]
+    expected: Sequence[Array]
 
 
 @dataclass(frozen=True)
-class Differences:
-    """Which executors are compared, on what, and how exactly."""
+class Differs(Test):
+    """What is computed after the passes, on an executor, is not what it was."""
 
+    name = "differs"
     executor: str = ""
     """What runs the program after the passes; by default the interpreter where there are some, else
     machine code."""
     expected: str = "reference"
     """What runs the program before them."""
     entry: str = ""
-    tolerance: float | None = None
+    tolerance: float | int | None = None
     """
     The largest error of floats, relative to the largest magnitude; None: what passes and executors
     may change by the table of `--validate-each`.
@@ -91,37 +75,29 @@ class Differences:
     seed: int = 0
     seeds: int = 1
     """How many times inputs are made, as `--validate-each` makes them."""
-    inputs: tuple[InputKind, ...] = ()
+    inputs: tuple[str, ...] = ()
     """Their kinds; none: for each result those on which the passes keep what is computed."""
     like: frozenset[InputKind] = frozenset()
     """If there are any, only inputs with all these kinds, but that numbers may be plain."""
-    seconds: float = 60.0
 
-    @staticmethod
-    def of(options: TestOptions, seconds: float) -> Differences:
-        """What the options of a test say; raises XlaError."""
-        executor, expected = options.text("executor", ""), options.text("expected", "reference")
-        for name in filter(None, (executor, expected)):
-            if name not in EXECUTORS:
-                known = ", ".join(EXECUTORS)
-                raise XlaError(f"test differs: there is no executor '{name}' (there are: {known})")
-        tolerance = options.number("tolerance", None)
-        kinds = options.texts("inputs", ())
-        known_kinds = [kind.value for kind in InputKind]
-        for kind in kinds:
-            if kind not in known_kinds:
-                known = ", ".join(known_kinds)
-                raise XlaError(f"test differs: there are no inputs '{kind}' (there are: {known})")
-        return Differences(
-            executor,
-            expected,
-            options.text("entry", "").removeprefix("@"),
-            tolerance,
-            int(options.number("seed", 0)),
-            int(options.number("seeds", 1)),
-            tuple(InputKind(kind) for kind in kinds),
-            seconds=seconds,
-        )
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for what, given, known in (
+            ("is no executor", (self.executor or BACKENDS[0], self.expected), EXECUTORS),
+            ("are no inputs", self.inputs, [kind.value for kind in InputKind]),
+        ):
+            for each in given:
+                if each not in known:
+                    there_are = ", ".join(known)
+                    raise XlaError(f"test differs: there {what} '{each}' (there are: {there_are})")
+
+    def find(self, module: ModuleOp, passes: Sequence[ModulePass]) -> Finding | None:
+        found = self.first(module, passes)
+        return None if found is None else Finding(found.message, "values", found.kinds)
+
+    def narrowed(self, finding: Finding) -> Test:
+        """On inputs like the one that showed the difference only."""
+        return replace(self, like=finding.shown_by)
 
     def first(
         self, module: ModuleOp, passes: Sequence[ModulePass], *, is_small: bool = False
@@ -135,32 +111,23 @@ class Differences:
             sides = self._sides(module, passes)
         except XlaError:
             return None
-        if sides is None:
-            return None
         for each in sides.inputs(self):
-            wrong, arrays = sides.wrong(each), each.arrays
+            arrays, wrong = each.arrays, sides.wrong(each.arrays, each.kinds)
             if wrong is None:
                 continue
             if is_small:
-                # Bound in front: the loop ends here.
-                def is_wrong(arrays: list[Array], kinds: frozenset[InputKind] = each.kinds) -> bool:
-                    return sides.wrong(Input(kinds, arrays)) is not None
-
-                arrays = shrink(arrays, is_wrong)
-                wrong = sides.wrong(Input(each.kinds, arrays)) or wrong
-            return FoundDifference(
-                wrong, each.kinds, sides.entry, tuple(arrays), tuple(sides.before.run(arrays))
-            )
+                arrays = shrink(arrays, partial(sides.wrong, kinds=each.kinds))
+                wrong = sides.wrong(arrays, each.kinds) or wrong
+            expected = sides.before.run(arrays)
+            return FoundDifference(wrong, each.kinds, sides.before.entry, arrays, expected)
         return None
 
-    def reason(self, module: ModuleOp, passes: Sequence[ModulePass]) -> str:
+    def obstacle(self, module: ModuleOp, passes: Sequence[ModulePass]) -> str:
         """Why nothing can be said of a module; empty where it can be run before and after."""
         if (found := obstacle(module)) is not None:
             return found
         try:
             sides = self._sides(module, passes)
-            if sides is None:
-                return "there is no such public function"
             arrays = sides.inputs(self)[0].arrays
             sides.before.run(arrays)
             sides.after.run(arrays)
@@ -174,19 +141,17 @@ class Differences:
             sides = self._sides(module, passes)
         except XlaError:
             return ""
-        inputs = () if sides is None else sides.inputs(self)
-        found = set[InputKind]().union(*(each.kinds for each in inputs))
-        if not found:
-            return ""
-        names = " and ".join(kind.value for kind in InputKind if kind in found)
-        others = "" if len(found) == len(InputKind) else " (inputs= chooses others)"
-        return f"results are equal on inputs with {names} values{others}"
+        inputs = sides.inputs(self)
+        names = [kind.value for kind in InputKind if any(kind in each.kinds for each in inputs)]
+        others = "" if len(names) == len(InputKind) else " (inputs= chooses others)"
+        shown = f"results are equal on inputs with {' and '.join(names)} values{others}"
+        return shown if names else ""
 
-    def _sides(self, module: ModuleOp, passes: Sequence[ModulePass]) -> _Sides | None:
+    def _sides(self, module: ModuleOp, passes: Sequence[ModulePass]) -> _Sides:
         names = entries(module)
-        wanted = self.entry or ENTRY_SYMBOL
+        wanted = self.entry.removeprefix("@") or ENTRY_SYMBOL
         if not names or (self.entry and wanted not in names):
-            return None
+            raise XlaError("there is no such public function")
         entry = wanted if wanted in names else names[0]
         signature = signature_before(module, entry)
         for spec in signature.parameters:
@@ -205,8 +170,6 @@ class Differences:
             stated.append([OF_MACHINE_CODE] * count)
         allowances = [self._allowed(each) for each in zip(*stated, strict=True)]
         return _Sides(
-            entry,
-            signature,
             _Side(before, self.expected, entry, signature, self.seconds),
             _Side(module, executor, entry, signature, self.seconds),
             ResultComparison([allowances or [self._allowed(())] * count], complex_ones),
@@ -245,7 +208,7 @@ class _Side:
     signature: Signature
     seconds: float
 
-    def run(self, arrays: Sequence[Array]) -> Results:
+    def run(self, arrays: Sequence[Array]) -> Sequence[Array]:
         """The results; raises XlaError where the program cannot be run."""
         if self.executor == XLA_CPU:
             with np.errstate(all="ignore"):
@@ -274,34 +237,34 @@ class _Side:
 
 @dataclass(frozen=True)
 class _Sides:
-    entry: str
-    signature: Signature
     before: _Side
     after: _Side
     comparison: ResultComparison
 
-    def inputs(self, wanted: Differences) -> list[Input]:
+    def inputs(self, wanted: Differs) -> list[Input]:
         """The inputs to compare on; a function without parameters has one."""
-        if not self.signature.parameters:
+        signature = self.before.signature
+        if not signature.parameters:
             return [Input(frozenset(), [])]
-        kinds = wanted.inputs or self.comparison.kinds or (InputKind.PLAIN,)
+        asked = tuple(map(InputKind, wanted.inputs))
+        kinds = asked or self.comparison.kinds or (InputKind.PLAIN,)
         like = wanted.like - {InputKind.PLAIN}
         return [
             each
             for seed in range(wanted.seed, wanted.seed + wanted.seeds)
-            for each in made_inputs(self.signature, InputChoice(seed, kinds=kinds))
+            for each in made_inputs(signature, InputChoice(seed, kinds=kinds))
             if not wanted.like or each.kinds - {InputKind.PLAIN} == like
         ]
 
-    def wrong(self, each: Input) -> str | None:
+    def wrong(self, arrays: Sequence[Array], kinds: frozenset[InputKind]) -> str | None:
         """What is wrong with the results; nothing where one of both sides does not run."""
         try:
-            expected = self.before.run(each.arrays)
+            expected = self.before.run(arrays)
         except XlaError:
             return None
         try:
-            found = self.after.run(each.arrays)
+            found = self.after.run(arrays)
         except XlaError as error:
-            is_wrong = is_of_undefined_behavior(error) and self.comparison.is_whole(each.kinds)
+            is_wrong = is_of_undefined_behavior(error) and self.comparison.is_whole(kinds)
             return str(error).splitlines()[0] if is_wrong else None
-        return self.comparison.wrong(tuple(found), tuple(expected), each.kinds)
+        return self.comparison.wrong(tuple(found), tuple(expected), kinds)

@@ -11,23 +11,22 @@ import re
 import shlex
 import subprocess
 import tempfile
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
+from traceback import walk_tb
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.utils.arg_spec import ArgSpec, parse_spec
-from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
+from xdsl.utils.arg_spec import ArgSpecConvertible
+from xdsl.utils.exceptions import DiagnosticException
 
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, target_of_text
 from lowerings.execution.limited import Death, TimeIsOver, in_child, time_limit
 from xla_dialect.diagnostics import XlaError
-
-from .differences import DefaultNumber, Differences
 
 LONGEST = 60.0
 """Seconds that the first test of a program may take, unless the test says otherwise."""
@@ -51,12 +50,22 @@ class Finding:
     """What need be looked at only, to see it again."""
 
 
-@dataclass
-class Test(ABC):
-    """One kind of test."""
+@dataclass(frozen=True)
+class Test(ArgSpecConvertible):
+    """One kind of test, with its options."""
 
-    seconds: float = LONGEST
+    seconds: float | int = LONGEST
     """What a test may take; one that takes longer finds nothing."""
+
+    def __post_init__(self) -> None:
+        for name in _NUMBERS:
+            number = getattr(self, name, None)
+            if number is not None and not number >= 0:
+                raise XlaError(f"test {self.name}: {name} is a number from 0 on, not {number}")
+        try:
+            re.compile(getattr(self, "message", ""))
+        except re.error as error:
+            raise XlaError(f"test {self.name}: message: {error}") from None
 
     @abstractmethod
     def find(self, module: ModuleOp, passes: Sequence[ModulePass]) -> Finding | None:
@@ -66,13 +75,18 @@ class Test(ABC):
         """Whether a smaller program shows the same as the first one."""
         return first.key == found.key
 
-    def is_decided(self, module: ModuleOp, passes: Sequence[ModulePass]) -> bool:
-        """Whether the test can say anything of what there is after some passes."""
-        return True
+    def obstacle(self, module: ModuleOp, passes: Sequence[ModulePass]) -> str:
+        """Why nothing can be said of what there is after some passes; empty where it can."""
+        return ""
+
+    def scope(self, module: ModuleOp, passes: Sequence[ModulePass]) -> str:
+        """Where it is looked for, if nothing is found; empty where that is known."""
+        return ""
 
     def nothing(self, module: ModuleOp, passes: Sequence[ModulePass]) -> str:
-        """Why nothing is found, or where it was looked for; empty where that is known."""
-        return ""
+        """The words on why nothing is found."""
+        why = self.obstacle(module.clone(), passes) or self.scope(module.clone(), passes)
+        return why and f": {why}"
 
     def narrowed(self, finding: Finding) -> Test:
         """The test for smaller programs, which looks for nothing else than what was found."""
@@ -85,6 +99,10 @@ class Test(ABC):
                 return self.find(module, passes)
         except TimeIsOver:
             return None
+
+
+_NUMBERS = ("seconds", "tolerance", "seed", "seeds", "exit")
+"""The options of tests that are numbers."""
 
 
 def run_passes(module: ModuleOp, passes: Sequence[ModulePass]) -> PassManager:
@@ -103,10 +121,11 @@ def gist(message: str) -> frozenset[str]:
     return frozenset(_WORDS.findall(_PLACE.sub(" ", message)))
 
 
-@dataclass
+@dataclass(frozen=True)
 class Fails(Test):
     """A pass fails with a diagnostic."""
 
+    name = "fails"
     message: str = ""
     """A regular expression that is found in it; empty: it speaks of what the first one does."""
 
@@ -128,27 +147,20 @@ class Fails(Test):
         return first.key[0] == found.key[0] and found.key[1] <= first.key[1]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Crashes(Test):
     """The passes, or printing for a target after them, end the process or raise no diagnostic."""
 
+    name = "crashes"
     message: str = ""
     target: str = "mlir"
     """What is printed at the end, as --target takes it."""
-    isolated: bool = True
-    """Whether each program is tried in a child of its own."""
 
     def find(self, module: ModuleOp, passes: Sequence[ModulePass]) -> Finding | None:
-        def run() -> Finding | None:
-            return self._crash(module, passes)
-
-        found = in_child(run, self.seconds) if self.isolated else run()
+        found = in_child(lambda: self._crash(module, passes), self.seconds)
         if isinstance(found, Death):
-            return None if found.is_late else self._wanted(Finding(str(found), found.signal))
-        return found and self._wanted(found)
-
-    def _wanted(self, found: Finding) -> Finding | None:
-        if not self.message:
+            found = None if found.is_late else Finding(str(found), found.signal)
+        if found is None or not self.message:
             return found
         return Finding(found.message) if re.search(self.message, found.message) else None
 
@@ -160,11 +172,9 @@ class Crashes(Test):
         except DIAGNOSTICS:
             return None
         except Exception as error:
-            place = error.__traceback__
-            while place is not None and place.tb_next is not None:
-                place = place.tb_next
-            code = None if place is None else place.tb_frame.f_code
-            where = "" if code is None else f"{Path(code.co_filename).name}:{code.co_qualname}"
+            *_, (frame, _) = walk_tb(error.__traceback__)
+            code = frame.f_code
+            where = f"{Path(code.co_filename).name}:{code.co_qualname}"
             return Finding(
                 f"{type(error).__name__}: {error} (in {where})", (type(error).__name__, where)
             )
@@ -178,41 +188,27 @@ def emitted(module: ModuleOp, manager: PassManager, target: str) -> str:
     return output.getvalue()
 
 
-@dataclass
-class Differs(Test):
-    """What is computed after the passes, on an executor, is not what it was."""
-
-    compare: Differences = field(default_factory=Differences)
-
-    def find(self, module: ModuleOp, passes: Sequence[ModulePass]) -> Finding | None:
-        found = self.compare.first(module, passes)
-        return None if found is None else Finding(found.message, "values", found.kinds)
-
-    def narrowed(self, finding: Finding) -> Test:
-        """On inputs like the one that showed the difference only."""
-        assert isinstance(finding.shown_by, frozenset)
-        return replace(self, compare=replace(self.compare, like=finding.shown_by))
-
-    def is_decided(self, module: ModuleOp, passes: Sequence[ModulePass]) -> bool:
-        """What cannot be run says nothing."""
-        return not self.compare.reason(module, passes)
-
-    def nothing(self, module: ModuleOp, passes: Sequence[ModulePass]) -> str:
-        """What cannot be run, or which inputs were tried."""
-        reason = self.compare.reason(module.clone(), passes)
-        return reason or self.compare.scope(module, passes)
-
-
-@dataclass
+@dataclass(frozen=True)
 class Command(Test):
     """A command of the user's, which gets the file as its last argument, succeeds."""
 
-    command: Sequence[str] = ()
-    exit_code: int = 0
+    name = "command"
+    run: str = ""
+    exit: int = 0
     """What it ends with on an interesting program: 0, as for llvm-reduce and C-Reduce."""
     suffix: str = ".mlir"
     text: Callable[[ModuleOp], str] = str
     """The program as the command gets it."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.command:
+            raise XlaError('test command: run="..." says what is run')
+
+    @property
+    def command(self) -> list[str]:
+        """The words of the command."""
+        return shlex.split(self.run)
 
     def find(self, module: ModuleOp, passes: Sequence[ModulePass]) -> Finding | None:
         try:
@@ -235,95 +231,10 @@ class Command(Test):
             except subprocess.TimeoutExpired:
                 return None
             except OSError as error:
-                known = ", ".join(KINDS)
                 raise XlaError(
-                    f"{self.command[0]}: {error.strerror} (a test is one of {known}, or a command)"
+                    f"{self.command[0]}: {error.strerror} "
+                    "(a test is one of fails, crashes, differs, command, or a command)"
                 ) from None
-        if done.returncode != self.exit_code:
+        if done.returncode != self.exit:
             return None
-        return Finding(f"`{shlex.join(self.command)}` ends with {self.exit_code}")
-
-
-KINDS = ("fails", "crashes", "differs", "command")
-"""The names that a TEST begins with; all else is a command."""
-
-
-def parse_test(text: str, suffix: str, print_program: Callable[[ModuleOp], str]) -> Test:
-    """
-    The test that a word of the command line is, e.g. `fails{message="not supported"}`.
-
-    Raises XlaError for options that it does not have.
-    """
-    if re.match(rf"(?:{'|'.join(KINDS)})\s*(?:\{{|$)", text.strip()) is None:
-        return Command(command=shlex.split(text), suffix=suffix, text=print_program)
-    try:
-        spec = parse_spec(text.strip())
-    except ArgSpecParseError as error:
-        raise XlaError(f"test '{text}': {error}") from None
-    options = _Options(spec)
-    seconds = options.number("seconds", LONGEST)
-    match spec.name:
-        case "fails":
-            test: Test = Fails(seconds, options.pattern("message"))
-        case "crashes":
-            message, target = options.pattern("message"), options.text("target", "mlir")
-            test = Crashes(seconds, message, target)
-        case "command":
-            words = shlex.split(options.text("run", ""))
-            if not words:
-                raise XlaError('test command: run="..." says what is run')
-            code = int(options.number("exit", 0))
-            test = Command(seconds, words, code, suffix, print_program)
-        case _:
-            test = Differs(seconds, Differences.of(options, seconds))
-    options.finish()
-    return test
-
-
-@dataclass
-class _Options:
-    """The options of a test, each taken once."""
-
-    spec: ArgSpec
-
-    def __post_init__(self) -> None:
-        self._left = dict(self.spec.parameters)
-
-    def text(self, name: str, default: str) -> str:
-        """An option with one value."""
-        values = self._left.pop(name, (default,))
-        if len(values) != 1:
-            raise XlaError(f"test {self.spec.name}: {name} has one value, not {len(values)}")
-        return str(values[0])
-
-    def texts(self, name: str, default: tuple[str, ...]) -> tuple[str, ...]:
-        """An option with several values."""
-        return tuple(map(str, self._left.pop(name, default)))
-
-    def number(self, name: str, default: DefaultNumber) -> float | DefaultNumber:
-        """An option that is a number, not a negative one."""
-        if name not in self._left:
-            return default
-        text = self.text(name, "")
-        try:
-            value = float(text)
-        except ValueError:
-            value = -1.0
-        if not value >= 0:
-            raise XlaError(f"test {self.spec.name}: {name} is a number from 0 on, not '{text}'")
-        return value
-
-    def pattern(self, name: str) -> str:
-        """An option that is a regular expression."""
-        text = self.text(name, "")
-        try:
-            re.compile(text)
-        except re.error as error:
-            raise XlaError(f"test {self.spec.name}: {name}: {error}") from None
-        return text
-
-    def finish(self) -> None:
-        """Raises XlaError for an option that was not asked for."""
-        if self._left:
-            unknown = ", ".join(self._left)
-            raise XlaError(f"test {self.spec.name} has no option {unknown}")
+        return Finding(f"`{shlex.join(self.command)}` ends with {self.exit}")

@@ -7,22 +7,25 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from io import StringIO
-from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec, parse_spec
+from xdsl.utils.exceptions import ArgSpecParseError
 
 from lowerings.compilation import BACKENDS, INTERPRETER
 from lowerings.delta_debugging import Progress, Reducer
 from lowerings.delta_debugging.reducer import size_of
 from lowerings.driver.context import make_context
-from lowerings.driver.pass_manager import PipelinePass, parse_pipeline
+from lowerings.driver.pass_manager import parse_passes
 from lowerings.driver.program import detect_format, parse_program
 from lowerings.ir.functions import functions_of
+from lowerings.rewriting.options import SpecError, made_from
 from lowerings.universe import toolkit_universe
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE, Array
@@ -32,8 +35,8 @@ from ..command_line import write_output
 from ..input_text import read_input
 from ..pass_instrumentation import Reproducer
 from .bisection import Culprit, bisect
-from .differences import Differences
-from .interestingness import Command, Crashes, Differs, Finding, Test, Uninteresting, parse_test
+from .differences import Differs
+from .interestingness import Command, Crashes, Fails, Finding, Test, Uninteresting
 
 LONGEST_LIST = 4096
 """Elements of an array that are written into a test."""
@@ -51,8 +54,8 @@ def regression_test(
     match test:
         case Command(command=command):
             lines = [f"// RUN: not {shlex.join(command)} %s"]
-        case Differs(compare=compare):
-            lines = _of_difference(compare, module, passes, run)
+        case Differs():
+            lines = _of_difference(test, module, passes, run)
         case Crashes(target=target) if target != "mlir":
             lines = [f"// RUN: {run} -t {shlex.quote(target)} | filecheck %s", "// CHECK: {{.}}"]
         case _:
@@ -65,19 +68,19 @@ def _labels(module: ModuleOp) -> list[str]:
 
 
 def _of_difference(
-    compare: Differences, module: ModuleOp, passes: Sequence[ModulePass], run: str
+    test: Differs, module: ModuleOp, passes: Sequence[ModulePass], run: str
 ) -> list[str]:
     """Runs what the passes make, on the smallest input that shows the difference."""
-    found = compare.first(module.clone(), passes, is_small=True)
+    found = test.first(module.clone(), passes, is_small=True)
     if found is None or any(a.size > LONGEST_LIST for a in (*found.arrays, *found.expected)):
         return [f"// RUN: {run} | filecheck %s", *_labels(module)]
     words = ["xla-run", "-" if passes else "%s"]
-    if compare.executor in BACKENDS and (passes or compare.executor != INTERPRETER):
-        words += ["--backend", compare.executor]
+    if test.executor in BACKENDS and (passes or test.executor != INTERPRETER):
+        words += ["--backend", test.executor]
     if found.entry != "main":
         words += ["--entry", found.entry]
-    if compare.tolerance is not None:
-        words += ["--tolerance", f"{compare.tolerance:g}"]
+    if test.tolerance is not None:
+        words += ["--tolerance", f"{test.tolerance:g}"]
     for option, arrays in (("--input", found.arrays), ("--expected-output", found.expected)):
         for array in arrays:
             words += [option, spec_of(array)]
@@ -88,32 +91,20 @@ def _of_difference(
 
 
 def spec_of(array: Array) -> str:
-    """An array as `--input` takes it."""
-    name = ELEMENT_OF_DTYPE[array.dtype].name
+    """An array as `--input` takes it, exactly."""
+    element = ELEMENT_OF_DTYPE[array.dtype].name
     sizes = "".join(f"{size}x" for size in array.shape)
     flat = array.reshape(-1)
-    is_splat = flat.size > 0 and all(_spelled(each) == _spelled(flat[0]) for each in flat)
-    value = _spelled(flat[0]) if is_splat else _nested(array)
-    return f"{sizes}{name}={value}"
+    if flat.size and flat[:1].tobytes() * flat.size == flat.tobytes():
+        array = flat[0:1].reshape(())
+    if array.dtype.kind not in "biufc":
+        array = array.astype(np.int64 if element[0] in "su" else np.float32)
+    numbers = np.vectorize(str, otypes=[object])(array).tolist()
+    return f"{sizes}{element}={_spelled(numbers)}"
 
 
-def _nested(array: Array) -> str:
-    if not array.ndim:
-        return _spelled(array[()])
-    return f"[{','.join(_nested(part) for part in array)}]"
-
-
-def _spelled(number: Any) -> str:
-    """A number, exactly."""
-    dtype = number.dtype
-    if dtype.kind == "b":
-        return "true" if number else "false"
-    if ELEMENT_OF_DTYPE[dtype].name[0] in "su":
-        return str(int(number))
-    if dtype.kind == "c":
-        return re.sub(r"[()]", "", repr(complex(number)))
-    wide = np.float64 if dtype == np.float64 else np.float32
-    return str(cast(Any, wide)(number))
+def _spelled(numbers: object) -> str:
+    return re.sub(r"[()' ]", "", str(numbers)).lower()
 
 
 FORMATS = {"hlo": ".hlo", "stablehlo": ".mlir", "mlir": ".mlir"}
@@ -125,12 +116,45 @@ LEAST_SECONDS = 2.0
 """And it may always take so long."""
 
 
+KINDS: Mapping[str, type[Test]] = {kind.name: kind for kind in (Fails, Crashes, Differs, Command)}
+"""The tests by the names that a TEST begins with; all else is a command."""
+
+
+def parse_test(text: str, suffix: str, print_program: Callable[[ModuleOp], str]) -> Test:
+    """
+    The test that a word of the command line is, e.g. `fails{message="not supported"}`.
+
+    Raises XlaError for options that it does not have.
+    """
+    if re.match(rf"(?:{'|'.join(KINDS)})\s*(?:\{{|$)", text.strip()) is None:
+        return Command(run=text, suffix=suffix, text=print_program)
+    try:
+        spec = parse_spec(text.strip())
+        test = made_from(lambda: KINDS[spec.name], _with_numbers(spec))
+    except ArgSpecParseError as error:
+        raise XlaError(f"test '{text}': {error}") from None
+    except SpecError as error:
+        raise XlaError(f"test {spec.name}: {error}") from None
+    if isinstance(test, Command):
+        return replace(test, suffix=suffix, text=print_program)
+    return test
+
+
+def _with_numbers(spec: ArgSpec) -> ArgSpec:
+    """With numbers as `1e-3` and `inf`, which xDSL takes for words."""
+    parameters = dict(spec.parameters)
+    for name in ("seconds", "tolerance"):
+        with suppress(ValueError, KeyError):
+            parameters[name] = tuple(map(float, parameters[name]))
+    return ArgSpec(spec.name, parameters)
+
+
 @dataclass(frozen=True)
 class Task:
     """A program with the passes and the test."""
 
     module: ModuleOp
-    in_pipeline: list[PipelinePass]
+    passes: Sequence[ModulePass]
     pipeline: str
     """The passes as they were given."""
     test: Test
@@ -149,36 +173,27 @@ class Task:
         if format_ not in FORMATS:
             raise XlaError(f"--target: a program is reduced to {', '.join(FORMATS)}")
         module = parse_program(text, file_name, args.frontend, make_context(), verified=True)
-        printed = printer(format_)
-        parsed = parse_test(test, FORMATS[format_], printed)
-        return Task(module, [*parse_pipeline(pipeline)], pipeline, parsed, file_name, format_)
-
-    @property
-    def passes(self):
-        """The passes alone."""
-        return [each.module_pass for each in self.in_pipeline]
+        parsed = parse_test(test, FORMATS[format_], printer(format_))
+        return Task(module, parse_passes(pipeline), pipeline, parsed, file_name, format_)
 
     def first_finding(self) -> tuple[Finding, float]:
         """What the test finds in the whole program, and its seconds; raises Uninteresting."""
         start = time.monotonic()
-        reason = ""
         try:
             found = self.test.within_time(self.module.clone(), self.passes)
+            seconds = time.monotonic() - start
             if found is not None:
-                return found, time.monotonic() - start
-            is_late = time.monotonic() - start >= self.test.seconds
-            reason = (
-                f"it takes longer than {self.test.seconds:g} s (seconds= gives it more)"
-                if is_late
-                else self.test.nothing(self.module.clone(), self.passes)
-            )
+                return found, seconds
+            if seconds >= self.test.seconds:
+                why = f": it takes longer than {self.test.seconds:g} s (seconds= gives it more)"
+            else:
+                why = self.test.nothing(self.module, self.passes)
         except XlaError:
             raise
         except Exception as error:
-            reason = f"{type(error).__name__}: {error} (the test `crashes` is for that)"
+            why = f": {type(error).__name__}: {error} (the test `crashes` is for that)"
         raise Uninteresting(
-            f"{self.file_name}: error: the test finds nothing in the whole program"
-            + (f": {reason}" if reason else "")
+            f"{self.file_name}: error: the test finds nothing in the whole program{why}"
         )
 
 
@@ -214,7 +229,7 @@ def reduced(args: argparse.Namespace, tool: str) -> str:
     first, seconds = task.first_finding()
     passes = task.passes
     seconds = min(task.test.seconds, max(LEAST_SECONDS, SLOWER * seconds))
-    test = replace(task.test.narrowed(first), seconds=seconds)
+    test = replace(task.test, seconds=seconds).narrowed(first)
 
     def holds(module: ModuleOp) -> bool:
         try:
@@ -224,45 +239,27 @@ def reduced(args: argparse.Namespace, tool: str) -> str:
             return False
         return found is not None and test.is_same(first, found)
 
-    say = _Reporter(tool, args.quiet)
-    say.line(f"{first.message.splitlines()[0]}")
-    before = size_of(task.module)
+    def say(text: str) -> None:
+        if not args.quiet:
+            print(f"{tool}: {text}", file=sys.stderr)
+
+    def say_progress(now: Progress) -> None:
+        said = f"{now.operations} operations after {now.candidates} candidates, {now.seconds:.1f} s"
+        say(f"{said}: {now.reduction}")
+
+    say(f"{first.message.splitlines()[0]}")
     limit = float("inf") if args.timeout is None else args.timeout
-    reducer = Reducer(task.module, holds, limit, say.progress)
-    module = reducer.run()
-    say.end(reducer.progress, before)
+    reducer = Reducer(task.module, holds, limit, say_progress)
+    module, end = reducer.run(), reducer.progress
+    why = "nothing more can be left out" if end.is_complete else "ended early"
+    say(
+        f"{size_of(task.module)} operations became {end.operations}; {end.candidates} candidates, "
+        f"{end.tests} of them tested, in {end.seconds:.1f} s; {why}"
+    )
     text = printer(task.format)(module)
     if args.filecheck_test:
         return regression_test(test, module, text, passes, task.pipeline)
     return text
-
-
-@dataclass
-class _Reporter:
-    """Says on stderr how far it has come."""
-
-    tool: str
-    is_quiet: bool
-
-    def line(self, text: str) -> None:
-        """Prints a line."""
-        if not self.is_quiet:
-            print(f"{self.tool}: {text}", file=sys.stderr)
-
-    def progress(self, now: Progress) -> None:
-        """Prints what there is now."""
-        self.line(
-            f"{now.operations} operations after {now.candidates} candidates, {now.seconds:.1f} s: "
-            f"{now.reduction}"
-        )
-
-    def end(self, now: Progress, before: int) -> None:
-        """Prints what has been done."""
-        why = "nothing more can be left out" if now.is_complete else "ended early"
-        self.line(
-            f"{before} operations became {now.operations}; {now.candidates} candidates, "
-            f"{now.tests} of them tested, in {now.seconds:.1f} s; {why}"
-        )
 
 
 def bisected(args: argparse.Namespace) -> str:
