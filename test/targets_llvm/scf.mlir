@@ -1,6 +1,6 @@
 // RUN: xla-opt %s -t llvm | filecheck %s
 
-// A loop known to run tests at its end only.
+// A loop known to run tests at its end only. Its variable is frozen: addresses are scaled indices.
 // CHECK: define void @counted(ptr {{[^%]*}} %[[X:.*]])
 func.func @counted(%x: memref<8xf32>) {
   %c0 = arith.constant 0 : index
@@ -18,7 +18,8 @@ func.func @counted(%x: memref<8xf32>) {
     %b = arith.addf %a, %e : f32
     scf.yield %b : f32
   }
-  // CHECK-NEXT: %[[NEXT]] = add nsw i64 %[[I]], 1
+  // CHECK-NEXT: %[[STEP:.*]] = add nsw i64 %[[I]], 1
+  // CHECK-NEXT: %[[NEXT]] = freeze i64 %[[STEP]]
   // CHECK-NEXT: %[[AGAIN:.*]] = icmp ne i64 %[[NEXT]], 8
   // CHECK-NEXT: br i1 %[[AGAIN]], label %[[LOOP]], label %[[DONE:.*]]
   // CHECK-NEXT: [[DONE]]:

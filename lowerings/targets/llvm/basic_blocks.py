@@ -107,6 +107,9 @@ def emit_loop(
     variable, *inside = head.start()
     yielded = body(variable, inside)
     following = e.temporary(f"add nsw {type_.text} {variable}, {step}")
+    if e.symbols.scales_indices:
+        # Of a frozen number LLVM knows no recurrence, so it looks for no cheaper ones.
+        following = e.temporary(f"freeze {type_.text} {following}")
     # Equality, where the last step is known to end there: LLVM then needs no register to count.
     comparison = "ne" if _ends_at_upper(lower, upper, step) else "slt"
     again = e.temporary(f"icmp {comparison} {type_.text} {following}, {upper}")

@@ -79,6 +79,11 @@ class Symbols:
         """What the types of memrefs say."""
         self.features: Sequence[str] = ()
         """Those of the processor that code is generated for, as LLVM spells them."""
+        self.scales_indices = False
+        """
+        Whether an address may be a base, a scaled index and a number: then loops need no pointers
+        that go with their variables.
+        """
         self.has_threads = False
         """Whether parallel loops may run on several threads."""
         self.guards: Guards | None = None

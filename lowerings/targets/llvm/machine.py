@@ -177,6 +177,11 @@ class Machine:
         return f"{self.architecture} {self.cpu or self.features}, {self.vector_bits} bits"
 
     @property
+    def scales_indices(self) -> bool:
+        """Whether an address in an instruction may be a base, a scaled index and a number."""
+        return self.architecture == "x86_64"
+
+    @property
     def multiplies_pairs(self) -> bool:
         """Whether it has vector instructions that add products of neighbouring 16-bit numbers."""
         return self.triple.startswith("x86_64")

@@ -109,6 +109,7 @@ def emit_module(
     emitter.has_threads = threads
     if machine is not None:
         emitter.features = machine.features.split(",")
+        emitter.scales_indices = machine.scales_indices
     if interruptible or check_bounds:
         plan = PollPlan(module, check_bounds)
         emitter.guards = Guards(emitter.unused("xla.state"), plan)
