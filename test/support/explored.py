@@ -38,16 +38,7 @@ class Page:
 
     def links(self, place: int) -> dict[int, set[int]]:
         """For lines of a state those of the one before that they come from."""
-        numbers = iter(self.states[place]["links"])
-        found: dict[int, set[int]] = {}
-        line = first = 0
-        for difference in numbers:
-            line += difference
-            last = first
-            origins = [last := last + next(numbers) for _ in range(next(numbers))]
-            first = origins[0]
-            found[line] = set(origins)
-        return found
+        return {line: set(origins) for line, *origins in self.states[place]["links"]}
 
     def outcomes(self, start: str, line: int, end: str) -> list[str]:
         """The lines of a later state that a line becomes."""

@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib.resources import files
-from io import StringIO
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation
 
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -34,8 +33,6 @@ class LinePrinter(SteadyPrinter):
     def __init__(self) -> None:
         super().__init__()
         self.spans: dict[Operation, tuple[int, int]] = {}
-        self._spelled: dict[int, tuple[Attribute, str]] = {}
-        """Attributes by their identity: most are the same few objects, in all states."""
 
     def document(self, module: ModuleOp) -> tuple[list[str], dict[Operation, tuple[int, int]]]:
         """The lines of a module, and the first and the last one of each operation."""
@@ -49,25 +46,6 @@ class LinePrinter(SteadyPrinter):
                 first, _ = self.spans[owner]
                 self.spans[op] = first, first
         return lines, self.spans
-
-    def print_attribute(self, attribute: Attribute) -> None:
-        """Prints an attribute or a type."""
-        found = self._spelled.get(id(attribute))
-        if found is None:
-            place, stream = (self._current_line, self._current_column), self.stream
-            self.stream = spelled = StringIO()
-            super().print_attribute(attribute)
-            found = self._spelled[id(attribute)] = attribute, spelled.getvalue()
-            (self._current_line, self._current_column), self.stream = place, stream
-        self.print_string(found[1], indent=0)
-
-    def print_string(self, text: str, *, indent: int | None = None) -> None:
-        """Prints a string; what has no line break quicker than xDSL 0.74 does."""
-        if "\n" in text or self.stream is None:
-            super().print_string(text, indent=indent)
-            return
-        self._current_column += len(text)
-        self.stream.write(text)
 
     def print_op(self, op: Operation) -> None:
         """Prints an operation."""
@@ -109,45 +87,24 @@ class ShownDocument:
 
     def as_json(self, line_number: Callable[[str], int]) -> dict[str, Any]:
         """For the page; `line_number` gives each different line a number."""
-        found: dict[str, Any] = {"name": self.name, "kind": self.kind, "level": self.level}
-        if self.seconds is not None:
-            found["seconds"] = round(self.seconds, 6)
-        if self.lines is None:
-            return found
-        found |= {
-            "lines": [line_number(line) for line in self.lines],
-            "links": _as_differences(self.links),
-            "spans": [number for span in self.spans for number in span],
+        found: dict[str, Any] = {
+            "name": self.name,
+            "kind": self.kind,
+            "level": self.level,
+            "seconds": self.seconds,
         }
-        if self.operations is not None:
-            found["operations"] = self.operations
-        if self.graph is not None:
-            found["graph"] = self.graph
-        if self.numbers:
-            found["numbers"] = self.numbers
-        return found
-
-
-def _as_differences(links: Links) -> list[int]:
-    """
-    For each line how much further it is than the one before, how many it comes from, and these: the
-    first as a difference from the first of the line before, the others from the one before them.
-    Mostly the same few numbers, which compress well.
-    """
-    numbers: list[int] = []
-    last_line = last_origin = 0
-    for line, origins in sorted(links.items()):
-        if not origins:
-            continue
-        numbers += (line - last_line, len(origins))
-        last_line = line
-        before = last_origin
-        for place, origin in enumerate(sorted(origins)):
-            numbers.append(origin - before)
-            before = origin
-            if place == 0:
-                last_origin = origin
-    return numbers
+        if self.lines is not None:
+            found |= {
+                "lines": [line_number(line) for line in self.lines],
+                "links": [
+                    [line, *sorted(each)] for line, each in sorted(self.links.items()) if each
+                ],
+                "spans": [number for span in self.spans for number in span],
+                "operations": self.operations,
+                "graph": self.graph,
+                "numbers": self.numbers or None,
+            }
+        return {name: value for name, value in found.items() if value is not None}
 
 
 def counted(operations: Iterable[Operation]) -> dict[str, int]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -31,36 +33,26 @@ from .page import LinePrinter, Links, ShownDocument, counted
 from .views import Views
 
 
-@dataclass(frozen=True)
-class Origins:
+def mark(module: ModuleOp, lines: Mapping[Operation, int]) -> None:
     """
-    The operations of a module as they are now, to be found again after a pass.
+    Marks all operations of a module, to be found again after a pass.
 
     While it runs, the location of each has the number of its line as metadata,
     `loc(fused<7>[...])`: a pass that makes an operation for another hands on the location, and so
     the number.
     """
+    for op in operations_in(module):
+        op.location = annotated_location(op.location, IntAttr(lines[op]))
 
-    lines: Mapping[Operation, int]
-    """The line that each operation is printed in."""
 
-    @staticmethod
-    def of(module: ModuleOp, lines: Mapping[Operation, int]) -> Origins:
-        """Marks all operations of a module."""
-        for op in operations_in(module):
-            op.location = annotated_location(op.location, IntAttr(lines[op]))
-        return Origins(lines)
-
-    def take(self, op: Operation) -> set[int]:
-        """
-        The lines of what an operation was before, none where nothing is known; its location
-        becomes what it would be without marks.
-        """
-        found = set(_lines_of(op.location))
-        if op in self.lines:
-            found.add(self.lines[op])
-        op.location = _unmarked(op.location)
-        return found
+def unmark(op: Operation, lines: Mapping[Operation, int]) -> set[int]:
+    """
+    The lines of what an operation was before, none where nothing is known; its location becomes
+    what it would be without marks.
+    """
+    found = {*_lines_of(op.location), *([lines[op]] if op in lines else [])}
+    op.location = _unmarked(op.location)
+    return found
 
 
 def _lines_of(location: LocationAttr) -> Iterator[int]:
@@ -93,14 +85,9 @@ def dataflow(module: ModuleOp, spans: Mapping[Operation, tuple[int, int]]) -> di
     its line, name and type, then its operands, as numbers of nodes. None where there are none.
     """
     types: dict[str, int] = {}
-    spelled: dict[int, tuple[Attribute, int]] = {}
 
     def type_number(type_: Attribute) -> int:
-        found = spelled.get(id(type_))
-        if found is None:
-            number = types.setdefault(_spell(type_), len(types))
-            found = spelled[id(type_)] = type_, number
-        return found[1]
+        return types.setdefault(_spell(type_), len(types))
 
     computations: list[dict[str, Any]] = []
     for op in operations_in(module):
@@ -157,13 +144,12 @@ def _is_array(type_: Attribute) -> bool:
     )
 
 
+@cache
 def _spell(type_: Attribute) -> str:
     """Arrays as HLO text has them, shorter than MLIR's."""
     if isinstance(type_, TensorType | TupleType | TokenType):
-        try:
+        with suppress(ValueError, KeyError, TypeError):
             return human_string_with_layout(type_)
-        except (ValueError, KeyError, TypeError):
-            return str(type_)
     return str(type_)
 
 
@@ -181,12 +167,11 @@ class Recording:
         self._printer = LinePrinter()
         self._lines: list[str] = []
         self._spans: dict[Operation, tuple[int, int]] = {}
-        self._origins: Origins | None = None
         self._levels = [each.group[-1] if each.group else "" for each in self.pipeline]
 
     def start(self, module: ModuleOp, name: str, level: str) -> Mapping[Operation, int]:
         """The module before all passes; the line of each operation."""
-        self._take(module, ShownDocument(name, "mlir", level), dict[int, set[int]]())
+        self._take(module, ShownDocument(name, "mlir", level), {}, *self._printer.document(module))
         return self.lines
 
     @property
@@ -197,38 +182,37 @@ class Recording:
     def before(self, module_pass: ModulePass, module: ModuleOp) -> None:
         """Before a pass."""
         self.views.ask(module_pass, module, self._spans, len(self.documents) - 1)
-        self._origins = Origins.of(module, self.lines)
+        mark(module, self.lines)
 
     def after(self, module_pass: ModulePass, module: ModuleOp) -> None:
         """After a pass and the verification of what it has made."""
         level = self._levels[len(self.documents) - 1] if self._levels else ""
         timing = self.timings[-1]
         document = ShownDocument(module_pass.name, "mlir", level, seconds=timing.seconds)
-        assert self._origins is not None
+        before = self.lines
         if not timing.may_have_changed:
             for op in operations_in(module):
-                self._origins.take(op)
+                unmark(op, before)
             self.documents.append(document)
             return
         lines, spans = self._printer.document(module)
-        links = _links(self._origins, module, spans)
+        links = _links(before, module, spans)
         if lines == self._lines:
             self._spans = spans
             self.documents.append(document)
-            return
-        self._take(module, document, links, (lines, spans))
+        else:
+            self._take(module, document, links, lines, spans)
 
     def _take(
         self,
         module: ModuleOp,
         document: ShownDocument,
         links: Links,
-        printed: tuple[list[str], dict[Operation, tuple[int, int]]] | None = None,
+        lines: list[str],
+        spans: dict[Operation, tuple[int, int]],
     ) -> None:
-        lines, spans = printed or self._printer.document(module)
         self._lines, self._spans = lines, spans
-        document.lines = lines
-        document.links = links
+        document.lines, document.links = lines, links
         document.spans = [span for span in spans.values() if span[0] != span[1]]
         document.operations = counted(operations_in(module))
         document.graph = dataflow(module, spans)
@@ -236,12 +220,14 @@ class Recording:
         self.documents.append(document)
 
 
-def _links(origins: Origins, module: ModuleOp, spans: Mapping[Operation, tuple[int, int]]) -> Links:
+def _links(
+    before: Mapping[Operation, int], module: ModuleOp, spans: Mapping[Operation, tuple[int, int]]
+) -> Links:
     """What each line comes from."""
     links: Links = {}
     found: dict[Operation, set[int]] = {}
     for op in operations_in(module):
-        lines = origins.take(op)
+        lines = unmark(op, before)
         owner = op.parent_op()
         if not lines and owner is not None and not isinstance(owner, ModuleOp):
             # What closes a body, or counts in it, is there for the operation around.

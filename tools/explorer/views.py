@@ -74,15 +74,11 @@ class Views:
                 self.found["fusion"] = {"document": document, "rows": rows}
 
     def _take_types(self, operations: list[Operation], spans: Spans) -> None:
-        by_identity: dict[int, tuple[Attribute, list[int]]] = {}
+        self._types = {}
         for op in operations:
             for result in op.results:
                 if isinstance(result.type, TensorType):
-                    found = by_identity.setdefault(id(result.type), (result.type, []))
-                    found[1].append(spans[op][0])
-        self._types = {}
-        for type_, lines in by_identity.values():
-            self._types.setdefault(type_, []).extend(lines)
+                    self._types.setdefault(result.type, []).append(spans[op][0])
 
     def _take_communication(self, module: ModuleOp, document: int) -> None:
         if process_counts(module) == (1, 1):

@@ -40,8 +40,7 @@ class ProgramText {
 
   /** For lines those of `origin` that they come from. */
   get sources() {
-    this.base.decodedSources ??= decodeLinks(this.base.links);
-    return this.base.decodedSources;
+    return (this.base.linked ??= new Map(this.base.links.map(([line, ...from]) => [line, from])));
   }
 
   /** For lines of `origin` those that they have become here. */
@@ -84,26 +83,6 @@ class ProgramText {
     }
     return this.base.starts[line] ?? line;
   }
-}
-
-function decodeLinks(numbers) {
-  const links = new Map();
-  let line = 0;
-  let first = 0;
-  for (let i = 0; i < numbers.length; ) {
-    line += numbers[i];
-    const count = numbers[i + 1];
-    i += 2;
-    const sources = [];
-    let last = first;
-    for (let k = 0; k < count; k += 1, i += 1) {
-      last += numbers[i];
-      sources.push(last);
-    }
-    [first] = sources;
-    links.set(line, sources);
-  }
-  return links;
 }
 
 function decodeSpans(numbers) {
