@@ -22,7 +22,7 @@ from xdsl.dialects.linalg.ops import GenericOp, YieldOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 
-from xla_dialect.shapes.size_arithmetic import Sizes, reassociation
+from xla_dialect.shapes.size_arithmetic import Sizes, finest_groups, reassociation
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import insert_before
 
@@ -60,7 +60,8 @@ def reshape_steps(before: Sizes, after: Sizes) -> list[Sizes]:
         return [after]
     finest = _refined(before, after)
     if finest is None:
-        return [_common_collapse(before, after), after]
+        products = (math.prod(before[d] for d in mine) for mine, _ in finest_groups(before, after))
+        return [tuple(size for size in products if size != 1), after]
     without_ones = tuple(size for size in after if size != 1)
     steps = [before]
     for step in (finest, without_ones, after):
@@ -128,25 +129,6 @@ def _expanded_scalar(value: SSAValue, type_: TensorType[Attribute], before: Oper
         regions=[Region(body)],
     )
     return insert_before(expanded, before).results[0]
-
-
-def _common_collapse(before: Sequence[int], after: Sequence[int]) -> Sizes:
-    """The products of the finest groups of dimensions with equal ones, without those that are 1."""
-    sizes: list[int] = []
-    left, right = iter(before), iter(after)
-    total = math.prod(before)
-    taken = 1
-    while taken < total:
-        a, b = next(left), next(right)
-        while a != b:
-            if a < b:
-                a *= next(left)
-            else:
-                b *= next(right)
-        if a != 1:
-            sizes.append(a)
-        taken *= a
-    return tuple(sizes)
 
 
 def _refined(before: Sequence[int], after: Sequence[int]) -> Sizes | None:

@@ -21,7 +21,7 @@ from xla_dialect.dimensions import (
     Traversal,
 )
 from xla_dialect.op import Ints, XlaOp, decode, encode
-from xla_dialect.shapes.size_arithmetic import permuted
+from xla_dialect.shapes.size_arithmetic import finest_groups, permuted
 from xla_dialect.shapes.window import Window, WindowAttr, WindowDimension
 from xla_dialect.types import is_array
 
@@ -291,15 +291,17 @@ def reshaped_order(
         return None
     if not prod(before_sizes):
         return MemoryOrder.default(len(after_sizes))
-    groups = _groups(before_sizes, after_sizes)
-    group_of = {dims[0]: (dims, others) for dims, others in groups}
-    rest = _moving(before_sizes, before)
+    group_of: dict[int, tuple[Ints, Ints]] = {}
+    for mine, theirs in finest_groups(before_sizes, after_sizes):
+        dims = tuple(d for d in mine if before_sizes[d] != 1)
+        group_of.update(dict.fromkeys(dims[:1], (dims, tuple(theirs))))
+    rest = [d for d in before.major_to_minor if before_sizes[d] != 1]
     found: list[int] = []
     while rest:
         dims, others = group_of.get(rest[0], ((), ()))
         if not dims or tuple(rest[: len(dims)]) != dims:
             return None
-        found.extend(others)
+        found.extend(d for d in others if after_sizes[d] != 1)
         rest = rest[len(dims) :]
     ones = (d for d, size in enumerate(after_sizes) if size == 1)
     return canonical(MemoryOrder((*found, *ones)), tuple(after_sizes))
@@ -314,27 +316,3 @@ def is_free_reshape(
     """Whether a reshape leaves the elements where they are."""
     found = reshaped_order(before_sizes, before, after_sizes)
     return found is not None and found == canonical(after, tuple(after_sizes))
-
-
-def _moving(sizes: Sequence[int], order: MemoryOrder) -> list[int]:
-    """The dimensions that are not of size 1, most major first."""
-    return [d for d in order.major_to_minor if sizes[d] != 1]
-
-
-def _groups(before: Sequence[int], after: Sequence[int]) -> list[tuple[Ints, Ints]]:
-    """The smallest groups of dimensions, without sizes of 1, with equal products on both sides."""
-    left = [d for d, size in enumerate(before) if size != 1]
-    right = [d for d, size in enumerate(after) if size != 1]
-    groups: list[tuple[Ints, Ints]] = []
-    while left:
-        dims, others = [left.pop(0)], [right.pop(0)]
-        mine, theirs = before[dims[0]], after[others[0]]
-        while mine != theirs:
-            if mine < theirs:
-                dims.append(left.pop(0))
-                mine *= before[dims[-1]]
-            else:
-                others.append(right.pop(0))
-                theirs *= after[others[-1]]
-        groups.append((tuple(dims), tuple(others)))
-    return groups

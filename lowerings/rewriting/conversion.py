@@ -22,6 +22,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, TypeAlias, TypeVar, get_args, get_type_hints
 
 from xdsl.context import Context
@@ -33,7 +34,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from lowerings.rewriting.counting import RewriteCounter, running_counter
+from lowerings.rewriting.counting import attempt, running_counter
 from lowerings.rewriting.failure import describe_location, rewrites_op
 from lowerings.rewriting.passes import ReportingPass
 from xla_dialect.extensions import CONVERSIONS, failures, loadable_extensions
@@ -211,7 +212,8 @@ class ConversionPass(ReportingPass, ABC):
         walk.convert_regions(op)
         for absorbed in reversed(walk.absorbed):
             erase(absorbed)
-        if walk.counter is None or not walk.counter.has_stopped:
+        counter = running_counter()
+        if counter is None or not counter.has_stopped:
             self.check(op, walk.reasons)
         return walk.has_changed
 
@@ -249,7 +251,6 @@ class _ConversionWalk:
     conversions: Mapping[type[Operation], ConversionFunction]
     reasons: dict[Operation, str] = field(default_factory=dict[Operation, str])
     absorbed: list[Operation] = field(default_factory=list[Operation])
-    counter: RewriteCounter | None = field(default_factory=running_counter)
     has_changed: bool = False
 
     def convert_regions(self, op: Operation) -> None:
@@ -274,14 +275,8 @@ class _ConversionWalk:
 
     @rewrites_op
     def _convert(self, op: Operation, convert: ConversionFunction) -> None:
-        builder = ConversionBuilder(self.module, op, self.absorbed)
-        if self.counter is None:
-            reason = convert(op, builder)
-        else:
-            block = op.parent
-            reason = self.counter.attempt(
-                lambda: convert(op, builder), is_made=lambda _: op.parent is not block
-            )
+        block, builder = op.parent, ConversionBuilder(self.module, op, self.absorbed)
+        reason = attempt(partial(convert, op, builder), is_made=lambda _: op.parent is not block)
         if reason is not None:
             self.reasons[op] = reason
 

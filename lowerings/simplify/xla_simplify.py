@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from lowerings.ir.equality import KnownOperations, StructuralKeys
-from lowerings.rewriting.counting import RewriteCounter, running_counter
+from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.dead_code import remove_dead_code
 from lowerings.rewriting.failure import rewrites_op
 from lowerings.rewriting.levels import UNLOWERED
@@ -139,7 +139,6 @@ class Simplifier:
     """The operations of the block so far."""
     _anchor: Operation | None = None
     """The operation of the program in front of which rules insert."""
-    _counter: RewriteCounter | None = field(default_factory=running_counter)
 
     def block(self, block: Block) -> None:
         """Simplifies the operations of a block, those in regions first."""
@@ -169,12 +168,9 @@ class Simplifier:
         results = list(op.results)
         if op in self.pinned:
             return results
-        if self._counter is None:
-            found = self._replace(op, results)
-        else:
-            found = self._counter.attempt(
-                lambda: self._replace(op, results), is_made=lambda values: values is not None
-            )
+        found = attempt(
+            partial(self._replace, op, results), is_made=lambda values: values is not None
+        )
         return results if found is None else found
 
     def _replace(self, op: XlaOp, results: Sequence[SSAValue]) -> Sequence[SSAValue] | None:

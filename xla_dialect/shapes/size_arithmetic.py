@@ -242,7 +242,7 @@ def reassociation(wide: Sequence[int], narrow: Sequence[int]) -> list[list[int]]
     group on its right, at the end to the last.
     """
     groups: list[list[int]] = []
-    for mine, theirs in _finest_groups(wide, narrow):
+    for mine, theirs in finest_groups(wide, narrow):
         if len(theirs) > 1 or not mine:
             return None
         if theirs:
@@ -252,7 +252,7 @@ def reassociation(wide: Sequence[int], narrow: Sequence[int]) -> list[list[int]]
     return groups
 
 
-def _finest_groups(
+def finest_groups(
     before: Sequence[int], after: Sequence[int]
 ) -> list[tuple[list[int], list[int]]]:
     """
@@ -328,7 +328,7 @@ def reshape_groups(before: Sequence[int], after: Sequence[int]) -> list[ReshapeG
 
     There is one group only where a static dimension of the result would be made of dynamic ones.
     """
-    groups = _finest_groups(list(map(int, before)), list(map(int, after)))
+    groups = finest_groups(list(map(int, before)), list(map(int, after)))
     if any(
         is_dynamic([before[d] for d in mine]) and not is_dynamic([after[d] for d in theirs])
         for mine, theirs in groups
