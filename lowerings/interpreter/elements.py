@@ -149,6 +149,19 @@ def as_numbers(stored: Array, element: Element, dtype: DType) -> Array:
     return stored.view(dtype)
 
 
+def to_reference(value: Number, type_: Attribute, dtype: DType) -> Array:
+    """A copy of a tensor as an array of the dtype that the reference has."""
+    element = element_of(type_)
+    stored = np.array(element.stored(np.asarray(value)), order="C")
+    return as_numbers(stored, element, dtype).reshape(stored.shape)
+
+
+def from_reference(values: Array, type_: Attribute) -> Array:
+    """An array of the reference as a tensor of a type."""
+    element = element_of(type_)
+    return element.loaded(as_stored(values, element))
+
+
 def where(condition: Number, x: Number, y: Number) -> Number:
     """The first where the condition holds, else y, of any dtype."""
     return cast(Any, np.where)(condition, x, y)

@@ -14,7 +14,12 @@ from xdsl.dialects import func
 from xdsl.ir import Attribute
 
 from lowerings.execution.declared_functions import DeclaredFunction
-from lowerings.interpreter.elements import UndefinedBehavior, as_numbers, as_stored, element_of
+from lowerings.interpreter.elements import (
+    UndefinedBehavior,
+    as_stored,
+    from_reference,
+    to_reference,
+)
 from lowerings.interpreter.machine import (
     Dialect,
     Frame,
@@ -64,10 +69,7 @@ def _call_outside(op: func.CallOp, function: DeclaredFunction) -> FrameFunction:
         found = [np.array(value) for value in function.run(arrays)]
         for target, value in zip(values[count:], found, strict=False):
             target.array[...] = as_stored(value, target.element)
-        results = [
-            element_of(result.type).loaded(as_stored(value, element_of(result.type)))
-            for value, result in zip(found, op.results, strict=False)
-        ]
+        results = [from_reference(v, r.type) for v, r in zip(found, op.results, strict=False)]
         return results[0] if len(results) == 1 else results
 
     return run
@@ -75,10 +77,8 @@ def _call_outside(op: func.CallOp, function: DeclaredFunction) -> FrameFunction:
 
 def _of_the_reference(value: Any, type_: Attribute, wanted: ArrayType) -> Array:
     """A copy of a tensor or of memory as an array of the dtype that the reference has."""
-    element = element_of(type_)
-    stored = value.array if isinstance(value, Memref) else element.stored(np.asarray(value))
-    copied = np.array(stored, order="C")
-    return as_numbers(copied, element, numpy_dtype(wanted.element_type)).reshape(copied.shape)
+    read = value.read() if isinstance(value, Memref) else value
+    return to_reference(read, type_, numpy_dtype(wanted.element_type))
 
 
 def _require_disjoint(values: Sequence[Any], written: int, name: str) -> None:

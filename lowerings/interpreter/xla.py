@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
 
 from lowerings.execution.process_calls import LIBRARIES
-from lowerings.interpreter.elements import element_of
+from lowerings.interpreter.elements import from_reference, to_reference
 from lowerings.interpreter.machine import (
     Dialect,
     Frame,
@@ -18,7 +17,7 @@ from lowerings.interpreter.machine import (
     StructuredMaker,
     ids,
 )
-from xla_dialect.literals.arrays import Array, numpy_dtype
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE
 from xla_dialect.reference import register_reference
@@ -56,33 +55,11 @@ def _reference(module: ModuleOp) -> ReferenceInterpreter:
 
 
 def _to_reference(value: Any, type_: Attribute) -> Any:
-    """A tensor as the reference holds it: with the sign that its type has."""
-    if not is_array(type_):
-        return value
-    dtype = numpy_dtype(type_.element_type)
-    array = np.asarray(value)
-    if array.dtype == dtype:
-        return array
-    return array.astype(dtype) if array.dtype.kind == dtype.kind else _viewed(array, dtype)
-
-
-def _viewed(array: Array, dtype: Any) -> Array:
-    """The same bits, as an integer of other sign; narrow ones through bytes."""
-    if dtype.itemsize == array.dtype.itemsize and dtype.kind in "iu":
-        return np.ascontiguousarray(array).view(dtype).reshape(array.shape)
-    return array.astype(dtype)
+    return to_reference(value, type_, numpy_dtype(type_.element_type)) if is_array(type_) else value
 
 
 def _from_reference(value: Any, type_: Attribute) -> Any:
-    if not is_array(type_):
-        return value
-    element = element_of(type_)
-    array = np.asarray(value)
-    if array.dtype == element.dtype:
-        return array
-    if element.is_whole and array.dtype.itemsize == element.dtype.itemsize:
-        return np.ascontiguousarray(array).view(element.dtype).reshape(array.shape)
-    return element.wrapped(array.astype(np.int64))
+    return from_reference(value, type_) if is_array(type_) else value
 
 
 STRUCTURED = OperationTable[StructuredMaker]().add(BY_OPCODE.values(), evaluated)

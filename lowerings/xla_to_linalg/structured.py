@@ -373,16 +373,17 @@ def extract_slice(
     offsets: Sequence[int | SSAValue],
     sizes: Sequence[int],
     strides: Sequence[int] | None = None,
+    dropped: Sequence[int] = (),
 ) -> SSAValue:
-    """`source[offset + i * stride]`, of the same rank."""
-    if tuple(sizes) == sizes_of(source):
+    """`source[offset + i * stride]`, without dimensions of size 1 that are dropped."""
+    if tuple(sizes) == sizes_of(source) and not dropped:
         return source
     static_offsets, dynamic = _index_list(offsets)
     return builder.insert(
         create(
             tensor.ExtractSliceOp,
             operands=(source, *dynamic),
-            result_types=(TensorType(array_type(source).element_type, sizes),),
+            result_types=(TensorType(array_type(source).element_type, without(sizes, dropped)),),
             properties={
                 "static_offsets": static_offsets,
                 "static_sizes": _integers(*sizes),
@@ -399,9 +400,13 @@ def insert_slice(
     destination: SSAValue,
     offsets: Sequence[int | SSAValue],
     strides: Sequence[int] | None = None,
+    sizes: Sequence[int] | None = None,
 ) -> SSAValue:
-    """`destination` with the elements at `offset + i * stride` taken from `source`."""
-    sizes = sizes_of(source)
+    """
+    `destination` with the elements at `offset + i * stride` taken from `source`; `sizes` where that
+    has no dimensions of size 1.
+    """
+    sizes = sizes or sizes_of(source)
     static_offsets, dynamic = _index_list(offsets)
     return builder.insert(
         create(

@@ -7,19 +7,18 @@ from typing import ClassVar, cast
 
 from xdsl.dialects import arith, scf, tensor
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
     DenseArrayBase,
-    IndexType,
-    IntegerAttr,
+    ModuleOp,
     TupleType,
     i1,
-    i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionPass, conversion_table
 from lowerings.rewriting.levels import ON_TENSORS
+from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX
+from lowerings.xla_to_linalg.structured import array_type, constant, extract_slice, insert_slice
 from xla_dialect.ops.control_flow import ConditionalOp, ScanOp, WhileOp
 from xla_dialect.types import PRED, Array, sizes_of
 from xla_dialect.xdsl.creation import create
@@ -116,7 +115,7 @@ def convert_conditional(op: ConditionalOp, builder: ConversionBuilder) -> str | 
         )
     else:
         index = builder.insert(
-            create(arith.IndexCastOp, operands=(chosen,), result_types=(IndexType(),))
+            create(arith.IndexCastOp, operands=(chosen,), result_types=(INDEX,))
         ).results[0]
         converted = create(
             scf.IndexSwitchOp,
@@ -144,9 +143,6 @@ def _branches(op: ConditionalOp) -> list[Region]:
     return branches
 
 
-_INDEX = IndexType()
-
-
 def convert_scan(op: ScanOp, builder: ConversionBuilder) -> str | None:
     """`scf.for` over the steps: it slices the inputs and inserts slices of the outputs."""
     if has_tuples(op):
@@ -156,9 +152,9 @@ def convert_scan(op: ScanOp, builder: ConversionBuilder) -> str | None:
     inputs, types = op.arguments[:count], [result.type for result in op.outputs[:produced]]
     scanned = cast(Array, types[0] if types else inputs[0].type)
     length = sizes_of(scanned)[op.dimension.value.data]
-    bounds = [builder.insert(_index_constant(number)).results[0] for number in (0, length, 1)]
+    bounds = [constant(builder, number, INDEX) for number in (0, length, 1)]
     starts = [builder.insert(create(tensor.EmptyOp, result_types=(t,))).results[0] for t in types]
-    _make_body(op, inputs, types, length)
+    _make_body(op, builder.module, types, length)
     initial = [*starts, *op.arguments[count:]]
     loop = create(
         scf.ForOp,
@@ -170,64 +166,36 @@ def convert_scan(op: ScanOp, builder: ConversionBuilder) -> str | None:
     return None
 
 
-def _make_body(
-    op: ScanOp, inputs: Sequence[SSAValue], types: Sequence[Attribute], length: int
-) -> None:
+def _make_body(op: ScanOp, module: ModuleOp, types: Sequence[Attribute], length: int) -> None:
     """Makes the computation the loop's body; arguments are step, outputs of `types`, carries."""
     block, dimension = op.to_apply.block, op.dimension.value.data
-    first, last = block.first_op, block.last_op
-    assert first is not None
-    assert last is not None
-    place: SSAValue = block.insert_arg(_INDEX, 0)
+    assert block.first_op is not None
+    assert block.last_op is not None
+    start, end = (ConversionBuilder(module, each) for each in (block.first_op, block.last_op))
+    place: SSAValue = block.insert_arg(INDEX, 0)
+    count = len(op.arguments) - op.num_carries.value.data
     if op.is_reverse.value.data:
-        end = insert_before(_index_constant(length - 1), first)
-        place = insert_before(arith.SubiOp(end.results[0], place), first).result
-    for argument, value in zip(block.args[1 : len(inputs) + 1], inputs, strict=True):
-        taken = _slice(value, place, dimension, argument.type)
-        argument.replace_all_uses_with(insert_before(taken, first).results[0])
-    for argument in block.args[1 : len(inputs) + 1]:
+        last = constant(start, length - 1, INDEX)
+        place = start.insert(arith.SubiOp(last, place)).result
+
+    def row(value: SSAValue) -> tuple[list[SSAValue | int], list[int]]:
+        """Offsets and sizes of a slice at one index along the dimension, and whole elsewhere."""
+        sizes = list(sizes_of(array_type(value)))
+        offsets: list[SSAValue | int] = [0] * len(sizes)
+        offsets[dimension], sizes[dimension] = place, 1
+        return offsets, sizes
+
+    for argument, value in zip(block.args[1 : count + 1], op.arguments, strict=False):
+        taken = extract_slice(start, value, *row(value), dropped=(dimension,))
+        argument.replace_all_uses_with(taken)
+    for argument in block.args[1 : count + 1]:
         block.erase_arg(argument)
-    returned = list(last.operands)
+    returned = list(end.op.operands)
     for number, type_ in enumerate(types):
         output = block.insert_arg(type_, 1 + number)
-        put = _put_slice(returned[number], output, place, dimension)
-        returned[number] = insert_before(put, last).results[0]
+        offsets, sizes = row(output)
+        returned[number] = insert_slice(end, returned[number], output, offsets, sizes=sizes)
     _terminate(block, create(scf.YieldOp, operands=returned))
-
-
-def _index_constant(number: int) -> Operation:
-    return arith.ConstantOp(IntegerAttr(number, _INDEX))
-
-
-def _bounds(array: Attribute, dimension: int, operands: int) -> dict[str, Attribute]:
-    """The properties of a slice at one index along a dimension, and whole along all others."""
-    sizes = list(sizes_of(cast(Array, array)))
-    offsets = [0] * len(sizes)
-    sizes[dimension], offsets[dimension] = 1, DYNAMIC_INDEX
-    return {
-        "static_offsets": DenseArrayBase.from_list(i64, offsets),
-        "static_sizes": DenseArrayBase.from_list(i64, sizes),
-        "static_strides": DenseArrayBase.from_list(i64, [1] * len(sizes)),
-        "operandSegmentSizes": DenseArrayBase.from_list(i32, [*[1] * operands, 1, 0, 0]),
-    }
-
-
-def _slice(value: SSAValue, place: SSAValue, dimension: int, type_: Attribute) -> Operation:
-    return create(
-        tensor.ExtractSliceOp,
-        operands=(value, place),
-        result_types=(type_,),
-        properties=_bounds(value.type, dimension, 1),
-    )
-
-
-def _put_slice(value: SSAValue, output: SSAValue, place: SSAValue, dimension: int) -> Operation:
-    return create(
-        tensor.InsertSliceOp,
-        operands=(value, output, place),
-        result_types=(output.type,),
-        properties=_bounds(output.type, dimension, 2),
-    )
 
 
 class ConvertXlaToScfPass(ConversionPass):

@@ -184,10 +184,6 @@ class ScalarBuilder:
         """`|value|`."""
         return self.emit(math.AbsFOp, (value,))
 
-    def copysign(self, magnitude: SSAValue, sign: SSAValue) -> SSAValue:
-        """The magnitude of the first with the sign of the second."""
-        return self.emit(math.CopySignOp, (magnitude, sign))
-
     # Integers
 
     def compare(self, predicate: str, lhs: SSAValue, rhs: SSAValue | int) -> SSAValue:

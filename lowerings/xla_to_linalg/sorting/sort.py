@@ -26,6 +26,7 @@ from xdsl.ir import SSAValue
 
 from lowerings.dialects.arith_extension import IndexCastUIOp
 from lowerings.rewriting.conversion import ConversionBuilder
+from lowerings.xla_to_linalg.data_movement import first
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values
 from lowerings.xla_to_linalg.sorting.network import SortingNetwork
 from lowerings.xla_to_linalg.sorting.sort_order import Before, IntegerKey, Lines, SortOrder
@@ -324,11 +325,6 @@ NANOSECONDS = 0.5
 """The time for a cost of 1."""
 
 
-def merge_cost(length: int) -> float:
-    """The cost of sorting a line of a length by merging."""
-    return MERGE_COST * length * merge_passes(length)
-
-
 def _digit_of(s: ScalarBuilder, lowest: Digit, pair: SSAValue, second: int, first: int) -> DigitAt:
     """The first or second digit of a pair of a key whose lowest digit is the `first` of all."""
     own = s.integers(arith.AddiOp, s.integers(arith.MuliOp, pair, 2), second)
@@ -357,12 +353,7 @@ def _transposed(builder: ConversionBuilder, value: SSAValue, order: tuple[int, .
     type_ = array(array_type(value).element_type, [sizes[d] for d in order])
     inverse = tuple(sorted(range(len(order)), key=order.__getitem__))
     source = projection(len(order), inverse)
-    return pointwise(builder, ((value, source),), type_, first_element)
-
-
-def first_element(_s: ScalarBuilder, elements: Values) -> Values:
-    """The body that copies."""
-    return (elements[0],)
+    return pointwise(builder, ((value, source),), type_, first)
 
 
 def sorted_lines(builder: ConversionBuilder, values: Values, order: SortOrder) -> Values:
