@@ -143,7 +143,6 @@ class _Trace(Process):
         members: tuple[LogicalId, ...],
         outgoing: Sequence[Arrays],
         what: str,
-        borrowed: bool = False,
     ) -> Exchange:
         """Takes down what is sent; to take takes down what comes."""
         into: list[Arrays] = []

@@ -263,7 +263,6 @@ class RankProcess(Process):
         members: tuple[LogicalId, ...],
         outgoing: Sequence[Arrays],
         what: str,
-        borrowed: bool = False,
     ) -> RankExchange:
         """As of threads; sends what is for others at once."""
         place = self.tag(key, members)
@@ -307,9 +306,6 @@ class RankProcess(Process):
         if self.ranks.rank != 0:
             self.tell(0, "state", self.state())
         return result
-
-    def withdraw(self, error: BaseException) -> None:
-        """Nothing reads the memory of this rank but MPI, which ends with it."""
 
     def send(self, key: ChannelKey, value: Any, what: str) -> None:
         """As of threads: waits until a rank has said that it receives."""

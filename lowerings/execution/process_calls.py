@@ -94,28 +94,15 @@ class ProcessCalls:
             self._count += 1
             self._begun[self._count] = self._begin(operation, list(map(np.copy, arguments)))
             results[0][...] = self._count
+        elif call.gathers:
+            assert isinstance(operation, GroupedOp)
+            self.collectives.gather_pieces(operation, arguments, self._exchanged)(results)
         elif isinstance(operation, CollectiveOp):
-            self._at_once(call, operation, arguments, results)
+            self._begin(operation, arguments)(results, call.result_types)
         else:
             found = self._alone(operation, tuple(map(np.copy, arguments)), call.result_types)
             for result, value in zip(results, found, strict=True):
                 result[...] = value
-
-    def _at_once(
-        self, call: ProcessCall, op: CollectiveOp, arguments: Arrays, results: Arrays
-    ) -> None:
-        """A collective; others copy out of the arguments while it waits for them."""
-        try:
-            if call.gathers:
-                assert isinstance(op, GroupedOp)
-                gather = self.collectives.gather_pieces(op, arguments, self._exchanged, True)
-                write = _untyped(gather)
-            else:
-                write = self._begin(op, arguments, True)
-            write(results, call.result_types)
-        except BaseException as error:
-            self.process.withdraw(error)
-            raise
 
     def _alone(self, op: XlaOp, arguments: PythonValues, declared: Types) -> PythonValues:
         """The results of an operation that waits for no other process but to send."""
@@ -138,13 +125,13 @@ class ProcessCalls:
                 place = self.process.place[isinstance(op, collectives.PartitionIdOp)]
                 return (np.array(place, np.uint32),)
 
-    def _begin(self, op: XlaOp, arguments: Arrays, borrowed: bool = False) -> _Begun:
+    def _begin(self, op: XlaOp, arguments: Arrays) -> _Begun:
         if isinstance(op, transfers.RecvOp):
             return self._receive(op)
         assert isinstance(op, CollectiveOp)
         if isinstance(op, _FOLDED):
-            return _untyped(self._exchange(op, arguments, borrowed))
-        return _untyped(self.collectives.begin(op, arguments, borrowed))
+            return _untyped(self._exchange(op, arguments))
+        return _untyped(self.collectives.begin(op, arguments))
 
     def _receive(self, op: transfers.RecvOp) -> _Begun:
         value = self.transfers.receive(op)
@@ -156,7 +143,7 @@ class ProcessCalls:
 
         return write
 
-    def _exchange(self, op: GroupedOp, arguments: Arrays, borrowed: bool) -> Write:
+    def _exchange(self, op: GroupedOp, arguments: Arrays) -> Write:
         """What all members bring, or of it the part that this one folds; and how many they are."""
         members = self.collectives.group(op)
         if members is None:
@@ -164,7 +151,7 @@ class ProcessCalls:
         count, me = len(members), members.index(self.process.place)
         parts = [self._parts(op, array, members) for array in arguments]
         outgoing = list(zip(*parts, strict=True))
-        begun = self.collectives.exchange(op, members, outgoing, borrowed)
+        begun = self.collectives.exchange(op, members, outgoing)
 
         def write(results: Arrays) -> None:
             *stacks, number = results

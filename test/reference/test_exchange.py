@@ -1,6 +1,5 @@
 """Exchanges of pieces: what large reductions consist of, and what passes between processes."""
 
-import threading
 from typing import Any
 
 import ml_dtypes
@@ -107,7 +106,6 @@ def test_pieces_cover_an_array(elements: int, item: int, members: int):
     assert sizes[0] - sizes[-1] <= max(length, 0)
 
 
-LARGE = np.arange(process_grid.PIECES_FROM, dtype=np.float32)
 PAIR = ((0, 0), (1, 0))
 
 
@@ -119,88 +117,6 @@ def run_pair(*programs: Any) -> list[Any]:
             for place, p in zip(PAIR, programs, strict=True)
         }
     )
-
-
-def lend(process: Process, into: list[np.ndarray]) -> None:
-    """Exchanges an array, which is overwritten afterwards."""
-    own = LARGE + process.number
-    begun = process.exchange("key", PAIR, [[own], [own]], "it", borrowed=True)
-    begun.take([[each] for each in into])
-    own[...] = -1
-
-
-def test_lent_arrays_are_copied_before_they_change():
-    found: dict[int, list[np.ndarray]] = {n: [np.empty_like(LARGE) for _ in PAIR] for n in (0, 1)}
-    run_pair(*[lambda process: lend(process, found[process.number])] * 2)
-    for into in found.values():
-        same(tuple(into), (LARGE, LARGE + 1))
-
-
-def test_who_comes_back_later_gets_copies():
-    """It meets the lender once more before it takes what was lent: neither waits for the other."""
-    into = [np.empty_like(LARGE) for _ in PAIR]
-
-    def lender(process: Process) -> None:
-        lend(process, [np.empty_like(LARGE) for _ in PAIR])
-        process.exchange("other", PAIR, [[], []], "another").take([[], []])
-
-    def later(process: Process) -> None:
-        begun = process.exchange("key", PAIR, [[LARGE], [LARGE]], "it")
-        process.exchange("other", PAIR, [[], []], "another").take([[], []])
-        begun.take([[each] for each in into])
-
-    run_pair(lender, later)
-    same(tuple(into), (LARGE, LARGE))
-
-
-def test_what_is_lent_stays_until_it_is_copied():
-    copying, failed = threading.Event(), threading.Event()
-
-    class Slow(np.ndarray):
-        """An array to which nothing is copied before the other process has failed."""
-
-        @property
-        def dtype(self) -> Any:
-            copying.set()
-            failed.wait(10)
-            return super().dtype
-
-    into = np.empty_like(LARGE)
-
-    def reader(process: Process) -> None:
-        begun = process.exchange("key", PAIR, [[LARGE]] * 2, "it")
-        begun.take([[np.empty_like(LARGE)], [into.view(Slow)]])
-
-    def lender(process: Process) -> None:
-        own = LARGE + 1
-        process.exchange("key", PAIR, [[own]] * 2, "it", borrowed=True)
-        assert copying.wait(10)
-        threading.Timer(0.05, failed.set).start()
-        process.withdraw(XlaError("given up"))
-        assert failed.is_set()
-        own[...] = -1
-        raise XlaError("given up")
-
-    with pytest.raises(XlaError, match="given up"):
-        run_pair(reader, lender)
-    same((into,), (LARGE + 1,))
-
-
-def test_nobody_begins_to_copy_from_who_has_failed():
-    withdrawn = threading.Event()
-
-    def reader(process: Process) -> None:
-        begun = process.exchange("key", PAIR, [[LARGE]] * 2, "it")
-        assert withdrawn.wait(10)
-        with pytest.raises(XlaError, match="given up"):
-            begun.take([[np.empty_like(LARGE)]] * 2)
-
-    def lender(process: Process) -> None:
-        process.exchange("key", PAIR, [[LARGE]] * 2, "it", borrowed=True)
-        process.withdraw(XlaError("given up"))
-        withdrawn.set()
-
-    run_pair(reader, lender)
 
 
 def test_other_types_than_expected():

@@ -7,8 +7,7 @@ names who waits for what.
 
 Collectives consist of exchanges of arrays between the members of a group. A member has arrays for
 each other member, and memory for what each sends to it. Nothing else passes between processes, so
-that they need no common memory; where they have it, the receiver copies out of the memory of the
-sender, once.
+that they need no common memory.
 """
 
 from __future__ import annotations
@@ -96,77 +95,20 @@ class Exchange(ABC):
         """
 
 
-@dataclass
-class Offer:
-    """What a member has for the others."""
-
-    outgoing: Sequence[Arrays]
-    """For each member, in order."""
-    borrowed: bool
-    """Whether the arrays may change as soon as this member has what it came for."""
-
-
 @dataclass(eq=False)
 class Rendezvous:
     """One execution of an exchange in one memory; all of it under the lock of the grid."""
 
     members: tuple[LogicalId, ...]
-    offers: dict[LogicalId, Offer] = field(default_factory=dict[LogicalId, Offer])
-    present: set[LogicalId] = field(default_factory=set[LogicalId])
-    """Who waits for what it came for, or has it: others have begun and will come back for it."""
-    copying: set[LogicalId] = field(default_factory=set[LogicalId])
-    """Who copies out of the memory of others."""
-    left: set[LogicalId] = field(default_factory=set[LogicalId])
-    """Who has what it came for."""
-    failure: BaseException | None = None
-    """Why a member has left without."""
+    outgoing: dict[LogicalId, Sequence[Arrays]] = field(
+        default_factory=dict[LogicalId, "Sequence[Arrays]"]
+    )
+    """What those who have come have for each member, in order."""
 
     @property
     def missing(self) -> list[LogicalId]:
         """The members that have not come."""
-        return [member for member in self.members if member not in self.offers]
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether all members have come."""
-        return len(self.offers) == len(self.members)
-
-    @property
-    def is_lent(self) -> bool:
-        """Whether someone waits until others have copied its arrays."""
-        return any(offer.borrowed for offer in self.offers.values())
-
-    def collect(self, place: LogicalId) -> list[Arrays]:
-        """What all members have for one, which copies it; that leaves copies for who is away."""
-        if self.failure is not None:
-            raise self.failure
-        self.copying.add(place)
-        own = self.offers[place]
-        if own.borrowed:
-            own.outgoing = [
-                arrays if member in self.present else [array.copy() for array in arrays]
-                for member, arrays in zip(self.members, own.outgoing, strict=True)
-            ]
-        me = self.members.index(place)
-        return [self.offers[member].outgoing[me] for member in self.members]
-
-    def leave(self, place: LogicalId, failure: BaseException | None) -> None:
-        """Notes that a member has copied, or has failed to."""
-        self.copying.discard(place)
-        self.left.add(place)
-        self.failure = self.failure or failure
-
-
-def small(outgoing: Sequence[Arrays]) -> bool:
-    """Whether arrays are so small that copies of them take less time than to wait for others."""
-    seen: dict[int, Any] = {id(array): array for arrays in outgoing for array in arrays}
-    return sum(array.nbytes for array in seen.values()) < PIECES_FROM
-
-
-def copied(outgoing: Sequence[Arrays]) -> list[Arrays]:
-    """Copies of all arrays, one of each."""
-    copies = {id(array): array.copy() for arrays in outgoing for array in arrays}
-    return [[copies[id(array)] for array in arrays] for arrays in outgoing]
+        return [member for member in self.members if member not in self.outgoing]
 
 
 MAX_PROCESSES = 256
@@ -452,8 +394,6 @@ class Process:
     same_program: bool = True
     """Whether all processes run one program, so that operations can be identified across them."""
     _executions: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
-    lending: list[ThreadExchange] = field(default_factory=list["ThreadExchange"])
-    """Exchanges that lend arrays of this process to others."""
 
     @staticmethod
     def current() -> Process | None:
@@ -480,36 +420,24 @@ class Process:
         members: tuple[LogicalId, ...],
         outgoing: Sequence[Arrays],
         what: str,
-        borrowed: bool = False,
     ) -> Exchange:
         """
         Takes part in an exchange with arrays for each member, this one included, in their order.
 
         The n-th time that a process comes with this key it meets the others on their n-th. `what`:
-        the operation, in messages. `borrowed`: whether the arrays may change once they have been
-        taken; then they are to be taken at once. Never waits; to take does.
+        the operation, in messages. The arrays are copied. Never waits; to take does.
         """
         grid = self.grid
-        if borrowed and small(outgoing):
-            outgoing, borrowed = copied(outgoing), False
+        copies = {id(array): array.copy() for arrays in outgoing for array in arrays}
+        copied = [[copies[id(array)] for array in arrays] for arrays in outgoing]
         with grid.lock:
             number = self._executions[key, members] = self._executions.get((key, members), 0) + 1
             meeting = grid.meetings.setdefault((key, members, number), Rendezvous(members))
-            meeting.offers[self.place] = Offer(outgoing, borrowed)
-            if borrowed:
-                meeting.present.add(self.place)
-            if meeting.is_complete:
+            meeting.outgoing[self.place] = copied
+            if not meeting.missing:
                 grid.lock.notify_all()
                 del grid.meetings[key, members, number]
-        begun = ThreadExchange(self, meeting, number, what)
-        if borrowed:
-            self.lending.append(begun)
-        return begun
-
-    def withdraw(self, error: BaseException) -> None:
-        """Takes back the arrays that others have not copied yet, before their memory goes."""
-        for begun in self.lending:
-            begun.withdraw(error)
+        return ThreadExchange(self, meeting, number, what)
 
     def send(self, key: ChannelKey, value: Any, what: str) -> None:
         """Sends over a channel, once its `recv` is ready. Raises XlaError for a second sender."""
@@ -594,49 +522,20 @@ class ThreadExchange(Exchange):
     what: str
 
     def take(self, into: Sequence[Arrays]) -> None:
-        """Copies out of the memory of all members."""
+        """Copies what all members have for this one."""
         grid, meeting, place = self.process.grid, self.meeting, self.process.place
         with grid.lock:
-            meeting.present.add(place)
-            grid.wait(lambda: meeting.is_complete, self._describe)
+            grid.wait(
+                lambda: not meeting.missing,
+                lambda: (
+                    f"{grid.name(place)} waits for {grid.names(meeting.missing)} "
+                    f"in execution {self.number} of {self.what}"
+                ),
+            )
             grid.check()
-            found = meeting.collect(place)
-            readers = set(meeting.present)
-        failure: BaseException | None = None
-        try:
-            for number, (targets, sources) in enumerate(zip(into, found, strict=True)):
-                copy_into(targets, sources, f"member {number}")
-        except BaseException as error:
-            failure = error
-            raise
-        finally:
-            with grid.lock:
-                meeting.leave(place, failure)
-                if meeting.is_lent:
-                    grid.lock.notify_all()
-        if meeting.offers[place].borrowed:
-            with grid.lock:
-                grid.wait(
-                    lambda: readers <= meeting.left or meeting.failure is not None, self._describe
-                )
-            self.process.lending.remove(self)
-
-    def withdraw(self, error: BaseException) -> None:
-        """Ends the exchange with an error, and waits until nobody reads the arrays lent to it."""
-        grid, meeting, place = self.process.grid, self.meeting, self.process.place
-        with grid.lock:
-            meeting.leave(place, error)
-            grid.lock.notify_all()
-            while meeting.copying - {place}:
-                grid.lock.wait()
-
-    def _describe(self) -> str:
-        grid, meeting = self.process.grid, self.meeting
-        awaited = meeting.missing or [m for m in meeting.members if m not in meeting.left]
-        return (
-            f"{grid.name(self.process.place)} waits for {grid.names(awaited)} "
-            f"in execution {self.number} of {self.what}"
-        )
+        me = meeting.members.index(place)
+        for number, (targets, member) in enumerate(zip(into, meeting.members, strict=True)):
+            copy_into(targets, meeting.outgoing[member][me], f"member {number}")
 
 
 _CURRENT: ContextVar[Process | None] = ContextVar("process", default=None)

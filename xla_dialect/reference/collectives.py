@@ -127,7 +127,6 @@ class CollectiveFunctions(ArrayFunctions):
         op: CollectiveOp,
         members: tuple[LogicalId, ...],
         outgoing: Sequence[Arrays],
-        borrowed: bool = False,
         stage: tuple[object, ...] = (),
     ) -> Exchange:
         """An exchange with the other members of a group; `stage` tells those of one collective."""
@@ -137,7 +136,7 @@ class CollectiveFunctions(ArrayFunctions):
         kind = op.name.removesuffix("_start")
         is_told = op.channel is None and self.process.same_program
         key = (kind, self.identity(op) if is_told else op.channel, *stage)
-        return self.process.exchange(key, members, outgoing, described(op), borrowed)
+        return self.process.exchange(key, members, outgoing, described(op))
 
     def identity(self, op: CollectiveOp) -> Hashable:
         """What is equal where processes of one program have come to the same operation."""
@@ -147,21 +146,19 @@ class CollectiveFunctions(ArrayFunctions):
         """The members of the group of this process; None if it is in none."""
         return group_of(op, self.process.place, self.process.grid)
 
-    def begin(self, op: CollectiveOp, args: Arrays, borrowed: bool = False) -> Write:
+    def begin(self, op: CollectiveOp, args: Arrays) -> Write:
         """
-        Begins a collective without a computation. `borrowed`: whether operands may change once the
-        results are written, for which is asked at once.
-
-        Raises XlaError for a form that is not interpreted.
+        Begins a collective without a computation; nothing changes the operands until the results
+        are written. Raises XlaError for a form that is not interpreted.
         """
         if isinstance(op, ops.CollectivePermuteOp | asynchronous.CollectivePermuteStartOp):
-            return self.permuted(op, args, borrowed)
+            return self.permuted(op, args)
         assert isinstance(op, GroupedOp)
         members = self.group(op)
         if members is None:
             return fill_zeros
         count, me = len(members), members.index(self.process.place)
-        exchange = partial(self.exchange, op, members, borrowed=borrowed)
+        exchange = partial(self.exchange, op, members)
         match op:
             case ops.AllGatherOp() | asynchronous.AllGatherStartOp():
                 return _gathered(exchange([args] * count), args, op.dimension.value.data, count)
@@ -175,9 +172,7 @@ class CollectiveFunctions(ArrayFunctions):
                 outgoing = [[block] for block in blocks(array, dimension, count)]
                 return _gathered(exchange(outgoing), outgoing[0], dimension, count)
             case ops.RaggedAllToAllOp():
-                return self.rows_exchanged(
-                    op, members, list(map(np.copy, args)) if borrowed else args
-                )
+                return self.rows_exchanged(op, members, list(map(np.copy, args)))
             case ops.CollectiveBroadcastOp():
                 if op.has_dynamic_root.value.data:
                     *arrays, told = args
@@ -191,7 +186,6 @@ class CollectiveFunctions(ArrayFunctions):
         self,
         op: ops.CollectivePermuteOp | asynchronous.CollectivePermuteStartOp,
         args: Arrays,
-        borrowed: bool,
     ) -> Write:
         """What the source of this process brings; zeros without a source."""
         process, ids = self.process, op.ids
@@ -209,7 +203,7 @@ class CollectiveFunctions(ArrayFunctions):
             return self.slices_exchanged(op, members, args)
         source, target = pairs.source_of(me), pairs.target_of(me)
         outgoing = [args if number == target else NOTHING for number in numbers]
-        begun = self.exchange(op, members, outgoing, borrowed)
+        begun = self.exchange(op, members, outgoing)
 
         def write(results: Arrays) -> None:
             begun.take([results if number == source else NOTHING for number in numbers])
@@ -271,9 +265,7 @@ class CollectiveFunctions(ArrayFunctions):
 
         return write
 
-    def gather_pieces(
-        self, op: GroupedOp, folded: Arrays, number: int, borrowed: bool = False
-    ) -> Write:
+    def gather_pieces(self, op: GroupedOp, folded: Arrays, number: int) -> Write:
         """
         The wholes of arrays, of each of which this member has folded a piece. `number`: that of the
         exchange of what was folded.
@@ -291,7 +283,7 @@ class CollectiveFunctions(ArrayFunctions):
             own = [
                 piece[: each[me].size].reshape(-1) for piece, each in zip(folded, cut, strict=True)
             ]
-            begun = self.exchange(op, members, [own] * count, borrowed, (_SECOND_STAGE, number))
+            begun = self.exchange(op, members, [own] * count, (_SECOND_STAGE, number))
             begun.take(list(zip(*cut, strict=True)))
 
         return write
