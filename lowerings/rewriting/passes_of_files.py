@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import traceback
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -159,18 +160,52 @@ class PdlPass(ModulePass):
         found = [rule for rule in rules_of(self.file, ctx) if self.rule in ("", rule.name)]
         if not found:
             raise DiagnosticException(f"{self.file} has no rule '{self.rule}'")
-        most = REWRITES_OF_AN_OPERATION * sum(1 for _ in op.walk())
-        for rule in found:
-            rule.most_rewrites = most
-        PatternRewriteWalker(GreedyRewritePatternApplier([*found])).rewrite_module(op)
+        apply_rules(found, op)
 
 
 REWRITES_OF_AN_OPERATION = 100
 """On average: a rule that is applied more often does not come to an end."""
 
 
-class PdlRule(RewritePattern):
-    """A `pdl.pattern`; what it makes has the location of what it matched."""
+class Rule(RewritePattern, ABC):
+    """One rule; what it makes has the location of what it matched."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.most_rewrites = 0
+
+    @abstractmethod
+    def rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Rewrites what the rule matches; raises DiagnosticException."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """The same, with locations; raises DiagnosticException also for a rule without an end."""
+        location = op.location
+
+        def place(made: Operation) -> None:
+            if isinstance(made.location, UnknownLoc):
+                made.location = location
+
+        rewriter.operation_insertion_handler.append(place)
+        try:
+            self.rewrite(op, rewriter)
+        finally:
+            rewriter.operation_insertion_handler.remove(place)
+        self.most_rewrites -= rewriter.has_done_action
+        if self.most_rewrites < 0:
+            raise DiagnosticException(f"rule {self.name} applies to what it makes, without an end")
+
+
+def apply_rules(rules: Sequence[Rule], module: ModuleOp) -> None:
+    """Applies rules, the first one that matches each operation, until none matches."""
+    most = REWRITES_OF_AN_OPERATION * sum(1 for _ in module.walk())
+    for rule in rules:
+        rule.most_rewrites = most
+    PatternRewriteWalker(GreedyRewritePatternApplier(list(rules))).rewrite_module(module)
+
+
+class PdlRule(Rule):
+    """A `pdl.pattern`."""
 
     def __init__(
         self,
@@ -179,8 +214,7 @@ class PdlRule(RewritePattern):
         ctx: Context,
         functions: Mapping[str, Callable[..., Any]],
     ):
-        self.name = name
-        self.most_rewrites = 0
+        super().__init__(name)
         self.benefit = pattern.benefit.value.data
         rewrite = pattern.body.block.last_op
         _require(
@@ -194,24 +228,13 @@ class PdlRule(RewritePattern):
         self._pattern.interpreter.register_implementations(_NativeRewrites(self, functions))
         self.rewriter: PatternRewriter | None = None
 
-    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Rewrites what it matches; raises DiagnosticException, also for a rule without an end."""
-        location, self.rewriter = op.location, rewriter
-
-        def place(made: Operation) -> None:
-            if isinstance(made.location, UnknownLoc):
-                made.location = location
-
-        rewriter.operation_insertion_handler.append(place)
+    def rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Rewrites what the pattern matches; raises DiagnosticException."""
+        self.rewriter = rewriter
         try:
             self._pattern.match_and_rewrite(op, rewriter)
         except (InterpretationError, ValueError) as error:
             raise DiagnosticException(f"rule {self.name}: {error}") from error
-        finally:
-            rewriter.operation_insertion_handler.remove(place)
-        self.most_rewrites -= rewriter.has_done_action
-        if self.most_rewrites < 0:
-            raise DiagnosticException(f"rule {self.name} applies to what it makes, without an end")
 
 
 @register_impls
