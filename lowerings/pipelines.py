@@ -53,7 +53,7 @@ NATIVE: tuple[Stage, ...] = (
         ),
     ),
     Stage(
-        "buffers", ("lift-cf-to-scf", "xla-bufferize", "xla-plan-buffers", "xla-outline-kernels")
+        "buffers", ("lift-cf-to-scf", "xla-bufferize", "xla-outline-kernels", "xla-plan-buffers")
     ),
     Stage("schedules", ("xla-plan-schedules",)),
     Stage("loops", ("convert-linalg-to-vector-loops", "expand-small-floats", "expand-math")),

@@ -1,4 +1,4 @@
 """
-From tensors to planned memory: `xla-bufferize`, `xla-plan-buffers` and
-`xla-outline-kernels`, in this order.
+From tensors to planned memory: `xla-bufferize`, `xla-outline-kernels` and
+`xla-plan-buffers`, in this order.
 """

@@ -188,7 +188,7 @@ class MemoryLiveness(Positions):
     uses: list[MemoryUse] = field(default_factory=list[MemoryUse])
     arguments: dict[SSAValue, MemoryUse] = field(default_factory=dict[SSAValue, MemoryUse])
     """When the memory is in use that the caller provides; the operation is that of the block."""
-    arena: SSAValue | None = None
+    arenas: set[SSAValue] = field(default_factory=set[SSAValue])
     """The memory whose parts count as allocations, once they are planned."""
     _use_of: dict[SSAValue, MemoryUse] = field(default_factory=dict[SSAValue, MemoryUse])
     """What each memref is a view of."""
@@ -197,13 +197,15 @@ class MemoryLiveness(Positions):
     @staticmethod
     def of(body: Region, arena: SSAValue | None = None) -> MemoryLiveness:
         """
-        Computes the uses of the allocations of a function from its body; views of an `arena` are
-        allocations.
+        Computes the uses of the allocations of a function from its body; views of an `arena`, or of
+        parts of it, are allocations.
 
         Calls count as needing memory themselves, while they run: the callee may. Where there are
         several blocks, everything is in use all the time.
         """
-        liveness = MemoryLiveness(arena=arena)
+        liveness = MemoryLiveness()
+        if arena is not None:
+            liveness.arenas.add(arena)
         function = body.parent_op()
         if function is not None and body.blocks:
             arguments = body.blocks[0].args
@@ -230,9 +232,12 @@ class MemoryLiveness(Positions):
     def _note_uses(self, op: Operation, place: Operation) -> None:
         """`place` is the linalg operation that `op` is in the body of, or `op`."""
         kind, position = type(op), self.position[place]
-        is_allocation = kind is memref.AllocOp or (
-            kind is memref.ViewOp and operands_of(op)[0] is self.arena
-        )
+        is_allocation = kind is memref.AllocOp
+        if kind is memref.ViewOp and operands_of(op)[0] in self.arenas:
+            if is_viewed(op.results[0]):
+                self.arenas.add(op.results[0])
+                return
+            is_allocation = True
         if is_allocation or kind is func.CallOp:
             needed = MemoryUse(op, len(self.loops[cast(Block, place.parent)]), position, position)
             self.uses.append(needed)
@@ -257,6 +262,11 @@ class MemoryLiveness(Positions):
             if not use.is_used:
                 use.first = first
                 use.is_used = True
+
+
+def is_viewed(memory: SSAValue) -> bool:
+    """Whether there are views of some bytes: then these are an arena, or part of one."""
+    return any(isinstance(use.operation, memref.ViewOp) for use in memory.uses)
 
 
 def outlives_its_iteration(allocation: Operation) -> bool:

@@ -11,14 +11,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from graphlib import CycleError
 
-from xdsl.dialects import func, memref
+from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Operation, SSAValue
 
 from lowerings.bufferize.arena import Lifetime, max_live_bytes
-from lowerings.bufferize.liveness import MemoryLiveness, WrittenArguments, written_operands
+from lowerings.bufferize.liveness import (
+    MemoryLiveness,
+    WrittenArguments,
+    is_viewed,
+    written_operands,
+)
 from lowerings.bufferize.signatures import aliased_parameters
 from lowerings.bufferize.storage import memref_type, planned_extent
 from lowerings.bufferize.strided import static_bytes
@@ -39,6 +44,7 @@ from lowerings.ir.functions import (
     functions_of,
 )
 from lowerings.ir.independent_loops import SharedLoop
+from lowerings.ir.scalar_attributes import constant_integer
 from xla_dialect.xdsl.traversal import operations_in
 
 
@@ -212,7 +218,8 @@ class _ModuleAnalysis:
         for op in operations_in(function):
             if isinstance(op, memref.AllocOp) or (
                 isinstance(op, memref.ViewOp)
-                and op.source is arena
+                and (op.source is arena or _part(op) is not None)
+                and not is_viewed(op.results[0])
                 and not self._is_arena_of_callee(op.results[0])
             ):
                 own.buffers.append(static_bytes(op.results[0].type))
@@ -320,13 +327,22 @@ def arena_contents(module: ModuleOp) -> Iterator[ArenaContents]:
             yield ArenaContents(function, size, tuple(_buffers(function, arena)))
 
 
+def _part(view: memref.ViewOp) -> memref.ViewOp | None:
+    """The part of an arena that an iteration has, which a view is one of; None for other views."""
+    return view.source.owner if isinstance(view.source.owner, memref.ViewOp) else None
+
+
 def _buffers(function: FuncOp, arena: SSAValue) -> Iterator[ArenaBuffer]:
-    liveness = MemoryLiveness.of(function.body, arena)
-    for use in liveness.uses:
+    for use in MemoryLiveness.of(function.body, arena).uses:
         if not isinstance(use.op, memref.ViewOp):
             continue
-        extent = planned_extent(use.op)
+        extent, part = planned_extent(use.op), _part(use.op)
         assert extent is not None, "offsets are planned as constants"
-        loop = SharedLoop.around(use.op)
-        first, last = (use.first, use.last) if loop is None else liveness.span(loop.op)
-        yield ArenaBuffer(use.op, extent[0], extent[1] - extent[0], first, last)
+        start, times = 0, 1
+        if part is not None:
+            loop, shift = SharedLoop.around(part), part.byte_shift.owner
+            assert loop is not None
+            assert isinstance(shift, arith.AddiOp)
+            start, times = constant_integer(shift.lhs) or 0, loop.iterations
+        offset, size = start + times * extent[0], times * (extent[1] - extent[0])
+        yield ArenaBuffer(use.op, offset, size, use.first, use.last)

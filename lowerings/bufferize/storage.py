@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias, cast
 
-from xdsl.dialects import arith, memref, tensor
+from xdsl.dialects import memref, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from lowerings.bufferize.arena import aligned
 from lowerings.bufferize.liveness import NEVER
 from lowerings.bufferize.strided import (
     Slice,
@@ -30,7 +29,6 @@ from lowerings.bufferize.strided import (
     strides_and_offset,
     subview_type,
 )
-from lowerings.ir.independent_loops import SharedLoop
 from lowerings.ir.scalar_attributes import constant_integer
 from xla_dialect.xdsl.creation import create
 
@@ -44,15 +42,11 @@ def memref_type(value: SSAValue) -> MemRef:
 
 def planned_extent(view: memref.ViewOp) -> tuple[int, int] | None:
     """
-    The bytes of an arena, from the first to behind the last, that a view of it is planned to have;
-    in a loop that threads share, those of all iterations. None where that is not known.
+    The bytes, from the first to behind the last element, that a view has of what it views; None
+    where that is not known.
     """
-    type_, shift, loop = memref_type(view.results[0]), view.byte_shift, SharedLoop.around(view)
-    size = static_bytes(type_)
-    if loop is not None and isinstance(shift.owner, arith.AddiOp):
-        shift, size = shift.owner.lhs, aligned(size) * loop.iterations
-    start = constant_integer(shift)
-    return None if start is None else (start, start + size)
+    start = constant_integer(view.byte_shift)
+    return None if start is None else (start, start + static_bytes(view.results[0].type))
 
 
 @dataclass(eq=False, slots=True)

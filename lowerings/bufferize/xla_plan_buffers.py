@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from graphlib import CycleError
-from typing import cast
+from typing import TypeAlias, cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, memref
@@ -27,7 +27,6 @@ from xdsl.passes import ModulePass
 from lowerings.bufferize.arena import Lifetime, Plan, aligned, max_live_bytes, plan_arena
 from lowerings.bufferize.liveness import (
     MemoryLiveness,
-    MemoryUse,
     WrittenArguments,
     outlives_its_iteration,
 )
@@ -83,7 +82,8 @@ class XlaPlanBuffersPass(ModulePass):
     so do all buffers in it. Every entry has one, if of size 0. Another function has one if it needs
     memory; its callers give it a part of theirs. A buffer of an entry that is not needed any more
     when a result of its element type is written can be in the place of that result instead. In a
-    function of several blocks no buffers share memory.
+    function of several blocks no buffers share memory. Each iteration of a loop whose iterations
+    may run at the same time has a part of the arena, in which its buffers share memory.
     """
 
     name = "xla-plan-buffers"
@@ -103,6 +103,10 @@ class XlaPlanBuffersPass(ModulePass):
         for name in order:
             if functions[name].body.blocks:
                 planner.plan(functions[name])
+
+
+_Need: TypeAlias = tuple[Operation, Lifetime]
+"""An allocation or a call that needs memory, and when it does."""
 
 
 def unplannable(module: ModuleOp) -> list[IllegalOp]:
@@ -144,41 +148,47 @@ class _ModulePlanner:
             ):
                 order_uncounted_loops(op)
         reuse_results(function, self.written)
-        needs: list[tuple[MemoryUse, int, SharedLoop | None]] = []
-        lifetimes: list[Lifetime] = []
         liveness = MemoryLiveness.of(function.body)
         end = max((use.last for use in liveness.uses), default=0)
+        needs: list[_Need] = []
+        loops: dict[SharedLoop, list[_Need]] = {}
         for use in liveness.uses:
             size = self._bytes_needed(use.op)
             if size is None:
                 continue
             loop = SharedLoop.around(use.op)
+            always = (0, end) if loop is None else liveness.span(loop.op)
             shared = attempt(partial(Lifetime, use.first, use.last, size))
-            lifetime = shared or Lifetime(0, end, size)
-            if loop is not None:
-                # Parallel iterations run concurrently: the live range is the whole loop.
-                first, last = liveness.span(loop.op)
-                lifetime = Lifetime(first, last, loop.iterations * aligned(size))
-            needs.append((use, size, loop))
-            lifetimes.append(lifetime)
-        if not needs and ENTRY not in function.attributes:
+            own = needs if loop is None else loops.setdefault(loop, [])
+            own.append((use.op, shared or Lifetime(*always, size)))
+        if not needs and not loops and ENTRY not in function.attributes:
             return
+        plans = {loop: plan_arena([lifetime for _, lifetime in own]) for loop, own in loops.items()}
+        lifetimes = [lifetime for _, lifetime in needs]
+        for loop, plan in plans.items():
+            size = loop.iterations * aligned(plan.size)
+            lifetimes.append(Lifetime(*liveness.span(loop.op), size))
         self._check_size(function, lifetimes)
-        plan = plan_arena(lifetimes)
-        arena_type = _bytes_type(plan.size)
-        arena = _append_arena(function, arena_type, plan, max_live_bytes(lifetimes))
-        for (use, size, loop), offset in zip(needs, plan.offsets, strict=True):
-            place = _insert_offset(use.op, offset, loop, size)
-            if isinstance(use.op, memref.AllocOp):
-                view = _insert_view(use.op, arena, place, use.op.memref.type)
-                view.name_hint = use.op.memref.name_hint
-                replace_allocation(use.op, view)
+        whole = plan_arena(lifetimes)
+        arena = _append_arena(function, whole, max_live_bytes(lifetimes))
+        self._place(needs, arena, whole.offsets[: len(needs)])
+        for (loop, plan), offset in zip(plans.items(), whole.offsets[len(needs) :], strict=True):
+            part = _part_of_iteration(loop, arena, offset, aligned(plan.size))
+            self._place(loops[loop], part, plan.offsets)
+        self.arena_types[function.sym_name.data] = memref_type(arena)
+
+    def _place(self, needs: Iterable[_Need], memory: SSAValue, offsets: Iterable[int]) -> None:
+        """Gives allocations and calls views of some memory, at offsets in bytes."""
+        for (op, _), offset in zip(needs, offsets, strict=True):
+            place = insert_before(arith.ConstantOp(IntegerAttr(offset, _INDEX)), op).result
+            if isinstance(op, memref.AllocOp):
+                view = _insert_view(op, memory, place, op.memref.type)
+                view.name_hint = op.memref.name_hint
+                replace_allocation(op, view)
             else:
-                type = self._callee_arena(use.op)
+                type = self._callee_arena(op)
                 assert type is not None
-                view = _insert_view(use.op, arena, place, type)
-                use.op.operands = (*use.op.operands, view)
-        self.arena_types[function.sym_name.data] = arena_type
+                op.operands = (*op.operands, _insert_view(op, memory, place, type))
 
     def _check_size(self, function: func.FuncOp, lifetimes: Sequence[Lifetime]) -> None:
         total = sum(aligned(lifetime.size) for lifetime in lifetimes)
@@ -205,8 +215,8 @@ def _bytes_type(size: int) -> MemRef:
     return cast(MemRef, MemRefType(i8, (size,)))
 
 
-def _append_arena(function: func.FuncOp, type: MemRef, plan: Plan, max_live: int) -> SSAValue:
-    block = function.body.blocks[0]
+def _append_arena(function: func.FuncOp, plan: Plan, max_live: int) -> SSAValue:
+    block, type = function.body.blocks[0], _bytes_type(plan.size)
     arena = block.insert_arg(type, len(block.args))
     arena.name_hint = "arena"
     old = function.function_type
@@ -218,15 +228,20 @@ def _append_arena(function: func.FuncOp, type: MemRef, plan: Plan, max_live: int
     return arena
 
 
-def _insert_offset(before: Operation, offset: int, loop: SharedLoop | None, size: int) -> SSAValue:
-    """The offset in the arena; in a parallel loop each iteration has a slice of `size` bytes."""
-    start = arith.ConstantOp(IntegerAttr(offset, _INDEX))
-    insert_before(start, before)
-    if loop is None:
-        return start.result
-    step = insert_before(arith.ConstantOp(IntegerAttr(aligned(size), _INDEX)), before)
-    distance = insert_before(arith.MuliOp(loop.op.body.block.args[0], step.result), before)
-    return insert_before(arith.AddiOp(start.result, distance.result), before).result
+def _part_of_iteration(loop: SharedLoop, arena: SSAValue, offset: int, size: int) -> SSAValue:
+    """The bytes of an arena that an iteration of a loop has, of those from an offset on."""
+    body = loop.op.body.block
+    before = body.first_op
+    assert before is not None
+    start, step = (
+        insert_before(arith.ConstantOp(IntegerAttr(number, _INDEX)), before).result
+        for number in (offset, size)
+    )
+    distance = insert_before(arith.MuliOp(body.args[0], step), before).result
+    place = insert_before(arith.AddiOp(start, distance), before).result
+    part = _insert_view(before, arena, place, _bytes_type(size))
+    part.name_hint = "part"
+    return part
 
 
 def _insert_view(before: Operation, arena: SSAValue, place: SSAValue, type: Attribute) -> SSAValue:

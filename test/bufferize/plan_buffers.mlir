@@ -153,34 +153,44 @@ func.func @nothing() attributes {xla.entry} {
 
 // -----
 
-// Iterations that may run at the same time have memory of their own, %b and %c, none of which is a
-// result or anything that is in use elsewhere in the loop.
+// Iterations that may run at the same time have a part of the arena each, and %d is where %b was: in
+// a result, or in what is in use elsewhere in the loop, is none of them.
 
 // CHECK-LABEL: func.func @shared(
-// CHECK-SAME:    %arena: memref<1024xi8>) attributes {xla.entry, xla.arena_bytes = 1024 : i64, xla.max_live_bytes = 1024 : i64} {
+// CHECK-SAME:    %arena: memref<1088xi8>) attributes {xla.entry, xla.arena_bytes = 1088 : i64, xla.max_live_bytes = 1088 : i64} {
+// CHECK:         %before = memref.view %arena[%{{.*}}][] : memref<1088xi8> to memref<40xi8>
 // CHECK:         scf.for %i =
+// CHECK-NEXT:      %[[START:.*]] = arith.constant 64 : index
+// CHECK-NEXT:      %[[STEP:.*]] = arith.constant 256 : index
+// CHECK-NEXT:      %[[BY:.*]] = arith.muli %i, %[[STEP]] : index
+// CHECK-NEXT:      %[[AT:.*]] = arith.addi %[[START]], %[[BY]] : index
+// CHECK-NEXT:      %part = memref.view %arena[%[[AT]]][] : memref<1088xi8> to memref<256xi8>
 // CHECK-NEXT:      memref.subview %a
 // CHECK-NEXT:      %[[B:.*]] = arith.constant 0 : index
-// CHECK-NEXT:      %[[STEP:.*]] = arith.constant 128 : index
-// CHECK-NEXT:      %[[BY:.*]] = arith.muli %i, %[[STEP]] : index
-// CHECK-NEXT:      %[[AT:.*]] = arith.addi %[[B]], %[[BY]] : index
-// CHECK-NEXT:      %b = memref.view %arena[%[[AT]]][] : memref<1024xi8> to memref<100xi8>
-// CHECK:           arith.constant 512 : index
-// CHECK:           %c = memref.view
+// CHECK-NEXT:      %b = memref.view %part[%[[B]]][] : memref<256xi8> to memref<100xi8>
+// CHECK:           %[[C:.*]] = arith.constant 128 : index
+// CHECK-NEXT:      %c = memref.view %part[%[[C]]][] : memref<256xi8> to memref<100xi8>
+// CHECK:           %[[D:.*]] = arith.constant 0 : index
+// CHECK-NEXT:      %d = memref.view %part[%[[D]]][] : memref<256xi8> to memref<100xi8>
 // CHECK:         } {xla.independent_microseconds = 500 : i64}
-func.func @shared(%a: memref<4x100xi8>, %result: memref<4x100xi8>) attributes {xla.entry} {
+func.func @shared(%a: memref<4x100xi8>, %first: memref<40xi8>, %result: memref<4x100xi8>) attributes {xla.entry} {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
   %four = arith.constant 4 : index
+  %before = memref.alloc() : memref<40xi8>
+  "memref.copy"(%first, %before) : (memref<40xi8>, memref<40xi8>) -> ()
   scf.for %i = %zero to %four step %one {
     %row = memref.subview %a[%i, 0] [1, 100] [1, 1] : memref<4x100xi8> to memref<100xi8, strided<[1], offset: ?>>
     %b = memref.alloc() : memref<100xi8>
     "memref.copy"(%row, %b) : (memref<100xi8, strided<[1], offset: ?>>, memref<100xi8>) -> ()
     %c = memref.alloc() : memref<100xi8>
     "memref.copy"(%b, %c) : (memref<100xi8>, memref<100xi8>) -> ()
+    %d = memref.alloc() : memref<100xi8>
+    "memref.copy"(%c, %d) : (memref<100xi8>, memref<100xi8>) -> ()
     %there = memref.subview %result[%i, 0] [1, 100] [1, 1] : memref<4x100xi8> to memref<100xi8, strided<[1], offset: ?>>
-    "memref.copy"(%c, %there) : (memref<100xi8>, memref<100xi8, strided<[1], offset: ?>>) -> ()
+    "memref.copy"(%d, %there) : (memref<100xi8>, memref<100xi8, strided<[1], offset: ?>>) -> ()
   } {xla.independent_microseconds = 500 : i64}
+  "memref.copy"(%before, %first) : (memref<40xi8>, memref<40xi8>) -> ()
   return
 }
 

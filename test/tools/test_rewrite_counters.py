@@ -32,8 +32,8 @@ BEFORE = {
     "xla-flatten-tuples": "xla-inline",
     "xla-assign-layouts": "xla-inline,xla-flatten-tuples",
     "xla-bufferize{in_place_bytes=0}": "native{to=tensors}",
-    "xla-plan-buffers": "native{to=tensors},xla-bufferize",
-    "xla-outline-kernels": "native{to=tensors},xla-bufferize,xla-plan-buffers",
+    "xla-outline-kernels": "native{to=tensors},xla-bufferize",
+    "xla-plan-buffers": "native{to=tensors},xla-bufferize,xla-outline-kernels",
 }
 
 
