@@ -23,9 +23,8 @@ from lowerings.ir.dot_products import APPROXIMATE
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg import elementwise
 from lowerings.xla_to_linalg.conversion import convert_scalar
-from lowerings.xla_to_linalg.scalar_functions import complex_numbers
 from lowerings.xla_to_linalg.scalar_functions.element_functions import ScalarFunction, elements_of
-from lowerings.xla_to_linalg.scalar_functions.formulas import of_complex
+from lowerings.xla_to_linalg.scalar_functions.formulas import Complex, of_complex
 from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder
 from lowerings.xla_to_linalg.structured import (
     fill,
@@ -44,7 +43,7 @@ _MULTIPLY_ADD: dict[ElementClass, tuple[ScalarFunction, ScalarFunction]] = {
     ElementClass.SIGNED: (elementwise.MULTIPLY, elementwise.ADD),
     ElementClass.UNSIGNED: (elementwise.MULTIPLY, elementwise.ADD),
     ElementClass.PRED: (elementwise.AND, elementwise.OR),
-    ElementClass.COMPLEX: (of_complex(complex_numbers.multiply), of_complex(complex_numbers.add)),
+    ElementClass.COMPLEX: (of_complex(Complex.__mul__), of_complex(Complex.__add__)),
 }
 
 

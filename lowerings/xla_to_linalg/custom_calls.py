@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import chain, count
+from typing import cast
+
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DictionaryAttr, FunctionType, SymbolRefAttr
+from xdsl.dialects.builtin import FunctionType, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation, Region
 
 from lowerings.ir.custom_calls import (
@@ -12,6 +15,7 @@ from lowerings.ir.custom_calls import (
     description_of,
     description_of_observation,
 )
+from lowerings.ir.functions import SymbolNames
 from lowerings.rewriting.conversion import ConversionBuilder
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.runtime.self_checking import CHECK_CALLS
@@ -77,20 +81,14 @@ def _declare(
 
     A declaration with an equal attribute `shared` is used instead, if there is one.
     """
-    base = name = declared.sym_name.data
-    functions = {
-        each.sym_name.data: each
-        for each in builder.module.body.block.ops
-        if isinstance(each, func.FuncOp)
-    }
-    number = 0
-    while name in functions:
-        other = functions[name].attributes.get(shared or "")
-        if isinstance(other, DictionaryAttr) and other == declared.attributes.get(shared or ""):
-            return name
-        number += 1
-        name = f"{base}_{number}"
-    declared.properties["sym_name"] = type(declared.sym_name)(name)
+    base = declared.sym_name.data
+    for other in builder.module.body.block.ops:
+        known = other.attributes.get(shared) if shared else None
+        if known is not None and known == declared.attributes[shared or ""]:
+            return cast(func.FuncOp, other).sym_name.data
+    names = chain([base], (f"{base}_{number}" for number in count(1)))
+    name = SymbolNames(builder.module).take(names)
+    declared.properties["sym_name"] = StringAttr(name)
     declared.location = op.location
     builder.module.body.block.add_op(declared)
     return name

@@ -15,6 +15,7 @@ from lowerings.xla_to_linalg.scalar_functions.element_functions import (
     elements_of,
 )
 from lowerings.xla_to_linalg.scalar_functions.formulas import (
+    Complex,
     of_complex,
     of_complex_in_double,
     of_real,
@@ -129,7 +130,7 @@ UNARY: dict[type[XlaOp], ElementFunction] = {
         complex=of_complex_in_double(complex_numbers.logistic),
     ),
     ops.NegateOp: ElementFunction.integer(
-        _negate, floats=ScalarBuilder.negf, complex=of_complex(complex_numbers.negate)
+        _negate, floats=ScalarBuilder.negf, complex=of_complex(Complex.__neg__)
     ),
     ops.NotOp: ElementFunction.integer(_complement, pred=_complement),
     ops.PopcntOp: ElementFunction.integer(_math(math.CtPopOp)),
@@ -326,18 +327,18 @@ def _shift_right_arithmetic(s: ScalarBuilder, x: SSAValue, amount: SSAValue) -> 
 
 BINARY: dict[type[XlaOp], ElementFunction] = {
     ops.AddOp: ElementFunction.integer(
-        ADD, floats=ScalarBuilder.addf, pred=OR, complex=of_complex(complex_numbers.add)
+        ADD, floats=ScalarBuilder.addf, pred=OR, complex=of_complex(Complex.__add__)
     ),
     ops.SubtractOp: ElementFunction.integer(
         one_op(arith.SubiOp),
         floats=ScalarBuilder.subf,
-        complex=of_complex(complex_numbers.subtract),
+        complex=of_complex(Complex.__sub__),
     ),
     ops.MultiplyOp: ElementFunction.integer(
         MULTIPLY,
         floats=ScalarBuilder.mulf,
         pred=AND,
-        complex=of_complex(complex_numbers.multiply),
+        complex=of_complex(Complex.__mul__),
     ),
     ops.DivideOp: ElementFunction(
         floats=ScalarBuilder.divf,

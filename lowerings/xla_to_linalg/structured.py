@@ -80,7 +80,7 @@ Operand: TypeAlias = tuple[SSAValue, AffineMapAttr]
 
 
 def element_loops(
-    s: ScalarBuilder, inputs: Sequence[Operand], outputs: Sequence[Operand], body: Block
+    builder: ConversionBuilder, inputs: Sequence[Operand], outputs: Sequence[Operand], body: Block
 ) -> Values:
     """
     The results of a `linalg.generic` with these operands and this body, which is used up.
@@ -100,10 +100,9 @@ def element_loops(
                 op.result.replace_all_uses_with(position[op.dim.value.data])
                 op.detach()
                 op.erase()
-        end = body.last_op
-        assert end is not None
+        *operations, end = list(body.ops)
         end.detach()
-        for op in list(body.ops):
+        for op in operations:
             op.detach()
             append(s.block, op)
         written = [
@@ -115,23 +114,18 @@ def element_loops(
         end.erase()
         return written
 
-    def nest(s: ScalarBuilder, position: Values, carried: Values) -> Values:
+    def nest(builder: ConversionBuilder, position: Values, carried: Values) -> Values:
         if len(position) == len(sizes):
-            return innermost(s, position, carried)
-        block = Block(arg_types=(INDEX, *(value.type for value in carried)))
-        inner = ScalarBuilder(block, s.location)
-        turned = nest(inner, (*position, block.args[0]), block.args[1:])
-        inner.add(create(scf.YieldOp, operands=turned))
-        bounds = [s.constant(bound, INDEX) for bound in (0, sizes[len(position)], 1)]
-        loop = create(
-            scf.ForOp,
-            operands=(*bounds, *carried),
-            result_types=[value.type for value in carried],
-            regions=[Region(block)],
+            return outside_of_bodies(builder, lambda s: innermost(s, position, carried))
+        bounds = [constant(builder, bound, INDEX) for bound in (0, sizes[len(position)], 1)]
+        return loop(
+            builder,
+            bounds,
+            carried,
+            lambda inner, index, values: nest(inner, (*position, index), values),
         )
-        return s.add(loop).results
 
-    return nest(s, (), [value for value, _ in outputs])
+    return nest(builder, (), [value for value, _ in outputs])
 
 
 def _sizes(operands: Sequence[Operand]) -> tuple[int, ...]:
@@ -275,7 +269,7 @@ def generic(
     results = body(scalars, block.args)
     block.add_op(create(YieldOp, operands=results))
     if scalars.holds_tensors:
-        return outside_of_bodies(builder, lambda s: element_loops(s, inputs, outputs, block))
+        return element_loops(builder, inputs, outputs, block)
     op = create(
         GenericOp,
         operands=operands,

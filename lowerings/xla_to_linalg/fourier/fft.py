@@ -137,7 +137,8 @@ class Along:
             source = extract_slice(builder, x, place, (1, length, wide))
             into = own.fourier.empty(2, length, fourier.padded(wide))
             planes = own.fourier.made((length, wide), [(source, identity(3))], _parts, into)
-            found = in_order(own.fourier.columns(planes))
+            padded = own.fourier.columns(planes)
+            found = in_order(extract_slice(builder, padded, (0, 0, 0), (2, length, wide)))
             return own._put(to, place, (1, length, wide), found, own._created)
 
         def row(builder: ConversionBuilder, first: SSAValue | int, to: SSAValue) -> SSAValue:

@@ -15,33 +15,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import exp, inf, log, nan, pi
-from math import exp as exponential_of
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import i32
 
 from lowerings.xla_to_linalg.scalar_functions import float_functions
 from lowerings.xla_to_linalg.scalar_functions.formulas import Complex, Condition, Real
-
-
-def negate(z: Complex) -> Complex:
-    """`-z`."""
-    return -z
-
-
-def add(z: Complex, w: Complex) -> Complex:
-    """`z + w`."""
-    return z + w
-
-
-def subtract(z: Complex, w: Complex) -> Complex:
-    """`z - w`."""
-    return z - w
-
-
-def multiply(z: Complex, w: Complex) -> Complex:
-    """`(a + ib)(c + id) = ac - bd + i (ad + bc)`."""
-    return z * w
 
 
 def divide(z: Complex, w: Complex) -> Complex:
@@ -180,32 +159,29 @@ def lost_where_undirected(z: Complex, turn: Real, result: Complex) -> Complex:
     return is_lost.choose_complex(Complex(turn, turn), result)
 
 
-@dataclass(frozen=True)
-class Growth:
-    """`e^x` as a product of two factors: an exponential that does not overflow, and a constant."""
+def _bounded(x: Real) -> tuple[Real, Real]:
+    """A number whose exponential does not overflow, and a factor of that; up to twice the limit."""
+    overflows = x.is_greater(LARGEST_EXPONENT)
+    return (
+        overflows.choose(x - LARGEST_EXPONENT, x),
+        overflows.choose(exp(LARGEST_EXPONENT), x.constant(1.0)),
+    )
 
-    exponent: Real
-    factor: Real
 
-    @staticmethod
-    def of(x: Real) -> Growth:
-        """Exact for finite x up to twice the largest exponent."""
-        overflows = x.is_greater(LARGEST_EXPONENT)
-        return Growth(
-            overflows.choose(x - LARGEST_EXPONENT, x),
-            overflows.choose(exponential_of(LARGEST_EXPONENT), x.constant(1.0)),
-        )
+def _turned(z: Complex, first: Real, second: Real, factor: Real) -> Complex:
+    """`first cos b + i second sin b`, times a factor, for exponentials of the real part of z."""
+    sine = z.imaginary.sin()
+    result = Complex(
+        times_cosine(first, z.imaginary.cos()) * factor, times_sine(second, sine) * factor
+    )
+    return lost_where_undirected(z, sine, result)
 
 
 def exponential(z: Complex) -> Complex:
     """`e^a (cos b + i sin b)`; real for b = 0, and zero for a = -infinity."""
-    growth = Growth.of(z.real)
-    scale, sine = growth.exponent.exp(), z.imaginary.sin()
-    result = Complex(
-        times_cosine(scale, z.imaginary.cos()) * growth.factor,
-        times_sine(scale, sine) * growth.factor,
-    )
-    return lost_where_undirected(z, sine, result)
+    exponent, factor = _bounded(z.real)
+    scale = exponent.exp()
+    return _turned(z, scale, scale, factor)
 
 
 def exponential_minus_one(z: Complex) -> Complex:
@@ -332,35 +308,27 @@ class Hyperbolic:
     def of(x: Real) -> Hyperbolic:
         """`(m + m / e) / 2` and `1 + m² / 2e` with e = e^|x| and m = e - 1."""
         a = abs(x)
-        overflows = a.is_greater(LARGEST_EXPONENT)
-        m = overflows.choose(a - LARGEST_EXPONENT, a).expm1()
+        bounded, factor = _bounded(a)
+        m = bounded.expm1()
         e = m + 1.0
         half = e * 0.5
         is_far = a.is_greater(float_functions.EXPONENTIAL_DOMINATES)
         ratio = m / e
         sine = is_far.choose(half, (m + ratio) * 0.5).with_sign_of(x)
         cosine = is_far.choose(half, 1.0 + m * ratio * 0.5)
-        return Hyperbolic(sine, cosine, overflows.choose(exp(LARGEST_EXPONENT), a.constant(1.0)))
+        return Hyperbolic(sine, cosine, factor)
 
 
 def sinh(z: Complex) -> Complex:
     """`sinh a cos b + i cosh a sin b`."""
-    hyperbolic, sine = Hyperbolic.of(z.real), z.imaginary.sin()
-    result = Complex(
-        times_cosine(hyperbolic.sine, z.imaginary.cos()) * hyperbolic.factor,
-        times_sine(hyperbolic.cosine, sine) * hyperbolic.factor,
-    )
-    return lost_where_undirected(z, sine, result)
+    hyperbolic = Hyperbolic.of(z.real)
+    return _turned(z, hyperbolic.sine, hyperbolic.cosine, hyperbolic.factor)
 
 
 def cosh(z: Complex) -> Complex:
     """`cosh a cos b + i sinh a sin b`."""
-    hyperbolic, sine = Hyperbolic.of(z.real), z.imaginary.sin()
-    result = Complex(
-        times_cosine(hyperbolic.cosine, z.imaginary.cos()) * hyperbolic.factor,
-        times_sine(hyperbolic.sine, sine) * hyperbolic.factor,
-    )
-    return lost_where_undirected(z, sine, result)
+    hyperbolic = Hyperbolic.of(z.real)
+    return _turned(z, hyperbolic.cosine, hyperbolic.sine, hyperbolic.factor)
 
 
 TANGENT_IS_ONE = 22.0
