@@ -43,10 +43,10 @@ from .pass_reports import PassStatistics, Timer, print_timing_report
 
 if TYPE_CHECKING:
     from lowerings.targets.llvm.machine import Machine
+    from lowerings.validation import Validator
 
     from .explorer.exploration import Exploration
     from .memory_report import MemoryReport
-    from .pass_validation import PassValidation
 
 
 def run(args: argparse.Namespace) -> int:
@@ -215,7 +215,7 @@ def process(
     flags = PrintingFlags(args.print_op_generic, args.print_debuginfo)
     printing = IrPrinting(args, flags, sys.stderr)
     memory = memory_report(pipeline, module) if args.print_memory else None
-    validation = pass_validation(args)
+    validation = validator(args)
     recording = exploration.start(module) if exploration else None
     statistics = PassStatistics(module) if args.pass_statistics else None
     manager = PassManager(
@@ -233,8 +233,9 @@ def process(
     try:
         with reproducing(manager, passes, read, args.pass_pipeline_crash_reproducer):
             manager.run(module, passes)
-        if validation:
-            validation.end()
+        if args.validate_strict and validation and validation.unchecked:
+            times = len(validation.unchecked)
+            raise XlaError(f"--validate-strict: {times} times something was not checked")
     finally:
         timer.add_passes(pipeline, manager.timings)
         if memory:
@@ -297,19 +298,18 @@ def memory_report(pipeline: Sequence[PipelinePass], module: ModuleOp) -> MemoryR
     return report
 
 
-def pass_validation(args: argparse.Namespace) -> PassValidation | None:
+def validator(args: argparse.Namespace) -> Validator | None:
     """The validation of every pass, if asked for; its module is loaded on use: it needs much."""
     if not (args.validate_each or args.validate_strict):
         if args.validate_seed is not None or args.validate_inputs is not None:
             raise XlaError("--validate-seed and --validate-inputs are for --validate-each")
         return None
-    return import_module(f"{__package__}.pass_validation").PassValidation(
-        args.pass_pipeline_crash_reproducer,
-        getattr(args, "validation_inputs", ""),
-        args.validate_seed,
-        args.validate_inputs,
-        is_strict=args.validate_strict,
+    given = {"seed": args.validate_seed, "count": args.validate_inputs}
+    choice = import_module("lowerings.validation.inputs").InputChoice(
+        **{name: value for name, value in given.items() if value is not None}
     )
+    inputs = getattr(args, "validation_inputs", "")
+    return import_module("lowerings.validation").Validator(sys.stderr, inputs, choice)
 
 
 def target_of(args: argparse.Namespace) -> Target | None:

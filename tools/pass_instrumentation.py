@@ -16,7 +16,7 @@ from difflib import unified_diff
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -31,6 +31,9 @@ from lowerings.universe import toolkit_universe
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.xdsl.text import MlirPrinter
+
+if TYPE_CHECKING:
+    from lowerings.validation import MeaningChanged
 
 
 @dataclass(frozen=True)
@@ -160,9 +163,7 @@ _RESOURCE = re.compile(
     r"\{-#\s*external_resources\s*:\s*\{\s*mlir_reproducer\s*:\s*\{(.*)\}\s*\}\s*#-\}\s*\Z",
     re.DOTALL,
 )
-_PIPELINE = re.compile(r'\bpipeline\s*:\s*("(?:[^"\\]|\\.)*")')
-_INPUTS = re.compile(r'\binputs\s*:\s*("(?:[^"\\]|\\.)*")')
-_VERIFY_EACH = re.compile(r"\bverify_each\s*:\s*(true|false)\b")
+_ENTRY = re.compile(r'\b(\w+)\s*:\s*("(?:[^"\\]|\\.)*"|true|false)')
 _ANCHORED = re.compile(r"builtin\.module\((.*)\)", re.DOTALL)
 
 
@@ -203,41 +204,18 @@ class Reproducer:
         if isinstance(text, bytes) or "{-#" not in text:
             return None
         resource = _RESOURCE.search(text, text.rindex("{-#"))
-        if resource is None or (pipeline := _PIPELINE.search(resource[1])) is None:
+        entries = dict(_ENTRY.findall(resource[1])) if resource else {}
+        said: dict[str, Any] = {name: json.loads(value) for name, value in entries.items()}
+        if resource is None or "pipeline" not in said:
             return None
-        verify_each = _VERIFY_EACH.search(resource[1])
-        inputs = _INPUTS.search(resource[1])
-        passes = json.loads(pipeline[1])
+        passes = said["pipeline"]
         anchored = _ANCHORED.fullmatch(passes)
         return Reproducer(
             text[: resource.start()],
-            passes if anchored is None else anchored[1],
-            verify_each is None or verify_each[1] == "true",
-            "" if inputs is None else json.loads(inputs[1]),
+            anchored[1] if anchored else passes,
+            said.get("verify_each", True),
+            said.get("inputs", ""),
         )
-
-
-def reproducer_of(
-    read: Callable[[], ModuleOp],
-    ctx: Context,
-    passes: Sequence[ModulePass],
-    done: int,
-    verify_each: bool,
-) -> Reproducer:
-    """
-    The reproducer of a run in which a pass failed after `done` others.
-
-    They run again on the module that `read` reads anew: this costs nothing as long as no pass
-    fails. Where the second run does not get so far either, the module is the one that was read.
-    """
-    try:
-        module = read()
-        PassManager(ctx, verify_each=False).run(module, passes[:done])
-        text = PrintingFlags().text(module)
-    except Exception:
-        text, done = PrintingFlags().text(read()), 0
-    pipeline = ",".join(str(module_pass.spec()) for module_pass in passes[done:])
-    return Reproducer(text, pipeline, verify_each)
 
 
 @contextmanager
@@ -256,35 +234,45 @@ def reproducing(
     except MemoryError:
         raise
     except Exception as error:
-        if manager.done < len(passes) and _is_wanted(error, path):
-            error.add_note(f"note: {_written(manager, passes, read, path)}")
+        if note := _note(error, manager, passes, read, path):
+            error.add_note(note)
         raise
 
 
-def _is_wanted(error: Exception, path: str) -> bool:
-    """
-    Whether an error needs a reproducer: one of a pass's code does, a diagnostic if there is a path.
-
-    A pass that changed the meaning of the program has left one.
-    """
-    if not isinstance(error, XlaError | DiagnosticException):
-        return True
-    if isinstance(error, PassFailed) and isinstance(error.__cause__, VerifyException):
-        return True
-    return bool(path) and not isinstance(
-        error, import_module("lowerings.validation").MeaningChanged
-    )
-
-
-def _written(
-    manager: PassManager, passes: Sequence[ModulePass], read: Callable[[], ModuleOp], path: str
+def _note(
+    error: Exception,
+    manager: PassManager,
+    passes: Sequence[ModulePass],
+    read: Callable[[], ModuleOp],
+    path: str,
 ) -> str:
-    """Writes the reproducer; says how to run it, or why there is none."""
+    """
+    How to see an error of passes again, for which a reproducer is written; empty for one that needs
+    none: a diagnostic without a `path`.
+
+    The passes before run again on the module that is read anew: this costs nothing as long as no
+    pass fails. Where they do not get so far either, the module is the one that was read.
+    """
+    changed: type[MeaningChanged] = import_module("lowerings.validation").MeaningChanged
+    is_diagnostic = isinstance(error, XlaError | DiagnosticException) and not (
+        isinstance(error, PassFailed) and isinstance(error.__cause__, VerifyException)
+    )
+    text, done = PrintingFlags().text, manager.done
     try:
-        found = reproducer_of(read, manager.ctx, passes, manager.done, manager.verify_each)
-        return found.written(path, "xla-opt-crash-")
-    except Exception as error:
-        return f"no reproducer: {error}"
+        if isinstance(error, changed):
+            found = Reproducer(text(error.module), error.spec, inputs=error.inputs)
+            return f"{found.written(path, 'xla-opt-validation-')} --validate-each"
+        if done == len(passes) or (is_diagnostic and not path):
+            return ""
+        try:
+            PassManager(manager.ctx, verify_each=False).run(module := read(), passes[:done])
+        except Exception:
+            module, done = read(), 0
+        pipeline = ",".join(str(module_pass.spec()) for module_pass in passes[done:])
+        found = Reproducer(text(module), pipeline, manager.verify_each)
+        return f"note: {found.written(path, 'xla-opt-crash-')}"
+    except Exception as problem:
+        return f"note: no reproducer: {problem}"
 
 
 _COUNTER = re.compile(r"(?P<name>[\w.-]+)-(?P<what>count|skip)=(?P<number>\d+)")

@@ -83,7 +83,7 @@ def test_tools_are_those_of_the_commands(wheel: Path) -> None:
     scripts = [getattr(commands, entry.split(":")[1]) for entry in COMMANDS.values()]
     left = ["tools.commands", *(f"tools.{script.args[1]}" for script in scripts)]
     # Loaded by name: the first when there is a program, the others for options that few use.
-    left += ["tools.opt_main", "tools.memory_report", "tools.pass_validation"]
+    left += ["tools.opt_main", "tools.memory_report"]
     left += ["tools.explorer.exploration", "tools.reduce.running"]
     left += [f"tools.language_server.{name}" for name in ("features", "checking", "server")]
     # What suites of lit load.
