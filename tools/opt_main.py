@@ -32,12 +32,20 @@ from lowerings.driver.pass_options import (
     with_values,
 )
 from lowerings.driver.program import detect_format, parse_program
+from lowerings.rewriting.counting import RewriteCounter
 from xla_dialect.diagnostics import LocatedError, XlaError
 
 from .command_line import write_output
 from .expected_diagnostics import check_diagnostics
 from .input_text import Chunk, read_input, split_chunks
-from .pass_instrumentation import IrPrinting, PassLimits, PrintingFlags, Reproducer, reproducing
+from .pass_instrumentation import (
+    IrPrinting,
+    PrintingFlags,
+    Reproducer,
+    limited,
+    print_counters,
+    reproducing,
+)
 from .pass_listing import list_passes, list_targets
 from .pass_reports import PassStatistics, Timer, print_timing_report
 
@@ -91,13 +99,8 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
         pipeline = with_script(pipeline, args.transform_script)
         if args.print_communication:
             pipeline = with_communication_report(pipeline)
-        limits = PassLimits.of(
-            args.opt_bisect_limit,
-            args.debug_counter,
-            is_printed=args.print_debug_counter,
-            breaks_on_last=args.debug_counter_break_on_last,
-        )
-        pipeline = limits.limited(pipeline, sys.stderr)
+        counters: dict[str, RewriteCounter] = {}
+        pipeline = limited(pipeline, args, counters, sys.stderr)
     outputs: list[bytes] = []
     exit_code = 0
     for chunk in chunks:
@@ -117,7 +120,8 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
             if not args.parsing_diagnostics:
                 raise
             outputs.append(f"{error}\n".encode())
-    limits.print(sys.stderr)
+    if args.print_debug_counter:
+        print_counters(counters, sys.stderr)
     write_output(args.output_file, b"// -----\n".join(outputs))
     return exit_code
 

@@ -9,7 +9,7 @@ import argparse
 import json
 import re
 import tempfile
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import unified_diff
@@ -348,66 +348,53 @@ def _is_same(before: ModuleOp | None, after: ModuleOp) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class PassLimits:
-    """After how many passes, and after how many rewrites of a pass, nothing is done any more."""
+def limited(
+    pipeline: Sequence[PipelinePass],
+    args: argparse.Namespace,
+    counters: dict[str, RewriteCounter],
+    output: IO[str],
+) -> list[PipelinePass]:
+    """
+    The passes that options let run, those whose rewrites are limited, or counted, by `counters`, by
+    the name of a pass; raises XlaError.
+    """
+    if args.debug_counter_break_on_last and not args.debug_counter:
+        raise XlaError("--debug-counter-break-on-last is for --debug-counter")
+    last = args.opt_bisect_limit
+    if last is not None and last < -1:
+        raise XlaError(f"--opt-bisect-limit: {last} is neither a number of passes nor -1")
+    for text in ",".join(args.debug_counter).split(",") if args.debug_counter else ():
+        found = _COUNTER.fullmatch(text.strip())
+        if found is None:
+            raise XlaError(f"--debug-counter: '{text}' is not of the form PASS-count=N")
+        if found["what"] == "skip":
+            raise XlaError(
+                f"--debug-counter: '{text}': rewrites are counted by making them, so that the "
+                "first cannot be skipped (there is PASS-count=N)"
+            )
+        counters[found["name"]] = RewriteCounter(int(found["number"]))
+    names = {each.module_pass.name for each in pipeline}
+    if unused := sorted(counters.keys() - names):
+        raise XlaError(f"--debug-counter: the pipeline has no pass {', '.join(unused)}")
+    run: list[PipelinePass] = []
+    for number, each in enumerate(pipeline, 1):
+        name = each.module_pass.name
+        is_run = last in (None, -1) or number <= last
+        if last is not None:
+            print(f"BISECT: {'' if is_run else 'NOT '}running pass ({number}) {name}", file=output)
+        if is_run and (name in counters or args.print_debug_counter):
+            counter = counters.setdefault(name, RewriteCounter())
+            counted = CountedPass(
+                each.module_pass, counter, breaks_on_last=args.debug_counter_break_on_last
+            )
+            run.append(replace(each, module_pass=counted))
+        elif is_run:
+            run.append(each)
+    return run
 
-    passes: int | None
-    """None or -1: all are run; with a number, those that are run are named."""
-    rewrites: dict[str, int]
-    """By the name of a pass."""
-    counters: dict[str, RewriteCounter]
-    is_printed: bool
-    breaks_on_last: bool
 
-    @staticmethod
-    def of(
-        passes: int | None, counters: Sequence[str], *, is_printed: bool, breaks_on_last: bool
-    ) -> PassLimits:
-        """What the options say; raises XlaError."""
-        if breaks_on_last and not counters:
-            raise XlaError("--debug-counter-break-on-last is for --debug-counter")
-        if passes is not None and passes < -1:
-            raise XlaError(f"--opt-bisect-limit: {passes} is neither a number of passes nor -1")
-        rewrites: dict[str, int] = {}
-        for text in (part for option in counters for part in option.split(",")):
-            found = _COUNTER.fullmatch(text.strip())
-            if found is None:
-                raise XlaError(f"--debug-counter: '{text}' is not of the form PASS-count=N")
-            if found["what"] == "skip":
-                raise XlaError(
-                    f"--debug-counter: '{text}': rewrites are counted by making them, so that the "
-                    "first cannot be skipped (there is PASS-count=N)"
-                )
-            rewrites[found["name"]] = int(found["number"])
-        return PassLimits(passes, rewrites, {}, is_printed, breaks_on_last)
-
-    def limited(self, pipeline: Sequence[PipelinePass], output: IO[str]) -> list[PipelinePass]:
-        """The passes that are run, those that have a limit stopped by it."""
-        names = {each.module_pass.name for each in pipeline}
-        if unused := sorted(self.rewrites.keys() - names):
-            raise XlaError(f"--debug-counter: the pipeline has no pass {', '.join(unused)}")
-        found: list[PipelinePass] = []
-        for number, each in enumerate(pipeline, 1):
-            is_run = self.passes in (None, -1) or number <= (self.passes or 0)
-            if self.passes is not None:
-                word = "running" if is_run else "NOT running"
-                print(f"BISECT: {word} pass ({number}) {each.module_pass.name}", file=output)
-            if is_run:
-                found.append(replace(each, module_pass=self._counted(each.module_pass)))
-        return found
-
-    def _counted(self, module_pass: ModulePass) -> ModulePass:
-        name = module_pass.name
-        if name not in self.rewrites and not self.is_printed:
-            return module_pass
-        counter = self.counters.setdefault(name, RewriteCounter(self.rewrites.get(name)))
-        return CountedPass(module_pass, counter, breaks_on_last=self.breaks_on_last)
-
-    def print(self, output: IO[str]) -> None:
-        """Prints how many rewrites there were, if that was asked for."""
-        if not self.is_printed:
-            return
-        for name, counter in self.counters.items():
-            limit = "" if counter.limit is None else f" of {counter.limit} at most"
-            print(f"{name}: {counter.done} rewrites{limit}", file=output)
+def print_counters(counters: Mapping[str, RewriteCounter], output: IO[str]) -> None:
+    """Prints how many rewrites there were."""
+    for name, counter in counters.items():
+        limit = "" if counter.limit is None else f" of {counter.limit} at most"
+        print(f"{name}: {counter.done} rewrites{limit}", file=output)

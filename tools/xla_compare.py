@@ -18,6 +18,7 @@ from .command_line import (
     positive_seconds,
     sample_file,
     sample_names,
+    whole_number,
     write_output,
 )
 from .compare.benchmark import Benchmark, measure, print_benchmark
@@ -96,11 +97,23 @@ def make_argument_parser() -> argparse.ArgumentParser:
 def _add_measurement_arguments(parser: argparse.ArgumentParser) -> None:
     """How often and how contenders are measured."""
     add = parser.add_argument
-    add("--turns", type=_count, default=15, metavar="N", help="how often each runs (default 15)")
-    add("--compiles", type=_count, default=3, metavar="N", help="how often each is compiled")
+    add(
+        "--turns",
+        type=whole_number(1),
+        default=15,
+        metavar="N",
+        help="how often each runs (default 15)",
+    )
+    add(
+        "--compiles",
+        type=whole_number(1),
+        default=3,
+        metavar="N",
+        help="how often each is compiled",
+    )
     add(
         "--processes",
-        type=_count,
+        type=whole_number(1),
         default=0,
         metavar="N",
         help="measure each in N processes of its own, one after the other, with the turns divided "
@@ -128,12 +141,6 @@ def _add_measurement_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="how long trying a pipeline, and a call in the emulator, may take (default 60)",
     )
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is no positive number")
-    return int(text)
 
 
 def processor_numbers(text: str) -> frozenset[int]:

@@ -132,9 +132,13 @@ class MeasuredCode:
     byte_size: int
 
     @property
-    def stack_accesses(self) -> int:
-        """Loads and stores of the stack in its text: spills, and registers kept for the caller."""
-        return len(re.findall(r"\(sp\)", self.assembly))
+    def figures(self) -> dict[str, int]:
+        """
+        What it is measured by; loads and stores of the stack in its text are spills, and registers
+        kept for the caller.
+        """
+        stack = len(re.findall(r"\(sp\)", self.assembly))
+        return {"instructions": self.executed, "stack_accesses": stack, "bytes": self.byte_size}
 
 
 @dataclass(frozen=True)
@@ -178,16 +182,11 @@ def measure(kernel: Kernel, element_type: str, size: int) -> Measurement:
         each.apply(ctx, tiled)
     text = StringIO()
     print_assembly(lowered, text)
-    own, *others = (
+    own, plain, jammed = (
         run(assembly, signature, arguments)
         for assembly in (text.getvalue(), llvm_assembly(loops), llvm_assembly(tiled))
     )
-    plain, jammed = others
-    is_right = all(
-        same(found, wanted)
-        for code in (own, plain, jammed)
-        for found, wanted in zip(code.results, expected, strict=True)
-    )
+    is_right = all(all(map(same, code.results, expected)) for code in (own, plain, jammed))
     return Measurement(own, plain, jammed, tile, is_right)
 
 
@@ -202,9 +201,7 @@ def _name_kernel(loops: ModuleOp) -> None:
 
 def llvm_assembly(loops: ModuleOp) -> str:
     """What LLVM makes of loops for RV64GC."""
-    machine = riscv64()
-    text = emit_module(loops, machine).text
-    return machine.assembly_at_level(text, LLVM_LEVEL)
+    return riscv64().assembly_at_level(emit_module(loops, riscv64()).text, LLVM_LEVEL)
 
 
 def inputs(signature: Signature) -> list[NDArray[np.generic]]:
@@ -235,13 +232,20 @@ def run(
 ) -> MeasuredCode:
     """Assembles and runs a kernel; its instructions are counted without those that call it."""
     count = len(signature.parameters) + len(signature.results)
-    object_code = assemble(assembly)
+    results, executed = _executed(_entry(count) + assembly, signature, arguments)
+    sections = ObjectFileRef.from_data(assemble(assembly)).sections()
+    size = sum(section.size() for section in sections if section.is_text())
+    return MeasuredCode(assembly, results, executed - _instructions_around(count) + 1, size)
+
+
+def _executed(
+    assembly: str, signature: Signature, arguments: Sequence[NDArray[np.generic]]
+) -> tuple[Sequence[NDArray[np.generic]], int]:
+    """The results of a program, and how many instructions it executes."""
     counted: list[int] = []
     emulation = Emulation(on_executed=counted.append)
-    binary = link(assemble(_entry(count) + assembly))
-    results = EmulatedExecutable(binary, signature, None, emulation)(*arguments)
-    executed = counted.pop() - _instructions_around(count) + 1
-    return MeasuredCode(assembly, results, executed, _text_size(object_code))
+    results = EmulatedExecutable(link(assemble(assembly)), signature, None, emulation)(*arguments)
+    return results, counted.pop()
 
 
 def _entry(count: int) -> str:
@@ -263,16 +267,7 @@ main:
 @cache
 def _instructions_around(count: int) -> int:
     """How many instructions a program executes whose kernel is just a return."""
-    counted: list[int] = []
-    binary = link(assemble(f"{_entry(count)}{SYMBOL}:\n    ret\n"))
-    EmulatedExecutable(binary, Signature((), ()), None, Emulation(on_executed=counted.append))()
-    return counted.pop()
-
-
-def _text_size(object_code: bytes) -> int:
-    """The bytes of code in an object file."""
-    sections = ObjectFileRef.from_data(object_code).sections()
-    return sum(section.size() for section in sections if section.is_text())
+    return _executed(f"{_entry(count)}{SYMBOL}:\n    ret\n", Signature((), ()), ())[1]
 
 
 GOAL = 1.3
@@ -322,19 +317,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def figures(measured: Mapping[str, Measurement]) -> dict[str, Any]:
     """The figures by kernel."""
 
-    def of_code(code: MeasuredCode) -> dict[str, int]:
-        return {
-            "instructions": code.executed,
-            "stack_accesses": code.stack_accesses,
-            "bytes": code.byte_size,
-        }
-
     return {
         name: {
             "right": each.is_right,
-            "xdsl": of_code(each.own),
-            "llvm": of_code(each.plain),
-            "llvm_tiled": of_code(each.tiled),
+            "xdsl": each.own.figures,
+            "llvm": each.plain.figures,
+            "llvm_tiled": each.tiled.figures,
             "ratio": round(each.ratio, 3),
             "tile": [each.tile.rows, each.tile.columns],
         }
@@ -349,14 +337,10 @@ def table(measured: Mapping[str, Measurement], caption: str) -> Table:
     options = {"title": title, "box": SIMPLE_HEAD, "padding": (0, 1, 0, 0)}
     shown = table_with(("kernel", "result"), numbers, **options)
     for name, each in measured.items():
-        codes = (each.own, each.tiled, each.plain)
-        shown.add_row(
-            name,
-            "right" if each.is_right else "[red]wrong",
-            f"{each.tile.rows}x{each.tile.columns}",
-            "/".join(str(code.executed) for code in codes),
-            f"{each.ratio:.2f}" if each.ratio <= GOAL else f"[red]{each.ratio:.2f}",
-            "/".join(str(code.stack_accesses) for code in codes),
-            "/".join(str(code.byte_size) for code in codes),
-        )
+        codes = [code.figures.values() for code in (each.own, each.tiled, each.plain)]
+        instructions, stack, size = ("/".join(map(str, one)) for one in zip(*codes, strict=True))
+        result = "right" if each.is_right else "[red]wrong"
+        ratio = f"{each.ratio:.2f}" if each.ratio <= GOAL else f"[red]{each.ratio:.2f}"
+        tile = f"{each.tile.rows}x{each.tile.columns}"
+        shown.add_row(name, result, tile, instructions, ratio, stack, size)
     return shown

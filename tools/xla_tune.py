@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -34,12 +33,9 @@ from lowerings.tuning.search import STRATEGIES, Found, SearchParts
 from lowerings.tuning.space import mutated
 from xla_dialect.diagnostics import XlaError
 
-from .command_line import CommandLine, guarded
+from .command_line import CommandLine, guarded, positive_seconds, whole_number
 from .input_text import read_input
 from .tables import console_of, table_with
-
-OUTPUT_COLUMNS = 120
-"""The width of the table in a file or a log."""
 
 
 def make_argument_parser() -> argparse.ArgumentParser:
@@ -56,9 +52,9 @@ def make_argument_parser() -> argparse.ArgumentParser:
     parser.add_program()
     add("-f", "--frontend", choices=INPUT_FORMATS, help="format, if not by extension or content")
     add("--entry", default="main", metavar="NAME", help="the function to tune; default: main")
-    add("-s", "--seconds", type=_positive(float), default=60.0, help="time to take; default 60")
-    add("--candidates", type=_positive(int), metavar="N", help="try at most N for each kernel")
-    add("--threads", type=_positive(int), default=1, metavar="N", help="measure with N; default 1")
+    add("-s", "--seconds", type=positive_seconds, default=60.0, help="time to take; default 60")
+    add("--candidates", type=whole_number(1), metavar="N", help="try at most N for each kernel")
+    add("--threads", type=whole_number(1), default=1, metavar="N", help="measure with N; default 1")
     add(
         "--backend",
         choices=("llvm", *EMULATED_BACKENDS),
@@ -83,17 +79,6 @@ def make_argument_parser() -> argparse.ArgumentParser:
     add("--strategy", default="evolution", metavar="NAME", help=f"{names}, or MODULE:NAME")
     add("--space", metavar="MODULE:NAME", help="what makes one candidate of another")
     return parser
-
-
-def _positive(kind: type[int] | type[float]) -> Any:
-    def parse(text: str) -> int | float:
-        number = kind(text)
-        if not number > 0:
-            raise argparse.ArgumentTypeError(f"{text} is not above 0")
-        return number
-
-    parse.__name__ = kind.__name__
-    return parse
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -124,16 +109,23 @@ def run(args: argparse.Namespace) -> int:
     output = Path(args.output_file or _default_output(args.input_file))
     kept = _Kept(output, machine.processor)
     with _progress_bar(args.seconds) as bar:
+
+        def show(kernel: TunableKernel, found: Found, left: int) -> None:
+            state = f"{found.ratio:.2f} of the default, {found.measured} measured, {left} to go"
+            task = bar.tasks[0]
+            done = task.elapsed or 0.0
+            bar.update(task.id, completed=done, description=kernel.name, state=state)
+
         search = ProgramSearch(
             Limits(args.seconds, args.candidates, args.threads, args.seed),
             parts,
             kept.file,
             emulation,
-            progress=_Shown(bar),
+            progress=show,
             on_result=kept.add,
         )
         result = search.run(module, args.entry)
-    console = console_of(sys.stdout, OUTPUT_COLUMNS)
+    console = console_of(sys.stdout)
     _report(result, console)
     better = sum(each.is_better for each in result.kernels)
     if kept.write():
@@ -167,22 +159,14 @@ def _loaded(place: str, option: str) -> Any:
     module, _, name = place.partition(":")
     if not module or not name:
         raise XlaError(f"{option} {place}: expected MODULE:NAME")
+    # As `python -m` does; the command itself is installed elsewhere.
+    sys.path.insert(0, os.getcwd())
     try:
-        with _importing_from_here():
-            return getattr(import_module(module), name)
+        return getattr(import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise XlaError(f"{option} {place}: {error}") from None
-
-
-@contextmanager
-def _importing_from_here() -> Generator[None]:
-    """As `python -m` does; the command itself is installed elsewhere."""
-    here = os.getcwd()
-    sys.path.insert(0, here)
-    try:
-        yield
     finally:
-        sys.path.remove(here)
+        del sys.path[0]
 
 
 class _Kept:
@@ -227,22 +211,6 @@ def _progress_bar(seconds: float) -> Progress:
     return bar
 
 
-class _Shown:
-    """Shows how far a search is."""
-
-    def __init__(self, bar: Progress):
-        self.bar = bar
-
-    def __call__(self, kernel: TunableKernel, found: Found, left: int) -> None:
-        task = self.bar.tasks[0]
-        self.bar.update(
-            task.id,
-            completed=task.elapsed or 0.0,
-            description=kernel.name,
-            state=f"{found.ratio:.2f} of the default, {found.measured} measured, {left} to go",
-        )
-
-
 def _report(result: ProgramResult, console: Console) -> None:
     """What was gained, by kernel and in all."""
     searched = [found for _, found in result.searched]
@@ -252,18 +220,13 @@ def _report(result: ProgramResult, console: Console) -> None:
     table = table_with(("kernel", "of"), numbers)
     for each in result.kernels:
         kernel, found = each.kernel, each.found
+        words = (kernel.name, kernel.description, str(kernel.calls))
         if found is None:
-            table.add_row(kernel.name, kernel.description, str(kernel.calls), each.reason)
+            table.add_row(*words, each.reason)
             continue
-        table.add_row(
-            kernel.name,
-            kernel.description,
-            str(kernel.calls),
-            unit.shown(found.cost),
-            unit.shown(found.cost * found.ratio),
-            f"{found.ratio:.3f}",
-            *map(str, (found.measured, found.not_admitted, found.wrong)),
-        )
+        costs = (unit.shown(found.cost), unit.shown(found.cost * found.ratio))
+        counts = (found.measured, found.not_admitted, found.wrong)
+        table.add_row(*words, *costs, f"{found.ratio:.3f}", *map(str, counts))
         for failure in found.failures:
             print(f"xla-tune: a bug: {kernel.name}: {failure}", file=sys.stderr)
     console.print(table)

@@ -62,9 +62,9 @@ def test_the_times_are_drawn_from_the_page() -> None:
     page = pictures.PERFORMANCE.read_text(encoding="utf-8")
     drawn = pictures.drawn_times(page)
     texts = [each.text for each in ElementTree.fromstring(drawn).iter() if each.text]
-    for row in pictures.measured_rows(page)["models"]:
-        assert row.name in texts
-        assert any(text.startswith(f"{row.ratio:.2f} ") for text in texts)
+    for name, (_, ratio) in pictures.measured_rows(page)["models"].items():
+        assert name in texts
+        assert any(text.startswith(f"{ratio:.2f} ") for text in texts)
     with pytest.raises(XlaError, match="has no row"):
         pictures.drawn_times(page.replace("| softmax |", "| hardmax |"))
 

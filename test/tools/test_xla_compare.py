@@ -396,7 +396,7 @@ def test_json_alone(capsys: pytest.CaptureFixture[str]) -> None:
         (["broken.mlir"], "broken.mlir:2:8: error: "),
         (["replicas.hlo"], "programs of several processes are not compared"),
         (["twice.mlir", "--json=no/where.json"], "no/where.json: error: No such file"),
-        (["twice.mlir", "--turns=0"], "0 is no positive number"),
+        (["twice.mlir", "--turns=0"], "0 is no whole number from 1 on"),
         (["twice.mlir", "--processors=2-1"], "2-1 is no list of processors"),
         (["twice.mlir", "--processors=0,x"], "0,x is no list of processors"),
         (["twice.mlir", "--processors=0,9999"], "processor 9999 is none of those that may be used"),

@@ -321,9 +321,9 @@ def test_no_file_is_made_where_nothing_is_found(
             ["--entry", "nix"],
             "there is no function @nix; --entry NAME tunes another (there are: @main)",
         ),
-        (["--seconds", "0"], "0 is not above 0"),
-        (["--seconds", "soon"], "invalid float value: 'soon'"),
-        (["--threads", "-1"], "-1 is not above 0"),
+        (["--seconds", "0"], "0 is no positive number of seconds"),
+        (["--seconds", "soon"], "soon is no positive number of seconds"),
+        (["--threads", "-1"], "-1 is no whole number from 1 on"),
         (["-o", "/nowhere/x"], "/nowhere/x: error: No such file or directory"),
     ],
 )

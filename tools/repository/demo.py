@@ -59,13 +59,10 @@ def show() -> int:
     ours = jit(layer)
     console.print("[bold]def layer(x, weights, bias): return jnp.tanh(x @ weights + bias)[/bold]")
     excerpts = excerpts_of(ours.lower(*arguments), jax.jit(layer).lower(*arguments))
-    columns = max(1, console.width // NARROWEST_COLUMN)
-    shown = list(excerpts.items())
-    for row in (shown[start : start + columns] for start in range(0, len(shown), columns)):
-        table = Table(*(title for title, _ in row), expand=True)
-        for column in table.columns:
-            column.ratio, column.no_wrap = 1, True
-        table.add_row(*(text for _, text in row))
+    count = max(1, console.width // NARROWEST_COLUMN)
+    for start in range(0, len(excerpts), count):
+        table = Table(*list(excerpts)[start : start + count], expand=True)
+        table.add_row(*list(excerpts.values())[start : start + count])
         console.print(table)
     error = compare(ours, arguments, console)
     PAGE.parent.mkdir(exist_ok=True)

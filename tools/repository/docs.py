@@ -42,7 +42,7 @@ from ..layout_drawing import drawing
 from ..pass_listing import options_of
 from ..rules import anchor, family_name, further_rules, linked, stating_bases
 from .api_pages import NOTICE, api_page, builder_page, builder_stub
-from .pictures import times_picture
+from .pictures import PERFORMANCE, drawn_times
 from .programs import examples
 from .shown_commands import PAGES as SHOWING_COMMANDS
 from .shown_commands import renewed
@@ -335,7 +335,7 @@ PAGES = {
     "layout_column_major.svg": layout_picture("f32[2,3]{0,1}"),
     "layout_tiled.svg": layout_picture("f32[3,5]{1,0:T(2,2)}"),
     "layout_tiles_of_tiles.svg": layout_picture("bf16[4,8]{1,0:T(2,4)(2,1)}"),
-    "times.svg": times_picture,
+    "times.svg": lambda: drawn_times(PERFORMANCE.read_text(encoding="utf-8")),
 }
 """Every generated page and what writes it."""
 

@@ -11,7 +11,6 @@ import re
 import shutil
 import sys
 from contextlib import chdir
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.sax.saxutils import escape
@@ -59,41 +58,29 @@ _STYLE = """
 """
 
 
-@dataclass(frozen=True)
-class MeasuredRow:
-    """One row of the table of the benchmark, with one thread."""
-
-    name: str
-    own: float
-    """Microseconds of a call."""
-    peer: float
-    ratio: float
-
-
-def measured_rows(page: str) -> dict[str, list[MeasuredRow]]:
-    """The rows of the tables of the page, by group."""
-    found: dict[str, list[MeasuredRow]] = {}
-    for group, text in re.findall(r"^\| (kernels|models) \|.*\n\|-.*\n((?:\|.*\n)+)", page, re.M):
-        cells = [[cell.strip() for cell in line.split("|")] for line in text.splitlines()]
-        found[group] = [MeasuredRow(row[1], *map(float, row[2:5])) for row in cells]
-    return found
-
-
-def times_picture() -> str:
-    """The picture of the times of the page; raises XlaError."""
-    return drawn_times(PERFORMANCE.read_text(encoding="utf-8"))
+def measured_rows(page: str) -> dict[str, dict[str, tuple[float, float]]]:
+    """Of the tables of the page, by group and row: microseconds of a call, ratio; one thread."""
+    return {
+        group: {
+            name.strip(): (float(own), float(ratio))
+            for _, name, own, _, ratio, *_ in (line.split("|") for line in text.splitlines())
+        }
+        for group, text in re.findall(
+            r"^\| (kernels|models) \|.*\n\|-.*\n((?:\|.*\n)+)", page, re.M
+        )
+    }
 
 
 def drawn_times(page: str) -> str:
     """The picture of the times, as SVG; raises XlaError for a page without what it shows."""
     groups = measured_rows(page)
-    kernels = {row.name: row for row in groups.get("kernels", ())}
+    kernels = groups.get("kernels", {})
     missing = [name for name in KERNELS if name not in kernels]
     means = re.findall(r"Time per call, 1 thread: (geometric mean .*? (?:0|1)\.\d+)", page)
     measured = re.search(r"^Measured on .*? on .*?;", page, re.M)
     if missing or not means or measured is None:
         raise XlaError(f"{PERFORMANCE} has no row {missing[:1]} or says no mean")
-    rows = [*(kernels[name] for name in KERNELS), *groups["models"]]
+    rows = {name: kernels[name] for name in KERNELS} | groups["models"]
     bottom = 70 + _ROW * len(rows)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {bottom + 50}" role="img">',
@@ -102,15 +89,15 @@ def drawn_times(page: str) -> str:
         _text(16, 26, "Time of a call beside XLA CPU, one thread (shorter is faster)", "title"),
         _text(_LEFT + _UNIT, 52, "XLA", "said"),
     ]
-    for number, row in enumerate(rows):
+    for number, (name, (own, ratio)) in enumerate(rows.items()):
         y = 60 + _ROW * number
-        kind = "ours" if row.ratio <= 1 else "slower"
-        width = max(1.0, row.ratio * _UNIT)
+        kind = "ours" if ratio <= 1 else "slower"
+        width = max(1.0, ratio * _UNIT)
         parts += [
-            _text(_LEFT - 10, y + 15, row.name, "end"),
+            _text(_LEFT - 10, y + 15, name, "end"),
             f'<rect class="{kind}" x="{_LEFT}" y="{y + 3}" width="{width:.0f}" '
             f'height="{_ROW - 6}"/>',
-            _text(_LEFT + width + 6, y + 15, f"{row.ratio:.2f}  ({_spelled(row.own)})", "said"),
+            _text(_LEFT + width + 6, y + 15, f"{ratio:.2f}  ({_spelled(own)})", "said"),
         ]
     x = _LEFT + _UNIT
     parts.append(f'<line class="xla" x1="{x}" x2="{x}" y1="58" y2="{bottom - 6}"/>')
@@ -127,8 +114,8 @@ def _spelled(microseconds: float) -> str:
     return f"{microseconds:.0f} µs" if microseconds < 1000 else f"{microseconds / 1000:.1f} ms"
 
 
-def photograph(path: Path) -> None:
-    """Writes what Chromium shows of the explorer; raises XlaError without Chromium."""
+def photograph(path: Path) -> int:
+    """Writes what Chromium shows of the explorer; 0. Raises XlaError without Chromium."""
     try:
         from playwright.sync_api import sync_playwright  # noqa: PLC0415
     except ModuleNotFoundError as error:
@@ -148,14 +135,9 @@ def photograph(path: Path) -> None:
         page.get_by_text(EXPLORED_LINE).first.click()
         page.screenshot(path=path)
         browser.close()
-
-
-def take() -> int:
-    """Writes the picture that needs a browser; returns the exit code."""
-    EXPLORER.parent.mkdir(exist_ok=True)
-    photograph(EXPLORER)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(guarded("pictures", take))
+    EXPLORER.parent.mkdir(exist_ok=True)
+    sys.exit(guarded("pictures", lambda: photograph(EXPLORER)))
