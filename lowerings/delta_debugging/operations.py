@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import ConstantLike, IsTerminator
 
 from lowerings.delta_debugging.edits import (
@@ -52,16 +53,12 @@ def replace(op: Operation, module: ModuleOp, choose: Choice) -> bool:
     """Leaves out an operation; whether something could stand for each result that is used."""
     if not is_attached(op, module):
         return False
-    chosen: list[tuple[SSAValue, SSAValue]] = []
+    chosen: list[SSAValue | None] = []
     for result in op.results:
-        if result.first_use is not None:
-            value = choose(op, result)
-            if value is None:
-                return False
-            chosen.append((result, value))
-    for result, value in chosen:
-        replace_uses(result, value)
-    erase(op)
+        chosen.append(None if result.first_use is None else choose(op, result))
+        if chosen[-1] is None and result.first_use is not None:
+            return False
+    Rewriter.replace_op(op, (), chosen)
     return True
 
 
@@ -249,28 +246,21 @@ def _yields_for(body: Block, op: Operation) -> bool:
 
 def _inline(op: Operation, number: int, module: ModuleOp) -> bool:
     """Each parameter of the body is the first operand of its type that is left, or a constant."""
-    block = op.parent
-    if not is_attached(op, module) or block is None:
+    if not is_attached(op, module):
         return False
-    body = op.regions[number].block
-    left = list(op.operands)
+    body, left = op.regions[number].block, list(op.operands)
+    values: list[SSAValue] = []
     for argument in body.args:
         place = next((n for n, value in enumerate(left) if value.type == argument.type), None)
         value = constant_before(op, argument.type) if place is None else left.pop(place)
         if value is None:
             return False
-        replace_uses(argument, value)
-    last = body.last_op
+        values.append(value)
+    Rewriter.inline_block(body, InsertPoint.before(op), values)
+    last = op.prev_op
     assert last is not None
-    yielded = list(last.operands)
+    Rewriter.replace_op(op, (), last.operands)
     erase(last)
-    operations = list(body.ops)
-    for each in operations:
-        each.detach()
-    block.insert_ops_before(operations, op)
-    for result, value in zip(op.results, yielded, strict=True):
-        replace_uses(result, value)
-    erase(op)
     return True
 
 
@@ -303,14 +293,10 @@ def _drop_carried(op: WhileOp | ReduceOp | SortOp, number: int, module: ModuleOp
             last.operands = _all_but(last.operands, (number,))
     if not _become_zero(op.results[number], op):
         return False
-    rest = [each for n, each in enumerate(op.results) if n != number]
-    types = [each.type for each in rest]
+    types = [each for n, each in enumerate(op.result_types) if n != number]
     regions = [op.detach_region(region) for region in list(op.regions)]
     new = type(op).make(operands, op.properties, regions, types, op.attributes)
-    op.parent.insert_op_before(new, op)
-    for old, value in zip(rest, new.results, strict=True):
-        replace_uses(old, value)
-    erase(op)
+    Rewriter.replace_op(op, new, [*new.results[:number], None, *new.results[number:]])
     return True
 
 

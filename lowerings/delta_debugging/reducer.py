@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from lowerings.delta_debugging import attributes, operations, types
 from lowerings.delta_debugging.edits import Edit, Reduction
 from lowerings.driver.collector import collector_paused
+from lowerings.execution.limited import TimeIsOver
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.verification import verify
 from xla_dialect.xdsl.traversal import operations_in
@@ -108,68 +109,55 @@ class Reducer:
         self._found.add(print_mlir(self.module))
         try:
             with collector_paused():
-                self.progress.is_complete = self._to_the_end(start)
-        except KeyboardInterrupt:
+                self._to_the_end(start)
+            self.progress.is_complete = True
+        except (KeyboardInterrupt, TimeIsOver):
             pass
         self.progress.seconds = time.monotonic() - start
         return self.module
 
-    def _to_the_end(self, start: float) -> bool:
-        """Tries all reductions until none changes anything; whether there was the time."""
-        is_smaller = True
-        while is_smaller:
-            is_smaller = False
+    def _to_the_end(self, start: float) -> None:
+        """Tries all reductions until none changes anything."""
+        smallest = None
+        while smallest is not self.module:
+            smallest = self.module
             for reduction in self.reductions:
                 before = self.module
                 if self._exhausted.get(reduction) is before:
                     continue
-                in_groups = self._in_groups if reduction.in_groups else self._one_by_one
-                has_time = in_groups(reduction)
-                if self.module is not before:
-                    is_smaller = True
+                (self._in_groups if reduction.in_groups else self._one_by_one)(reduction)
+                if self.module is before:
+                    self._exhausted[reduction] = before
+                else:
                     self.progress.seconds = time.monotonic() - start
                     self.progress.reduction = reduction.name
                     self.report(self.progress)
-                if not has_time:
-                    return False
-                if self.module is before:
-                    self._exhausted[reduction] = before
-        return True
 
-    def _in_groups(self, reduction: Reduction) -> bool:
+    def _in_groups(self, reduction: Reduction) -> None:
         """Edits that go together: all, then halves of them and so on; the last first."""
-        count = len(reduction.edits(self.module))
-        group = count
+        count = group = len(reduction.edits(self.module))
         while group:
             end = count
             while end > 0:
                 start = max(0, end - group)
-                found = self._try(reduction, start, end)
-                if found is None:
-                    return False
-                if found:
+                if self._try(reduction, start, end):
                     # Edits in front of the group are mostly those that were there before.
                     count = len(reduction.edits(self.module))
                     start = min(start, count)
                 end = start
             group = min(group, count)
             group = 0 if group == 1 else (group + 1) // 2
-        return True
 
-    def _one_by_one(self, reduction: Reduction) -> bool:
+    def _one_by_one(self, reduction: Reduction) -> None:
         """Edits that are alternatives, from the first on; again after each that holds."""
         number = 0
         while number < len(reduction.edits(self.module)):
-            found = self._try(reduction, number, number + 1)
-            if found is None:
-                return False
-            number = 0 if found else number + 1
-        return True
+            number = 0 if self._try(reduction, number, number + 1) else number + 1
 
-    def _try(self, reduction: Reduction, start: int, end: int) -> bool | None:
-        """Whether the module with these edits is the new one; None if the time is over."""
+    def _try(self, reduction: Reduction, start: int, end: int) -> bool:
+        """Whether the module with these edits is the new one; raises TimeIsOver."""
         if time.monotonic() > self._end:
-            return None
+            raise TimeIsOver
         self.progress.candidates += 1
         if self.progress.candidates % COLLECTED_EVERY == 0:
             gc.collect()

@@ -248,10 +248,10 @@ def parse_pipeline(pipeline: str) -> tuple[PipelinePass, ...]:
 
 
 _ANCHORED = re.compile(r"\s*builtin\.module\s*\((?P<passes>.*)\)\s*", re.DOTALL)
-_PART = re.compile(
-    r'(?P<quoted>"[^"]*")|(?P<anchor>[\w.]+)\s*\(\s*|\s*(?P<mark>[,{}])\s*|\s*(?P<end>\))\s*'
-    r'|(?P<word>[^\s,(){}"]+|\s+|.)'
-)
+_QUOTED = r'"[^"]*"'
+_ON_FUNCTIONS = re.compile(rf"(?:func\.func|any)\s*\(((?:{_QUOTED}|[^()\"])*)\)")
+_BLANKS = re.compile(rf"({_QUOTED})|\s*([,{{}}])\s*")
+_LEFT = re.compile(rf"{_QUOTED}|(?P<anchor>[\w.]+)\s*\(|(?P<end>[()])")
 
 
 def passes_of_module(pipeline: str) -> str:
@@ -264,25 +264,18 @@ def passes_of_module(pipeline: str) -> str:
     found = _ANCHORED.fullmatch(pipeline)
     if found is None:
         raise PipelineError(f"pipeline '{pipeline}' is not of the form 'builtin.module(...)'")
-    depth = 0
-    parts: list[str] = []
-    for part in _PART.finditer(found["passes"].strip()):
-        if part["anchor"] is not None:
-            if part["anchor"] not in ("func.func", "any"):
-                raise PipelineError(
-                    f"pipeline '{pipeline}': passes run on modules and functions, not on "
-                    f"'{part['anchor']}'"
-                )
-            depth += 1
-        elif part["end"] is not None:
-            depth -= 1
-            if depth < 0:
-                break
-        else:
-            parts.append(part["quoted"] or part["mark"] or part["word"])
-    if depth:
-        raise PipelineError(f"pipeline '{pipeline}': '(' and ')' do not match")
-    return "".join(parts).strip()
+    passes, count = found["passes"], 1
+    while count:
+        passes, count = _ON_FUNCTIONS.subn(r"\1", passes)
+    for left in _LEFT.finditer(passes):
+        if left["anchor"] not in (None, "func.func", "any"):
+            raise PipelineError(
+                f"pipeline '{pipeline}': passes run on modules and functions, not on "
+                f"'{left['anchor']}'"
+            )
+        if left["anchor"] or left["end"]:
+            raise PipelineError(f"pipeline '{pipeline}': '(' and ')' do not match")
+    return _BLANKS.sub(r"\1\2", passes).strip()
 
 
 _OPTIONS = ("from", "to", "target")

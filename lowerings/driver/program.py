@@ -38,7 +38,7 @@ _MLIR = re.compile(r'(?:builtin\.)?module\b|(?:func\.)?func\b|[#!]\w|"\w+\.|(?:%
 _COMMENTS = re.compile(r"\s*+(?:(?://[^\n]*+|/\*.*?\*/)\s*+)*", re.DOTALL)
 """What may stand before a program; of any length."""
 _STABLEHLO = re.compile(
-    r"""(?:^|[={}])\s*(?:stablehlo|chlo|mhlo|sdy|vhlo)\.[a-z]\w*+(?!\s*[=,}])
+    r"""(?:^|[={}])\s*(?:stablehlo|chlo|mhlo|sdy|vhlo)\.[a-z]\w*+(?![ \t]*[=,}])
     | "(?:stablehlo|chlo|mhlo|sdy|vhlo)\.[\w-]+"\s*\(
     | !(?:stable|m)hlo\.""",
     re.MULTILINE | re.VERBOSE,
@@ -46,14 +46,11 @@ _STABLEHLO = re.compile(
 """An operation or a type of StableHLO or Shardy, not an attribute that is named so."""
 _VHLO = re.compile(r"\bvhlo\.\w+_v[0-9]")
 """An operation, a type or an attribute of VHLO."""
-_CANDIDATE = re.compile(r'hlo\.|(?<!\#)sdy\.\w+(?:"|<|\s+[^=\s])')
 _STRING_OR_COMMENT = re.compile(
     r"""("(?:stablehlo|chlo|mhlo|sdy|vhlo)\.[\w-]+"\s*\()|"(?:[^"\\]|\\.)*"|//[^\n]*""", re.DOTALL
 )
 """What is between quotes is kept in the first group where it is the name of an operation."""
 _SNIFFED_CHARACTERS = 1 << 16
-_AROUND_A_NAME = 1 << 10
-"""Characters of a line before and after a name that say what it is; lines may be megabytes long."""
 
 
 def detect_format(text: ProgramText, file_name: str = "") -> InputFormat:
@@ -96,21 +93,7 @@ def _has_stablehlo(text: str) -> bool:
     # Words are found in a tenth of the time that patterns take.
     if "hlo." not in text and "sdy." not in text:
         return False
-    candidate = _CANDIDATE.search(text)
-    while candidate is not None:
-        place = candidate.start()
-        line = text.rfind("\n", 0, place) + 1
-        end = text.find("\n", place)
-        end = len(text) if end < 0 else end
-        most = place + _AROUND_A_NAME
-        if most < end:  # a name that is cut may look like another one
-            cut = max(text.rfind(sign, place, most) for sign in "{,")
-            end = cut if cut > place else most
-        around = text[max(line, place - _AROUND_A_NAME) : end]
-        if _STABLEHLO.search(_STRING_OR_COMMENT.sub(r"\1", around)):
-            return True
-        candidate = _CANDIDATE.search(text, end)
-    return False
+    return _STABLEHLO.search(_STRING_OR_COMMENT.sub(r"\1", text)) is not None
 
 
 def parse_program(

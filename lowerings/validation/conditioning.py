@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -73,23 +72,6 @@ def has_last_bits(dtype: DType) -> bool:
     return is_inexact(dtype) and bit_width(dtype) >= LEAST_BITS
 
 
-T = TypeVar("T")
-
-
-class _Kept(Generic[T]):
-    """What an iterator gives, as often as it is asked for."""
-
-    def __init__(self, left: Iterator[T]):
-        self._found: list[T] = []
-        self._left = left
-
-    def __iter__(self) -> Iterator[T]:
-        yield from self._found
-        for each in self._left:
-            self._found.append(each)
-            yield each
-
-
 @dataclass(frozen=True)
 class _Neighbour:
     results: Results
@@ -103,13 +85,39 @@ class Nearby:
     def __init__(self, run: Execution, arrays: Sequence[Array]):
         self.run = run
         self.arrays = arrays
-        self.neighbours = _Kept(_moved(run, arrays))
 
     @cached_property
     def expected(self) -> Results | None:
         """The results on the inputs as they are."""
         outcome = outcome_of(self.run, self.arrays)
         return None if isinstance(outcome, XlaError) else outcome
+
+    @cached_property
+    def neighbours(self) -> list[_Neighbour]:
+        """Those on inputs with other last bits."""
+        scattered = [partial(_scattered, seed) for seed in range(SCATTERED)]
+        return [
+            each
+            for change in (_above, _with_other_last_bit, _below, *scattered)
+            for each in self.computed(
+                [self.run],
+                keeps_ties=change not in scattered,
+                arrays=[_changed(array, change) for array in self.arrays],
+            )
+        ]
+
+    def computed(
+        self,
+        runs: Iterable[Runner],
+        *,
+        keeps_ties: bool,
+        arrays: Sequence[Array] | None = None,
+    ) -> Iterator[_Neighbour]:
+        """What others compute, on the same inputs or on others."""
+        for run in runs:
+            outcome = outcome_of(run, self.arrays if arrays is None else arrays)
+            if not isinstance(outcome, XlaError):
+                yield _Neighbour(outcome, keeps_ties)
 
 
 class Neighbours:
@@ -128,81 +136,64 @@ class Neighbours:
         otherwise, and of `signs` the NaNs have others. `quantized`: the results that such are.
         """
         self._nearby = nearby
-        arrays = nearby.arrays
-        tied = _computed(ties, arrays, keeps_ties=True)
-        rounded = _computed(others, arrays, keeps_ties=False)
-        self._all = _Kept(chain(nearby.neighbours, tied, rounded))
-        self._signs = _Kept(_computed(signs, arrays, keeps_ties=True))
+        self._runs = others, ties, signs
         self._quantized = quantized
         self.explained: dict[int, str] = {}
         """The numbers of the results of which differences prove nothing, and why."""
+
+    @cached_property
+    def _rounded(self) -> list[_Neighbour]:
+        others, ties, _ = self._runs
+        tied = self._nearby.computed(ties, keeps_ties=True)
+        return [*tied, *self._nearby.computed(others, keeps_ties=False)]
+
+    def _all(self) -> Iterator[_Neighbour]:
+        """Those on other inputs first: the others need not be run where these say enough."""
+        yield from self._nearby.neighbours
+        yield from self._rounded
+
+    @cached_property
+    def _signed(self) -> list[_Neighbour]:
+        return [*self._nearby.computed(self._runs[2], keeps_ties=True)]
 
     def explain(self, number: int, found: Array, wanted: Array, allowance: Allowance) -> bool:
         """
         Whether result `number` may be `found` instead of `wanted`: neighbouring inputs change it
         by more than a pass may, and by not much less than this, or so do signs of NaNs.
         """
-        if self._nearby.expected is None:
+        expected = self._nearby.expected
+        if expected is None:
             return False
+        own = expected[number]
         if number in self._quantized:
-            return bool(allowance.epsilons) and self._is_in_reach(number, found, wanted)
-        if allowance.epsilons and self._reach(self._all, number, found, wanted, allowance):
+            return bool(allowance.epsilons) and self._is_in_reach(number, own, found, wanted)
+        is_decided = not is_inexact(own.dtype)
+        times = TIMES_OF_NARROW if is_narrow(own.dtype) else TIMES
+
+        def reaches(neighbour: _Neighbour) -> bool:
+            """Whether it moves the result as far."""
+            moved = neighbour.results[number]
+            if not (neighbour.keeps_ties or not is_decided) or not _moves(moved, own, allowance):
+                return False
+            # Of what is decided, as an order, there is no distance.
+            return is_decided or _distance(found, wanted) <= times * _distance(moved, own)
+
+        if allowance.epsilons and any(map(reaches, self._all())):
             self.explained[number] = LAST_BITS
-        elif self._reach(self._signs, number, found, wanted, allowance):
+        elif any(map(reaches, self._signed)):
             self.explained[number] = SIGNS_OF_NANS
         return number in self.explained
 
-    def _reach(
-        self,
-        neighbours: Iterable[_Neighbour],
-        number: int,
-        found: Array,
-        wanted: Array,
-        allowance: Allowance,
-    ) -> bool:
-        """Whether one of them moves a result as far."""
-        assert self._nearby.expected is not None
-        expected = self._nearby.expected[number]
-        is_decided = not is_inexact(expected.dtype)
-        times = TIMES_OF_NARROW if is_narrow(expected.dtype) else TIMES
-        return any(
-            _moves(each.results[number], expected, allowance)
-            # Of what is decided, as an order, there is no distance.
-            and (
-                is_decided
-                or _distance(found, wanted) <= times * _distance(each.results[number], expected)
-            )
-            for each in neighbours
-            if each.keeps_ties or not is_decided
-        )
-
-    def _is_in_reach(self, number: int, found: Array, wanted: Array) -> bool:
+    def _is_in_reach(self, number: int, expected: Array, found: Array, wanted: Array) -> bool:
         """Whether each integer is where neighbours have it, or not much further away."""
-        assert self._nearby.expected is not None
-        expected = self._nearby.expected[number].astype(np.int64)
+        expected = expected.astype(np.int64)
         reach = np.zeros_like(expected)
-        for each in self._all:
+        for each in self._all():
             moved = each.results[number]
             if moved.shape == expected.shape:
                 reach = np.maximum(reach, np.abs(moved.astype(np.int64) - expected))
         distance = np.abs(found.astype(np.int64) - wanted.astype(np.int64))
         return bool(np.all(distance <= STEPS * reach))
-
-
-def _moved(run: Runner, arrays: Sequence[Array]) -> Iterator[_Neighbour]:
-    scattered = [partial(_scattered, seed) for seed in range(SCATTERED)]
-    for change in (_above, _with_other_last_bit, _below, *scattered):
-        moved = [_changed(array, change) for array in arrays]
-        yield from _computed([run], moved, keeps_ties=change not in scattered)
-
-
-def _computed(
-    runs: Iterable[Runner], arrays: Sequence[Array], *, keeps_ties: bool
-) -> Iterator[_Neighbour]:
-    for run in runs:
-        outcome = outcome_of(run, arrays)
-        if not isinstance(outcome, XlaError):
-            yield _Neighbour(outcome, keeps_ties)
 
 
 def _moves(moved: Array, expected: Array, allowance: Allowance) -> bool:
@@ -228,8 +219,7 @@ def _changed(array: Array, change: Callable[[Array], Array]) -> Array:
     Zeros stay zero, so that comparisons of them hold; but for one change, equal numbers equal.
     """
     if array.dtype.kind == "c":
-        parts = (_changed(part, change) for part in (np.real(array), np.imag(array)))
-        real, imaginary = parts
+        real, imaginary = (_changed(part, change) for part in (np.real(array), np.imag(array)))
         return (real + 1j * imaginary).astype(array.dtype)
     if not has_last_bits(array.dtype):
         return array

@@ -168,8 +168,12 @@ class Validator:
             name = StablehloLegalizeQuantToMathPass.name
             self._note(f"nothing is compared before {name} has run: {_first_line(error)}")
             return
-        found = [self._entry(self._before, name) for name in entries(module)]
-        self._entries = [entry for entry in found if entry is not None]
+        self._entries = []
+        for name in entries(module):
+            try:
+                self._entries.append(self._entry(self._before, name))
+            except XlaError as error:
+                self._note(f"@{name} is not validated: {_first_line(error)}")
 
     def after(self, module_pass: ModulePass, module: ModuleOp) -> None:
         """Raises MeaningChanged if a function computes something else now."""
@@ -191,19 +195,15 @@ class Validator:
             self.unchecked.append(text)
             print(f"note: {text}", file=self._notes)
 
-    def _entry(self, module: ModuleOp, name: str) -> _Entry | None:
+    def _entry(self, module: ModuleOp, name: str) -> _Entry:
+        """A function with its results; raises XlaError for one that cannot be run."""
         if (reason := obstacle(module, name)) is not None:
-            self._note(f"@{name} is not validated: {reason}")
-            return None
-        try:
-            source, module = module, as_defined(module)
-            signature = signature_before(module, name)
-            for spec in signature.parameters:
-                check_memory(spec.type, LARGEST_INPUT)
-            _check_products(module)
-        except XlaError as error:
-            self._note(f"@{name} is not validated: {_first_line(error)}")
-            return None
+            raise XlaError(reason)
+        source, module = module, as_defined(module)
+        signature = signature_before(module, name)
+        for spec in signature.parameters:
+            check_memory(spec.type, LARGEST_INPUT)
+        _check_products(module)
         entry = _Entry(name, signature, Execution(module, name, signature))
         if module is not source:
             entry.quantized = quantizations(source, name)
@@ -222,8 +222,7 @@ class Validator:
             except XlaError as error:
                 failures.append(_first_line(error))
         if not entry.cases:
-            self._note(f"@{name} is not validated: {failures[0]}")
-            return None
+            raise XlaError(failures[0])
         entry.count = len(entry.cases[0].results)
         entry.complex = complex_results(module, name, entry.count)
         if failures:
@@ -270,11 +269,11 @@ class Validator:
                 )
                 break
             neighbours = nearby[number]
-            difference = _difference(next(runs), case, comparison, neighbours)
-            if isinstance(difference, _NotRun):
-                self._note(f"@{entry.name} is not run after {module_pass.name}: {difference.why}")
+            try:
+                results, wrong = _difference(next(runs), case, comparison, neighbours)
+            except _NotRun as why:
+                self._note(f"@{entry.name} is not run after {module_pass.name}: {why}")
                 return
-            results, wrong = difference
             if wrong is not None:
                 raise self._changed(entry, module_pass, execution, case, comparison, wrong)
             for reason in {*neighbours.explained.values()}:
@@ -306,20 +305,16 @@ class Validator:
             if not are_stored(arrays, entry.quantized[0]):
                 return None
             try:
-                smaller = Case(
-                    case.kinds, arrays, entry.before(arrays), Nearby(case.nearby.run, arrays)
-                )
-            except XlaError:
+                nearby = Nearby(case.nearby.run, arrays)
+                smaller = Case(case.kinds, arrays, entry.before(arrays), nearby)
+                neighbours = entry.neighbours(smaller, module_pass)
+                return _difference(outcome_of(execution, arrays), smaller, comparison, neighbours)[
+                    1
+                ]
+            except (XlaError, _NotRun):
                 return None
-            neighbours = entry.neighbours(smaller, module_pass)
-            outcome = outcome_of(execution, arrays)
-            difference = _difference(outcome, smaller, comparison, neighbours)
-            return None if isinstance(difference, _NotRun) else difference[1]
 
-        def fails(arrays: list[Array]) -> bool:
-            return found(arrays) is not None
-
-        arrays = case.arrays if self._inputs else shrink(case.arrays, fails)
+        arrays = case.arrays if self._inputs else shrink(case.arrays, found)
         wrong = found(arrays) or wrong
         inputs = "".join(
             f"\n  {entry.signature.parameter_name(number)}: {spec} = {spelled(array)}"
@@ -347,24 +342,21 @@ def _next_case(case: Case, execution: Execution, results: Results) -> Case:
     return Case(case.kinds, case.arrays, results, nearby)
 
 
-@dataclass(frozen=True)
-class _NotRun:
-    """A module that nothing here can run."""
-
-    why: str
+class _NotRun(Exception):
+    """A module that nothing here can run, and why."""
 
 
 def _difference(
     outcome: Outcome, case: Case, comparison: ResultComparison, neighbours: Neighbours
-) -> tuple[Results | None, str | None] | _NotRun:
-    """The results, and what is wrong with them."""
+) -> tuple[Results | None, str | None]:
+    """The results, and what is wrong with them; raises _NotRun."""
     if not isinstance(outcome, XlaError):
         return outcome, comparison.wrong(outcome, case.results, case.kinds, neighbours)
     text = str(outcome)
     if isinstance(outcome, TimeLimitReached):
-        return _NotRun(text)
+        raise _NotRun(text)
     if any(words in text for words in _NOT_INTERPRETED):
-        return _NotRun(_first_line(outcome))
+        raise _NotRun(_first_line(outcome))
     return None, text if comparison.is_whole(case.kinds) else None
 
 
