@@ -26,16 +26,9 @@ LIBRARY = "libxla_runtime.so.1"
 """Not `.so`: what walks through packages takes that for a module."""
 PARALLEL_FOR = "xla_parallel_for"
 CLOCK, NOTE_RUN, NOTE_TASK = "xla_clock", "xla_note_run", "xla_note_task"
-SHARED_STARTS = 12
-"""Up to how many words a task may take for its start to be one of the library's."""
-
-
-def start_of_words(count: int) -> str:
-    """The function of the library that starts tasks which take so many words."""
-    return f"xla_start_{count}"
-
-
-_OF_TASKS = (PARALLEL_FOR, *map(start_of_words, range(1, SHARED_STARTS + 1)))
+START_WITH_WORDS, TASK_WORDS = "xla_start_with_words", 12
+"""The function of the library that starts tasks which take up to so many words."""
+_OF_TASKS = (PARALLEL_FOR, START_WITH_WORDS)
 _OF_PROFILES = (CLOCK, NOTE_RUN, NOTE_TASK)
 RUN = "xla_run"
 ENTER_DEFAULT_MODE, LEAVE_DEFAULT_MODE = "xla_fp_enter", "xla_fp_leave"

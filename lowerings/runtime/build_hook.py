@@ -30,9 +30,8 @@ class RuntimeBuildHook(BuildHookInterface[Any]):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Is called before the package is put together; `version`: `standard` or `editable`."""
-        system, _, machine = sysconfig.get_platform().partition("-")
-        is_linux = system == "linux"
-        target = f"{machine}-linux-gnu.{GLIBC[0]}.{GLIBC[1]}" if is_linux else "native"
+        machine = sysconfig.get_platform().removeprefix("linux-")
+        target = f"{machine}-linux-gnu.{GLIBC[0]}.{GLIBC[1]}"
         root = Path(self.root)
         if version == "editable":
             build(root, target, root / LIBRARY)
@@ -40,10 +39,7 @@ class RuntimeBuildHook(BuildHookInterface[Any]):
             build(root, target, self._beside_the_wheel)
             build_data["force_include"][str(self._beside_the_wheel)] = LIBRARY.as_posix()
         build_data["pure_python"] = False
-        tag = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        if is_linux:
-            tag = f"manylinux_{GLIBC[0]}_{GLIBC[1]}_{machine}"
-        build_data["tag"] = f"py3-none-{tag}"
+        build_data["tag"] = f"py3-none-manylinux_{GLIBC[0]}_{GLIBC[1]}_{machine}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Is called when the package is put together."""

@@ -21,7 +21,7 @@ void xla_fp_leave(uint64_t before) {
     if (before != DEFAULT_MODE)
         _mm_setcsr((uint32_t)before);
 }
-#elif defined(__aarch64__)
+#else
 uint64_t xla_fp_enter(void) {
     uint64_t before;
     __asm__ volatile("mrs %0, fpcr" : "=r"(before));
@@ -34,7 +34,4 @@ void xla_fp_leave(uint64_t before) {
     if (before != 0)
         __asm__ volatile("msr fpcr, %0" : : "r"(before));
 }
-#else
-uint64_t xla_fp_enter(void) { return 0; }
-void xla_fp_leave(uint64_t before) { (void)before; }
 #endif

@@ -23,11 +23,6 @@
 #include <sys/uio.h>
 #include <time.h>
 
-#ifndef MSG_NOSIGNAL
-/* Where there is none, the signal is ignored, as by Python. */
-#define MSG_NOSIGNAL 0
-#endif
-
 enum {
     /* More than 64 KB with a header, which go as one message of MPI then. */
     BUFFER_BYTES = 1 << 17,
@@ -152,16 +147,12 @@ struct copies {
 
 /* Makes those that have been added; whether all could be made. */
 static bool make_copies(struct copies *copies) {
-#ifdef __linux__
     size_t count = (size_t)copies->count, bytes = 0;
     for (size_t n = 0; n < count; ++n)
         bytes += copies->to[n].iov_len;
     copies->count = 1;
     return process_vm_readv(copies->pid, copies->to, count, copies->from, count, 0) == (ssize_t)bytes &&
            !memcmp(copies->found, copies->token, sizeof copies->found);
-#else
-    return false;
-#endif
 }
 
 static bool add_copy(struct copies *copies, void *to, const void *from, size_t bytes) {

@@ -30,10 +30,8 @@ static void *new_data(size_t byte_size) {
     size_t alignment = byte_size < LARGE_ARRAY ? XLA_HOST_ALIGNMENT : LARGE_PAGE;
     size_t size = byte_size / alignment * alignment + alignment;
     void *data = aligned_alloc(alignment, size);
-#ifdef MADV_HUGEPAGE
     if (data && alignment == LARGE_PAGE)
         madvise(data, size, MADV_HUGEPAGE);
-#endif
     return data;
 }
 

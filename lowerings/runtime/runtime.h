@@ -12,6 +12,11 @@ typedef void xla_start(const void *values, int64_t first, int64_t last);
  * are done. */
 void xla_parallel_for(int64_t threads, xla_start *start, const void *values, int64_t count);
 
+/* The start of tasks that take up to 12 words behind their iterations: `values` are a task and so many
+ * words, of which it does not look at those behind its own. Pointers and integers are words alike: all
+ * platforms that have this runtime pass them in the same way. */
+xla_start xla_start_with_words;
+
 /* Has each of `count` iterations run by a thread of its own, this one among them, so that they can wait
  * for each other; returns when they are done, or 0 where so many threads are not to be had. */
 int32_t xla_run_together(xla_start *start, const void *values, int64_t count);

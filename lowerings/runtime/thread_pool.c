@@ -35,10 +35,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
-#ifdef __linux__
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#endif
 
 enum state { NO_THREAD, IDLE, ASLEEP, TAKEN, POSTED, RUNNING, AWAITED, DONE, DONE_ASLEEP };
 
@@ -73,15 +71,9 @@ struct loop {
     int64_t team;
     int64_t piece;
     struct range *ranges;
-    /* Where its caller runs. */
+    /* Where its caller runs; NOWHERE if helpers need not keep off it. */
     int processor;
 };
-
-#ifdef __linux__
-typedef cpu_set_t processor_set;
-#else
-typedef int processor_set;
-#endif
 
 struct helper {
     _Alignas(CACHE_LINE) _Atomic uint32_t state;
@@ -91,7 +83,7 @@ struct helper {
     /* Whether it slept when it was taken. */
     int was_asleep;
     /* Where its thread may run, and the processor that it keeps off meanwhile, or NOWHERE. */
-    processor_set processors;
+    cpu_set_t processors;
     int avoids;
     pid_t thread;
     /* The clock of what its thread has worked, and until when it gets no loops. */
@@ -110,21 +102,11 @@ static int64_t larger(int64_t a, int64_t b) { return a < b ? b : a; }
 
 /* Sleeps while a word has a value; may wake for no reason. */
 static void sleep_while(_Atomic uint32_t *word, uint32_t value) {
-#ifdef __linux__
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
-#else
-    struct timespec tenth_of_millisecond = {0, 100 * 1000};
-    if (atomic_load_explicit(word, memory_order_acquire) == value)
-        nanosleep(&tenth_of_millisecond, NULL);
-#endif
 }
 
 static void wake(_Atomic uint32_t *word) {
-#ifdef __linux__
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-#else
-    (void)word;
-#endif
 }
 
 static void pause_processor(void) {
@@ -185,20 +167,11 @@ static void work(struct loop *loop, int64_t member) {
     }
 }
 
-static int own_processor(void) {
-#ifdef __linux__
-    return sched_getcpu();
-#else
-    return NOWHERE;
-#endif
-}
-
 /*
  * Where threads run. Linux likes to wake a thread on the processor of the one that wakes it, and
  * where processors share no cache it looks for no idle one: helper and caller then take turns on one
  * processor. So a helper that sleeps keeps off its caller's.
  */
-#ifdef __linux__
 /* The processors of a helper without the one that it is to avoid. */
 static cpu_set_t others(const struct helper *helper) {
     cpu_set_t set = helper->processors;
@@ -231,11 +204,6 @@ static void keep_off_no_more(struct helper *own) {
         sched_setaffinity(0, sizeof own->processors, &own->processors);
     own->avoids = NOWHERE;
 }
-#else
-static void move_off(struct helper *helper, int processor) { (void)helper, (void)processor; }
-static void keep_off(struct helper *own, int processor) { (void)own, (void)processor; }
-static void keep_off_no_more(struct helper *own) { (void)own; }
-#endif
 
 /* Returns when a helper has a loop to run; its last one was of a caller on a processor. */
 static void wait_for_loop(struct helper *own, int caller) {
@@ -248,7 +216,7 @@ static void wait_for_loop(struct helper *own, int caller) {
             sched_yield();
         } else if (state == ASLEEP || state == DONE_ASLEEP) {
             sleep_while(&own->state, state);
-        } else if (look_while(&own->state, state, IDLE_NANOSECONDS) == state) {
+        } else if (look_while(&own->state, state, caller == NOWHERE ? 0 : IDLE_NANOSECONDS) == state) {
             keep_off(own, caller);
             change(&own->state, state, state == IDLE ? ASLEEP : DONE_ASLEEP);
         }
@@ -260,14 +228,12 @@ static void *help(void *argument) {
     struct helper *own = argument;
     int caller = NOWHERE;
     own->avoids = NOWHERE;
-#ifdef __linux__
     own->thread = (pid_t)syscall(SYS_gettid);
-#endif
     xla_fp_enter();
     for (;;) {
         wait_for_loop(own, caller);
         caller = own->loop->processor;
-        if (own_processor() == caller) {
+        if (sched_getcpu() == caller) {
             keep_off(own, caller);
             keep_off_no_more(own);
         }
@@ -334,7 +300,8 @@ static void post(struct helper *helper, struct loop *loop, int32_t member) {
 static void end(struct helper *helper) {
     if (change(&helper->state, POSTED, IDLE))
         return;
-    if (look_while(&helper->state, RUNNING, DONE_NANOSECONDS) == RUNNING) {
+    int64_t limit = helper->loop->processor == NOWHERE ? 0 : DONE_NANOSECONDS;
+    if (look_while(&helper->state, RUNNING, limit) == RUNNING) {
         int64_t worked = nanoseconds(helper->worked), start = nanoseconds(CLOCK_MONOTONIC);
         change(&helper->state, RUNNING, AWAITED);
         while (atomic_load_explicit(&helper->state, memory_order_acquire) < DONE)
@@ -355,7 +322,9 @@ static int run_in_team(int64_t team, int64_t least, int64_t most_helpers, xla_st
     struct range ranges[team];
     struct helper *taken[team];
     int64_t even = count / (team * PIECES);
-    struct loop loop = {start, values, team, even > 0 ? even : 1, ranges, own_processor()};
+    /* Who needs all of them waits for helpers, which may run where he does then, so nobody looks on. */
+    int processor = least > 1 ? NOWHERE : sched_getcpu();
+    struct loop loop = {start, values, team, even > 0 ? even : 1, ranges, processor};
     for (int64_t member = 0; member < team; ++member) {
         atomic_init(&ranges[member].next, count * member / team);
         ranges[member].last = count * (member + 1) / team;
@@ -395,6 +364,20 @@ int32_t xla_run_together(xla_start *start, const void *values, int64_t count) {
     return count <= MOST_HELPERS + 1 && run_in_team(count, count, MOST_HELPERS, start, values, count);
 }
 
+typedef int64_t word;
+
+struct task {
+    void (*function)(int64_t, int64_t, word, word, word, word, word, word, word, word, word, word, word,
+                     word);
+    word words[12];
+};
+
+void xla_start_with_words(const void *values, int64_t first, int64_t last) {
+    const struct task *task = values;
+    const word *w = task->words;
+    task->function(first, last, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11]);
+}
+
 /* A child process has none of the threads. */
 static void forget_threads(void) {
     for (int number = 0; number < MOST_HELPERS; ++number)
@@ -402,11 +385,7 @@ static void forget_threads(void) {
 }
 
 __attribute__((constructor)) static void prepare(void) {
-    processors = sysconf(_SC_NPROCESSORS_ONLN);
-#ifdef __linux__
     cpu_set_t usable;
-    if (sched_getaffinity(0, sizeof usable, &usable) == 0)
-        processors = CPU_COUNT(&usable);
-#endif
+    processors = sched_getaffinity(0, sizeof usable, &usable) ? 1 : CPU_COUNT(&usable);
     pthread_atfork(NULL, NULL, forget_threads);
 }

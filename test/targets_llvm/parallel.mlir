@@ -22,14 +22,14 @@
 
 // A function without a promise about its arguments: no promise about those of the task. The number
 // of iterations is computed, and a loop inside of a task is a loop. The task takes two words: its
-// start is the runtime's for so many.
+// start is the runtime's.
 // CHECK: define void @nested(ptr {{.*}} %[[A:.*]], i64 %[[N:.*]])
 // CHECK: %[[DISTANCE:.*]] = sub i64 %[[N]], 2
 // CHECK: sdiv
 // CHECK: %[[COUNT:.*]] = call i64 @llvm.smax.i64
 // CHECK: %[[PLACE:.*]] = load ptr, ptr @xla.threads
 // CHECK-NEXT: %[[THREADS:.*]] = load i64, ptr %[[PLACE]]
-// CHECK-NEXT: call void @xla_parallel_for(i64 %[[THREADS]], ptr @xla_start_2, ptr %{{.*}}, i64 %[[COUNT]])
+// CHECK-NEXT: call void @xla_parallel_for(i64 %[[THREADS]], ptr @xla_start_with_words, ptr %{{.*}}, i64 %[[COUNT]])
 // CHECK-NEXT: ret void
 
 // One iteration is done at once, and so are loops that reduce.
@@ -47,14 +47,14 @@
 // CHECK: %[[TO:v.*]] = load ptr, ptr %slot1
 // CHECK: store ptr @xla.once_called.task
 // CHECK: store ptr %[[TO]]
-// CHECK: call void @xla_parallel_for(i64 %{{.*}}, ptr @xla_start_1, ptr %{{.*}}, i64 8)
+// CHECK: call void @xla_parallel_for(i64 %{{.*}}, ptr @xla_start_with_words, ptr %{{.*}}, i64 8)
 // CHECK-NEXT: call void @xla.copying(ptr %[[FROM]], ptr %[[TO]])
 // CHECK-NEXT: call void @xla.copying(ptr %[[TO]], ptr %[[FROM]])
 // CHECK-NEXT: ret void
 // CHECK-NOT: @xla.once_called(
 
 // CHECK: @xla.threads = global ptr null
-// CHECK: define internal void @xla.kernel.task(ptr noundef noalias %[[A:.*]], float %[[S:.*]], ptr noundef noalias %[[B:.*]], i64 %[[FIRST:.*]], i64 %[[LAST:.*]]) #1 {
+// CHECK: define internal void @xla.kernel.task(i64 %[[FIRST:.*]], i64 %[[LAST:.*]], ptr noundef noalias %[[A:.*]], float %[[S:.*]], ptr noundef noalias %[[B:.*]]) #1 {
 // CHECK-NEXT: entry:
 // CHECK-NEXT: %{{.*}} = alloca i8, i64 4
 // CHECK-NEXT: %[[STEPS:.*]] = mul i64 %[[FIRST]], 3
@@ -63,12 +63,12 @@
 // CHECK: phi i64 [ %[[START]], %entry ]
 // CHECK: define internal void @xla.start(ptr %values, i64 %first, i64 %last) #3 {
 // CHECK-NEXT: %task = load ptr, ptr %values
-// CHECK: call void %task(ptr %v0, float %v1, ptr %v2, i64 %first, i64 %last)
-// CHECK: define internal void @xla.nested.task(i64 %{{.*}}, ptr noundef %{{.*}}, i64 %{{.*}}, i64 %{{.*}}) #1 {
+// CHECK: call void %task(i64 %first, i64 %last, ptr %v0, float %v1, ptr %v2)
+// CHECK: define internal void @xla.nested.task(i64 %{{.*}}, i64 %{{.*}}, i64 %{{.*}}, ptr noundef %{{.*}}) #1 {
 // CHECK-NOT: call void
 // CHECK-NOT: @xla.start.1
 // What a task does not write is promised to be read only.
-// CHECK: define internal void @xla.copying.task(ptr noundef noalias readonly %{{.*}}, ptr noundef noalias %{{[^ ]*}}, i64
+// CHECK: define internal void @xla.copying.task(i64 %{{.*}}, i64 %{{.*}}, ptr noundef noalias readonly %{{.*}}, ptr noundef noalias %{{[^ ]*}})
 
 func.func private @kernel(%a: memref<21xf32>, %b: memref<21xf32>, %s: f32) attributes {xla.kernel} {
   %c0 = arith.constant 0 : index

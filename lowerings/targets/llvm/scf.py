@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from lowerings.ir.scalar_attributes import constant_integer, number_of_iterations
-from lowerings.runtime import PARALLEL_FOR, SHARED_STARTS, start_of_words
+from lowerings.runtime import PARALLEL_FOR, START_WITH_WORDS, TASK_WORDS
 from lowerings.targets.llvm.basic_blocks import Join, emit_loop, trip_count
 from lowerings.targets.llvm.constants import symbol
 from lowerings.targets.llvm.emitter import (
@@ -258,8 +258,8 @@ def emit_task(e: FunctionEmitter, op: scf.ParallelOp) -> None:
         inner.emit(profile.end_task(started, row))
     e.stored_parameters |= inner.stored_parameters
     e.stores_through_unknown |= inner.stores_through_unknown
-    parameters = [f"{c.type} {_facts(inner, captured, c)}{c.inside}" for c in captured]
-    parameters += [f"{INDEX.text} {first}", f"{INDEX.text} {last}"]
+    parameters = [f"{INDEX.text} {first}", f"{INDEX.text} {last}"]
+    parameters += [f"{c.type} {_facts(inner, captured, c)}{c.inside}" for c in captured]
     task = symbol(e.symbols.unused(f"xla.{e.function}.task"))
     e.symbols.task_lines += [
         f"define internal void {task}({', '.join(parameters)}) {APART} {{",
@@ -366,27 +366,32 @@ def _structure(e: FunctionEmitter, task: str, captured: Sequence[_Captured]) -> 
     return address
 
 
+def _are_words(types: Sequence[str]) -> bool:
+    """Whether the runtime can start tasks that capture values of these types."""
+    return len(types) <= TASK_WORDS and {POINTER, INDEX.text}.issuperset(types)
+
+
 def _structure_type(types: Sequence[str]) -> str:
     """The LLVM struct type of a task and the captured values of these types (its closure)."""
-    return f"{{ {', '.join(['ptr', *types])} }}"
+    missing = TASK_WORDS - len(types) if _are_words(types) else 0
+    return f"{{ {', '.join(['ptr', *types, *[INDEX.text] * missing])} }}"
 
 
 def _start(e: FunctionEmitter, types: Sequence[str]) -> str:
     """
     The trampoline for tasks that capture values of these types.
 
-    Those for words are the runtime's, as pointers and integers are passed alike: a function takes
+    That for words is the runtime's, as pointers and integers are passed alike: a function takes
     LLVM a third of a millisecond, whatever it does.
     """
-    if not (0 < len(types) <= SHARED_STARTS and {POINTER, INDEX.text}.issuperset(types)):
-        key = tuple(types)
-        if key not in e.symbols.task_starts:
-            start = e.symbols.task_starts[key] = symbol(e.symbols.unused("xla.start"))
-            e.symbols.task_lines += task_start(start, types)
-        return e.symbols.task_starts[key]
-    name = start_of_words(len(types))
-    e.symbols.declare(name, f"declare void @{name}(ptr, i64, i64)")
-    return f"@{name}"
+    if _are_words(types):
+        e.symbols.declare(START_WITH_WORDS, f"declare void @{START_WITH_WORDS}(ptr, i64, i64)")
+        return f"@{START_WITH_WORDS}"
+    key = tuple(types)
+    if key not in e.symbols.task_starts:
+        start = e.symbols.task_starts[key] = symbol(e.symbols.unused("xla.start"))
+        e.symbols.task_lines += task_start(start, types)
+    return e.symbols.task_starts[key]
 
 
 def task_start(start: str, types: Sequence[str]) -> list[str]:
@@ -403,7 +408,7 @@ def task_start(start: str, types: Sequence[str]) -> list[str]:
         place = f"getelementptr inbounds {structure}, ptr %values, i32 0, i32 {number + 1}"
         lines += [f"  %place{number} = {place}", f"  %v{number} = load {type_}, ptr %place{number}"]
     arguments = [f"{type_} %v{number}" for number, type_ in enumerate(types)]
-    call = f"  call void %task({', '.join([*arguments, 'i64 %first', 'i64 %last'])})"
+    call = f"  call void %task({', '.join(['i64 %first', 'i64 %last', *arguments])})"
     return [*lines, call, "  ret void", "}"]
 
 
