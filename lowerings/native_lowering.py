@@ -10,10 +10,10 @@ from dataclasses import replace
 from functools import cache
 from typing import cast
 
-from xdsl.dialects import linalg, memref, tensor
+from xdsl.dialects import memref, tensor
 from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp, TensorType, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from lowerings.backends import Donation, Options
@@ -43,9 +43,11 @@ from lowerings.expand.xla_expand_dynamic_dimensions import has_dynamic_dimension
 from lowerings.ir.functions import ENTRY, functions_of
 from lowerings.layouts.entry_layout import entry_type
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs, stages_between, with_profile
+from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.rewriting.levels import ON_BUFFERS, Level
 from lowerings.simplify.xla_flatten_tuples import donate_only
 from lowerings.targets.llvm.machine import Machine
+from lowerings.xla_to_linalg.structured import fill
 from xla_dialect.entry import ENTRY_SYMBOL
 from xla_dialect.ops.collectives import process_counts
 from xla_dialect.runtime.runs import entry_function
@@ -302,7 +304,11 @@ def pass_scalars_as_arrays(function: FuncOp, on_memory: bool) -> None:
     else:
         outputs = [each if _is_array(each) else TensorType(each, ()) for each in outputs]
         for terminator in terminators:
-            _return_arrays(terminator)
+            builder = ConversionBuilder(cast(ModuleOp, function.parent_op()), terminator)
+            terminator.operands = [
+                each if _is_array(each.type) else fill(builder, each, TensorType(each.type, ()))
+                for each in terminator.operands
+            ]
     inputs = [argument.type for argument in first.args]
     function.function_type = FunctionType.from_lists(inputs, outputs)
     function.res_attrs = function.res_attrs if outputs else None
@@ -318,10 +324,7 @@ def _pass_as_array(argument: BlockArgument, block: Block, has_memory: bool) -> N
     passed = block.insert_arg(array, argument.index)
     passed.name_hint = argument.name_hint
     load = memref.LoadOp.get(passed, ()) if has_memory else tensor.ExtractOp(passed, (), scalar)
-    if block.first_op is None:
-        block.add_op(load)
-    else:
-        block.insert_op_before(load, block.first_op)
+    insert_before(load, cast(Operation, block.first_op))
     argument.replace_all_uses_with(load.results[0])
     block.erase_arg(argument)
 
@@ -330,19 +333,3 @@ def _store_results(terminator: ReturnOp, results: Sequence[SSAValue]) -> None:
     for value, result in zip(terminator.operands, results, strict=True):
         insert_before(memref.StoreOp.get(value, result, ()), terminator)
     terminator.operands = ()
-
-
-def _return_arrays(terminator: ReturnOp) -> None:
-    for number, value in enumerate(terminator.operands):
-        if not _is_array(value.type):
-            terminator.operands[number] = _filled(value, terminator)
-
-
-def _filled(value: SSAValue, before: ReturnOp) -> SSAValue:
-    scalar: Attribute = value.type
-    kind = TensorType(scalar, ())
-    empty = tensor.EmptyOp((), kind)
-    filled = linalg.ops.FillOp((value,), empty.results, (kind,))
-    insert_before(empty, before)
-    insert_before(filled, before)
-    return filled.results[0]

@@ -29,17 +29,9 @@ def scaled_dot(b: XlaBuilder, op: ScaledDotOp, *operands: XlaValue) -> Sequence[
     result = cast(Array, op.result.type).element_type
     types = (lhs.element_type, rhs.element_type, result)
     accumulator = element_type_of(accumulator_dtype(*map(numpy_dtype, types)))
-    numbers = DotDimensionNumbers(
-        *(
-            cast(Ints, decode(dimensions))
-            for dimensions in (
-                op.lhs_contracting_dims,
-                op.rhs_contracting_dims,
-                op.lhs_batch_dims,
-                op.rhs_batch_dims,
-            )
-        )
-    )
+    contracting = decode(op.lhs_contracting_dims), decode(op.rhs_contracting_dims)
+    batch = decode(op.lhs_batch_dims), decode(op.rhs_batch_dims)
+    numbers = DotDimensionNumbers(*cast("list[Ints]", [*contracting, *batch]))
     factors = (_scaled(b, lhs, lhs_scale, accumulator), _scaled(b, rhs, rhs_scale, accumulator))
     return [b.convert_element_type(b.dot_general(*factors, numbers), result)]
 
@@ -66,7 +58,7 @@ def ragged_dot(
     b: XlaBuilder, op: RaggedDotOp, lhs: XlaValue, rhs: XlaValue, group_sizes: XlaValue
 ) -> Sequence[XlaValue]:
     """Dispatches on the role of the ragged dimension in the dot: batch, contracting or free."""
-    dot = RaggedDot.of(b, op)
+    dot = RaggedDot(b, op)
     result = cast(Array, op.result.type)
     if dot.ragged in dot.lhs_batch:
         return [b.dot_general(lhs, rhs, dot.numbers(), result.element_type)]
@@ -75,50 +67,22 @@ def ragged_dot(
     return [(dot.contracting if is_contracting else dot.free)(groups, lhs, rhs, result)]
 
 
-@dataclass(frozen=True)
 class RaggedDot:
     """The dimensions of a ragged dot."""
 
-    b: XlaBuilder
-    lhs_batch: Ints
-    rhs_batch: Ints
-    lhs_contracting: Ints
-    rhs_contracting: Ints
-    ragged: int
-    """The ragged dimension of lhs."""
-    group: Ints
-    """The dimension of rhs for the groups, if there is one."""
-    accumulator: Attribute
-    """The element type in which the reference adds up."""
-
-    @staticmethod
-    def of(b: XlaBuilder, op: RaggedDotOp) -> RaggedDot:
-        """Reads the dimension numbers of the operation."""
-        lhs_batch, rhs_batch, lhs_contracting, rhs_contracting, ragged, group = (
-            cast(Ints, decode(dimensions))
-            for dimensions in (
-                op.lhs_batch_dims,
-                op.rhs_batch_dims,
-                op.lhs_contracting_dims,
-                op.rhs_contracting_dims,
-                op.lhs_ragged_dims,
-                op.rhs_group_dims,
-            )
-        )
-        lhs, rhs, result = (
-            numpy_dtype(cast(Array, value.type).element_type)
-            for value in (op.lhs, op.rhs, op.result)
-        )
-        return RaggedDot(
-            b,
-            lhs_batch,
-            rhs_batch,
-            lhs_contracting,
-            rhs_contracting,
-            ragged[0],
-            group,
-            element_type_of(accumulator_dtype(lhs, rhs, result)),
-        )
+    def __init__(self, b: XlaBuilder, op: RaggedDotOp):
+        types = (cast(Array, value.type) for value in (op.lhs, op.rhs, op.result))
+        dtypes = (numpy_dtype(type_.element_type) for type_ in types)
+        self.b = b
+        self.lhs_batch: Ints = decode(op.lhs_batch_dims)
+        self.rhs_batch: Ints = decode(op.rhs_batch_dims)
+        self.lhs_contracting: Ints = decode(op.lhs_contracting_dims)
+        self.rhs_contracting: Ints = decode(op.rhs_contracting_dims)
+        (self.ragged,) = cast(Ints, decode(op.lhs_ragged_dims))
+        self.group: Ints = decode(op.rhs_group_dims)
+        """The dimension of rhs for the groups, if there is one."""
+        self.accumulator = element_type_of(accumulator_dtype(*dtypes))
+        """The element type in which the reference adds up."""
 
     def numbers(self) -> DotDimensionNumbers:
         """The dimension numbers of a plain dot of the operands, rhs without its group dimension."""

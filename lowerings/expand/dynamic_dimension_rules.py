@@ -607,21 +607,8 @@ def dynamic_update_slice(
 Fold = ReduceOp | ReduceWindowOp
 
 
-def _neutral(rules: Rules, op: Fold) -> XlaValue | None:
-    """What may stand for missing elements; None for computations not known to have it."""
-    type_ = rules.scalars(op.to_apply)[0].element_type
-    number = neutral_element(op.to_apply.block, type_)
-    if number is None:
-        return None
-    return rules.b.constant(np.array(number).astype(numpy_dtype(type_)))
-
-
 def fold(rules: Rules, op: Fold, operands: Sequence[Sized]) -> Sequence[Sized]:
     """The folds of what is there."""
-    return with_sizes(rules, _folded(rules, op, operands))
-
-
-def _folded(rules: Rules, op: Fold, operands: Sequence[Sized]) -> Sequence[XlaValue]:
     b, count = rules.b, len(op.inputs)
     inputs, inits = operands[:count], [x.data for x in operands[count:]]
     reduced = {
@@ -632,17 +619,19 @@ def _folded(rules: Rules, op: Fold, operands: Sequence[Sized]) -> Sequence[XlaVa
     counts = {d: n for d, n in rules.counted(0).items() if d in reduced}
     data = [x.data for x in inputs]
     if not counts:
-        return rules.again(*data, *inits)
-    neutral = _neutral(rules, op) if count == 1 else None
-    if neutral is not None:
-        return rules.again(rules.filled(data[0], counts, neutral), *inits)
+        return with_sizes(rules, rules.again(*data, *inits))
+    type_ = rules.scalars(op.to_apply)[0].element_type
+    number = neutral_element(op.to_apply.block, type_) if count == 1 else None
+    if number is not None:
+        neutral = b.constant(np.array(number).astype(numpy_dtype(type_)))
+        return with_sizes(rules, rules.again(rules.filled(data[0], counts, neutral), *inits))
     if accumulates_in_f32(op):
         x, init = (b.convert_element_type(value, "f32") for value in (data[0], inits[0]))
         is_sum = only_operation(op.to_apply.block) is AddOp
         nothing = b.constant(-0.0 if is_sum else 1.0, "f32")
         combine = b.add if is_sum else b.mul
         total = _over(b, op, [rules.filled(x, counts, nothing)], [init], combine)
-        return [b.convert_element_type(each, data[0].element_type) for each in total]
+        return with_sizes(rules, [b.convert_element_type(total[0], data[0].element_type)])
 
     def merge(*values: XlaValue) -> Sequence[XlaValue]:
         """A part of the fold that has met nothing has no influence, whatever its values are."""
@@ -656,7 +645,7 @@ def _folded(rules: Rules, op: Fold, operands: Sequence[Sized]) -> Sequence[XlaVa
 
     mask = rules.inside(data[0].shape, counts)
     values, starts = [mask, *data], [b.constant(True), *inits]
-    return _over(b, op, values, starts, merge)[1:]
+    return with_sizes(rules, _over(b, op, values, starts, merge)[1:])
 
 
 def _over(

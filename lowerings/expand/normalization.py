@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import Float64Type, f32
-from xdsl.ir import Attribute
 
 from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.ops.normalization import (
@@ -23,30 +21,20 @@ Values = Sequence[XlaValue]
 BatchNorm = BatchNormTrainingOp | BatchNormInferenceOp | BatchNormGradOp
 
 
-@dataclass(frozen=True)
 class Features:
     """Arithmetic of an array and of vectors with one element for each of its features."""
 
-    b: XlaBuilder
-    feature: int
-    sizes: tuple[int, ...]
-    element_type: Attribute
-    epsilon: float
-
-    @staticmethod
-    def of(b: XlaBuilder, op: BatchNorm) -> Features:
-        """The feature dimension, sizes, element type and epsilon of an operation."""
+    def __init__(self, b: XlaBuilder, op: BatchNorm):
         operand = cast(Array, op.operand.type)
-        epsilon = op.epsilon.value.data
-        sizes = sizes_of(operand)
-        return Features(b, op.feature_index.value.data, sizes, operand.element_type, epsilon)
+        self.b, self.element_type, self.sizes = b, operand.element_type, sizes_of(operand)
+        self.feature, self.epsilon = op.feature_index.value.data, op.epsilon.value.data
+        self.others = [d for d in range(len(self.sizes)) if d != self.feature]
 
     def per_element(self, total: XlaValue, x: XlaValue) -> XlaValue:
         """Totals divided by the number of elements that each feature of `x` has."""
-        others = [d for d in range(len(self.sizes)) if d != self.feature]
-        static = prod(self.sizes[d] for d in others if not is_dynamic([self.sizes[d]]))
+        static = prod(self.sizes[d] for d in self.others if not is_dynamic([self.sizes[d]]))
         count = self.b.constant(float(static), total.element_type)
-        for d in others:
+        for d in self.others:
             if is_dynamic([self.sizes[d]]):
                 size = self.b.get_dimension_size(x, d)
                 count = count * self.b.convert_element_type(size, total.element_type)
@@ -68,8 +56,7 @@ class Features:
 
     def total(self, x: XlaValue) -> XlaValue:
         """The sum of each feature."""
-        others = [d for d in range(len(self.sizes)) if d != self.feature]
-        return self.b.reduce(x, 0, self.b.add, others)
+        return self.b.reduce(x, 0, self.b.add, self.others)
 
     def mean(self, x: XlaValue) -> XlaValue:
         """The mean of each feature; NaN of no elements."""
@@ -85,7 +72,7 @@ class Features:
 
 def training(b: XlaBuilder, op: BatchNormTrainingOp, *operands: XlaValue) -> Values:
     """Normalized by the moments of the operand itself, which are results too."""
-    features = Features.of(b, op)
+    features = Features(b, op)
     x, scale, offset = features.wide(operands)
     mean = features.mean(x)
     centered = x - features.spread(mean)
@@ -96,13 +83,13 @@ def training(b: XlaBuilder, op: BatchNormTrainingOp, *operands: XlaValue) -> Val
 
 def inference(b: XlaBuilder, op: BatchNormInferenceOp, *operands: XlaValue) -> Values:
     """Normalized by the given moments."""
-    features = Features.of(b, op)
+    features = Features(b, op)
     return features.rounded([features.normalized(*features.wide(operands))])
 
 
 def gradient(b: XlaBuilder, op: BatchNormGradOp, *operands: XlaValue) -> Values:
     """The gradients of operand, scale and offset, by the formulas of the operation."""
-    features = Features.of(b, op)
+    features = Features(b, op)
     x, scale, mean, variance, result = features.wide(operands)
     centered = x - features.spread(mean)
     root = b.rsqrt(variance + features.epsilon)

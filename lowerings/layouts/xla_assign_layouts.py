@@ -265,13 +265,10 @@ class LayoutAssignment:
 
     def chosen(self) -> Iterator[Choice]:
         """All values whose order is not what their type says."""
-        for value, order in self.orders.items():
+        for value in (*self.orders, *self.same):
+            order = self.order(value)
             if order != declared_order(value):
                 yield value, order
-        for parameter in self.same:
-            order = self.order(parameter)
-            if order != declared_order(parameter):
-                yield parameter, order
 
     def order(self, value: SSAValue) -> MemoryOrder:
         """The order of an array."""

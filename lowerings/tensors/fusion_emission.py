@@ -21,20 +21,23 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     LocationAttr,
+    ModuleOp,
     TensorType,
     i1,
     i32,
 )
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
-from xdsl.dialects.linalg.ops import FillOp, GenericOp, IndexOp, YieldOp
+from xdsl.dialects.linalg.ops import GenericOp, IndexOp, YieldOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from lowerings.ir.scalar_attributes import scalar_attribute
+from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.tensors.constants import constant_of, exact_reciprocal, filled_from
 from lowerings.tensors.fusion_graph import FusionGroup, Node
 from lowerings.tensors.fusion_plan import FusionPlan
 from lowerings.tensors.indices import Index, Indices, affine_map, compose, identity
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder
+from lowerings.xla_to_linalg.structured import fill_into
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import insert_before, replace_uses
 from xla_dialect.xdsl.traversal import operands_of, outs_of
@@ -462,18 +465,8 @@ def _filled(constant: Attribute, destination: SSAValue, anchor: GenericOp) -> SS
         dense = DenseIntOrFPElementsAttr.from_list(type_, [number.value.data])
         whole = create(arith.ConstantOp, result_types=(type_,), properties={"value": dense})
         return insert_before(whole, anchor).results[0]
-    scalar = arith.ConstantOp(number)
-    insert_before(scalar, anchor)
-    body = Block(arg_types=(number.type, number.type))
-    body.add_op(create(YieldOp, operands=(body.args[0],)))
-    fill = create(
-        FillOp,
-        operands=(scalar.result, destination),
-        result_types=(type_,),
-        properties={"operandSegmentSizes": DenseArrayBase.from_list(i32, (1, 1))},
-        regions=[Region(body)],
-    )
-    return insert_before(fill, anchor).results[0]
+    builder = ConversionBuilder(cast(ModuleOp, anchor.get_toplevel_object()), anchor)
+    return fill_into(builder, builder.insert(arith.ConstantOp(number)).result, destination)
 
 
 def _replace(emission: GroupEmission, old: SSAValue, new: SSAValue) -> None:
