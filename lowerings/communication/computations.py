@@ -12,11 +12,10 @@ from typing import Any, cast
 
 from xdsl.ir import Region
 
-from lowerings.expand.random import philox
 from xla_dialect.attributes import RandomDistribution
 from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.builder.recorder import XlaComputation
-from xla_dialect.literals.random_bits import blocks_of
+from xla_dialect.literals.random_bits import blocks_of, philox_bits
 from xla_dialect.ops.random import RngOp
 from xla_dialect.types import BY_TYPE, Array, ElementClass
 
@@ -95,7 +94,7 @@ def numbers(
 
 
 def _bits(b: XlaBuilder, state: Sequence[XlaValue], sizes: Sequence[int]) -> XlaValue:
-    return philox(b, state, sizes, 64)[1]
+    return philox_bits(b, state, sizes, 64)[1]
 
 
 def _unit(b: XlaBuilder, bits: XlaValue) -> XlaValue:

@@ -16,7 +16,7 @@ import lowerings
 from xla_dialect.attributes import RandomAlgorithm
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import numpy_dtype
-from xla_dialect.literals.random_bits import philox, random_bits, threefry
+from xla_dialect.literals.random_bits import NumpyWords, philox, random_bits, threefry
 from xla_dialect.ops.random import (
     RngBitGeneratorOp,
     RngGetAndUpdateStateOp,
@@ -29,6 +29,10 @@ if has_jax():
     import jax
 
 ONES = 0xFFFFFFFF
+
+
+def words_of(text: str) -> list[np.ndarray]:
+    return [np.array([word], np.uint32) for word in words(text)]
 
 
 def words(text: str) -> list[int]:
@@ -49,8 +53,7 @@ def spelled(array: np.ndarray) -> str:
 )
 def test_threefry(counter: str, key: str, expected: str):
     """RngBitGenerator, known answers of ThreeFry-2x32."""
-    low, high = words(key)
-    found = threefry((low, high), [np.array([word], np.uint64) for word in words(counter)])
+    found = threefry(NumpyWords(), words_of(key), words_of(counter))
     assert [int(word[0]) for word in found] == words(expected)
 
 
@@ -72,8 +75,7 @@ def test_threefry(counter: str, key: str, expected: str):
 )
 def test_philox(counter: str, key: str, expected: str):
     """RngBitGenerator, known answers of Philox-4x32."""
-    low, high = words(key)
-    found = philox((low, high), [np.array([word], np.uint64) for word in words(counter)])
+    found = philox(NumpyWords(), words_of(key), words_of(counter))
     assert [int(word[0]) for word in found] == words(expected)
 
 

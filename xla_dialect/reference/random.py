@@ -24,7 +24,6 @@ from xla_dialect.literals.random_bits import (
     BITS_64,
     BITS_128,
     blocks_of,
-    philox_bits,
     random_bits,
 )
 from xla_dialect.ops import random as ops
@@ -79,7 +78,7 @@ class RandomFunctions(ArrayFunctions):
     def bits(self, sizes: Sequence[int]) -> Array:
         """Independent u64."""
         state = self.draw(blocks_of(math.prod(sizes)))
-        return philox_bits(state, sizes, np.dtype(np.uint64))[1]
+        return random_bits(RandomAlgorithm.PHILOX, state, sizes, np.dtype(np.uint64))[1]
 
     def uniform(self, sizes: Sequence[int]) -> Array:
         """Independent f64, uniform on the multiples of 2^-53 in [0, 1)."""
