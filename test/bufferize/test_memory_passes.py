@@ -103,7 +103,7 @@ def test_twelve_equal_layers_are_about_one():
       {layers}
       func.return %x12 : tensor<64x64xf32>
     }}""")
-    for step in (XlaBufferizePass(), XlaPlanBuffersPass(), XlaOutlineKernelsPass()):
+    for step in (XlaBufferizePass(), XlaOutlineKernelsPass(), XlaPlanBuffersPass()):
         step.apply(ctx, module)
     module.verify()
     kernels = [

@@ -34,8 +34,8 @@ SEEDS = st.integers(0, 1 << 40)
 def passes(in_place_bytes: int) -> list[ModulePass]:
     return [
         XlaBufferizePass(in_place_bytes=in_place_bytes),
-        XlaPlanBuffersPass(),
         XlaOutlineKernelsPass(),
+        XlaPlanBuffersPass(),
     ]
 
 
