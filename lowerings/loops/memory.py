@@ -14,6 +14,7 @@ from dataclasses import replace
 from enum import Enum, auto
 from typing import cast
 
+import numpy as np
 from xdsl.dialects import memref, vector
 from xdsl.dialects.builtin import ComplexType, VectorType, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
@@ -21,7 +22,7 @@ from xdsl.ir import Attribute, SSAValue
 from lowerings.dialects.vector_extension import GatherOp, ScatterOp
 from lowerings.loops.access import Access, Strides
 from lowerings.loops.builder import Index, LoopBuilder
-from lowerings.loops.constants import integer_array, vector_of
+from lowerings.loops.constants import element_bits, integer_array, vector_of
 from lowerings.loops.views import as_parts, materialize_view, with_unit_stride
 from xla_dialect.xdsl.creation import create
 
@@ -203,22 +204,32 @@ def transpose_block(rows: Sequence[SSAValue], builder: LoopBuilder) -> list[SSAV
     """
     The columns of a square block given by its rows, each a vector; a power of two of them.
 
-    One exchange for each bit of the row number: what rows with the bit set hold in lanes without
-    it changes places with what the row without the bit holds in lanes with it.
+    For each bit of the row number a pair of rows changes places with two that have the elements of
+    both. Each is one instruction of x86: within 128 bits it interleaves their halves, and larger
+    vectors are put together of every second 128 bits. The former leave the columns in another
+    order.
     """
     result = list(rows)
     count = len(rows)
+    element_type = cast("VectorType[Attribute]", rows[0].type).element_type
+    inside = min(count, 128 // (element_bits(element_type) or 64))
     bit = 1
     while bit < count:
-        first = [lane if not lane & bit else count + lane - bit for lane in range(count)]
-        second = [lane + bit if not lane & bit else count + lane for lane in range(count)]
+        lanes = np.arange(2 * count)
+        if bit < inside:
+            parts = lanes.reshape(2, -1, 2, inside // (2 * bit), bit).transpose(2, 1, 3, 0, 4)
+        else:
+            parts = lanes.reshape(2, -1, 2, inside).transpose(2, 0, 1, 3)
+        first, second = parts.reshape(2, count).tolist()
         for row in range(count):
             if not row & bit:
                 pair = result[row], result[row | bit]
                 result[row] = shuffled(pair, first, builder)
                 result[row | bit] = shuffled(pair, second, builder)
         bit *= 2
-    return result
+    bits = inside.bit_length() - 1
+    order = np.arange(count).reshape(-1, *[2] * bits).transpose(0, *range(bits, 0, -1))
+    return [result[row] for row in order.flat]
 
 
 INTERLEAVED = (2, 4)
