@@ -115,6 +115,12 @@ BY_NAME: dict[str, ElementType] = {e.name: e for e in ELEMENT_TYPES}
 """From the HLO name to the row."""
 BY_TYPE: dict[Attribute, ElementType] = {e.type: e for e in ELEMENT_TYPES}
 """From the MLIR type to the row."""
+_FLOATS = {
+    row.type: (-row.bits, number)
+    for number, row in enumerate(ELEMENT_TYPES)
+    if row.element_class == ElementClass.FLOAT
+}
+"""The order of float types, the widest first."""
 _BY_CLASS = {type(e.type): e for e in ELEMENT_TYPES if e.element_class == ElementClass.FLOAT}
 # Types without parameters, by the class: hashing a type costs more than all else about it.
 
@@ -272,9 +278,7 @@ def float_types(types: Iterable[Attribute]) -> list[Attribute]:
     """The float types of elements of arrays, and of parts of complex ones, the widest first."""
     arrays = (cast(Array, t) for t in flatten(tuple(types)) if isinstance(t, TensorType))
     found = {component_type(each.element_type) for each in arrays}
-    floats = [row for row in ELEMENT_TYPES if row.element_class == ElementClass.FLOAT]
-    rows = [row for row in floats if row.type in found]
-    return [row.type for row in sorted(rows, key=lambda row: -row.bits)]
+    return sorted(found & _FLOATS.keys(), key=_FLOATS.__getitem__)
 
 
 def with_floats(type_: Attribute, element_type: Attribute) -> Attribute:

@@ -5,7 +5,6 @@ HLO text of TPUs has `bf16[5] copy(f32[5] a)` and `f32[5] broadcast(bf16[] b)` i
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -18,7 +17,7 @@ from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 from xla_dialect.types import Array, flatten, float_types, map_leaves, tuple_elements, with_floats
 from xla_dialect.xdsl.creation import create
-from xla_dialect.xdsl.traversal import AttributeMemo, inventory, operands_of, operations_in
+from xla_dialect.xdsl.traversal import inventory, operands_of, operations_in
 
 
 def expand_mixed_precision(module: ModuleOp) -> bool:
@@ -46,9 +45,8 @@ def mixed_operations(module: ModuleOp) -> dict[XlaOp, tuple[Types, Types]]:
     if len(float_types(inventory(module).types)) < 2:
         return {}
     found: dict[XlaOp, tuple[Types, Types]] = {}
-    floats = AttributeMemo(lambda type_: frozenset(float_types([type_])))
     for op in operations_in(module):
-        if isinstance(op, XlaOp) and _has_several(op, floats):
+        if isinstance(op, XlaOp) and _has_several(op):
             computed = _computed_types(op)
             if computed is not None:
                 found[op] = computed
@@ -57,18 +55,18 @@ def mixed_operations(module: ModuleOp) -> dict[XlaOp, tuple[Types, Types]]:
 
 def require_one_precision(op: XlaOp) -> None:
     """Raises VerifyException where an operation, valid otherwise, mixes precisions."""
-    if _has_several(op, lambda type_: frozenset(float_types([type_]))):
+    if _has_several(op):
         inferred = op.infer_types(has_unknown_sizes=True)
         if not results_follow(op.result_types, inferred):
             raise undeclared(op, inferred)
 
 
-def _has_several(op: XlaOp, floats: Callable[[Attribute], frozenset[Attribute]]) -> bool:
+def _has_several(op: XlaOp) -> bool:
     """Whether an operation that may mix precisions has floats of several."""
     if isinstance(op, ConvertOp) or not op.may_mix_precisions():
         return False
     values = (*operands_of(op), *op.results, *(a for r in op.regions for a in r.block.args))
-    return len(frozenset[Attribute]().union(*(floats(value.type) for value in values))) > 1
+    return len(float_types(value.type for value in values)) > 1
 
 
 def _computed_types(op: XlaOp) -> tuple[Types, Types] | None:
