@@ -80,12 +80,6 @@ def shift(function: Function, is_signed: bool) -> ValueMaker:
     return make
 
 
-def require_divisor(y: Number) -> None:
-    """Raises UndefinedBehavior for a division by zero."""
-    if not np.all(y):
-        raise UndefinedBehavior("division by zero")
-
-
 def quotient(x: Number, y: Number) -> Number:
     """The quotient of integers, toward zero."""
     return (x - np.fmod(x, y)) // y
@@ -97,33 +91,25 @@ def ceiling_quotient(x: Number, y: Number) -> Number:
     return whole + (np.fmod(x, y) != 0).astype(whole.dtype)
 
 
-def signed_division(function: Function) -> ValueMaker:
-    """A division; by zero, and of the least number by -1, it is undefined."""
+def division(function: Function, *, signed: bool = True) -> ValueMaker:
+    """A division; by zero, and of the least signed number by -1, it is undefined."""
 
     def make(op: Operation) -> Function:
         element = element_of_result(op)
+        read = element.signed if signed else element.unsigned
         least = -(1 << (element.bits - 1))
 
         def run(x: Number, y: Number) -> Number:
-            x, y = element.signed(x), element.signed(y)
-            require_divisor(y)
-            if np.any((y == -1) & (x == least)):
+            x, y = read(x), read(y)
+            if not np.all(y):
+                raise UndefinedBehavior("division by zero")
+            if signed and np.any((y == -1) & (x == least)):
                 raise UndefinedBehavior(f"division of {least} by -1")
             return element.wrapped(function(x, y))
 
         return run
 
     return make
-
-
-def unsigned_division(function: Function) -> ValueMaker:
-    """A division of unsigned integers; by zero it is undefined."""
-
-    def run(x: Number, y: Number) -> Number:
-        require_divisor(y)
-        return function(x, y)
-
-    return integers(run, signed=False)
 
 
 def extended_product(is_signed: bool) -> ValueMaker:
@@ -336,13 +322,13 @@ VALUES = (
     .add(arith.MinSIOp, integers(np.minimum))
     .add(arith.MaxUIOp, integers(np.maximum, signed=False))
     .add(arith.MinUIOp, integers(np.minimum, signed=False))
-    .add(arith.DivSIOp, signed_division(quotient))
-    .add(arith.RemSIOp, signed_division(np.fmod))
-    .add(arith.FloorDivSIOp, signed_division(np.floor_divide))
-    .add(arith.CeilDivSIOp, signed_division(ceiling_quotient))
-    .add(arith.DivUIOp, unsigned_division(np.floor_divide))
-    .add(arith.RemUIOp, unsigned_division(np.fmod))
-    .add(arith.CeilDivUIOp, unsigned_division(ceiling_quotient))
+    .add(arith.DivSIOp, division(quotient))
+    .add(arith.RemSIOp, division(np.fmod))
+    .add(arith.FloorDivSIOp, division(np.floor_divide))
+    .add(arith.CeilDivSIOp, division(ceiling_quotient))
+    .add(arith.DivUIOp, division(np.floor_divide, signed=False))
+    .add(arith.RemUIOp, division(np.fmod, signed=False))
+    .add(arith.CeilDivUIOp, division(ceiling_quotient, signed=False))
     .add(arith.ShLIOp, shift(np.left_shift, is_signed=False))
     .add(arith.ShRUIOp, shift(np.right_shift, is_signed=False))
     .add(arith.ShRSIOp, shift(np.right_shift, is_signed=True))

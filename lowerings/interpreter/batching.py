@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from xdsl.dialects import memref, scf, vector
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
 from lowerings.interpreter.elements import Number, element_of
@@ -149,11 +150,9 @@ def _is_plain(op: Loop) -> bool:
     return not op.iter_args
 
 
-def _bounds(op: Loop) -> tuple[SSAValue, SSAValue, SSAValue]:
+def _bounds(op: Loop) -> Sequence[SSAValue]:
     """The lower bound, the upper bound and the step of a plain loop."""
-    if isinstance(op, scf.ParallelOp):
-        return op.lowerBound[0], op.upperBound[0], op.step[0]
-    return op.lb, op.ub, op.step
+    return op.operands[:3]
 
 
 def _nest(op: Loop) -> list[Loop]:
@@ -185,10 +184,7 @@ def _is_allowed(op: Operation) -> bool:
 
 
 def _memory(op: Operation) -> SSAValue:
-    if isinstance(op, memref.LoadOp | memref.StoreOp):
-        return op.memref
-    assert isinstance(op, vector.LoadOp | vector.StoreOp)
-    return op.base
+    return next(operand for operand in op.operands if isinstance(operand.type, MemRefType))
 
 
 @dataclass(frozen=True)

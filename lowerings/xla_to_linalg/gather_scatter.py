@@ -73,46 +73,65 @@ def index_component(
 
 
 @dataclass(frozen=True)
-class GatherIndices:
-    """How the index into the operand follows from the index of a result element."""
+class IndexedDimensions:
+    """
+    How the index into the array that is gathered from, or scattered into, follows from that of an
+    element of the windows: of a gather's result, or of a scatter's updates.
+    """
 
     offset_of: dict[int, int]
-    """From a dimension of the operand to the result dimension that is the offset there."""
+    """From a window dimension of the array to that of the windows."""
     batch_of: dict[int, int]
-    """From a batching dimension of the operand to the result dimension of the batch."""
-    starts: dict[int, tuple[SSAValue, AffineMapAttr]]
-    """From a dimension of the operand with a start index to what is read for it, and where."""
+    """From a batching dimension of the array to that of the windows."""
+    starts: dict[int, tuple[SSAValue, int | None]]
+    """For a dimension of the array that has a start index what is read for it."""
+    index_vector_dim: int
+    batch: Ints
+    """The dimensions of the windows that are dimensions of the indices, in order."""
 
     @staticmethod
-    def of(op: GatherOp, builder: ConversionBuilder) -> GatherIndices:
-        """The indices of a `gather`, by the formula of docs/generated/ops.md#gather."""
-        rank = len(array_type(op.result).shape)
-        offset_dims = cast(Ints, decode(op.offset_dims))
-        collapsed = cast(Ints, decode(op.collapsed_slice_dims))
-        batching = cast(Ints, decode(op.operand_batching_dims))
-        index_vector_dim = op.index_vector_dim.value.data
-        window = without(range(len(sizes_of(op.operand))), (*collapsed, *batching))
-        batch_dims = without(range(rank), offset_dims)
-
-        def batch(dimension: int) -> int:
-            """The result dimension of a dimension of the indices."""
-            return batch_dims[dimension - (dimension > index_vector_dim)]
-
-        def start(component: int) -> tuple[SSAValue, AffineMapAttr]:
-            read, place = index_component(builder, op.start_indices, index_vector_dim, component)
-            where = [AffineExpr.dimension(d) for d in batch_dims]
-            if place is not None:
-                where.insert(index_vector_dim, AffineExpr.constant(place))
-            return read, affine_map(rank, tuple(where))
-
-        return GatherIndices(
-            dict(zip(window, offset_dims, strict=True)),
+    def of(op: GatherOp | ScatterOp, builder: ConversionBuilder) -> IndexedDimensions:
+        """The dimensions, by the formulas of docs/generated/ops.md#gather and #scatter."""
+        if isinstance(op, GatherOp):
+            array, windows, indices = op.operand, op.result, op.start_indices
+            offsets, dropped, index_map = (
+                op.offset_dims,
+                op.collapsed_slice_dims,
+                op.start_index_map,
+            )
+            batching, along = op.operand_batching_dims, op.start_indices_batching_dims
+        else:
+            array, windows, indices = op.inputs[0], op.updates[0], op.scatter_indices
+            offsets, dropped, index_map = (
+                op.update_window_dims,
+                op.inserted_window_dims,
+                op.scatter_dims_to_operand_dims,
+            )
+            batching, along = op.input_batching_dims, op.scatter_indices_batching_dims
+        vector_dim = op.index_vector_dim.value.data
+        own, theirs = cast(Ints, decode(batching)), cast(Ints, decode(along))
+        others = (*cast(Ints, decode(dropped)), *own)
+        in_windows = cast(Ints, decode(offsets))
+        batch = tuple(without(range(len(sizes_of(windows))), in_windows))
+        window = without(range(len(sizes_of(array))), others)
+        return IndexedDimensions(
+            dict(zip(window, in_windows, strict=True)),
+            {d: batch[b - (b > vector_dim)] for d, b in zip(own, theirs, strict=True)},
             {
-                d: batch(b)
-                for d, b in zip(batching, decode(op.start_indices_batching_dims), strict=True)
+                d: index_component(builder, indices, vector_dim, k)
+                for k, d in enumerate(decode(index_map))
             },
-            {d: start(k) for k, d in enumerate(decode(op.start_index_map))},
+            vector_dim,
+            batch,
         )
+
+    def map_of(self, dimension: int, rank: int) -> AffineMapAttr:
+        """From the index in the windows to where the start of a dimension is read."""
+        where = [AffineExpr.dimension(d) for d in self.batch]
+        component = self.starts[dimension][1]
+        if component is not None:
+            where.insert(self.index_vector_dim, AffineExpr.constant(component))
+        return affine_map(rank, tuple(where))
 
 
 def convert_gather(op: GatherOp, builder: ConversionBuilder) -> None:
@@ -122,19 +141,19 @@ def convert_gather(op: GatherOp, builder: ConversionBuilder) -> None:
     A dimension that is taken whole is indexed by its loop alone, so rows stay contiguous.
     """
     result = array_type(op.result)
-    indices = GatherIndices.of(op, builder)
+    dimensions = IndexedDimensions.of(op, builder)
     limits = [
         size - slice_size
         for size, slice_size in zip(sizes_of(op.operand), decode(op.slice_sizes), strict=True)
     ]
     # A limit of 0 clamps every start to 0: such a start need not be read.
-    indexed = [d for d in indices.starts if limits[d]]
+    indexed = [d for d in dimensions.starts if limits[d]]
     signed = is_signed(op.start_indices)
 
     def position(s: ScalarBuilder, dimension: int, starts: dict[int, SSAValue]) -> SSAValue:
-        if dimension in indices.batch_of:
-            return s.index(indices.batch_of[dimension])
-        loop = indices.offset_of.get(dimension)
+        if dimension in dimensions.batch_of:
+            return s.index(dimensions.batch_of[dimension])
+        loop = dimensions.offset_of.get(dimension)
         start = starts.get(dimension)
         if start is None:
             return s.constant(0, INDEX) if loop is None else s.index(loop)
@@ -147,48 +166,13 @@ def convert_gather(op: GatherOp, builder: ConversionBuilder) -> None:
         element_type = storage(result.element_type)
         return (s.emit(tensor.ExtractOp, (op.operand, *where), element_type),)
 
-    inputs = [indices.starts[d] for d in indexed]
+    rank = len(result.shape)
+    inputs = [(dimensions.starts[d][0], dimensions.map_of(d, rank)) for d in indexed]
     builder.replace([pointwise(builder, inputs, result, body)])
 
 
 SHORTEST_SLICE = 16
 """Windows with fewer elements in their last dimensions are done element by element."""
-
-
-@dataclass(frozen=True)
-class ScatterDimensions:
-    """How the index in the inputs follows from that in the updates."""
-
-    offset_of: dict[int, int]
-    """From a window dimension of the inputs to that of the updates."""
-    batch_of: dict[int, int]
-    """From a batching dimension of the inputs to that of the updates."""
-    starts: dict[int, tuple[SSAValue, int | None]]
-    """For a dimension of the inputs that has a start index what is read for it."""
-    index_vector_dim: int
-    scattered: Ints
-    """The dimensions of the updates that are dimensions of the indices, in order."""
-
-    @staticmethod
-    def of(op: ScatterOp, builder: ConversionBuilder) -> ScatterDimensions:
-        """The dimensions of a `scatter`, by the formula of docs/generated/ops.md#scatter."""
-        update_window = cast(Ints, decode(op.update_window_dims))
-        batching = cast(Ints, decode(op.input_batching_dims))
-        dropped = (*cast(Ints, decode(op.inserted_window_dims)), *batching)
-        window = without(range(len(sizes_of(op.inputs[0]))), dropped)
-        scattered = without(range(len(sizes_of(op.updates[0]))), update_window)
-        vector_dim = op.index_vector_dim.value.data
-        along = cast(Ints, decode(op.scatter_indices_batching_dims))
-        return ScatterDimensions(
-            dict(zip(window, update_window, strict=True)),
-            {d: scattered[b - (b > vector_dim)] for d, b in zip(batching, along, strict=True)},
-            {
-                d: index_component(builder, op.scatter_indices, vector_dim, k)
-                for k, d in enumerate(decode(op.scatter_dims_to_operand_dims))
-            },
-            vector_dim,
-            tuple(scattered),
-        )
 
 
 class LongSums:
@@ -241,7 +225,7 @@ class Scattering:
     """One `scatter` while its loops are made."""
 
     op: ScatterOp
-    dimensions: ScatterDimensions
+    dimensions: IndexedDimensions
     limits: dict[int, int]
     """For a dimension of the inputs with a start index: the largest start that is inside."""
     slice_rank: int
@@ -251,14 +235,14 @@ class Scattering:
     @staticmethod
     def of(op: ScatterOp, builder: ConversionBuilder) -> Scattering:
         """How a `scatter` is done."""
-        dimensions, updates = ScatterDimensions.of(op, builder), sizes_of(op.updates[0])
+        dimensions, updates = IndexedDimensions.of(op, builder), sizes_of(op.updates[0])
         extents = {d: updates[u] for d, u in dimensions.offset_of.items()}
         limits = {
             d: size - extents.get(d, 1)
             for d, size in enumerate(sizes_of(op.inputs[0]))
             if d in dimensions.starts
         }
-        first_sliced = max(dimensions.scattered, default=-1) + 1
+        first_sliced = max(dimensions.batch, default=-1) + 1
         sliced = updates[first_sliced:]
         slice_rank = len(sliced) if prod(sliced) >= SHORTEST_SLICE else 0
         return Scattering(op, dimensions, limits, slice_rank, Scattering._sums_of(op))
@@ -299,7 +283,7 @@ class Scattering:
         be in bounds; None as long as `position` does not determine them.
         """
         depth = len(position)
-        if starts is None and depth > max(self.dimensions.scattered, default=-1):
+        if starts is None and depth > max(self.dimensions.batch, default=-1):
             return self._if_inside(builder, position, carried)
         if depth == self.looped:
             assert starts is not None
@@ -328,7 +312,7 @@ class Scattering:
         """The starts, and whether all are in bounds; None where that is known statically."""
         indices, vector_dim = self.op.scatter_indices, self.dimensions.index_vector_dim
         signed, element_type = is_signed(indices), storage(elements_of(indices))
-        batch = [position[d] for d in self.dimensions.scattered]
+        batch = [position[d] for d in self.dimensions.batch]
         starts: dict[int, SSAValue] = {}
         inside: SSAValue | None = None
         for dimension, (read, component) in self.dimensions.starts.items():

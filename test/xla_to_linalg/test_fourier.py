@@ -178,3 +178,11 @@ def test_transforms_verify_after_every_pass(kind: str, length: int) -> None:
         f"ROOT y = {result} fft(x), fft_type={kind}, fft_length={{{length}}} }}"
     )
     PassManager(make_context()).run(load_program(text), parse_passes("native"))
+
+
+def test_columns_that_fill_no_vectors_verify_after_every_pass() -> None:
+    text = (
+        "ENTRY main { x = c64[10,11] parameter(0) "
+        "ROOT y = c64[10,11] fft(x), fft_type=FFT, fft_length={10,11} }"
+    )
+    PassManager(make_context()).run(load_program(text), parse_passes("native"))
