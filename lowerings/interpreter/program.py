@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack, cast
 
 import numpy as np
@@ -15,7 +15,6 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
 )
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from lowerings.bufferize.liveness import WrittenArguments
@@ -116,7 +115,7 @@ class InterpretedProgram(Runnable):
             self._types.pop()
             self._arena = cast("IntegerAttr[Any]", arena).value.data
         self._in_memory = signature is not None
-        self.signature = signature or _signature(self._machine.functions, function, self._types)
+        self.signature = signature or signature_below(module, entry)
         count = len(self.signature.parameters)
         self._result_types = (
             self._types[count:] if self._has_memory else list(function.function_type.outputs)
@@ -224,24 +223,16 @@ def _layouts(attributes: Any, count: int) -> list[StridedLayoutAttr | None]:
 
 def signature_below(module: ModuleOp, entry: str) -> Signature:
     """
-    The signature of a function below the xla level, as `InterpretedProgram` has it: with arrays in
-    logical order. Raises XlaError for a function whose arguments are no arrays.
+    The signature of a function below the xla level, with arrays in logical order; memrefs from the
+    first that it writes on are results. Raises XlaError for arguments that are no arrays.
     """
     functions = functions_of(module)
     function = functions[entry]
     if function.is_declaration:
         raise XlaError(f"@{entry} is only declared")
-    types = list(function.function_type.inputs)
+    name, types = function.sym_name.data, list(function.function_type.inputs)
     if ARENA_ATTRIBUTE in function.attributes:
         types.pop()
-    return _signature(functions, function, types)
-
-
-def _signature(
-    functions: Mapping[str, FuncOp], function: FuncOp, types: Sequence[Attribute]
-) -> Signature:
-    """The signature by a function's types; memrefs from the first that it writes on are results."""
-    name = function.sym_name.data
     outputs: Sequence[Attribute] = tuple(function.function_type.outputs)
     count = len(types)
     if any(isinstance(type_, MemRefType) for type_ in types):

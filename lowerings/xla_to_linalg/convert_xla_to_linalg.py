@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from enum import Enum, auto
 from typing import Any, ClassVar, cast, get_args
 
 from xdsl.context import Context
@@ -128,28 +127,19 @@ def _others(attributes: Mapping[str, Attribute]) -> dict[str, Attribute]:
     }
 
 
-class _Extent(Enum):
-    """Whether a result has elements to compute, and whether its shape can be lowered."""
-
-    DYNAMIC = auto()
-    EMPTY = auto()
-    OTHER = auto()
-
-
-def _extent(type_: Attribute) -> _Extent:
+def _extent(type_: Attribute) -> int | None:
+    """How many elements an array has, of which some are to be computed; None if that is dynamic."""
     if not isinstance(type_, TensorType):
-        return _Extent.OTHER
+        return 1
     sizes = type_.get_shape()
-    if DYNAMIC_INDEX in sizes:
-        return _Extent.DYNAMIC
-    return _Extent.OTHER if element_count(sizes) else _Extent.EMPTY
+    return None if DYNAMIC_INDEX in sizes else element_count(sizes)
 
 
 def _guarded(
     function: ConversionFunction,
     *,
     is_pure: bool = True,
-    extent_of: Callable[[Attribute], _Extent] = _extent,
+    extent_of: Callable[[Attribute], int | None] = _extent,
 ) -> ConversionFunction:
     """
     What is not lowered yet is the match failure that the error for an illegal op quotes.
@@ -159,9 +149,9 @@ def _guarded(
 
     def convert(op: Operation, builder: ConversionBuilder) -> str | None:
         for value in (*op.results, *operands_of(op)):
-            if extent_of(value.type) is _Extent.DYNAMIC:
+            if extent_of(value.type) is None:
                 return "dynamic sizes are not lowered yet"
-        if is_pure and all(extent_of(result.type) is _Extent.EMPTY for result in op.results):
+        if is_pure and all(extent_of(result.type) == 0 for result in op.results):
             builder.replace([empty(builder, array_type(r)) for r in op.results])
             return None
         try:

@@ -13,6 +13,7 @@ from lowerings.xla_to_linalg.scalar_functions.element_functions import (
     ElementFunction,
     ScalarFunction,
     elements_of,
+    widen,
 )
 from lowerings.xla_to_linalg.scalar_functions.formulas import (
     Complex,
@@ -25,7 +26,7 @@ from xla_dialect.attributes import ComparisonDirection, ComparisonType
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise as ops
 from xla_dialect.ops.elementwise import SelectOp
-from xla_dialect.types import BY_TYPE, ElementType
+from xla_dialect.types import BY_TYPE, ElementClass, ElementType
 
 
 def _math(op_class: type[Operation]) -> ScalarFunction:
@@ -380,51 +381,27 @@ BINARY: dict[type[XlaOp], ElementFunction] = {
     ops.ComplexOp: ElementFunction(floats=ScalarBuilder.create_complex),
 }
 
-_FLOAT_PREDICATES = {
-    ComparisonDirection.EQ: "oeq",
-    ComparisonDirection.NE: "une",
-    ComparisonDirection.GE: "oge",
-    ComparisonDirection.GT: "ogt",
-    ComparisonDirection.LE: "ole",
-    ComparisonDirection.LT: "olt",
+_EQUALITIES = {
+    ComparisonDirection.EQ: complex_numbers.equal,
+    ComparisonDirection.NE: complex_numbers.unequal,
 }
-_EQUALITIES = (ComparisonDirection.EQ, ComparisonDirection.NE)
-
-
-def comparison(direction: ComparisonDirection, order: ComparisonType) -> ElementFunction:
-    """The function of `compare`; the order of floats by bits has a function of its own."""
-    word = direction.value.lower()
-
-    def integers(sign: str) -> ScalarFunction:
-        predicate = word if direction in _EQUALITIES else sign + word
-
-        def function(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
-            return s.compare(predicate, x, y)
-
-        return function
-
-    def floats(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
-        return s.compare_floats(_FLOAT_PREDICATES[direction], x, y)
-
-    equality = {
-        ComparisonDirection.EQ: of_complex(complex_numbers.equal),
-        ComparisonDirection.NE: of_complex(complex_numbers.unequal),
-    }
-    return ElementFunction(
-        floats, integers("s"), integers("u"), integers("u"), equality.get(direction)
-    )
 
 
 def compare(s: ScalarBuilder, op: ops.CompareOp, x: SSAValue, y: SSAValue) -> SSAValue:
-    """The result of a `compare` of two scalars."""
-    direction = op.direction.data
-    element_type = elements_of(op.lhs)
-    row = BY_TYPE[element_type]
+    """The result of a `compare` of two scalars; only equality is defined of complex numbers."""
+    direction, row = op.direction.data, BY_TYPE[elements_of(op.lhs)]
+    word, is_signed = direction.value.lower(), row.element_class == ElementClass.SIGNED
     if op.order == ComparisonType.TOTALORDER:
-        keys = [total_order_key(s, value, row) for value in (x, y)]
-        word = direction.value.lower()
-        return s.compare(word if direction in _EQUALITIES else "s" + word, keys[0], keys[1])
-    return comparison(direction, op.order).apply(s, (x, y), row.element_class, element_type)
+        x, y, is_signed = total_order_key(s, x, row), total_order_key(s, y, row), True
+    elif row.element_class == ElementClass.FLOAT:
+        is_unordered = direction == ComparisonDirection.NE
+        predicate = ("u" if is_unordered else "o") + word
+        return s.compare_floats(predicate, widen(s, x), widen(s, y))
+    elif row.element_class == ElementClass.COMPLEX:
+        return of_complex(_EQUALITIES[direction])(s, x, y)
+    if direction not in _EQUALITIES:
+        word = ("s" if is_signed else "u") + word
+    return s.compare(word, x, y)
 
 
 def total_order_key(s: ScalarBuilder, value: SSAValue, row: ElementType) -> SSAValue:

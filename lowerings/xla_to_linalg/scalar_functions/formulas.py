@@ -14,7 +14,7 @@ from typing import TypeAlias, cast
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import f64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.xla_to_linalg.scalar_functions.element_functions import ScalarFunction
 from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder, component
@@ -68,6 +68,10 @@ class Real:
         """An operation of this number and others, whose result has their type."""
         operands = [self.value, *(self.lift(other).value for other in others)]
         return Real(self.scalars, self.scalars.emit(op_class, operands))
+
+    def converted(self, op_class: type[Operation], type_: Attribute) -> Real:
+        """This number in another type."""
+        return Real(self.scalars, self.scalars.emit(op_class, (self.value,), type_))
 
     def __add__(self, other: Operand) -> Real:
         return self.apply(arith.AddfOp, other)
@@ -201,6 +205,12 @@ class Complex:
     def __neg__(self) -> Complex:
         return Complex(-self.real, -self.imaginary)
 
+    def converted(self, op_class: type[Operation], type_: Attribute) -> Complex:
+        """This number with parts of another type."""
+        return Complex(
+            self.real.converted(op_class, type_), self.imaginary.converted(op_class, type_)
+        )
+
     @property
     def conjugate(self) -> Complex:
         """The mirror image in the real axis."""
@@ -242,17 +252,11 @@ def of_complex_in_double(function: Callable[..., Complex | Real]) -> ScalarFunct
     """
 
     def evaluate(scalars: ScalarBuilder, *operands: SSAValue) -> SSAValue:
-        if component(operands[0]) == f64:
-            return of_complex(function)(scalars, *operands)
-        result = function(*(_widened(_parts(scalars, operand)) for operand in operands))
         type_ = component(operands[0])
-
-        def rounded(x: Real) -> Real:
-            return Real(scalars, scalars.emit(arith.TruncFOp, (x.value,), type_))
-
-        if isinstance(result, Real):
-            return rounded(result).value
-        return _joined(scalars, Complex(rounded(result.real), rounded(result.imaginary)))
+        if type_ == f64:
+            return of_complex(function)(scalars, *operands)
+        wide = [_parts(scalars, each).converted(arith.ExtFOp, f64) for each in operands]
+        return _joined(scalars, function(*wide).converted(arith.TruncFOp, type_))
 
     return evaluate
 
@@ -260,15 +264,6 @@ def of_complex_in_double(function: Callable[..., Complex | Real]) -> ScalarFunct
 def _parts(scalars: ScalarBuilder, value: SSAValue) -> Complex:
     real, imaginary = scalars.parts(value)
     return Complex(Real(scalars, real), Real(scalars, imaginary))
-
-
-def _widened(z: Complex) -> Complex:
-    scalars = z.real.scalars
-    real, imaginary = (
-        Real(scalars, scalars.emit(arith.ExtFOp, (part.value,), f64))
-        for part in (z.real, z.imaginary)
-    )
-    return Complex(real, imaginary)
 
 
 def _joined(scalars: ScalarBuilder, result: Complex | Real | Condition) -> SSAValue:
