@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 from xdsl.dialects import func
-from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.builtin import DictionaryAttr, FunctionType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from lowerings.expand.dynamic_dimension_rules import (
@@ -54,13 +54,6 @@ class Status(NamedTuple):
     value: SSAValue
 
 
-class CheckedRule(NamedTuple):
-    """A rule that an operation has to keep at run time."""
-
-    op: Operation
-    message: str
-
-
 def is_dynamic_type(type_: Attribute) -> bool:
     """Whether a type is an array with a bounded dynamic dimension."""
     return is_array(type_) and bool(dynamic(extents(type_)))
@@ -78,8 +71,8 @@ class DynamicDimensionExpansion:
     """What has become of values with dynamic dimensions, function by function."""
 
     known: dict[SSAValue, Counted] = field(default_factory=dict[SSAValue, Counted])
-    checks: list[CheckedRule] = field(default_factory=list[CheckedRule])
-    """Of the function; the first has the number 1."""
+    checks: list[DictionaryAttr] = field(default_factory=list[DictionaryAttr])
+    """What may go wrong in the function: operation, message, location; the first has number 1."""
     status: Status | None = None
     """Where the walk is; None in functions that cannot go wrong."""
     dead: list[Operation | BlockArgument] = field(default_factory=list["Operation | BlockArgument"])
@@ -90,7 +83,6 @@ class DynamicDimensionExpansion:
         block = function.body.block
         places = _places(zip(block.arg_types, function.function_type.inputs.data, strict=True))
         self._take(block, places)
-        self.checks.clear()
         checked = any(may_fail(op) for op in operations_in(block))
         first = cast(Operation, block.first_op)
         self.status = Status(_constant(0, first), _constant(0, first)) if checked else None
@@ -151,7 +143,12 @@ class DynamicDimensionExpansion:
         for check in rules.checks:
             assert self.status is not None
             number, value = (XlaValue(b, each) for each in self.status)
-            self.checks.append(CheckedRule(rules.op, check.message))
+            operation, message = StringAttr(rules.op.name), StringAttr(check.message)
+            self.checks.append(
+                DictionaryAttr(
+                    {"operation": operation, "message": message, "location": rules.op.location}
+                )
+            )
             fails = ~check.holds & (number == 0)
             count = rules.number(len(self.checks))
             self.status = Status(

@@ -57,18 +57,14 @@ class Matrices:
 
     def line(self, x: XlaValue, index: XlaValue, dimension: int) -> XlaValue:
         """One row (dimension 1) or column (2) of each matrix: `[batch, n]`."""
-        sizes = list(x.shape)
-        sizes[dimension] = 1
-        starts: list[XlaValue | int] = [0, 0, 0]
-        starts[dimension] = index
+        sizes = [1 if d == dimension else size for d, size in enumerate(x.shape)]
+        starts = [index if d == dimension else 0 for d in range(3)]
         return self.b.reshape(self.b.dynamic_slice(x, starts, sizes), [sizes[0], prod(sizes[1:])])
 
     def with_line(self, x: XlaValue, line: XlaValue, index: XlaValue, dimension: int) -> XlaValue:
         """The matrices with one row or column replaced."""
-        sizes = list(x.shape)
-        sizes[dimension] = 1
-        starts: list[XlaValue | int] = [0, 0, 0]
-        starts[dimension] = index
+        sizes = [1 if d == dimension else size for d, size in enumerate(x.shape)]
+        starts = [index if d == dimension else 0 for d in range(3)]
         return self.b.dynamic_update_slice(x, self.b.reshape(line, sizes), starts)
 
     def element(self, line: XlaValue, index: XlaValue) -> XlaValue:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import Any, cast
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    DictionaryAttr,
     ModuleOp,
     StringAttr,
     TensorType,
     TupleType,
 )
-from xdsl.ir import Attribute, Operation, TypeAttribute
+from xdsl.ir import Attribute, TypeAttribute
 
 from lowerings.expand.xla_expand_compound import expand
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionFailed
@@ -102,7 +101,7 @@ class XlaExpandDynamicDimensionsPass(ReportingPass):
                 walk.function(function)
                 _complete(op, function, before.inputs.data, before.outputs.data)
                 if walk.checks:
-                    function.attributes[RUN_TIME_CHECKS] = ArrayAttr(map(_described, walk.checks))
+                    function.attributes[RUN_TIME_CHECKS] = ArrayAttr(walk.checks)
         return True
 
 
@@ -134,17 +133,6 @@ def has_dynamic_dimensions(module: ModuleOp) -> bool:
 def _has_bounds(type_: Attribute) -> bool:
     encoding = cast("TensorType[Attribute]", type_).encoding if isinstance(type_, TensorType) else 0
     return isinstance(encoding, LayoutAttr) and bool(encoding.data.bounds)
-
-
-def _described(check: Any) -> DictionaryAttr:
-    op = cast(Operation, check.op)
-    return DictionaryAttr(
-        {
-            "operation": StringAttr(op.name),
-            "message": StringAttr(check.message),
-            "location": op.location,
-        }
-    )
 
 
 def _complete(

@@ -84,6 +84,7 @@ def random_bits(
 ) -> tuple[Array, Array]:
     """The next state and the bits of `rng-bit-generator`."""
     numbers = [np.array(number, np.uint64) for number in state]
+    sizes = [int(size) for size in sizes]
     with np.errstate(over="ignore"):
         following, bits = generated(NumpyWords(), algorithm, numbers, sizes, bit_width(dtype))
     return following, np.ascontiguousarray(bits).reshape(sizes).view(dtype)
