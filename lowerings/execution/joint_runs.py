@@ -12,7 +12,6 @@ import ctypes
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import product
 from typing import Any, TypeAlias
 from weakref import finalize
@@ -238,11 +237,6 @@ _Run = ctypes.CFUNCTYPE(ctypes.c_int32, _pointer, ctypes.c_int32)
 _Free = ctypes.CFUNCTYPE(None, _pointer)
 
 
-@cache
-def _can_run_in_turn() -> bool:
-    return bool(library().xla_can_run_in_turn())
-
-
 class NativeCollectives:
     """The collectives of a program, as functions of machine code that it calls."""
 
@@ -267,8 +261,7 @@ class NativeCollectives:
         C functions that do the same, by the same names.
         """
         calls = [each.op for each in functions.values()]
-        are_planned = all(isinstance(op, CustomCallOp) and can_be_planned(op) for op in calls)
-        if are_planned and _can_run_in_turn():
+        if all(isinstance(op, CustomCallOp) and can_be_planned(op) for op in calls):
             return NativeCollectives(functions, fallbacks)
         return None
 

@@ -11,34 +11,27 @@ enum { BLOCK = 8 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-typedef struct {
-    uint64_t halves[2];
-} pair;
-
-/* `target[c, r] = source[r, c]`, both dense. */
-#define TRANSPOSE(name, type)                                                                       \
-    static void name(type *target, const type *source, int64_t rows, int64_t columns) {             \
-        for (int64_t row = 0; row < rows; row += BLOCK)                                             \
-            for (int64_t column = 0; column < columns; column += BLOCK)                             \
-                for (int64_t c = column; c < least(column + BLOCK, columns); ++c)                   \
-                    for (int64_t r = row; r < least(row + BLOCK, rows); ++r)                        \
-                        target[c * rows + r] = source[r * columns + c];                             \
-    }
-
-TRANSPOSE(transpose_words, uint32_t)
-TRANSPOSE(transpose_longs, uint64_t)
-TRANSPOSE(transpose_pairs, pair)
+/* `target[c, r] = source[r, c]`, both dense, of items of a constant size. */
+static inline void transpose_items(char *target, const char *source, int64_t rows, int64_t columns,
+                                   const size_t size) {
+    for (int64_t row = 0; row < rows; row += BLOCK)
+        for (int64_t column = 0; column < columns; column += BLOCK)
+            for (int64_t c = column; c < least(column + BLOCK, columns); ++c)
+                for (int64_t r = row; r < least(row + BLOCK, rows); ++r)
+                    memcpy(target + (size_t)(c * rows + r) * size,
+                           source + (size_t)(r * columns + c) * size, size);
+}
 
 static void transpose(char *target, const char *source, const xla_handler_array *of, int64_t rows,
                       int64_t columns) {
     int64_t step = rows * columns * of->item_size;
     for (int64_t at = 0; at < of->byte_size; at += step) {
         if (of->item_size == 4)
-            transpose_words((uint32_t *)(target + at), (const uint32_t *)(source + at), rows, columns);
+            transpose_items(target + at, source + at, rows, columns, 4);
         else if (of->item_size == 8)
-            transpose_longs((uint64_t *)(target + at), (const uint64_t *)(source + at), rows, columns);
+            transpose_items(target + at, source + at, rows, columns, 8);
         else
-            transpose_pairs((pair *)(target + at), (const pair *)(source + at), rows, columns);
+            transpose_items(target + at, source + at, rows, columns, 16);
     }
 }
 

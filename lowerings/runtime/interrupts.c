@@ -12,7 +12,6 @@
  * handled by somebody else than Python, it stays so.
  */
 #define _GNU_SOURCE
-#include "clock.h"
 #include "runtime.h"
 
 #include <errno.h>
@@ -80,7 +79,7 @@ static int raises_in_python(const xla_python *api) {
 
 /* Has our handler stand in front of Python's. */
 static void watch(const xla_python *api) {
-    int64_t now = nanoseconds(CLOCK_MONOTONIC);
+    int64_t now = xla_clock();
     if (looked && now - looked < TRUST_NANOSECONDS)
         return;
     looked = now;

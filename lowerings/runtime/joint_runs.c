@@ -323,8 +323,6 @@ static void run_participant(struct participant *participant) {
 }
 
 #ifdef __GLIBC__
-int32_t xla_can_run_in_turn(void) { return 1; }
-
 static void switch_to(struct participant *from, struct participant *to) {
     current = to;
     swapcontext(&from->context, &to->context);
@@ -389,7 +387,6 @@ static void run_in_turn(xla_joint_run *run) {
 }
 #else
 /* The C library has no stacks that can be switched. */
-int32_t xla_can_run_in_turn(void) { return 0; }
 static void go_on(struct participant *participant) { (void)participant; }
 static void run_in_turn(xla_joint_run *run) { run->has_failed = true; }
 #endif

@@ -6,12 +6,12 @@
  * longer than Python does, and clients read errors then: Python is called only while it is there.
  */
 #define _GNU_SOURCE
-#include "clock.h"
 #include "pjrt.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 static const xla_pjrt_python *python;
 /* Whether Python is about to end; then it would end other threads that call it, and with them the
@@ -35,8 +35,8 @@ void xla_leave_python(void) { atomic_fetch_sub(&in_flight, 1); }
 void xla_pjrt_close(int64_t patience) {
     closing_thread = pthread_self();
     atomic_store(&is_closing, 1);
-    int64_t end = nanoseconds(CLOCK_MONOTONIC) + patience;
-    while (atomic_load(&in_flight) > 0 && nanoseconds(CLOCK_MONOTONIC) < end)
+    int64_t end = xla_clock() + patience;
+    while (atomic_load(&in_flight) > 0 && xla_clock() < end)
         nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
 }
 
@@ -95,49 +95,30 @@ static void *const all_functions[] = {
 #undef PYTHON
 };
 
-/* `PJRT_Api`. */
-static struct {
-    size_t struct_size;
-    void *extension_start;
-    struct {
-        size_t struct_size;
-        void *extension_start;
-        int32_t major_version;
-        int32_t minor_version;
-    } version;
-    void *functions[FIRST_OF_LAYOUTS];
-} api;
+/* Tables of functions: words, as C lays out what PJRT defines. The API has in front of its functions the size
+ * and extensions of its own and of its version, and the two 32-bit numbers of that; an extension its
+ * size, its number, and the next one. */
+enum { WORDS_OF_API = 5, WORDS_OF_EXTENSION = 3 };
+static intptr_t api[WORDS_OF_API + FIRST_OF_LAYOUTS];
+static intptr_t layouts[WORDS_OF_EXTENSION + FIRST_OF_SHARDINGS - FIRST_OF_LAYOUTS];
+static intptr_t shardings[WORDS_OF_EXTENSION + FUNCTION_COUNT - FIRST_OF_SHARDINGS];
 
-/* Extensions: their sizes, numbers, the next ones, and functions. */
-static struct {
-    size_t struct_size;
-    int32_t type;
-    void *next;
-    void *functions[FIRST_OF_SHARDINGS - FIRST_OF_LAYOUTS];
-} layouts;
-
-static struct {
-    size_t struct_size;
-    int32_t type;
-    void *next;
-    void *functions[FUNCTION_COUNT - FIRST_OF_SHARDINGS];
-} shardings;
+static void *fill_extension(intptr_t *table, size_t size, int first, intptr_t number, void *next) {
+    memcpy(table, (intptr_t[]){(intptr_t)size, number, (intptr_t)next}, WORDS_OF_EXTENSION * sizeof *table);
+    memcpy(table + WORDS_OF_EXTENSION, all_functions + first, size - WORDS_OF_EXTENSION * sizeof *table);
+    return table;
+}
 
 void *xla_pjrt_start(const xla_pjrt_python *called, void *extension) {
     python = called;
-    shardings.struct_size = sizeof shardings;
-    shardings.type = PJRT_SHARDINGS_EXTENSION;
-    shardings.next = extension;
-    memcpy(shardings.functions, all_functions + FIRST_OF_SHARDINGS, sizeof shardings.functions);
-    layouts.struct_size = sizeof layouts;
-    layouts.type = PJRT_LAYOUTS_EXTENSION;
-    layouts.next = &shardings;
-    memcpy(layouts.functions, all_functions + FIRST_OF_LAYOUTS, sizeof layouts.functions);
-    api.struct_size = sizeof api;
-    api.extension_start = &layouts;
-    api.version.struct_size = sizeof api.version;
-    api.version.major_version = PJRT_MAJOR_VERSION;
-    api.version.minor_version = PJRT_MINOR_VERSION;
-    memcpy(api.functions, all_functions, sizeof api.functions);
-    return &api;
+    extension = fill_extension(shardings, sizeof shardings, FIRST_OF_SHARDINGS, PJRT_SHARDINGS_EXTENSION,
+                               extension);
+    extension = fill_extension(layouts, sizeof layouts, FIRST_OF_LAYOUTS, PJRT_LAYOUTS_EXTENSION, extension);
+    const int32_t version[] = {PJRT_MAJOR_VERSION, PJRT_MINOR_VERSION};
+    api[0] = sizeof api;
+    api[1] = (intptr_t)extension;
+    api[2] = 3 * sizeof *api;
+    memcpy(&api[4], version, sizeof version);
+    memcpy(api + WORDS_OF_API, all_functions, FIRST_OF_LAYOUTS * sizeof *api);
+    return api;
 }

@@ -1,9 +1,5 @@
 /* What programs note of the time that their parts take. */
-#define _POSIX_C_SOURCE 199309L
-#include "clock.h"
 #include "runtime.h"
-
-int64_t xla_clock(void) { return nanoseconds(CLOCK_MONOTONIC); }
 
 static void add(_Atomic int64_t *word, int64_t value) {
     atomic_fetch_add_explicit(word, value, memory_order_relaxed);

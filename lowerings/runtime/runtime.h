@@ -177,9 +177,6 @@ void xla_joint_run_free(xla_joint_run *run);
  * is broken. */
 xla_run_end xla_run_jointly(xla_joint_run *run, int32_t in_turn);
 
-/* Whether the C library has stacks that can be switched, so that participants can run in turn. */
-int32_t xla_can_run_in_turn(void);
-
 /* A collective that code calls with its arrays, with a plan for each participant: 1 if the run has
  * failed, -1 if this thread runs no participant of a joint run, else 0. */
 int32_t xla_exchange(const xla_exchange_plan *plans, void *const *arrays);

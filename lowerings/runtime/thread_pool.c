@@ -26,7 +26,6 @@
  *     DONE -> IDLE, DONE_ASLEEP -> ASLEEP    its caller has seen that it is done
  */
 #define _GNU_SOURCE
-#include "clock.h"
 #include "runtime.h"
 
 #include <pthread.h>
@@ -34,6 +33,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -94,6 +94,14 @@ struct helper {
 static struct helper helpers[MOST_HELPERS];
 static int64_t processors;
 static _Thread_local int32_t thread_number;
+
+static int64_t nanoseconds(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+int64_t xla_clock(void) { return nanoseconds(CLOCK_MONOTONIC); }
 
 int32_t xla_thread_number(void) { return thread_number; }
 
