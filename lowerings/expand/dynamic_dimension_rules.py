@@ -817,12 +817,17 @@ def triangular_solve(
     return with_sizes(rules, rules.again(_square(rules, a, size), data))
 
 
-RULES = (
+SIZE_RULES = (
     OperationTable[Rule]()
     .add(DynamicReshapeOp, dynamic_reshape)
     .add(GetDimensionSizeOp, get_dimension_size)
     .add(ReshapeOp, reshape)
     .add(SetDimensionSizeOp, set_dimension_size)
+)
+"""Of the operations on sizes themselves."""
+
+RULES = (
+    OperationTable[Rule](SIZE_RULES)
     .add(ops.ConcatenateOp, concatenate)
     .add(ops.DynamicUpdateSliceOp, dynamic_update_slice)
     .add(ops.PadOp, pad)
